@@ -1,0 +1,50 @@
+"""Argument checks. The keyword is the message, and NaN always fails.
+
+checks.positive(epsilon=-1)  ->  ValueError: epsilon must be positive and finite, got -1
+"""
+
+import math
+from collections.abc import Collection
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def positive(**named: float) -> None:
+    """Raise ValueError unless every value is positive and finite."""
+    for name, value in named.items():
+        if not (value > 0 and math.isfinite(value)):
+            raise ValueError(f"{name} must be positive and finite, got {value!r}")
+
+
+def inside_unit_interval(**named: float) -> None:
+    """Raise ValueError unless every value lies strictly between 0 and 1."""
+    for name, value in named.items():
+        if not 0 < value < 1:
+            raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}")
+
+
+def whole(low: int, high: float = math.inf, **named: int) -> None:
+    """Raise ValueError unless every value is a whole number in [low, high]."""
+    for name, value in named.items():
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+            raise ValueError(f"{name} must be a whole number, got {value!r}")
+        if not low <= value <= high:
+            limit = f"between {low} and {high}" if high < math.inf else f"at least {low}"
+            raise ValueError(f"{name} must be {limit}, got {value!r}")
+
+
+def one_of(allowed: Collection[str], **named: str) -> None:
+    """Raise ValueError unless every value is one of the allowed words."""
+    for name, value in named.items():
+        if value not in allowed:
+            raise ValueError(f"{name} must be one of {', '.join(sorted(allowed))}, got {value!r}")
+
+
+def finite_matrix(**named: NDArray[np.float64]) -> None:
+    """Raise ValueError unless every value is a non-empty two-dimensional array of finite numbers."""
+    for name, value in named.items():
+        if value.ndim != 2 or 0 in value.shape:
+            raise ValueError(f"{name} must be a non-empty matrix, got shape {value.shape!r}")
+        if not np.isfinite(value).all():
+            raise ValueError(f"{name} must hold finite numbers only, got NaN or infinity")

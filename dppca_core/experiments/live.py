@@ -1,0 +1,295 @@
+"""What the front page shows: one scene, measured cell by cell, in the order that a reader needs it.
+
+A scene is every setting but epsilon. A cell is (method, epsilon, repeat). Generators are keyed by the
+method and the repeat, not by epsilon or delta: curves are smooth (common random numbers), and adding a
+method changes no other method's numbers.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Lock
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from dppca_core import datasets, linalg, metrics
+from dppca_core.methods import METHODS
+from dppca_core.spiked import PooledDraw, SpikedModel, hospital_sizes
+from dppca_core.types import Array, Budget, Cohort, Estimate
+
+TRACED = "dps_pca"  # the method whose iterates are shown
+# The ten preferred numbers a decade (ISO 3, R10, rounded) from 0.01 to 10: evenly spaced on a log axis.
+EPSILONS: tuple[float, ...] = (
+    *(0.01, 0.0125, 0.016, 0.02, 0.025, 0.032, 0.04, 0.05, 0.063, 0.08),
+    *(0.1, 0.125, 0.16, 0.2, 0.25, 0.32, 0.4, 0.5, 0.63, 0.8),
+    *(1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0, 10.0),
+)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Every setting of the front page but epsilon. Raises ValueError through the core's own checks."""
+
+    population: SpikedModel | str  # a recipe, or the name of a bundled table
+    n: int
+    k: int
+    s_hat: int
+    delta: float
+    providers: int = 5
+    largest_share: float = 0.0
+    iterations: int = 10
+    burn_in: int = 2
+    provider_noise: Literal["independent", "shared", "secure-aggregation"] = "independent"
+    neighbours: Literal["replace-one", "add-remove"] = "replace-one"
+    accounting: Literal["exact", "zcdp", "as-printed"] = "exact"
+    failure: float = 0.01
+    repeats: int = 10
+    seed: int = 0
+    energy: bool = False  # measure captured energy beside sin Theta (it costs a product each)
+
+    @property
+    def d(self) -> int:
+        """Features."""
+        if isinstance(self.population, SpikedModel):
+            return self.population.d
+        return datasets.TABLES[self.population].d
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Patients of each hospital."""
+        return hospital_sizes(self.n, self.providers, self.largest_share)
+
+    def budget(self, epsilon: float) -> Budget:
+        """The budget at this epsilon."""
+        return Budget(epsilon, self.delta, self.neighbours, self.accounting)
+
+    def options(self, name: str) -> dict[str, object]:
+        """The method's own parameters in this scene."""
+        if name == TRACED:
+            return {
+                "s_hat": self.s_hat,
+                "iterations": self.iterations,
+                "burn_in": self.burn_in,
+                "provider_noise": self.provider_noise,
+            }
+        return {"s_hat": self.s_hat} if "s_hat" in METHODS[name].uses else {}
+
+    def cohort(self, repeat: int) -> Cohort:
+        """The patients of this repeat, dealt to the hospitals."""
+        if isinstance(self.population, SpikedModel):
+            return _pooled(self, repeat % self.patient_draws).deal(self.sizes)
+        return datasets.cohort(self.population, self.sizes, self.seed)
+
+    @property
+    def patient_draws(self) -> int:
+        """How many different draws of patients the repeats go through; each has its own noise.
+
+        A draw costs d^3, so beyond d = 800 two repeats or more share one; a table is always the same.
+        """
+        if not isinstance(self.population, SpikedModel):
+            return 1
+        return max(1, min(self.repeats, int(2e9 / self.population.d**3)))
+
+    def generator(self, name: str, repeat: int) -> np.random.Generator:
+        """Keyed by what the cell is."""
+        return np.random.default_rng([self.seed, repeat, *name.encode()])
+
+    def fit(self, name: str, epsilon: float, repeat: int) -> Estimate:
+        """Run one method once."""
+        return METHODS[name].fit(
+            self.cohort(repeat),
+            k=self.k,
+            budget=self.budget(epsilon),
+            rng=self.generator(name, repeat),
+            **self.options(name),
+        )
+
+
+class _DrawCache:
+    """The last pooled draws, by recipe, within a number of bytes: any n is a d x d matrix."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._held: OrderedDict[object, PooledDraw] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: object) -> PooledDraw | None:
+        with self._lock:
+            if key in self._held:
+                self._held.move_to_end(key)
+            return self._held.get(key)
+
+    def put(self, key: object, draw: PooledDraw) -> None:
+        with self._lock:
+            self._held[key] = draw
+            total = sum(
+                held.factor.nbytes + held.moment.matrix.nbytes for held in self._held.values()
+            )
+            while total > self._limit and len(self._held) > 1:
+                _, old = self._held.popitem(last=False)
+                total -= old.factor.nbytes + old.moment.matrix.nbytes
+
+
+_DRAWS = _DrawCache(limit=256 * 2**20)
+
+
+def _pooled(scene: Scene, index: int) -> PooledDraw:
+    model = scene.population
+    assert isinstance(model, SpikedModel)
+    key = (model, scene.n, scene.failure, scene.seed, index)
+    draw = _DRAWS.get(key)
+    if draw is None:
+        rng = np.random.default_rng([scene.seed, index, *b"patients"])
+        draw = model.draw_pooled(scene.n, rng, failure=scene.failure)
+        _DRAWS.put(key, draw)
+    return draw
+
+
+class Truth(NamedTuple):
+    """What the estimates are measured against."""
+
+    basis: Array
+    eigenvalues: Array  # all d, descending, of the rows scaled to the bound
+    second_moment: Array  # in the same units
+    bound: float
+
+
+class Cell(NamedTuple):
+    """One run: errors (one per iterate for the traced method, else one), and what it cost."""
+
+    sin: Array
+    energy: Array
+    support: float
+    noise_std: float
+    bytes_sent: int
+    seconds: float
+
+
+@dataclass
+class Results:
+    """The cells of a scene measured so far. Filling it twice gives the same numbers."""
+
+    scene: Scene
+    names: tuple[str, ...] = tuple(METHODS)
+    cells: dict[tuple[str, float, int], Cell] = field(default_factory=dict)
+
+    @cached_property
+    def truth(self) -> Truth:
+        """Population basis of a spiked model; pooled non-private PCA of a table's clipped rows."""
+        population = self.scene.population
+        if isinstance(population, SpikedModel):
+            bound = population.norm_bound(self.scene.n, self.scene.failure)
+            scaled = population.eigenvalues / bound**2
+            moment = population.covariance() / bound**2 if self.scene.energy else np.zeros((0, 0))
+            return Truth(population.basis, scaled, moment, bound)
+        cohort = self.scene.cohort(0)
+        moment = cohort.pooled.dense()
+        values = np.linalg.eigvalsh(moment)[::-1].astype(np.float64)
+        return Truth(linalg.top_eigenspace(moment, self.scene.k), values, moment, cohort.bound)
+
+    @property
+    def support_size(self) -> int:
+        """Rows that count as the support: the true ones, or the s_hat heaviest of a table's truth."""
+        population = self.scene.population
+        return population.s if isinstance(population, SpikedModel) else self.scene.s_hat
+
+    def private(self, name: str) -> bool:
+        """Whether the method depends on epsilon at all."""
+        return METHODS[name].guarantee != "none"
+
+    def repeats_of(self, name: str) -> int:
+        """Repeats that the fill aims for: all, fewer where one d x d eigenproblem takes long."""
+        if name == TRACED:
+            return self.scene.repeats
+        return max(1, min(self.scene.repeats, int(1e9 / self.scene.d**3)))
+
+    def cell(self, name: str, epsilon: float, repeat: int) -> Cell:
+        """Measured now unless it was before."""
+        key = (name, epsilon if self.private(name) else EPSILONS[0], repeat)
+        found = self.cells.get(key)
+        if found is None:
+            found = self.cells[key] = self._measure(*key)
+        return found
+
+    def _measure(self, name: str, epsilon: float, repeat: int) -> Cell:
+        estimate = self.scene.fit(name, epsilon, repeat)
+        truth = self.truth
+        bases = estimate.iterates if name == TRACED else (estimate.basis,)
+        energy = np.zeros(0)
+        if self.scene.energy:
+            best = float(truth.eigenvalues[: self.scene.k].sum())
+            energy = np.array(
+                [metrics.captured_energy(basis, truth.second_moment, best) for basis in bases]
+            )
+        return Cell(
+            sin=metrics.sin_thetas(np.stack(bases), truth.basis),
+            energy=energy,
+            support=metrics.support_found(estimate.basis, truth.basis, self.support_size),
+            noise_std=estimate.noise_std,
+            bytes_sent=estimate.bytes_sent,
+            seconds=estimate.seconds,
+        )
+
+    def first(self, epsilon: float) -> Iterator[tuple[str, float, int]]:
+        """The cells that a first look needs: this epsilon, and one repeat of the sweep."""
+        quick = max(1, min(self.scene.repeats, 3, int(1e8 / self.scene.d**3)))
+        yield from ((TRACED, epsilon, r) for r in range(self.scene.repeats))
+        yield from ((TRACED, e, 0) for e in EPSILONS)
+        for repeat in range(quick):
+            yield from ((name, epsilon, repeat) for name in self.names)
+
+    def rest(self, epsilon: float) -> Iterator[tuple[str, float, int]]:
+        """All other cells: this epsilon, then the sweep, then the methods at the other epsilons."""
+        others = sorted(EPSILONS, key=lambda e: abs(np.log(e / epsilon)))
+        for name in self.names:
+            yield from ((name, epsilon, r) for r in range(self.repeats_of(name)))
+        yield from ((TRACED, e, r) for r in range(self.scene.repeats) for e in others)
+        for e in others:
+            for name in self.names:
+                if self.private(name):
+                    yield from ((name, e, r) for r in range(self.repeats_of(name)))
+
+    def missing(self, wanted: Iterator[tuple[str, float, int]]) -> list[tuple[str, float, int]]:
+        """Those of the wanted cells that have not been measured."""
+        return [
+            (name, e, r)
+            for name, e, r in wanted
+            if (name, e if self.private(name) else EPSILONS[0], r) not in self.cells
+        ]
+
+    def measured(self, name: str, epsilon: float) -> list[Cell]:
+        """All repeats measured so far of one method at one epsilon, in order of repeat."""
+        at = epsilon if self.private(name) else EPSILONS[0]
+        keys = ((name, at, repeat) for repeat in range(self.scene.repeats))
+        return [self.cells[key] for key in keys if key in self.cells]
+
+    def table(self) -> pd.DataFrame:
+        """Tidy: one row per method, epsilon, repeat and iterate measured so far."""
+        rows = [
+            {
+                "method": name,
+                "epsilon": epsilon if self.private(name) else None,
+                "delta": self.scene.delta if self.private(name) else None,
+                "repeat": repeat,
+                "iteration": step if name == TRACED else None,
+                "sin_theta": float(error),
+                "support_found": cell.support if step == len(cell.sin) - 1 else None,
+                "noise_std": cell.noise_std,
+                "bytes_sent_per_hospital": cell.bytes_sent,
+                "seconds": cell.seconds,
+            }
+            for (name, epsilon, repeat), cell in sorted(self.cells.items())
+            for step, error in enumerate(cell.sin)
+        ]
+        return pd.DataFrame(rows)
+
+
+def quantiles(values: Sequence[float] | Array) -> tuple[float, float, float]:
+    """10 %, 50 % and 90 % quantiles over repeats."""
+    low, middle, high = np.quantile(np.asarray(values, dtype=float), (0.1, 0.5, 0.9))
+    return float(low), float(middle), float(high)

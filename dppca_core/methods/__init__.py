@@ -1,0 +1,37 @@
+"""The registry: every module of this folder that holds a METHOD. A new file is a new method."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from importlib import import_module
+from pkgutil import iter_modules
+
+import numpy as np
+
+from dppca_core import checks
+from dppca_core.types import Budget, Cohort, Estimate, Method
+
+
+def _checked(fit: Callable[..., Estimate]) -> Callable[..., Estimate]:
+    """Check the arguments that all methods share, by name, and time the run."""
+
+    @wraps(fit)
+    def checked(
+        cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, **own: object
+    ) -> Estimate:
+        checks.whole(1, cohort.features - 1, k=k)
+        started = time.perf_counter()
+        found = fit(cohort, k=k, budget=budget, rng=rng, **own)
+        return replace(found, seconds=time.perf_counter() - started)
+
+    return checked
+
+
+def _found() -> dict[str, Method]:
+    modules = (import_module(f"{__name__}.{info.name}") for info in iter_modules(__path__))
+    methods = (module.METHOD for module in modules)
+    return {method.name: replace(method, fit=_checked(method.fit)) for method in methods}
+
+
+METHODS: dict[str, Method] = _found()

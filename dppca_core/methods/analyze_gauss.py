@@ -1,0 +1,41 @@
+"""Analyze Gauss (Dwork, Talwar, Thakurta & Zhang, STOC 2014, Algorithm 1).
+
+A trusted curator releases the pooled second moment plus symmetric Gaussian noise; its leading
+eigenvectors are post-processing. Noise, sensitivity and proof: `dppca_core.noisy_moment`.
+"""
+
+import numpy as np
+
+from dppca_core import linalg, noisy_moment
+from dppca_core.types import Budget, Cohort, Estimate, Method, Release
+
+release = noisy_moment.release
+
+
+def fit(
+    cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, noise: str | None = None
+) -> Estimate:
+    """Top k eigenvectors of the noisy moment.
+
+    noise: "isotropic", or "mirrored" (the paper's triangle, default when accounting is as printed).
+    """
+    d = cohort.features
+    noisy = release(cohort, budget, rng, noise)
+    return Estimate(
+        linalg.top_eigenspace(noisy, k),
+        noise_std=noisy_moment.entry_std(budget, cohort.n, noise),
+        bytes_sent=8 * d * (d + 1) // 2,
+        spent=(Release(noisy_moment.multiplier(budget)),),
+    )
+
+
+METHOD = Method(
+    name="analyze_gauss",
+    title="Analyze Gauss",
+    reference="Dwork, Talwar, Thakurta & Zhang, STOC 2014",
+    trust="central",
+    guarantee="(ε, δ)",
+    uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours", "accounting"),
+    fit=fit,
+    multiplier=noisy_moment.multiplier,
+)

@@ -1,0 +1,128 @@
+"""DPS-PCA: distributed, private, sparse PCA (Ge, Wang, Wang & Liu, AISTATS 2018, Algorithm 1).
+
+At step t hospital i sends H_i = S_i Q + G_i / n_i to a server, S_i its second moment and G_i i.i.d.
+N(0, sigma^2); the server averages with weights n_i/n, orthogonalises, keeps the s_hat heaviest rows.
+All that follows the sending is post-processing.
+
+Sensitivity of n_i S_i Q, Q orthonormal, |x| <= 1: |(xx^T - yy^T) Q|_F <= |xx^T - yy^T|_F <= sqrt 2
+for replace-one when k >= 2 (equality at x orthogonal to y inside span Q); for k = 1 it is at most the
+operator norm, 1; add/remove moves it by |x| |Q^T x| <= 1. The paper uses 2 (triangle inequality).
+
+Noise across hospitals. "independent": each draws its own G_i, so the mean carries sqrt(N) sigma/n.
+"shared": one G for all, as printed (line 8 stands outside the provider loop), so it carries N sigma/n
+and n_1 H_1 - n_2 H_2 is noise-free: a server that sees two hospitals sees through it.
+"secure-aggregation": each adds N(0, sigma^2/N) and only the sum is seen, so it carries sigma/n.
+
+With accounting "as-printed" and burn_in=0 this is Algorithm 1 to the letter, with the logarithm of
+Lemma A.1 that its line 3 lost: sigma = (2T/epsilon) sqrt(2 ln(2T/delta)).
+"""
+
+import math
+
+import numpy as np
+
+from dppca_core import checks, gaussian, power
+from dppca_core.types import Array, Budget, Cohort, Estimate, Indices, Method, Release
+
+PROVIDER_NOISE = ("independent", "shared", "secure-aggregation")
+PAPER_SENSITIVITY = 2.0  # Lemma A.1: |xx^T| + |yy^T|
+
+
+def sensitivity(budget: Budget, k: int) -> float:
+    """l2 sensitivity of one hospital's sum-scale product; the proof is in the module's text."""
+    return math.sqrt(2) if budget.neighbours == "replace-one" and k > 1 else 1.0
+
+
+def sum_noise_std(budget: Budget, *, k: int, iterations: int) -> float:
+    """sigma: std of each entry of G, on the scale of sums (not means) over a hospital's rows."""
+    printed = budget.accounting == "as-printed"
+    moved = PAPER_SENSITIVITY if printed else sensitivity(budget, k)
+    return gaussian.composed_std(budget, moved, iterations)
+
+
+def aggregate_factor(provider_noise: str, providers: int) -> float:
+    """c in c sigma/n, the noise std of the averaged product: sqrt N, N or 1 by noise mode.
+
+    Weights n_i/n meet noise G_i/n_i, so this holds for unequal hospitals as well. Raises ValueError
+    for an unknown mode.
+    """
+    checks.one_of(PROVIDER_NOISE, provider_noise=provider_noise)
+    powers = {"independent": 0.5, "shared": 1.0, "secure-aggregation": 0.0}
+    return float(providers ** powers[provider_noise])
+
+
+def release(cohort: Cohort, block: Array, rows: Indices | None, noise: Array) -> Array:
+    """The averaged message sum_i (n_i/n) H_i, (d, k). The only step that reads private rows.
+
+    The pooled moment is used because the sum is all that this simulation looks at: in law (and, for
+    given noise, exactly) it is the weighted mean of the hospitals' messages.
+    """
+    product = cohort.pooled.apply(block, rows)
+    product += noise
+    return product
+
+
+def fit(
+    cohort: Cohort,
+    *,
+    k: int,
+    budget: Budget,
+    rng: np.random.Generator,
+    s_hat: int | None = None,
+    iterations: int = 10,
+    burn_in: int = 2,
+    provider_noise: str = "independent",
+    start: Array | None = None,
+) -> Estimate:
+    """T noisy products, then orthogonalise and threshold. Iterates: Q(0), ..., Q(T).
+
+    s_hat: rows kept (default d, dense). burn_in: first steps without thresholding; 0 is the paper.
+    start: (d, k) orthonormal, default uniformly random.
+    Raises ValueError unless k <= s_hat <= d, iterations >= 1 and 0 <= burn_in.
+    """
+    d = cohort.features
+    kept = d if s_hat is None else s_hat
+    checks.whole(k, d, s_hat=kept)
+    checks.whole(1, iterations=iterations)
+    checks.whole(0, burn_in=burn_in)
+    sigma = sum_noise_std(budget, k=k, iterations=iterations)
+    std = sigma * aggregate_factor(provider_noise, len(cohort)) / cohort.n
+    begin = power.random_start(d, k, rng) if start is None else start
+    noise = rng.standard_normal((iterations, d, k))
+    noise *= std
+    iterates = power.iterate(
+        lambda block, rows, step: release(cohort, block, rows, noise[step]),
+        begin,
+        s_hat=kept,
+        steps=iterations,
+        burn_in=burn_in,
+    )
+    spent = Release(sigma / sensitivity(budget, k), iterations)
+    return Estimate(
+        iterates[-1],
+        iterates=iterates,
+        noise_std=std,
+        bytes_sent=8 * d * k * iterations,
+        spent=(spent,),
+    )
+
+
+def multiplier(budget: Budget, *, d: int, k: int, iterations: int = 10, **_: object) -> float:
+    """std / sensitivity of all T steps seen as one release."""
+    sigma = sum_noise_std(budget, k=k, iterations=iterations)
+    return sigma / (sensitivity(budget, k) * math.sqrt(iterations))
+
+
+METHOD = Method(
+    name="dps_pca",
+    title="DPS-PCA",
+    reference="Ge, Wang, Wang & Liu, AISTATS 2018",
+    trust="untrusted server",
+    guarantee="(ε, δ)",
+    uses=(
+        *("epsilon", "delta", "d", "n", "k", "s", "s_hat", "providers", "iterations", "burn_in"),
+        *("provider_noise", "neighbours", "accounting"),
+    ),
+    fit=fit,
+    multiplier=multiplier,
+)

@@ -1,0 +1,31 @@
+"""Principal component analysis without privacy: top eigenvectors of the pooled second moment.
+
+The reference that every private method pays to approach.
+"""
+
+import numpy as np
+
+from dppca_core import linalg
+from dppca_core.types import Array, Budget, Cohort, Estimate, Method
+
+
+def release(cohort: Cohort) -> Array:
+    """The pooled second moment itself, (d, d). The only step that reads rows; nothing is private."""
+    return cohort.pooled.dense()
+
+
+def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> Estimate:
+    """Top k eigenvectors of the pooled moment. Neither the budget nor the generator is used."""
+    d = cohort.features
+    return Estimate(linalg.top_eigenspace(release(cohort), k), bytes_sent=8 * d * (d + 1) // 2)
+
+
+METHOD = Method(
+    name="pca",
+    title="PCA, no privacy",
+    reference="Pearson 1901; the pooled, non-private reference",
+    trust="none",
+    guarantee="none",
+    uses=("d", "n", "k", "s"),
+    fit=fit,
+)

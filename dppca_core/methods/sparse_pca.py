@@ -1,0 +1,61 @@
+"""Sparse PCA without privacy: truncated block power iteration on the pooled second moment.
+
+Yuan & Zhang (JMLR 2013) for k = 1; with row thresholding and a thin QR for k > 1 (Ma, Annals of
+Statistics 2013), which is Algorithm 1 of Ge et al. 2018 without its noise.
+"""
+
+import numpy as np
+
+from dppca_core import checks, power
+from dppca_core.types import Array, Budget, Cohort, Estimate, Method, Moment
+
+_TOLERANCE = 1e-9
+
+
+def release(cohort: Cohort) -> Moment:
+    """The pooled second moment itself. The only step that reads rows; nothing is private."""
+    return cohort.pooled
+
+
+def fit(
+    cohort: Cohort,
+    *,
+    k: int,
+    budget: Budget,
+    rng: np.random.Generator,
+    s_hat: int | None = None,
+    iterations: int = 300,
+    burn_in: int = 5,
+    start: Array | None = None,
+) -> Estimate:
+    """Iterate to convergence (1e-9), at most `iterations` steps, keeping `s_hat` rows (default: d).
+
+    Raises ValueError unless k <= s_hat <= d.
+    """
+    d = cohort.features
+    kept = d if s_hat is None else s_hat
+    checks.whole(k, d, s_hat=kept)
+    checks.whole(1, iterations=iterations)
+    checks.whole(0, burn_in=burn_in)
+    begin = power.random_start(d, k, rng) if start is None else start
+    moment = release(cohort)
+    iterates = power.iterate(
+        lambda block, rows, _: moment.apply(block, rows),
+        begin,
+        s_hat=kept,
+        steps=iterations,
+        burn_in=burn_in,
+        tolerance=_TOLERANCE,
+    )
+    return Estimate(iterates[-1], iterates=iterates, bytes_sent=8 * d * k * (len(iterates) - 1))
+
+
+METHOD = Method(
+    name="sparse_pca",
+    title="Sparse PCA, no privacy",
+    reference="Yuan & Zhang 2013; Ma 2013 (truncated power)",
+    trust="none",
+    guarantee="none",
+    uses=("d", "n", "k", "s", "s_hat"),
+    fit=fit,
+)

@@ -1,0 +1,61 @@
+"""Distances between subspaces, each stable where the naive formula is not.
+
+All take bases with orthonormal columns; none depends on signs or order of the columns.
+"""
+
+import numpy as np
+
+from dppca_core.linalg import largest_rows
+from dppca_core.types import Array
+
+
+def sin_theta(basis: Array, truth: Array) -> float:
+    """|| sin Theta ||_F = || (I - V V^T) W ||_F, W (d, k) and V (d, k): from 0 to sqrt(min(k, d-k)).
+
+    The residual keeps 1e-15 where sqrt(k - |V^T W|^2) and arccos lose everything below 1e-8.
+    Ge, Wang, Wang & Liu 2018, Lemma B.5 of the supplement.
+    """
+    return float(np.linalg.norm(basis - truth @ (truth.T @ basis)))
+
+
+def sin_thetas(bases: Array, truth: Array) -> Array:
+    """`sin_theta` of each of `bases`, (m, d, k), against one truth, (d, k): shape (m,)."""
+    residual = bases - truth @ (truth.T @ bases)
+    return np.sqrt(np.einsum("mij,mij->m", residual, residual))  # type: ignore[no-any-return]
+
+
+def projector_distance(basis: Array, truth: Array) -> float:
+    """|| W W^T - V V^T ||_F = sqrt(2) sin_theta, from 0 to sqrt(2k)."""
+    return float(np.sqrt(2.0)) * sin_theta(basis, truth)
+
+
+def random_guess(d: int, k: int) -> float:
+    """Root mean square of sin_theta for a uniformly random k-subspace of R^d: sqrt(k (1 - k/d))."""
+    return float(np.sqrt(k * (1 - k / d)))
+
+
+def principal_angles(basis: Array, truth: Array) -> Array:
+    """The k principal angles in radians, ascending: arcsin of the residual's singular values."""
+    sines = np.linalg.svd(basis - truth @ (truth.T @ basis), compute_uv=False)
+    return np.arcsin(np.clip(np.sort(sines), 0.0, 1.0))  # type: ignore[no-any-return]
+
+
+def captured_energy(basis: Array, second_moment: Array, best: float) -> float:
+    """tr(W^T A W) / `best`, where `best` is the sum of the k largest eigenvalues of A, (d, d).
+
+    State with the number whether A is the population's or the sample's (theory: floor is
+    k tr A / (d best)). Imtiaz & Sarwate 2018, section 4.
+    """
+    rows = np.flatnonzero(basis.any(axis=1))
+    if len(rows) < len(basis) / 2:  # a thresholded basis touches few rows
+        basis, second_moment = basis[rows], second_moment[np.ix_(rows, rows)]
+    return float(np.vdot(basis, second_moment @ basis)) / best
+
+
+def support_found(basis: Array, truth: Array, size: int) -> float:
+    """Share of the truth's `size` heaviest rows that are among the estimate's `size` heaviest.
+
+    With `size` the true sparsity this is recall, precision and F1 at once.
+    """
+    found = largest_rows(basis, size)
+    return len(np.intersect1d(found, largest_rows(truth, size))) / size

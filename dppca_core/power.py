@@ -1,0 +1,58 @@
+"""The (truncated, noisy) block power iteration: the one loop that several methods share.
+
+Ge, Wang, Wang & Liu (AISTATS 2018), Algorithm 1, lines 12 to 15, with the product as an argument:
+
+    K <- product(Q, t);  V <- thin QR of K;  Q <- thin QR of the s_hat heaviest rows of V.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dppca_core import linalg
+from dppca_core.types import Array, Indices
+
+
+def random_start(d: int, k: int, rng: np.random.Generator) -> Array:
+    """A uniformly random (d, k) basis."""
+    return linalg.orthonormalise(rng.standard_normal((d, k)))
+
+
+def iterate(
+    product: Callable[[Array, Indices | None, int], Array],
+    start: Array,
+    *,
+    s_hat: int,
+    steps: int,
+    burn_in: int,
+    tolerance: float = 0.0,
+) -> tuple[Array, ...]:
+    """Bases Q(0), ..., Q(steps), each (d, k), from `start`, (d, k).
+
+    The first `burn_in` steps keep all rows (0 is the paper, which thresholds the start as well):
+    thresholding a random start loses the support for good in a share of runs. `product(block, rows,
+    step)` is (d, k); with `rows`, the block holds just those rows of Q, the others being zero.
+    With `tolerance` > 0 it stops once the basis moves less than that.
+    """
+    d = len(start)
+
+    def threshold(columns: Array) -> tuple[Array, Indices | None, Array]:
+        if s_hat >= d:
+            return columns, None, columns
+        rows = linalg.largest_rows(columns, s_hat)
+        block = linalg.orthonormalise(columns[rows])
+        return block, rows, linalg.scatter_rows(block, rows, d)
+
+    block, rows, full = (start, None, start) if burn_in > 0 else threshold(start)
+    iterates = [full]
+    for step in range(steps):
+        dense = linalg.orthonormalise(product(block, rows, step))
+        block, rows, full = (dense, None, dense) if step < burn_in else threshold(dense)
+        iterates.append(full)
+        if tolerance > 0 and step >= burn_in:
+            before = iterates[-2]
+            if np.linalg.norm(full - before @ (before.T @ full)) < tolerance:
+                break
+    # Once more, so that what leaves is orthonormal to rounding and not to that of one Cholesky step.
+    iterates[-1] = linalg.orthonormalise(full)
+    return tuple(iterates)
