@@ -9,13 +9,30 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dppca_core import linalg
+from dppca_core import checks, linalg
 from dppca_core.types import Array, Indices
 
 
 def random_start(d: int, k: int, rng: np.random.Generator) -> Array:
     """A uniformly random (d, k) basis."""
     return linalg.orthonormalise(rng.standard_normal((d, k)))
+
+
+def start_near(truth: Array, error: float, rng: np.random.Generator) -> Array:
+    """A (d, k) basis at sin_theta = `error` from `truth`, in a random direction: for simulation only.
+
+    W = truth cos + U sin with U orthonormal and orthogonal to truth, so sin_theta = sqrt(k) sin.
+    Raises ValueError unless 0 <= error <= sqrt(k) and d >= 2k.
+    """
+    d, k = truth.shape
+    checks.whole(2 * k, d=d)
+    sine = error / np.sqrt(k)
+    if not 0 <= sine <= 1:
+        raise ValueError(f"error must lie between 0 and sqrt(k) = {np.sqrt(k):.3g}, got {error!r}")
+    away = rng.standard_normal((d, k))
+    away -= truth @ (truth.T @ away)
+    near: Array = truth * np.sqrt(1 - sine**2) + linalg.orthonormalise(away) * sine
+    return near
 
 
 def iterate(

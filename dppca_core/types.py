@@ -199,6 +199,7 @@ class Setting:
     tau: float = 3.3
     provider_noise: Literal["independent", "shared", "secure-aggregation"] = "independent"
     burn_in: int = 2
+    start_error: float | None = None  # sin Theta of the start; None is a random start
 
     def __post_init__(self) -> None:
         checks.whole(2, d=self.d)

@@ -74,7 +74,7 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
     psi = c2 * gap * math.sqrt(s_hat * (k + math.log(d)) / n)
     psi_room = min((1 - rho**2) ** 1.5 / 24, geometric / 6)
     start_room = min(math.sqrt(rho * (1 - math.sqrt(rho))) / 2, math.sqrt(rho) / 4)
-    start = random_guess(d, k)
+    start = random_guess(d, k) if setting.start_error is None else setting.start_error
     why += [
         _says(
             inflation <= noise_room, f"B.3: α/(1 − α) = {inflation:.3g} at most {noise_room:.3g}"

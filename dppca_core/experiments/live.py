@@ -11,16 +11,17 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from threading import Lock
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from dppca_core import datasets, linalg, metrics
+from dppca_core import datasets, linalg, metrics, power
 from dppca_core.methods import METHODS
 from dppca_core.spiked import PooledDraw, SpikedModel, hospital_sizes
-from dppca_core.types import Array, Budget, Cohort, Estimate
+from dppca_core.types import Array, Budget, Cohort, Estimate, Setting
 
 TRACED = "dps_pca"  # the method whose iterates are shown
 # The ten preferred numbers a decade (ISO 3, R10, rounded) from 0.01 to 10: evenly spaced on a log axis.
@@ -51,6 +52,9 @@ class Scene:
     repeats: int = 10
     seed: int = 0
     energy: bool = False  # measure captured energy beside sin Theta (it costs a product each)
+    start_error: float | None = (
+        None  # DPS-PCA's start: None is random, else this far from the truth
+    )
 
     @property
     def d(self) -> int:
@@ -68,7 +72,7 @@ class Scene:
         """The budget at this epsilon."""
         return Budget(epsilon, self.delta, self.neighbours, self.accounting)
 
-    def options(self, name: str) -> dict[str, object]:
+    def options(self, name: str) -> dict[str, Any]:
         """The method's own parameters in this scene."""
         if name == TRACED:
             return {
@@ -98,16 +102,6 @@ class Scene:
     def generator(self, name: str, repeat: int) -> np.random.Generator:
         """Keyed by what the cell is."""
         return np.random.default_rng([self.seed, repeat, *name.encode()])
-
-    def fit(self, name: str, epsilon: float, repeat: int) -> Estimate:
-        """Run one method once."""
-        return METHODS[name].fit(
-            self.cohort(repeat),
-            k=self.k,
-            budget=self.budget(epsilon),
-            rng=self.generator(name, repeat),
-            **self.options(name),
-        )
 
 
 class _DrawCache:
@@ -216,8 +210,37 @@ class Results:
             found = self.cells[key] = self._measure(*key)
         return found
 
+    def estimate(self, name: str, epsilon: float, repeat: int) -> Estimate:
+        """Run one method once: the run behind that cell."""
+        scene = self.scene
+        rng = scene.generator(name, repeat)
+        options = scene.options(name)
+        if name == TRACED and scene.start_error is not None:
+            options["start"] = power.start_near(self.truth.basis, scene.start_error, rng)
+        budget = scene.budget(epsilon)
+        return METHODS[name].fit(scene.cohort(repeat), k=scene.k, budget=budget, rng=rng, **options)
+
+    def setting(self, epsilon: float) -> Setting:
+        """Where the bounds are evaluated. A table's truth has no zero rows: its sparsity is d."""
+        scene = self.scene
+        population = scene.population
+        return Setting(
+            d=scene.d,
+            n=scene.n,
+            k=scene.k,
+            s=population.s if isinstance(population, SpikedModel) else scene.d,
+            s_hat=scene.s_hat,
+            providers=scene.providers,
+            iterations=scene.iterations,
+            eigenvalues=self.truth.eigenvalues,
+            budget=scene.budget(epsilon),
+            provider_noise=scene.provider_noise,
+            burn_in=scene.burn_in,
+            start_error=scene.start_error,
+        )
+
     def _measure(self, name: str, epsilon: float, repeat: int) -> Cell:
-        estimate = self.scene.fit(name, epsilon, repeat)
+        estimate = self.estimate(name, epsilon, repeat)
         truth = self.truth
         bases = estimate.iterates if name == TRACED else (estimate.basis,)
         energy = np.zeros(0)
@@ -236,11 +259,13 @@ class Results:
         )
 
     def first(self, epsilon: float) -> Iterator[tuple[str, float, int]]:
-        """The cells that a first look needs: this epsilon, and one repeat of the sweep."""
-        quick = max(1, min(self.scene.repeats, 3, int(1e8 / self.scene.d**3)))
-        yield from ((TRACED, epsilon, r) for r in range(self.scene.repeats))
-        yield from ((TRACED, e, 0) for e in EPSILONS)
-        for repeat in range(quick):
+        """The cells to measure before anything is shown: few enough to be quick at every d."""
+        scene = self.scene
+        same_draw = range(0, scene.repeats, scene.patient_draws) if scene.d > 400 else None
+        yield from ((TRACED, epsilon, r) for r in same_draw or range(scene.repeats))
+        if scene.d <= 1000:
+            yield from ((TRACED, e, 0) for e in EPSILONS)
+        for repeat in range(min(scene.repeats, 3, int(1e8 / scene.d**3))):
             yield from ((name, epsilon, repeat) for name in self.names)
 
     def rest(self, epsilon: float) -> Iterator[tuple[str, float, int]]:
@@ -256,11 +281,19 @@ class Results:
 
     def missing(self, wanted: Iterator[tuple[str, float, int]]) -> list[tuple[str, float, int]]:
         """Those of the wanted cells that have not been measured."""
-        return [
-            (name, e, r)
-            for name, e, r in wanted
-            if (name, e if self.private(name) else EPSILONS[0], r) not in self.cells
-        ]
+        return list(self._lacking(wanted))
+
+    def _lacking(
+        self, wanted: Iterator[tuple[str, float, int]]
+    ) -> Iterator[tuple[str, float, int]]:
+        for name, e, r in wanted:
+            if (name, e if self.private(name) else EPSILONS[0], r) not in self.cells:
+                yield name, e, r
+
+    def next_missing(self, epsilon: float) -> tuple[str, float, int] | None:
+        """The most wanted cell that is still missing, or None when the scene is complete."""
+        wanted = chain(self.first(epsilon), self.rest(epsilon))
+        return next(iter(self._lacking(wanted)), None)
 
     def measured(self, name: str, epsilon: float) -> list[Cell]:
         """All repeats measured so far of one method at one epsilon, in order of repeat."""
@@ -289,7 +322,15 @@ class Results:
         return pd.DataFrame(rows)
 
 
-def quantiles(values: Sequence[float] | Array) -> tuple[float, float, float]:
-    """10 %, 50 % and 90 % quantiles over repeats."""
-    low, middle, high = np.quantile(np.asarray(values, dtype=float), (0.1, 0.5, 0.9))
-    return float(low), float(middle), float(high)
+def quantiles(values: Sequence[Array] | Sequence[float] | Array) -> Array:
+    """10 %, 50 % and 90 % quantiles over the first axis (repeats), linearly interpolated: (3, ...).
+
+    What np.quantile gives, without its overhead, which is most of a page's time on ten values.
+    """
+    ordered = np.sort(np.asarray(values, dtype=float), axis=0)
+    place = np.array([0.1, 0.5, 0.9]) * (len(ordered) - 1)
+    below = place.astype(int)
+    above = np.minimum(below + 1, len(ordered) - 1)
+    share = (place - below).reshape(-1, *[1] * (ordered.ndim - 1))
+    between: Array = ordered[below] * (1 - share) + ordered[above] * share
+    return between

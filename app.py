@@ -1,0 +1,37 @@
+"""The dashboard: `streamlit run app.py`. Screens are in pages/, numbers in dppca_core/."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import plotly
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse
+from starlette.routing import Route
+from streamlit.starlette import App
+
+from pages.shared import cached
+
+PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+
+
+@asynccontextmanager
+async def warm(app: App) -> AsyncIterator[None]:
+    """Measure the default scene before the first visitor does."""
+    cached.warm_up()
+    yield
+
+
+async def healthz(request: Request) -> PlainTextResponse:
+    return PlainTextResponse("ok")
+
+
+async def plotly_js(request: Request) -> FileResponse:
+    return FileResponse(PLOTLY, headers={"Cache-Control": "public, max-age=86400"})
+
+
+app = App(
+    "pages/menu.py",
+    lifespan=warm,
+    routes=[Route("/healthz", healthz), Route("/assets/plotly.min.js", plotly_js)],
+)

@@ -1,0 +1,57 @@
+"""The front page: what privacy costs, live, for one population and every fast method."""
+
+import streamlit as st
+
+from dppca_core.experiments.live import EPSILONS
+from pages.shared import cached, charts, controls, live, origins, readout, scenes
+
+REFRESH_SECONDS = 0.6  # while runs are still being measured
+
+st.title("What does privacy cost?")
+st.markdown(
+    "How far the directions found by private, distributed, sparse PCA are from the true ones, "
+    "measured again at every move of a slider."
+)
+controls.view_switches()
+with st.container():  # always there: what follows must keep its place, or the figure is built anew
+    controls.notices()
+settings = controls.settings()
+scene, epsilon = scenes.of(settings)
+found = cached.results(scene)
+
+
+def keep_scrubbed() -> None:
+    """The epsilon that was scrubbed to becomes the page's own."""
+    st.session_state["eps"] = EPSILONS[int(st.session_state["live"]["use"])]
+
+
+def panels() -> None:
+    """Measure what a first look needs, show it, and let the rest come."""
+    for cell in found.missing(found.first(epsilon)):
+        found.cell(*cell)
+    payload = readout.payload(found, epsilon, settings)
+    live.figure(payload, key="live", on_use=keep_scrubbed)
+    if settings["loadings"]:
+        st.markdown("**Loadings of one release, turned onto the true ones**")
+        live.figure(charts.loadings(found, epsilon), key="loadings figure")
+    if not payload["complete"]:
+        cached.look(found, epsilon)
+    elif refreshing:
+        st.rerun()  # complete: the page need not refresh itself any more
+
+
+refreshing = found.next_missing(epsilon) is not None
+st.fragment(panels, run_every=REFRESH_SECONDS if refreshing else None)()
+
+st.markdown(
+    "**Try this:** move *Hospitals* from 5 to 20 and watch the error double, then set *Noise across "
+    "hospitals* to secure aggregation: the price of not trusting the server is gone."
+)
+st.download_button(
+    "Download the data",
+    lambda: found.table().to_csv(index=False),
+    "dppca-explorer.csv",
+    "text/csv",
+    on_click="ignore",
+)
+origins.explorer(found, epsilon, settings)

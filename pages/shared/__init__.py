@@ -1,0 +1,1 @@
+"""What pages share. Not in the menu: it holds no page."""

@@ -1,0 +1,348 @@
+"""Measured cells -> figures as plain dictionaries. No Streamlit: tested without a browser.
+
+A figure is {"data", "layout"}; `frames` holds, for each epsilon, the parts of the traces that differ, so
+that the browser can scrub through them without asking the server.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dppca_core import metrics
+from dppca_core.bounds import BOUNDS
+from dppca_core.datasets import TABLES
+from dppca_core.experiments.live import EPSILONS, TRACED, Cell, Results, quantiles
+from dppca_core.methods import METHODS
+from dppca_core.types import Array, Bound
+from pages.shared import style, text
+from pages.shared.choices import Settings
+
+Trace = dict[str, Any]
+REFERENCE = "sparse_pca"  # "without privacy" in the sentence and in the sweep
+
+_FIRST = ("none", "central")  # groups of the third panel start with these
+
+
+def rounded(values: Sequence[float] | Array) -> list[float | None]:
+    """Four significant digits, None for what is not finite: small messages, valid JSON."""
+    return [float(f"{v:.4g}") if math.isfinite(v) else None for v in np.asarray(values, float)]
+
+
+class Scale:
+    """The metric on screen: how a cell's numbers become it, and what a random guess gives."""
+
+    def __init__(self, found: Results, settings: Settings) -> None:
+        self.metric = settings["metric"]
+        self.log = settings["scale"] == "log" and self.metric != "energy"
+        self.factor = math.sqrt(2) if self.metric == "projector" else 1.0
+        d, k = found.scene.d, found.scene.k
+        values = found.truth.eigenvalues
+        share = k * float(values.sum()) / (d * float(values[:k].sum()))
+        self.guess = share if self.metric == "energy" else self.factor * metrics.random_guess(d, k)
+
+    def of(self, cell: Cell) -> Array:
+        """The cell's values, one per iterate."""
+        return cell.energy if self.metric == "energy" else cell.sin * self.factor
+
+    def bounded(self, values: float | Array) -> Array:
+        """A bound on sin Theta in this metric; nothing for energy, which no bound here speaks of."""
+        scaled = np.asarray(values, dtype=float) * self.factor
+        return scaled * math.nan if self.metric == "energy" else scaled
+
+    def span(self, smallest: float) -> list[float]:
+        """A fixed axis range: whole decades down to what was measured, or from zero."""
+        if self.metric == "energy":
+            return [0.0, 1.03]
+        if not self.log:
+            return [0.0, 1.12 * self.guess]
+        floor = math.floor(math.log10(max(min(smallest, 1e-2), 1e-16)))
+        return [float(min(floor, -2)), math.log10(1.6 * self.guess)]
+
+
+def _line(axis: int, name: str, colour: str, dash: str = "solid", **more: Any) -> Trace:
+    suffix = "" if axis == 1 else str(axis)
+    line = {"color": colour, "dash": dash, "width": 2}
+    base = {"type": "scatter", "mode": "lines", "name": name, "line": line}
+    return base | {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}", "showlegend": False} | more
+
+
+def _band(axis: int, name: str, colour: str, x: Sequence[float]) -> list[Trace]:
+    """Lower edge, then upper edge filled down to it."""
+    edge = {"color": "rgba(0,0,0,0)", "width": 0}
+    low = _line(axis, f"{name}, 10 %", colour, x=list(x), hoverinfo="skip") | {"line": edge}
+    fill = {"fill": "tonexty", "fillcolor": style.faded(colour, 0.18), "line": edge}
+    return [low, _line(axis, f"{name}, 10-90 %", colour, x=list(x), hoverinfo="skip") | fill]
+
+
+def _smallest(found: Results, scale: Scale) -> float:
+    last = np.array([scale.of(cell)[-1] for cell in found.cells.values()])
+    return float(last[last > 1e-12].min(initial=1e-2))
+
+
+class Trajectories:
+    """Panel 1: error per iteration, with the theorem's terms and the closed form."""
+
+    def __init__(self, found: Results, scale: Scale, plain: bool) -> None:
+        self.found, self.scale = found, scale
+        steps = list(range(found.scene.iterations + 1))
+        look = style.look(TRACED)
+        name = METHODS[TRACED].title
+        terms = ("sampling", "+ privacy", "+ optimisation")
+        marker = {"symbol": look.symbol, "size": 6, "color": look.colour}
+        ends = [steps[0], steps[-1]]
+        self.traces = [
+            *(
+                _line(1, f"Theorem 4.3: {term}", colour, x=steps[1:])
+                | {"fill": "tozeroy" if i == 0 else "tonexty", "fillcolor": colour, "opacity": 0.5}
+                for i, (term, colour) in enumerate(zip(terms, style.THEOREM, strict=True))
+            ),
+            *_band(1, name, look.colour, steps),
+            _line(1, name, look.colour, x=steps, mode="lines+markers", marker=marker, meta="ghost"),
+            _line(1, "closed-form prediction", look.colour, "dash", x=ends),
+            _line(1, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
+        ]
+        if plain:
+            for trace in self.traces[:3]:
+                trace["visible"] = False
+
+    def frame(self, epsilon: float, theorem: Bound, prediction: Bound) -> dict[int, Trace]:
+        """What changes with epsilon, by position among the panel's traces."""
+        patch: dict[int, Trace] = {}
+        stacked = np.full((3, self.found.scene.iterations), math.nan)
+        if theorem.applies:
+            stat, priv = float(theorem.terms["stat"]), float(theorem.terms["priv"])
+            stacked = np.array([stat, stat + priv, stat + priv + np.asarray(theorem.terms["opt"])])
+            stacked = np.stack(
+                [np.broadcast_to(row, self.found.scene.iterations) for row in stacked]
+            )
+        for i, row in enumerate(stacked):
+            patch[i] = {"y": rounded(self.scale.bounded(row))}
+        cells = self.found.measured(TRACED, epsilon)
+        spread = quantiles([self.scale.of(cell) for cell in cells]) if cells else None
+        for i, which in ((3, 0), (4, 2), (5, 1)):
+            patch[i] = {"y": [] if spread is None else rounded(spread[which])}
+        total = prediction.total if prediction.applies else math.nan
+        patch[6] = {"y": rounded(np.repeat(self.scale.bounded(total), 2))}
+        return patch
+
+
+class Sweep:
+    """Panel 2: error against epsilon, the current epsilon marked."""
+
+    def __init__(
+        self, found: Results, scale: Scale, predictions: Sequence[Bound], span: Sequence[float]
+    ) -> None:
+        look = style.look(TRACED)
+        name = METHODS[TRACED].title
+        seen = [(e, found.measured(TRACED, e)) for e in EPSILONS]
+        at = [e for e, cells in seen if cells]
+        spread = [quantiles([scale.of(cell)[-1] for cell in cells]) for _, cells in seen if cells]
+        low, middle, high = np.array(spread).reshape(-1, 3).T
+        predicted = [bound.total if bound.applies else math.nan for bound in predictions]
+        reference = found.measured(REFERENCE, EPSILONS[0])
+        level = quantiles([scale.of(cell)[-1] for cell in reference])[1] if reference else math.nan
+        ends = [EPSILONS[0], EPSILONS[-1]]
+        self._foot, self._top = ((10**v if scale.log else v) for v in span)
+        bands = _band(2, name, look.colour, at)
+        bands[0]["y"], bands[1]["y"] = rounded(low), rounded(high)
+        spot = _line(2, "this setting", "#000000", x=[], y=[self._foot, self._top])
+        reference_look = style.look(REFERENCE)
+        self.traces = [
+            *bands,
+            _line(2, name, look.colour, x=at, y=rounded(middle), meta="ghost"),
+            _line(2, "closed-form prediction", look.colour, "dash", x=list(EPSILONS))
+            | {"y": rounded(scale.bounded(np.array(predicted)))},
+            _line(2, METHODS[REFERENCE].title, reference_look.colour, reference_look.dash, x=ends)
+            | {"y": rounded([level] * 2)},
+            _line(2, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
+            spot | {"meta": "text-colour", "hoverinfo": "skip"},
+        ]
+
+    def frame(self, epsilon: float) -> dict[int, Trace]:
+        """The mark moves."""
+        return {len(self.traces) - 1: {"x": [epsilon] * 2}}
+
+
+class Comparison:
+    """Panel 3: every method at one epsilon, a dot and its 10-90 % interval, grouped by trust."""
+
+    def __init__(self, found: Results, scale: Scale) -> None:
+        self.found, self.scale = found, scale
+        trusts = [METHODS[name].trust for name in found.names]
+        order = dict.fromkeys(trust for trust in (*_FIRST, *trusts) if trust in trusts)
+        self._groups: list[tuple[float, list[str]]] = []
+        self.places: list[float] = []
+        place = 0.0
+        for trust in order:
+            members = [name for name in found.names if METHODS[name].trust == trust]
+            self._groups.append((place + 1, members))
+            self.places += [place + i for i in range(len(members) + 1)]
+            place += len(members) + 1.35
+        self.bottom = place - 0.75
+        self._headings = [f"<b>{text.TRUST_TITLES[trust]}</b>" for trust in order]
+        self.traces = [self._dot(name) for name in found.names]
+        ends = {"x": [scale.guess] * 2, "y": [-0.6, self.bottom]}
+        self.traces.append(_line(3, "random guess", style.GUESS, "dot") | ends)
+
+    @staticmethod
+    def _dot(name: str) -> Trace:
+        look = style.look(name)
+        marker = {"color": look.colour, "symbol": look.symbol, "size": 11}
+        dot = {"mode": "markers", "meta": "ghost", "marker": marker}
+        return _line(3, METHODS[name].title, look.colour) | dot
+
+    def _spread(self, name: str, epsilon: float) -> Array:
+        cells = self.found.measured(name, epsilon)
+        if not cells:
+            return np.full(3, math.nan)
+        return quantiles([self.scale.of(cell)[-1] for cell in cells])
+
+    def _middle(self, name: str, epsilon: float) -> float:
+        middle = float(self._spread(name, epsilon)[1])
+        better = -middle if self.scale.metric == "energy" else middle
+        return better if math.isfinite(better) else math.inf
+
+    def frame(self, epsilon: float) -> tuple[dict[int, Trace], list[str]]:
+        """Dots and intervals at this epsilon, best first in each group; and the axis's words."""
+        rows: dict[str, float] = {}
+        words: list[str] = []
+        for heading, (top, members) in zip(self._headings, self._groups, strict=True):
+            ranked = sorted(members, key=lambda name: self._middle(name, epsilon))
+            rows |= {name: top + i for i, name in enumerate(ranked)}
+            words += [heading, *(METHODS[name].title for name in ranked)]
+        patch: dict[int, Trace] = {}
+        for i, name in enumerate(self.found.names):
+            low, middle, high = self._spread(name, epsilon)
+            arms = {"array": rounded([high - middle]), "arrayminus": rounded([middle - low])}
+            patch[i] = {
+                "x": rounded([middle]),
+                "y": [rows[name]],
+                "error_x": arms | {"symmetric": False, "thickness": 2, "width": 5},
+            }
+        return patch, words
+
+
+def bounds_at(found: Results, epsilon: float) -> tuple[Bound, Bound]:
+    """Theorem 4.3 and the closed form at this epsilon."""
+    setting = found.setting(epsilon)
+    return BOUNDS["ge2018"](setting), BOUNDS["dps_prediction"](setting)
+
+
+def explorer(
+    found: Results, settings: Settings, bounds: Sequence[tuple[Bound, Bound]]
+) -> dict[str, Any]:
+    """The three linked panels: data, layout, and one frame for each of EPSILONS."""
+    plain = settings["view"] == "board"
+    scale = Scale(found, settings)
+    span = scale.span(_smallest(found, scale))
+    first = Trajectories(found, scale, plain)
+    second = Sweep(found, scale, [prediction for _, prediction in bounds], span)
+    third = Comparison(found, scale)
+    panels = (first.traces, second.traces, third.traces)
+    starts = (0, len(first.traces), len(first.traces) + len(second.traces))
+    frames = []
+    for at, (theorem, prediction) in zip(EPSILONS, bounds, strict=True):
+        dots, words = third.frame(at)
+        patches = (first.frame(at, theorem, prediction), second.frame(at), dots)
+        moved = {
+            str(start + i): patch
+            for start, part in zip(starts, patches, strict=True)
+            for i, patch in part.items()
+        }
+        frames.append({"traces": moved, "methods": words})
+    return {
+        "data": [trace for traces in panels for trace in traces],
+        "layout": _layout(found, scale, span, third, plain),
+        "frames": frames,
+    }
+
+
+def _axis(title: str, **more: Any) -> dict[str, Any]:
+    return {"title": {"text": title, "standoff": 8}, "zeroline": False} | more
+
+
+def _layout(
+    found: Results, scale: Scale, span: list[float], third: Comparison, plain: bool
+) -> dict[str, Any]:
+    measure = ("share of signal captured" if scale.metric == "energy" else "error") if plain else ""
+    measure = measure or text.METRIC_TITLES[scale.metric]
+    kind = {"type": "log", "dtick": 1} if scale.log else {"type": "linear"}
+    value = {"range": span, "fixedrange": False} | kind
+    titles = (
+        f"{METHODS[TRACED].title}, {'round by round' if plain else 'error per iteration'}",
+        "What more privacy costs" if plain else "Error against ε",
+        "Methods side by side",
+    )
+    epsilon_title = (
+        "privacy setting (more privacy ← → more accuracy)" if plain else "privacy loss ε"
+    )
+    return {
+        "xaxis": _axis(
+            "round" if plain else "iteration t", range=[-0.3, found.scene.iterations + 0.3]
+        ),
+        "yaxis": _axis(measure) | value,
+        "xaxis2": _axis(epsilon_title, type="log", range=[-2.04, 1.04], anchor="y2")
+        | {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]},
+        "yaxis2": _axis("", anchor="x2") | value,
+        "xaxis3": _axis(measure, anchor="y3") | value,
+        "yaxis3": _axis("", anchor="x3", range=[third.bottom, -0.6], ticks="")
+        | {
+            "tickvals": third.places,
+            "showgrid": False,
+        },
+        "meta": {"titles": titles},
+        "hovermode": "closest",
+        "showlegend": False,
+    }
+
+
+def loadings(found: Results, epsilon: float, limit: int = 40) -> dict[str, Any]:
+    """Heat map of one release's loadings beside the true ones, rows that matter first.
+
+    The estimate is turned onto the truth (orthogonal Procrustes): only the subspace is estimated.
+    """
+    truth = found.truth.basis
+    basis = found.estimate(TRACED, epsilon, 0).basis
+    left, _, right = np.linalg.svd(basis.T @ truth)
+    turned = basis @ (left @ right)
+    weight = np.linalg.norm(truth, axis=1) + 1e-3 * np.linalg.norm(turned, axis=1)
+    count = int(min(limit, max(found.support_size, np.count_nonzero(basis.any(axis=1)))))
+    rows = np.argsort(-weight)[:count]
+    names = _row_names(found, rows)
+    peak = float(max(np.abs(truth[rows]).max(), np.abs(turned[rows]).max()))
+    diverging = [[0, "#2166ac"], [0.5, "rgba(128,140,150,0.08)"], [1, "#b2182b"]]
+    shared = {"type": "heatmap", "y": names, "colorscale": diverging, "zmin": -peak, "zmax": peak}
+    columns = [f"{j + 1}" for j in range(truth.shape[1])]
+    sides = ((truth, "", "true"), (turned, "2", "found"))
+    data = [
+        shared
+        | {
+            "x": columns,
+            "z": [rounded(row) for row in matrix[rows]],
+            "xaxis": f"x{suffix}",
+            "yaxis": "y",
+            "name": name,
+            "showscale": name == "found",
+            "hovertemplate": f"{name}, component %{{x}}<br>%{{y}}: %{{z}}<extra></extra>",
+        }
+        for matrix, suffix, name in sides
+    ]
+    layout = {
+        "xaxis": _axis("true components", domain=[0, 0.48], type="category"),
+        "xaxis2": _axis("components found in one release", domain=[0.52, 1], type="category"),
+        "yaxis": _axis("", autorange="reversed", type="category"),
+        "height": 140 + 18 * count,
+        "meta": {"titles": ()},
+    }
+    return {"data": data, "layout": layout, "frames": []}
+
+
+def _row_names(found: Results, rows: Array) -> list[str]:
+    population = found.scene.population
+    if isinstance(population, str):
+        return [TABLES[population].features[int(row)] for row in rows]
+    return [f"feature {int(row) + 1}" for row in rows]

@@ -1,0 +1,291 @@
+"""What each control may be set to, how a value reads, and how a link's text becomes a value.
+
+No Streamlit here: tested without a browser. Values are round; a link may hold anything.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dppca_core.datasets import TABLES
+from dppca_core.experiments.live import EPSILONS
+from pages.shared.text import number
+
+Value = float | int | str | bool
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One control: its key in links, its options in order, its default, and its words.
+
+    `plain` labels it for a board, `label` for everyone else. `words` gives an option's own text.
+    """
+
+    key: str
+    label: str
+    plain: str
+    options: tuple[Value, ...]
+    default: Value
+    words: Mapping[Value, str] | None = None
+    help: str = ""
+
+    @property
+    def numeric(self) -> bool:
+        return not isinstance(self.default, (str, bool))
+
+    def text(self, value: Value) -> str:
+        """How an option reads on the control and in a link."""
+        if self.words is not None and value in self.words:
+            return self.words[value]
+        return value if isinstance(value, str) else number(value)
+
+    def nearest(self, value: float) -> Value:
+        """The option nearest to a number, by ratio where all options are positive."""
+        numbers = [float(option) for option in self.options]
+        if min(numbers) > 0:
+            if value <= 0:
+                return self.options[numbers.index(min(numbers))]
+            return min(self.options, key=lambda o: abs(math.log(float(o)) - math.log(value)))
+        return min(self.options, key=lambda o: abs(float(o) - value))
+
+    def read(self, raw: str) -> tuple[Value, str | None]:
+        """A link's text as an option, and one sentence when the option is not what the text said."""
+        shown = re.sub(r"[^\w.,+\- ]", "", raw)[:24] or "nothing readable"
+        if not self.numeric:
+            for option in self.options:
+                if raw.strip().casefold() in (str(option).casefold(), self.text(option).casefold()):
+                    return option, None
+            kept = self.text(self.default)
+            return (
+                self.default,
+                f"{self.plain} was “{shown}”, which is not a choice: set to {kept}.",
+            )
+        try:
+            value = float(raw.replace(",", "").replace("_", ""))
+        except ValueError:
+            value = math.nan
+        if math.isnan(value):
+            kept = self.text(self.default)
+            return (
+                self.default,
+                f"{self.plain} was “{shown}”, which is not a number: set to {kept}.",
+            )
+        if math.isinf(value):
+            value = math.copysign(1e300, value)
+        option = self.nearest(value)
+        if math.isclose(float(option), value, rel_tol=1e-9):
+            return option, None
+        return option, f"{self.plain} was {shown}: set to {self.text(option)}, the nearest setting."
+
+
+def _ladder(low: int, high: int) -> tuple[int, ...]:
+    """1, 2, 5 in every decade of [10^low, 10^high]."""
+    steps = [m * 10**p for p in range(low, high) for m in (1, 2, 5)]
+    return (*steps, 10**high)
+
+
+_SMALL = tuple(range(2, 31))
+_ROWS = (*_SMALL, 35, 40, 45, 50, 60, 70, 80, 90, 100, 120, 150, 200, 250, 300, 400, 500, 600)
+_ROWS = (*_ROWS, 680, 800, 1000, 1200, 1500, 2000)
+_FEATURES = (10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 100, 120, 140, 160, 200, 250, 300, 400, 500)
+_FEATURES = (*_FEATURES, 600, 800, 1000, 1200, 1500, 2000)
+_HOSPITALS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200)
+
+SYNTHETIC = "synthetic"
+_DATA = {SYNTHETIC: "Synthetic patients", **{name: t.title for name, t in TABLES.items()}}
+
+CHOICES: dict[str, Choice] = {
+    choice.key: choice
+    for choice in (
+        Choice("data", "Data", "Data", tuple(_DATA), SYNTHETIC, _DATA),
+        Choice(
+            *("eps", "Privacy loss ε", "Privacy", EPSILONS, 1.0),
+            help="Left: more privacy. Right: more accuracy.",
+        ),
+        Choice(
+            *("delta", "Failure chance δ", "Chance that privacy fails"),
+            (*(10.0**-p for p in range(10, 2, -1)), 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5),
+            1e-5,
+            help="Left: more privacy. Right: more accuracy. Keep it well below 1/n.",
+        ),
+        Choice("n", "Patients in total n", "Patients in total", _ladder(2, 9), 100_000),
+        Choice("N", "Hospitals N", "Hospitals", _HOSPITALS, 5),
+        Choice("d", "Features d", "Measurements per patient", _FEATURES, 200),
+        Choice("k", "Components k", "Directions to find", tuple(range(1, 21)), 3),
+        Choice("s", "Rows that matter s", "Measurements that matter", _ROWS, 10),
+        Choice("shat", "Rows kept ŝ", "Measurements kept", _ROWS, 20),
+        Choice(
+            *("share", "Largest hospital's share", "Largest hospital's share"),
+            (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
+            0.0,
+            {0.0: "equal", **{i / 10: f"{i * 10} %" for i in range(1, 10)}},
+        ),
+        Choice("T", "Iterations T", "Rounds", (*range(1, 21), 25, 30, 40, 50), 10),
+        Choice(
+            *("burn", "Burn-in steps without thresholding", "Warm-up rounds"),
+            tuple(range(11)),
+            2,
+            help="0 is the paper; a thresholded random start can lose the support for good.",
+        ),
+        Choice(
+            *("noise", "Noise across hospitals", "Noise across hospitals"),
+            ("independent", "shared", "secure-aggregation"),
+            "independent",
+            {
+                "independent": "independent",
+                "shared": "shared, as printed",
+                "secure-aggregation": "secure aggregation",
+            },
+        ),
+        Choice(
+            *("accounting", "Accounting", "Accounting"),
+            ("exact", "zcdp", "as-printed"),
+            "exact",
+            {"exact": "exact", "zcdp": "zCDP", "as-printed": "as printed"},
+        ),
+        Choice(
+            *("neighbours", "Neighbours", "What one patient may change"),
+            ("replace-one", "add-remove"),
+            "replace-one",
+            {"replace-one": "replace one", "add-remove": "add or remove one"},
+        ),
+        Choice(
+            *("scaling", "Row scaling", "Scaling"),
+            ("public", "largest"),
+            "public",
+            {"public": "public bound", "largest": "largest row, as published"},
+            help="Dividing by the largest row looks at private rows: for reproducing papers only.",
+        ),
+        Choice(
+            *("spike", "Spike eigenvalue", "Strength of the pattern"),
+            (20.0, 50.0, 100.0, 200.0, 500.0, 1000.0),
+            100.0,
+        ),
+        Choice(
+            *("bulk", "Largest bulk eigenvalue", "Strength of the background"),
+            (1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 50.0, 80.0),
+            10.0,
+        ),
+        Choice(
+            *("start", "Start", "Start"),
+            ("random", "near"),
+            "random",
+            {"random": "random", "near": "0.1 from the truth (simulation only)"},
+            help="Theorem 4.3 assumes a start near the truth, which nobody has.",
+        ),
+        Choice("repeats", "Repeats", "Repeats", (1, 2, 3, 5, 10, 20, 50), 10),
+        Choice("seed", "Seed", "Seed", tuple(range(100)), 0),
+        Choice(
+            *("metric", "Error shown as", "Error shown as"),
+            ("sin", "projector", "energy"),
+            "sin",
+            {"sin": "‖sin Θ‖", "projector": "projector distance", "energy": "captured energy"},
+        ),
+        Choice("scale", "Error axis", "Error axis", ("log", "linear"), "log"),
+        Choice(
+            *("view", "Detail", "Detail"),
+            ("board", "analyst", "researcher"),
+            "analyst",
+            {"board": "Board", "analyst": "Analyst", "researcher": "Researcher"},
+        ),
+        Choice("ghost", "Hold previous", "Hold previous", (False, True), False),
+        Choice("loadings", "Loadings", "Loadings", (False, True), False),
+    )
+}
+
+Settings = dict[str, Any]
+
+
+def defaults() -> Settings:
+    """Every control at its default."""
+    return {key: choice.default for key, choice in CHOICES.items()}
+
+
+def read_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
+    """Settings for the known parameters of a link, and a sentence for each that was changed."""
+    read = {key: CHOICES[key].read(raw) for key, raw in params.items() if key in CHOICES}
+    settings = {key: value for key, (value, _) in read.items()}
+    return settings, [sentence for _, sentence in read.values() if sentence]
+
+
+def _most(key: str, limit: float) -> Value:
+    """The largest option of a control that is at most `limit`."""
+    return max(option for option in CHOICES[key].options if option <= limit)  # type: ignore[operator]
+
+
+def _least(key: str, limit: float) -> Value:
+    """The smallest option of a control that is at least `limit`."""
+    return min(option for option in CHOICES[key].options if option >= limit)  # type: ignore[operator]
+
+
+def reconcile(settings: Settings, moved: str | None = None) -> tuple[Settings, list[str]]:
+    """The nearest possible combination, and a sentence for each control that gave way.
+
+    The control that was just `moved` stays where it can; from a link (moved None) k and s give way
+    to d, k to s. A table fixes d, n and the true sparsity.
+    """
+    now = dict(settings)
+    said: list[str] = []
+
+    def give_way(key: str, value: Value, reason: str) -> None:
+        verb = "lowered" if value < now[key] else "raised"  # type: ignore[operator]
+        now[key] = value
+        said.append(f"{CHOICES[key].label} {verb} to {CHOICES[key].text(value)}: {reason}.")
+
+    table = TABLES.get(now["data"])
+    d, n = (table.d, table.n) if table else (now["d"], now["n"])
+    if table is None and moved == "s" and now["s"] > d:
+        give_way("d", _least("d", now["s"]), f"it must be at least s = {now['s']}")
+        d = now["d"]
+    if table is None and moved == "k" and now["k"] >= now["s"]:
+        give_way("s", _least("s", now["k"] + 1), f"it must stay above k = {now['k']}")
+    if table is None and now["s"] > d:
+        give_way("s", _most("s", d), f"it cannot exceed d = {d}")
+    top = d if table else now["s"]
+    if now["k"] >= top:
+        name = "d" if table else "s"
+        give_way("k", _most("k", top - 1), f"it must stay below {name} = {top}")
+    if now["shat"] > d:
+        give_way("shat", _most("shat", d), f"it cannot exceed d = {d}")
+    if now["shat"] <= now["k"]:
+        give_way("shat", _least("shat", now["k"] + 1), f"it must stay above k = {now['k']}")
+    if now["N"] > n:
+        give_way("N", _most("N", n), f"there are {n:,} patients")
+    if now["bulk"] >= now["spike"]:
+        give_way("bulk", _most("bulk", now["spike"] / 1.01), f"it must stay below {now['spike']:g}")
+    if now["start"] == "near" and d < 2 * now["k"]:
+        now["start"] = "random"
+        said.append(
+            f"Start set to random: a start near the truth needs d at least 2k = {2 * now['k']}."
+        )
+    return now, said
+
+
+PRESETS: dict[str, Settings] = {
+    "Defaults": {},
+    "Ge et al. Fig. 3(a)": {
+        **{"d": 1000, "n": 100_000, "k": 5, "s": 10, "shat": 50, "N": 1, "T": 10, "burn": 0},
+        **{"eps": 1.0, "delta": 0.3, "accounting": "as-printed", "scaling": "largest"},
+        **{"noise": "shared", "scale": "linear"},
+    },
+    "Ge et al. Fig. 3(b)": {
+        **{"d": 1000, "n": 100_000, "k": 5, "s": 10, "shat": 50, "N": 1, "T": 10, "burn": 0},
+        **{"eps": 2.0, "delta": 0.1, "accounting": "as-printed", "scaling": "largest"},
+        **{"noise": "shared", "scale": "linear"},
+    },
+    "Ge et al. Fig. 4(a)": {
+        **{"d": 1000, "n": 100_000, "k": 5, "s": 10, "shat": 50, "N": 1, "T": 10, "burn": 0},
+        **{"eps": 1.25, "delta": 0.3, "accounting": "as-printed", "scaling": "largest"},
+        **{"noise": "shared", "scale": "linear", "metric": "projector"},
+    },
+    "Five hospitals, small": {"n": 10_000, "N": 5, "d": 50, "k": 2, "s": 8, "shat": 16},
+    "Where Theorem 4.3 holds": {
+        **{"d": 1000, "n": 10**9, "k": 5, "s": 10, "shat": 680, "N": 1, "eps": 1.0},
+        **{"start": "near", "burn": 0},
+    },
+    "Breast cancer, three hospitals": {"data": "breast_cancer", "N": 3, "k": 2, "shat": 30},
+}

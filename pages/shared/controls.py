@@ -1,0 +1,162 @@
+"""The shared controls: widgets bound to the link, and what they are set to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dppca_core.datasets import TABLES
+from pages.shared import choices
+from pages.shared.choices import CHOICES, PRESETS, SYNTHETIC, Choice, Settings
+
+_SEEN = "settings of the last run"
+_SAID = "sentences about what was changed"
+
+_MAIN = ("eps", "delta", "n", "N", "d", "k", "s", "shat")
+_MORE = ("T", "burn", "noise", "share", "accounting", "neighbours", "scaling", "spike", "bulk")
+_MORE = (*_MORE, "start", "repeats", "seed", "metric", "scale")
+_FIXED_BY_TABLE = ("n", "d", "s", "spike", "bulk", "scaling")
+_ENDS = "more privacy ↔ more accuracy"
+
+
+def _open_link() -> list[str]:
+    """Once per visit: settings from the link, nearest possible ones where it asks for others."""
+    asked, said = choices.read_link(st.query_params.to_dict())
+    now, gave_way = choices.reconcile(choices.defaults() | asked)
+    for key, value in now.items():
+        if key in st.query_params and CHOICES[key].text(value) != st.query_params[key]:
+            st.session_state[key] = value
+        elif key not in st.query_params and value != CHOICES[key].default:
+            st.session_state[key] = value
+    st.session_state[_SEEN] = now
+    return said + gave_way
+
+
+def _keep_possible() -> list[str]:
+    """Before the widgets are made: settings that became impossible give way, aloud."""
+    before: Settings = st.session_state[_SEEN]
+    now = {key: st.session_state.get(key, before[key]) for key in CHOICES}
+    moved = next((key for key in CHOICES if now[key] != before[key]), None)
+    possible, said = choices.reconcile(now, moved)
+    for key, value in possible.items():
+        if value != now[key]:
+            st.session_state[key] = value
+    st.session_state[_SEEN] = possible
+    return said
+
+
+def _apply_preset() -> None:
+    wanted = choices.defaults() | {"view": st.session_state["view"]}
+    wanted |= PRESETS.get(st.session_state["preset"], {})
+    for key, value in wanted.items():
+        st.session_state[key] = value
+    st.session_state[_SEEN] = wanted
+
+
+def _label(choice: Choice, plain: bool, fixed: str | None) -> str:
+    words = choice.plain if plain else choice.label
+    if fixed:
+        return f"{words} :gray[· {fixed}]"
+    return f"{words} :gray[· {_ENDS}]" if choice.key in ("eps", "delta") else words
+
+
+def _widget(key: str, plain: bool, fixed: str | None = None) -> Any:
+    choice = CHOICES[key]
+    make = st.select_slider if choice.numeric else st.selectbox
+    own: dict[str, Any] = {"value": choice.default} if choice.numeric else {"index": 0}
+    return make(
+        _label(choice, plain, fixed),
+        choice.options,
+        key=key,
+        bind="query-params",
+        format_func=choice.text,
+        disabled=fixed is not None,
+        help=choice.help or None,
+        **own,
+    )
+
+
+def _why_fixed(key: str, settings: Settings) -> str | None:
+    """Why a control is greyed, in a few words; None when it is free."""
+    table = TABLES.get(settings["data"])
+    if table and key in _FIXED_BY_TABLE:
+        fixed = {"n": f"{table.n:,}", "d": str(table.d), "s": "all count"}.get(
+            key, "does not apply"
+        )
+        return f"fixed by the table: {fixed}"
+    if key == "share":
+        return "no method here depends on it"
+    if key == "N" and settings["noise"] == "secure-aggregation":
+        return "secure aggregation: N costs nothing"
+    if key == "burn" and settings["shat"] >= (table.d if table else settings["d"]):
+        return "nothing is thresholded"
+    return None
+
+
+def render() -> None:
+    """The sidebar. Afterwards `settings()` is possible and complete."""
+    said = _open_link() if _SEEN not in st.session_state else _keep_possible()
+    now: Settings = st.session_state[_SEEN]
+    plain = now["view"] == "board"
+    with st.sidebar:
+        st.selectbox(
+            *("Start from", list(PRESETS)),
+            key="preset",
+            index=None,
+            placeholder="a preset ...",
+            on_change=_apply_preset,
+        )
+        _widget("data", plain)
+        for key in _MAIN:
+            _widget(key, plain, _why_fixed(key, now))
+        more = st.expander("More settings", key="more", on_change="rerun")
+        with more:
+            for key in _MORE:
+                # A closed drawer sends only what is off its default, which a link must carry.
+                if more.open or now[key] != CHOICES[key].default:
+                    _widget(key, plain, _why_fixed(key, now))
+    st.session_state[_SAID] = said
+
+
+def view_switches() -> None:
+    """Detail, ghost and loadings: what is shown, not what is measured."""
+    view = CHOICES["view"]
+    left, middle, right = st.columns([3, 2, 2], vertical_alignment="center")
+    left.segmented_control(
+        *("Detail", view.options),
+        key="view",
+        bind="query-params",
+        default=view.default,
+        format_func=view.text,
+        label_visibility="collapsed",
+        required=True,
+    )
+    middle.toggle("Hold the previous setting as a ghost", key="ghost", bind="query-params")
+    right.toggle("Show the loadings found", key="loadings", bind="query-params")
+
+
+def settings() -> Settings:
+    """What every control is set to, possible together."""
+    return dict(st.session_state[_SEEN])
+
+
+def notices() -> None:
+    """One sentence for each setting that had to give way, and the note on delta."""
+    said = st.session_state[_SAID]
+    if said:
+        st.info("  \n".join(said))
+    now = settings()
+    table = TABLES.get(now["data"])
+    n = table.n if table else now["n"]
+    if now["delta"] > 1 / n:
+        chance = choices.number(now["delta"])
+        st.caption(
+            f"δ = {chance} is above 1/n: a method that publishes each record outright with "
+            f"probability {chance} would keep this guarantee."
+        )
+
+
+def on_table() -> bool:
+    """Whether a real table is shown."""
+    return bool(settings()["data"] != SYNTHETIC)

@@ -1,0 +1,206 @@
+// One figure that answers at once: Plotly.react keeps zoom and hover, and the scrub needs no server.
+let loading;
+function plotly() {
+  if (window.Plotly) return Promise.resolve(window.Plotly);
+  loading ??= new Promise((done, failed) => {
+    const script = document.createElement("script");
+    script.src = "/assets/plotly.min.js";
+    script.onload = () => done(window.Plotly);
+    script.onerror = () => failed(new Error("the chart library did not load"));
+    document.head.append(script);
+  });
+  return loading;
+}
+
+const MARGIN = { l: 58, r: 16, t: 30, b: 48 };
+const METHOD_LABELS = 196; // pixels for the names of the third panel
+const GAP = 56;
+
+// Panels side by side where there is room, else one under the other. Domains are shares of the plot area.
+function place(layout, width) {
+  const panels = ["", "2", "3"].filter((n) => layout["xaxis" + n] && layout["yaxis" + n]);
+  const titles = layout.meta.titles;
+  const annotations = [];
+  const title = (i, x, y) =>
+    titles[i] &&
+    annotations.push({
+      text: `<b>${titles[i]}</b>`, xref: "paper", yref: "paper", x, y, xanchor: "left", yanchor: "bottom",
+      showarrow: false, font: { size: 13 },
+    });
+  if (panels.length < 3) return { ...layout, margin: { l: 150, r: 10, t: 10, b: 44 } };
+  const inner = width - MARGIN.l - MARGIN.r;
+  const placed = { ...layout, margin: MARGIN };
+  if (width >= 820) {
+    const each = (inner - GAP - METHOD_LABELS) / 3 / inner;
+    const starts = [0, each + GAP / inner, 1 - each];
+    panels.forEach((n, i) => {
+      placed["xaxis" + n] = { ...layout["xaxis" + n], domain: [starts[i], Math.min(starts[i] + each, 1)] };
+      placed["yaxis" + n] = { ...layout["yaxis" + n], domain: [0, 1] };
+      title(i, i === 2 ? starts[2] - (METHOD_LABELS - 20) / inner : starts[i], 1.02);
+    });
+    placed.height = 400;
+  } else {
+    placed.height = 1120;
+    placed.margin = { ...MARGIN, l: 50, r: 8 };
+    const tops = [1, 0.65, 0.28];
+    const deep = [0.26, 0.26, 0.28];
+    panels.forEach((n, i) => {
+      const start = i === 2 ? (METHOD_LABELS - 40) / (width - 58) : 0;
+      placed["xaxis" + n] = { ...layout["xaxis" + n], domain: [start, 1] };
+      placed["yaxis" + n] = { ...layout["yaxis" + n], domain: [tops[i] - deep[i], tops[i]] };
+      title(i, 0, tops[i] + 0.005);
+    });
+  }
+  placed.annotations = annotations;
+  return placed;
+}
+
+function themed(layout, root) {
+  const style = getComputedStyle(root);
+  const grid = "rgba(128,140,150,0.22)";
+  const out = {
+    ...layout, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", uirevision: "keep",
+    font: { color: style.color, family: style.fontFamily, size: 12 },
+  };
+  for (const key of Object.keys(layout)) {
+    if (/^[xy]axis/.test(key)) {
+      out[key] = { gridcolor: grid, linecolor: grid, zerolinecolor: grid, ...layout[key] };
+    }
+  }
+  return out;
+}
+
+const unset = (text) => text === undefined || text === null || text === "";
+
+class View {
+  constructor(root) {
+    this.root = root;
+    this.chart = root.querySelector(".chart");
+    this.slider = root.querySelector("input");
+    this.scrubbed = null; // the epsilon being looked at, when it is not the page's own
+    this.waiting = false;
+    this.slider.addEventListener("input", () => {
+      this.scrubbed = Number(this.slider.value);
+      this.soon();
+    });
+    this.resizer = new ResizeObserver(() => {
+      if (this.data && Math.abs(this.chart.clientWidth - this.width) > 4) this.soon();
+    });
+    this.resizer.observe(this.chart);
+    root.querySelector("button").addEventListener("click", () => {
+      this.use?.(this.index);
+    });
+  }
+
+  get index() {
+    return this.scrubbed ?? this.data.active;
+  }
+
+  update(data, use) {
+    const before = this.data;
+    this.use = use;
+    if (before && (before.scene !== data.scene || before.active !== data.active)) {
+      this.held = this.drawn;
+      this.scrubbed = null;
+    }
+    this.data = data;
+    this.soon(true);
+  }
+
+  soon(now) {
+    if (this.waiting && !now) return;
+    this.waiting = true;
+    const draw = () => {
+      this.waiting = false;
+      this.draw();
+    };
+    now ? draw() : requestAnimationFrame(draw);
+  }
+
+  traces() {
+    const patch = this.data.frames[this.index]?.traces ?? {};
+    const ink = getComputedStyle(this.root).color;
+    const traces = this.data.data.map((trace, i) => {
+      const out = { ...trace, ...patch[i] };
+      if (out.meta === "text-colour") out.line = { ...out.line, color: ink, width: 1.5 };
+      return out;
+    });
+    this.drawn = traces.filter((trace) => trace.meta === "ghost");
+    if (!this.data.ghost || !this.held) return traces;
+    const ghosts = this.held.map((trace) => ({
+      ...trace, name: `${trace.name}, before`, opacity: 0.55, meta: "held", error_x: undefined, hoverinfo: "skip",
+      line: { color: ink, width: 1.5, dash: "dot" },
+      marker: { ...trace.marker, color: "rgba(0,0,0,0)", line: { color: ink, width: 1.5 }, size: trace.xaxis === "x3" ? 11 : 5 },
+    }));
+    return [...ghosts, ...traces];
+  }
+
+  async draw() {
+    const library = await plotly();
+    const { data, root } = this;
+    const began = this.index;
+    this.width = this.chart.clientWidth;
+    const layout = themed(place(data.layout, this.width), root);
+    const frame = data.frames[began];
+    if (frame) layout.yaxis3.ticktext = frame.methods;
+    this.words();
+    await library.react(this.chart, this.traces(), layout, { displayModeBar: false, responsive: false });
+    root.dataset.drawn = `${data.scene}:${began}`;
+    root.dataset.complete = String(data.complete);
+  }
+
+  words() {
+    const { data, root } = this;
+    const words = data.words?.[this.index];
+    root.querySelector(".scrub").hidden = !words;
+    root.querySelector(".tiles").hidden = !words;
+    if (!words) return;
+    this.slider.max = data.words.length - 1;
+    this.slider.value = this.index;
+    this.slider.setAttribute("aria-valuetext", `ε = ${words.epsilon}`);
+    const say = (name, text) => {
+      const place = root.querySelector(name);
+      place.hidden = unset(text);
+      if (place.textContent !== text) place.textContent = text ?? "";
+    };
+    say(".sentence", words.sentence);
+    say(".odds", words.odds);
+    say(".theorem", words.theorem);
+    say(".printed", words.printed);
+    say(".progress", data.progress);
+    say("output", data.plain ? words.epsilon : `ε = ${words.epsilon}`);
+    this.chart.setAttribute("aria-label", words.sentence);
+    root.querySelector("button").disabled = this.index === data.active;
+    const tiles = root.querySelector(".tiles");
+    tiles.replaceChildren(
+      ...data.tiles.map((label, i) => {
+        const tile = document.createElement("div");
+        const parts = [["dt", label], ["dd", words.tiles[i][0]], ["small", words.tiles[i][1]]];
+        tile.append(
+          ...parts.map(([tag, text]) => Object.assign(document.createElement(tag), { textContent: text })),
+        );
+        return tile;
+      }),
+    );
+    const legend = root.querySelector(".legend");
+    legend.replaceChildren(
+      ...data.legend.map(([label, colour, dash, kind]) => {
+        const item = document.createElement("span");
+        const mark = document.createElement("i");
+        mark.className = kind;
+        mark.style.setProperty("--mark", colour);
+        mark.style.borderTopStyle = dash === "solid" ? "solid" : dash === "dot" ? "dotted" : "dashed";
+        item.append(mark, label);
+        return item;
+      }),
+    );
+  }
+}
+
+const views = new WeakMap();
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".dppca-live");
+  if (!views.has(root)) views.set(root, new View(root));
+  views.get(root).update(data, (index) => setTriggerValue("use", index));
+}

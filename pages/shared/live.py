@@ -1,0 +1,28 @@
+"""The live figure: a component of our own over Plotly.react (files live.html, live.css, live.js).
+
+Streamlit's own chart is built anew on every change, which loses zoom and costs about 20 ms more; and the
+scrub must answer without the server.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+_HERE = Path(__file__).parent
+_mount = st.components.v2.component(
+    "dppca.live",
+    html=(_HERE / "live.html").read_text(encoding="utf-8"),
+    css=(_HERE / "live.css").read_text(encoding="utf-8"),
+    js=(_HERE / "live.js").read_text(encoding="utf-8"),
+    isolate_styles=False,
+)
+
+
+def figure(payload: dict[str, Any], key: str, on_use: Callable[[], None] | None = None) -> None:
+    """Show a figure of `charts`; `on_use` is called when a scrubbed epsilon is kept.
+
+    The index of that epsilon is then in st.session_state[key]["use"].
+    """
+    _mount(key=key, data=payload, on_use_change=on_use or (lambda: None))

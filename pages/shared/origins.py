@@ -1,0 +1,91 @@
+"""Where the numbers come from: paper, equation, seed, versions. One expander at the foot of a page."""
+
+import platform
+from importlib.metadata import version
+
+import streamlit as st
+
+from dppca_core.datasets import TABLES, clipped_share
+from dppca_core.experiments.live import TRACED, Results
+from dppca_core.methods import METHODS
+from pages.shared import choices, text
+from pages.shared.choices import Settings
+
+_FORMULAS = r"""
+$$K_t=\sum_i\tfrac{n_i}{n}\Big(\hat\Sigma_iQ_t+\tfrac{G_i}{n_i}\Big),\quad G_i\sim N(0,\sigma^2),\quad
+Q_{t+1}=\mathrm{qr}\big(\mathrm{threshold}_{\hat s}(\mathrm{qr}(K_t))\big)$$
+
+Exact accounting: $\sigma=\sqrt T\,\Delta\,z$ with
+$\delta=\Phi(\tfrac1{2z}-\varepsilon z)-e^{\varepsilon}\Phi(-\tfrac1{2z}-\varepsilon z)$ and
+$\Delta=\sqrt2$ (replace one, $k\ge2$) or $1$. As printed (with the logarithm of Lemma A.1 restored):
+$\sigma=\tfrac{2T}{\varepsilon}\sqrt{2\ln(2T/\delta)}$.
+
+Closed form after a burn-in: $\sin^2\approx k\,[(s-k)+(\hat s-s)f^2]\,
+\big[(\tfrac{c\,\sigma}{n\lambda_k})^2/(1-r^2)+\tfrac{\lambda_k b}{n(\lambda_k-b)^2}\big]$, $c=\sqrt N,\,N$ or $1$
+by noise mode, $f^2$ the mean square of the noise rows that thresholding selects.
+"""
+
+
+def explorer(found: Results, epsilon: float, settings: Settings) -> None:
+    """Sources, seeds and limits of the front page."""
+    scene = found.scene
+    drawer = st.expander("Where this comes from", key="origins", on_change="rerun")
+    if not drawer.open:
+        return
+    with drawer:
+        st.markdown(_measured(found) + "\n\n" + _limits())
+        if settings["view"] == "researcher":
+            st.markdown(_FORMULAS)
+            lines = found.setting(epsilon)
+            st.markdown(
+                f"Public row bound B = {found.truth.bound:.4g}; λ_k/B² = "
+                f"{lines.eigenvalues[scene.k - 1]:.4g}, λ_k+1/B² = {lines.eigenvalues[scene.k]:.4g}; "
+                f"seed {scene.seed}; δ = {choices.number(scene.delta)}; τ = {lines.tau:g}, "
+                "C1 = C2 = 1 (the paper names no values)."
+            )
+        st.markdown(
+            "| method | source | whom it trusts | guarantee |\n|---|---|---|---|\n"
+            + "\n".join(
+                f"| {m.title} | {m.reference} | {text.TRUST_TITLES[m.trust].lower()} | {m.guarantee} |"
+                for m in METHODS.values()
+            )
+        )
+        versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "streamlit"))
+        st.caption(f"Seed {scene.seed}; Python {platform.python_version()}, {versions}.")
+
+
+def _measured(found: Results) -> str:
+    scene = found.scene
+    population = scene.population
+    runs = f"{scene.repeats} runs, each with its own noise"
+    if isinstance(population, str):
+        table = TABLES[population]
+        clipped = 100 * clipped_share(population)
+        return (
+            f"**Simulation on a real table**, {runs}. {table.title}: {table.source}; licence "
+            f"{table.licence}. Rows are standardised and clipped to norm {table.bound:g} by constants "
+            f"stored with the program. {table.provenance} The bound clips {clipped:.1f} % of the rows "
+            "(*not private*: computed from the rows). Truth is PCA without privacy on the same clipped "
+            "rows of all hospitals together; errors are therefore *not private* either."
+        )
+    draws = (
+        f"over {scene.patient_draws} draws of patients"
+        if scene.patient_draws > 1
+        else "over one draw of patients"
+    )
+    method = METHODS[TRACED]
+    return (
+        f"**Simulation**, {runs}, {draws}; {method.title} is {method.reference}, Algorithm 1, on the "
+        "population of its section 5: k equal spikes on s rows, the other eigenvalues uniform. Second "
+        "moments are drawn from their exact (Wishart) law, so n costs nothing. Rows are divided by a "
+        f"public bound that all {scene.n:,} patients respect with probability "
+        f"{1 - scene.failure:g}. Truth is the population's. Methods other than {method.title} are "
+        "repeated less often from d = 500 up."
+    )
+
+
+def _limits() -> str:
+    return (
+        "Privacy is per patient, at the accounting shown; noise here is seeded and drawn in floating "
+        "point: a study tool, not a hardened release."
+    )

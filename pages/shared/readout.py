@@ -1,0 +1,192 @@
+"""What the live figure says beside its charts: sentence, odds, four figures, badges, for each epsilon."""
+
+from __future__ import annotations
+
+import zlib
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from dppca_core.experiments.live import EPSILONS, TRACED, Results, quantiles
+from dppca_core.methods import METHODS
+from dppca_core.types import Bound
+from pages.shared import charts, choices, style, text
+from pages.shared.choices import Settings
+
+
+_NOT_DRAWN = ("eps", "ghost", "loadings")
+_KEPT = 24  # about a megabyte each
+_BUILT: dict[object, dict[str, Any]] = {}
+_LOCK = Lock()
+
+
+def payload(found: Results, epsilon: float, settings: Settings) -> dict[str, Any]:
+    """Everything that the component draws: figure, frames, words, and which epsilon is active.
+
+    All but the active epsilon is built once for a state of the measurements.
+    """
+    shown = {key: value for key, value in settings.items() if key not in _NOT_DRAWN}
+    state = (found.scene, len(found.cells), tuple(shown.values()))
+    with _LOCK:
+        built = _BUILT.get(state)
+    if built is None:
+        built = _build(found, settings) | {"scene": f"{zlib.crc32(repr(shown).encode()):08x}"}
+        with _LOCK:
+            _BUILT[state] = built
+            while len(_BUILT) > _KEPT:
+                del _BUILT[next(iter(_BUILT))]
+    return built | {"active": EPSILONS.index(epsilon), "ghost": settings["ghost"]}
+
+
+def _build(found: Results, settings: Settings) -> dict[str, Any]:
+    plain = settings["view"] == "board"
+    bounds = [charts.bounds_at(found, at) for at in EPSILONS]
+    scale = charts.Scale(found, settings)
+    missing = found.next_missing(1.0) is not None
+    return charts.explorer(found, settings, bounds) | {
+        "complete": not missing,
+        "progress": f"{len(found.cells):,} runs measured, more coming" if missing else "",
+        "plain": plain,
+        "tiles": _tile_titles(found, settings),
+        "words": [
+            _words(found, at, settings, scale, *pair)
+            for at, pair in zip(EPSILONS, bounds, strict=True)
+        ],
+        "legend": _legend(plain, scale, bounds),
+    }
+
+
+def _tile_titles(found: Results, settings: Settings) -> list[str]:
+    measure = choices.CHOICES["metric"].text(settings["metric"])
+    synthetic = not isinstance(found.scene.population, str)
+    rows = "true rows found" if synthetic else f"heaviest {found.support_size} features found"
+    if settings["view"] == "board":
+        return ["Error", "Right measurements found", "Noise added", "Each hospital sends"]
+    return [f"Error, {measure}", f"Share of the {rows}", "Noise σ per entry", "Each hospital sends"]
+
+
+def _words(
+    found: Results,
+    epsilon: float,
+    settings: Settings,
+    scale: charts.Scale,
+    theorem: Bound,
+    prediction: Bound,
+) -> dict[str, Any]:
+    scene = found.scene
+    plain = settings["view"] == "board"
+    cells = found.measured(TRACED, epsilon)
+    shown = {
+        "epsilon": choices.number(epsilon),
+        "odds": text.odds(epsilon, scene.delta, scene.neighbours),
+        "theorem": _theorem(theorem, prediction, settings),
+        "printed": _printed(found, epsilon),
+    }
+    if not cells:
+        return shown | {"sentence": "Measuring …", "tiles": [["…", ""]] * 4}
+    low, middle, high = quantiles([scale.of(cell)[-1] for cell in cells])
+    support = float(np.median([cell.support for cell in cells]))
+    reference = found.measured(charts.REFERENCE, epsilon)
+    free = [scale.of(cell)[-1] for cell in reference]
+    without = f"; without privacy {text.short(quantiles(free)[1])}" if free else ""
+    verb = "captures" if scale.metric == "energy" else "finds"
+    directions = text.count(scene.k, "direction", "directions")
+    quality = (
+        f"a share of {text.short(middle)} of what the best {directions} hold"
+        if scale.metric == "energy"
+        else f"the {directions} with error {text.short(middle)}"
+    )
+    setting = f"privacy setting {epsilon:g}" if plain else f"ε = {choices.number(epsilon)}"
+    sentence = (
+        f"With {scene.n:,} {_rows_are(found)} in {text.count(scene.providers, 'hospital', 'hospitals')} "
+        f"at {setting}, {METHODS[TRACED].title} {verb} {quality}{without}; "
+        f"guessing {text.short(scale.guess)}."
+    )
+    signal = cells[0].noise_std / float(found.truth.eigenvalues[scene.k - 1])
+    spread = f"{text.short(low)} to {text.short(high)} in 8 of 10 runs" if len(cells) > 2 else ""
+    message = text.size(cells[0].bytes_sent)
+    return shown | {
+        "sentence": sentence,
+        "tiles": [
+            [text.short(middle), spread],
+            [f"{100 * support:.0f} %", f"{found.support_size} of {scene.d} count"],
+            [text.short(cells[0].noise_std), f"{100 * signal:.2g} % of the weakest direction"],
+            [message, f"in {text.count(scene.iterations, 'round', 'rounds')}"],
+        ],
+    }
+
+
+def _rows_are(found: Results) -> str:
+    return "images" if found.scene.population == "digits" else "patients"
+
+
+def _theorem(theorem: Bound, prediction: Bound, settings: Settings) -> str:
+    """The badge: whether the paper's theorem speaks here, and why not."""
+    failed = [line.removeprefix("fails: ") for line in theorem.why if line.startswith("fails")]
+    if settings["view"] == "board":
+        return "" if not failed else "The paper's own guarantee does not reach this setting."
+    if not failed:
+        odds = theorem.quantities["probability"]
+        return (
+            f"Theorem 4.3 applies (C1 = 1 assumed), with probability at least {text.short(odds)}."
+        )
+    first = failed if settings["view"] == "researcher" else failed[:1]
+    more = f" ({len(failed)} assumptions fail)" if len(first) < len(failed) else ""
+    said = f"Theorem 4.3 says nothing here: it needs {'; '.join(first)}{more}."
+    unpredicted = [line.removeprefix("fails: ") for line in prediction.why if line[:5] == "fails"]
+    if unpredicted:
+        said += f" The closed form is silent too: it needs {unpredicted[0]}."
+    return said
+
+
+def _printed(found: Results, epsilon: float) -> str:
+    """As-printed calibrations, labelled with the epsilon that they truly give."""
+    scene = found.scene
+    budget = scene.budget(epsilon)
+    names = [name for name in found.names if METHODS[name].multiplier is not None]
+    if scene.accounting != "as-printed":
+        names = ["mod_sulq"]  # its calibration is the paper's whatever the accounting
+    said = []
+    for name in names:
+        truly = METHODS[name].true_epsilon(budget, d=scene.d, k=scene.k, **scene.options(name))
+        if truly is not None:
+            said.append(text.printed_truth(METHODS[name].title, truly, budget))
+    if scene.provider_noise == "shared" and scene.providers > 1:
+        said.append(
+            "Shared noise: a server that sees two hospitals' messages can cancel the noise, so the "
+            "guarantee holds for one message alone, not against the server."
+        )
+    if scene.failure == 0.5:
+        said.append(
+            "Scaling by the largest row looks at private rows; it is here to reproduce papers."
+        )
+    return " ".join(said)
+
+
+def _legend(
+    plain: bool, scale: charts.Scale, bounds: list[tuple[Bound, Bound]]
+) -> list[tuple[str, str, str, str]]:
+    """(label, colour, dash, kind) of what is drawn."""
+    look, free = style.look(TRACED), style.look(charts.REFERENCE)
+    items = [
+        (f"{METHODS[TRACED].title}, median", look.colour, "solid", "line"),
+        (
+            "8 of 10 runs" if plain else "10-90 % of runs",
+            style.faded(look.colour, 0.3),
+            "solid",
+            "band",
+        ),
+        (METHODS[charts.REFERENCE].title, free.colour, free.dash, "line"),
+        ("random guess", style.GUESS, "dot", "line"),
+    ]
+    if scale.metric != "energy":
+        if any(prediction.applies for _, prediction in bounds):
+            items.insert(2, ("closed-form prediction", look.colour, "dash", "line"))
+        if not plain and any(theorem.applies for theorem, _ in bounds):
+            names = ("Theorem 4.3: sampling", "+ privacy", "+ optimisation")
+            items += [
+                (name, colour, "solid", "band")
+                for name, colour in zip(names, style.THEOREM, strict=True)
+            ]
+    return items

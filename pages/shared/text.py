@@ -1,0 +1,86 @@
+"""Sentences that carry numbers. Plain functions: what they say is tested without a browser."""
+
+import math
+import re
+
+from dppca_core.types import Budget
+
+METRIC_TITLES = {
+    "sin": "error ‖sin Θ‖<sub>F</sub>",
+    "projector": "error ‖VVᵀ − WWᵀ‖<sub>F</sub>",
+    "energy": "captured energy (share)",
+}
+TRUST_TITLES = {
+    "none": "No privacy",
+    "central": "Trusted curator",
+    "untrusted server": "Untrusted server",
+    "secure aggregation": "Secure aggregation",
+    "local": "No trust at all",
+}
+
+
+def number(value: float) -> str:
+    """1e-05 -> 1e-5, 100000 -> 100,000, 0.25 -> 0.25."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    return re.sub(r"e([+-])0+", r"e\1", f"{value:g}").replace("e+", "e")
+
+
+def short(value: float) -> str:
+    """Two significant digits, as a person would write them."""
+    if not math.isfinite(value):
+        return "–"
+    if value == 0:
+        return "0"
+    if abs(value) >= 1:
+        return f"{value:.2f}"
+    if abs(value) >= 1e-3:
+        return f"{float(f'{value:.2g}'):g}"
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def count(number: int, one: str, many: str) -> str:
+    """1 hospital, 5 hospitals."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def size(count_of_bytes: float) -> str:
+    """Bytes in the unit a person would use."""
+    for unit in ("B", "kB", "MB"):
+        if count_of_bytes < 1000:
+            return f"{count_of_bytes:.3g} {unit}"
+        count_of_bytes /= 1000
+    return f"{count_of_bytes:.3g} GB"
+
+
+def attacker(epsilon: float, delta: float) -> float:
+    """Largest chance that an attacker at even odds guesses right: (e^epsilon + delta)/(1 + e^epsilon).
+
+    The largest total variation that (epsilon, delta) allows is (e^eps - 1 + 2 delta)/(e^eps + 1)
+    (Kairouz, Oh & Viswanath, IEEE Trans. Inf. Theory 2017, Theorem 3.3 and its region).
+    """
+    tail = math.exp(-epsilon)
+    return (1 + delta * tail) / (1 + tail)
+
+
+def odds(epsilon: float, delta: float, neighbours: str) -> str:
+    """What the guarantee means to one patient, as odds."""
+    percent = 100 * attacker(epsilon, delta)
+    digits = 0 if percent < 99 else 2 if percent < 99.99 else 4
+    ends = f"{percent:.{digits}f}:{100 - percent:.{digits}f}"
+    question = (
+        "whether one patient's record or another's was used"
+        if neighbours == "replace-one"
+        else "whether a patient took part"
+    )
+    return f"An attacker who starts at 50:50 on {question} ends at most at {ends}."
+
+
+def printed_truth(title: str, true_epsilon: float, budget: Budget) -> str:
+    """The label of an as-printed calibration: the epsilon that its noise truly gives."""
+    given = "less than 0.001" if true_epsilon < 1e-3 else short(true_epsilon)
+    return (
+        f"{title}, calibrated as printed for ε = {budget.epsilon:g}, truly has "
+        f"ε = {given} at δ = {number(budget.delta)}."
+    )
