@@ -30,8 +30,6 @@ async def plotly_js(request: Request) -> FileResponse:
     return FileResponse(PLOTLY, headers={"Cache-Control": "public, max-age=86400"})
 
 
-app = App(
-    "pages/menu.py",
-    lifespan=warm,
-    routes=[Route("/healthz", healthz), Route("/assets/plotly.min.js", plotly_js)],
-)
+ROUTES = [Route("/healthz", healthz), Route("/assets/plotly.min.js", plotly_js)]
+
+app = App("pages/menu.py", lifespan=warm, routes=ROUTES)

@@ -75,15 +75,9 @@ def rho_of(budget: Budget) -> float:
     def log_delta(rho: float) -> float:
         def at(log_a1: float) -> float:
             a1 = math.exp(log_a1)  # a - 1
-            return (
-                a1 * ((1 + a1) * rho - budget.epsilon)
-                + (1 + a1) * (log_a1 - math.log1p(a1))
-                - log_a1
-            )
+            return a1 * ((1 + a1) * rho - budget.epsilon) + (1 + a1) * (log_a1 - math.log1p(a1)) - log_a1
 
-        found = minimize_scalar(
-            at, bounds=(-12.0, 25.0), method="bounded", options={"xatol": 1e-10}
-        )
+        found = minimize_scalar(at, bounds=(-12.0, 25.0), method="bounded", options={"xatol": 1e-10})
         return min(float(found.fun), 0.0)
 
     target = math.log(budget.delta)

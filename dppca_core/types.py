@@ -208,9 +208,7 @@ class Setting:
         checks.whole(self.k, self.d, s=self.s, s_hat=self.s_hat)
         checks.positive(tau=self.tau)
         if self.eigenvalues.shape != (self.d,):
-            raise ValueError(
-                f"eigenvalues must have shape ({self.d},), got {self.eigenvalues.shape!r}"
-            )
+            raise ValueError(f"eigenvalues must have shape ({self.d},), got {self.eigenvalues.shape!r}")
 
 
 @dataclass(frozen=True)

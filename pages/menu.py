@@ -12,9 +12,7 @@ SECTIONS = ("explore", "hospitals", "learn")
 st.set_page_config("What privacy costs in PCA", str(HERE / "shared" / "icon.svg"), layout="wide")
 menu = {
     section.capitalize(): [
-        st.Page(
-            page, title=page.stem.replace("_", " ").capitalize(), default=page.stem == "explorer"
-        )
+        st.Page(page, title=page.stem.replace("_", " ").capitalize(), default=page.stem == "explorer")
         for page in sorted((HERE / section).glob("*.py"))
     ]
     for section in SECTIONS

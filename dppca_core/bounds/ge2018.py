@@ -76,9 +76,7 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
     start_room = min(math.sqrt(rho * (1 - math.sqrt(rho))) / 2, math.sqrt(rho) / 4)
     start = random_guess(d, k) if setting.start_error is None else setting.start_error
     why += [
-        _says(
-            inflation <= noise_room, f"B.3: α/(1 − α) = {inflation:.3g} at most {noise_room:.3g}"
-        ),
+        _says(inflation <= noise_room, f"B.3: α/(1 − α) = {inflation:.3g} at most {noise_room:.3g}"),
         _says(s_hat >= rows_needed, f"B.4: rows kept ŝ = {s_hat} at least {rows_needed:.0f}"),
         _says(psi <= psi_room, f"B.5: Ψ = {psi:.3g} at most {psi_room:.3g}"),
         _says(start <= start_room, f"B.6: starting error {start:.3g} at most {start_room:.3g}"),

@@ -52,9 +52,7 @@ class Scene:
     repeats: int = 10
     seed: int = 0
     energy: bool = False  # measure captured energy beside sin Theta (it costs a product each)
-    start_error: float | None = (
-        None  # DPS-PCA's start: None is random, else this far from the truth
-    )
+    start_error: float | None = None  # DPS-PCA's start: None is random, else this far from the truth
 
     @property
     def d(self) -> int:
@@ -121,9 +119,7 @@ class _DrawCache:
     def put(self, key: object, draw: PooledDraw) -> None:
         with self._lock:
             self._held[key] = draw
-            total = sum(
-                held.factor.nbytes + held.moment.matrix.nbytes for held in self._held.values()
-            )
+            total = sum(held.factor.nbytes + held.moment.matrix.nbytes for held in self._held.values())
             while total > self._limit and len(self._held) > 1:
                 _, old = self._held.popitem(last=False)
                 total -= old.factor.nbytes + old.moment.matrix.nbytes
@@ -246,9 +242,7 @@ class Results:
         energy = np.zeros(0)
         if self.scene.energy:
             best = float(truth.eigenvalues[: self.scene.k].sum())
-            energy = np.array(
-                [metrics.captured_energy(basis, truth.second_moment, best) for basis in bases]
-            )
+            energy = np.array([metrics.captured_energy(basis, truth.second_moment, best) for basis in bases])
         return Cell(
             sin=metrics.sin_thetas(np.stack(bases), truth.basis),
             energy=energy,
@@ -283,9 +277,7 @@ class Results:
         """Those of the wanted cells that have not been measured."""
         return list(self._lacking(wanted))
 
-    def _lacking(
-        self, wanted: Iterator[tuple[str, float, int]]
-    ) -> Iterator[tuple[str, float, int]]:
+    def _lacking(self, wanted: Iterator[tuple[str, float, int]]) -> Iterator[tuple[str, float, int]]:
         for name, e, r in wanted:
             if (name, e if self.private(name) else EPSILONS[0], r) not in self.cells:
                 yield name, e, r

@@ -116,9 +116,7 @@ class Trajectories:
         if theorem.applies:
             stat, priv = float(theorem.terms["stat"]), float(theorem.terms["priv"])
             stacked = np.array([stat, stat + priv, stat + priv + np.asarray(theorem.terms["opt"])])
-            stacked = np.stack(
-                [np.broadcast_to(row, self.found.scene.iterations) for row in stacked]
-            )
+            stacked = np.stack([np.broadcast_to(row, self.found.scene.iterations) for row in stacked])
         for i, row in enumerate(stacked):
             patch[i] = {"y": rounded(self.scale.bounded(row))}
         cells = self.found.measured(TRACED, epsilon)
@@ -232,9 +230,7 @@ def bounds_at(found: Results, epsilon: float) -> tuple[Bound, Bound]:
     return BOUNDS["ge2018"](setting), BOUNDS["dps_prediction"](setting)
 
 
-def explorer(
-    found: Results, settings: Settings, bounds: Sequence[tuple[Bound, Bound]]
-) -> dict[str, Any]:
+def explorer(found: Results, settings: Settings, bounds: Sequence[tuple[Bound, Bound]]) -> dict[str, Any]:
     """The three linked panels: data, layout, and one frame for each of EPSILONS."""
     plain = settings["view"] == "board"
     scale = Scale(found, settings)
@@ -277,17 +273,13 @@ def _layout(
         "What more privacy costs" if plain else "Error against ε",
         "Methods side by side",
     )
-    epsilon_title = (
-        "privacy setting (more privacy ← → more accuracy)" if plain else "privacy loss ε"
-    )
+    epsilon_title = "privacy setting (more privacy ← → more accuracy)" if plain else "privacy loss ε"
     return {
-        "xaxis": _axis(
-            "round" if plain else "iteration t", range=[-0.3, found.scene.iterations + 0.3]
-        ),
+        "xaxis": _axis("round" if plain else "iteration t", range=[-0.3, found.scene.iterations + 0.3]),
         "yaxis": _axis(measure) | value,
         "xaxis2": _axis(epsilon_title, type="log", range=[-2.04, 1.04], anchor="y2")
         | {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]},
-        "yaxis2": _axis("", anchor="x2") | value,
+        "yaxis2": _axis("", anchor="x2", showticklabels=False) | value,  # the first panel's scale
         "xaxis3": _axis(measure, anchor="y3") | value,
         "yaxis3": _axis("", anchor="x3", range=[third.bottom, -0.6], ticks="")
         | {

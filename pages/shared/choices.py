@@ -259,9 +259,7 @@ def reconcile(settings: Settings, moved: str | None = None) -> tuple[Settings, l
         give_way("bulk", _most("bulk", now["spike"] / 1.01), f"it must stay below {now['spike']:g}")
     if now["start"] == "near" and d < 2 * now["k"]:
         now["start"] = "random"
-        said.append(
-            f"Start set to random: a start near the truth needs d at least 2k = {2 * now['k']}."
-        )
+        said.append(f"Start set to random: a start near the truth needs d at least 2k = {2 * now['k']}.")
     return now, said
 
 

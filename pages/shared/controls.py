@@ -17,7 +17,7 @@ _MAIN = ("eps", "delta", "n", "N", "d", "k", "s", "shat")
 _MORE = ("T", "burn", "noise", "share", "accounting", "neighbours", "scaling", "spike", "bulk")
 _MORE = (*_MORE, "start", "repeats", "seed", "metric", "scale")
 _FIXED_BY_TABLE = ("n", "d", "s", "spike", "bulk", "scaling")
-_ENDS = "more privacy ↔ more accuracy"
+_ENDS = "private ↔ accurate"
 
 
 def _open_link() -> list[str]:
@@ -25,9 +25,9 @@ def _open_link() -> list[str]:
     asked, said = choices.read_link(st.query_params.to_dict())
     now, gave_way = choices.reconcile(choices.defaults() | asked)
     for key, value in now.items():
-        if key in st.query_params and CHOICES[key].text(value) != st.query_params[key]:
-            st.session_state[key] = value
-        elif key not in st.query_params and value != CHOICES[key].default:
+        if (key in st.query_params and CHOICES[key].text(value) != st.query_params[key]) or (
+            key not in st.query_params and value != CHOICES[key].default
+        ):
             st.session_state[key] = value
     st.session_state[_SEEN] = now
     return said + gave_way
@@ -81,9 +81,7 @@ def _why_fixed(key: str, settings: Settings) -> str | None:
     """Why a control is greyed, in a few words; None when it is free."""
     table = TABLES.get(settings["data"])
     if table and key in _FIXED_BY_TABLE:
-        fixed = {"n": f"{table.n:,}", "d": str(table.d), "s": "all count"}.get(
-            key, "does not apply"
-        )
+        fixed = {"n": f"{table.n:,}", "d": str(table.d), "s": "all count"}.get(key, "does not apply")
         return f"fixed by the table: {fixed}"
     if key == "share":
         return "no method here depends on it"

@@ -14,7 +14,7 @@ function plotly() {
 
 const MARGIN = { l: 58, r: 16, t: 30, b: 48 };
 const METHOD_LABELS = 196; // pixels for the names of the third panel
-const GAP = 56;
+const GAP = 30;
 
 // Panels side by side where there is room, else one under the other. Domains are shares of the plot area.
 function place(layout, width) {
@@ -41,13 +41,14 @@ function place(layout, width) {
     placed.height = 400;
   } else {
     placed.height = 1120;
+    placed.yaxis2 = { ...layout.yaxis2, showticklabels: true };
     placed.margin = { ...MARGIN, l: 50, r: 8 };
     const tops = [1, 0.65, 0.28];
     const deep = [0.26, 0.26, 0.28];
     panels.forEach((n, i) => {
       const start = i === 2 ? (METHOD_LABELS - 40) / (width - 58) : 0;
       placed["xaxis" + n] = { ...layout["xaxis" + n], domain: [start, 1] };
-      placed["yaxis" + n] = { ...layout["yaxis" + n], domain: [tops[i] - deep[i], tops[i]] };
+      placed["yaxis" + n] = { ...placed["yaxis" + n], domain: [tops[i] - deep[i], tops[i]] };
       title(i, 0, tops[i] + 0.005);
     });
   }
@@ -100,11 +101,35 @@ class View {
     const before = this.data;
     this.use = use;
     if (before && (before.scene !== data.scene || before.active !== data.active)) {
-      this.held = this.drawn;
+      this.held = this.settled;
       this.scrubbed = null;
     }
     this.data = data;
-    this.soon(true);
+    this.follow(data.follow);
+    if (this.stamp() !== this.stamped) this.soon(true);
+  }
+
+  // What is on screen, as far as the data decides it: the same stamp needs no new drawing.
+  stamp() {
+    const { scene, version, ghost } = this.data;
+    return JSON.stringify([scene, version, this.index, ghost, ghost && this.data.active]);
+  }
+
+  // The page's own epsilon slider speaks to the server only when it is let go; its text changes at once,
+  // and all frames are here already, so the figure need not wait.
+  follow(control) {
+    const input = control && document.querySelector(`.st-key-${control} input[type=range]`);
+    if (!input || input === this.followed) return;
+    this.followed = input;
+    this.follower?.disconnect();
+    this.follower = new MutationObserver(() => {
+      const text = input.getAttribute("aria-valuetext");
+      const index = this.data.words.findIndex((words) => words.epsilon === text);
+      if (index < 0 || index === this.index) return;
+      this.scrubbed = index;
+      this.soon();
+    });
+    this.follower.observe(input, { attributes: true, attributeFilter: ["aria-valuetext"] });
   }
 
   soon(now) {
@@ -125,9 +150,10 @@ class View {
       if (out.meta === "text-colour") out.line = { ...out.line, color: ink, width: 1.5 };
       return out;
     });
-    this.drawn = traces.filter((trace) => trace.meta === "ghost");
-    if (!this.data.ghost || !this.held) return traces;
-    const ghosts = this.held.map((trace) => ({
+    const ghosting = this.scrubbed === null ? this.held : this.settled;
+    if (this.scrubbed === null) this.settled = traces.filter((trace) => trace.meta === "ghost");
+    if (!this.data.ghost || !ghosting) return traces;
+    const ghosts = ghosting.map((trace) => ({
       ...trace, name: `${trace.name}, before`, opacity: 0.55, meta: "held", error_x: undefined, hoverinfo: "skip",
       line: { color: ink, width: 1.5, dash: "dot" },
       marker: { ...trace.marker, color: "rgba(0,0,0,0)", line: { color: ink, width: 1.5 }, size: trace.xaxis === "x3" ? 11 : 5 },
@@ -139,6 +165,7 @@ class View {
     const library = await plotly();
     const { data, root } = this;
     const began = this.index;
+    this.stamped = this.stamp();
     this.width = this.chart.clientWidth;
     const layout = themed(place(data.layout, this.width), root);
     const frame = data.frames[began];

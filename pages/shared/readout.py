@@ -14,7 +14,6 @@ from dppca_core.types import Bound
 from pages.shared import charts, choices, style, text
 from pages.shared.choices import Settings
 
-
 _NOT_DRAWN = ("eps", "ghost", "loadings")
 _KEPT = 24  # about a megabyte each
 _BUILT: dict[object, dict[str, Any]] = {}
@@ -36,7 +35,8 @@ def payload(found: Results, epsilon: float, settings: Settings) -> dict[str, Any
             _BUILT[state] = built
             while len(_BUILT) > _KEPT:
                 del _BUILT[next(iter(_BUILT))]
-    return built | {"active": EPSILONS.index(epsilon), "ghost": settings["ghost"]}
+    at = EPSILONS.index(epsilon)
+    return built | {"active": at, "ghost": settings["ghost"], "follow": "eps"}
 
 
 def _build(found: Results, settings: Settings) -> dict[str, Any]:
@@ -46,12 +46,12 @@ def _build(found: Results, settings: Settings) -> dict[str, Any]:
     missing = found.next_missing(1.0) is not None
     return charts.explorer(found, settings, bounds) | {
         "complete": not missing,
+        "version": len(found.cells),
         "progress": f"{len(found.cells):,} runs measured, more coming" if missing else "",
         "plain": plain,
         "tiles": _tile_titles(found, settings),
         "words": [
-            _words(found, at, settings, scale, *pair)
-            for at, pair in zip(EPSILONS, bounds, strict=True)
+            _words(found, at, settings, scale, *pair) for at, pair in zip(EPSILONS, bounds, strict=True)
         ],
         "legend": _legend(plain, scale, bounds),
     }
@@ -128,9 +128,7 @@ def _theorem(theorem: Bound, prediction: Bound, settings: Settings) -> str:
         return "" if not failed else "The paper's own guarantee does not reach this setting."
     if not failed:
         odds = theorem.quantities["probability"]
-        return (
-            f"Theorem 4.3 applies (C1 = 1 assumed), with probability at least {text.short(odds)}."
-        )
+        return f"Theorem 4.3 applies (C1 = 1 assumed), with probability at least {text.short(odds)}."
     first = failed if settings["view"] == "researcher" else failed[:1]
     more = f" ({len(failed)} assumptions fail)" if len(first) < len(failed) else ""
     said = f"Theorem 4.3 says nothing here: it needs {'; '.join(first)}{more}."
@@ -158,9 +156,7 @@ def _printed(found: Results, epsilon: float) -> str:
             "guarantee holds for one message alone, not against the server."
         )
     if scene.failure == 0.5:
-        said.append(
-            "Scaling by the largest row looks at private rows; it is here to reproduce papers."
-        )
+        said.append("Scaling by the largest row looks at private rows; it is here to reproduce papers.")
     return " ".join(said)
 
 
@@ -186,7 +182,6 @@ def _legend(
         if not plain and any(theorem.applies for theorem, _ in bounds):
             names = ("Theorem 4.3: sampling", "+ privacy", "+ optimisation")
             items += [
-                (name, colour, "solid", "band")
-                for name, colour in zip(names, style.THEOREM, strict=True)
+                (name, colour, "solid", "band") for name, colour in zip(names, style.THEOREM, strict=True)
             ]
     return items

@@ -1,0 +1,1 @@
+"""Tests of the numerical core: no screen, no network."""
