@@ -114,9 +114,9 @@ class Trajectories:
         patch: dict[int, Trace] = {}
         stacked = np.full((3, self.found.scene.iterations), math.nan)
         if theorem.applies:
-            stat, priv = float(theorem.terms["stat"]), float(theorem.terms["priv"])
-            stacked = np.array([stat, stat + priv, stat + priv + np.asarray(theorem.terms["opt"])])
-            stacked = np.stack([np.broadcast_to(row, self.found.scene.iterations) for row in stacked])
+            for row, term in zip(stacked, ("stat", "priv", "opt"), strict=True):
+                row[:] = theorem.terms[term]
+            stacked = stacked.cumsum(axis=0)
         for i, row in enumerate(stacked):
             patch[i] = {"y": rounded(self.scale.bounded(row))}
         cells = self.found.measured(TRACED, epsilon)

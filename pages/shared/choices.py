@@ -41,6 +41,8 @@ class Choice:
         """How an option reads on the control and in a link."""
         if self.words is not None and value in self.words:
             return self.words[value]
+        if isinstance(value, bool):
+            return str(value).lower()
         return value if isinstance(value, str) else number(value)
 
     def nearest(self, value: float) -> Value:
@@ -55,10 +57,10 @@ class Choice:
     def read(self, raw: str) -> tuple[Value, str | None]:
         """A link's text as an option, and one sentence when the option is not what the text said."""
         shown = re.sub(r"[^\w.,+\- ]", "", raw)[:24] or "nothing readable"
+        for option in self.options:
+            if raw.strip().casefold() in (str(option).casefold(), self.text(option).casefold()):
+                return option, None
         if not self.numeric:
-            for option in self.options:
-                if raw.strip().casefold() in (str(option).casefold(), self.text(option).casefold()):
-                    return option, None
             kept = self.text(self.default)
             return (
                 self.default,

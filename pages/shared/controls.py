@@ -12,6 +12,7 @@ from pages.shared.choices import CHOICES, PRESETS, SYNTHETIC, Choice, Settings
 
 _SEEN = "settings of the last run"
 _SAID = "sentences about what was changed"
+_CORRECTED = "settings that replace those of the link"
 
 _MAIN = ("eps", "delta", "n", "N", "d", "k", "s", "shat")
 _MORE = ("T", "burn", "noise", "share", "accounting", "neighbours", "scaling", "spike", "bulk")
@@ -20,30 +21,38 @@ _FIXED_BY_TABLE = ("n", "d", "s", "spike", "bulk", "scaling")
 _ENDS = "private ↔ accurate"
 
 
-def _open_link() -> list[str]:
-    """Once per visit: settings from the link, nearest possible ones where it asks for others."""
+def _open_link() -> tuple[Settings, list[str]]:
+    """What a visit's link asks for: the nearest possible settings, and what was changed."""
     asked, said = choices.read_link(st.query_params.to_dict())
     now, gave_way = choices.reconcile(choices.defaults() | asked)
-    for key, value in now.items():
-        if (key in st.query_params and CHOICES[key].text(value) != st.query_params[key]) or (
-            key not in st.query_params and value != CHOICES[key].default
-        ):
-            st.session_state[key] = value
-    st.session_state[_SEEN] = now
-    return said + gave_way
+    return now, said + gave_way
 
 
-def _keep_possible() -> list[str]:
+def _correct_link(asked: dict[str, str], now: Settings, said: list[str]) -> None:
+    """Once the widgets exist: run again with the possible settings where the link's text says otherwise.
+
+    Streamlit lets a link's text win when a widget is first made, and our value from the second run on.
+    """
+    texts = {key: choice.text(now[key]) for key, choice in CHOICES.items()}
+    if any(key in asked and asked[key] != text for key, text in texts.items()) or said:
+        st.session_state[_CORRECTED] = (now, said)
+        st.rerun()
+
+
+def _keep_possible() -> tuple[Settings, list[str]]:
     """Before the widgets are made: settings that became impossible give way, aloud."""
     before: Settings = st.session_state[_SEEN]
-    now = {key: st.session_state.get(key, before[key]) for key in CHOICES}
-    moved = next((key for key in CHOICES if now[key] != before[key]), None)
-    possible, said = choices.reconcile(now, moved)
+    if _CORRECTED in st.session_state:
+        possible, said = st.session_state.pop(_CORRECTED)
+        now = {}
+    else:
+        now = {key: st.session_state.get(key, before[key]) for key in CHOICES}
+        moved = next((key for key in CHOICES if now[key] != before[key]), None)
+        possible, said = choices.reconcile(now, moved)
     for key, value in possible.items():
-        if value != now[key]:
+        if key not in now or value != now[key]:
             st.session_state[key] = value
-    st.session_state[_SEEN] = possible
-    return said
+    return possible, said
 
 
 def _apply_preset() -> None:
@@ -94,8 +103,10 @@ def _why_fixed(key: str, settings: Settings) -> str | None:
 
 def render() -> None:
     """The sidebar. Afterwards `settings()` is possible and complete."""
-    said = _open_link() if _SEEN not in st.session_state else _keep_possible()
-    now: Settings = st.session_state[_SEEN]
+    opening = _SEEN not in st.session_state
+    asked = st.query_params.to_dict()  # before the widgets take what they understand out of it
+    now, said = _open_link() if opening else _keep_possible()
+    st.session_state[_SEEN], st.session_state[_SAID] = now, said
     plain = now["view"] == "board"
     with st.sidebar:
         st.selectbox(
@@ -114,7 +125,8 @@ def render() -> None:
                 # A closed drawer sends only what is off its default, which a link must carry.
                 if more.open or now[key] != CHOICES[key].default:
                     _widget(key, plain, _why_fixed(key, now))
-    st.session_state[_SAID] = said
+    if opening:
+        _correct_link(asked, now, said)
 
 
 def view_switches() -> None:

@@ -33,9 +33,7 @@ def ge_cohort(index: int) -> Cohort:
 
 
 @lru_cache(maxsize=16)
-def ge_dps_errors(
-    epsilon: float, delta: float, accounting: str, burn_in: int, runs: int
-) -> Array:
+def ge_dps_errors(epsilon: float, delta: float, accounting: str, burn_in: int, runs: int) -> Array:
     """Final sin Theta of DPS-PCA (T = 10, s_hat = 50), over two draws of patients, shape (runs,)."""
     budget = Budget(epsilon, delta, accounting=accounting)
     return np.array(

@@ -158,9 +158,7 @@ def test_zcdp_against_a_grid_of_orders(epsilon, delta):
 
     def log_delta(rho: float) -> float:
         orders = (1 + math.exp(step / 500) for step in range(-6000, 12500))  # 0.2 % apart
-        return min(
-            (a - 1) * (a * rho - epsilon) + a * math.log1p(-1 / a) - math.log(a - 1) for a in orders
-        )
+        return min((a - 1) * (a * rho - epsilon) + a * math.log1p(-1 / a) - math.log(a - 1) for a in orders)
 
     rho = gaussian.rho_of(Budget(epsilon, delta, accounting="zcdp"))
     # The grid's minimum lies above the true one by a second-order term in 0.2 %.
@@ -199,7 +197,9 @@ def test_epsilon_of_inverts_delta_of(epsilon, log_delta):
     delta = math.exp(log_delta)
     multiplier = gaussian.noise_multiplier(Budget(epsilon, delta))
     assert gaussian.epsilon_of(multiplier, delta) == pytest.approx(epsilon, rel=1e-6)
-    assert gaussian.delta_of(multiplier, gaussian.epsilon_of(multiplier, delta)) == pytest.approx(delta, rel=1e-6)
+    assert gaussian.delta_of(multiplier, gaussian.epsilon_of(multiplier, delta)) == pytest.approx(
+        delta, rel=1e-6
+    )
 
 
 def test_epsilon_is_zero_where_delta_covers_total_variation():

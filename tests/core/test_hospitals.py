@@ -130,5 +130,7 @@ def test_a_share_applies_like_its_matrix():
     block = np.random.default_rng(0).standard_normal((MODEL.d, 2))
     rows = np.array([1, 4])
     np.testing.assert_allclose(moment.apply(block), moment.dense() @ block, rtol=1e-12)
-    np.testing.assert_allclose(moment.apply(block[rows], rows), moment.dense()[:, rows] @ block[rows], rtol=1e-12)
+    np.testing.assert_allclose(
+        moment.apply(block[rows], rows), moment.dense()[:, rows] @ block[rows], rtol=1e-12
+    )
     assert moment.features == MODEL.d

@@ -1,0 +1,62 @@
+"""Every page runs under Streamlit's own AppTest, without a browser."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+ROUTER = Path(__file__).resolve().parents[2] / "pages" / "menu.py"
+
+
+class Screen:
+    """A page that has run, and what it says."""
+
+    def __init__(self, **link: str) -> None:
+        self.app = AppTest.from_file(str(ROUTER), default_timeout=60)
+        for key, value in ({"repeats": "2"} | link).items():
+            self.app.query_params[key] = value
+        self.run()
+
+    def run(self) -> None:
+        self.app.run()
+        assert not self.app.exception, [e.value for e in self.app.exception]
+
+    @property
+    def notices(self) -> str:
+        return "\n".join(box.value for box in self.app.info)
+
+    @property
+    def captions(self) -> str:
+        return "\n".join(box.value for box in self.app.caption)
+
+    @property
+    def figure(self) -> dict[str, Any]:
+        """The live figure's payload."""
+        return json.loads(self.app.get("bidi_component")[0].proto.json)
+
+    def words(self) -> dict[str, Any]:
+        """What the figure says at the active epsilon."""
+        figure = self.figure
+        return figure["words"][figure["active"]]
+
+    def setting(self, key: str) -> Any:
+        """The value of a control."""
+        return self.app.session_state[key]
+
+    def move(self, key: str, value: Any) -> None:
+        """Set a slider or a box and rerun."""
+        for kind in (self.app.select_slider, self.app.selectbox):
+            for widget in kind:
+                if widget.key == key:
+                    widget.set_value(value)
+                    self.run()
+                    return
+        raise AssertionError(f"no control {key}")
+
+
+@pytest.fixture
+def screen() -> Callable[..., Screen]:
+    return Screen

@@ -1,0 +1,48 @@
+"""Words that carry numbers."""
+
+import math
+
+import pytest
+
+from dppca_core import Budget
+from pages.shared import text
+
+
+def test_the_attackers_odds_are_the_binary_hypothesis_test_s():
+    """At delta = 0 the odds are e^epsilon to one; at epsilon = 0 the advantage is delta itself."""
+    for epsilon in (0.01, 0.5, 1.0, 10.0):
+        share = text.attacker(epsilon, 0.0)
+        assert share / (1 - share) == pytest.approx(math.exp(epsilon))
+    assert text.attacker(1e-12, 0.3) == pytest.approx(0.65)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "ends"), [(0.01, "50:50"), (1.0, "73:27"), (5.0, "99.33:0.67"), (10.0, "99.9955:0.0045")]
+)
+def test_odds_read_as_a_person_would_say_them(epsilon, ends):
+    assert text.odds(epsilon, 1e-10, "replace-one").endswith(f"at most at {ends}.")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (1.716, "1.72"),
+        (0.1934, "0.19"),
+        (0.00817, "0.0082"),
+        (3.66e-4, "3.7e-4"),
+        (0.0, "0"),
+        (math.inf, "–"),
+    ],
+)
+def test_short_numbers(value, shown):
+    assert text.short(value) == shown
+
+
+@pytest.mark.parametrize(("value", "shown"), [(48_000, "48 kB"), (999, "999 B"), (1.5e9, "1.5 GB")])
+def test_sizes(value, shown):
+    assert text.size(value) == shown
+
+
+def test_tiny_true_epsilons_are_not_called_zero():
+    said = text.printed_truth("X", 0.0, Budget(1.0, 0.3))
+    assert "less than 0.001" in said
