@@ -27,6 +27,8 @@ def keep_scrubbed() -> None:
 
 def panels() -> None:
     """Measure what a first look needs, show it, and let the rest come."""
+    if st.session_state["eps"] != epsilon:  # kept from the scrub: only this fragment knows so far
+        st.rerun()
     for cell in found.missing(found.first(epsilon)):
         found.cell(*cell)
     payload = readout.payload(found, epsilon, settings)

@@ -13,6 +13,7 @@ from pages.shared.choices import CHOICES, PRESETS, SYNTHETIC, Choice, Settings
 _SEEN = "settings of the last run"
 _SAID = "sentences about what was changed"
 _CORRECTED = "settings that replace those of the link"
+_ADDRESS_LAGS = "the address bar still shows the link as it was"
 
 _MAIN = ("eps", "delta", "n", "N", "d", "k", "s", "shat")
 _MORE = ("T", "burn", "noise", "share", "accounting", "neighbours", "scaling", "spike", "bulk")
@@ -44,11 +45,18 @@ def _keep_possible() -> tuple[Settings, list[str]]:
     before: Settings = st.session_state[_SEEN]
     if _CORRECTED in st.session_state:
         possible, said = st.session_state.pop(_CORRECTED)
+        st.session_state[_ADDRESS_LAGS] = True
         now = {}
     else:
+        if st.session_state.pop(_ADDRESS_LAGS, False):
+            for key in CHOICES:  # assigned once more, now that Streamlit knows the widgets: it
+                if key in st.session_state:  # then writes them into the address bar
+                    st.session_state[key] = st.session_state[key]
         now = {key: st.session_state.get(key, before[key]) for key in CHOICES}
         moved = next((key for key in CHOICES if now[key] != before[key]), None)
         possible, said = choices.reconcile(now, moved)
+        if moved is None:  # the page refreshed itself: what was said still stands
+            said = st.session_state[_SAID]
     for key, value in possible.items():
         if key not in now or value != now[key]:
             st.session_state[key] = value

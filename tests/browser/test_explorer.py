@@ -1,0 +1,126 @@
+"""The front page in a real browser: sliders, links, scrub, both kinds of data, nothing leaves."""
+
+import pytest
+
+from tests.browser.conftest import serving
+
+pytestmark = pytest.mark.browser
+
+SLIDERS = (
+    *("Privacy loss", "Failure chance", "Patients in total", "Hospitals", "Features"),
+    *("Components", "Rows that matter"),
+)
+
+
+def test_a_deep_link_is_the_first_thing_a_new_server_shows(watched):
+    with serving() as address:
+        page = watched().open(f"{address}?eps=2&n=1%2C000%2C000&N=20&d=100&repeats=2&view=Researcher")
+        said = page.sentence()
+        assert said.startswith("With 1,000,000 patients in 20 hospitals at ε = 2, DPS-PCA finds")
+        page.page.get_by_role("radio", name="Researcher", checked=True).wait_for()
+        assert page.errors == []
+
+
+def test_each_slider_moves_by_keyboard_and_the_charts_follow(watched, address):
+    page = watched().open(f"{address}?repeats=2")
+    for label in SLIDERS:
+        before, said = page.drawn(), page.sentence()
+        page.press(label, "ArrowRight")
+        page.settle()
+        assert page.drawn() != before, label
+        assert page.sentence() != said or label == "Failure chance", label
+    assert page.page.get_by_test_id("stException").count() == 0
+    assert page.errors == []
+    assert page.remote() == []
+
+
+def test_a_link_copied_after_moving_reopens_the_same_screen(watched, address):
+    page = watched().open(f"{address}?repeats=2")
+    page.press("Patients in total", "ArrowRight")
+    page.press("Privacy loss", "ArrowLeft")
+    page.page.wait_for_url("**eps=0.8**")
+    page.settle()
+    other = watched().open(page.page.url)
+    assert other.sentence() == page.sentence()
+    assert other.drawn() == page.drawn()
+
+
+def test_the_scrub_is_live_and_asks_the_server_nothing(watched, address):
+    page = watched().open(f"{address}?repeats=2")
+    sent: list[object] = []
+    page.page.on("request", lambda request: sent.append(request.url))
+    before, said = page.drawn(), page.sentence()
+    scrub = page.page.get_by_role("slider", name="Scrub ε in the browser")
+    scrub.evaluate("s => { s.value = 10; s.dispatchEvent(new Event('input')); }")
+    page.page.wait_for_function("document.querySelector('.dppca-live').dataset.drawn.endsWith(':10')")
+    assert page.drawn() != before
+    assert "at ε = 0.1," in page.sentence() and page.sentence() != said
+    assert sent == []
+    assert page.page.get_by_role("slider", name="Privacy loss").get_attribute("aria-valuetext") == "1"
+    page.page.get_by_role("button", name="Keep this ε").click()
+    page.page.wait_for_url("**eps=0.1**")
+
+
+def test_the_ghost_holds_the_previous_setting(watched, address):
+    page = watched().open(f"{address}?repeats=2&ghost=true")
+    assert not [name for name, *_ in page.drawn() if name.endswith(", before")]
+    page.press("Hospitals", "ArrowRight")
+    page.settle()
+    assert len([name for name, *_ in page.drawn() if name.endswith(", before")]) >= 3
+
+
+def test_a_real_table_works_and_comes_back(watched, address):
+    page = watched().open(f"{address}?repeats=2&data=breast_cancer&k=2")
+    assert page.sentence().startswith("With 569 patients in 5 hospitals")
+    assert page.page.get_by_role("slider", name="Patients in total").is_disabled()
+    before = page.drawn()
+    page.press("Hospitals", "ArrowLeft")
+    page.settle()
+    assert page.drawn() != before
+    page.page.get_by_role("combobox", name="Data").click()
+    page.page.get_by_role("option", name="Synthetic patients").click()
+    page.page.get_by_text("With 100,000 patients").wait_for()
+    assert page.errors == [] and page.remote() == []
+
+
+def test_zoom_survives_an_update(watched, address):
+    page = watched().open(f"{address}?repeats=2")
+    box = page.page.locator(".dppca-live .chart .xy .drag[data-subplot=xy]").first.bounding_box()
+    page.page.mouse.move(box["x"] + 60, box["y"] + 40)
+    page.page.mouse.down()
+    page.page.mouse.move(box["x"] + 140, box["y"] + 200, steps=5)
+    page.page.mouse.up()
+    ranges = "document.querySelector('.dppca-live .chart').layout.xaxis.range"
+    page.page.wait_for_function(f"{ranges}[1] < 9")
+    zoomed = page.page.evaluate(ranges)
+    page.press("Hospitals", "ArrowRight")
+    page.settle()
+    assert page.page.evaluate(ranges) == zoomed
+
+
+def test_a_hostile_link_opens_with_one_sentence_and_no_script(watched, address):
+    page = watched()
+    page.page.on("dialog", lambda dialog: page.errors.append(dialog.message))
+    page.open(f"{address}?eps=0&n=1e40&k=20&s=5&view=%3Cscript%3Ealert(1)%3C%2Fscript%3E&repeats=1")
+    said = page.page.get_by_test_id("stAlert").inner_text()
+    assert "Privacy was 0: set to 0.01" in said and "Patients in total was 1e40: set to 1,000,000,000" in said
+    assert "k lowered to 4" in said
+    assert page.page.get_by_test_id("stException").count() == 0
+    assert page.errors == []
+    page.press("Hospitals", "ArrowRight")
+    page.page.wait_for_url("**k=4**")  # the address bar shows the settings, not what was asked for
+    assert "script" not in page.page.url and "1e40" not in page.page.url
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_nothing_is_cut_off(watched, address, width, scheme):
+    """No sideways scrolling, and every panel title inside the window, at desk and phone width."""
+    page = watched(viewport={"width": width, "height": 844}, color_scheme=scheme)
+    page.open(f"{address}?repeats=2&loadings=true")
+    wide = page.page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= width
+    for title in ("DPS-PCA, error per iteration", "Error against ε", "Methods side by side"):
+        box = page.page.get_by_text(title, exact=True).bounding_box()
+        assert 0 <= box["x"] and box["x"] + box["width"] <= width
+    assert page.errors == []
