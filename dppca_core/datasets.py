@@ -80,6 +80,8 @@ def cohort(name: str, sizes: Sequence[int], seed: int) -> Cohort:
     """
     checks.one_of(TABLES, name=name)
     table = TABLES[name]
+    for size in sizes:
+        checks.whole(1, sizes=size)
     if sum(sizes) != table.n:
         raise ValueError(f"sizes must add up to n = {table.n}, got {sum(sizes)}")
     order = np.random.default_rng(seed).permutation(table.n)

@@ -75,19 +75,23 @@ def rho_of(budget: Budget) -> float:
     def log_delta(rho: float) -> float:
         def at(log_a1: float) -> float:
             a1 = math.exp(log_a1)  # a - 1
-            return a1 * ((1 + a1) * rho - budget.epsilon) + (1 + a1) * (log_a1 - math.log1p(a1)) - log_a1
+            return a1 * ((1 + a1) * rho - budget.epsilon) - (1 + a1) * math.log1p(math.exp(-log_a1)) - log_a1
 
-        found = minimize_scalar(at, bounds=(-12.0, 25.0), method="bounded", options={"xatol": 1e-10})
+        # The first term alone is smallest at a - 1 = (epsilon - rho)/(2 rho), far out for a tiny rho.
+        far = math.log(max((budget.epsilon - rho) / (2 * rho), 1.0)) + 10.0
+        limits = (-12.0, max(25.0, far))
+        found = minimize_scalar(at, bounds=limits, method="bounded", options={"xatol": 1e-10})
         return min(float(found.fun), 0.0)
 
     target = math.log(budget.delta)
     # rho + 2 sqrt(rho L) = epsilon (Bun & Steinke 2016) is looser, so it starts below the answer.
     loss = math.log(1 / budget.delta)
-    low = (math.sqrt(loss + budget.epsilon) - math.sqrt(loss)) ** 2
-    high = 2 * low
-    while log_delta(high) < target:
-        high *= 2
-    return float(brentq(lambda rho: log_delta(rho) - target, low / 2, high, xtol=1e-15, rtol=1e-12))
+    start = 2 * math.log(budget.epsilon / (math.sqrt(loss + budget.epsilon) + math.sqrt(loss)))
+    stop = start + 1
+    while log_delta(math.exp(stop)) < target:
+        stop += 1
+    found = brentq(lambda log_rho: log_delta(math.exp(log_rho)) - target, start - 1, stop, xtol=1e-13)
+    return math.exp(float(found))
 
 
 def noise_multiplier(budget: Budget) -> float:

@@ -21,8 +21,8 @@ def orthonormalise(columns: Array) -> Array:
     across = columns.T  # LAPACK is column-major: the transpose of our rows needs no copy
     factor, failed = dpotrf(dsyrk(1.0, across), overwrite_a=1)
     if failed == 0:
-        pivots = factor.diagonal()
-        if pivots.min() > _CHOLESKY_PIVOT_RATIO * pivots.max():
+        pivots = factor.diagonal().tolist()
+        if min(pivots) > _CHOLESKY_PIVOT_RATIO * max(pivots):
             solved: Array = dtrsm(1.0, factor, across, trans_a=1)
             return solved.T
     q, r = qr(columns, mode="economic", check_finite=False)
@@ -35,7 +35,9 @@ def largest_rows(columns: Array, count: int) -> Indices:
     if count >= len(columns):
         return np.arange(len(columns))
     norms = np.einsum("ij,ij->i", columns, columns)
-    return np.sort(np.argpartition(norms, len(columns) - count)[-count:])
+    rows: Indices = norms.argpartition(len(columns) - count)[-count:]
+    rows.sort()
+    return rows
 
 
 def scatter_rows(block: Array, rows: Indices, features: int) -> Array:

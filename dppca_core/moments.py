@@ -19,16 +19,21 @@ from dppca_core.types import Array, Cohort, Indices, Moment, Provider
 def clip_rows(rows: Array, bound: float) -> Array:
     """Every row scaled to norm at most `bound` and divided by `bound`, shape (n, d).
 
-    Raises ValueError for a bound that is not positive, or rows that are empty or not finite.
+    No row leaves longer than 1, rounding included. Raises ValueError for a bound that is not positive,
+    or rows that are empty or not finite.
     """
     checks.positive(bound=bound)
     checks.finite_matrix(rows=rows)
-    # Through the largest entry, so that rows near 1e308 do not overflow to an infinite norm.
-    scaled = rows / bound
-    largest = np.maximum(np.abs(scaled).max(axis=1, keepdims=True), 1.0)
-    scaled /= largest
-    norms = np.linalg.norm(scaled, axis=1, keepdims=True)
-    return scaled / np.maximum(norms, 1.0 / largest)  # type: ignore[no-any-return]
+    # Norms through the largest entry, so that rows near 1e308, or near 0, neither overflow nor vanish.
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    direction = rows / np.where(largest > 0, largest, 1.0)
+    length = np.linalg.norm(direction, axis=1, keepdims=True)
+    rounding = 1 + (rows.shape[1] + 4) * np.finfo(float).eps  # of a norm over d entries
+    with np.errstate(over="ignore"):
+        ratio = (largest / bound) * length * rounding
+    clipped: Array = direction / (np.where(length > 0, length, 1.0) * rounding)
+    np.divide(rows, bound, out=clipped, where=ratio <= 1)
+    return clipped
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +54,7 @@ class DenseMoment:
         """Product with `block` (see Moment); with `rows`, only those rows of the matrix are read."""
         if rows is None:
             return self.matrix @ block
-        return self.matrix[rows].T @ block  # symmetric: rows are contiguous, columns are not
+        return self.matrix.take(rows, axis=0).T @ block  # symmetric: rows are contiguous, columns are not
 
     def dense(self) -> Array:
         """The (d, d) matrix, read-only."""
@@ -72,7 +77,7 @@ class RowMoment:
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
         """X^T (X block) / n in 4ndk operations (see Moment)."""
-        part = self.rows if rows is None else self.rows[:, rows]
+        part = self.rows if rows is None else self.rows.take(rows, axis=1)
         return (self.rows.T @ (part @ block)) / len(self.rows)
 
     def dense(self) -> Array:

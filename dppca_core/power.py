@@ -57,7 +57,7 @@ def iterate(
         if s_hat >= d:
             return columns, None, columns
         rows = linalg.largest_rows(columns, s_hat)
-        block = linalg.orthonormalise(columns[rows])
+        block = linalg.orthonormalise(columns.take(rows, axis=0))
         return block, rows, linalg.scatter_rows(block, rows, d)
 
     block, rows, full = (start, None, start) if burn_in > 0 else threshold(start)

@@ -30,12 +30,12 @@ def norm_tail(eigenvalues: Array, tilt: float) -> tuple[float, float]:
 
     |row|^2 = sum lambda_j chi2_1 has K(t) = -1/2 sum log(1 - 2 lambda_j t); x = K'(t), and
     P(> x) = Q(w) + phi(w) (1/u - 1/w), w = sqrt(2 (t x - K)), u = t sqrt(K'')
-    (Lugannani & Rice 1980). tilt lies in (0, 1/(2 max lambda)).
+    (Lugannani & Rice 1980), w with the sign of t. tilt is not 0 and lies below 1/(2 max lambda).
     """
     shrunk = 1 - 2 * eigenvalues * tilt
     ratio = eigenvalues / shrunk
     x = float(ratio.sum())
-    w = math.sqrt(2 * (tilt * x + 0.5 * float(np.log(shrunk).sum())))
+    w = math.copysign(math.sqrt(2 * (tilt * x + 0.5 * float(np.log(shrunk).sum()))), tilt)
     u = tilt * math.sqrt(2 * float(ratio @ ratio))
     # Q(w) and phi(w) share e^(-w^2/2): erfcx keeps their sum exact far out in the tail.
     scaled = 0.5 * float(erfcx(w / math.sqrt(2))) + (1 / u - 1 / w) / math.sqrt(2 * math.pi)
@@ -54,14 +54,15 @@ def norm_bound(eigenvalues: Array, n: int, failure: float = 0.01) -> float:
     checks.whole(1, n=n)
     checks.inside_unit_interval(failure=failure)
     tail = -math.expm1(math.log1p(-failure) / n)
-    largest = float(eigenvalues.max())
-    edge = 0.5 / largest
+    edge = 0.5 / float(eigenvalues.max())
 
-    def excess(logit: float) -> float:
-        return norm_tail(eigenvalues, edge / (1 + math.exp(-logit)))[1] - math.log(tail)
+    def at(place: float) -> tuple[float, float]:
+        return norm_tail(eigenvalues, edge * -math.expm1(-place))
 
-    tilt = edge / (1 + math.exp(-float(brentq(excess, -8.0, 30.0, xtol=1e-10))))
-    return math.sqrt(norm_tail(eigenvalues, tilt)[0])
+    # place runs over all tilts below the edge: 0 is the mean, where the formula's two poles cancel,
+    # -5 leaves the tail at 1, and 30 beyond any tail that double precision holds.
+    place = brentq(lambda place: at(place)[1] - math.log(tail), -5.0, 30.0, xtol=1e-12)
+    return math.sqrt(at(float(place))[0])
 
 
 def hospital_sizes(n: int, providers: int, largest_share: float = 0.0) -> tuple[int, ...]:
@@ -194,7 +195,12 @@ class SpikedModel:
         their sum when first asked for. Raises ValueError for n < 1, fewer patients than hospitals, or
         sizes that do not add up to n.
         """
-        sizes = hospital_sizes(n, providers) if isinstance(providers, int) else tuple(providers)
+        checks.whole(1, n=n)
+        if isinstance(providers, Sequence):
+            sizes = tuple(providers)
+        else:
+            checks.whole(1, providers=providers)
+            sizes = hospital_sizes(int(n), int(providers))
         return self.draw_pooled(n, rng, failure=failure).deal(sizes)
 
     def draw_pooled(self, n: int, rng: np.random.Generator, *, failure: float = 0.01) -> PooledDraw:

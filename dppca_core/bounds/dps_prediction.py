@@ -50,7 +50,8 @@ def dps_prediction(setting: Setting) -> Bound:
     d, n, k, s, s_hat = setting.d, setting.n, setting.k, setting.s, setting.s_hat
     sigma = sum_noise_std(setting.budget, k=k, iterations=setting.iterations)
     spread = sigma * aggregate_factor(setting.provider_noise, setting.providers) / n
-    top, bulk = setting.eigenvalues[:k], setting.eigenvalues[k:]
+    eigenvalues = np.maximum(setting.eigenvalues, 0.0)  # rounding leaves zeros on either side
+    top, bulk = eigenvalues[:k], eigenvalues[k:]
     weakest, mean_bulk = float(top[-1]), float(bulk.mean())
     next_one = float(bulk[0])
     if not weakest > next_one:

@@ -41,7 +41,7 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
     when alpha >= 1 - gamma, where rho would reach 1.
     """
     d, n, k, s, s_hat = setting.d, setting.n, setting.k, setting.s, setting.s_hat
-    first, top, below = (float(setting.eigenvalues[i]) for i in (0, k - 1, k))
+    first, top, below = (max(float(setting.eigenvalues[i]), 0.0) for i in (0, k - 1, k))
     constants = {"C1": c1, "C1 of B.4": c1_rows, "C2": c2}
     gamma = contraction(top, below) if top > 0 else 1.0
     sigma = sum_noise_std(setting.budget, k=k, iterations=setting.iterations)
@@ -51,7 +51,9 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
     fails = 2 * setting.iterations * math.exp(-(setting.tau**2) / 2)
     fails += 4 / max(n - 1, 1) + 1 / d + 6 * math.log(n) / n + 1 / n
     quantities = {"alpha": alpha, "gamma": gamma, "sigma": sigma, "probability": 1 - fails}
-    noise_ok = alpha < 1 - gamma
+    rho = gamma / (1 - alpha) if alpha < 1 - gamma else 1.0
+    geometric = 1 - rho**0.25
+    noise_ok = geometric > 0
     why = [
         _says(noise_ok, f"noise small enough: α = {alpha:.3g} below 1 − γ = {1 - gamma:.3g}"),
         _says(fails < 1, f"success probability {1 - fails:.3g} above 0"),
@@ -59,8 +61,6 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
     if not noise_ok:
         return Bound({}, math.inf, False, tuple(why), SOURCE, constants, quantities)
 
-    rho = gamma / (1 - alpha)
-    geometric = 1 - rho**0.25
     gap = math.sqrt(first * below) / (top - below)
     stat = c1 * math.sqrt(k) / geometric * gap * math.sqrt(s * (k + math.log(d)) / n)
     inflation = alpha / (1 - alpha)

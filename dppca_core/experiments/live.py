@@ -179,7 +179,7 @@ class Results:
             return Truth(population.basis, scaled, moment, bound)
         cohort = self.scene.cohort(0)
         moment = cohort.pooled.dense()
-        values = np.linalg.eigvalsh(moment)[::-1].astype(np.float64)
+        values = np.maximum(np.linalg.eigvalsh(moment)[::-1], 0.0).astype(np.float64)
         return Truth(linalg.top_eigenspace(moment, self.scene.k), values, moment, cohort.bound)
 
     @property

@@ -20,9 +20,10 @@ $\delta=\Phi(\tfrac1{2z}-\varepsilon z)-e^{\varepsilon}\Phi(-\tfrac1{2z}-\vareps
 $\Delta=\sqrt2$ (replace one, $k\ge2$) or $1$. As printed (with the logarithm of Lemma A.1 restored):
 $\sigma=\tfrac{2T}{\varepsilon}\sqrt{2\ln(2T/\delta)}$.
 
-Closed form after a burn-in: $\sin^2\approx k\,[(s-k)+(\hat s-s)f^2]\,
-\big[(\tfrac{c\,\sigma}{n\lambda_k})^2/(1-r^2)+\tfrac{\lambda_k b}{n(\lambda_k-b)^2}\big]$, $c=\sqrt N,\,N$ or $1$
-by noise mode, $f^2$ the mean square of the noise rows that thresholding selects.
+Closed form after a burn-in, with $c=\sqrt N,\,N$ or $1$ by noise mode and $f^2$ the mean square of the
+noise rows that thresholding selects:
+$$\sin^2\approx k\,[(s-k)+(\hat s-s)f^2]\,
+\Big[\frac{(c\,\sigma/n\lambda_k)^2}{1-r^2}+\frac{\lambda_k b}{n(\lambda_k-b)^2}\Big]$$
 """
 
 

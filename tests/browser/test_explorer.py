@@ -122,5 +122,5 @@ def test_nothing_is_cut_off(watched, address, width, scheme):
     assert wide <= width
     for title in ("DPS-PCA, error per iteration", "Error against ε", "Methods side by side"):
         box = page.page.get_by_text(title, exact=True).bounding_box()
-        assert 0 <= box["x"] and box["x"] + box["width"] <= width
+        assert box["x"] >= 0 and box["x"] + box["width"] <= width
     assert page.errors == []

@@ -30,7 +30,7 @@ def test_small_angles_keep_their_digits(angle):
 
 @given(shape=shapes, one=seeds, other=seeds)
 def test_agrees_with_scipy(shape, one, other):
-    """scipy.linalg.subspace_angles switches between sine and cosine; both to 1e-7 (a right angle's square root)."""
+    """To 1e-7, the digits that an arcsine keeps near a right angle."""
     basis, truth = random_basis(*shape, one), random_basis(*shape, other)
     angles = np.sort(subspace_angles(basis, truth))
     np.testing.assert_allclose(metrics.principal_angles(basis, truth), angles, atol=1e-7)

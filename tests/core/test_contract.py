@@ -1,0 +1,274 @@
+"""What every method of the registry must keep. A new file in `methods/` is tested here, unedited."""
+
+import math
+import sys
+from collections.abc import Callable
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from dppca_core import METHODS, Budget, Cohort, Estimate, Method, Provider, gaussian, linalg, sin_theta
+from dppca_core.moments import DenseMoment, RowMoment
+from dppca_core.types import ACCOUNTINGS, NEIGHBOURS, Array
+from tests.core.laws import same_law
+from tests.core.problems import SMALL, small_cohort
+
+EVERY = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
+PRIVATE = {name: method for name, method in METHODS.items() if method.guarantee != "none"}
+EVERY_PRIVATE = pytest.mark.parametrize("method", PRIVATE.values(), ids=PRIVATE.keys())
+SPARSE = {name: method for name, method in METHODS.items() if "s_hat" in method.uses}
+EVERY_SPARSE = pytest.mark.parametrize("method", SPARSE.values(), ids=SPARSE.keys())
+EVERY_BUDGET = pytest.mark.parametrize(
+    "budget",
+    [Budget(1.0, 1e-5, relation, accounting) for relation in NEIGHBOURS for accounting in ACCOUNTINGS],
+    ids=lambda budget: f"{budget.neighbours}, {budget.accounting}",
+)
+
+BUDGET = Budget(1.0, 1e-5)
+NO_NOISE = Budget(1e9, 0.5)  # with a million patients: noise below 1e-9 of the gap, for MOD-SULQ too
+CONTROLS = {
+    *("epsilon", "delta", "d", "n", "k", "s", "s_hat", "providers", "iterations", "burn_in"),
+    *("provider_noise", "neighbours", "accounting"),
+}
+
+
+def run(
+    method: Method, cohort: Cohort, *, k: int = 2, budget: Budget = BUDGET, seed: int = 0, **own
+) -> Estimate:
+    return method.fit(cohort, k=k, budget=budget, rng=np.random.default_rng(seed), **own)
+
+
+def is_basis(basis: Array, d: int, k: int) -> bool:
+    return basis.shape == (d, k) and np.allclose(basis.T @ basis, np.eye(k), atol=1e-12)
+
+
+def plain(moment: Array, k: int) -> Array:
+    return np.linalg.eigh(moment)[1][:, -k:]
+
+
+@EVERY
+@EVERY_BUDGET
+@pytest.mark.parametrize("k", [1, 2, 7])
+def test_the_answer_is_an_orthonormal_basis(method, budget, k):
+    """d = 8: from one direction to all but one."""
+    found = run(method, small_cohort(), k=k, budget=budget)
+    assert is_basis(found.basis, SMALL.d, k)
+
+
+@EVERY
+def test_iterates_are_bases_and_the_last_is_the_answer(method):
+    found = run(method, small_cohort())
+    assert all(
+        it.shape == (SMALL.d, 2) and np.allclose(it.T @ it, np.eye(2), atol=1e-8) for it in found.iterates
+    )
+    if found.iterates:
+        np.testing.assert_array_equal(found.iterates[-1], found.basis)
+
+
+@EVERY
+def test_the_generator_is_the_only_randomness(method):
+    once, twice = run(method, small_cohort()), run(method, small_cohort())
+    np.testing.assert_array_equal(once.basis, twice.basis)
+
+
+@EVERY_PRIVATE
+def test_another_seed_is_another_noise(method):
+    assert not np.array_equal(run(method, small_cohort()).basis, run(method, small_cohort(), seed=1).basis)
+
+
+@EVERY
+def test_the_cohort_is_not_modified(method):
+    """Neither the moments, drawn or from rows, nor the rows that were handed in."""
+    rows = [np.random.default_rng(i).standard_normal((n, 8)) for i, n in enumerate((3, 50))]
+    kept = [part.copy() for part in rows]
+    for cohort in (small_cohort(), Cohort.from_rows(rows, 2.0)):
+        moments = [cohort.pooled, *(provider.moment for provider in cohort)]
+        before = [moment.dense().copy() for moment in moments]
+        run(method, cohort)
+        for moment, dense in zip(moments, before, strict=True):
+            np.testing.assert_array_equal(moment.dense(), dense)
+    for part, copy in zip(rows, kept, strict=True):
+        np.testing.assert_array_equal(part, copy)
+
+
+@EVERY
+@pytest.mark.parametrize("k", [1, 2])
+def test_without_noise_it_is_plain_pca(method, k):
+    """numpy's eigenvectors of the pooled moment; one spike fewer would leave no gap, so k = 1 is made one."""
+    cohort = small_cohort(n=10**6)
+    moment = cohort.pooled.dense()
+    if k == 1:  # leave only the first of the two spikes
+        second = plain(moment, 2)[:, :1]
+        moment = moment - second @ second.T * (second.T @ moment @ second) * 0.99
+        cohort = Cohort((Provider(10**6, DenseMoment(moment)),), DenseMoment(moment))
+    found = run(method, cohort, k=k, budget=NO_NOISE)
+    assert sin_theta(found.basis, plain(moment, k)) < 1e-6
+    assert sin_theta(METHODS["pca"].fit(cohort, k=k, budget=BUDGET, rng=None).basis, plain(moment, k)) < 1e-12
+
+
+@EVERY_SPARSE
+def test_without_noise_it_is_plain_sparse_pca(method):
+    """The best of all 56 supports of three rows, by brute force; and METHODS["sparse_pca"]."""
+    cohort = small_cohort(n=10**6)
+    moment = cohort.pooled.dense()
+
+    def energy(rows: tuple[int, ...]) -> float:
+        return float(np.linalg.eigvalsh(moment[np.ix_(rows, rows)])[-2:].sum())
+
+    best = list(max(combinations(range(SMALL.d), SMALL.s), key=energy))
+    expected = np.zeros((SMALL.d, 2))
+    expected[best] = plain(moment[np.ix_(best, best)], 2)
+
+    found = run(method, cohort, budget=NO_NOISE, s_hat=SMALL.s).basis
+    reference = run(METHODS["sparse_pca"], cohort, s_hat=SMALL.s).basis
+    assert np.flatnonzero(found.any(axis=1)).tolist() == best
+    assert sin_theta(found, expected) < 1e-6
+    assert sin_theta(found, reference) < 1e-6
+
+
+@EVERY
+@pytest.mark.parametrize("k", [0, -1, 8, 9, 2.0, True, np.nan])
+def test_a_bad_k_is_refused_by_name_and_value(method, k):
+    with pytest.raises(ValueError, match=rf"k must be .*got {k}"):
+        run(method, small_cohort(), k=k)
+
+
+@EVERY_SPARSE
+@pytest.mark.parametrize("s_hat", [0, 1, 9, 4.0, True])
+def test_a_bad_s_hat_is_refused_by_name_and_value(method, s_hat):
+    """Below k = 2, above d = 8, or no whole number."""
+    with pytest.raises(ValueError, match=rf"s_hat must be .*got {s_hat}"):
+        run(method, small_cohort(), s_hat=s_hat)
+
+
+@EVERY_SPARSE
+def test_a_sparse_answer_has_s_hat_rows(method):
+    found = run(method, small_cohort(), s_hat=4)
+    assert np.count_nonzero(found.basis.any(axis=1)) == 4
+
+
+ODD = {
+    "one patient": [np.eye(8)[:1] + 0.5],
+    "one patient in each hospital": [row[None] for row in np.eye(8)[:3] + 0.1],
+    "fewer patients than features": [np.random.default_rng(0).standard_normal((3, 8))],
+    "one hospital": [np.random.default_rng(1).standard_normal((40, 8))],
+    "a constant column": [np.random.default_rng(2).standard_normal((40, 8)) * (np.arange(8) > 0) + 1.0],
+    "a column of zeros": [np.random.default_rng(3).standard_normal((40, 8)) * (np.arange(8) > 0)],
+    "the same row many times": [np.tile(np.arange(8.0), (40, 1)), np.arange(8.0)[None]],
+    "only zeros": [np.zeros((20, 8)), np.zeros((2, 8))],
+}
+
+
+@EVERY
+@pytest.mark.parametrize("rows", ODD.values(), ids=ODD.keys())
+@pytest.mark.parametrize("budget", [BUDGET, NO_NOISE], ids=["private", "no noise"])
+def test_odd_tables_still_give_a_basis(method, rows, budget):
+    found = run(method, Cohort.from_rows(rows, 3.0), budget=budget)
+    assert is_basis(found.basis, 8, 2)
+
+
+@EVERY
+def test_rows_and_their_matrix_are_the_same_input(method):
+    """n < d: the rows themselves, or the d x d matrix of the same rows."""
+    cohort = Cohort.from_rows([np.random.default_rng(0).standard_normal((3, 8))], 2.0)
+    assert isinstance(cohort[0].moment, RowMoment)
+    dense = DenseMoment(cohort.pooled.dense())
+    same = Cohort((Provider(3, dense),), dense, cohort.bound)
+    assert sin_theta(run(method, cohort).basis, run(method, same).basis) < 1e-8
+
+
+def order_matters(fit: Callable[..., Estimate]) -> bool:
+    """Whether the error's law changes when the hospitals come in another order (KS, at ALPHA)."""
+    parts = [next(SMALL.rows(n, np.random.default_rng(n))) for n in (4, 20, 300)]
+    forward, backward = Cohort.from_rows(parts, 20.0), Cohort.from_rows(parts[::-1], 20.0)
+
+    def errors(cohort: Cohort, first: int) -> list[float]:
+        seeds = (np.random.default_rng([first, run]) for run in range(200))
+        bases = (fit(cohort, k=2, budget=BUDGET, rng=rng).basis for rng in seeds)
+        # Rounded: without noise all errors are one number, up to the order of summation.
+        return [round(sin_theta(basis, SMALL.basis), 9) for basis in bases]
+
+    return not same_law(errors(forward, 0), errors(backward, 1))
+
+
+@EVERY
+def test_the_order_of_hospitals_does_not_matter(method):
+    assert not order_matters(method.fit)
+
+
+def test_a_planted_method_that_reads_one_hospital_is_caught():
+    def first_hospital(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> Estimate:
+        noise = linalg.isotropic_noise(cohort.features, 1e-3, rng)
+        return Estimate(linalg.top_eigenspace(cohort[0].moment.dense() + noise, k))
+
+    assert order_matters(first_hospital)
+
+
+@EVERY
+def test_noise_is_reported_exactly_where_there_is_a_guarantee(method):
+    found = run(method, small_cohort())
+    private = method.guarantee != "none"
+    assert (found.noise_std > 0) == private
+    assert bool(found.spent) == private
+    assert found.bytes_sent > 0
+    assert 0 < found.seconds < 60
+
+
+def composed(found: Estimate) -> float:
+    """All releases as one Gaussian release: 1/m^2 adds up."""
+    return 1 / math.sqrt(sum(entry.steps / entry.noise_multiplier**2 for entry in found.spent))
+
+
+@EVERY_PRIVATE
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0])
+@pytest.mark.parametrize("accounting", ["exact", "zcdp"])
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+@pytest.mark.parametrize("k", [1, 2])
+def test_what_is_spent_is_within_the_budget(method, epsilon, accounting, neighbours, k):
+    budget = Budget(epsilon, 1e-5, neighbours, accounting)
+    multiplier = composed(run(method, small_cohort(), k=k, budget=budget))
+    assert gaussian.delta_of(multiplier, epsilon) <= budget.delta * (1 + 1e-9)
+    assert method.true_epsilon(budget, d=SMALL.d, k=k) <= epsilon * (1 + 1e-9)
+
+
+@EVERY_PRIVATE
+@EVERY_BUDGET
+@pytest.mark.parametrize("k", [1, 2])
+def test_the_ledger_and_the_screen_tell_the_same_noise(method, budget, k):
+    """`spent`, `multiplier` and `true_epsilon` agree, also where the paper's constant is not private."""
+    found = run(method, small_cohort(), k=k, budget=budget)
+    assert composed(found) == pytest.approx(method.multiplier(budget, d=SMALL.d, k=k), rel=1e-12)
+    expected = gaussian.epsilon_of(composed(found), budget.delta)
+    assert method.true_epsilon(budget, d=SMALL.d, k=k) == pytest.approx(expected, rel=1e-9)
+
+
+@EVERY
+def test_a_method_without_a_guarantee_claims_no_epsilon(method):
+    claimed = method.true_epsilon(BUDGET, d=SMALL.d, k=2)
+    assert (claimed is None) == (method.guarantee == "none")
+
+
+@EVERY_PRIVATE
+def test_more_epsilon_means_less_noise(method):
+    stds = [run(method, small_cohort(), budget=Budget(e, 1e-5)).noise_std for e in (0.1, 1.0, 10.0)]
+    assert stds == sorted(stds, reverse=True)
+    assert len(set(stds)) == 3
+
+
+@EVERY
+def test_every_method_is_documented(method):
+    """Module, `fit`, title and reference; `uses` names controls that exist; the file is named after it."""
+    module = sys.modules[method.fit.__module__]
+    assert module.__name__.rpartition(".")[2] == method.name
+    assert len(module.__doc__ or "") > 80
+    assert len(method.fit.__doc__ or "") > 20
+    assert all((method.title, method.reference))
+    assert set(method.uses) <= CONTROLS
+    assert METHODS[method.name] is method
+
+
+@EVERY
+def test_every_method_names_the_step_that_reads_rows(method):
+    module = sys.modules[method.fit.__module__]
+    assert "only step that reads" in (module.release.__doc__ or "")
