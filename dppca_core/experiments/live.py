@@ -293,6 +293,10 @@ class Results:
         keys = ((name, at, repeat) for repeat in range(self.scene.repeats))
         return [self.cells[key] for key in keys if key in self.cells]
 
+    def all_cells(self) -> list[Cell]:
+        """What has been measured so far; safe while another thread measures on."""
+        return list(self.cells.values())
+
     def table(self) -> pd.DataFrame:
         """Tidy: one row per method, epsilon, repeat and iterate measured so far."""
         rows = [

@@ -24,6 +24,7 @@ from pages.shared.choices import Settings
 Trace = dict[str, Any]
 REFERENCE = "sparse_pca"  # "without privacy" in the sentence and in the sweep
 
+_ZERO = 1e-7  # errors below are an iteration's tolerance, not a measurement
 _FIRST = ("none", "central")  # groups of the third panel start with these
 
 
@@ -38,6 +39,7 @@ class Scale:
     def __init__(self, found: Results, settings: Settings) -> None:
         self.metric = settings["metric"]
         self.log = settings["scale"] == "log" and self.metric != "energy"
+        self.floor = 0.0
         self.factor = math.sqrt(2) if self.metric == "projector" else 1.0
         d, k = found.scene.d, found.scene.k
         values = found.truth.eigenvalues
@@ -59,8 +61,12 @@ class Scale:
             return [0.0, 1.03]
         if not self.log:
             return [0.0, 1.12 * self.guess]
-        floor = math.floor(math.log10(max(min(smallest, 1e-2), 1e-16)))
-        return [float(min(floor, -2)), math.log10(1.6 * self.guess)]
+        self.floor = 10.0 ** min(math.floor(math.log10(smallest)), -2)
+        return [math.log10(self.floor), math.log10(1.6 * self.guess)]
+
+    def drawn(self, values: Sequence[float] | Array) -> list[float | None]:
+        """Rounded for the message; what lies below a logarithmic axis stands on its edge."""
+        return rounded(np.maximum(np.asarray(values, dtype=float), self.floor))
 
 
 def _line(axis: int, name: str, colour: str, dash: str = "solid", **more: Any) -> Trace:
@@ -79,8 +85,8 @@ def _band(axis: int, name: str, colour: str, x: Sequence[float]) -> list[Trace]:
 
 
 def _smallest(found: Results, scale: Scale) -> float:
-    last = np.array([scale.of(cell)[-1] for cell in found.cells.values()])
-    return float(last[last > 1e-12].min(initial=1e-2))
+    last = np.array([scale.of(cell)[-1] for cell in found.all_cells()])
+    return float(last[last > _ZERO].min(initial=1e-2))
 
 
 class Trajectories:
@@ -118,13 +124,13 @@ class Trajectories:
                 row[:] = theorem.terms[term]
             stacked = stacked.cumsum(axis=0)
         for i, row in enumerate(stacked):
-            patch[i] = {"y": rounded(self.scale.bounded(row))}
+            patch[i] = {"y": self.scale.drawn(self.scale.bounded(row))}
         cells = self.found.measured(TRACED, epsilon)
         spread = quantiles([self.scale.of(cell) for cell in cells]) if cells else None
         for i, which in ((3, 0), (4, 2), (5, 1)):
-            patch[i] = {"y": [] if spread is None else rounded(spread[which])}
+            patch[i] = {"y": [] if spread is None else self.scale.drawn(spread[which])}
         total = prediction.total if prediction.applies else math.nan
-        patch[6] = {"y": rounded(np.repeat(self.scale.bounded(total), 2))}
+        patch[6] = {"y": self.scale.drawn(np.repeat(self.scale.bounded(total), 2))}
         return patch
 
 
@@ -146,16 +152,16 @@ class Sweep:
         ends = [EPSILONS[0], EPSILONS[-1]]
         self._foot, self._top = ((10**v if scale.log else v) for v in span)
         bands = _band(2, name, look.colour, at)
-        bands[0]["y"], bands[1]["y"] = rounded(low), rounded(high)
+        bands[0]["y"], bands[1]["y"] = scale.drawn(low), scale.drawn(high)
         spot = _line(2, "this setting", "#000000", x=[], y=[self._foot, self._top])
         reference_look = style.look(REFERENCE)
         self.traces = [
             *bands,
-            _line(2, name, look.colour, x=at, y=rounded(middle), meta="ghost"),
+            _line(2, name, look.colour, x=at, y=scale.drawn(middle), meta="ghost"),
             _line(2, "closed-form prediction", look.colour, "dash", x=list(EPSILONS))
-            | {"y": rounded(scale.bounded(np.array(predicted)))},
+            | {"y": scale.drawn(scale.bounded(np.array(predicted)))},
             _line(2, METHODS[REFERENCE].title, reference_look.colour, reference_look.dash, x=ends)
-            | {"y": rounded([level] * 2)},
+            | {"y": scale.drawn([level] * 2)},
             _line(2, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
             spot | {"meta": "text-colour", "hoverinfo": "skip"},
         ]
@@ -217,7 +223,7 @@ class Comparison:
             low, middle, high = self._spread(name, epsilon)
             arms = {"array": rounded([high - middle]), "arrayminus": rounded([middle - low])}
             patch[i] = {
-                "x": rounded([middle]),
+                "x": self.scale.drawn([middle]),
                 "y": [rows[name]],
                 "error_x": arms | {"symmetric": False, "thickness": 2, "width": 5},
             }
@@ -258,7 +264,7 @@ def explorer(found: Results, settings: Settings, bounds: Sequence[tuple[Bound, B
 
 
 def _axis(title: str, **more: Any) -> dict[str, Any]:
-    return {"title": {"text": title, "standoff": 8}, "zeroline": False} | more
+    return {"title": {"text": title, "standoff": 8}, "zeroline": False, "tickangle": 0} | more
 
 
 def _layout(
@@ -266,14 +272,14 @@ def _layout(
 ) -> dict[str, Any]:
     measure = ("share of signal captured" if scale.metric == "energy" else "error") if plain else ""
     measure = measure or text.METRIC_TITLES[scale.metric]
-    kind = {"type": "log", "dtick": 1} if scale.log else {"type": "linear"}
+    kind = {"type": "log", "dtick": 1, "exponentformat": "power"} if scale.log else {"type": "linear"}
     value = {"range": span, "fixedrange": False} | kind
     titles = (
         f"{METHODS[TRACED].title}, {'round by round' if plain else 'error per iteration'}",
         "What more privacy costs" if plain else "Error against ε",
         "Methods side by side",
     )
-    epsilon_title = "privacy setting (more privacy ← → more accuracy)" if plain else "privacy loss ε"
+    epsilon_title = "privacy setting" if plain else "privacy loss ε"
     return {
         "xaxis": _axis("round" if plain else "iteration t", range=[-0.3, found.scene.iterations + 0.3]),
         "yaxis": _axis(measure) | value,

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from dppca_core.datasets import TABLES
+from dppca_core.datasets import TABLES, Table
 from pages.shared import choices
 from pages.shared.choices import CHOICES, PRESETS, SYNTHETIC, Choice, Settings
 
@@ -46,7 +46,6 @@ def _keep_possible() -> tuple[Settings, list[str]]:
     if _CORRECTED in st.session_state:
         possible, said = st.session_state.pop(_CORRECTED)
         st.session_state[_ADDRESS_LAGS] = True
-        now = {}
     else:
         if st.session_state.pop(_ADDRESS_LAGS, False):
             for key in CHOICES:  # assigned once more, now that Streamlit knows the widgets: it
@@ -58,7 +57,8 @@ def _keep_possible() -> tuple[Settings, list[str]]:
         if moved is None:  # the page refreshed itself: what was said still stands
             said = st.session_state[_SAID]
     for key, value in possible.items():
-        if key not in now or value != now[key]:
+        # A control that was not on screen has lost its widget's value, but not its setting.
+        if st.session_state.get(key, CHOICES[key].default) != value:
             st.session_state[key] = value
     return possible, said
 
@@ -78,11 +78,16 @@ def _label(choice: Choice, plain: bool, fixed: str | None) -> str:
     return f"{words} :gray[· {_ENDS}]" if choice.key in ("eps", "delta") else words
 
 
-def _widget(key: str, plain: bool, fixed: str | None = None) -> Any:
+def _widget(key: str, plain: bool, table: Table | None, fixed: str | None) -> None:
     choice = CHOICES[key]
+    if table and key in _FIXED_BY_TABLE:
+        label = f"{choice.plain if plain else choice.label} :gray[· fixed by the table]"
+        shown = {"n": f"{table.n:,}", "d": str(table.d), "s": "all count"}.get(key, "does not apply")
+        st.text_input(label, shown, disabled=True, key=f"{key} of {table.name}")
+        return
     make = st.select_slider if choice.numeric else st.selectbox
     own: dict[str, Any] = {"value": choice.default} if choice.numeric else {"index": 0}
-    return make(
+    make(
         _label(choice, plain, fixed),
         choice.options,
         key=key,
@@ -94,12 +99,8 @@ def _widget(key: str, plain: bool, fixed: str | None = None) -> Any:
     )
 
 
-def _why_fixed(key: str, settings: Settings) -> str | None:
+def _why_fixed(key: str, settings: Settings, table: Table | None) -> str | None:
     """Why a control is greyed, in a few words; None when it is free."""
-    table = TABLES.get(settings["data"])
-    if table and key in _FIXED_BY_TABLE:
-        fixed = {"n": f"{table.n:,}", "d": str(table.d), "s": "all count"}.get(key, "does not apply")
-        return f"fixed by the table: {fixed}"
     if key == "share":
         return "no method here depends on it"
     if key == "N" and settings["noise"] == "secure-aggregation":
@@ -115,7 +116,7 @@ def render() -> None:
     asked = st.query_params.to_dict()  # before the widgets take what they understand out of it
     now, said = _open_link() if opening else _keep_possible()
     st.session_state[_SEEN], st.session_state[_SAID] = now, said
-    plain = now["view"] == "board"
+    plain, table = now["view"] == "board", TABLES.get(now["data"])
     with st.sidebar:
         st.selectbox(
             *("Start from", list(PRESETS)),
@@ -124,15 +125,15 @@ def render() -> None:
             placeholder="a preset ...",
             on_change=_apply_preset,
         )
-        _widget("data", plain)
+        _widget("data", plain, None, None)
         for key in _MAIN:
-            _widget(key, plain, _why_fixed(key, now))
+            _widget(key, plain, table, _why_fixed(key, now, table))
         more = st.expander("More settings", key="more", on_change="rerun")
         with more:
             for key in _MORE:
                 # A closed drawer sends only what is off its default, which a link must carry.
                 if more.open or now[key] != CHOICES[key].default:
-                    _widget(key, plain, _why_fixed(key, now))
+                    _widget(key, plain, table, _why_fixed(key, now, table))
     if opening:
         _correct_link(asked, now, said)
 

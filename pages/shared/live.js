@@ -191,6 +191,7 @@ class View {
       if (place.textContent !== text) place.textContent = text ?? "";
     };
     say(".sentence", words.sentence);
+    say(".scrub span", data.scrub);
     say(".odds", words.odds);
     say(".theorem", words.theorem);
     say(".printed", words.printed);

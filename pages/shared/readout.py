@@ -49,6 +49,7 @@ def _build(found: Results, settings: Settings) -> dict[str, Any]:
         "version": len(found.cells),
         "progress": f"{len(found.cells):,} runs measured, more coming" if missing else "",
         "plain": plain,
+        "scrub": "Try other privacy settings" if plain else "Scrub ε",
         "tiles": _tile_titles(found, settings),
         "words": [
             _words(found, at, settings, scale, *pair) for at, pair in zip(EPSILONS, bounds, strict=True)
@@ -103,15 +104,20 @@ def _words(
         f"at {setting}, {METHODS[TRACED].title} {verb} {quality}{without}; "
         f"guessing {text.short(scale.guess)}."
     )
-    signal = cells[0].noise_std / float(found.truth.eigenvalues[scene.k - 1])
+    noise = cells[0].noise_std
+    relative = text.percent(noise / float(found.truth.eigenvalues[scene.k - 1]))
+    strength = "of the weakest direction's strength"
+    rows = [text.percent(support), f"{found.support_size:,} of {scene.d:,} count"]
+    if found.support_size >= scene.d:
+        rows = ["–", "every row is kept"]
     spread = f"{text.short(low)} to {text.short(high)} in 8 of 10 runs" if len(cells) > 2 else ""
     message = text.size(cells[0].bytes_sent)
     return shown | {
         "sentence": sentence,
         "tiles": [
             [text.short(middle), spread],
-            [f"{100 * support:.0f} %", f"{found.support_size} of {scene.d} count"],
-            [text.short(cells[0].noise_std), f"{100 * signal:.2g} % of the weakest direction"],
+            rows,
+            [relative, strength] if plain else [text.short(noise), f"{relative} {strength}"],
             [message, f"in {text.count(scene.iterations, 'round', 'rounds')}"],
         ],
     }

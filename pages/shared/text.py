@@ -30,7 +30,7 @@ def short(value: float) -> str:
     """Two significant digits, as a person would write them."""
     if not math.isfinite(value):
         return "–"
-    if value == 0:
+    if abs(value) < 1e-7:  # an iteration's tolerance, not a measurement
         return "0"
     if abs(value) >= 1:
         return f"{value:.2f}"
@@ -38,6 +38,12 @@ def short(value: float) -> str:
         return f"{float(f'{value:.2g}'):g}"
     mantissa, exponent = f"{value:.1e}".split("e")
     return f"{mantissa}e{int(exponent)}"
+
+
+def percent(share: float) -> str:
+    """Two significant digits, never in powers of ten."""
+    value = 100 * share
+    return f"{value:,.0f} %" if value >= 10 else f"{value:.2g} %"
 
 
 def count(number: int, one: str, many: str) -> str:

@@ -77,9 +77,10 @@ def test_real_tables_open_with_their_controls_greyed(screen, name):
     page = screen(data=name, k="2", shat="10")
     table = TABLES[name]
     assert f"{table.n:,}" in page.words()["sentence"]
-    greyed = {w.key: w.label for w in page.app.select_slider if w.disabled}
-    assert {"n", "d", "s"} <= set(greyed)
-    assert "fixed by the table" in greyed["n"]
+    greyed = {box.label.split(" :")[0]: box for box in page.app.text_input if box.disabled}
+    assert greyed["Patients in total n"].value == f"{table.n:,}"
+    assert greyed["Features d"].value == str(table.d)
+    assert all("fixed by the table" in box.label for box in greyed.values())
     figure = page.figure
     dots = figure["frames"][figure["active"]]["traces"]
     reached = [dots[str(i)]["x"] for i, t in enumerate(figure["data"]) if t.get("mode") == "markers"]
