@@ -272,7 +272,11 @@ def _layout(
 ) -> dict[str, Any]:
     measure = ("share of signal captured" if scale.metric == "energy" else "error") if plain else ""
     measure = measure or text.METRIC_TITLES[scale.metric]
-    kind = {"type": "log", "dtick": 1, "exponentformat": "power"} if scale.log else {"type": "linear"}
+    kind = (
+        {"type": "log", "dtick": 1, "exponentformat": "e", "minexponent": 6}
+        if scale.log
+        else {"type": "linear"}
+    )
     value = {"range": span, "fixedrange": False} | kind
     titles = (
         f"{METHODS[TRACED].title}, {'round by round' if plain else 'error per iteration'}",
