@@ -2,49 +2,60 @@
 # Needs Python 3.11 or newer and make; uv is used where it is installed.
 
 PORT ?= 8501
+ADDRESS := http://127.0.0.1:$(PORT)
 VENV := .venv
 BIN := $(VENV)/bin
-PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
+SUITABLE = $(shell for p in $(PYTHON) python3.13 python3.12 python3.11 python3; do \
 	if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$p; break; fi; done)
+
+# The environment is stale when its Python is gone, as after a system upgrade.
+$(shell test -x $(BIN)/python || rm -f $(BIN)/pip $(VENV)/*.stamp)
 
 .PHONY: run test bench format clean chromium
 
 run: $(VENV)/run.stamp
-	@echo "Opening http://localhost:$(PORT) (Ctrl-C stops it)"
-	@$(BIN)/python -c "import threading, time, webbrowser; time.sleep(3); webbrowser.open('http://localhost:$(PORT)')" >/dev/null 2>&1 &
-	@$(BIN)/streamlit run app.py --server.port $(PORT)
+	@echo "The dashboard is at $(ADDRESS) (Ctrl-C stops it)"
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" = Darwin ]; then \
+		$(BIN)/python scripts/open_browser.py $(ADDRESS) >/dev/null 2>&1 & fi; \
+	exec $(BIN)/python -m streamlit run app.py --server.port $(PORT)
 
-test: $(VENV)/dev.stamp chromium
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+test: chromium
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
 	CHROMIUM="$$(scripts/find-chromium)" OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 
-bench: $(VENV)/dev.stamp chromium
+bench: chromium
 	$(BIN)/python -m benchmarks.kernels
 	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m benchmarks.latency
 
 format: $(VENV)/dev.stamp
-	$(BIN)/ruff check --fix .
-	$(BIN)/ruff format .
+	$(BIN)/python -m ruff check --fix .
+	$(BIN)/python -m ruff format .
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-chromium:
-	@scripts/install-chromium
+chromium: $(VENV)/dev.stamp
+	@scripts/install-chromium $(BIN)/python
 
-$(BIN)/python:
-	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: install it, or name it with make PYTHON=..."; exit 1; }
-	@if command -v uv >/dev/null 2>&1; then uv venv --quiet --python "$$(command -v $(PYTHON))" $(VENV); \
-	else $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python's venv module is incomplete: on Debian, install python3-venv."; exit 1; }; fi
+# pip is what an environment gets last, so an interrupted one is made anew.
+$(BIN)/pip:
+	@python="$(SUITABLE)"; rm -rf $(VENV); \
+	if [ -z "$$python" ]; then \
+		echo "Python 3.11 or newer is needed: install it, or name it with make PYTHON=/path/to/python." >&2; exit 1; \
+	elif command -v uv >/dev/null 2>&1; then uv venv --quiet --seed --python "$$(command -v $$python)" $(VENV); \
+	elif $$python -c 'import ensurepip' 2>/dev/null; then $$python -m venv $(VENV); \
+	else echo "$$python cannot make environments: install its venv package (on Debian: apt-get install python3-venv)." >&2; exit 1; fi
 
-$(VENV)/run.stamp: requirements.txt | $(BIN)/python
-	@if command -v uv >/dev/null 2>&1; then uv pip install --quiet --python $(BIN)/python -r requirements.txt; \
-	else $(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt; fi
+INSTALL = @echo "Installing $< into $(VENV) (about a minute, once)"; \
+	if command -v uv >/dev/null 2>&1; then uv pip install --quiet --python $(BIN)/python -r $<; \
+	else $(BIN)/python -m pip install --quiet --disable-pip-version-check -r $<; fi
+
+$(VENV)/run.stamp: requirements.txt | $(BIN)/pip
+	$(INSTALL)
 	@touch $@
 
-$(VENV)/dev.stamp: requirements.txt requirements-dev.txt | $(BIN)/python
-	@if command -v uv >/dev/null 2>&1; then uv pip install --quiet --python $(BIN)/python -r requirements-dev.txt; \
-	else $(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt; fi
+$(VENV)/dev.stamp: requirements-dev.txt requirements.txt | $(BIN)/pip
+	$(INSTALL)
 	@touch $@ $(VENV)/run.stamp

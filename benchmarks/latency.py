@@ -7,6 +7,9 @@ computed for the figure replaced by a stored result; "live" is the product, with
 measured beforehand (what a visitor has a few seconds after opening it); "cold" is the product with every
 cell forgotten at each press. A press counts until all three panels are drawn. Presses alternate between the
 pages, so that a drift of the machine's speed cancels in the ratios. Medians and 90 % quantiles of 30.
+
+The epsilon slider is answered in the browser, which holds a frame for each epsilon; the hospitals' slider
+goes through the server, the core and a new figure.
 """
 
 import argparse
@@ -21,9 +24,10 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import product
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 FLAGS = (
@@ -31,6 +35,7 @@ FLAGS = (
     *("--disable-component-update", "--disable-sync"),
 )
 PRESSES = 30
+SLIDERS = ("Privacy loss", "Hospitals")
 SETTINGS = {"default": "", "d = 1000": "?d=1%2C000&n=100%2C000&k=5&N=5"}
 
 SLIDER = """
@@ -59,7 +64,7 @@ def payload(found, epsilon, settings):
         for cell in wanted(found, found.rest(epsilon)):
             found.cell(*cell)
         stored[key] = compute(found, epsilon, settings)
-    return stored[key] | {"active": EPSILONS.index(epsilon)}
+    return stored[key] | {"active": EPSILONS.index(epsilon), "scene": str(settings["N"])}
 wanted = Results.missing
 readout.payload = payload
 Results.missing = lambda self, cells: []
@@ -77,8 +82,11 @@ Results.next_missing = lambda self, epsilon: None
 
 WATCH = """() => {
   const live = document.querySelector('.dppca-live');
-  const read = () => live ? live.dataset.drawn : document.body.innerText.match(/value (\\d+)/)[1];
-  const before = read();
+  const read = () => live
+    ? document.querySelector('.dppca-live')?.dataset.drawn ?? before
+    : document.body.innerText.match(/value (\\d+)/)[1];
+  let before;
+  before = read();
   window.took = null;
   document.addEventListener('keydown', () => {
     const began = performance.now();
@@ -119,24 +127,21 @@ def serving(script: Path) -> Iterator[str]:
         server.wait()
 
 
-def press(page: Page, key: str) -> float:
+def press(page: Page, slider: Locator, key: str) -> float:
     """Milliseconds from the key press to the drawn answer."""
     page.evaluate(WATCH)
-    page.keyboard.press(key)
+    slider.press(key)
     page.wait_for_function("window.took !== null", polling=5)
     return float(page.evaluate("window.took"))
 
 
 def opened(browser: Browser, address: str) -> Page:
-    """A page that has finished, its epsilon slider focused."""
+    """A page that has finished."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(address)
-    slider = page.get_by_role("slider", name="Privacy loss").first
-    slider.wait_for()
     page.locator(".dppca-live[data-complete=true]").or_(page.get_by_text("value 20")).first.wait_for(
         timeout=180_000
     )
-    slider.focus()
     return page
 
 
@@ -170,22 +175,29 @@ def quantile90(values: list[float]) -> float:
     return sorted(values)[int(0.9 * len(values))]
 
 
-def measure(browser: Browser, addresses: dict[str, str], query: str) -> dict[str, list[float]]:
+def measure(browser: Browser, addresses: dict[str, str], query: str, slider: str) -> dict[str, list[float]]:
     """PRESSES per page, in turn: three to the right, three to the left."""
     pages = {
         name: opened(browser, address + ("" if name == "slider" else query))
         for name, address in addresses.items()
     }
+    for page in pages.values():
+        page.get_by_role("slider").first.wait_for()
+    sliders = {
+        name: page.get_by_role("slider", name=None if name == "slider" else slider).first
+        for name, page in pages.items()
+    }
     took: dict[str, list[float]] = {name: [] for name in pages}
     for i in range(PRESSES + 6):
         for name, page in pages.items():
             page.bring_to_front()
-            milliseconds = press(page, "ArrowRight" if i % 6 < 3 else "ArrowLeft")
+            milliseconds = press(page, sliders[name], "ArrowRight" if i % 6 < 3 else "ArrowLeft")
             page.wait_for_timeout(120)
             if i >= 6:  # the first round warms each page at these seven values
                 took[name].append(milliseconds)
     pages["live"].bring_to_front()
-    took["scrub"] = scrubbed(pages["live"])
+    if slider == SLIDERS[0]:
+        took["scrub"] = scrubbed(pages["live"])
     for page in pages.values():
         page.close()
     return took
@@ -210,15 +222,16 @@ def main() -> None:
         play = stack.enter_context(sync_playwright())
         chromium = os.environ.get("CHROMIUM", "/usr/bin/chromium")
         browser = play.chromium.launch(executable_path=chromium, args=list(FLAGS))
-        for label, query in SETTINGS.items():
-            took = measure(browser, addresses, query)
-            figures[label] = {
+        for (label, query), slider in product(SETTINGS.items(), SLIDERS):
+            took = measure(browser, addresses, query, slider)
+            title = f"{label}, {slider} slider"
+            figures[title] = {
                 name: {"median": statistics.median(values), "p90": quantile90(values)}
                 for name, values in took.items()
             }
-            middle = {name: figure["median"] for name, figure in figures[label].items()}
-            print(f"\n{label}\n{'':10}{'median ms':>10}{'p90 ms':>10}")
-            for name, figure in figures[label].items():
+            middle = {name: figure["median"] for name, figure in figures[title].items()}
+            print(f"\n{title}\n{'':10}{'median ms':>10}{'p90 ms':>10}")
+            for name, figure in figures[title].items():
                 print(f"{name:10}{figure['median']:10.0f}{figure['p90']:10.0f}")
             print(
                 f"live / stored {middle['live'] / middle['stored']:.2f}, "

@@ -30,15 +30,20 @@ def norm_tail(eigenvalues: Array, tilt: float) -> tuple[float, float]:
 
     |row|^2 = sum lambda_j chi2_1 has K(t) = -1/2 sum log(1 - 2 lambda_j t); x = K'(t), and
     P(> x) = Q(w) + phi(w) (1/u - 1/w), w = sqrt(2 (t x - K)), u = t sqrt(K'')
-    (Lugannani & Rice 1980), w with the sign of t. tilt is not 0 and lies below 1/(2 max lambda).
+    (Lugannani & Rice 1980), w with the sign of t. tilt lies below 1/(2 max lambda).
     """
-    shrunk = 1 - 2 * eigenvalues * tilt
-    ratio = eigenvalues / shrunk
+    log_shrunk = np.log1p(-2 * eigenvalues * tilt)
+    ratio = eigenvalues * np.exp(-log_shrunk)
     x = float(ratio.sum())
-    w = math.copysign(math.sqrt(2 * (tilt * x + 0.5 * float(np.log(shrunk).sum()))), tilt)
-    u = tilt * math.sqrt(2 * float(ratio @ ratio))
+    variance = 2 * float(ratio @ ratio)
+    w = u = tilt * math.sqrt(variance)
+    if abs(u) > 1e-3:
+        w = math.copysign(math.sqrt(2 * (tilt * x + 0.5 * float(log_shrunk.sum()))), tilt)
+        poles = 1 / u - 1 / w
+    else:  # at the mean the two poles cancel and leave a sixth of the skewness
+        poles = -8 * float((ratio**3).sum()) / (6 * variance**1.5)
     # Q(w) and phi(w) share e^(-w^2/2): erfcx keeps their sum exact far out in the tail.
-    scaled = 0.5 * float(erfcx(w / math.sqrt(2))) + (1 / u - 1 / w) / math.sqrt(2 * math.pi)
+    scaled = 0.5 * float(erfcx(w / math.sqrt(2))) + poles / math.sqrt(2 * math.pi)
     return x, math.log(scaled) - w * w / 2
 
 
@@ -59,8 +64,8 @@ def norm_bound(eigenvalues: Array, n: int, failure: float = 0.01) -> float:
     def at(place: float) -> tuple[float, float]:
         return norm_tail(eigenvalues, edge * -math.expm1(-place))
 
-    # place runs over all tilts below the edge: 0 is the mean, where the formula's two poles cancel,
-    # -5 leaves the tail at 1, and 30 beyond any tail that double precision holds.
+    # place runs over all tilts below the edge: 0 is the mean, -5 leaves the tail at 1, and 30 is beyond
+    # any tail that double precision holds.
     place = brentq(lambda place: at(place)[1] - math.log(tail), -5.0, 30.0, xtol=1e-12)
     return math.sqrt(at(float(place))[0])
 

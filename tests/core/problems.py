@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 from dppca_core import METHODS, Budget, SpikedModel, sin_theta
-from dppca_core.types import Array, Cohort, Method
+from dppca_core.types import Array, Cohort
 
 SMALL = SpikedModel(d=8, k=2, s=3, spike=100.0, bulk=(0.1, 1.0), seed=4)
 
@@ -19,11 +19,6 @@ GE_FAILURE = 0.5  # the median of the largest row stands in for "divided by the 
 def small_cohort(n: int = 400, providers: int | tuple[int, ...] = 3, seed: int = 0) -> Cohort:
     """Patients of SMALL."""
     return SMALL.draw(n, providers, np.random.default_rng([seed, n]))
-
-
-def options(method: Method, **wanted: object) -> dict[str, object]:
-    """Those of the wanted parameters that the method uses."""
-    return {name: value for name, value in wanted.items() if name in method.uses}
 
 
 @lru_cache(maxsize=2)

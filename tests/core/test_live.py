@@ -79,6 +79,11 @@ def test_noise_is_common_along_epsilon(monkeypatch):
     np.testing.assert_allclose(strict / cells[0].noise_std, loose / cells[1].noise_std, rtol=1e-12)
 
 
+def test_methods_and_repeats_have_noise_of_their_own():
+    keys = [(name, repeat) for name in METHODS for repeat in range(3)]
+    assert len({SCENE.generator(*key).random() for key in keys}) == len(keys)
+
+
 def test_patients_are_common_along_epsilon_and_methods():
     assert SCENE.cohort(1).pooled is SCENE.cohort(1).pooled
     assert not np.array_equal(SCENE.cohort(1).pooled.dense(), SCENE.cohort(2).pooled.dense())
@@ -140,9 +145,11 @@ def test_first_and_rest_cover_the_page(epsilon, names):
     first = set(results.first(epsilon))
     assert {(TRACED, epsilon, r) for r in range(3)} | {(TRACED, e, 0) for e in EPSILONS} <= first
     assert {(name, epsilon, 0) for name in names} <= first
-    while (cell := results.next_missing(epsilon)) is not None:
-        results.cell(*cell)
-    assert set(results.cells) == wanted_cells(results, epsilon)
+    wanted = wanted_cells(results, epsilon)
+    for _ in wanted:
+        results.cell(*results.next_missing(epsilon))
+    assert set(results.cells) == wanted
+    assert results.next_missing(epsilon) is None
     assert results.missing(chain(results.first(epsilon), results.rest(epsilon))) == []
 
 
@@ -182,6 +189,7 @@ def test_measured_keeps_the_order_of_repeats():
     assert same(first, results.cell(TRACED, 1.0, 0))
     assert same(last, results.cell(TRACED, 1.0, 2))
     assert results.measured(TRACED, 2.0) == []
+    assert results.all_cells() == [last, first]  # as they were measured
 
 
 def test_the_table_is_tidy():
@@ -191,6 +199,8 @@ def test_the_table_is_tidy():
         for repeat in (0, 1):
             results.cell(name, 1.0, repeat)
     table = results.table()
+    order = table[["method", "repeat", "iteration"]].fillna(0)
+    pd.testing.assert_frame_equal(order, order.sort_values(list(order)))
     rows = table.groupby("method").size()
     assert rows[TRACED] == 2 * (SCENE.iterations + 1)
     assert (rows.drop(TRACED) == 2).all()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -95,6 +95,14 @@ def test_the_bound_for_equal_eigenvalues(d, n, failure):
     tail = -np.expm1(np.log1p(-failure) / n)
     expected = 2.5 * stats.chi2.isf(tail, d)
     assert spiked.norm_bound(np.full(d, 2.5), n, failure) ** 2 == pytest.approx(expected, rel=0.01)
+
+
+@given(d=st.integers(5, 1000), n=st.integers(1, 10**12), failure=st.floats(1e-9, 0.99))
+@example(d=1000, n=2, failure=0.9537826447741578)  # the root finder passes the mean itself
+def test_the_bound_exists_for_any_risk(d, n, failure):
+    """1 % on B^2 also around the mean of |row|^2 and below it, where few patients may well be longer."""
+    expected = stats.chi2.isf(-np.expm1(np.log1p(-failure) / n), d)
+    assert spiked.norm_bound(np.ones(d), n, failure) ** 2 == pytest.approx(expected, rel=0.01)
 
 
 def test_oracle_13_the_bound_of_the_published_experiment():
