@@ -3,7 +3,17 @@
 from dppca_core.methods import METHODS
 from dppca_core.metrics import sin_theta
 from dppca_core.spiked import SpikedModel
-from dppca_core.types import Bound, Budget, Cohort, Estimate, Method, Provider, Setting
+from dppca_core.types import (
+    Bound,
+    Budget,
+    Cohort,
+    Estimate,
+    Guarantee,
+    Method,
+    Provider,
+    Release,
+    Setting,
+)
 
 __all__ = [
     "METHODS",
@@ -11,8 +21,10 @@ __all__ = [
     "Budget",
     "Cohort",
     "Estimate",
+    "Guarantee",
     "Method",
     "Provider",
+    "Release",
     "Setting",
     "SpikedModel",
     "sin_theta",

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from dppca_core import checks, gaussian, linalg
-from dppca_core.types import Array, Budget, Cohort
+from dppca_core.types import Array, Budget, Cohort, Event, Release
 
 SHAPES = ("isotropic", "mirrored")
 
@@ -53,6 +53,6 @@ def release(cohort: Cohort, budget: Budget, rng: np.random.Generator, noise: str
     return noisy
 
 
-def multiplier(budget: Budget, **_: object) -> float:
-    """std / sensitivity of the release."""
-    return sum_noise_std(budget) / sensitivity(budget)
+def spends(budget: Budget, **_: object) -> tuple[Event, ...]:
+    """One Gaussian release."""
+    return (Release(sum_noise_std(budget) / sensitivity(budget)),)

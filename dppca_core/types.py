@@ -134,13 +134,27 @@ class Release:
 
 
 @dataclass(frozen=True)
+class Guarantee:
+    """One entry for the ledger: a release of which only its (epsilon, delta) is known."""
+
+    epsilon: float
+    delta: float = 0.0
+
+
+Event = Release | Guarantee
+
+
+@dataclass(frozen=True)
 class Estimate:
     """What a method returns. Never private data.
 
     basis: (d, k), orthonormal columns. iterates: (d, k) each, the first is the start; empty for
     one-shot methods. noise_std: standard deviation of one entry (for symmetric noise: one
-    off-diagonal entry) of the noise in the aggregate, in units of the scaled second moment.
-    bytes_sent: what each provider sends in total. spent: releases for the ledger.
+    off-diagonal entry) of the Gaussian noise in what is released, which for most methods is the scaled
+    second moment or its product with a basis; zero where there is none. bytes_sent: what each provider
+    sends in total. spent: events for the ledger. covariance: the private (d, d) covariance of the scaled
+    rows, where the method gives one. notes: what a reader must know about this run. diagnostics: named
+    numbers about it that are safe to show.
     """
 
     basis: Array
@@ -148,7 +162,18 @@ class Estimate:
     noise_std: float = 0.0
     bytes_sent: int = 0
     seconds: float = 0.0
-    spent: tuple[Release, ...] = ()
+    spent: tuple[Event, ...] = ()
+    covariance: Array | None = None
+    notes: tuple[str, ...] = ()
+    diagnostics: dict[str, float] = field(default_factory=dict)
+
+
+def _one(d: int, k: int, providers: int) -> float:
+    return 1.0
+
+
+# Above this many features no method forms a d x d matrix: 800 MB each, and eigenproblems hold three.
+MATRIX_LIMIT = 10_000
 
 
 @dataclass(frozen=True)
@@ -156,9 +181,9 @@ class Method:
     """A published method: what it is, whom it trusts, what it guarantees, and how to run it.
 
     `uses` names the controls that matter to it. `fit(cohort, *, k, budget, rng, **own)` runs it.
-    `multiplier(budget, *, d, k, **own)` is the std / sensitivity of its whole run seen as one
-    Gaussian release (None where there is no Gaussian noise); `true_epsilon` turns it into the
-    epsilon that the calibration really gives at the budget's delta.
+    `spends(budget, *, d, k, **own)` are the events of one run, known beforehand (None where nothing is
+    private). `exact_at_one`: an approximate sampler that is exact, and so purely private, for k = 1.
+    `matrix`: whether it forms d x d. `cost(d, k, providers)`: one run in d x d eigenproblems, roughly.
     """
 
     name: str
@@ -168,19 +193,41 @@ class Method:
     guarantee: str
     uses: tuple[str, ...]
     fit: Callable[..., Estimate]
-    multiplier: Callable[..., float] | None = None
+    spends: Callable[..., tuple[Event, ...]] | None = None
+    exact_at_one: bool = False
+    matrix: bool = True
+    cost: Callable[[int, int, int], float] = _one
 
     def __post_init__(self) -> None:
         checks.one_of(TRUSTS, trust=self.trust)
         checks.one_of(GUARANTEES, guarantee=self.guarantee)
 
-    def true_epsilon(self, budget: Budget, *, d: int, k: int, **own: object) -> float | None:
-        """The epsilon that this method's noise truly gives at budget.delta; None without noise."""
-        from dppca_core import gaussian  # gaussian builds on these types
+    @property
+    def private(self) -> bool:
+        """Whether the budget matters to it at all."""
+        return self.spends is not None
 
-        if self.multiplier is None:
+    def guarantee_at(self, k: int) -> str:
+        """The guarantee for k components."""
+        return "ε" if self.exact_at_one and k == 1 else self.guarantee
+
+    def true_epsilon(self, budget: Budget, *, d: int, k: int, **own: object) -> float | None:
+        """The epsilon that this method's calibration truly gives at budget.delta; None without privacy."""
+        from dppca_core import accounting  # accounting builds on these types
+
+        if self.spends is None:
             return None
-        return gaussian.epsilon_of(self.multiplier(budget, d=d, k=k, **own), budget.delta)
+        return accounting.epsilon_of(self.spends(budget, d=d, k=k, **own), budget.delta)
+
+    def skip(self, d: int) -> str | None:
+        """Why it cannot run at d features, or None."""
+        if not self.matrix or d <= MATRIX_LIMIT:
+            return None
+        size = 8e-9 * d * d
+        return (
+            f"{self.name} forms a d x d matrix, {size:.1f} GB at d = {d:,}; beyond d = {MATRIX_LIMIT:,} use "
+            "dps_pca, noisy_power or dp_oja, which work on the rows themselves"
+        )
 
 
 @dataclass(frozen=True)

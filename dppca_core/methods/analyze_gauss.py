@@ -7,7 +7,7 @@ eigenvectors are post-processing. Noise, sensitivity and proof: `dppca_core.nois
 import numpy as np
 
 from dppca_core import linalg, noisy_moment
-from dppca_core.types import Budget, Cohort, Estimate, Method, Release
+from dppca_core.types import Budget, Cohort, Estimate, Method
 
 release = noisy_moment.release
 
@@ -25,7 +25,7 @@ def fit(
         linalg.top_eigenspace(noisy, k),
         noise_std=noisy_moment.entry_std(budget, cohort.n, noise),
         bytes_sent=8 * d * (d + 1) // 2,
-        spent=(Release(noisy_moment.multiplier(budget)),),
+        spent=noisy_moment.spends(budget),
     )
 
 
@@ -37,5 +37,5 @@ METHOD = Method(
     guarantee="(ε, δ)",
     uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours", "accounting"),
     fit=fit,
-    multiplier=noisy_moment.multiplier,
+    spends=noisy_moment.spends,
 )

@@ -8,7 +8,7 @@ curator and sends d(d+1)/2 numbers instead of d k a round.
 import numpy as np
 
 from dppca_core import checks, linalg, noisy_moment, power
-from dppca_core.types import Budget, Cohort, Estimate, Method, Release
+from dppca_core.types import Budget, Cohort, Estimate, Method
 
 release = noisy_moment.release
 
@@ -45,7 +45,7 @@ def fit(
         iterates[-1],
         noise_std=noisy_moment.entry_std(budget, cohort.n, noise),
         bytes_sent=8 * d * (d + 1) // 2,
-        spent=(Release(noisy_moment.multiplier(budget)),),
+        spent=noisy_moment.spends(budget),
     )
 
 
@@ -57,5 +57,5 @@ METHOD = Method(
     guarantee="(ε, δ)",
     uses=("epsilon", "delta", "d", "n", "k", "s", "s_hat", "neighbours", "accounting"),
     fit=fit,
-    multiplier=noisy_moment.multiplier,
+    spends=noisy_moment.spends,
 )

@@ -22,7 +22,7 @@ import math
 import numpy as np
 
 from dppca_core import checks, gaussian, power
-from dppca_core.types import Array, Budget, Cohort, Estimate, Indices, Method, Release
+from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Indices, Method, Release
 
 PROVIDER_NOISE = ("independent", "shared", "secure-aggregation")
 PAPER_SENSITIVITY = 2.0  # Lemma A.1: |xx^T| + |yy^T|
@@ -97,20 +97,19 @@ def fit(
         steps=iterations,
         burn_in=burn_in,
     )
-    spent = Release(sigma / sensitivity(budget, k), iterations)
     return Estimate(
         iterates[-1],
         iterates=iterates,
         noise_std=std,
         bytes_sent=8 * d * k * iterations,
-        spent=(spent,),
+        spent=spends(budget, k=k, iterations=iterations),
     )
 
 
-def multiplier(budget: Budget, *, d: int, k: int, iterations: int = 10, **_: object) -> float:
-    """std / sensitivity of all T steps seen as one release."""
+def spends(budget: Budget, *, k: int, iterations: int = 10, **_: object) -> tuple[Event, ...]:
+    """T adaptive Gaussian releases, to each hospital's own patients."""
     sigma = sum_noise_std(budget, k=k, iterations=iterations)
-    return sigma / (sensitivity(budget, k) * math.sqrt(iterations))
+    return (Release(sigma / sensitivity(budget, k), iterations),)
 
 
 METHOD = Method(
@@ -124,5 +123,6 @@ METHOD = Method(
         *("provider_noise", "neighbours", "accounting"),
     ),
     fit=fit,
-    multiplier=multiplier,
+    spends=spends,
+    matrix=False,
 )

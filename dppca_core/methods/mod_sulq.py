@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from dppca_core import linalg, noisy_moment
-from dppca_core.types import Array, Budget, Cohort, Estimate, Method, Release
+from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Method, Release
 
 
 def sum_noise_std(budget: Budget, d: int) -> float:
@@ -40,13 +40,13 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
         linalg.top_eigenspace(release(cohort, budget, rng), k),
         noise_std=sum_noise_std(budget, d) / cohort.n,
         bytes_sent=8 * d * (d + 1) // 2,
-        spent=(Release(multiplier(budget, d=d)),),
+        spent=spends(budget, d=d),
     )
 
 
-def multiplier(budget: Budget, *, d: int, **_: object) -> float:
-    """std / sensitivity of the release."""
-    return sum_noise_std(budget, d) / noisy_moment.sensitivity(budget)
+def spends(budget: Budget, *, d: int, **_: object) -> tuple[Event, ...]:
+    """One Gaussian release."""
+    return (Release(sum_noise_std(budget, d) / noisy_moment.sensitivity(budget)),)
 
 
 METHOD = Method(
@@ -57,5 +57,5 @@ METHOD = Method(
     guarantee="(ε, δ)",
     uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours"),
     fit=fit,
-    multiplier=multiplier,
+    spends=spends,
 )

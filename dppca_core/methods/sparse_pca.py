@@ -58,4 +58,5 @@ METHOD = Method(
     guarantee="none",
     uses=("d", "n", "k", "s", "s_hat"),
     fit=fit,
+    matrix=False,
 )

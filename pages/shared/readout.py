@@ -148,7 +148,7 @@ def _printed(found: Results, epsilon: float) -> str:
     """As-printed calibrations, labelled with the epsilon that they truly give."""
     scene = found.scene
     budget = scene.budget(epsilon)
-    names = [name for name in found.names if METHODS[name].multiplier is not None]
+    names = [name for name in found.names if METHODS[name].private]
     if scene.accounting != "as-printed":
         names = ["mod_sulq"]  # its calibration is the paper's whatever the accounting
     said = []
