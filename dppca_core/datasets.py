@@ -5,7 +5,7 @@ computed from the rows.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -73,7 +73,8 @@ def rows(name: str) -> Array:
     return standard
 
 
-def cohort(name: str, sizes: Sequence[int], seed: int) -> Cohort:
+@lru_cache(maxsize=4)
+def cohort(name: str, sizes: tuple[int, ...], seed: int) -> Cohort:
     """The table dealt at random (by `seed`) to hospitals of these sizes, clipped to its public bound.
 
     Raises ValueError for an unknown name or sizes that do not add up to the table's n.

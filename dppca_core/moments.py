@@ -7,13 +7,17 @@ states.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from dppca_core import checks
 from dppca_core.types import Array, Cohort, Indices, Moment, Provider
+
+# Rows are clipped in blocks of this many numbers, so that a wide table costs one copy and not four.
+_BLOCK = 2**20
 
 
 def clip_rows(rows: Array, bound: float) -> Array:
@@ -24,16 +28,23 @@ def clip_rows(rows: Array, bound: float) -> Array:
     """
     checks.positive(bound=bound)
     checks.finite_matrix(rows=rows)
+    clipped = np.empty(rows.shape)
+    step = max(1, _BLOCK // rows.shape[1])
+    for begin in range(0, len(rows), step):
+        _clip(rows[begin : begin + step], bound, clipped[begin : begin + step])
+    return clipped
+
+
+def _clip(rows: Array, bound: float, clipped: Array) -> None:
     # Norms through the largest entry, so that rows near 1e308, or near 0, neither overflow nor vanish.
     largest = np.abs(rows).max(axis=1, keepdims=True)
-    direction = rows / np.where(largest > 0, largest, 1.0)
-    length = np.linalg.norm(direction, axis=1, keepdims=True)
+    np.divide(rows, np.where(largest > 0, largest, 1.0), out=clipped)
+    length = np.linalg.norm(clipped, axis=1, keepdims=True)
     rounding = 1 + (rows.shape[1] + 4) * np.finfo(float).eps  # of a norm over d entries
     with np.errstate(over="ignore"):
         ratio = (largest / bound) * length * rounding
-    clipped: Array = direction / (np.where(length > 0, length, 1.0) * rounding)
+    clipped /= np.where(length > 0, length, 1.0) * rounding
     np.divide(rows, bound, out=clipped, where=ratio <= 1)
-    return clipped
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +74,10 @@ class DenseMoment:
 
 @dataclass(frozen=True, eq=False)
 class RowMoment:
-    """A second moment held as its rows, (n, d), already clipped: never forms d x d unless asked."""
+    """A second moment held as its rows, (n, d), already clipped.
+
+    d x d is formed, once, only where it is the cheaper of the two (n > d/2) or asked for.
+    """
 
     rows: Array
 
@@ -75,14 +89,29 @@ class RowMoment:
         """d."""
         return int(self.rows.shape[1])
 
+    @property
+    def tall(self) -> bool:
+        """Whether a product with the matrix costs less than two with the rows."""
+        return 2 * len(self.rows) > self.features
+
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        """X^T (X block) / n in 4ndk operations (see Moment)."""
+        """The matrix times `block`, or X^T (X block) / n in 4ndk operations (see Moment)."""
+        if self.tall:
+            return self._matrix.apply(block, rows)
         part = self.rows if rows is None else self.rows.take(rows, axis=1)
         return (self.rows.T @ (part @ block)) / len(self.rows)
 
     def dense(self) -> Array:
-        """X^T X / n, (d, d)."""
-        return (self.rows.T @ self.rows) / len(self.rows)
+        """X^T X / n, (d, d), read-only."""
+        return self._matrix.dense()
+
+    @cached_property
+    def _matrix(self) -> DenseMoment:
+        return DenseMoment((self.rows.T @ self.rows) / len(self.rows))
+
+    def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
+        """Moments of disjoint, randomly chosen rows, as many as `sizes` say, in turn."""
+        return SumMoment((Provider(len(self.rows), self),)).batches(sizes, rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,27 +125,45 @@ class SumMoment:
         """d."""
         return self.providers[0].moment.features
 
-    def _mean(self, parts: Sequence[Array]) -> Array:
-        weights = np.array([provider.n for provider in self.providers], dtype=float)
-        total = parts[0] * weights[0]
-        for weight, part in zip(weights[1:], parts[1:], strict=True):
-            total += weight * part
-        mean: Array = total / weights.sum()
+    def _mean(self, parts: Iterable[Array]) -> Array:
+        total = np.zeros(())
+        for provider, part in zip(self.providers, parts, strict=True):
+            total = total + provider.n * part
+        mean: Array = total / sum(provider.n for provider in self.providers)
         return mean
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        """Weighted mean of the providers' products (see Moment)."""
-        return self._mean([provider.moment.apply(block, rows) for provider in self.providers])
+        """A product with the sum if all are cheaper as matrices, else the mean of products (see Moment)."""
+        if all(getattr(provider.moment, "tall", True) for provider in self.providers):
+            return self._matrix.apply(block, rows)
+        return self._mean(provider.moment.apply(block, rows) for provider in self.providers)
 
     def dense(self) -> Array:
-        """Weighted mean of the providers' matrices, (d, d)."""
-        return self._mean([provider.moment.dense() for provider in self.providers])
+        """Weighted mean of the providers' matrices, (d, d), read-only."""
+        return self._matrix.dense()
 
+    @cached_property
+    def _matrix(self) -> DenseMoment:
+        return DenseMoment(self._mean(provider.moment.dense() for provider in self.providers))
 
-def of_rows(rows: Array) -> Moment:
-    """The cheaper of the two forms: a matrix when n > d/2, else the rows themselves."""
-    n, d = rows.shape
-    return DenseMoment((rows.T @ rows) / n) if n > d / 2 else RowMoment(rows)
+    def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
+        """Moments of disjoint, randomly chosen rows, as many as `sizes` say, in turn.
+
+        Raises ValueError where a provider has no rows to choose from, only their moment.
+        """
+        tables = [
+            provider.moment.rows for provider in self.providers if isinstance(provider.moment, RowMoment)
+        ]
+        if len(tables) < len(self.providers):
+            raise ValueError("cohort must hold rows, or be drawn from a population, to be dealt into batches")
+        ends = np.cumsum([len(table) for table in tables])
+        order = rng.permutation(int(ends[-1]))
+        for chosen in np.split(order, np.cumsum(sizes)[:-1]):
+            parts = np.split(np.sort(chosen), np.searchsorted(np.sort(chosen), ends[:-1]))
+            starts = (0, *ends[:-1])
+            yield RowMoment(
+                np.concatenate([t[p - begin] for t, p, begin in zip(tables, parts, starts, strict=True)])
+            )
 
 
 def cohort_from_rows(rows: Sequence[Array], bound: float) -> Cohort:
@@ -127,8 +174,5 @@ def cohort_from_rows(rows: Sequence[Array], bound: float) -> Cohort:
     widths = {part.shape[1] for part in clipped}
     if len(widths) > 1:
         raise ValueError(f"rows must share the same columns, got {sorted(widths)}")
-    providers = tuple(Provider(len(part), of_rows(part)) for part in clipped)
-    summed = SumMoment(providers)
-    all_dense = all(isinstance(provider.moment, DenseMoment) for provider in providers)
-    pooled: Moment = DenseMoment(summed.dense()) if all_dense else summed
-    return Cohort(providers, pooled, bound)
+    providers = tuple(Provider(len(part), RowMoment(part)) for part in clipped)
+    return Cohort(providers, SumMoment(providers), bound)

@@ -21,7 +21,7 @@ from scipy.special import erfcx
 
 from dppca_core import checks
 from dppca_core.moments import DenseMoment
-from dppca_core.types import Array, Cohort, Provider
+from dppca_core.types import Array, Cohort, Indices, Moment, Provider
 from dppca_core.wishart import ShareMoment, Split, wishart_factor
 
 
@@ -114,13 +114,64 @@ def _root(model: SpikedModel) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
+class DrawnMoment(DenseMoment):
+    """The moment of patients drawn from a population, of whom fresh ones can be drawn as well."""
+
+    model: SpikedModel
+    bound: float
+
+    def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
+        """Moments of fresh patients, `sizes` at a time: for one pass, the law of dealing n patients.
+
+        They are others than those of the matrix. A method that uses every patient once has, over draws
+        of patients, exactly this law; a product costs d^2 k, whatever the size.
+        """
+        return (FreshMoment(_root(self.model), self.bound, size, rng) for size in sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class FreshMoment:
+    """The second moment of `n` fresh patients, good for one product: each is of other patients."""
+
+    root: Array  # of the covariance, any, (d, d)
+    bound: float
+    n: int
+    rng: np.random.Generator
+
+    @property
+    def features(self) -> int:
+        """d."""
+        return len(self.root)
+
+    def apply(self, block: Array, rows: Indices | None = None) -> Array:
+        """S Q with n S ~ Wishart(n, root root^T)/bound^2, exactly, for a fixed Q (see Moment).
+
+        With root^T Q = P R, P orthonormal: root Y R / n, Y = P L L^T + (I - P P^T) N L^T, where
+        L L^T ~ Wishart_k(n, I) by Bartlett and N is i.i.d. standard normal, (d, k).
+        """
+        across = self.root if rows is None else self.root[rows]
+        directions, upper = np.linalg.qr(across.T @ block)
+        factor = wishart_factor(self.n, directions.shape[1], self.rng)
+        normal = self.rng.standard_normal((self.features, factor.shape[1]))
+        normal -= directions @ (directions.T @ normal)
+        mixed = (directions @ factor + normal) @ (factor.T @ upper)
+        product: Array = self.root @ mixed / (self.n * self.bound**2)
+        return product
+
+    def dense(self) -> Array:
+        """The (d, d) matrix of yet other patients."""
+        half = self.root @ wishart_factor(self.n, self.features, self.rng)
+        return np.asarray(half @ half.T / (self.n * self.bound**2))
+
+
+@dataclass(frozen=True, eq=False)
 class PooledDraw:
     """n drawn patients as their pooled moment, S = factor factor^T, not yet dealt to hospitals."""
 
     n: int
     bound: float
     factor: Array
-    moment: DenseMoment
+    moment: DrawnMoment
     rng: np.random.Generator
 
     def deal(self, sizes: Sequence[int]) -> Cohort:
@@ -218,7 +269,7 @@ class SpikedModel:
         else:
             factor = _root(self) @ factor
             factor /= bound * math.sqrt(n)
-        return PooledDraw(n, bound, factor, DenseMoment(factor @ factor.T), shares)
+        return PooledDraw(n, bound, factor, DrawnMoment(factor @ factor.T, self, bound), shares)
 
     def rows(self, n: int, rng: np.random.Generator, *, chunk: int = 10_000) -> Iterator[Array]:
         """The n patients themselves, in blocks of at most `chunk` rows, (m, d), not scaled."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,14 @@ class Moment(Protocol):
 
     def dense(self) -> Array:
         """The (d, d) matrix, read-only."""
+
+
+@runtime_checkable
+class Divisible(Protocol):
+    """A moment of which patients can be told apart."""
+
+    def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
+        """Moments of disjoint random groups of these sizes, in turn; all sizes add up to n."""
 
 
 @dataclass(frozen=True)

@@ -190,7 +190,7 @@ def test_odd_tables_still_give_a_basis(method, rows, budget):
     assert is_basis(found.basis, 8, 2)
 
 
-@EVERY
+@EVERY_WHOLE
 def test_rows_and_their_matrix_are_the_same_input(method):
     """n < d: the rows themselves, or the d x d matrix of the same rows."""
     cohort = Cohort.from_rows([np.random.default_rng(0).standard_normal((3, 8))], 2.0)

@@ -51,9 +51,12 @@ def test_rows_are_standardised_by_them(name):
 
 @pytest.fixture
 def fresh_rows():
-    datasets.rows.cache_clear()
+    cached = (datasets.rows, datasets.cohort)
+    for function in cached:
+        function.cache_clear()
     yield
-    datasets.rows.cache_clear()
+    for function in cached:
+        function.cache_clear()
 
 
 @EVERY
