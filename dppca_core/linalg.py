@@ -53,9 +53,14 @@ def top_eigenspace(symmetric: Array, k: int) -> Array:
     Never a singular value decomposition: that ranks by absolute value and returns large negative
     noise directions.
     """
+    return top_eigenpairs(symmetric, k)[1]
+
+
+def top_eigenpairs(symmetric: Array, k: int) -> tuple[Array, Array]:
+    """The k algebraically largest eigenvalues, (k,), largest first, and their eigenvectors, (d, k)."""
     d = len(symmetric)
-    _, vectors = eigh(symmetric, subset_by_index=(d - k, d - 1), check_finite=False)
-    return np.ascontiguousarray(vectors[:, ::-1])
+    values, vectors = eigh(symmetric, subset_by_index=(d - k, d - 1), check_finite=False)
+    return values[::-1].copy(), np.ascontiguousarray(vectors[:, ::-1])
 
 
 def isotropic_noise(d: int, std: float, rng: np.random.Generator) -> Array:

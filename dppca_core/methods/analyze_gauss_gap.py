@@ -1,0 +1,89 @@
+"""Output perturbation behind a private test of the gap: DP-Gauss* (Dwork et al., STOC 2014, second part).
+
+The paper's own variant is recalled, not read; this is a version with proofs. Let P be the projector on the
+top k eigenvectors of the pooled moment S, and g = lambda_k - lambda_{k+1}. Neighbours move n S by D with
+|D|_op <= 1 and |D|_F <= sqrt 2 (replace-one) or 1 (add/remove), so
+
+    |P - P'|_F <= sqrt 2 |D|_F / (n g - |D|_op) <= sqrt 2 |D|_F / (n g - 1)     (Davis & Kahan)
+
+and n g itself moves by at most 2 (replace-one: one eigenvalue up by at most 1, the other down by at most 1)
+or 1 (add/remove: both move the same way, by at most 1; Weyl).
+
+1. h = n g + Laplace(m/e) - (m/e) ln(1/(2 b)), m that movement: (e, 0)-private, and h <= n g but for b.
+2. If h <= 1 nothing more is released: the answer is a random basis.
+3. Else P + symmetric Gaussian noise for sensitivity sqrt 2 |D|_F / (h - 1) at the budget's rest.
+
+Whenever h <= n g, step 3 is private given h whatever the neighbour's gap, so all is (epsilon, delta)-
+private with b counted in delta. A tenth of both goes to the test.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from dppca_core import gaussian, linalg, noisy_moment, power
+from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Guarantee, Method, Release
+
+_TEST_SHARE = 0.1
+
+
+def _split(budget: Budget) -> tuple[Guarantee, Budget]:
+    """The test's part, and the rest for the projector."""
+    test = Guarantee(_TEST_SHARE * budget.epsilon, _TEST_SHARE * budget.delta)
+    rest = replace(budget, epsilon=budget.epsilon - test.epsilon, delta=budget.delta - test.delta)
+    return test, rest
+
+
+def release(cohort: Cohort, k: int, budget: Budget, rng: np.random.Generator) -> tuple[Array | None, float]:
+    """The noisy projector, (d, d), or None; its diagonal noise std. The only step that reads private rows.
+
+    A floating-point Laplace draw, like every noise here: for study, not for release.
+    """
+    d = cohort.features
+    values, vectors = linalg.top_eigenpairs(cohort.pooled.dense(), k + 1)
+    gap = cohort.n * float(values[k - 1] - values[k])
+    test, rest = _split(budget)
+    scale = (2.0 if budget.neighbours == "replace-one" else 1.0) / test.epsilon
+    certified = gap + scale * (rng.laplace() - math.log(1 / (2 * test.delta)))
+    if certified <= 1:
+        return None, 0.0
+    moved = math.sqrt(2) * noisy_moment.sensitivity(budget) / (certified - 1)
+    # Two projectors of rank k are never further apart than this.
+    moved = min(moved, math.sqrt(2 * min(k, d - k)))
+    std = moved * gaussian.noise_multiplier(rest)
+    noisy = linalg.isotropic_noise(d, std, rng)
+    noisy += vectors[:, :k] @ vectors[:, :k].T
+    return noisy, std
+
+
+def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> Estimate:
+    """Top k eigenvectors of the noisy projector; a random basis where the gap cannot be certified."""
+    d = cohort.features
+    noisy, std = release(cohort, k, budget, rng)
+    failed = noisy is None
+    return Estimate(
+        power.random_start(d, k, rng) if noisy is None else linalg.top_eigenspace(noisy, k),
+        noise_std=std / math.sqrt(2),
+        bytes_sent=8 * d * (d + 1) // 2,
+        spent=spends(budget),
+        notes=("the gap could not be certified at this budget: the answer is a random guess",) * failed,
+    )
+
+
+def spends(budget: Budget, **_: object) -> tuple[Event, ...]:
+    """The test of the gap, and one Gaussian release."""
+    test, rest = _split(budget)
+    return (test, Release(gaussian.noise_multiplier(rest)))
+
+
+METHOD = Method(
+    name="analyze_gauss_gap",
+    title="DP-Gauss*, output noise by gap",
+    reference="Dwork, Talwar, Thakurta & Zhang, STOC 2014 (recalled); Davis & Kahan 1970",
+    trust="central",
+    guarantee="(ε, δ)",
+    uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours", "accounting"),
+    fit=fit,
+    spends=spends,
+)

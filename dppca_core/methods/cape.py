@@ -1,0 +1,46 @@
+"""CAPE (Imtiaz & Sarwate 2018/2019): the noise of one curator, without a curator.
+
+As recalled, on the scale of sums over a hospital's rows, with tau the noise that a trusted curator would
+need: of S hospitals each sends its moment + E_i + F_i + G_i, symmetric Gaussians, where the E_i sum to zero
+over the hospitals (by secure aggregation) and have variance (1 - 1/S) tau^2, F_i is known to the server and
+has the same variance, and G_i has tau^2/S. Against the server, which removes F_i, every message carries
+(1 - 1/S) tau^2 + tau^2/S = tau^2; the sum loses the E_i and keeps S tau^2/S = tau^2. So the aggregate has
+exactly the law of one noisy pooled moment, and is drawn as that. The papers divide by equal sizes first; on
+the scale of sums nothing needs them equal.
+
+Sensitivity: that of the second moment (`dppca_core.noisy_moment`, with its proof). The guarantee needs
+hospitals that follow the protocol, of which fewer than about a third collude with the server (as recalled).
+"""
+
+import numpy as np
+
+from dppca_core import linalg, noisy_moment
+from dppca_core.types import Budget, Cohort, Estimate, Method
+
+release = noisy_moment.release
+
+
+def fit(
+    cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, noise: str | None = None
+) -> Estimate:
+    """Top k eigenvectors of the aggregate. noise: as for Analyze Gauss."""
+    d = cohort.features
+    noisy = release(cohort, budget, rng, noise)
+    return Estimate(
+        linalg.top_eigenspace(noisy, k),
+        noise_std=noisy_moment.entry_std(budget, cohort.n, noise),
+        bytes_sent=8 * d * (d + 1) // 2,
+        spent=noisy_moment.spends(budget),
+    )
+
+
+METHOD = Method(
+    name="cape",
+    title="CAPE",
+    reference="Imtiaz & Sarwate, ICASSP 2018 (protocol as recalled)",
+    trust="secure aggregation",
+    guarantee="(ε, δ)",
+    uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours", "accounting"),
+    fit=fit,
+    spends=noisy_moment.spends,
+)

@@ -1,0 +1,93 @@
+"""DP-Oja: one pass of Oja's iteration over batches of patients (Private Oja of Liu et al., NeurIPS 2022).
+
+As recalled, the published version clips single gradients to a data-dependent norm and adds
+2 eta beta alpha z with alpha = C ln(n/delta)/(epsilon sqrt n), C unspecified, relying on a random order of
+the patients. Here they are dealt at random into `batches` groups, and each group is used in one step only:
+
+    H_t = S_t W_t + G_t,   W_{t+1} = thin QR of W_t + eta_t H_t,
+
+S_t the group's second moment, G_t i.i.d. N(0, (sigma/b_t)^2), b_t its size. Rows of norm at most 1 need no
+further clipping: |x x^T W|_F <= 1.
+
+Sensitivity of b_t S_t W for orthonormal W: sqrt 2 if a row is replaced and k >= 2, else 1 (the proof is that
+of DPS-PCA). A patient enters one group, so all groups together cost what one costs (parallel composition).
+
+eta_t = 1/(t' l_t), with l_t the mean of the diagonal of W_t^T H_t, which has been released (an estimate of
+the leading eigenvalues, free of charge), and t' the steps after the first half; in the first half eta is
+infinite, that is, W_{t+1} = thin QR of H_t, as the start is far away.
+"""
+
+import math
+
+import numpy as np
+
+from dppca_core import checks, gaussian, linalg, power
+from dppca_core.types import Array, Budget, Cohort, Divisible, Estimate, Event, Method, Moment, Release
+
+
+def sensitivity(budget: Budget, k: int) -> float:
+    """l2 sensitivity of one group's sum-scale product; the proof is in the module's text."""
+    return math.sqrt(2) if budget.neighbours == "replace-one" and k > 1 else 1.0
+
+
+def release(moment: Moment, block: Array, std: float, rng: np.random.Generator) -> Array:
+    """One group's noisy product, (d, k). The only step that reads private rows."""
+    product = moment.apply(block)
+    product += std * rng.standard_normal(block.shape)
+    return product
+
+
+def fit(
+    cohort: Cohort,
+    *,
+    k: int,
+    budget: Budget,
+    rng: np.random.Generator,
+    batches: int = 10,
+    start: Array | None = None,
+) -> Estimate:
+    """One pass; at most one batch for each patient. start: (d, k) orthonormal, default uniformly random.
+
+    Raises ValueError unless batches >= 1, and for a cohort that holds second moments without rows.
+    """
+    checks.whole(1, batches=batches)
+    if not isinstance(cohort.pooled, Divisible):
+        raise ValueError("cohort must hold rows, or be drawn from a population, to be dealt into batches")
+    steps = min(batches, cohort.n)
+    sizes = [cohort.n // steps + (t < cohort.n % steps) for t in range(steps)]
+    sum_std = sensitivity(budget, k) * gaussian.noise_multiplier(budget)
+    basis = power.random_start(cohort.features, k, rng) if start is None else start
+    iterates = [basis]
+    for t, moment in enumerate(cohort.pooled.batches(sizes, rng)):
+        message = release(moment, basis, sum_std / sizes[t], rng)
+        late = t - steps // 2
+        level = float(np.vdot(basis, message)) / k
+        if late > 0 and level > 0:
+            message = basis + message / ((late + 1) * level)
+        basis = linalg.orthonormalise(message)
+        iterates.append(basis)
+    return Estimate(
+        basis,
+        iterates=tuple(iterates),
+        noise_std=sum_std / min(sizes),
+        bytes_sent=8 * cohort.features * k * steps,
+        spent=spends(budget),
+    )
+
+
+def spends(budget: Budget, **_: object) -> tuple[Event, ...]:
+    """One Gaussian release to each patient."""
+    return (Release(gaussian.noise_multiplier(budget)),)
+
+
+METHOD = Method(
+    name="dp_oja",
+    title="DP-Oja, one pass",
+    reference="Liu, Kong, Jain & Oh, NeurIPS 2022 (constants as recalled)",
+    trust="central",
+    guarantee="(ε, δ)",
+    uses=("epsilon", "delta", "d", "n", "k", "s", "batches", "neighbours", "accounting"),
+    fit=fit,
+    spends=spends,
+    matrix=False,
+)

@@ -1,0 +1,108 @@
+"""DPdisPCA (Imtiaz & Sarwate, ICASSP 2018): every hospital sends a compressed, noisy second moment.
+
+Hospital i adds symmetric noise to its own moment, keeps the R leading directions, P_i = U_R L_R^(1/2), and
+sends P_i, (d, R). The server decomposes the mean of P_i P_i^T. Hospitals hold different patients, so each
+has the whole budget (parallel composition). With R = d nothing is compressed and the noisy moment itself is
+sent ("full" in the authors' tables).
+
+Sensitivity of one hospital's sum: that of `dppca_core.noisy_moment`, with its proof; the noise is divided
+by the hospital's own n_i. The paper's constant is sqrt(2 ln(1.25/delta))/epsilon with sensitivity 1, though
+its neighbours replace a row. Its mean is not weighted by n_i ("as printed" for unequal hospitals), and its
+authors' code uses `svd` where the matrix has negative eigenvalues: it ranks by |eigenvalue| and keeps large
+negative noise directions. Their tables depend on it; the default is `eigh`, negative eigenvalues dropped.
+"""
+
+from typing import Literal
+
+import numpy as np
+
+from dppca_core import checks, linalg, noisy_moment
+from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Method, Provider
+
+_NOISE = {"isotropic": linalg.isotropic_noise, "mirrored": linalg.mirrored_noise}
+
+
+def release(provider: Provider, budget: Budget, rng: np.random.Generator, noise: str | None) -> Array:
+    """One hospital's noisy second moment, (d, d). The only step that reads private rows."""
+    std = noisy_moment.sum_noise_std(budget) / provider.n
+    noisy = _NOISE[noisy_moment.shape_of(budget, noise)](provider.moment.features, std, rng)
+    noisy += provider.moment.dense()
+    return noisy
+
+
+def compress(noisy: Array, rank: int, decomposition: str) -> Array:
+    """P P^T, (d, d), of the `rank` leading directions: largest eigenvalues, or by `svd` the absolute ones."""
+    if decomposition == "svd":
+        left, sizes, _ = np.linalg.svd(noisy)
+        half: Array = left[:, :rank] * np.sqrt(sizes[:rank])
+    else:
+        values, vectors = linalg.top_eigenpairs(noisy, rank)
+        half = vectors * np.sqrt(np.maximum(values, 0.0))
+    product: Array = half @ half.T
+    return product
+
+
+def fit(
+    cohort: Cohort,
+    *,
+    k: int,
+    budget: Budget,
+    rng: np.random.Generator,
+    rank: int | None = None,
+    weights: Literal["size", "equal"] | None = None,
+    decomposition: Literal["eigh", "svd"] = "eigh",
+    noise: str | None = None,
+) -> Estimate:
+    """Top k eigenvectors of the hospitals' mean.
+
+    rank: R, default min(2k, d). weights: "size" (n_i/n), or "equal" as printed (default when accounting is
+    as printed). decomposition: "eigh", or the authors' "svd". noise: as for Analyze Gauss.
+    Raises ValueError unless k <= rank <= d, or for an unknown word.
+    """
+    d = cohort.features
+    kept = min(2 * k, d) if rank is None else rank
+    checks.whole(k, d, rank=kept)
+    chosen = weights or ("equal" if budget.accounting == "as-printed" else "size")
+    checks.one_of(("size", "equal"), weights=chosen)
+    checks.one_of(("eigh", "svd"), decomposition=decomposition)
+    share = np.array([provider.n if chosen == "size" else 1 for provider in cohort], dtype=float)
+    share /= share.sum()
+    total = np.zeros((d, d))
+    for weight, provider, own in zip(share, cohort, rng.spawn(len(cohort)), strict=True):
+        noisy = release(provider, budget, own, noise)
+        total += weight * (noisy if kept == d else compress(noisy, kept, decomposition))
+    if decomposition == "svd":
+        basis = linalg.orthonormalise(np.linalg.svd(total)[0][:, :k])
+    else:
+        basis = linalg.top_eigenspace(total, k)
+    one = noisy_moment.entry_std(budget, 1, noise)
+    sizes = np.array([provider.n for provider in cohort], dtype=float)
+    return Estimate(
+        basis,
+        noise_std=float(one * np.linalg.norm(share / sizes)),
+        bytes_sent=8 * d * kept if kept < d else 8 * d * (d + 1) // 2,
+        spent=spends(budget),
+    )
+
+
+def spends(budget: Budget, **_: object) -> tuple[Event, ...]:
+    """One Gaussian release at each hospital, of different patients."""
+    return noisy_moment.spends(budget)
+
+
+def cost(d: int, k: int, providers: int) -> float:
+    """An eigenproblem, and a draw, at each hospital."""
+    return 2.0 * providers + 1
+
+
+METHOD = Method(
+    name="dpdis_pca",
+    title="DPdisPCA",
+    reference="Imtiaz & Sarwate, ICASSP 2018",
+    trust="untrusted server",
+    guarantee="(ε, δ)",
+    uses=("epsilon", "delta", "d", "n", "k", "s", "providers", "neighbours", "accounting"),
+    fit=fit,
+    spends=spends,
+    cost=cost,
+)

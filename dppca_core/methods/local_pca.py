@@ -1,0 +1,36 @@
+"""PCA without privacy at the largest hospital alone: what it can find without joining anybody.
+
+Top eigenvectors of that hospital's own second moment. Nothing is sent, so nothing is protected.
+"""
+
+import numpy as np
+
+from dppca_core import linalg
+from dppca_core.types import Array, Budget, Cohort, Estimate, Method
+
+
+def release(cohort: Cohort) -> Array:
+    """The largest hospital's second moment, (d, d). The only step that reads rows; nothing is private."""
+    return max(cohort, key=lambda provider: provider.n).moment.dense()
+
+
+def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> Estimate:
+    """Top k eigenvectors of the largest hospital's moment; of equal hospitals the first counts."""
+    return Estimate(linalg.top_eigenspace(release(cohort), k))
+
+
+def cost(d: int, k: int, providers: int) -> float:
+    """Hospitals' own moments are drawn together."""
+    return float(providers)
+
+
+METHOD = Method(
+    name="local_pca",
+    title="Largest hospital alone",
+    reference="the non-private alternative to joining",
+    trust="none",
+    guarantee="none",
+    uses=("d", "n", "k", "s", "providers"),
+    fit=fit,
+    cost=cost,
+)

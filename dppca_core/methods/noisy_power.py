@@ -1,0 +1,108 @@
+"""Noisy power method (Hardt & Price, NeurIPS 2014; Balcan, Du, Wang & Yu, COLT 2016), row by row.
+
+K_t = S X_t + G_t, X_{t+1} = thin QR of K_t, X of `width` p >= k columns, S the pooled second moment and
+G_t i.i.d. N(0, sigma^2). A curator reads the rows and adds the noise; no d x d matrix is formed.
+
+Sensitivity of n S X for orthonormal X and |x| <= 1, as in DPS-PCA: |(xx^T - yy^T) X|_F <= |xx^T - yy^T|_F
+<= sqrt 2 when one row is replaced and p >= 2, at most the operator norm 1 when p = 1; adding or removing
+a row moves it by |x| |X^T x| <= 1. It does not grow with p (Nicolas et al. 2024 make the same point).
+The T steps compose exactly.
+
+As printed, the noise of Balcan et al., Algorithm 2: N(0, (max|X_t| nu)^2), nu = (4/epsilon) sqrt(p T ln(1/
+delta)). Their privacy is of single entries of the matrix, not of rows: `true_epsilon` says what it gives a
+row at its worst, max|X_t| = 1/sqrt d.
+"""
+
+import math
+
+import numpy as np
+
+from dppca_core import checks, gaussian, linalg, power
+from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Indices, Method, Release
+
+
+def sensitivity(budget: Budget, width: int) -> float:
+    """l2 sensitivity of the sum-scale product; the proof is in the module's text."""
+    return math.sqrt(2) if budget.neighbours == "replace-one" and width > 1 else 1.0
+
+
+def sum_noise_std(budget: Budget, width: int, iterations: int, largest: float) -> float:
+    """std of each entry of n G; `largest` is max|X_t|, which only the printed noise depends on."""
+    if budget.accounting == "as-printed":
+        return largest * 4 / budget.epsilon * math.sqrt(width * iterations * math.log(1 / budget.delta))
+    return gaussian.composed_std(budget, sensitivity(budget, width), iterations)
+
+
+def release(
+    cohort: Cohort, budget: Budget, block: Array, rows: Indices | None, iterations: int, normal: Array
+) -> Array:
+    """The noisy product, (d, p), of one of `iterations` steps. The only step that reads private rows."""
+    std = sum_noise_std(budget, block.shape[1], iterations, float(np.abs(block).max())) / cohort.n
+    product = cohort.pooled.apply(block, rows)
+    product += normal * std
+    return product
+
+
+def fit(
+    cohort: Cohort,
+    *,
+    k: int,
+    budget: Budget,
+    rng: np.random.Generator,
+    iterations: int = 10,
+    width: int | None = None,
+    start: Array | None = None,
+) -> Estimate:
+    """T noisy products. With width > k, the leading k directions of the last product, free of charge.
+
+    start: (d, width) orthonormal, default uniformly random.
+    Raises ValueError unless k <= width <= d and iterations >= 1.
+    """
+    d = cohort.features
+    wide = k if width is None else width
+    checks.whole(k, d, width=wide)
+    checks.whole(1, iterations=iterations)
+    begin = power.random_start(d, wide, rng) if start is None else start
+    normal = rng.standard_normal((iterations, d, wide))
+    last = np.zeros((d, wide))
+
+    def product(block: Array, rows: Indices | None, step: int) -> Array:
+        last[:] = release(cohort, budget, block, rows, iterations, normal[step])
+        return last
+
+    iterates = power.iterate(product, begin, s_hat=d, steps=iterations, burn_in=0)
+    basis = iterates[-1]
+    if wide > k:
+        left, _, _ = np.linalg.svd(basis.T @ last)
+        basis = linalg.orthonormalise(basis @ left[:, :k])
+        iterates = ()
+    shown = sum_noise_std(budget, wide, iterations, 1.0) / cohort.n
+    return Estimate(
+        basis,
+        iterates=iterates,
+        noise_std=shown,
+        bytes_sent=8 * d * wide * iterations,
+        spent=spends(budget, d=d, k=k, iterations=iterations, width=width),
+    )
+
+
+def spends(
+    budget: Budget, *, d: int, k: int, iterations: int = 10, width: int | None = None, **_: object
+) -> tuple[Event, ...]:
+    """T adaptive Gaussian releases."""
+    wide = k if width is None else width
+    sigma = sum_noise_std(budget, wide, iterations, 1 / math.sqrt(d))
+    return (Release(sigma / sensitivity(budget, wide), iterations),)
+
+
+METHOD = Method(
+    name="noisy_power",
+    title="Noisy power method",
+    reference="Hardt & Price, NeurIPS 2014; Balcan et al., COLT 2016",
+    trust="central",
+    guarantee="(ε, δ)",
+    uses=("epsilon", "delta", "d", "n", "k", "s", "iterations", "neighbours", "accounting"),
+    fit=fit,
+    spends=spends,
+    matrix=False,
+)

@@ -1,0 +1,59 @@
+"""SULQ (Blum, Dwork, McSherry & Nissim, PODS 2005), as Chaudhuri, Sarwate & Sinha (JMLR 14) state it.
+
+The pooled second moment plus a full matrix N of i.i.d. N(0, beta^2),
+
+    beta = 2 sqrt(2) d ln(d/delta) / (n epsilon).
+
+As recalled; the constants are not checked against the papers. N is not symmetric, so the sum can have
+complex eigenvalues; (N + N^T)/2 is post-processing of it and is what is decomposed here. Replacing a row
+moves the moment by at most sqrt 2 / n in Frobenius norm (`dppca_core.noisy_moment`, with its proof), so
+beta is larger than the guarantee needs by a factor that grows with d: `true_epsilon` says what it buys.
+"""
+
+import math
+
+import numpy as np
+
+from dppca_core import linalg, noisy_moment
+from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Method, Release
+
+
+def sum_noise_std(budget: Budget, d: int) -> float:
+    """n beta: std of each entry of N on the scale of sums."""
+    return 2 * math.sqrt(2) * d * math.log(d / budget.delta) / budget.epsilon
+
+
+def release(cohort: Cohort, budget: Budget, rng: np.random.Generator) -> Array:
+    """The noisy pooled moment, symmetrised, (d, d). The only step that reads private rows."""
+    d = cohort.features
+    noisy = linalg.isotropic_noise(d, sum_noise_std(budget, d) / cohort.n, rng)
+    noisy += cohort.pooled.dense()
+    return noisy
+
+
+def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> Estimate:
+    """Top k eigenvectors of the noisy moment. The calibration is the paper's whatever the accounting."""
+    d = cohort.features
+    return Estimate(
+        linalg.top_eigenspace(release(cohort, budget, rng), k),
+        noise_std=sum_noise_std(budget, d) / (math.sqrt(2) * cohort.n),
+        bytes_sent=8 * d * (d + 1) // 2,
+        spent=spends(budget, d=d),
+    )
+
+
+def spends(budget: Budget, *, d: int, **_: object) -> tuple[Event, ...]:
+    """One Gaussian release."""
+    return (Release(sum_noise_std(budget, d) / noisy_moment.sensitivity(budget)),)
+
+
+METHOD = Method(
+    name="sulq",
+    title="SULQ",
+    reference="Blum, Dwork, McSherry & Nissim, PODS 2005 (constants as recalled)",
+    trust="central",
+    guarantee="(ε, δ)",
+    uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours"),
+    fit=fit,
+    spends=spends,
+)
