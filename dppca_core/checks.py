@@ -13,14 +13,30 @@ from numpy.typing import NDArray
 def positive(**named: float) -> None:
     """Raise ValueError unless every value is positive and finite."""
     for name, value in named.items():
-        if not (value > 0 and math.isfinite(value)):
+        if not 0 < _number(name, value) < math.inf:
             raise ValueError(f"{name} must be positive and finite, got {value!r}")
+
+
+def within(low: float, high: float, **named: float) -> None:
+    """Raise ValueError unless every value is a number in [low, high]."""
+    for name, value in named.items():
+        if not low <= _number(name, value) <= high:
+            raise ValueError(f"{name} must lie between {low:g} and {high:g}, got {value!r}")
+
+
+def _number(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise ValueError(f"{name} must be a number, got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def inside_unit_interval(**named: float) -> None:
     """Raise ValueError unless every value lies strictly between 0 and 1."""
     for name, value in named.items():
-        if not 0 < value < 1:
+        if not 0 < _number(name, value) < 1:
             raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}")
 
 
@@ -34,11 +50,28 @@ def whole(low: int, high: float = math.inf, **named: int) -> None:
             raise ValueError(f"{name} must be {limit}, got {value!r}")
 
 
+def instance(kind: type, **named: object) -> None:
+    """Raise ValueError unless every value is of this kind."""
+    for name, value in named.items():
+        if not isinstance(value, kind):
+            raise ValueError(f"{name} must be a {kind.__name__}, got {value!r}")
+
+
 def one_of(allowed: Collection[str], **named: str) -> None:
     """Raise ValueError unless every value is one of the allowed words."""
     for name, value in named.items():
-        if value not in allowed:
+        if not isinstance(value, str) or value not in allowed:
             raise ValueError(f"{name} must be one of {', '.join(sorted(allowed))}, got {value!r}")
+
+
+def orthonormal(d: int, k: int, **named: NDArray[np.float64]) -> None:
+    """Raise ValueError unless every value is a (d, k) array with orthonormal columns, to 1e-6."""
+    for name, value in named.items():
+        if value.shape != (d, k):
+            raise ValueError(f"{name} must have shape ({d}, {k}), got {value.shape!r}")
+        apart = float(np.abs(value.T @ value - np.eye(k)).max())
+        if not apart <= 1e-6:
+            raise ValueError(f"{name} must have orthonormal columns, got a Gram matrix off by {apart:.3g}")
 
 
 def finite_matrix(**named: NDArray[np.float64]) -> None:

@@ -80,6 +80,7 @@ def cohort(name: str, sizes: tuple[int, ...], seed: int) -> Cohort:
     Raises ValueError for an unknown name or sizes that do not add up to the table's n.
     """
     checks.one_of(TABLES, name=name)
+    checks.whole(0, seed=seed)
     table = TABLES[name]
     for size in sizes:
         checks.whole(1, sizes=size)

@@ -23,9 +23,10 @@ def delta_of(multiplier: float, epsilon: float) -> float:
     """Smallest delta of a Gaussian release with std/sensitivity `multiplier` at `epsilon` >= 0.
 
     Balle & Wang, Theorem 8, in logarithms: a - b = a (1 - e^(log b - log a)) loses nothing.
-    Raises ValueError for a multiplier that is not positive.
+    Raises ValueError for a multiplier outside [1e-18, 1e300] or an epsilon outside [0, 1e300].
     """
-    checks.positive(multiplier=multiplier)
+    checks.within(1e-18, 1e300, multiplier=multiplier)
+    checks.within(0.0, 1e300, epsilon=epsilon)
     log_a = float(log_ndtr(0.5 / multiplier - epsilon * multiplier))
     log_b = epsilon + float(log_ndtr(-0.5 / multiplier - epsilon * multiplier))
     return math.exp(log_a) * -math.expm1(min(log_b - log_a, 0.0))
@@ -35,7 +36,7 @@ def epsilon_of(multiplier: float, delta: float) -> float:
     """Smallest epsilon >= 0 of a Gaussian release with std/sensitivity `multiplier` at `delta`.
 
     Inverts `delta_of`, which decreases in epsilon. Zero when delta covers total variation.
-    Raises ValueError for a multiplier that is not positive or a delta outside (0, 1).
+    Raises ValueError for a multiplier outside [1e-18, 1e300] or a delta outside (0, 1).
     """
     checks.inside_unit_interval(delta=delta)
     if delta_of(multiplier, 0.0) <= delta:

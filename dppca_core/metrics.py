@@ -5,6 +5,7 @@ All take bases with orthonormal columns; none depends on signs or order of the c
 
 import numpy as np
 
+from dppca_core import checks
 from dppca_core.linalg import largest_rows
 from dppca_core.types import Array
 
@@ -13,8 +14,10 @@ def sin_theta(basis: Array, truth: Array) -> float:
     """|| sin Theta ||_F = || (I - V V^T) W ||_F, W (d, k) and V (d, k): from 0 to sqrt(min(k, d-k)).
 
     The residual keeps 1e-15 where sqrt(k - |V^T W|^2) and arccos lose everything below 1e-8.
-    Ge, Wang, Wang & Liu 2018, Lemma B.5 of the supplement.
+    Ge, Wang, Wang & Liu 2018, Lemma B.5 of the supplement. Raises ValueError for a truth whose shape is
+    not that of the basis, or columns that are not orthonormal.
     """
+    checks.orthonormal(*basis.shape, basis=basis, truth=truth)
     return float(np.linalg.norm(basis - truth @ (truth.T @ basis)))
 
 

@@ -170,6 +170,8 @@ def cohort_from_rows(rows: Sequence[Array], bound: float) -> Cohort:
     """See `Cohort.from_rows`."""
     if not rows:
         raise ValueError("rows must hold at least one provider, got none")
+    if any(np.iscomplexobj(part) for part in rows):
+        raise ValueError("rows must hold real numbers, got complex ones")
     clipped = [clip_rows(np.asarray(part, dtype=float), bound) for part in rows]
     widths = {part.shape[1] for part in clipped}
     if len(widths) > 1:

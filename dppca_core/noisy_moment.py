@@ -34,7 +34,7 @@ def shape_of(budget: Budget, noise: str | None) -> str:
     for an unknown shape.
     """
     default = "mirrored" if budget.accounting == "as-printed" else "isotropic"
-    chosen = noise or default
+    chosen = default if noise is None else noise
     checks.one_of(SHAPES, noise=chosen)
     return chosen
 

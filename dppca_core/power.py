@@ -18,6 +18,17 @@ def random_start(d: int, k: int, rng: np.random.Generator) -> Array:
     return linalg.orthonormalise(rng.standard_normal((d, k)))
 
 
+def begin(start: Array | None, d: int, k: int, rng: np.random.Generator) -> Array:
+    """`start`, (d, k), checked: sensitivities hold for orthonormal blocks; a random one for None.
+
+    Raises ValueError unless it is (d, k) with orthonormal columns.
+    """
+    if start is None:
+        return random_start(d, k, rng)
+    checks.orthonormal(d, k, start=start)
+    return start
+
+
 def start_near(truth: Array, error: float, rng: np.random.Generator) -> Array:
     """A (d, k) basis at sin_theta = `error` from `truth`, in a random direction: for simulation only.
 

@@ -24,6 +24,8 @@ from dppca_core.moments import DenseMoment
 from dppca_core.types import Array, Cohort, Indices, Moment, Provider
 from dppca_core.wishart import ShareMoment, Split, wishart_factor
 
+MOST_PATIENTS = 10**15  # beyond it a chi-square of n - j degrees of freedom loses j to rounding
+
 
 def norm_tail(eigenvalues: Array, tilt: float) -> tuple[float, float]:
     """(x, log P(|row|^2 > x)) at the saddlepoint `tilt`, for a Gaussian row with these eigenvalues.
@@ -211,8 +213,13 @@ class SpikedModel:
         checks.whole(self.k, self.d, s=self.s)
         checks.whole(0, seed=self.seed)
         checks.positive(spike=self.spike)
+        checks.within(1e-100, 1e100, spike=self.spike)
+        if not isinstance(self.bulk, tuple) or len(self.bulk) != 2:
+            raise ValueError(f"bulk must be a pair (low, high), got {self.bulk!r}")
         low, high = self.bulk
-        if not 0 <= low <= high < self.spike:
+        checks.within(0.0, 1e100, bulk=low)
+        checks.within(0.0, 1e100, bulk=high)
+        if not low <= high < self.spike:
             raise ValueError(f"bulk must satisfy 0 <= low <= high < spike, got {self.bulk!r}")
 
     @property
@@ -252,7 +259,7 @@ class SpikedModel:
         sizes that do not add up to n.
         """
         checks.whole(1, n=n)
-        if isinstance(providers, Sequence):
+        if isinstance(providers, Sequence) and not isinstance(providers, str):
             sizes = tuple(providers)
         else:
             checks.whole(1, providers=providers)
@@ -261,6 +268,7 @@ class SpikedModel:
 
     def draw_pooled(self, n: int, rng: np.random.Generator, *, failure: float = 0.01) -> PooledDraw:
         """The same patients before they are dealt to hospitals; `draw` says how they are drawn."""
+        checks.whole(1, MOST_PATIENTS, n=n)
         bound = self.norm_bound(n, failure)
         main, shares = rng.spawn(2)
         factor = wishart_factor(n, self.d, main)

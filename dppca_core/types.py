@@ -24,9 +24,9 @@ GUARANTEES = ("(ε, δ)", "ε", "on a good event", "approximate sampler", "none"
 class Budget:
     """(epsilon, delta)-differential privacy, with its neighbouring relation and its accounting.
 
-    epsilon > 0, 0 < delta < 1. `neighbours`: data sets differ by replacing one row, or by adding or
-    removing one. `accounting`: "exact" (Balle-Wang and the T-fold Gaussian), "zcdp", or "as-printed"
-    (the constants of each method's own paper, whatever they truly give).
+    epsilon from 1e-12 to 1e12, delta from 1e-300 to below 1. `neighbours`: data sets differ by replacing
+    one row, or by adding or removing one. `accounting`: "exact" (Balle-Wang and the T-fold Gaussian),
+    "zcdp", or "as-printed" (the constants of each method's own paper, whatever they truly give).
 
     Raises ValueError naming the field and its value.
     """
@@ -38,7 +38,9 @@ class Budget:
 
     def __post_init__(self) -> None:
         checks.positive(epsilon=self.epsilon)
+        checks.within(1e-12, 1e12, epsilon=self.epsilon)
         checks.inside_unit_interval(delta=self.delta)
+        checks.within(1e-300, 1.0, delta=self.delta)
         checks.one_of(NEIGHBOURS, neighbours=self.neighbours)
         checks.one_of(ACCOUNTINGS, accounting=self.accounting)
 

@@ -56,7 +56,7 @@ def fit(
     steps = min(batches, cohort.n)
     sizes = [cohort.n // steps + (t < cohort.n % steps) for t in range(steps)]
     sum_std = sensitivity(budget, k) * gaussian.noise_multiplier(budget)
-    basis = power.random_start(cohort.features, k, rng) if start is None else start
+    basis = power.begin(start, cohort.features, k, rng)
     iterates = [basis]
     for t, moment in enumerate(cohort.pooled.batches(sizes, rng)):
         message = release(moment, basis, sum_std / sizes[t], rng)

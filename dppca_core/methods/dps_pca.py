@@ -87,7 +87,7 @@ def fit(
     checks.whole(0, burn_in=burn_in)
     sigma = sum_noise_std(budget, k=k, iterations=iterations)
     std = sigma * aggregate_factor(provider_noise, len(cohort)) / cohort.n
-    begin = power.random_start(d, k, rng) if start is None else start
+    begin = power.begin(start, d, k, rng)
     noise = rng.standard_normal((iterations, d, k))
     noise *= std
     iterates = power.iterate(

@@ -62,7 +62,7 @@ def fit(
     wide = k if width is None else width
     checks.whole(k, d, width=wide)
     checks.whole(1, iterations=iterations)
-    begin = power.random_start(d, wide, rng) if start is None else start
+    begin = power.begin(start, d, wide, rng)
     normal = rng.standard_normal((iterations, d, wide))
     last = np.zeros((d, wide))
 

@@ -37,7 +37,7 @@ def fit(
     checks.whole(k, d, s_hat=kept)
     checks.whole(1, iterations=iterations)
     checks.whole(0, burn_in=burn_in)
-    begin = power.random_start(d, k, rng) if start is None else start
+    begin = power.begin(start, d, k, rng)
     moment = release(cohort)
     iterates = power.iterate(
         lambda block, rows, _: moment.apply(block, rows),

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dppca_core.experiments.live import EPSILONS
-from pages.shared import cached, charts, controls, live, origins, readout, scenes
+from pages.shared import cached, charts, controls, live, origins, readout, scenes, text
 
 REFRESH_SECONDS = 0.6  # while runs are still being measured
 
@@ -45,10 +45,7 @@ def panels() -> None:
 refreshing = found.next_missing(epsilon) is not None
 st.fragment(panels, run_every=REFRESH_SECONDS if refreshing else None)()
 
-st.markdown(
-    "**Try this:** move *Hospitals* from 5 to 20 and watch the error double, then set *Noise across "
-    "hospitals* to secure aggregation: the price of not trusting the server is gone."
-)
+st.markdown(f"**Try this:** {text.try_explorer(settings)}")
 st.download_button(
     "Download the data",
     lambda: found.table().to_csv(index=False),

@@ -24,6 +24,12 @@ from pages.shared.choices import Settings
 Trace = dict[str, Any]
 REFERENCE = "sparse_pca"  # "without privacy" in the sentence and in the sweep
 
+
+def whole(found: Results) -> bool:
+    """Whether the reference may come as close to the truth as it likes: a table's truth has no zero rows."""
+    return not isinstance(found.scene.population, str) or found.scene.s_hat >= found.scene.d
+
+
 _ZERO = 1e-7  # errors below are an iteration's tolerance, not a measurement
 _FIRST = ("none", "central")  # groups of the third panel start with these
 
@@ -278,14 +284,16 @@ def _layout(
         else {"type": "linear"}
     )
     value = {"range": span, "fixedrange": False} | kind
+    word = "energy" if scale.metric == "energy" else "error"
     titles = (
-        f"{METHODS[TRACED].title}, {'round by round' if plain else 'error per iteration'}",
-        "What more privacy costs" if plain else "Error against ε",
+        f"{METHODS[TRACED].title}, {'round by round' if plain else f'{word} per iteration'}",
+        "What more privacy costs" if plain else f"{word.capitalize()} against ε",
         "Methods side by side",
     )
     epsilon_title = "privacy setting" if plain else "privacy loss ε"
     return {
-        "xaxis": _axis("round" if plain else "iteration t", range=[-0.3, found.scene.iterations + 0.3]),
+        "xaxis": _axis("round" if plain else "iteration t", range=[-0.3, found.scene.iterations + 0.3])
+        | {"dtick": max(1, found.scene.iterations // 5)},
         "yaxis": _axis(measure) | value,
         "xaxis2": _axis(epsilon_title, type="log", range=[-2.04, 1.04], anchor="y2")
         | {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]},
@@ -303,7 +311,7 @@ def _layout(
 
 
 def loadings(found: Results, epsilon: float, limit: int = 40) -> dict[str, Any]:
-    """Heat map of one release's loadings beside the true ones, rows that matter first.
+    """Heat map of one release's loadings beside the true ones, heaviest rows of either first.
 
     The estimate is turned onto the truth (orthogonal Procrustes): only the subspace is estimated.
     """
@@ -311,8 +319,8 @@ def loadings(found: Results, epsilon: float, limit: int = 40) -> dict[str, Any]:
     basis = found.estimate(TRACED, epsilon, 0).basis
     left, _, right = np.linalg.svd(basis.T @ truth)
     turned = basis @ (left @ right)
-    weight = np.linalg.norm(truth, axis=1) + 1e-3 * np.linalg.norm(turned, axis=1)
-    count = int(min(limit, max(found.support_size, np.count_nonzero(basis.any(axis=1)))))
+    weight = np.maximum(np.linalg.norm(truth, axis=1), np.linalg.norm(turned, axis=1))
+    count = int(min(limit, np.count_nonzero(weight)))
     rows = np.argsort(-weight)[:count]
     names = _row_names(found, rows)
     peak = float(max(np.abs(truth[rows]).max(), np.abs(turned[rows]).max()))
@@ -334,8 +342,8 @@ def loadings(found: Results, epsilon: float, limit: int = 40) -> dict[str, Any]:
         for matrix, suffix, name in sides
     ]
     layout = {
-        "xaxis": _axis("true components", domain=[0, 0.48], type="category"),
-        "xaxis2": _axis("components found in one release", domain=[0.52, 1], type="category"),
+        "xaxis": _axis("true", domain=[0, 0.48], type="category"),
+        "xaxis2": _axis("found", domain=[0.52, 1], type="category"),
         "yaxis": _axis("", autorange="reversed", type="category"),
         "height": 140 + 18 * count,
         "meta": {"titles": ()},

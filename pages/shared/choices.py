@@ -54,34 +54,40 @@ class Choice:
             return min(self.options, key=lambda o: abs(math.log(float(o)) - math.log(value)))
         return min(self.options, key=lambda o: abs(float(o) - value))
 
+    def name(self, plain: bool) -> str:
+        """What the control is called on screen."""
+        return self.plain if plain else self.label
+
+    def link(self, value: Value) -> str:
+        """How an option reads in a link."""
+        return str(value).lower() if isinstance(value, bool) else f"{value:g}" if self._float else str(value)
+
+    @property
+    def _float(self) -> bool:
+        return isinstance(self.default, float)
+
     def read(self, raw: str) -> tuple[Value, str | None]:
-        """A link's text as an option, and one sentence when the option is not what the text said."""
-        shown = re.sub(r"[^\w.,+\- ]", "", raw)[:24] or "nothing readable"
+        """A link's text as an option; and, when the option is not what the text said, what it was."""
+        shown = re.sub(r"[^\w.,+\- ]", "", raw)[:24].strip()
         for option in self.options:
-            if raw.strip().casefold() in (str(option).casefold(), self.text(option).casefold()):
+            if raw.strip().casefold() in (self.link(option).casefold(), self.text(option).casefold()):
                 return option, None
         if not self.numeric:
-            kept = self.text(self.default)
-            return (
-                self.default,
-                f"{self.plain} was “{shown}”, which is not a choice: set to {kept}.",
-            )
-        try:
-            value = float(raw.replace(",", "").replace("_", ""))
-        except ValueError:
-            value = math.nan
+            return self.default, f"“{shown}”, which is not a choice" if shown else "not readable"
+        value = _number(raw)
         if math.isnan(value):
-            kept = self.text(self.default)
-            return (
-                self.default,
-                f"{self.plain} was “{shown}”, which is not a number: set to {kept}.",
-            )
-        if math.isinf(value):
-            value = math.copysign(1e300, value)
-        option = self.nearest(value)
-        if math.isclose(float(option), value, rel_tol=1e-9):
-            return option, None
-        return option, f"{self.plain} was {shown}: set to {self.text(option)}, the nearest setting."
+            return self.default, f"“{shown}”, which is not a number" if shown else "not readable"
+        option = self.nearest(max(min(value, 1e300), -1e300))
+        return option, None if math.isclose(float(option), value, rel_tol=1e-9) else shown
+
+
+def _number(raw: str) -> float:
+    """A number with commas for thousands, or one for the decimals; NaN for anything else."""
+    thousands = re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?", raw.strip())
+    try:
+        return math.nan if "_" in raw else float(raw.replace(",", "" if thousands else "."))
+    except ValueError:
+        return math.nan
 
 
 def _ladder(low: int, high: int) -> tuple[int, ...]:
@@ -98,7 +104,10 @@ _FEATURES = (*_FEATURES, 600, 800, 1000, 1200, 1500, 2000)
 _HOSPITALS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200)
 
 SYNTHETIC = "synthetic"
-_DATA = {SYNTHETIC: "Synthetic patients", **{name: t.title for name, t in TABLES.items()}}
+_DATA = {
+    SYNTHETIC: "Synthetic patients",
+    **{name: f"{t.title.split(',')[0]} ({t.n:,} × {t.d})" for name, t in TABLES.items()},
+}
 
 CHOICES: dict[str, Choice] = {
     choice.key: choice
@@ -207,11 +216,52 @@ def defaults() -> Settings:
     return {key: choice.default for key, choice in CHOICES.items()}
 
 
-def read_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
-    """Settings for the known parameters of a link, and a sentence for each that was changed."""
+def to_link(settings: Settings) -> dict[str, str]:
+    """The parameters of a link that restores these settings: what is off its default."""
+    return {
+        key: choice.link(settings[key]) for key, choice in CHOICES.items() if settings[key] != choice.default
+    }
+
+
+FIXED_BY_TABLE = ("n", "d", "s", "spike", "bulk", "scaling")
+
+
+def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
+    """The nearest possible settings to what a link asks for, and one sentence for each that was changed."""
     read = {key: CHOICES[key].read(raw) for key, raw in params.items() if key in CHOICES}
-    settings = {key: value for key, (value, _) in read.items()}
-    return settings, [sentence for _, sentence in read.values() if sentence]
+    asked = defaults() | {key: value for key, (value, _) in read.items()}
+    fixed = FIXED_BY_TABLE if asked["data"] in TABLES else ()
+    was = {key: shown for key, (_, shown) in read.items() if shown is not None and key not in fixed}
+    now, reasons = _give_way(asked, None)
+    said = []
+    for key in dict.fromkeys([*was, *reasons]):
+        name, value = CHOICES[key].name(now["view"] == "board"), CHOICES[key].text(now[key])
+        if key not in was:
+            said.append(_gave_way(key, asked, now, reasons[key]))
+        elif key in reasons:
+            said.append(f"{name} was {was[key]}: set to {value}, as {reasons[key]}.")
+        elif CHOICES[key].numeric and was[key][0] in "+-.0123456789":
+            said.append(f"{name} was {was[key]}: set to {value}, the nearest setting.")
+        else:
+            said.append(f"{name} was {was[key]}: set to {value}.")
+    return now, said
+
+
+def reconcile(settings: Settings, moved: str | None = None) -> tuple[Settings, list[str]]:
+    """The nearest possible combination, and a sentence for each control that gave way.
+
+    The control that was just `moved` stays where it can.
+    """
+    now, reasons = _give_way(settings, moved)
+    return now, [_gave_way(key, settings, now, reason) for key, reason in reasons.items()]
+
+
+def _gave_way(key: str, before: Settings, now: Settings, reason: str) -> str:
+    choice = CHOICES[key]
+    verb = "set"
+    if choice.numeric:
+        verb = "lowered" if now[key] < before[key] else "raised"
+    return f"{choice.name(now['view'] == 'board')} {verb} to {choice.text(now[key])}: {reason}."
 
 
 def _most(key: str, limit: float) -> Value:
@@ -219,50 +269,48 @@ def _most(key: str, limit: float) -> Value:
     return max(option for option in CHOICES[key].options if option <= limit)  # type: ignore[operator]
 
 
-def _least(key: str, limit: float) -> Value:
-    """The smallest option of a control that is at least `limit`."""
-    return min(option for option in CHOICES[key].options if option >= limit)  # type: ignore[operator]
+def _least(key: str, limit: float) -> Value | None:
+    """The smallest option of a control that is at least `limit`, if there is one."""
+    return min((option for option in CHOICES[key].options if option >= limit), default=None)  # type: ignore[operator, type-var]
 
 
-def reconcile(settings: Settings, moved: str | None = None) -> tuple[Settings, list[str]]:
-    """The nearest possible combination, and a sentence for each control that gave way.
+def _give_way(settings: Settings, moved: str | None) -> tuple[Settings, dict[str, str]]:
+    """The nearest possible combination, and for each control that gave way the reason.
 
-    The control that was just `moved` stays where it can; from a link (moved None) k and s give way
-    to d, k to s. A table fixes d, n and the true sparsity.
+    From a link (moved None) k and s give way to d, k to s. A table fixes d, n and the true sparsity.
     """
     now = dict(settings)
-    said: list[str] = []
+    why: dict[str, str] = {}
 
-    def give_way(key: str, value: Value, reason: str) -> None:
-        verb = "lowered" if value < now[key] else "raised"  # type: ignore[operator]
-        now[key] = value
-        said.append(f"{CHOICES[key].label} {verb} to {CHOICES[key].text(value)}: {reason}.")
+    def set_to(key: str, value: Value | None, reason: str) -> None:
+        now[key], why[key] = value, reason
 
     table = TABLES.get(now["data"])
+    if table is None and moved == "s" and now["s"] > now["d"]:
+        set_to("d", _least("d", now["s"]), f"it must be at least s = {now['s']}")
     d, n = (table.d, table.n) if table else (now["d"], now["n"])
-    if table is None and moved == "s" and now["s"] > d:
-        give_way("d", _least("d", now["s"]), f"it must be at least s = {now['s']}")
-        d = now["d"]
-    if table is None and moved == "k" and now["k"] >= now["s"]:
-        give_way("s", _least("s", now["k"] + 1), f"it must stay above k = {now['k']}")
+    if table is None and moved == "k" and now["k"] >= now["s"] and (_least("s", now["k"] + 1) or d + 1) <= d:
+        set_to("s", _least("s", now["k"] + 1), f"it must stay above k = {now['k']}")
     if table is None and now["s"] > d:
-        give_way("s", _most("s", d), f"it cannot exceed d = {d}")
-    top = d if table else now["s"]
+        set_to("s", _most("s", d), f"it cannot exceed d = {d}")
+    name, top = ("d", d) if table else ("s", now["s"])
     if now["k"] >= top:
-        name = "d" if table else "s"
-        give_way("k", _most("k", top - 1), f"it must stay below {name} = {top}")
+        set_to("k", _most("k", top - 1), f"it must stay below {name} = {top}")
     if now["shat"] > d:
-        give_way("shat", _most("shat", d), f"it cannot exceed d = {d}")
+        set_to("shat", _most("shat", d), f"it cannot exceed d = {d}")
     if now["shat"] <= now["k"]:
-        give_way("shat", _least("shat", now["k"] + 1), f"it must stay above k = {now['k']}")
-    if now["N"] > n:
-        give_way("N", _most("N", n), f"there are {n:,} patients")
-    if now["bulk"] >= now["spike"]:
-        give_way("bulk", _most("bulk", now["spike"] / 1.01), f"it must stay below {now['spike']:g}")
+        set_to("shat", _least("shat", now["k"] + 1), f"it must stay above k = {now['k']}")
+    if now["N"] > n and table is None and moved == "N":
+        set_to("n", _least("n", now["N"]), f"there are {now['N']} hospitals")
+    elif now["N"] > n:
+        set_to("N", _most("N", n), f"there are {n:,} patients")
+    if now["bulk"] >= now["spike"] and moved == "bulk":
+        set_to("spike", _least("spike", now["bulk"] * 1.01), f"it must stay above {now['bulk']:g}")
+    elif now["bulk"] >= now["spike"]:
+        set_to("bulk", _most("bulk", now["spike"] / 1.01), f"it must stay below {now['spike']:g}")
     if now["start"] == "near" and d < 2 * now["k"]:
-        now["start"] = "random"
-        said.append(f"Start set to random: a start near the truth needs d at least 2k = {2 * now['k']}.")
-    return now, said
+        set_to("start", "random", f"a start near the truth needs d at least 2k = {2 * now['k']}")
+    return now, why
 
 
 PRESETS: dict[str, Settings] = {

@@ -2,77 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from dppca_core.datasets import TABLES, Table
 from pages.shared import choices
-from pages.shared.choices import CHOICES, PRESETS, SYNTHETIC, Choice, Settings
+from pages.shared.choices import CHOICES, PRESETS, Choice, Settings
 
 _SEEN = "settings of the last run"
 _SAID = "sentences about what was changed"
-_CORRECTED = "settings that replace those of the link"
-_ADDRESS_LAGS = "the address bar still shows the link as it was"
 
 _MAIN = ("eps", "delta", "n", "N", "d", "k", "s", "shat")
 _MORE = ("T", "burn", "noise", "share", "accounting", "neighbours", "scaling", "spike", "bulk")
 _MORE = (*_MORE, "start", "repeats", "seed", "metric", "scale")
-_FIXED_BY_TABLE = ("n", "d", "s", "spike", "bulk", "scaling")
+_SHOWN = ("view", "ghost", "loadings")  # what is shown, not what is measured: presets leave it alone
 _ENDS = "private ↔ accurate"
 
 
-def _open_link() -> tuple[Settings, list[str]]:
-    """What a visit's link asks for: the nearest possible settings, and what was changed."""
-    asked, said = choices.read_link(st.query_params.to_dict())
-    now, gave_way = choices.reconcile(choices.defaults() | asked)
-    return now, said + gave_way
-
-
-def _correct_link(asked: dict[str, str], now: Settings, said: list[str]) -> None:
-    """Once the widgets exist: run again with the possible settings where the link's text says otherwise.
-
-    Streamlit lets a link's text win when a widget is first made, and our value from the second run on.
-    """
-    texts = {key: choice.text(now[key]) for key, choice in CHOICES.items()}
-    if any(key in asked and asked[key] != text for key, text in texts.items()) or said:
-        st.session_state[_CORRECTED] = (now, said)
-        st.rerun()
-
-
-def _keep_possible() -> tuple[Settings, list[str]]:
-    """Before the widgets are made: settings that became impossible give way, aloud."""
+def _possible() -> tuple[Settings, list[str]]:
+    """What the controls, or at first the link, ask for: the nearest possible, and what was changed."""
+    if _SEEN not in st.session_state:
+        return choices.open_link(st.query_params.to_dict())
     before: Settings = st.session_state[_SEEN]
-    if _CORRECTED in st.session_state:
-        possible, said = st.session_state.pop(_CORRECTED)
-        st.session_state[_ADDRESS_LAGS] = True
-    else:
-        if st.session_state.pop(_ADDRESS_LAGS, False):
-            for key in CHOICES:  # assigned once more, now that Streamlit knows the widgets: it
-                if key in st.session_state:  # then writes them into the address bar
-                    st.session_state[key] = st.session_state[key]
-        now = {key: st.session_state.get(key, before[key]) for key in CHOICES}
-        moved = next((key for key in CHOICES if now[key] != before[key]), None)
-        possible, said = choices.reconcile(now, moved)
-        if moved is None:  # the page refreshed itself: what was said still stands
-            said = st.session_state[_SAID]
-    for key, value in possible.items():
-        # A control that was not on screen has lost its widget's value, but not its setting.
-        if st.session_state.get(key, CHOICES[key].default) != value:
-            st.session_state[key] = value
-    return possible, said
+    # A control that was not on screen has no widget to ask, but keeps its setting.
+    now = {key: st.session_state.get(key, before[key]) for key in CHOICES}
+    moved = next((key for key in CHOICES if now[key] != before[key]), None)
+    possible, said = choices.reconcile(now, moved)
+    # Where nothing moved the page refreshed itself: what was said still stands.
+    return possible, st.session_state[_SAID] if moved is None else said
+
+
+def _preset(name: str, now: Settings) -> Settings:
+    """All settings of a preset; detail, ghost and loadings stay as they are now."""
+    return choices.defaults() | {key: now[key] for key in _SHOWN} | PRESETS[name]
 
 
 def _apply_preset() -> None:
-    wanted = choices.defaults() | {"view": st.session_state["view"]}
-    wanted |= PRESETS.get(st.session_state["preset"], {})
-    for key, value in wanted.items():
-        st.session_state[key] = value
-    st.session_state[_SEEN] = wanted
+    name = st.session_state["preset"]
+    if name is not None:
+        wanted, _ = choices.reconcile(_preset(name, settings()))
+        st.session_state[_SEEN], st.session_state[_SAID] = wanted, []
+        for key, value in wanted.items():
+            st.session_state[key] = value
 
 
 def _label(choice: Choice, plain: bool, fixed: str | None) -> str:
-    words = choice.plain if plain else choice.label
+    words = choice.name(plain)
     if fixed:
         return f"{words} :gray[· {fixed}]"
     return f"{words} :gray[· {_ENDS}]" if choice.key in ("eps", "delta") else words
@@ -80,22 +54,19 @@ def _label(choice: Choice, plain: bool, fixed: str | None) -> str:
 
 def _widget(key: str, plain: bool, table: Table | None, fixed: str | None) -> None:
     choice = CHOICES[key]
-    if table and key in _FIXED_BY_TABLE:
-        label = f"{choice.plain if plain else choice.label} :gray[· fixed by the table]"
+    if table and key in choices.FIXED_BY_TABLE:
+        label = f"{choice.name(plain)} :gray[· fixed by the table]"
         shown = {"n": f"{table.n:,}", "d": str(table.d), "s": "all count"}.get(key, "does not apply")
         st.text_input(label, shown, disabled=True, key=f"{key} of {table.name}")
         return
     make = st.select_slider if choice.numeric else st.selectbox
-    own: dict[str, Any] = {"value": choice.default} if choice.numeric else {"index": 0}
     make(
         _label(choice, plain, fixed),
         choice.options,
         key=key,
-        bind="query-params",
         format_func=choice.text,
         disabled=fixed is not None,
         help=choice.help or None,
-        **own,
     )
 
 
@@ -111,11 +82,18 @@ def _why_fixed(key: str, settings: Settings, table: Table | None) -> str | None:
 
 
 def render() -> None:
-    """The sidebar. Afterwards `settings()` is possible and complete."""
-    opening = _SEEN not in st.session_state
-    asked = st.query_params.to_dict()  # before the widgets take what they understand out of it
-    now, said = _open_link() if opening else _keep_possible()
+    """The sidebar, and the link that restores this screen. Afterwards `settings()` is possible."""
+    now, said = _possible()
     st.session_state[_SEEN], st.session_state[_SAID] = now, said
+    for key, value in now.items():
+        if st.session_state.get(key) != value:
+            st.session_state[key] = value
+    chosen = st.session_state.get("preset")
+    if chosen is not None and choices.reconcile(_preset(chosen, now))[0] != now:
+        st.session_state["preset"] = None  # the sliders have left it
+    link = choices.to_link(now)
+    if st.query_params.to_dict() != link:
+        st.query_params.from_dict(link)
     plain, table = now["view"] == "board", TABLES.get(now["data"])
     with st.sidebar:
         st.selectbox(
@@ -129,13 +107,10 @@ def render() -> None:
         for key in _MAIN:
             _widget(key, plain, table, _why_fixed(key, now, table))
         more = st.expander("More settings", key="more", on_change="rerun")
-        with more:
-            for key in _MORE:
-                # A closed drawer sends only what is off its default, which a link must carry.
-                if more.open or now[key] != CHOICES[key].default:
+        if more.open:
+            with more:
+                for key in _MORE:
                     _widget(key, plain, table, _why_fixed(key, now, table))
-    if opening:
-        _correct_link(asked, now, said)
 
 
 def view_switches() -> None:
@@ -145,14 +120,12 @@ def view_switches() -> None:
     left.segmented_control(
         *("Detail", view.options),
         key="view",
-        bind="query-params",
-        default=view.default,
         format_func=view.text,
         label_visibility="collapsed",
         required=True,
     )
-    middle.toggle("Hold the previous setting as a ghost", key="ghost", bind="query-params")
-    right.toggle("Show the loadings found", key="loadings", bind="query-params")
+    middle.toggle("Hold the previous setting as a ghost", key="ghost")
+    right.toggle("Show the loadings found", key="loadings")
 
 
 def settings() -> Settings:
@@ -174,8 +147,3 @@ def notices() -> None:
             f"δ = {chance} is above 1/n: a method that publishes each record outright with "
             f"probability {chance} would keep this guarantee."
         )
-
-
-def on_table() -> bool:
-    """Whether a real table is shown."""
-    return bool(settings()["data"] != SYNTHETIC)

@@ -27,7 +27,7 @@ function place(layout, width) {
       text: `<b>${titles[i]}</b>`, xref: "paper", yref: "paper", x, y, xanchor: "left", yanchor: "bottom",
       showarrow: false, font: { size: 13 },
     });
-  if (panels.length < 3) return { ...layout, margin: { l: 150, r: 10, t: 10, b: 44 } };
+  if (panels.length < 3) return { ...layout, margin: { l: width < 500 ? 96 : 150, r: 10, t: 10, b: 44 } };
   const inner = width - MARGIN.l - MARGIN.r;
   const placed = { ...layout, margin: MARGIN };
   if (width >= 820) {
@@ -111,8 +111,8 @@ class View {
 
   // What is on screen, as far as the data decides it: the same stamp needs no new drawing.
   stamp() {
-    const { scene, version, ghost } = this.data;
-    return JSON.stringify([scene, version, this.index, ghost, ghost && this.data.active]);
+    const { scene, version, complete, ghost } = this.data;
+    return JSON.stringify([scene, version, complete, this.index, ghost, ghost && this.data.active]);
   }
 
   // The page's own epsilon slider speaks to the server only when it is let go; its text changes at once,

@@ -12,8 +12,10 @@ from pages.shared import choices, text
 from pages.shared.choices import Settings
 
 _FORMULAS = r"""
-$$K_t=\sum_i\tfrac{n_i}{n}\Big(\hat\Sigma_iQ_t+\tfrac{G_i}{n_i}\Big),\quad G_i\sim N(0,\sigma^2),\quad
-Q_{t+1}=\mathrm{qr}\big(\mathrm{threshold}_{\hat s}(\mathrm{qr}(K_t))\big)$$
+$$
+K_t=\sum_i\tfrac{n_i}{n}\Big(\hat\Sigma_iQ_t+\tfrac{G_i}{n_i}\Big),\quad G_i\sim N(0,\sigma^2),\quad
+Q_{t+1}=\mathrm{qr}\big(\mathrm{threshold}_{\hat s}(\mathrm{qr}(K_t))\big)
+$$
 
 Exact accounting: $\sigma=\sqrt T\,\Delta\,z$ with
 $\delta=\Phi(\tfrac1{2z}-\varepsilon z)-e^{\varepsilon}\Phi(-\tfrac1{2z}-\varepsilon z)$ and
@@ -22,8 +24,11 @@ $\sigma=\tfrac{2T}{\varepsilon}\sqrt{2\ln(2T/\delta)}$.
 
 Closed form after a burn-in, with $c=\sqrt N,\,N$ or $1$ by noise mode and $f^2$ the mean square of the
 noise rows that thresholding selects:
-$$\sin^2\approx k\,[(s-k)+(\hat s-s)f^2]\,
-\Big[\frac{(c\,\sigma/n\lambda_k)^2}{1-r^2}+\frac{\lambda_k b}{n(\lambda_k-b)^2}\Big]$$
+
+$$
+\sin^2\approx k\,[(s-k)+(\hat s-s)f^2]\,
+\Big[\frac{(c\,\sigma/n\lambda_k)^2}{1-r^2}+\frac{\lambda_k b}{n(\lambda_k-b)^2}\Big]
+$$
 """
 
 

@@ -26,11 +26,13 @@ def payload(found: Results, epsilon: float, settings: Settings) -> dict[str, Any
     All but the active epsilon is built once for a state of the measurements.
     """
     shown = {key: value for key, value in settings.items() if key not in _NOT_DRAWN}
-    state = (found.scene, len(found.cells), tuple(shown.values()))
+    measured = len(found.cells)  # before building, which others may overtake
+    state = (found.scene, measured, tuple(shown.values()))
     with _LOCK:
         built = _BUILT.get(state)
     if built is None:
-        built = _build(found, settings) | {"scene": f"{zlib.crc32(repr(shown).encode()):08x}"}
+        mark = f"{zlib.crc32(repr(shown).encode()):08x}"
+        built = _build(found, settings) | {"scene": mark, "version": measured}
         with _LOCK:
             _BUILT[state] = built
             while len(_BUILT) > _KEPT:
@@ -46,7 +48,6 @@ def _build(found: Results, settings: Settings) -> dict[str, Any]:
     missing = found.next_missing(1.0) is not None
     return charts.explorer(found, settings, bounds) | {
         "complete": not missing,
-        "version": len(found.cells),
         "progress": f"{len(found.cells):,} runs measured, more coming" if missing else "",
         "plain": plain,
         "scrub": "Try other privacy settings" if plain else "Scrub ε",
@@ -62,9 +63,16 @@ def _tile_titles(found: Results, settings: Settings) -> list[str]:
     measure = choices.CHOICES["metric"].text(settings["metric"])
     synthetic = not isinstance(found.scene.population, str)
     rows = "true rows found" if synthetic else f"heaviest {found.support_size} features found"
+    energy = settings["metric"] == "energy"
     if settings["view"] == "board":
-        return ["Error", "Right measurements found", "Noise added", "Each hospital sends"]
-    return [f"Error, {measure}", f"Share of the {rows}", "Noise σ per entry", "Each hospital sends"]
+        first = "Share of the pattern captured" if energy else "Error"
+        return [first, "Right measurements found", "Noise added", "Each hospital sends"]
+    return [
+        "Captured energy" if energy else f"Error, {measure}",
+        f"Share of the {rows}",
+        "Noise σ per entry",
+        "Each hospital sends",
+    ]
 
 
 def _words(
@@ -82,7 +90,7 @@ def _words(
         "epsilon": choices.number(epsilon),
         "odds": text.odds(epsilon, scene.delta, scene.neighbours),
         "theorem": _theorem(theorem, prediction, settings),
-        "printed": _printed(found, epsilon),
+        "printed": _printed_plainly(found) if plain else _printed(found, epsilon),
     }
     if not cells:
         return shown | {"sentence": "Measuring …", "tiles": [["…", ""]] * 4}
@@ -90,13 +98,14 @@ def _words(
     support = float(np.median([cell.support for cell in cells]))
     reference = found.measured(charts.REFERENCE, epsilon)
     free = [scale.of(cell)[-1] for cell in reference]
-    without = f"; without privacy {text.short(quantiles(free)[1])}" if free else ""
+    rows = "" if charts.whole(found) else f", on as many {_columns_are(found)},"
+    without = f"; without privacy{rows} {text.error(quantiles(free)[1])}" if free else ""
     verb = "captures" if scale.metric == "energy" else "finds"
     directions = text.count(scene.k, "direction", "directions")
     quality = (
-        f"a share of {text.short(middle)} of what the best {directions} hold"
+        f"a share of {text.error(middle)} of what the best {directions} hold"
         if scale.metric == "energy"
-        else f"the {directions} with error {text.short(middle)}"
+        else f"the {directions} with error {text.error(middle)}"
     )
     setting = f"privacy setting {epsilon:g}" if plain else f"ε = {choices.number(epsilon)}"
     sentence = (
@@ -110,12 +119,12 @@ def _words(
     rows = [text.percent(support), f"{found.support_size:,} of {scene.d:,} count"]
     if found.support_size >= scene.d:
         rows = ["–", "every row is kept"]
-    spread = f"{text.short(low)} to {text.short(high)} in 8 of 10 runs" if len(cells) > 2 else ""
+    spread = f"{text.error(low)} to {text.error(high)} in 8 of 10 runs" if len(cells) > 2 else ""
     message = text.size(cells[0].bytes_sent)
     return shown | {
         "sentence": sentence,
         "tiles": [
-            [text.short(middle), spread],
+            [text.error(middle), spread],
             rows,
             [relative, strength] if plain else [text.short(noise), f"{relative} {strength}"],
             [message, f"in {text.count(scene.iterations, 'round', 'rounds')}"],
@@ -142,6 +151,23 @@ def _theorem(theorem: Bound, prediction: Bound, settings: Settings) -> str:
     if unpredicted:
         said += f" The closed form is silent too: it needs {unpredicted[0]}."
     return said
+
+
+def _columns_are(found: Results) -> str:
+    return "pixels" if found.scene.population == "digits" else "measurements"
+
+
+def _printed_plainly(found: Results) -> str:
+    """What `_printed` warns of, for a reader without symbols."""
+    scene = found.scene
+    said = []
+    if scene.accounting == "as-printed":
+        said.append("The noise is as the papers print it, which protects more or less than the setting says.")
+    if scene.provider_noise == "shared" and scene.providers > 1:
+        said.append("Hospitals share one noise, as printed: two messages together reveal what it hides.")
+    if scene.failure == 0.5:
+        said.append("Rows are scaled by the largest of them, as published, which itself is private.")
+    return " ".join(said)
 
 
 def _printed(found: Results, epsilon: float) -> str:

@@ -2,6 +2,8 @@
 
 import math
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from dppca_core.types import Budget
 
@@ -30,7 +32,7 @@ def short(value: float) -> str:
     """Two significant digits, as a person would write them."""
     if not math.isfinite(value):
         return "–"
-    if abs(value) < 1e-7:  # an iteration's tolerance, not a measurement
+    if value == 0:
         return "0"
     if abs(value) >= 1:
         return f"{value:.2f}"
@@ -38,6 +40,11 @@ def short(value: float) -> str:
         return f"{float(f'{value:.2g}'):g}"
     mantissa, exponent = f"{value:.1e}".split("e")
     return f"{mantissa}e{int(exponent)}"
+
+
+def error(value: float) -> str:
+    """`short`, with what lies below an iteration's tolerance shown as no error at all."""
+    return short(0.0 if abs(value) < 1e-7 else value)
 
 
 def percent(share: float) -> str:
@@ -89,4 +96,18 @@ def printed_truth(title: str, true_epsilon: float, budget: Budget) -> str:
     return (
         f"{title}, calibrated as printed for ε = {budget.epsilon:g}, truly has "
         f"ε = {given} at δ = {number(budget.delta)}."
+    )
+
+
+def try_explorer(settings: Mapping[str, Any]) -> str:
+    """What to do next on the front page."""
+    hospitals = "Hospitals" if settings["view"] == "board" else "Hospitals N"
+    if settings["data"] != "synthetic":
+        return (
+            "move the privacy slider to the right until DPS-PCA leaves the random guess, and compare with "
+            "Analyze Gauss, which needs a curator whom all hospitals trust. Few patients buy little privacy."
+        )
+    return (
+        f"move *{hospitals}* up and watch the error grow with its square root, then set *Noise across "
+        "hospitals* (*More settings*) to secure aggregation: the price of not trusting the server is gone."
     )

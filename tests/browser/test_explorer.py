@@ -45,6 +45,22 @@ def test_a_link_copied_after_moving_reopens_the_same_screen(watched, address):
     assert other.drawn() == page.drawn()
 
 
+def test_a_presets_link_and_a_reload_keep_the_screen(watched, address):
+    """What the program sets, not only what a widget was moved to, is in the address bar."""
+    page = watched().open(f"{address}?repeats=2&ghost=true")
+    page.page.get_by_role("combobox", name="Start from").click()
+    page.page.get_by_role("option", name="Five hospitals, small").click()
+    page.page.wait_for_url("**n=10000**")
+    page.settle()
+    said = page.sentence()
+    assert said.startswith("With 10,000 patients in 5 hospitals")
+    assert "ghost=true" in page.page.url
+    assert watched().open(page.page.url).sentence() == said
+    page.page.reload()
+    page.settle()
+    assert page.sentence() == said
+
+
 def test_the_scrub_is_live_and_asks_the_server_nothing(watched, address):
     page = watched().open(f"{address}?repeats=2")
     sent: list[object] = []
@@ -103,11 +119,13 @@ def test_a_hostile_link_opens_with_one_sentence_and_no_script(watched, address):
     page.page.on("dialog", lambda dialog: page.errors.append(dialog.message))
     page.open(f"{address}?eps=0&n=1e40&k=20&s=5&view=%3Cscript%3Ealert(1)%3C%2Fscript%3E&repeats=1")
     said = page.page.get_by_test_id("stAlert").inner_text()
-    assert "Privacy was 0: set to 0.01" in said and "Patients in total was 1e40: set to 1,000,000,000" in said
-    assert "k lowered to 4" in said
+    assert (
+        "Privacy loss ε was 0: set to 0.01" in said
+        and "Patients in total n was 1e40: set to 1,000,000,000" in said
+    )
+    assert "Components k lowered to 4" in said
     assert page.page.get_by_test_id("stException").count() == 0
     assert page.errors == []
-    page.press("Hospitals", "ArrowRight")
     page.page.wait_for_url("**k=4**")  # the address bar shows the settings, not what was asked for
     assert "script" not in page.page.url and "1e40" not in page.page.url
 

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from inspect import signature
 from itertools import combinations
 
 import numpy as np
@@ -169,6 +170,34 @@ def test_a_bad_s_hat_is_refused_by_name_and_value(method, s_hat):
 def test_a_sparse_answer_has_s_hat_rows(method):
     found = run(method, small_cohort(), s_hat=4)
     assert np.count_nonzero(found.basis.any(axis=1)) == 4
+
+
+STARTED = {name: m for name, m in METHODS.items() if "start" in signature(m.fit).parameters}
+
+
+@pytest.mark.parametrize("method", STARTED.values(), ids=STARTED.keys())
+@pytest.mark.parametrize(
+    ("start", "says"),
+    [
+        (1e9 * SMALL.basis, "start must have orthonormal columns"),  # noise would vanish beside it
+        (np.full((8, 2), np.nan), "start must have orthonormal columns"),
+        (SMALL.basis[:, :1], r"start must have shape \(8, 2\), got \(8, 1\)"),
+    ],
+    ids=["too long", "not a number", "wrong shape"],
+)
+def test_a_start_that_breaks_the_sensitivity_is_refused(method, start, says):
+    with pytest.raises(ValueError, match=says):
+        run(method, small_cohort(), start=start)
+
+
+@EVERY
+def test_arguments_of_the_wrong_kind_are_refused_by_name(method):
+    with pytest.raises(ValueError, match="cohort must be a Cohort, got None"):
+        run(method, None)
+    with pytest.raises(ValueError, match="budget must be a Budget, got 1"):
+        run(method, small_cohort(), budget=1)
+    with pytest.raises(ValueError, match="rng must be a Generator, got 7"):
+        method.fit(small_cohort(), k=2, budget=BUDGET, rng=7)
 
 
 ODD = {

@@ -218,6 +218,21 @@ def test_bad_arguments_are_refused_by_name(bad):
         gaussian.composed_std(Budget(1.0, 0.1), bad, 10)
 
 
+@pytest.mark.parametrize("bad", [-1.0, math.nan, math.inf])
+def test_a_bad_epsilon_is_refused_by_name(bad):
+    with pytest.raises(ValueError, match=f"epsilon.*{bad}"):
+        gaussian.delta_of(1.0, bad)
+
+
+@pytest.mark.parametrize("accounting", ACCOUNTINGS)
+@pytest.mark.parametrize("epsilon", [1e-12, 1e12])
+@pytest.mark.parametrize("delta", [1e-300, 1 - 1e-12])
+def test_every_corner_of_a_budget_has_a_multiplier(epsilon, delta, accounting):
+    multiplier = gaussian.noise_multiplier(Budget(epsilon, delta, accounting=accounting))
+    assert 0 < multiplier < math.inf
+    assert gaussian.epsilon_of(multiplier, delta) >= 0
+
+
 @pytest.mark.parametrize("bad", [0, -3, 2.0, True])
 def test_a_bad_number_of_steps_is_refused_by_name(bad):
     with pytest.raises(ValueError, match=f"steps.*{bad}"):

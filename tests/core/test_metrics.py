@@ -28,6 +28,20 @@ def test_small_angles_keep_their_digits(angle):
     assert metrics.principal_angles(basis, truth)[-1] == pytest.approx(angle, rel=1e-7, abs=0)
 
 
+@pytest.mark.parametrize(
+    ("basis", "truth", "says"),
+    [
+        (np.eye(5)[:, :2], np.eye(5)[:, :1], r"truth must have shape \(5, 2\), got \(5, 1\)"),
+        (np.eye(5)[:, :2], np.eye(4)[:, :2], r"truth must have shape \(5, 2\), got \(4, 2\)"),
+        (2 * np.eye(5)[:, :2], np.eye(5)[:, :2], "basis must have orthonormal columns.*off by 3"),
+        (np.full((5, 2), np.nan), np.eye(5)[:, :2], "basis must have orthonormal columns.*nan"),
+    ],
+)
+def test_what_is_no_basis_is_refused(basis, truth, says):
+    with pytest.raises(ValueError, match=says):
+        sin_theta(basis, truth)
+
+
 @given(shape=shapes, one=seeds, other=seeds)
 def test_agrees_with_scipy(shape, one, other):
     """To 1e-7, the digits that an arcsine keeps near a right angle."""

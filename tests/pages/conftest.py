@@ -42,6 +42,11 @@ class Screen:
         figure = self.figure
         return figure["words"][figure["active"]]
 
+    @property
+    def link(self) -> dict[str, str]:
+        """The parameters in the address bar."""
+        return dict(self.app.query_params)
+
     def setting(self, key: str) -> Any:
         """The value of a control."""
         return self.app.session_state[key]

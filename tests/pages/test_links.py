@@ -9,7 +9,9 @@ from pages.shared.choices import CHOICES
 
 BAD = {
     "not a number": ({"eps": "abc"}, {"eps": 1.0}, "not a number"),
-    "nothing": ({"n": ""}, {"n": 100_000}, "not a number"),
+    "nothing": ({"n": ""}, {"n": 100_000}, "Patients in total n was not readable: set to 100,000."),
+    "decimal comma": ({"eps": "1,3"}, {"eps": 1.25}, "Privacy loss ε was 1,3: set to 1.25, the nearest"),
+    "underscores": ({"eps": "1__0"}, {"eps": 1.0}, "not a number"),
     "nan": ({"delta": "nan"}, {"delta": 1e-5}, "not a number"),
     "zero": ({"eps": "0"}, {"eps": 0.01}, "set to 0.01"),
     "negative": ({"n": "-5"}, {"n": 100}, "set to 100"),
@@ -18,7 +20,14 @@ BAD = {
     "between": ({"eps": "0.97"}, {"eps": 1.0}, "set to 1"),
     "script": ({"view": "<script>alert(1)</script>"}, {"view": "analyst"}, "not a choice"),
     "k at s": ({"k": "10", "s": "10"}, {"k": 9}, "k lowered to 9: it must stay below s = 10"),
+    "k off the scale": (
+        {"k": "50", "s": "10"},
+        {"k": 9},
+        "k was 50: set to 9, as it must stay below s = 10.",
+    ),
     "rows beyond d": ({"shat": "500", "d": "100"}, {"shat": 100}, "cannot exceed d = 100"),
+    "rows off the scale": ({"shat": "9999"}, {"shat": 200}, "ŝ was 9999: set to 200, as it cannot exceed d"),
+    "a board's words": ({"k": "50", "view": "board"}, {"k": 9}, "Directions to find was 50: set to 9"),
     "s beyond d": ({"s": "300", "d": "100"}, {"s": 100}, "cannot exceed d = 100"),
     "more hospitals than patients": ({"N": "200", "n": "100"}, {"N": 100}, "there are 100 patients"),
     "unknown data": ({"data": "../../etc/passwd"}, {"data": "synthetic"}, "not a choice"),
@@ -41,6 +50,37 @@ def test_a_good_link_says_nothing(screen):
     assert page.setting("n") == 1_000_000
 
 
+def test_one_setting_is_spoken_of_once(screen):
+    page = screen(k="50", s="10", shat="9999")
+    assert page.notices.count("Components k") == 1 and page.notices.count("Rows kept") == 1
+
+
+def test_what_a_table_fixes_is_not_spoken_of(screen):
+    assert screen(data="digits", n="5", d="3").notices == ""
+
+
+def test_a_link_restores_what_made_it(screen):
+    """What off-default settings write, and nothing else; a corrected link writes what it became."""
+    link = {"eps": "2", "accounting": "as-printed", "noise": "shared", "view": "board", "ghost": "true"}
+    assert screen(**link).link == link | {"repeats": "2"}
+    assert screen(eps="0", metric="PROJECTOR", d="200").link == {
+        "eps": "0.01",
+        "metric": "projector",
+        "repeats": "2",
+    }
+
+
+@pytest.mark.parametrize("name", choices.PRESETS)
+def test_a_presets_link_is_the_preset(screen, name):
+    page = screen(view="board", ghost="true")
+    page.move("preset", name)
+    copied = screen(**({"repeats": "10"} | page.link))
+    assert all(copied.setting(key) == page.setting(key) for key in ("view", "ghost", *choices.PRESETS[name]))
+    assert (copied.setting("view"), copied.setting("ghost")) == ("board", True)
+    page.move("eps", 0.05)
+    assert page.setting("preset") is None
+
+
 @given(
     st.dictionaries(
         st.sampled_from([*CHOICES, "unknown"]),
@@ -50,10 +90,10 @@ def test_a_good_link_says_nothing(screen):
 )
 @settings(max_examples=400, deadline=None)
 def test_any_link_becomes_a_possible_scene(link):
-    asked, _ = choices.read_link(link)
-    possible, _ = choices.reconcile(choices.defaults() | asked)
+    possible, _ = choices.open_link(link)
     again, said = choices.reconcile(possible)
     assert again == possible and said == []
+    assert choices.open_link(choices.to_link(possible)) == (possible, [])
     assert all(possible[key] in choice.options for key, choice in CHOICES.items())
     scene, _ = scenes.of(possible)
     assert 1 <= scene.k < scene.d and scene.k < scene.s_hat <= scene.d
@@ -71,8 +111,13 @@ def test_any_sequence_of_moves_stays_possible(moves):
     now = choices.defaults()
     for key, value in moves:
         now, _ = choices.reconcile(now | {key: value}, moved=key)
-        assert now[key] == value or key in ("s", "k", "shat", "N", "bulk", "start", "d")
+        assert now[key] == value or key in ("s", "k", "shat", "N", "start", "d")
         scenes.of(now)
+
+
+def test_one_control_gives_way_at_the_end_of_the_scale():
+    full = choices.defaults() | {"d": 10, "s": 10, "k": 10, "shat": 10}
+    assert choices.reconcile(full, moved="k")[1] == ["Components k lowered to 9: it must stay below s = 10."]
 
 
 def test_the_moved_control_stays_and_the_other_gives_way():
@@ -85,3 +130,4 @@ def test_the_moved_control_stays_and_the_other_gives_way():
 def test_a_control_reads_its_own_text_back(choice):
     for option in choice.options:
         assert choice.read(choice.text(option)) == (option, None)
+        assert choice.read(choice.link(option)) == (option, None)
