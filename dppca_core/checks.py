@@ -33,6 +33,13 @@ def _number(name: str, value: object) -> float:
         return math.inf
 
 
+def not_negative(**named: float) -> None:
+    """Raise ValueError unless every value is at least zero and finite."""
+    for name, value in named.items():
+        if not 0 <= _number(name, value) < math.inf:
+            raise ValueError(f"{name} must be at least 0 and finite, got {value!r}")
+
+
 def inside_unit_interval(**named: float) -> None:
     """Raise ValueError unless every value lies strictly between 0 and 1."""
     for name, value in named.items():
