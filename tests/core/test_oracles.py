@@ -1,6 +1,7 @@
 """The published experiment at d = 1000: oracles 5, 6 and 7 of theory.md section 10.
 
-(1, 2: test_gaussian. 3, 4: test_ge2018. 11: test_metrics. 13: test_spiked.)
+(1, 2: test_gaussian. 3, 4: test_ge2018. 9: test_local_releases. 11: test_metrics. 13: test_spiked.
+14: test_fantope.)
 Rows are scaled by the median of the largest of n rows; the oracles divide by the largest row itself, whose
 square was 8319 where the median is 8150 (theory.md section 7): up to 2 % of an error, 3 % with rounding.
 """
