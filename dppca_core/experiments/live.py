@@ -7,8 +7,9 @@ method changes no other method's numbers.
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -84,7 +85,11 @@ class Scene:
     def cohort(self, repeat: int) -> Cohort:
         """The patients of this repeat, dealt to the hospitals."""
         if isinstance(self.population, SpikedModel):
-            return _pooled(self, repeat % self.patient_draws).deal(self.sizes)
+            index, sizes = repeat % self.patient_draws, self.sizes
+            key = (self.population, self.n, self.failure, self.seed, index, sizes)
+            size = 8 * len(sizes) * self.d**2
+            dealt: Cohort = _DEALS.get(key, lambda: _pooled(self, index).deal(sizes), size)
+            return dealt
         return datasets.cohort(self.population, self.sizes, self.seed)
 
     @property
@@ -102,42 +107,43 @@ class Scene:
         return np.random.default_rng([self.seed, repeat, *name.encode()])
 
 
-class _DrawCache:
-    """The last pooled draws, by recipe, within a number of bytes: any n is a d x d matrix."""
+class _Cache:
+    """What was drawn last, by recipe, within a number of bytes."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._held: OrderedDict[object, PooledDraw] = OrderedDict()
+        self._held: OrderedDict[object, tuple[Any, int]] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, key: object) -> PooledDraw | None:
+    def get(self, key: object, draw: Callable[[], Any], size: int) -> Any:
+        """What is held under this key, else what `draw` gives, `size` bytes large."""
         with self._lock:
             if key in self._held:
                 self._held.move_to_end(key)
-            return self._held.get(key)
-
-    def put(self, key: object, draw: PooledDraw) -> None:
+                return self._held[key][0]
+        drawn = draw()
         with self._lock:
-            self._held[key] = draw
-            total = sum(held.factor.nbytes + held.moment.matrix.nbytes for held in self._held.values())
-            while total > self._limit and len(self._held) > 1:
-                _, old = self._held.popitem(last=False)
-                total -= old.factor.nbytes + old.moment.matrix.nbytes
+            self._held[key] = (drawn, size)
+            while sum(size for _, size in self._held.values()) > self._limit and len(self._held) > 1:
+                self._held.popitem(last=False)
+        return drawn
 
 
-_DRAWS = _DrawCache(limit=256 * 2**20)
+_DRAWS = _Cache(limit=256 * 2**20)
+_DEALS = _Cache(limit=128 * 2**20)  # hospitals' own moments
 
 
 def _pooled(scene: Scene, index: int) -> PooledDraw:
     model = scene.population
     assert isinstance(model, SpikedModel)
-    key = (model, scene.n, scene.failure, scene.seed, index)
-    draw = _DRAWS.get(key)
-    if draw is None:
+
+    def draw() -> PooledDraw:
         rng = np.random.default_rng([scene.seed, index, *b"patients"])
-        draw = model.draw_pooled(scene.n, rng, failure=scene.failure)
-        _DRAWS.put(key, draw)
-    return draw
+        return model.draw_pooled(scene.n, rng, failure=scene.failure)
+
+    key = (model, scene.n, scene.failure, scene.seed, index)
+    drawn: PooledDraw = _DRAWS.get(key, draw, 16 * model.d**2)
+    return drawn
 
 
 class Truth(NamedTuple):
@@ -158,6 +164,18 @@ class Cell(NamedTuple):
     noise_std: float
     bytes_sent: int
     seconds: float
+    notes: tuple[str, ...]
+
+
+def run_seconds(name: str, d: int, k: int, providers: int) -> float:
+    """Roughly one run's time: its eigenproblems, each 1.6 ms at d = 200 and growing by d^2.4 (measured)."""
+    return METHODS[name].cost(d, k, providers) * 1.6e-3 * math.exp(2.4 * math.log(d / 200))
+
+
+# A method is live up to four eigenproblems, or a tenth of a second; the others run when asked for.
+_LIVE_COST, _LIVE_SECONDS = 4.0, 0.1
+_SWEEP_REPEATS = 4  # of methods other than the traced one, away from the epsilon that is looked at
+_SLOW_REPEATS = 3
 
 
 @dataclass
@@ -165,7 +183,6 @@ class Results:
     """The cells of a scene measured so far. Filling it twice gives the same numbers."""
 
     scene: Scene
-    names: tuple[str, ...] = tuple(METHODS)
     cells: dict[tuple[str, float, int], Cell] = field(default_factory=dict)
 
     @cached_property
@@ -188,15 +205,43 @@ class Results:
         population = self.scene.population
         return population.s if isinstance(population, SpikedModel) else self.scene.s_hat
 
+    @cached_property
+    def skipped(self) -> dict[str, str]:
+        """Methods that cannot run here, and why."""
+        reasons = {name: method.skip(self.scene.d) for name, method in METHODS.items()}
+        return {name: reason for name, reason in reasons.items() if reason}
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Methods that are fast enough here to be live."""
+        scene = self.scene
+        return tuple(
+            name
+            for name, method in METHODS.items()
+            if name not in self.skipped
+            and (
+                method.cost(scene.d, scene.k, scene.providers) <= _LIVE_COST
+                or run_seconds(name, scene.d, scene.k, scene.providers) <= _LIVE_SECONDS
+            )
+        )
+
+    @cached_property
+    def slow(self) -> tuple[str, ...]:
+        """Methods that run here only when asked for."""
+        return tuple(name for name in METHODS if name not in self.names and name not in self.skipped)
+
     def private(self, name: str) -> bool:
         """Whether the method depends on epsilon at all."""
-        return METHODS[name].guarantee != "none"
+        return METHODS[name].private
 
     def repeats_of(self, name: str) -> int:
-        """Repeats that the fill aims for: all, fewer where one d x d eigenproblem takes long."""
+        """Repeats that the fill aims for: all, fewer where one run takes long."""
         if name == TRACED:
             return self.scene.repeats
-        return max(1, min(self.scene.repeats, int(1e9 / self.scene.d**3)))
+        scene = self.scene
+        work = METHODS[name].cost(scene.d, scene.k, scene.providers) * scene.d**3
+        least = 1 if name in self.names else min(scene.repeats, _SLOW_REPEATS)
+        return max(least, min(scene.repeats, int(1e9 / work)))
 
     def cell(self, name: str, epsilon: float, repeat: int) -> Cell:
         """Measured now unless it was before."""
@@ -250,6 +295,7 @@ class Results:
             noise_std=estimate.noise_std,
             bytes_sent=estimate.bytes_sent,
             seconds=estimate.seconds,
+            notes=estimate.notes,
         )
 
     def first(self, epsilon: float) -> Iterator[tuple[str, float, int]]:
@@ -259,19 +305,23 @@ class Results:
         yield from ((TRACED, epsilon, r) for r in same_draw or range(scene.repeats))
         if scene.d <= 1000:
             yield from ((TRACED, e, 0) for e in EPSILONS)
-        for repeat in range(min(scene.repeats, 3, int(1e8 / scene.d**3))):
-            yield from ((name, epsilon, repeat) for name in self.names)
+        if scene.d <= 400:
+            yield from ((name, epsilon, 0) for name in self.names)
 
-    def rest(self, epsilon: float) -> Iterator[tuple[str, float, int]]:
-        """All other cells: this epsilon, then the sweep, then the methods at the other epsilons."""
+    def rest(self, epsilon: float, slow: bool = False) -> Iterator[tuple[str, float, int]]:
+        """All other cells: this epsilon, with or without the slow methods, then the other epsilons."""
         others = sorted(EPSILONS, key=lambda e: abs(np.log(e / epsilon)))
         for name in self.names:
             yield from ((name, epsilon, r) for r in range(self.repeats_of(name)))
         yield from ((TRACED, e, r) for r in range(self.scene.repeats) for e in others)
+        if slow:
+            for repeat in range(_SLOW_REPEATS):
+                yield from ((name, epsilon, repeat) for name in self.slow if repeat < self.repeats_of(name))
         for e in others:
             for name in self.names:
                 if self.private(name):
-                    yield from ((name, e, r) for r in range(self.repeats_of(name)))
+                    repeats = min(self.repeats_of(name), _SWEEP_REPEATS)
+                    yield from ((name, e, r) for r in range(repeats))
 
     def missing(self, wanted: Iterator[tuple[str, float, int]]) -> list[tuple[str, float, int]]:
         """Those of the wanted cells that have not been measured."""
@@ -282,9 +332,9 @@ class Results:
             if (name, e if self.private(name) else EPSILONS[0], r) not in self.cells:
                 yield name, e, r
 
-    def next_missing(self, epsilon: float) -> tuple[str, float, int] | None:
+    def next_missing(self, epsilon: float, slow: bool = False) -> tuple[str, float, int] | None:
         """The most wanted cell that is still missing, or None when the scene is complete."""
-        wanted = chain(self.first(epsilon), self.rest(epsilon))
+        wanted = chain(self.first(epsilon), self.rest(epsilon, slow))
         return next(iter(self._lacking(wanted)), None)
 
     def measured(self, name: str, epsilon: float) -> list[Cell]:
