@@ -135,8 +135,8 @@ def _floor(energies: Array, others: Array) -> float:
     """
     d, m = others.shape
     pairs = (others[:, :, None] * others[:, None, :]).reshape(d, m * m)
-    low: float = energies[0] - (d - m - 1) / 2
-    high: float = energies[m]
+    low: float = float(energies[0]) - (d - m - 1) / 2
+    high = float(energies[m])
     while high - low > max(_FLOOR_ERROR, 1e-15 * float(energies[-1])):
         tried = np.linspace(low, high, _CANDIDATES + 2)
         precision = 1 + 2 * (energies - tried[1:-1, None])
