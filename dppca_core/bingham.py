@@ -34,6 +34,7 @@ from dppca_core.types import Array
 STRONGEST = 1e14  # energies beyond are not resolved to the unit that the density needs in double precision
 _CANDIDATES = 16  # floors tried at once
 _FLOOR_ERROR = 0.1  # costs at most 1 % of the acceptance rate
+_PATIENCE = 1000  # blocks without a draw; below a rate of 1e-4 the floor was lost to rounding
 
 
 def energies(matrix: Array) -> tuple[Array, Array]:
@@ -88,13 +89,21 @@ class Conditional:
         return kept
 
     def draw(self, count: int, rng: np.random.Generator) -> Array:
-        """Independent exact draws, (d, count), in blocks of at most d proposals."""
+        """Independent exact draws, (d, count), in blocks of at most max(d, 64) proposals.
+
+        Raises ArithmeticError, instead of trying for ever, where rounding leaves nothing to accept.
+        """
         kept: list[Array] = []
-        missing = count
+        missing, idle = count, 0
         while missing > 0:
             size = min(missing * math.ceil(math.sqrt(self.dimension)), max(len(self.energies), 64))
             proposed = self.propose(size, rng)
-            accepted = np.log(rng.random(size)) < self.log_acceptance(proposed)
+            accepted = -rng.standard_exponential(size) < self.log_acceptance(proposed)
+            idle = 0 if accepted.any() else idle + 1
+            if idle > _PATIENCE:
+                raise ArithmeticError(
+                    f"energies up to {self.energies[-1]:.3g} are not resolved: scale them down"
+                )
             kept.append(proposed[:, accepted][:, :missing])
             missing -= kept[-1].shape[1]
         return np.concatenate(kept, axis=1)
@@ -104,19 +113,21 @@ def conditional(energies: Array, others: Array) -> Conditional:
     """The law of a column orthogonal to `others`, (d, m) orthonormal, 0 <= m < d; `energies` ascending.
 
     P is diagonal but for the constraint others^T z = 0. By interlacing it is positive from coordinate m + 1
-    on. There y = P^(1/2) z enters the constraint only through `inner`, its m coordinates in the basis
-    `frame` of P^(-1/2) others; with the first m coordinates of z they lie in a null space of dimension
-    min(m, d - m), where a small Cholesky factor draws them. O(d m^2), no d x d matrix.
+    on. There y = P^(1/2) z enters the constraint only through its m coordinates in the basis `frame` of
+    P^(-1/2) others; with the first m coordinates of z they lie in a null space of dimension min(m, d - m),
+    where a small Cholesky factor draws them. O(d m^2), no d x d matrix.
     """
     m = others.shape[1]
     floor = _floor(energies, others)
     step = _FLOOR_ERROR
     while True:
         precision = 1 + 2 * (energies - floor)
-        root = np.sqrt(precision[m:])
-        frame, triangle = np.linalg.qr(others[m:] / root[:, None])
-        null = np.linalg.qr(np.concatenate([others[:m], triangle]), mode="complete")[0][:, m:]
-        weights = np.concatenate([precision[:m], np.ones(len(triangle))])
+        # All constraints on one scale: P can range over 1e12, and its small eigenvalues are differences.
+        root = np.sqrt(np.maximum(np.abs(precision), 1))
+        scaled = others / root[:, None]
+        frame, triangle = np.linalg.qr(scaled[m:])
+        null = np.linalg.qr(np.concatenate([scaled[:m], triangle]), mode="complete")[0][:, m:]
+        weights = np.concatenate([precision[:m] / root[:m] ** 2, np.ones(len(triangle))])
         try:
             factor = np.linalg.cholesky((null.T * weights) @ null)
         except np.linalg.LinAlgError:
@@ -124,7 +135,8 @@ def conditional(energies: Array, others: Array) -> Conditional:
             step *= 2
             continue
         mixed = np.linalg.solve(factor, null.T).T
-        return Conditional(energies, floor, mixed[:m], mixed[m:], frame, root)
+        head = mixed[:m] / root[:m, None]
+        return Conditional(energies, floor, head, mixed[m:], frame, root[m:])
 
 
 def _floor(energies: Array, others: Array) -> float:
@@ -140,7 +152,7 @@ def _floor(energies: Array, others: Array) -> float:
     while high - low > max(_FLOOR_ERROR, 1e-15 * float(energies[-1])):
         tried = np.linspace(low, high, _CANDIDATES + 2)
         precision = 1 + 2 * (energies - tried[1:-1, None])
-        precision[np.abs(precision) < 1e-9] = 1e-9  # a pole of G, on neither side of the answer
+        precision[np.abs(precision) < 1e-3] = 1e-3  # off the poles of G, by less than the floor's error
         inverse = 1 / precision
         values, vectors = np.linalg.eigh((inverse @ pairs).reshape(_CANDIDATES, m, m))
         values[values == 0] = -1e-30  # P is singular there: reads as an infinite trace

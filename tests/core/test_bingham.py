@@ -1,6 +1,7 @@
 """Bingham draws against quadrature, contour integrals, the complement's exact law and importance sampling."""
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -291,6 +292,28 @@ def test_the_strongest_energies_still_give_a_frame(d, k):
         np.testing.assert_allclose(found.T @ found, np.eye(k), atol=1e-12)
     top = bingham.chain(energies, np.eye(d)[:, :k], 3, np.random.default_rng(16)).frame
     assert np.linalg.norm(top[k:]) < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("energies", "others"),
+    [
+        (np.array([0.0, *[2e11] * 59]), frame_of(60, 4, seed=20)),
+        (40.0 * np.arange(60), np.eye(60)[:, [3, 50, 0, 17, 8, 29]]),
+        (np.array([0.0, 5e13, *[6e13] * 18]), np.eye(20)[:, :2]),
+    ],
+    ids=["one direction alone, strong", "whole numbers on the axes", "two strong directions held"],
+)
+def test_rounding_does_not_cost_the_rate(energies, others):
+    """Differences of 1e12 or candidates on a pole of G: the rate stays above half of .85/sqrt(q)."""
+    law = bingham.conditional(energies, others)
+    rate = np.exp(law.log_acceptance(law.propose(2000, np.random.default_rng(21)))).mean()
+    assert rate > 0.42 / np.sqrt(law.dimension)
+
+
+def test_a_lost_floor_is_an_error_and_no_endless_loop():
+    law = replace(alone(np.array([0.0, 1.0, 2.0])), floor=-1e6)
+    with pytest.raises(ArithmeticError, match="energies up to 2 are not resolved"):
+        law.draw(1, np.random.default_rng(22))
 
 
 def test_memory_is_of_the_order_of_the_frame():
