@@ -2,7 +2,7 @@
 
 Both are estimates from a finite chain: a bad value shows that it has not mixed, a good one never proves
 that it has. Short traces (20 scans) give rough values: split R-hat of a perfect sampler then exceeds 1.2
-about once in ten runs.
+about once in thirty runs.
 """
 
 import numpy as np

@@ -118,7 +118,7 @@ def test_without_noise_it_is_plain_pca(method, k):
         moment = moment - second @ second.T * (second.T @ moment @ second) * 0.99
     cohort = Cohort((Provider(MANY, DenseMoment(moment.copy())),), DenseMoment(moment.copy()))
     found = run(method, cohort, k=k, budget=NO_NOISE)
-    assert sin_theta(found.basis, plain(moment, k)) < 1e-6
+    assert sin_theta(found.basis, plain(moment, k)) < 1e-5
     assert sin_theta(METHODS["pca"].fit(cohort, k=k, budget=BUDGET, rng=None).basis, plain(moment, k)) < 1e-12
 
 
@@ -128,7 +128,7 @@ def test_without_noise_hospitals_that_share_a_subspace_find_it(method, k):
     """Rows that fill k directions exactly: whatever is sent, averaged, compressed or streamed agrees."""
     flat = SpikedModel(d=8, k=k, s=3, spike=100.0, bulk=(0.0, 0.0), seed=4)
     cohort = flat.draw(MANY, 3, np.random.default_rng(0))
-    assert sin_theta(run(method, cohort, k=k, budget=NO_NOISE).basis, flat.basis) < 1e-6
+    assert sin_theta(run(method, cohort, k=k, budget=NO_NOISE).basis, flat.basis) < 1e-5
 
 
 @EVERY_SPARSE
