@@ -164,7 +164,8 @@ class Estimate:
     second moment or its product with a basis; zero where there is none. bytes_sent: what each provider
     sends in total. spent: events for the ledger. covariance: the private (d, d) covariance of the scaled
     rows, where the method gives one. notes: what a reader must know about this run. diagnostics: named
-    numbers about it that are safe to show.
+    numbers about how it was computed; they may depend on rows beyond what was paid for, so a release on
+    real data does not publish them.
     """
 
     basis: Array

@@ -183,7 +183,9 @@ class Results:
     """The cells of a scene measured so far. Filling it twice gives the same numbers."""
 
     scene: Scene
+    methods: tuple[str, ...] = tuple(METHODS)
     cells: dict[tuple[str, float, int], Cell] = field(default_factory=dict)
+    failed: dict[tuple[str, float, int], str] = field(default_factory=dict)  # why a cell has no answer
 
     @cached_property
     def truth(self) -> Truth:
@@ -208,7 +210,7 @@ class Results:
     @cached_property
     def skipped(self) -> dict[str, str]:
         """Methods that cannot run here, and why."""
-        reasons = {name: method.skip(self.scene.d) for name, method in METHODS.items()}
+        reasons = {name: METHODS[name].skip(self.scene.d) for name in self.methods}
         return {name: reason for name, reason in reasons.items() if reason}
 
     @cached_property
@@ -217,10 +219,10 @@ class Results:
         scene = self.scene
         return tuple(
             name
-            for name, method in METHODS.items()
+            for name in self.methods
             if name not in self.skipped
             and (
-                method.cost(scene.d, scene.k, scene.providers) <= _LIVE_COST
+                METHODS[name].cost(scene.d, scene.k, scene.providers) <= _LIVE_COST
                 or run_seconds(name, scene.d, scene.k, scene.providers) <= _LIVE_SECONDS
             )
         )
@@ -228,7 +230,7 @@ class Results:
     @cached_property
     def slow(self) -> tuple[str, ...]:
         """Methods that run here only when asked for."""
-        return tuple(name for name in METHODS if name not in self.names and name not in self.skipped)
+        return tuple(name for name in self.methods if name not in self.names and name not in self.skipped)
 
     def private(self, name: str) -> bool:
         """Whether the method depends on epsilon at all."""
@@ -243,13 +245,23 @@ class Results:
         least = 1 if name in self.names else min(scene.repeats, _SLOW_REPEATS)
         return max(least, min(scene.repeats, int(1e9 / work)))
 
+    def _key(self, name: str, epsilon: float, repeat: int) -> tuple[str, float, int]:
+        return (name, epsilon if self.private(name) else EPSILONS[0], repeat)
+
     def cell(self, name: str, epsilon: float, repeat: int) -> Cell:
         """Measured now unless it was before."""
-        key = (name, epsilon if self.private(name) else EPSILONS[0], repeat)
+        key = self._key(name, epsilon, repeat)
         found = self.cells.get(key)
         if found is None:
             found = self.cells[key] = self._measure(*key)
         return found
+
+    def try_cell(self, name: str, epsilon: float, repeat: int) -> None:
+        """`cell`, but one that the core refuses, or cannot resolve, is noted and not tried again."""
+        try:
+            self.cell(name, epsilon, repeat)
+        except (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as reason:
+            self.failed[self._key(name, epsilon, repeat)] = str(reason)
 
     def estimate(self, name: str, epsilon: float, repeat: int) -> Estimate:
         """Run one method once: the run behind that cell."""
@@ -329,7 +341,8 @@ class Results:
 
     def _lacking(self, wanted: Iterator[tuple[str, float, int]]) -> Iterator[tuple[str, float, int]]:
         for name, e, r in wanted:
-            if (name, e if self.private(name) else EPSILONS[0], r) not in self.cells:
+            key = self._key(name, e, r)
+            if key not in self.cells and key not in self.failed:
                 yield name, e, r
 
     def next_missing(self, epsilon: float, slow: bool = False) -> tuple[str, float, int] | None:

@@ -39,7 +39,7 @@ def fit(
 
 METHOD = Method(
     name="fantope_pca",
-    title="Fantope sparse PCA, no privacy",
+    title="Fantope PCA, no privacy",
     reference="Vu, Cho, Lei & Rohe, NeurIPS 2013",
     trust="none",
     guarantee="none",

@@ -19,7 +19,6 @@ from dppca_core import bingham, checks, mixing
 from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Guarantee, Method
 
 APPROXIMATE = "approximate sampler: pure ε not guaranteed"
-UNPUBLISHED = "the chain's diagnostics read the rows and are not part of the private release"
 
 
 def strength(budget: Budget) -> float:
@@ -70,7 +69,7 @@ def fit(
         basis,
         bytes_sent=8 * d * (d + 1) // 2,
         spent=spends(budget),
-        notes=() if k == 1 else (APPROXIMATE, UNPUBLISHED),
+        notes=() if k == 1 else (APPROXIMATE,),
         diagnostics={} if k == 1 else diagnose(trace[None]),
     )
 

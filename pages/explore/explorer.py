@@ -30,21 +30,22 @@ def panels() -> None:
     if st.session_state["eps"] != epsilon:  # kept from the scrub: only this fragment knows so far
         st.rerun()
     for cell in found.missing(found.first(epsilon)):
-        found.cell(*cell)
+        found.try_cell(*cell)
     payload = readout.payload(found, epsilon, settings)
     live.figure(payload, key="live", on_use=keep_scrubbed)
     if settings["loadings"]:
         st.markdown("**Loadings of one release, turned onto the true ones**")
         live.figure(charts.loadings(found, epsilon), key="loadings figure")
     if not payload["complete"]:
-        cached.look(found, epsilon)
+        cached.look(found, epsilon, settings["slow"])
     elif refreshing:
         st.rerun()  # complete: the page need not refresh itself any more
 
 
-refreshing = found.next_missing(epsilon) is not None
+refreshing = found.next_missing(epsilon, settings["slow"]) is not None
 st.fragment(panels, run_every=REFRESH_SECONDS if refreshing else None)()
 
+controls.slow_methods(found)
 st.markdown(f"**Try this:** {text.try_explorer(settings)}")
 st.download_button(
     "Download the data",

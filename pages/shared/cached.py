@@ -29,14 +29,14 @@ class Completer:
     """One thread that measures the missing cells of what visitors look at now."""
 
     def __init__(self) -> None:
-        self._views: dict[str, tuple[float, Results, float]] = {}
+        self._views: dict[str, tuple[float, Results, float, bool]] = {}
         self._changed = threading.Condition()
         threading.Thread(target=self._work, daemon=True, name="completer").start()
 
-    def look(self, visitor: str, found: Results, epsilon: float) -> None:
+    def look(self, visitor: str, found: Results, epsilon: float, slow: bool) -> None:
         """This visitor looks at this view now; whatever they looked at before is abandoned."""
         with self._changed:
-            self._views[visitor] = (time.monotonic(), found, epsilon)
+            self._views[visitor] = (time.monotonic(), found, epsilon, slow)
             self._changed.notify()
 
     def leave(self, visitor: str) -> None:
@@ -44,28 +44,28 @@ class Completer:
         with self._changed:
             self._views.pop(visitor, None)
 
-    def _newest(self) -> tuple[Results, float]:
+    def _newest(self) -> tuple[Results, float, bool]:
         with self._changed:
             while True:
                 oldest = time.monotonic() - _LOOKING_SECONDS
                 self._views = {who: view for who, view in self._views.items() if view[0] > oldest}
                 if self._views:
-                    _, found, epsilon = max(self._views.values(), key=lambda view: view[0])
-                    return found, epsilon
+                    return max(self._views.values(), key=lambda view: view[0])[1:]
                 self._changed.wait()
 
     def _work(self) -> None:
         with threadpool_limits(1):
             while True:
-                found, epsilon = self._newest()
-                missing = found.next_missing(epsilon)
+                view = self._newest()
+                found, epsilon, slow = view
+                missing = found.next_missing(epsilon, slow)
                 if missing is None:
                     with self._changed:
-                        done = [who for who, view in self._views.items() if view[1] is found]
+                        done = [who for who, seen in self._views.items() if seen[1:] == view]
                         for who in done:
                             del self._views[who]
                     continue
-                found.cell(*missing)
+                found.try_cell(*missing)
                 time.sleep(_REST_SECONDS)
 
 
@@ -81,12 +81,12 @@ def warm_up() -> None:
     scene, epsilon = scenes.default()
     found = results(scene)
     for cell in found.missing(found.first(epsilon)):
-        found.cell(*cell)
+        found.try_cell(*cell)
     gc.collect()
     gc.freeze()
 
 
-def look(found: Results, epsilon: float) -> None:
+def look(found: Results, epsilon: float, slow: bool) -> None:
     """Tell the worker what this visitor is looking at."""
     context = get_script_run_ctx()
-    completer().look(context.session_id if context else "", found, epsilon)
+    completer().look(context.session_id if context else "", found, epsilon, slow)

@@ -182,28 +182,36 @@ class Comparison:
 
     def __init__(self, found: Results, scale: Scale) -> None:
         self.found, self.scale = found, scale
-        trusts = [METHODS[name].trust for name in found.names]
+        self.names = [name for name in found.methods if name not in found.skipped]
+        trusts = [METHODS[name].trust for name in self.names]
         order = dict.fromkeys(trust for trust in (*_FIRST, *trusts) if trust in trusts)
         self._groups: list[tuple[float, list[str]]] = []
         self.places: list[float] = []
         place = 0.0
         for trust in order:
-            members = [name for name in found.names if METHODS[name].trust == trust]
+            members = [name for name in self.names if METHODS[name].trust == trust]
             self._groups.append((place + 1, members))
             self.places += [place + i for i in range(len(members) + 1)]
             place += len(members) + 1.35
         self.bottom = place - 0.75
         self._headings = [f"<b>{text.TRUST_TITLES[trust]}</b>" for trust in order]
-        self.traces = [self._dot(name) for name in found.names]
+        self.traces = [self._dot(name) for name in self.names]
         ends = {"x": [scale.guess] * 2, "y": [-0.6, self.bottom]}
         self.traces.append(_line(3, "random guess", style.GUESS, "dot") | ends)
 
-    @staticmethod
-    def _dot(name: str) -> Trace:
+    def _dot(self, name: str) -> Trace:
         look = style.look(name)
         marker = {"color": look.colour, "symbol": look.symbol, "size": 11}
         dot = {"mode": "markers", "meta": "ghost", "marker": marker}
-        return _line(3, METHODS[name].title, look.colour) | dot
+        said = text.GUARANTEES[METHODS[name].guarantee_at(self.found.scene.k)]
+        hover = f"%{{x:.3g}}<br>{METHODS[name].title}<br>{said}<extra></extra>"
+        return _line(3, METHODS[name].title, look.colour) | dot | {"hovertemplate": hover}
+
+    def _label(self, name: str, epsilon: float) -> str:
+        method = METHODS[name]
+        label = method.title + text.GUARANTEE_MARKS.get(method.guarantee_at(self.found.scene.k), "")
+        waiting = name in self.found.slow and not self.found.measured(name, epsilon)
+        return f'<span style="color:#8a94a0">{label} · not live</span>' if waiting else label
 
     def _spread(self, name: str, epsilon: float) -> Array:
         cells = self.found.measured(name, epsilon)
@@ -223,9 +231,9 @@ class Comparison:
         for heading, (top, members) in zip(self._headings, self._groups, strict=True):
             ranked = sorted(members, key=lambda name: self._middle(name, epsilon))
             rows |= {name: top + i for i, name in enumerate(ranked)}
-            words += [heading, *(METHODS[name].title for name in ranked)]
+            words += [heading, *(self._label(name, epsilon) for name in ranked)]
         patch: dict[int, Trace] = {}
-        for i, name in enumerate(self.found.names):
+        for i, name in enumerate(self.names):
             low, middle, high = self._spread(name, epsilon)
             arms = {"array": rounded([high - middle]), "arrayminus": rounded([middle - low])}
             patch[i] = {
@@ -304,7 +312,7 @@ def _layout(
             "tickvals": third.places,
             "showgrid": False,
         },
-        "meta": {"titles": titles},
+        "meta": {"titles": titles, "rows": third.bottom + 0.6},
         "hovermode": "closest",
         "showlegend": False,
     }

@@ -205,6 +205,7 @@ CHOICES: dict[str, Choice] = {
         ),
         Choice("ghost", "Hold previous", "Hold previous", (False, True), False),
         Choice("loadings", "Loadings", "Loadings", (False, True), False),
+        Choice("slow", "Slow methods", "Slow methods", (False, True), False),
     )
 }
 

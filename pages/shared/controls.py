@@ -5,6 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from dppca_core.datasets import TABLES, Table
+from dppca_core.experiments.live import Results, run_seconds
+from dppca_core.methods import METHODS
 from pages.shared import choices
 from pages.shared.choices import CHOICES, PRESETS, Choice, Settings
 
@@ -14,7 +16,7 @@ _SAID = "sentences about what was changed"
 _MAIN = ("eps", "delta", "n", "N", "d", "k", "s", "shat")
 _MORE = ("T", "burn", "noise", "share", "accounting", "neighbours", "scaling", "spike", "bulk")
 _MORE = (*_MORE, "start", "repeats", "seed", "metric", "scale")
-_SHOWN = ("view", "ghost", "loadings")  # what is shown, not what is measured: presets leave it alone
+_SHOWN = ("view", "ghost", "loadings", "slow")  # what is shown, not what is measured: presets leave it alone
 _ENDS = "private ↔ accurate"
 
 
@@ -147,3 +149,24 @@ def notices() -> None:
             f"δ = {chance} is above 1/n: a method that publishes each record outright with "
             f"probability {chance} would keep this guarantee."
         )
+
+
+def slow_methods(found: Results) -> None:
+    """The button that measures what is too slow to be live, or leaves it out again."""
+    if not found.slow:
+        return
+    scene, asked = found.scene, settings()["slow"]
+    titles = ", ".join(METHODS[name].title for name in found.slow)
+    seconds = sum(run_seconds(name, scene.d, scene.k, scene.providers) for name in found.slow)
+    words = (
+        "Leave out what is not live"
+        if asked
+        else f"Measure what is not live (about {max(seconds, 1):.0f} s a run)"
+    )
+
+    def turn() -> None:
+        st.session_state["slow"] = not asked
+
+    left, right = st.columns([2, 3], vertical_alignment="center")
+    left.button(words, on_click=turn, key="slow button")
+    right.caption(f"Not live: {titles}.")

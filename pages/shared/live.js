@@ -15,6 +15,8 @@ function plotly() {
 const MARGIN = { l: 58, r: 16, t: 30, b: 48 };
 const METHOD_LABELS = 196; // pixels for the names of the third panel
 const GAP = 30;
+const ROW = 19; // pixels for each method in the third panel
+const BETWEEN = 90; // pixels between panels one under the other
 
 // Panels side by side where there is room, else one under the other. Domains are shares of the plot area.
 function place(layout, width) {
@@ -38,18 +40,21 @@ function place(layout, width) {
       placed["yaxis" + n] = { ...layout["yaxis" + n], domain: [0, 1] };
       title(i, i === 2 ? starts[2] - (METHOD_LABELS - 20) / inner : starts[i], 1.02);
     });
-    placed.height = 400;
+    placed.height = Math.max(400, ROW * layout.meta.rows + MARGIN.t + MARGIN.b);
   } else {
-    placed.height = 1120;
+    const heights = [290, 290, ROW * layout.meta.rows];
+    const total = heights[0] + heights[1] + heights[2] + 2 * BETWEEN;
+    placed.height = total + MARGIN.t + MARGIN.b;
     placed.yaxis2 = { ...layout.yaxis2, showticklabels: true };
     placed.margin = { ...MARGIN, l: 50, r: 8 };
-    const tops = [1, 0.65, 0.28];
-    const deep = [0.26, 0.26, 0.28];
+    let top = 1;
     panels.forEach((n, i) => {
+      const deep = heights[i] / total;
       const start = i === 2 ? (METHOD_LABELS - 40) / (width - 58) : 0;
       placed["xaxis" + n] = { ...layout["xaxis" + n], domain: [start, 1] };
-      placed["yaxis" + n] = { ...placed["yaxis" + n], domain: [tops[i] - deep[i], tops[i]] };
-      title(i, 0, tops[i] + 0.005);
+      placed["yaxis" + n] = { ...placed["yaxis" + n], domain: [Math.max(top - deep, 0), top] };
+      title(i, 0, top + 4 / total);
+      top -= deep + BETWEEN / total;
     });
   }
   placed.annotations = annotations;
@@ -193,6 +198,7 @@ class View {
     say(".sentence", words.sentence);
     say(".scrub span", data.scrub);
     say(".odds", words.odds);
+    say(".notes", words.notes);
     say(".theorem", words.theorem);
     say(".printed", words.printed);
     say(".progress", data.progress);

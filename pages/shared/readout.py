@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from threading import Lock
 from typing import Any
 
@@ -37,18 +38,21 @@ def payload(found: Results, epsilon: float, settings: Settings) -> dict[str, Any
             _BUILT[state] = built
             while len(_BUILT) > _KEPT:
                 del _BUILT[next(iter(_BUILT))]
-    at = EPSILONS.index(epsilon)
-    return built | {"active": at, "ghost": settings["ghost"], "follow": "eps"}
+    missing = found.next_missing(epsilon, settings["slow"]) is not None
+    return built | {
+        "active": EPSILONS.index(epsilon),
+        "ghost": settings["ghost"],
+        "follow": "eps",
+        "complete": not missing,
+        "progress": f"{len(found.cells):,} runs measured, more coming" if missing else "",
+    }
 
 
 def _build(found: Results, settings: Settings) -> dict[str, Any]:
     plain = settings["view"] == "board"
     bounds = [charts.bounds_at(found, at) for at in EPSILONS]
     scale = charts.Scale(found, settings)
-    missing = found.next_missing(1.0) is not None
     return charts.explorer(found, settings, bounds) | {
-        "complete": not missing,
-        "progress": f"{len(found.cells):,} runs measured, more coming" if missing else "",
         "plain": plain,
         "scrub": "Try other privacy settings" if plain else "Scrub ε",
         "tiles": _tile_titles(found, settings),
@@ -90,6 +94,7 @@ def _words(
         "epsilon": choices.number(epsilon),
         "odds": text.odds(epsilon, scene.delta, scene.neighbours),
         "theorem": _theorem(theorem, prediction, settings),
+        "notes": _notes(found, epsilon),
         "printed": _printed_plainly(found) if plain else _printed(found, epsilon),
     }
     if not cells:
@@ -153,6 +158,20 @@ def _theorem(theorem: Bound, prediction: Bound, settings: Settings) -> str:
     return said
 
 
+def _notes(found: Results, epsilon: float) -> str:
+    """What the marks on the methods mean, and what happened in most of a method's runs here."""
+    marks = text.guarantee_notes(METHODS[name].guarantee_at(found.scene.k) for name in METHODS)
+    said = [marks + "."] if marks else []
+    for name in METHODS:
+        cells = found.measured(name, epsilon)
+        common = Counter(note for cell in cells for note in cell.notes)
+        notes = [note for note, times in common.items() if 2 * times > len(cells)]
+        notes = [note for note in notes if note not in text.GUARANTEES.values()]
+        said += [f"{METHODS[name].title}: {note}." for note in notes]
+    said += [f"{METHODS[name].title} is left out: {reason}." for name, reason in found.skipped.items()]
+    return " ".join(said)
+
+
 def _columns_are(found: Results) -> str:
     return "pixels" if found.scene.population == "digits" else "measurements"
 
@@ -174,14 +193,14 @@ def _printed(found: Results, epsilon: float) -> str:
     """As-printed calibrations, labelled with the epsilon that they truly give."""
     scene = found.scene
     budget = scene.budget(epsilon)
-    names = [name for name in found.names if METHODS[name].private]
-    if scene.accounting != "as-printed":
-        names = ["mod_sulq"]  # its calibration is the paper's whatever the accounting
-    said = []
-    for name in names:
-        truly = METHODS[name].true_epsilon(budget, d=scene.d, k=scene.k, **scene.options(name))
-        if truly is not None:
-            said.append(text.printed_truth(METHODS[name].title, truly, budget))
+    truly = {}
+    for name in (*found.names, *found.slow):
+        true = METHODS[name].true_epsilon(budget, d=scene.d, k=scene.k, **scene.options(name))
+        if true is not None and abs(true / epsilon - 1) > 0.01:
+            truly.setdefault(text.short(true) if true >= 1e-3 else "below 0.001", []).append(
+                METHODS[name].title
+            )
+    said = [text.printed_truth(truly, budget)] if truly else []
     if scene.provider_noise == "shared" and scene.providers > 1:
         said.append(
             "Shared noise: a server that sees two hospitals' messages can cancel the noise, so the "

@@ -13,13 +13,27 @@ class Look(NamedTuple):
 
 LOOKS: dict[str, Look] = {
     "dps_pca": Look("#1F7FC0", "circle", "solid"),
+    "noisy_power": Look("#1F7FC0", "circle-open", "dot"),
+    "dp_oja": Look("#1F7FC0", "pentagon", "dash"),
     "analyze_gauss": Look("#D55E00", "square", "dash"),
+    "analyze_gauss_gap": Look("#D55E00", "square-open", "longdash"),
     "analyze_gauss_sparse": Look("#009E73", "diamond", "dashdot"),
+    "spiked_projector": Look("#009E73", "hourglass", "dash"),
+    "wishart": Look("#D55E00", "hexagon", "dot"),
     "mod_sulq": Look("#CC79A7", "triangle-up", "longdash"),
+    "sulq": Look("#CC79A7", "triangle-up-open", "dot"),
+    "ppca": Look("#CC79A7", "star", "dash"),
+    "amin": Look("#CC79A7", "star-open", "dashdot"),
+    "cape": Look("#E69F00", "triangle-right", "dash"),
+    "dpdis_pca": Look("#E69F00", "triangle-left", "longdash"),
+    "ldp_pca": Look("#8468B8", "bowtie", "dash"),
+    "ldp_sparse_pca": Look("#8468B8", "diamond-tall", "dashdot"),
     "pca": Look("#7A8793", "x", "dot"),
+    "local_pca": Look("#7A8793", "circle-x-open", "dash"),
     "sparse_pca": Look("#56B4E9", "cross", "longdashdot"),
+    "fantope_pca": Look("#56B4E9", "cross-open", "dash"),
 }
-_SPARE = Look("#E69F00", "star", "longdash")
+_SPARE = Look("#8C6D1F", "star-triangle-up", "longdash")
 
 GUESS = "#7A8793"
 THEOREM = ("#E69F00", "#F0C34E", "#F8E2A0")  # sampling, privacy, optimisation

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dppca_core.types import Budget
@@ -19,6 +19,24 @@ TRUST_TITLES = {
     "secure aggregation": "Secure aggregation",
     "local": "No trust at all",
 }
+
+
+GUARANTEES = {
+    "(ε, δ)": "(ε, δ)-private",
+    "ε": "purely ε-private, δ not used",
+    "on a good event": "private on a good event of the data only",
+    "approximate sampler": "approximate sampler: pure ε not guaranteed",
+    "none": "not private",
+}
+GUARANTEE_MARKS = {"ε": "*", "on a good event": " †", "approximate sampler": " ‡"}
+
+
+def guarantee_notes(kinds: Iterable[str]) -> str:
+    """The marks among these guarantees, explained."""
+    wanted = set(kinds)
+    return "; ".join(
+        f"{mark.strip()} {GUARANTEES[kind]}" for kind, mark in GUARANTEE_MARKS.items() if kind in wanted
+    )
 
 
 def number(value: float) -> str:
@@ -90,12 +108,12 @@ def odds(epsilon: float, delta: float, neighbours: str) -> str:
     return f"An attacker who starts at 50:50 on {question} ends at most at {ends}."
 
 
-def printed_truth(title: str, true_epsilon: float, budget: Budget) -> str:
-    """The label of an as-printed calibration: the epsilon that its noise truly gives."""
-    given = "less than 0.001" if true_epsilon < 1e-3 else short(true_epsilon)
+def printed_truth(truly: Mapping[str, Sequence[str]], budget: Budget) -> str:
+    """Calibrations that keep their paper's constants, with the epsilon that they truly give."""
+    each = "; ".join(f"{', '.join(titles)} ε = {given}" for given, titles in truly.items())
     return (
-        f"{title}, calibrated as printed for ε = {budget.epsilon:g}, truly has "
-        f"ε = {given} at δ = {number(budget.delta)}."
+        f"Calibrated by their papers' constants for ε = {budget.epsilon:g}, these truly have, at "
+        f"δ = {number(budget.delta)}: {each}."
     )
 
 

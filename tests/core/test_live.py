@@ -41,7 +41,7 @@ def test_a_cell_is_deterministic(scene, name):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_other_methods_do_not_change_a_methods_numbers(name):
-    everything, alone = Results(SCENE), Results(SCENE, names=(name,))
+    everything, alone = Results(SCENE), Results(SCENE, methods=(name,))
     for other in METHODS:
         everything.cell(other, 0.5, 0)
     assert same(everything.cell(name, 0.5, 0), alone.cell(name, 0.5, 0))
@@ -132,8 +132,10 @@ def wanted_cells(results: Results, epsilon: float) -> set[tuple[str, float, int]
     grid = {epsilon, *EPSILONS}
     cells = {(TRACED, e, r) for e in grid for r in range(results.scene.repeats)}
     for name in results.names:
-        at = grid if results.private(name) else {EPSILONS[0]}
-        cells |= {(name, e, r) for e in at for r in range(results.repeats_of(name))}
+        at = epsilon if results.private(name) else EPSILONS[0]
+        cells |= {(name, at, r) for r in range(results.repeats_of(name))}
+        if results.private(name):
+            cells |= {(name, e, r) for e in grid for r in range(min(results.repeats_of(name), 4))}
     return cells
 
 
@@ -268,16 +270,48 @@ def test_the_store_of_draws_is_bounded():
     """The oldest goes first; one that is too large alone is still kept."""
     draws = [MODEL.draw_pooled(100, np.random.default_rng(i)) for i in range(3)]
     size = draws[0].factor.nbytes + draws[0].moment.matrix.nbytes
-    cache = live._DrawCache(limit=2 * size)
+    cache = live._Cache(limit=2 * size)
     for key, draw in enumerate(draws):
-        cache.put(key, draw)
-        cache.get(0)  # used last, so never the oldest
-    assert cache.get(0) is draws[0]
-    assert cache.get(1) is None
-    assert cache.get(2) is draws[2]
-    tiny = live._DrawCache(limit=1)
-    tiny.put("only", draws[0])
-    assert tiny.get("only") is draws[0]
+        assert cache.get(key, lambda draw=draw: draw, size) is draw
+        assert cache.get(0, lambda: None, size) is draws[0]  # used last, so never the oldest
+    assert cache.get(2, lambda: None, size) is draws[2]
+    assert cache.get(1, lambda: "drawn anew", size) == "drawn anew"
+    tiny = live._Cache(limit=1)
+    assert tiny.get("only", lambda: draws[0], size) is tiny.get("only", lambda: None, size)
+
+
+def test_hospitals_keep_their_own_moments():
+    """Drawn once for a scene and a repeat, not at every epsilon."""
+    assert SCENE.cohort(0)[1].moment.dense() is SCENE.cohort(0)[1].moment.dense()
+
+
+def test_slow_methods_run_only_when_asked_for():
+    """At d = 300 Fantope selection takes some 100 eigenproblems."""
+    results = Results(replace(SCENE, population=SpikedModel(d=300, k=2, s=5)), ("pca", "ldp_sparse_pca"))
+    assert (results.names, results.slow) == (("pca",), ("ldp_sparse_pca",))
+    wanted = list(chain(results.first(1.0), results.rest(1.0)))
+    assert "ldp_sparse_pca" not in {name for name, _, _ in wanted}
+    asked = {(name, e) for name, e, _ in results.rest(1.0, slow=True) if name in results.slow}
+    assert asked == {("ldp_sparse_pca", 1.0)}
+
+
+def test_what_cannot_run_is_left_out_with_its_reason():
+    """Stood in by a method that refuses d above 10."""
+    results = Results(SCENE, ("pca", "dps_pca"))
+    results.__dict__["skipped"] = {"pca": "too wide"}
+    assert results.names == ("dps_pca",) and results.slow == ()
+
+
+def test_a_run_that_fails_is_noted_and_not_tried_again(monkeypatch):
+    results = Results(SCENE, ("pca",))
+
+    def refuse(*_: object) -> None:
+        raise ValueError("no such thing")
+
+    monkeypatch.setattr(results, "estimate", refuse)
+    results.try_cell("pca", 1.0, 0)
+    assert results.failed == {("pca", EPSILONS[0], 0): "no such thing"}
+    assert ("pca", 1.0, 0) not in results.missing(results.first(1.0))
 
 
 @given(hnp.arrays(float, hnp.array_shapes(min_dims=1, max_dims=2, max_side=9), elements=st.floats(-5, 5)))

@@ -7,7 +7,7 @@ import pytest
 from dppca_core import METHODS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.live import EPSILONS, Results
-from pages.shared import choices, scenes
+from pages.shared import choices, scenes, text
 
 SEVEN = {"eps": 2.0, "delta": 1e-3, "n": 1_000_000, "N": 20, "d": 400, "k": 5, "s": 15}
 
@@ -111,7 +111,32 @@ def test_presets_set_what_they_name(screen, preset):
 
 def test_as_printed_is_labelled_with_the_epsilon_it_truly_gives(screen):
     said = screen(accounting="as-printed").words()["printed"]
-    assert "DPS-PCA, calibrated as printed for ε = 1, truly has ε = 0.13 at δ = 1e-5" in said
+    assert "these truly have, at δ = 1e-5" in said
+    assert "DPS-PCA ε = 0.13" in said
+
+
+def test_every_method_is_there_with_its_trust_and_its_guarantee(screen):
+    """The menu of methods follows the registry; nothing here names one."""
+    page = screen(d="20", n="1000000")
+    rows = page.figure["frames"][page.figure["active"]]["methods"]
+    for method in METHODS.values():
+        assert any(method.title in row for row in rows)
+        heading = text.TRUST_TITLES[method.trust]
+        assert f"<b>{heading}</b>" in rows
+    said = page.words()["notes"]
+    assert "‡ approximate sampler: pure ε not guaranteed" in said and "† private on a good event" in said
+    assert "approximate sampler" not in screen(d="20", k="1").words()["notes"]
+
+
+def test_what_is_not_live_runs_at_a_button(screen):
+    page = screen(d="250", n="1000000000")
+    waiting = [row for row in page.figure["frames"][page.figure["active"]]["methods"] if "not live" in row]
+    assert waiting
+    button = next(b for b in page.app.button if b.key == "slow button")
+    assert "Measure what is not live" in button.label
+    button.click()
+    page.run()
+    assert page.setting("slow") is True and page.link["slow"] == "true"
 
 
 def test_shared_noise_says_that_two_hospitals_undo_it(screen):

@@ -43,6 +43,6 @@ def test_sizes(value, shown):
     assert text.size(value) == shown
 
 
-def test_tiny_true_epsilons_are_not_called_zero():
-    said = text.printed_truth("X", 0.0, Budget(1.0, 0.3))
-    assert "less than 0.001" in said
+def test_true_epsilons_are_told_together():
+    said = text.printed_truth({"0.13": ["X", "Y"], "below 0.001": ["Z"]}, Budget(1.0, 0.3))
+    assert said.endswith("at δ = 0.3: X, Y ε = 0.13; Z ε = below 0.001.")
