@@ -174,7 +174,7 @@ def run_seconds(name: str, d: int, k: int, providers: int) -> float:
 
 # A method is live up to four eigenproblems, or a tenth of a second; the others run when asked for.
 _LIVE_COST, _LIVE_SECONDS = 4.0, 0.1
-_SWEEP_REPEATS = 4  # of methods other than the traced one, away from the epsilon that is looked at
+_SWEEP_REPEATS = 3  # of methods other than the traced one, away from the epsilon that is looked at
 _SLOW_REPEATS = 3
 
 

@@ -220,6 +220,25 @@ def test_odd_tables_still_give_a_basis(method, rows, budget):
     assert is_basis(found.basis, 8, 2)
 
 
+@EVERY
+def test_a_row_beyond_the_bound_counts_as_one_on_it(method):
+    """Clipped inside: nobody can forget it, and no row is worth more than another."""
+    rows = np.random.default_rng(0).standard_normal((40, 8))
+    rows[7] *= 3.0 / np.linalg.norm(rows[7])
+    longer = rows.copy()
+    longer[7] *= 1e6
+    within, beyond = (run(method, Cohort.from_rows([part], 3.0)).basis for part in (rows, longer))
+    assert sin_theta(within, beyond) < 1e-5
+
+
+@EVERY
+def test_an_empty_hospital_is_refused_by_name(method):
+    with pytest.raises(ValueError, match=r"rows must be a non-empty matrix, got shape \(0, 8\)"):
+        run(method, Cohort.from_rows([np.eye(8), np.zeros((0, 8))], 3.0))
+    with pytest.raises(ValueError, match="n must be at least 1, got 0"):
+        run(method, Cohort((Provider(0, DenseMoment(np.eye(8))),), DenseMoment(np.eye(8))))
+
+
 @EVERY_WHOLE
 def test_rows_and_their_matrix_are_the_same_input(method):
     """n < d: the rows themselves, or the d x d matrix of the same rows."""

@@ -135,7 +135,7 @@ def wanted_cells(results: Results, epsilon: float) -> set[tuple[str, float, int]
         at = epsilon if results.private(name) else EPSILONS[0]
         cells |= {(name, at, r) for r in range(results.repeats_of(name))}
         if results.private(name):
-            cells |= {(name, e, r) for e in grid for r in range(min(results.repeats_of(name), 4))}
+            cells |= {(name, e, r) for e in grid for r in range(min(results.repeats_of(name), 3))}
     return cells
 
 
