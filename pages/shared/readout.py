@@ -94,7 +94,7 @@ def _words(
         "epsilon": choices.number(epsilon),
         "odds": text.odds(epsilon, scene.delta, scene.neighbours),
         "theorem": _theorem(theorem, prediction, settings),
-        "notes": _notes(found, epsilon),
+        "notes": _notes(found, epsilon, plain),
         "printed": _printed_plainly(found) if plain else _printed(found, epsilon),
     }
     if not cells:
@@ -158,11 +158,12 @@ def _theorem(theorem: Bound, prediction: Bound, settings: Settings) -> str:
     return said
 
 
-def _notes(found: Results, epsilon: float) -> str:
+def _notes(found: Results, epsilon: float, plain: bool) -> str:
     """What the marks on the methods mean, and what happened in most of a method's runs here."""
-    marks = text.guarantee_notes(METHODS[name].guarantee_at(found.scene.k) for name in METHODS)
+    kinds = [METHODS[name].guarantee_at(found.scene.k) for name in found.methods]
+    marks = text.guarantee_notes(kinds, plain)
     said = [marks + "."] if marks else []
-    for name in METHODS:
+    for name in found.methods:
         cells = found.measured(name, epsilon)
         common = Counter(note for cell in cells for note in cell.notes)
         notes = [note for note, times in common.items() if 2 * times > len(cells)]

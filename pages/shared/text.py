@@ -28,14 +28,19 @@ GUARANTEES = {
     "approximate sampler": "approximate sampler: pure ε not guaranteed",
     "none": "not private",
 }
+PLAIN_GUARANTEES = {
+    "ε": "protected with no chance of failure",
+    "on a good event": "protected only where the data behave as assumed",
+    "approximate sampler": "protection not proven: its draws are approximate",
+}
 GUARANTEE_MARKS = {"ε": "*", "on a good event": " †", "approximate sampler": " ‡"}
 
 
-def guarantee_notes(kinds: Iterable[str]) -> str:
+def guarantee_notes(kinds: Iterable[str], plain: bool = False) -> str:
     """The marks among these guarantees, explained."""
-    wanted = set(kinds)
+    wanted, words = set(kinds), PLAIN_GUARANTEES if plain else GUARANTEES
     return "; ".join(
-        f"{mark.strip()} {GUARANTEES[kind]}" for kind, mark in GUARANTEE_MARKS.items() if kind in wanted
+        f"{mark.strip()} {words[kind]}" for kind, mark in GUARANTEE_MARKS.items() if kind in wanted
     )
 
 
