@@ -68,7 +68,7 @@ def payload(found, epsilon, settings):
 wanted = Results.missing
 readout.payload = payload
 Results.missing = lambda self, cells: []
-Results.next_missing = lambda self, epsilon: None
+Results.next_missing = lambda self, epsilon, slow=False: None
 """
 
 # Every press measures anew what the page needs before it shows anything, and builds its figure anew.
@@ -77,7 +77,7 @@ def results(scene):
     readout._BUILT.clear()
     return Results(scene)
 cached.results = results
-Results.next_missing = lambda self, epsilon: None
+Results.next_missing = lambda self, epsilon, slow=False: None
 """
 
 WATCH = """() => {
