@@ -21,7 +21,7 @@ def wishart_factor(n: int, d: int, rng: np.random.Generator) -> Array:
     columns = min(n, d)
     factor = np.asfortranarray(np.tril(rng.standard_normal((d, columns)), -1))
     diagonal = np.arange(columns)
-    factor[diagonal, diagonal] = np.sqrt(rng.chisquare(n - diagonal))
+    factor[diagonal, diagonal] = np.sqrt(rng.chisquare(float(n) - diagonal))
     return factor
 
 
