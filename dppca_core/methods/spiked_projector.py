@@ -3,21 +3,24 @@
 Structure as read in the abstract and captions, constants as recalled and derived again here: rows have
 covariance U L U^T + v I with k spikes. Released are, each with Gaussian noise:
 
-1. (lambda_k, trace of the rest) of the pooled moment S: |x| <= 1, so by Weyl and Ky Fan each moves by at most
-   1/n; together sqrt 2 / n. It gives l, the weakest spike, and v, the nuisance variance. Omitted, and free,
-   where `spike` and `variance` are given as public constants.
+1. (lambda_1, lambda_k, trace of all but the first k) of the pooled moment S (lambda_1 once if k = 1). Adding
+   a row raises every eigenvalue of n S, by |x|^2 <= 1 in total, so the vector moves by at most 1/n, and by
+   sqrt 2 / n when a row is replaced. It gives the strongest spike, the weakest, l, and the nuisance variance
+   v. Omitted, and free, where `spike` and `variance` are public; then all spikes are taken to be like l.
 2. P + Z, P the projector on the top k eigenvectors, Z symmetric, for the sensitivity on a good event
        D = C (v/l + sqrt(v/l)) sqrt(d (k + ln n)) / n,
    whose top k eigenvectors are the basis U~. First order: |dP|_F = (sqrt 2 / l) |U_perp^T dS U|_F, and for
-   rows of the model |U_perp^T x| ~ sqrt(v d), |U^T x|^2 <~ (l + v)(k + ln n).
-3. U~^T S U~ + E, (k, k): |U~^T (xx^T - yy^T) U~|_F <= sqrt 2 (1 when a row is added or removed), over n, or
-   C (l + v)(k + ln n)/n on the good event, whichever is smaller.
+   rows of the model |U_perp^T x| ~ sqrt(v d), |U^T x|^2 <~ (l + v)(k + ln n). v is raised and l lowered by
+   three standard deviations of their noise: a v that came out at zero would leave P without any noise.
+3. U~^T S U~ + E, (k, k): |U~^T (xx^T - yy^T) U~|_F <= sqrt 2 (1 if k = 1, or when a row is added or removed),
+   over n; or C lambda_1 (k + ln n)/n on the good event, whichever is smaller.
 4. The covariance U~ (L~ - v) U~^T + v I, free of charge, negative spikes set to zero.
 
 The guarantee is conditional: D bounds how far a row moves P only for data that behave like the model, and
-C is unspecified (in simulation the largest movement is 1.6 to 2.2 times the D of C = 1 for n >= d, 2 to 2.9
-below). Do not compare it with worst-case methods without saying so. 80 % of the budget's precision go to P,
-10 % to each of the others; as printed, each gets epsilon/3 and delta/3 at the classical constant.
+C is unspecified. Do not compare it with worst-case methods without saying so. In simulation of d = 50 and 200
+the largest movement by replacing a row is 1.6 to 2.2 times the D of C = 1 for n >= d and 2 to 2.9 below, so
+the defaults C = 2 and 3 cover most rows and not every one. 80 % of the budget's precision go to P, 10 % to
+each of the others; as printed, equal parts of epsilon and delta at the classical constant.
 """
 
 import math
@@ -29,6 +32,7 @@ from dppca_core import checks, gaussian, linalg, noisy_moment
 from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Method, Release
 
 _SHARES = {"projector": 0.8, "spectrum": 0.1, "eigenvalues": 0.1}
+_SAFETY = 3.0  # standard deviations by which released eigenvalues are moved to the cautious side
 
 
 def multipliers(budget: Budget, known: bool, covariance: bool) -> dict[str, float]:
@@ -46,12 +50,17 @@ def multipliers(budget: Budget, known: bool, covariance: bool) -> dict[str, floa
     return {name: whole / math.sqrt(share / total) for name, share in shares.items()}
 
 
+def _moved(budget: Budget, entries: int) -> float:
+    """l2 sensitivity of n times the spectrum, or the block, of so many entries; the proof is in the text."""
+    return noisy_moment.sensitivity(budget) if entries > 1 else 1.0
+
+
 def projector_sensitivity(d: int, n: int, k: int, spike: float, variance: float, constant: float) -> float:
     """D of the module's text, at most sqrt(2 min(k, d - k)), which no two projectors exceed."""
     most = math.sqrt(2 * min(k, d - k))
     if spike <= 0:
         return most
-    ratio = max(variance, 0.0) / spike
+    ratio = variance / spike
     good = constant * (ratio + math.sqrt(ratio)) * math.sqrt(d * (k + math.log(n))) / n
     return min(good, most)
 
@@ -75,19 +84,25 @@ def release(
     z = multipliers(budget, known, covariance)
     moment = cohort.pooled.dense()
     values, vectors = linalg.top_eigenpairs(moment, k)
-    level, flat = spike, variance
-    if level is None or flat is None:
-        noise = math.sqrt(2) / n * z["spectrum"] * rng.standard_normal(2)
-        flat = (float(moment.trace() - values.sum()) + float(noise[1])) / (d - k)
-        level = float(values[-1] + noise[0]) - flat
-    std = projector_sensitivity(d, n, k, level, flat, constant) * z["projector"]
+    if spike is not None and variance is not None:
+        flat, weakest, largest = variance, spike, spike + variance
+        raised = flat
+    else:
+        exact = np.array([values[0], values[-1], moment.trace() - values.sum()])
+        noise = _moved(budget, 2) / n * z["spectrum"]
+        first, last, rest = exact + noise * rng.standard_normal(3)
+        last = first if k == 1 else last
+        flat = float(rest) / (d - k)
+        raised = max(flat, 0.0) + _SAFETY * noise / (d - k)
+        weakest = float(last) - _SAFETY * noise - raised
+        largest = max(float(first), 0.0) + _SAFETY * noise
+    std = projector_sensitivity(d, n, k, weakest, raised, constant) * z["projector"]
     projector = symmetric(d, std, rng)
     projector += vectors @ vectors.T
     block = None
     if covariance:
         basis = linalg.top_eigenspace(projector, k)
-        good = constant * (max(level, 0.0) + max(flat, 0.0)) * (k + math.log(n))
-        moved = min(noisy_moment.sensitivity(budget), good) / n
+        moved = min(_moved(budget, k), constant * largest * (k + math.log(n))) / n
         block = basis.T @ moment @ basis + symmetric(k, moved * z["eigenvalues"], rng)
     return projector, std, flat, block
 
@@ -106,9 +121,12 @@ def fit(
     """Basis from the noisy projector and, with `covariance`, the private covariance of the scaled rows.
 
     spike, variance: public l and v in units of the scaled rows; released where not given. constant: C,
-    default 2 for n >= d and 3 below. Raises ValueError for a public constant that is not positive.
+    default 2 for n >= d and 3 below. Raises ValueError for a public constant that is not positive, or one of
+    spike and variance without the other.
     """
     d, n = cohort.features, cohort.n
+    if (spike is None) != (variance is None):
+        raise ValueError(f"spike and variance must be given together, got {spike!r} and {variance!r}")
     for name, value in (("spike", spike), ("variance", variance), ("constant", constant)):
         if value is not None:
             checks.positive(**{name: value})
