@@ -10,11 +10,14 @@ S_t the group's second moment, G_t i.i.d. N(0, (sigma/b_t)^2), b_t its size. Row
 further clipping: |x x^T W|_F <= 1.
 
 Sensitivity of b_t S_t W for orthonormal W: sqrt 2 if a row is replaced and k >= 2, else 1 (the proof is that
-of DPS-PCA). A patient enters one group, so all groups together cost what one costs (parallel composition).
+of DPS-PCA). A patient enters one group, so all groups together cost what one costs (parallel composition):
+given which patient goes where, replacing one changes one product. Group sizes follow from n, which is public;
+"adding" a patient here means putting a row where one of zeros was.
 
 eta_t = 1/(t' l_t), with l_t the mean of the diagonal of W_t^T H_t, which has been released (an estimate of
-the leading eigenvalues, free of charge), and t' the steps after the first half; in the first half eta is
-infinite, that is, W_{t+1} = thin QR of H_t, as the start is far away.
+the leading eigenvalues, free of charge), and t' = 1, 2, ... counting the steps after the first half and one:
+to first order W is then the mean of the H_t / l_t since. Until there eta is infinite, that is, W_{t+1} = thin
+QR of H_t, as the start is far away; also wherever noise leaves l_t at or below zero.
 """
 
 import math
@@ -63,7 +66,7 @@ def fit(
         late = t - steps // 2
         level = float(np.vdot(basis, message)) / k
         if late > 0 and level > 0:
-            message = basis + message / ((late + 1) * level)
+            message = basis + message / (late * level)
         basis = linalg.orthonormalise(message)
         iterates.append(basis)
     return Estimate(
