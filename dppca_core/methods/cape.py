@@ -3,13 +3,20 @@
 As recalled, on the scale of sums over a hospital's rows, with tau the noise that a trusted curator would
 need: of S hospitals each sends its moment + E_i + F_i + G_i, symmetric Gaussians, where the E_i sum to zero
 over the hospitals (by secure aggregation) and have variance (1 - 1/S) tau^2, F_i is known to the server and
-has the same variance, and G_i has tau^2/S. Against the server, which removes F_i, every message carries
+has the same variance, and G_i has tau^2/S. When the server has removed F_i, a single message carries
 (1 - 1/S) tau^2 + tau^2/S = tau^2; the sum loses the E_i and keeps S tau^2/S = tau^2. So the aggregate has
 exactly the law of one noisy pooled moment, and is drawn as that. The papers divide by equal sizes first; on
 the scale of sums nothing needs them equal.
 
-Sensitivity: that of the second moment (`dppca_core.noisy_moment`, with its proof). The guarantee needs
-hospitals that follow the protocol, of which fewer than about a third collude with the server (as recalled).
+Sensitivity: that of the second moment (`dppca_core.noisy_moment`, with its proof). The guarantee is that of
+the sum, and so of a server that sees only the sum. One that sees all messages knows more than any of them
+tells: what it lacks about hospital i, given the others' rows, is noise of variance
+
+    tau^2 (S + 1)/(2 S)
+
+(derived here: E_i + G_i have covariance tau^2 ((1 + 1/S) I - J/S) over hospitals, J of ones, and 2 S/(S + 1)
+on the diagonal of the inverse), so for many hospitals its multiplier is short of the budget's by sqrt 2. It
+also needs hospitals that follow the protocol, of which fewer than about a third collude (as recalled).
 """
 
 import numpy as np
