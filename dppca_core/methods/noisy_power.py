@@ -1,7 +1,7 @@
 """Noisy power method (Hardt & Price, NeurIPS 2014; Balcan, Du, Wang & Yu, COLT 2016), row by row.
 
 K_t = S X_t + G_t, X_{t+1} = thin QR of K_t, X of `width` p >= k columns, S the pooled second moment and
-G_t i.i.d. N(0, sigma^2). A curator reads the rows and adds the noise; no d x d matrix is formed.
+G_t i.i.d. N(0, sigma^2). A curator reads the rows and adds the noise; no d x d matrix is needed.
 
 Sensitivity of n S X for orthonormal X and |x| <= 1, as in DPS-PCA: |(xx^T - yy^T) X|_F <= |xx^T - yy^T|_F
 <= sqrt 2 when one row is replaced and p >= 2, at most the operator norm 1 when p = 1; adding or removing
@@ -10,7 +10,7 @@ The T steps compose exactly.
 
 As printed, the noise of Balcan et al., Algorithm 2: N(0, (max|X_t| nu)^2), nu = (4/epsilon) sqrt(p T ln(1/
 delta)). Their privacy is of single entries of the matrix, not of rows: `true_epsilon` says what it gives a
-row at its worst, max|X_t| = 1/sqrt d.
+row at its worst, max|X_t| = 1/sqrt d in every step.
 """
 
 import math
@@ -55,7 +55,7 @@ def fit(
 ) -> Estimate:
     """T noisy products. With width > k, the leading k directions of the last product, free of charge.
 
-    start: (d, width) orthonormal, default uniformly random.
+    start: (d, width) orthonormal, default uniformly random. The noise reported is that of the last product.
     Raises ValueError unless k <= width <= d and iterations >= 1.
     """
     d = cohort.features
@@ -65,8 +65,11 @@ def fit(
     begin = power.begin(start, d, wide, rng)
     normal = rng.standard_normal((iterations, d, wide))
     last = np.zeros((d, wide))
+    largest = 1.0
 
     def product(block: Array, rows: Indices | None, step: int) -> Array:
+        nonlocal largest
+        largest = float(np.abs(block).max())
         last[:] = release(cohort, budget, block, rows, iterations, normal[step])
         return last
 
@@ -76,11 +79,10 @@ def fit(
         left, _, _ = np.linalg.svd(basis.T @ last)
         basis = linalg.orthonormalise(basis @ left[:, :k])
         iterates = ()
-    shown = sum_noise_std(budget, wide, iterations, 1.0) / cohort.n
     return Estimate(
         basis,
         iterates=iterates,
-        noise_std=shown,
+        noise_std=sum_noise_std(budget, wide, iterations, largest) / cohort.n,
         bytes_sent=8 * d * wide * iterations,
         spent=spends(budget, d=d, k=k, iterations=iterations, width=width),
     )
