@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from dppca_core import checks
-from dppca_core.types import Array, Cohort, Indices, Moment, Provider
+from dppca_core.types import MATRIX_LIMIT, Array, Cohort, Indices, Moment, Provider
 
 # Rows are clipped in blocks of this many numbers, so that a wide table costs one copy and not four.
 _BLOCK = 2**20
@@ -76,10 +76,12 @@ class DenseMoment:
 class RowMoment:
     """A second moment held as its rows, (n, d), already clipped.
 
-    d x d is formed, once, only where it is the cheaper of the two (n > d/2) or asked for.
+    d x d is formed, once, only where it is the cheaper of the two or asked for. `once`: the rows serve one
+    product, for which it never is.
     """
 
     rows: Array
+    once: bool = False
 
     def __post_init__(self) -> None:
         self.rows.flags.writeable = False
@@ -91,8 +93,11 @@ class RowMoment:
 
     @property
     def tall(self) -> bool:
-        """Whether a product with the matrix costs less than two with the rows."""
-        return 2 * len(self.rows) > self.features
+        """Whether the matrix is formed for products: n > d/2, so that one costs less than two with the rows.
+
+        Not above the size at which no method forms it.
+        """
+        return not self.once and self.features <= MATRIX_LIMIT and 2 * len(self.rows) > self.features
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
         """The matrix times `block`, or X^T (X block) / n in 4ndk operations (see Moment)."""
@@ -147,7 +152,7 @@ class SumMoment:
         return DenseMoment(self._mean(provider.moment.dense() for provider in self.providers))
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
-        """Moments of disjoint, randomly chosen rows, as many as `sizes` say, in turn.
+        """Moments, each for one product, of disjoint, randomly chosen rows, as many as `sizes` say, in turn.
 
         Raises ValueError where a provider has no rows to choose from, only their moment.
         """
@@ -162,7 +167,8 @@ class SumMoment:
             parts = np.split(np.sort(chosen), np.searchsorted(np.sort(chosen), ends[:-1]))
             starts = (0, *ends[:-1])
             yield RowMoment(
-                np.concatenate([t[p - begin] for t, p, begin in zip(tables, parts, starts, strict=True)])
+                np.concatenate([t[p - begin] for t, p, begin in zip(tables, parts, starts, strict=True)]),
+                once=True,
             )
 
 
