@@ -44,17 +44,23 @@ def _scaled(epsilon: float, probability: float) -> float:
     return math.exp(min(epsilon + math.log(probability), 700.0)) if probability > 0 else 0.0
 
 
+def _beyond(degrees: float, shift: float, epsilon: float) -> float:
+    """t - h of the module's text, for the added row; for the removed one at -epsilon."""
+    exponent = (shift / 2 + epsilon) / (degrees / 2 - 1)
+    return shift / math.expm1(exponent) if exponent < 700 else 0.0
+
+
 def _removed(degrees: float, shift: float, epsilon: float) -> float:
     if shift <= 2 * epsilon:
         return 0.0
-    over = shift / math.expm1(min((shift / 2 - epsilon) / (degrees / 2 - 1), 700.0))  # t - h
+    over = _beyond(degrees, shift, -epsilon)
     kept = float(gammaincc(degrees / 2, over / 2))
     lost = _scaled(epsilon, float(gammaincc(degrees / 2, (shift + over) / 2)))
     return max(kept * (1 + _ROUNDING) - lost, 0.0)
 
 
 def _added(degrees: float, shift: float, epsilon: float) -> float:
-    over = shift / math.expm1(min((epsilon + shift / 2) / (degrees / 2 - 1), 700.0))  # t - h
+    over = _beyond(degrees, shift, epsilon)
     below = float(gammainc(degrees / 2, (shift + over) / 2))
     lost = _scaled(epsilon, float(gammainc(degrees / 2, over / 2)))
     return max(below * (1 + _ROUNDING) - lost, 0.0)
