@@ -1,6 +1,6 @@
-"""Distances between subspaces, each stable where the naive formula is not.
+"""Distances between subspaces, each stable where the naive formula is not, and sizes of matrix errors.
 
-All take bases with orthonormal columns; none depends on signs or order of the columns.
+Bases have orthonormal columns; nothing depends on signs or order of the columns.
 """
 
 import numpy as np
@@ -30,6 +30,24 @@ def sin_thetas(bases: Array, truth: Array) -> Array:
 def projector_distance(basis: Array, truth: Array) -> float:
     """|| W W^T - V V^T ||_F = sqrt(2) sin_theta, from 0 to sqrt(2k)."""
     return float(np.sqrt(2.0)) * sin_theta(basis, truth)
+
+
+def schatten(matrix: Array, q: float) -> float:
+    """Schatten q-norm of a symmetric matrix: (sum |lambda_j|^q)^(1/q), q = 1 (nuclear), 2, or inf (operator).
+
+    The norms of Cai, Xia & Zha (arXiv 2401.03820), for the error of a projector, W W^T - V V^T, without
+    unit, q = 2 being `projector_distance`; and of a covariance, in the units of its argument: a method's
+    `covariance` is of the scaled rows, so multiply it by `bound`**2 beside a covariance of the data.
+    Raises ValueError for another q, or a matrix that is not finite, square and symmetric.
+    """
+    if q not in (1, 2, np.inf):
+        raise ValueError(f"q must be 1, 2 or inf, got {q!r}")
+    checks.finite_matrix(matrix=matrix)
+    largest = float(np.abs(matrix).max())
+    if matrix.shape[0] != matrix.shape[1] or np.abs(matrix - matrix.T).max() > 1e-9 * largest:
+        raise ValueError("matrix must be symmetric, got one that differs from its transpose")
+    sizes = np.abs(np.linalg.eigvalsh(matrix))
+    return float(np.linalg.norm(sizes, q))
 
 
 def random_guess(d: int, k: int) -> float:

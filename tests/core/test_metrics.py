@@ -114,3 +114,49 @@ def test_support_found_counts_the_heaviest_rows():
     assert metrics.support_found(truth, truth, 3) == 1.0
     assert metrics.support_found(guess, truth, 3) == pytest.approx(2 / 3)
     assert metrics.support_found(np.roll(truth, 1, axis=0), truth, 3) == 0.0
+
+
+@given(shape=shapes, one=seeds, other=seeds)
+def test_schatten_norms_of_a_projectors_error(shape, one, other):
+    """Singular values of P - P' are the sines, each twice; scipy's sines are good to 1e-7."""
+    d, k = shape
+    basis, truth = random_basis(d, k, one), random_basis(d, k, other)
+    error = basis @ basis.T - truth @ truth.T
+    sines = np.sin(subspace_angles(basis, truth))
+    assert metrics.schatten(error, 1) == pytest.approx(2 * sines.sum(), abs=1e-6)
+    assert metrics.schatten(error, 2) == pytest.approx(metrics.projector_distance(basis, truth), abs=1e-7)
+    assert metrics.schatten(error, np.inf) == pytest.approx(sines.max(), abs=1e-6)
+
+
+@given(d=st.integers(1, 8), seed=seeds)
+def test_schatten_norms_are_numpys(d, seed):
+    """Nuclear, Frobenius and spectral; the trace itself, which forgets signs, is rejected."""
+    half = np.random.default_rng(seed).standard_normal((d, d))
+    matrix = half + half.T
+    for q, order in ((1, "nuc"), (2, "fro"), (np.inf, 2)):
+        assert metrics.schatten(matrix, q) == pytest.approx(np.linalg.norm(matrix, order), rel=1e-9)
+    signs = np.sign(np.linalg.eigvalsh(matrix))
+    assert np.isclose(metrics.schatten(matrix, 1), abs(np.trace(matrix))) == (abs(signs.sum()) == d)
+
+
+def test_schatten_norms_of_a_covariance_have_its_units():
+    error = np.diag([3.0, -4.0, 0.0])
+    norms = [metrics.schatten(error, q) for q in (1, 2, np.inf)]
+    assert norms == pytest.approx([7, 5, 4])
+    assert [metrics.schatten(9 * error, q) for q in (1, 2, np.inf)] == pytest.approx([63, 45, 36])
+    assert metrics.schatten(np.zeros((3, 3)), 1) == 0
+
+
+@pytest.mark.parametrize(
+    ("matrix", "q", "says"),
+    [
+        (np.eye(2), 3, "q must be 1, 2 or inf, got 3"),
+        (np.eye(2), np.nan, "q must be 1, 2 or inf, got nan"),
+        (np.ones((2, 3)), 1, "matrix must be symmetric"),
+        (np.triu(np.ones((2, 2))), 1, "matrix must be symmetric"),
+        (np.full((2, 2), np.nan), 1, "matrix must hold finite numbers"),
+    ],
+)
+def test_what_has_no_schatten_norm_here_is_refused(matrix, q, says):
+    with pytest.raises(ValueError, match=says):
+        metrics.schatten(matrix, q)
