@@ -19,9 +19,10 @@ covariance U L U^T + v I with k spikes. Released are, each with Gaussian noise:
 The guarantee is conditional: D bounds how far a row moves P only for data that behave like the model, and
 C is unspecified. Do not compare it with worst-case methods without saying so. In simulation of d = 50 and 200
 the largest movement by replacing a row is 1.5 to 2.4 times the D of C = 1 for n >= d (by leaving one out 1.3
-to 2.0), most where spikes are strong, and 1.9 to 2.9 below: the defaults C = 2 and 3 cover two rows in a
-thousand short of all. 80 % of the budget's precision go to P, 10 % to
-each of the others; as printed, equal parts of epsilon and delta at the classical constant.
+to 2.0) and 1.9 to 2.9 below. The defaults are C = 2 and 3. Where spikes are strong, C = 2 falls short for up
+to two replacements in a thousand, and so for some row of many data sets; 3 fell short for none. 80 % of the
+budget's precision go to P, 10 % to each of the others; as printed, equal parts of epsilon and delta at the
+classical constant.
 """
 
 import math
