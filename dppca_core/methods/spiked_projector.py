@@ -57,6 +57,22 @@ def _moved(budget: Budget, entries: int) -> float:
     return noisy_moment.sensitivity(budget) if entries > 1 else 1.0
 
 
+def usual_constant(d: int, n: int) -> float:
+    """C where none is given; near the largest movements seen in simulation."""
+    return 2.0 if n >= d else 3.0
+
+
+def spectrum_std(budget: Budget, n: int, multiplier: float) -> float:
+    """std of each released number of the spectrum, whose sensitivity has its proof in the module's text."""
+    return _moved(budget, 2) / n * multiplier
+
+
+def cautious(last: float, flat: float, std: float, d: int, k: int) -> tuple[float, float]:
+    """(l, v) on the cautious side of a released lambda_k and bulk mean: l lowered, v raised by 3 std."""
+    raised = max(flat, 0.0) + _SAFETY * std / (d - k)
+    return last - _SAFETY * std - raised, raised
+
+
 def projector_sensitivity(d: int, n: int, k: int, spike: float, variance: float, constant: float) -> float:
     """D of the module's text, at most sqrt(2 min(k, d - k)), which no two projectors exceed."""
     most = math.sqrt(2 * min(k, d - k))
@@ -91,12 +107,11 @@ def release(
         raised = flat
     else:
         exact = np.array([values[0], values[-1], moment.trace() - values.sum()])
-        noise = _moved(budget, 2) / n * z["spectrum"]
+        noise = spectrum_std(budget, n, z["spectrum"])
         first, last, rest = exact + noise * rng.standard_normal(3)
         last = first if k == 1 else last
         flat = float(rest) / (d - k)
-        raised = max(flat, 0.0) + _SAFETY * noise / (d - k)
-        weakest = float(last) - _SAFETY * noise - raised
+        weakest, raised = cautious(float(last), flat, noise, d, k)
         largest = max(float(first), 0.0) + _SAFETY * noise
     std = projector_sensitivity(d, n, k, weakest, raised, constant) * z["projector"]
     projector = symmetric(d, std, rng)
@@ -132,7 +147,7 @@ def fit(
     for name, value in (("spike", spike), ("variance", variance), ("constant", constant)):
         if value is not None:
             checks.positive(**{name: value})
-    chosen = constant or (2.0 if n >= d else 3.0)
+    chosen = constant or usual_constant(d, n)
     projector, std, flat, block = release(
         cohort, k, budget, rng, spike=spike, variance=variance, constant=chosen, covariance=covariance
     )
