@@ -1,9 +1,7 @@
-"""An empirical audit of the two releases at their worst pair of neighbours.
+"""The auditor itself: how often it accuses the innocent, what it sees, and what it refuses.
 
-Differential privacy demands p <= e^epsilon q + delta for every event. Clopper-Pearson limits, at ALPHA
-shared over 2 x 17 statements, bound p from below and q from above: a mechanism that keeps its promise is
-refuted with probability ALPHA at most. It is a check for gross bugs (half the noise); calibration and
-sensitivity have exact tests of their own.
+The false-alarm rate is the `alpha` of each audit. AUDITS audits of a mechanism exactly at its claim must not
+raise more alarms than that rate explains, but for a chance of ALPHA.
 """
 
 import math
@@ -13,103 +11,164 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dppca_core import METHODS, Budget, Cohort, noisy_moment
-from dppca_core.methods import analyze_gauss, dps_pca
+from dppca_core import METHODS, Budget, Cohort, audit, gaussian
 from dppca_core.types import Array
+from tests.core.laws import ALPHA
 
-ALPHA = 1e-6
-DRAWS = 20_000
-THRESHOLDS = np.linspace(-4.0, 4.0, 17)
-BUDGET = Budget(1.0, 0.01)
+AUDITS = 1000
+DRAWS = 400
+NOMINAL = 0.05
+EPSILON, DELTA = 1.0, 0.01
+MU = 1 / gaussian.noise_multiplier(Budget(EPSILON, DELTA))
 
-# x = e1 replaced by y = e2, both inside span Q: the pair that attains sqrt 2. A third patient stays.
-OTHER = [0.0, 0.0, 1.0]
-HERE = Cohort.from_rows([np.array([[1.0, 0.0, 0.0], OTHER])], 1.0)
-THERE = Cohort.from_rows([np.array([[0.0, 1.0, 0.0], OTHER])], 1.0)
-BLOCK = np.eye(3)[:, :2]
-DIRECTION = np.diag([1.0, -1.0, 0.0]) / math.sqrt(2)
-
-Sample = Callable[[Cohort, np.random.Generator], Array]
+Draw = Callable[[int, np.random.Generator], tuple[Array, Array]]
+BOUNDS = (audit.clopper_pearson, audit.gaussian_tradeoff)
+TWO = tuple(Cohort.from_rows([row[None]], 1.0) for row in np.eye(2))
 
 
-def refuted(sample: Sample, std: float) -> bool:
-    """Is there evidence at ALPHA that `sample`, a scalar per release, breaks BUDGET?
+def gaussians(shift: float) -> Draw:
+    return lambda n, rng: (shift + rng.standard_normal(n), rng.standard_normal(n))
 
-    `std` only places the thresholds, in the middle between the neighbours.
-    """
+
+def responses(epsilon: float) -> Draw:
+    """Randomised response: exactly (epsilon, 0)-private, no better."""
+    honest = 1 / (1 + math.exp(-epsilon))
+    return lambda n, rng: (1.0 * (rng.random(n) < honest), 1.0 * (rng.random(n) >= honest))
+
+
+def false_alarms(bound: audit.Bound, draw: Draw, delta: float, audits: int = AUDITS) -> int:
     rng = np.random.default_rng(0)
-    here, there = sample(HERE, rng), sample(THERE, rng)
-    share = ALPHA / (2 * len(THRESHOLDS)) / 2  # one for each of two limits
-    for sign, first, second in ((1.0, here, there), (-1.0, there, here)):
-        for threshold in THRESHOLDS * std:
-            hits = np.array([(sign * first > threshold).sum(), (sign * second > threshold).sum()])
-            low = stats.beta.ppf(share, hits[0], DRAWS - hits[0] + 1) if hits[0] else 0.0
-            high = stats.beta.isf(share, hits[1] + 1, DRAWS - hits[1]) if hits[1] < DRAWS else 1.0
-            if low > math.exp(BUDGET.epsilon) * high + BUDGET.delta:
-                return True
-    return False
+    found = (bound(*draw(DRAWS, rng), delta=delta, alpha=NOMINAL) for _ in range(audits))
+    return sum(one.epsilon > EPSILON for one in found)
 
 
-def analyze_gauss_sample(noise: str) -> Sample:
-    def sample(cohort: Cohort, rng: np.random.Generator) -> Array:
-        outputs = (analyze_gauss.release(cohort, BUDGET, rng, noise) for _ in range(DRAWS))
-        return np.array([np.vdot(DIRECTION, output) for output in outputs]) * cohort.n
-
-    return sample
+def too_many(alarms: int, audits: int = AUDITS) -> bool:
+    return bool(stats.binom.sf(alarms - 1, audits, NOMINAL) < ALPHA)
 
 
-def dps_sample(monkeypatch: pytest.MonkeyPatch) -> Sample:
-    """What the server sees in the first step of real runs, started at the worst block."""
-    seen: list[float] = []
-
-    def listen(*message: object) -> Array:
-        output = release(*message)
-        seen.append(float(np.vdot(DIRECTION[:, :2], output)))
-        return output
-
-    release = dps_pca.release
-    monkeypatch.setattr(dps_pca, "release", listen)
-
-    def sample(cohort: Cohort, rng: np.random.Generator) -> Array:
-        seen.clear()
-        for _ in range(DRAWS):
-            METHODS["dps_pca"].fit(cohort, k=2, budget=BUDGET, rng=rng, iterations=1, start=BLOCK)
-        return np.array(seen) * cohort.n
-
-    return sample
+EXACTLY_AT_THE_CLAIM = pytest.mark.parametrize(
+    ("bound", "draw", "delta"),
+    [
+        (audit.clopper_pearson, responses(EPSILON), 0.0),
+        (audit.clopper_pearson, gaussians(MU), DELTA),
+        (audit.gaussian_tradeoff, gaussians(MU), DELTA),
+        (audit.gaussian_tradeoff, gaussians(-MU), DELTA),
+    ],
+    ids=["randomised response", "Gaussian", "trade-off", "trade-off, other way round"],
+)
 
 
-STD = math.sqrt(2) * 1.877876  # sqrt 2 times z(1, .01), theory.md section 6
+@EXACTLY_AT_THE_CLAIM
+def test_false_alarms_are_no_more_than_alpha(bound, draw, delta):
+    assert not too_many(false_alarms(bound, draw, delta))
 
 
-@pytest.mark.parametrize("noise", noisy_moment.SHAPES)
-def test_analyze_gauss_keeps_its_promise(noise):
-    assert not refuted(analyze_gauss_sample(noise), STD)
+@EXACTLY_AT_THE_CLAIM
+def test_rates_in_place_of_their_limits_would_raise_too_many(bound, draw, delta, monkeypatch):
+    """The planted bug, and what the simulation is worth."""
+    honest = audit._limits
+
+    def rates(here: Array, there: Array, alpha: float) -> audit._Limits:
+        found = honest(here, there, alpha)
+        share = np.clip(found.above, 1 / DRAWS, 1 - 1 / DRAWS)
+        return audit._Limits(found.thresholds, found.above, share, share)
+
+    monkeypatch.setattr(audit, "_limits", rates)
+    assert too_many(false_alarms(bound, draw, delta, 300), 300)
 
 
-@pytest.mark.parametrize("noise", noisy_moment.SHAPES)
-def test_analyze_gauss_with_half_the_noise_is_refuted(noise, monkeypatch):
-    full = noisy_moment.sum_noise_std
-    monkeypatch.setattr(noisy_moment, "sum_noise_std", lambda budget: full(budget) / 2)
-    assert refuted(analyze_gauss_sample(noise), STD)
+@pytest.mark.parametrize(
+    ("bound", "size", "caught"),
+    [
+        (audit.gaussian_tradeoff, 1.0, False),
+        (audit.gaussian_tradeoff, 0.85, True),
+        (audit.clopper_pearson, 1.0, False),
+        (audit.clopper_pearson, 0.7, True),
+    ],
+)
+def test_what_an_audit_can_see(bound, size, caught):
+    """Noise of this size instead of 1, 50,000 draws, at ALPHA."""
+    here, there = gaussians(MU / size)(50_000, np.random.default_rng(1))
+    assert (bound(here, there, delta=DELTA, alpha=ALPHA).epsilon > EPSILON) is caught
 
 
-def test_dps_pca_keeps_its_promise(monkeypatch):
-    assert not refuted(dps_sample(monkeypatch), STD)
+@pytest.mark.parametrize("epsilon", [1.0, 4.0, 10.0])
+def test_the_trade_off_bound_comes_close(epsilon):
+    """Above .8 of the truth with 100,000 draws, and above what events show."""
+    mu = 1 / gaussian.noise_multiplier(Budget(epsilon, DELTA))
+    here, there = gaussians(mu)(100_000, np.random.default_rng(2))
+    close = audit.gaussian_tradeoff(here, there, delta=DELTA, alpha=ALPHA)
+    plain = audit.clopper_pearson(here, there, delta=DELTA, alpha=ALPHA)
+    assert 0.8 * epsilon < close.epsilon <= epsilon
+    assert plain.epsilon < close.epsilon
+    assert close.epsilon == pytest.approx(gaussian.epsilon_of(1 / close.mu, DELTA))
+    assert close.above[0] > close.above[1]
 
 
-def test_dps_pca_with_half_the_noise_is_refuted(monkeypatch):
-    full = dps_pca.sum_noise_std
-    monkeypatch.setattr(dps_pca, "sum_noise_std", lambda *a, **own: full(*a, **own) / 2)
-    assert refuted(dps_sample(monkeypatch), STD)
+def test_the_trade_off_bound_is_for_gaussian_claims_only():
+    """Randomised response keeps epsilon = 1, which the other bound grants; its mu has a larger epsilon."""
+    here, there = responses(1.0)(50_000, np.random.default_rng(3))
+    assert audit.clopper_pearson(here, there, delta=1e-6, alpha=ALPHA).epsilon <= 1.0
+    assert audit.gaussian_tradeoff(here, there, delta=1e-6, alpha=ALPHA).epsilon > 2.0
 
 
-@pytest.mark.parametrize(("factor", "caught"), [(1.0, False), (1 / math.sqrt(2), True), (0.5, True)])
-def test_what_the_audit_can_see(factor, caught):
-    """On plain Gaussians: noise for sensitivity 1 instead of sqrt 2 is still caught."""
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize("leak", [(1.0, 0.0), (0.0, 1.0), (math.inf, -math.inf)])
+def test_an_output_that_tells_the_cohorts_apart_has_no_small_epsilon(bound, leak):
+    here, there = (np.full(10_000, value) for value in leak)
+    assert bound(here, there, delta=DELTA, alpha=ALPHA).epsilon > 6
 
-    def sample(cohort: Cohort, rng: np.random.Generator) -> Array:
-        signal = np.vdot(DIRECTION, cohort.pooled.dense()) * cohort.n
-        return signal + factor * STD * rng.standard_normal(DRAWS)
 
-    assert refuted(sample, STD) is caught
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_nothing_to_see_is_zero(bound):
+    found = bound(np.ones(100), np.ones(100), delta=DELTA, alpha=ALPHA)
+    assert found.epsilon == 0.0
+    assert found.alpha == ALPHA
+
+
+def test_a_mechanism_gives_numbers_one_by_one_or_many_at_once():
+    """Both are cut to the draws asked for."""
+
+    def many(cohort: Cohort, rng: np.random.Generator) -> Array:
+        return cohort.pooled.dense()[0, 0] + rng.standard_normal(7)
+
+    rng = np.random.default_rng(4)
+    assert audit.sample(many, TWO[0], 20, rng).shape == (20,)
+    assert audit.sample(lambda cohort, rng: rng.random(), TWO[0], 20, rng).shape == (20,)
+    found = audit.audit(many, TWO, delta=DELTA, draws=2000, rng=rng, bound=audit.gaussian_tradeoff)
+    assert 0 < found.mu < 1
+    assert found.alpha == 0.05
+
+
+def test_any_method_is_a_mechanism():
+    """A fit that reads the moment without noise is caught; at this budget the method itself is not."""
+
+    def seen(name: str) -> float:
+        mechanism = audit.fitted(
+            METHODS[name], lambda estimate: estimate.basis[0, 0] ** 2, k=1, budget=Budget(1.0, DELTA)
+        )
+        rng = np.random.default_rng(5)
+        return audit.audit(mechanism, TWO, delta=DELTA, draws=300, rng=rng, alpha=ALPHA).epsilon
+
+    assert seen("pca") > 1.0
+    assert seen("analyze_gauss") <= 1.0
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize(
+    ("draws", "own", "says"),
+    [
+        (np.ones(19), {}, "draws must be at least 20, got 19"),
+        (np.full(50, np.nan), {}, "statistic must be a number in every draw, got NaN"),
+        (np.ones(50), {"alpha": 1.0}, "alpha must lie strictly between 0 and 1, got 1.0"),
+        (np.ones(50), {"delta": 1.5}, "delta must lie .*between 0 and 1, got 1.5"),
+    ],
+)
+def test_what_cannot_be_audited_is_refused_by_name_and_value(bound, draws, own, says):
+    with pytest.raises(ValueError, match=says):
+        bound(draws, np.ones(50), **{"delta": 0.1, "alpha": 0.1, **own})
+
+
+def test_a_mechanism_that_gives_nothing_is_refused():
+    with pytest.raises(ValueError, match="mechanism must give at least one number a call, got none"):
+        audit.sample(lambda cohort, rng: np.empty(0), TWO[0], 20, np.random.default_rng(0))
