@@ -284,3 +284,8 @@ class Bound:
     source: str
     constants: dict[str, float] = field(default_factory=dict)
     quantities: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def final(self) -> float:
+        """The total at the output: its last step, where it is an array over t."""
+        return float(np.asarray(self.total).flat[-1])

@@ -1,16 +1,15 @@
-"""The registry of bounds: every module of this folder that holds BOUNDS, a dict of name to function.
+"""The registry of bounds: every module of this folder that holds BOUNDS, a tuple of `BoundRule`.
 
-Each function takes a `Setting` and its free constants by keyword, and returns a `Bound` on sin Theta.
+Each is called with a `Setting` and its free constants by keyword, and returns a `Bound`.
 """
 
-from collections.abc import Callable
 from importlib import import_module
 from pkgutil import iter_modules
 
-from dppca_core.types import Bound
+from dppca_core.bound_rule import BoundRule
 
-BOUNDS: dict[str, Callable[..., Bound]] = {
-    name: function
+BOUNDS: dict[str, BoundRule] = {
+    rule.name: rule
     for info in iter_modules(__path__)
-    for name, function in import_module(f"{__name__}.{info.name}").BOUNDS.items()
+    for rule in import_module(f"{__name__}.{info.name}").BOUNDS
 }

@@ -9,30 +9,25 @@ mean square is inflated by
 while on the support only the s - k directions outside the truth err:
 
     sin^2 = k [(s - k) + (s_hat - s) f^2] (tau^2 + v^2),
-    tau = c sigma / (n lambda_k) / sqrt(1 - r^2)        privacy, c = sqrt N, N or 1 by noise mode
-    v^2 = lambda_k b / (n (lambda_k - b)^2)             sampling, b the mean bulk eigenvalue, r = b/lambda_k.
+    tau^2   privacy: `iterated_pairs` at lambda_k, b and the noise c sigma/n, c = sqrt N, N or 1 by noise mode
+    v^2     sampling: `sampling_pairs` at lambda_k and b, the mean bulk eigenvalue.
 
-For s_hat = d (no thresholding) the bulk is taken eigenvalue by eigenvalue:
-
-    sin^2 = sum over j <= k < i of [ (c sigma/(n lambda_j))^2 / (1 - (lambda_i/lambda_j)^2)
-                                     + lambda_i lambda_j / (n (lambda_j - lambda_i)^2) ].
+For s_hat = d (no thresholding) both are summed over all pairs of eigenvalues instead. The pairs' formulas
+stand in `dppca_core.first_order`.
 """
 
 import math
+from functools import lru_cache
 
-import numpy as np
 from scipy.stats import chi2
 
+from dppca_core import first_order
+from dppca_core.bound_rule import BoundRule, has_gap, spectrum, void
 from dppca_core.methods.dps_pca import aggregate_factor, sum_noise_std
-from dppca_core.metrics import random_guess
 from dppca_core.types import Bound, Setting
 
-SOURCE = "closed form derived for this tool; checked against simulation in its tests"
 
-# First-order: beyond a third of a random guess, or with the iteration unfinished, it is not trusted.
-_SMALL_SHARE = 1 / 3
-
-
+@lru_cache(maxsize=1024)
 def selection_inflation(d: int, k: int, s: int, s_hat: int) -> float:
     """f^2: mean square of the s_hat - s largest of d - s noise rows over that of all; 1 if all stay."""
     share = (s_hat - s) / (d - s) if d > s else 1.0
@@ -50,44 +45,41 @@ def dps_prediction(setting: Setting) -> Bound:
     d, n, k, s, s_hat = setting.d, setting.n, setting.k, setting.s, setting.s_hat
     sigma = sum_noise_std(setting.budget, k=k, iterations=setting.iterations)
     spread = sigma * aggregate_factor(setting.provider_noise, setting.providers) / n
-    eigenvalues = np.maximum(setting.eigenvalues, 0.0)  # rounding leaves zeros on either side
-    top, bulk = eigenvalues[:k], eigenvalues[k:]
-    weakest, mean_bulk = float(top[-1]), float(bulk.mean())
-    next_one = float(bulk[0])
-    if not weakest > next_one:
-        gapless = f"fails: no gap: λ_k = {weakest:.3g}, λ_k+1 = {next_one:.3g}"
-        return Bound({}, math.inf, False, (gapless,), SOURCE)
+    top, bulk = spectrum(setting)
+    gap = has_gap(top, bulk)
+    if not gap[0]:
+        return void((gap,), first_order.SOURCE)
+    inflation = 1.0
     if s_hat < d:
         inflation = selection_inflation(d, k, s, s_hat)
         entries = k * ((s - k) + max(s_hat - s, 0) * inflation)
-        ratio = mean_bulk / weakest
-        private = entries * (spread / weakest) ** 2 / (1 - ratio**2)
-        sampling = entries * weakest * mean_bulk / (n * (weakest - mean_bulk) ** 2)
+        weakest, mean_bulk = float(top[-1]), float(bulk.mean())
+        private = entries * first_order.iterated_pairs(weakest, mean_bulk, spread)
+        sampled = entries * first_order.sampling_pairs(weakest, mean_bulk, n)
     else:
-        over, under = top[:, None], bulk[None, :]
-        private = float(((spread / over) ** 2 / (1 - (under / over) ** 2)).sum())
-        sampling = float((over * under / (over - under) ** 2).sum()) / n
-        inflation = 1.0
-    total = math.sqrt(private + sampling)
-    small = total <= _SMALL_SHARE * random_guess(d, k)
+        private = first_order.iterated_noise(top, bulk, spread)
+        sampled = first_order.sampling(top, bulk, n)
     steps = setting.iterations - (setting.burn_in if s_hat < d else 0)
-    left = random_guess(d, k) * (next_one / weakest) ** setting.iterations
-    finished = left <= max(total, 1e-12)
-    checks = [
-        (small, f"first order: predicted error {total:.3g} below {_SMALL_SHARE:.2g} of a guess"),
-        (finished, f"T = {setting.iterations} steps leave {left:.2g} of the start"),
+    found = (
+        first_order.finished(setting, math.sqrt(private + sampled)),
         (s_hat >= s, f"rows kept ŝ = {s_hat} at least s = {s}"),
         (s_hat == d or setting.burn_in >= 1, f"burn-in {setting.burn_in} at least 1"),
         (steps >= 1, f"{steps} thresholded steps at least 1"),
-    ]
-    why = tuple(f"{'holds' if ok else 'fails'}: {text}" for ok, text in checks)
-    terms: dict[str, float | np.ndarray] = {
-        "privacy": math.sqrt(private),
-        "sampling": math.sqrt(sampling),
-    }
+    )
     quantities = {"inflation": math.sqrt(inflation), "sigma": sigma, "noise_std": spread}
-    applies = all(ok for ok, _ in checks)
-    return Bound(terms, total, applies, why, SOURCE, {}, quantities)
+    return first_order.predicted(setting, private, sampled, found, quantities)
 
 
-BOUNDS = {"dps_prediction": dps_prediction}
+BOUNDS = (
+    BoundRule(
+        name="dps_prediction",
+        title="Closed form for DPS-PCA",
+        kind="prediction",
+        methods=("dps_pca",),
+        formula=(
+            r"\sin^2\Theta \approx k\,[(s-k)+(\hat s-s)f^2]\left["
+            r"\frac{(c\sigma/n\lambda_k)^2}{1-(b/\lambda_k)^2}+\frac{\lambda_k b}{n(\lambda_k-b)^2}\right]"
+        ),
+        compute=dps_prediction,
+    ),
+)

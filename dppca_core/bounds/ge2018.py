@@ -18,9 +18,10 @@ import math
 
 import numpy as np
 
+from dppca_core.bound_rule import BoundRule, judged, void
 from dppca_core.methods.dps_pca import aggregate_factor, sum_noise_std
 from dppca_core.metrics import random_guess
-from dppca_core.types import Bound, Setting
+from dppca_core.types import Array, Bound, Setting
 
 SOURCE = "Ge, Wang, Wang & Liu, AISTATS 2018, Theorem 4.3 and (supplement) Assumption B.1"
 
@@ -30,8 +31,31 @@ def contraction(top: float, below: float) -> float:
     return (3 * below + top) / (3 * top + below)
 
 
-def _says(holds: bool, text: str) -> str:
-    return f"{'holds' if holds else 'fails'}: {text}"
+def contraction_with_noise(gamma: float, alpha: float) -> float:
+    """rho; 1, where the theorem is void, for alpha >= 1 - gamma."""
+    return gamma / (1 - alpha) if alpha < 1 - gamma else 1.0
+
+
+def noise_room(rho: float, k: int) -> float:
+    """The most that B.3 lets alpha/(1 - alpha) be."""
+    least: float = min((1 - rho**2) ** 1.5 / 3, (1 - rho**0.25) / 6)
+    return least / (1 + 2 * math.sqrt(k))
+
+
+def error_terms(
+    rho: float, alpha: float, *, sampling: float, selection: float, iterations: int
+) -> dict[str, float | Array]:
+    """stat, priv and opt for a rho < 1.
+
+    sampling: stat times 1 - rho^1/4. selection: k s / s_hat.
+    """
+    geometric = 1 - rho**0.25
+    lead = min(math.sqrt(rho * (1 - math.sqrt(rho))) / 2, 0.25)
+    return {
+        "stat": sampling / geometric,
+        "priv": (1 + 2 * math.sqrt(selection)) / (math.sqrt(3) * geometric) * alpha / (1 - alpha),
+        "opt": lead * rho ** (np.arange(iterations) / 4),
+    }
 
 
 def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float = 1.0) -> Bound:
@@ -42,7 +66,7 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
     """
     d, n, k, s, s_hat = setting.d, setting.n, setting.k, setting.s, setting.s_hat
     first, top, below = (max(float(setting.eigenvalues[i]), 0.0) for i in (0, k - 1, k))
-    constants = {"C1": c1, "C1 of B.4": c1_rows, "C2": c2}
+    constants = GE2018.named({"c1": c1, "c1_rows": c1_rows, "c2": c2})
     gamma = contraction(top, below) if top > 0 else 1.0
     sigma = sum_noise_std(setting.budget, k=k, iterations=setting.iterations)
     spread = sigma * aggregate_factor(setting.provider_noise, setting.providers)
@@ -51,40 +75,50 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
     fails = 2 * setting.iterations * math.exp(-(setting.tau**2) / 2)
     fails += 4 / max(n - 1, 1) + 1 / d + 6 * math.log(n) / n + 1 / n
     quantities = {"alpha": alpha, "gamma": gamma, "sigma": sigma, "probability": 1 - fails}
-    rho = gamma / (1 - alpha) if alpha < 1 - gamma else 1.0
+    rho = contraction_with_noise(gamma, alpha)
     geometric = 1 - rho**0.25
-    noise_ok = geometric > 0
-    why = [
-        _says(noise_ok, f"noise small enough: α = {alpha:.3g} below 1 − γ = {1 - gamma:.3g}"),
-        _says(fails < 1, f"success probability {1 - fails:.3g} above 0"),
+    found = [
+        (geometric > 0, f"noise small enough: α = {alpha:.3g} below 1 − γ = {1 - gamma:.3g}"),
+        (fails < 1, f"success probability {1 - fails:.3g} above 0"),
     ]
-    if not noise_ok:
-        return Bound({}, math.inf, False, tuple(why), SOURCE, constants, quantities)
+    if not geometric > 0:
+        return void(found, SOURCE, constants, quantities)
 
     gap = math.sqrt(first * below) / (top - below)
-    stat = c1 * math.sqrt(k) / geometric * gap * math.sqrt(s * (k + math.log(d)) / n)
-    inflation = alpha / (1 - alpha)
-    priv = (1 + 2 * math.sqrt(k * s / s_hat)) / (math.sqrt(3) * geometric) * inflation
-    lead = min(math.sqrt(rho * (1 - math.sqrt(rho))) / 2, 0.25)
-    opt = lead * rho ** (np.arange(setting.iterations) / 4)
+    sampling = c1 * math.sqrt(k) * gap * math.sqrt(s * (k + math.log(d)) / n)
+    terms = error_terms(rho, alpha, sampling=sampling, selection=k * s / s_hat, iterations=setting.iterations)
 
-    room = min((1 - rho**2) ** 1.5 / 3, geometric / 6)
-    noise_room = room / (1 + 2 * math.sqrt(k))
+    noise, room = alpha / (1 - alpha), noise_room(rho, k)
     rows_needed = c1_rows * max(math.ceil(4 * k / (rho**-0.5 - 1) ** 2), 1) * s
     psi = c2 * gap * math.sqrt(s_hat * (k + math.log(d)) / n)
     psi_room = min((1 - rho**2) ** 1.5 / 24, geometric / 6)
     start_room = min(math.sqrt(rho * (1 - math.sqrt(rho))) / 2, math.sqrt(rho) / 4)
     start = random_guess(d, k) if setting.start_error is None else setting.start_error
-    why += [
-        _says(inflation <= noise_room, f"B.3: α/(1 − α) = {inflation:.3g} at most {noise_room:.3g}"),
-        _says(s_hat >= rows_needed, f"B.4: rows kept ŝ = {s_hat} at least {rows_needed:.0f}"),
-        _says(psi <= psi_room, f"B.5: Ψ = {psi:.3g} at most {psi_room:.3g}"),
-        _says(start <= start_room, f"B.6: starting error {start:.3g} at most {start_room:.3g}"),
+    found += [
+        (noise <= room, f"B.3: α/(1 − α) = {noise:.3g} at most {room:.3g}"),
+        (s_hat >= rows_needed, f"B.4: rows kept ŝ = {s_hat} at least {rows_needed:.0f}"),
+        (psi <= psi_room, f"B.5: Ψ = {psi:.3g} at most {psi_room:.3g}"),
+        (start <= start_room, f"B.6: starting error {start:.3g} at most {start_room:.3g}"),
     ]
     quantities |= {"rho": rho, "s_hat_min": rows_needed, "psi": psi, "start": start}
-    applies = all(line.startswith("holds") for line in why)
-    terms = {"stat": stat, "priv": priv, "opt": opt}
-    return Bound(terms, stat + priv + opt, applies, tuple(why), SOURCE, constants, quantities)
+    total = terms["stat"] + terms["priv"] + terms["opt"]
+    return judged(found, terms, total, SOURCE, constants, quantities)
 
 
-BOUNDS = {"ge2018": ge2018}
+GE2018 = BoundRule(
+    name="ge2018",
+    title="Ge et al. 2018, Theorem 4.3",
+    kind="upper",
+    methods=("dps_pca",),
+    formula=(
+        r"\sin\Theta_t \le \frac{C_1\sqrt k}{1-\rho^{1/4}}\frac{\sqrt{\lambda_1\lambda_{k+1}}}"
+        r"{\lambda_k-\lambda_{k+1}}\sqrt{\frac{s(k+\log d)}{n}}"
+        r"+\frac{1+2\sqrt{ks/\hat s}}{\sqrt3(1-\rho^{1/4})}\frac{\alpha}{1-\alpha}"
+        r"+\rho^{\frac{t-1}{4}}\min\{\tfrac12\sqrt{\rho(1-\sqrt\rho)},\tfrac14\}"
+    ),
+    compute=ge2018,
+    constants={"c1": 1.0, "c1_rows": 1.0, "c2": 1.0},
+    symbols={"c1": "C1", "c1_rows": "C1 of B.4", "c2": "C2"},
+    fits="c1",
+)
+BOUNDS = (GE2018,)

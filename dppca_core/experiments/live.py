@@ -350,6 +350,11 @@ class Results:
         wanted = chain(self.first(epsilon), self.rest(epsilon, slow))
         return next(iter(self._lacking(wanted)), None)
 
+    def next_of(self, name: str) -> tuple[str, float, int] | None:
+        """The next missing cell of one method's whole sweep, first repeats first; None when complete."""
+        repeats = range(self.repeats_of(name))
+        return next(iter(self._lacking((name, e, r) for r in repeats for e in EPSILONS)), None)
+
     def measured(self, name: str, epsilon: float) -> list[Cell]:
         """All repeats measured so far of one method at one epsilon, in order of repeat."""
         at = epsilon if self.private(name) else EPSILONS[0]

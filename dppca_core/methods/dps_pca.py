@@ -25,6 +25,7 @@ from dppca_core import checks, gaussian, power
 from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Indices, Method, Release
 
 PROVIDER_NOISE = ("independent", "shared", "secure-aggregation")
+UNDONE = "two hospitals' messages together undo the shared noise: only one message alone is private"
 PAPER_SENSITIVITY = 2.0  # Lemma A.1: |xx^T| + |yy^T|
 
 
@@ -103,6 +104,7 @@ def fit(
         noise_std=std,
         bytes_sent=8 * d * k * iterations,
         spent=spends(budget, k=k, iterations=iterations),
+        notes=(UNDONE,) if provider_noise == "shared" and len(cohort) > 1 else (),
     )
 
 

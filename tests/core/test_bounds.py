@@ -1,13 +1,14 @@
 """Every bound of the registry: numbers or void, never NaN, and reasons that match."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dppca_core import Budget, Setting
+from dppca_core import METHODS, Budget, Setting
 from dppca_core.bounds import BOUNDS
 from dppca_core.types import ACCOUNTINGS, Bound
 
@@ -58,10 +59,12 @@ def check_record(found: Bound) -> None:
 
 
 @EVERY
-@given(setting=settings())
-def test_a_bound_is_a_number_or_void(bound, setting):
+@given(setting=settings(), factor=st.sampled_from((1.0, 1e-6, 1e6)), q=st.sampled_from((1.0, 2.0, math.inf)))
+def test_a_bound_is_a_number_or_void(bound, setting, factor, q):
     """Never NaN; the terms add up to something finite; `applies` is what `why` says."""
-    check_record(bound(setting))
+    constants = {name: factor * default for name, default in bound.constants.items()}
+    options = {"q": q} if "q" in bound.options else {}
+    check_record(bound(setting, **constants, **options))
 
 
 def small(eigenvalues: list[float], s_hat: int) -> Setting:
@@ -95,7 +98,75 @@ def test_the_spectrum_of_a_singular_table(bound, eigenvalues, s_hat):
 
 
 @EVERY
+def test_a_table_without_sparsity(bound):
+    """s = s_hat = d, as for every real table: numbers, and what needs sparsity says so."""
+    table = Setting(
+        d=30,
+        n=569,
+        k=2,
+        s=30,
+        s_hat=30,
+        providers=3,
+        iterations=10,
+        eigenvalues=np.geomspace(0.4, 1e-6, 30),
+        budget=Budget(1.0, 1e-5),
+    )
+    check_record(bound(table))
+    assert bound(table).terms or bound.name == "ge2018"
+
+
+@EVERY
+def test_a_rule_describes_itself(bound):
+    """What a page lists: a formula, methods that exist, a default for each constant and its value."""
+    assert BOUNDS[bound.name] is bound
+    assert bound.title
+    assert "\\" in bound.formula
+    assert set(bound.methods) <= set(METHODS)
+    assert bool(bound.methods) or bound.kind == "lower"
+    found = bound(small([0.5, 0.1, 0.1], 2))
+    assert found.constants == {bound.symbols[name]: value for name, value in bound.constants.items()}
+    for name in bound.constants:
+        changed = bound(small([0.5, 0.1, 0.1], 2), **{name: 3.0})
+        assert changed.constants[bound.symbols[name]] == 3.0
+
+
+@EVERY
+def test_a_wrong_constant_is_refused_by_name(bound):
+    setting = small([0.5, 0.1, 0.1], 2)
+    with pytest.raises(ValueError, match=r"constant must be one of .*got 'c9'"):
+        bound(setting, c9=1.0)
+    for name in bound.constants:
+        for value in (0.0, -1.0, math.nan, math.inf):
+            with pytest.raises(ValueError, match=f"{name} must be positive"):
+                bound(setting, **{name: value})
+
+
+def test_the_registry_is_what_the_design_names():
+    named = {
+        *("ge2018", "sparse_minimax", "wang_xu_low", "wang_xu_low_lower", "wang_xu_sparse"),
+        *("wang_xu_sparse_lower", "cai_projector", "cai_projector_lower", "analyze_gauss", "ppca_laplace"),
+        *("noisy_power", "dps_prediction", "projector_prediction"),
+    }
+    assert named <= set(BOUNDS)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"kind": "guess"}, "kind must be one of"),
+        ({"measure": "cosine"}, "measure must be one of"),
+        ({"fits": "c7"}, "fits must be one of"),
+        ({"symbols": {}}, "symbols must name"),
+    ],
+    ids=str,
+)
+def test_a_wrong_rule_is_refused(changed, says):
+    with pytest.raises(ValueError, match=says):
+        replace(BOUNDS["ge2018"], **changed)
+
+
+@EVERY
 def test_a_bound_names_its_source(bound):
     found = bound(small([0.5, 0.1, 0.1], 2))
     assert len(found.source) > 20
-    assert len(bound.__doc__ or "") > 40
+    assert len(bound.compute.__doc__ or "") > 40

@@ -77,6 +77,16 @@ def test_the_published_experiment(epsilon, sheet):
     assert found.applies
 
 
+def test_the_published_experiment_at_its_own_delta():
+    """The sheet's fourth number: .064 simulated at delta = .3; the .062 predicted there is privacy alone."""
+    setting = replace(ge_setting(1.0), budget=Budget(1.0, 0.3))
+    found = predict(setting)
+    assert found.quantities["sigma"] == pytest.approx(3.087, abs=0.0005)  # oracle 2
+    assert agrees(ge_dps_errors(1.0, 0.3, "exact", 2, 40) ** 2, found.total)
+    assert found.total == pytest.approx(0.064, rel=0.025)
+    assert found.terms["privacy"] == pytest.approx(0.062, rel=0.025)
+
+
 @pytest.mark.parametrize(
     "setting",
     [

@@ -1,0 +1,172 @@
+"""Minimax rates for spiked covariances under privacy (Cai, Xia & Zha, arXiv 2401.03820), in Schatten norms.
+
+As recalled; constants not checked against the paper (only its abstract was read). Rows have covariance
+U L U^T + v I_p, r = k spikes of one order l. For the projector, with a = v/l + sqrt(v/l),
+
+    lower:  C r^(1/q) a [ sqrt(p/n) + p sqrt(r) / (n epsilon) ]
+    upper:  C r^(1/q) a [ sqrt(p/n) + p sqrt((r + log n) log(1/delta)) / (n epsilon) ]
+
+and for the covariance's spiked part, b = sqrt(v (l + v)),
+
+    lower:  C r^(1/q) { l [ sqrt(r/n) + r^(3/2) / (n epsilon) ] + b [ sqrt(p/n) + p sqrt(r) / (n epsilon) ] }
+    upper:  the same with sqrt((r + log n) log(1/delta)) for sqrt r, sqrt(r log(1/delta)) (r + log n) for
+            r^(3/2): derived here from the sensitivities of the mechanism (`methods.spiked_projector`).
+
+sin Theta holds every angle once and the difference of projectors twice: |P - Q|_q = 2^(1/q) |sin Theta|_q, so
+the total is the rate over 2^(1/q), for q = 2 the sin Theta of everything else here. The trivial maximum
+r^(1/q) of the rates is left to who draws them. The upper bound's privacy holds on a good event only.
+
+Two checks of our own: a lower rate at C = 1 must not exceed what Analyze Gauss attains, to first order; and a
+covariance rate must exceed what is lost where the bulk is not v I.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from dppca_core import checks, noisy_moment
+from dppca_core.bound_rule import BoundRule, Check, has_gap, judged, reachable, spectrum, spike_over, void
+from dppca_core.methods import METHODS
+from dppca_core.types import Array, Bound, Setting
+
+SOURCE = "Cai, Xia & Zha, arXiv 2401.03820, as recalled; constants not checked against the paper"
+_ONE_ORDER = 10.0  # "of order l" and "identity" leave it open; 10 and 1.1 are our reading
+_FLAT = 1.1
+
+
+class Scales(NamedTuple):
+    """The spike l, the bulk v, and the two privacy factors, with or without logarithms."""
+
+    spike: float
+    flat: float
+    inside: float  # beside sqrt(r/n): the k x k block of eigenvalues
+    across: float  # beside sqrt(p/n): the directions
+
+
+def _scales(setting: Setting, logs: bool) -> Scales:
+    top, bulk = spectrum(setting)
+    flat, r, n, budget = float(bulk.mean()), setting.k, setting.n, setting.budget
+    moved = r + math.log(n) if logs else float(r)
+    unit = (math.sqrt(math.log(1 / budget.delta)) if logs else 1.0) / (n * budget.epsilon)
+    return Scales(
+        spike_over(top, bulk), flat, math.sqrt(r) * moved * unit, setting.d * math.sqrt(moved) * unit
+    )
+
+
+def _conditions(setting: Setting, found: Scales, c_signal: float) -> list[Check]:
+    p, n, r = setting.d, setting.n, setting.k
+    top, bulk = spectrum(setting)
+    ratio = found.spike / found.flat if found.flat > 0 else math.inf
+    needed = c_signal * (p / n + math.sqrt(p / n))
+    order = (float(top[0]) - found.flat) / found.spike
+    bent = float(bulk[0]) / found.flat if found.flat > 0 else 1.0
+    return [
+        has_gap(top, bulk),
+        (ratio >= needed, f"signal λ/σ² = {ratio:.3g} at least {needed:.3g}"),
+        (n >= r + math.log(n), f"n = {n} at least r + log n = {r + math.log(n):.3g}"),
+        (order <= _ONE_ORDER, f"spikes of one order: largest {order:.3g} smallest, at most {_ONE_ORDER:g}"),
+        (bent <= _FLAT, f"flat bulk: largest {bent:.3g} means, at most {_FLAT:g}"),
+    ]
+
+
+def _flat_enough(setting: Setting, total: float, q: float) -> Check:
+    """What an estimate v I of the bulk leaves out, which the rate does not know."""
+    bulk = spectrum(setting)[1]
+    left = float(np.linalg.norm(bulk - bulk.mean(), q))
+    return left <= total, f"our own check: {total:.3g} not below the {left:.3g} that a flat bulk leaves out"
+
+
+def _rate(setting: Setting, c: float, c_signal: float, q: float, lower: bool, covariance: bool) -> Bound:
+    checks.within(1.0, math.inf, q=q)
+    constants = {"C": c, "C of the signal": c_signal}
+    gap = has_gap(*spectrum(setting))
+    if not gap[0]:
+        return void((gap,), SOURCE, constants)
+    n, p, r = setting.n, setting.d, setting.k
+    found = _scales(setting, logs=not lower)
+    ratio = found.flat / found.spike
+    if covariance:
+        each, weight = r ** (1 / q), math.sqrt(found.flat * (found.spike + found.flat))
+        inside = found.spike
+    else:
+        each, weight, inside = (r / 2) ** (1 / q), ratio + math.sqrt(ratio), 0.0
+    terms: dict[str, float | Array] = {
+        "stat": c * each * (inside * math.sqrt(r / n) + weight * math.sqrt(p / n)),
+        "priv": c * each * (inside * found.inside + weight * found.across),
+    }
+    total = terms["stat"] + terms["priv"]
+    conditions = _conditions(setting, found, c_signal)
+    if covariance:
+        conditions.append(_flat_enough(setting, float(total), q))
+    elif lower and q == 2:
+        tau = noisy_moment.entry_std(setting.budget, n, None)
+        noise = (found.spike + found.flat) * found.flat / n + tau**2
+        attained = math.sqrt(r * (p - r) * noise) / found.spike
+        conditions.append(reachable(setting, float(total), attained, "Analyze Gauss"))
+    quantities = {"spike": found.spike, "bulk": found.flat}
+    return judged(conditions, terms, total, SOURCE, constants, quantities)
+
+
+def cai_projector(setting: Setting, *, c: float = 1.0, c_signal: float = 1.0, q: float = 2.0) -> Bound:
+    """Upper rate for sin Theta in the Schatten-q norm (q may be infinite); terms stat and priv add up."""
+    return _rate(setting, c, c_signal, q, lower=False, covariance=False)
+
+
+def cai_projector_lower(setting: Setting, *, c: float = 1.0, c_signal: float = 1.0, q: float = 2.0) -> Bound:
+    """Lower rate for the worst case's sin Theta in the Schatten-q norm; terms stat and priv add up."""
+    return _rate(setting, c, c_signal, q, lower=True, covariance=False)
+
+
+def cai_covariance(setting: Setting, *, c: float = 1.0, c_signal: float = 1.0, q: float = 2.0) -> Bound:
+    """Upper rate for the scaled rows' spiked covariance in the Schatten-q norm; stat and priv add up."""
+    return _rate(setting, c, c_signal, q, lower=False, covariance=True)
+
+
+def cai_covariance_lower(setting: Setting, *, c: float = 1.0, c_signal: float = 1.0, q: float = 2.0) -> Bound:
+    """Lower rate for the scaled rows' spiked covariance in the Schatten-q norm; stat and priv add up."""
+    return _rate(setting, c, c_signal, q, lower=True, covariance=True)
+
+
+_PROJECTOR = (
+    r"\Vert\sin\Theta\Vert_q %s C\left(\tfrac r2\right)^{1/q}"
+    r"\left(\tfrac{\sigma^2}{\lambda}+\sqrt{\tfrac{\sigma^2}{\lambda}}\right)"
+    r"\left[\sqrt{\tfrac pn}+\tfrac{p\sqrt{%s}}{n\varepsilon}\right]"
+)
+_COVARIANCE = (
+    r"\Vert\tilde\Sigma-\Sigma\Vert_q %s C\,r^{1/q}\left\{"
+    r"\lambda\left[\sqrt{\tfrac rn}+\tfrac{%s}{n\varepsilon}\right]+\sqrt{\sigma^2(\lambda+\sigma^2)}"
+    r"\left[\sqrt{\tfrac pn}+\tfrac{p\sqrt{%s}}{n\varepsilon}\right]\right\}"
+)
+_LOGS = r"(r+\log n)\log\frac1\delta"
+
+
+def _rule(title: str, compute: Callable[..., Bound], formula: str) -> BoundRule:
+    lower = compute.__name__.endswith("lower")
+    return BoundRule(
+        name=compute.__name__,
+        title=f"Cai, Xia & Zha 2024, {title}",
+        kind="lower" if lower else "upper",
+        methods=PRIVATE if lower else ("spiked_projector",),
+        formula=formula,
+        compute=compute,
+        constants={"c": 1.0, "c_signal": 1.0},
+        symbols={"c": "C", "c_signal": "C of the signal"},
+        options={"q": 2.0},
+        measure="covariance" if "covariance" in compute.__name__ else "sin",
+        fits="c",
+    )
+
+
+PRIVATE = tuple(name for name, method in METHODS.items() if method.private)
+BOUNDS = (
+    _rule("projector", cai_projector, _PROJECTOR % (r"\le", _LOGS)),
+    _rule("projector, lower", cai_projector_lower, _PROJECTOR % (r"\ge", "r")),
+    _rule(
+        "covariance",
+        cai_covariance,
+        _COVARIANCE % (r"\le", r"\sqrt{r\log\frac1\delta}(r+\log n)", _LOGS),
+    ),
+    _rule("covariance, lower", cai_covariance_lower, _COVARIANCE % (r"\ge", "r^{3/2}", "r")),
+)

@@ -1,0 +1,77 @@
+"""Analyze Gauss (Dwork, Talwar, Thakurta & Zhang, STOC 2014): its utility, and a closed form for its error.
+
+Utility, as recalled; constants not checked against the paper: with Delta the noise of the sum's entries and
+lambda those of the mean, if n (lambda_k - lambda_{k+1}) = omega(Delta sqrt d), the noisy top k eigenvectors
+lie within O(Delta sqrt d / (n gap)) of the sample's in operator norm. In the Frobenius norm that is
+
+    sin Theta <= C sqrt(k d) tau / (lambda_k - lambda_{k+1}) + sampling,
+
+tau the standard deviation off the diagonal of the mean's noise, as the method here is calibrated (the
+paper's own constant and sensitivity where the accounting is "as-printed"). The paper compares with the
+sample's eigenvectors; sampling, to first order, is added by the triangle inequality. It also bounds the
+captured energy: at most O(k sqrt d tau) is lost, `energy_lost` of the quantities with the same C.
+
+Closed form (`dppca_core.first_order`), which also holds for CAPE, whose aggregate has the same law:
+
+    sin^2 = sum over j <= k < i of [ tau^2 + lambda_i lambda_j / n ] / (lambda_j - lambda_i)^2.
+"""
+
+import math
+
+from dppca_core import first_order, noisy_moment
+from dppca_core.bound_rule import BoundRule, has_gap, judged, spectrum, void
+from dppca_core.types import Bound, Setting
+
+SOURCE = (
+    "Dwork, Talwar, Thakurta & Zhang, STOC 2014, utility as recalled; constants not checked against the paper"
+)
+METHODS = ("analyze_gauss", "cape")
+
+
+def analyze_gauss(setting: Setting, *, c: float = 1.0) -> Bound:
+    """The utility bound on sin Theta; terms priv and sampling add up, c scales priv."""
+    top, bulk = spectrum(setting)
+    constants = RULE.named({"c": c})
+    gap = has_gap(top, bulk)
+    if not gap[0]:
+        return void((gap,), SOURCE, constants)
+    tau = noisy_moment.entry_std(setting.budget, setting.n, None)
+    width, reach = float(top[-1] - bulk[0]), c * tau * math.sqrt(setting.d)
+    terms = {
+        "priv": math.sqrt(setting.k) * reach / width,
+        "sampling": math.sqrt(first_order.sampling(top, bulk, setting.n)),
+    }
+    wide = reach <= width, f"gap {width:.3g} at least C τ √d = {reach:.3g} (the paper: far above)"
+    quantities = {"noise_std": tau, "energy_lost": setting.k * reach}
+    return judged((gap, wide), terms, sum(terms.values()), SOURCE, constants, quantities)
+
+
+def analyze_gauss_prediction(setting: Setting) -> Bound:
+    """Predicted sin Theta of Analyze Gauss; terms privacy and sampling add in squares."""
+    return first_order.one_release(setting, noisy_moment.entry_std(setting.budget, setting.n, None))
+
+
+RULE = BoundRule(
+    name="analyze_gauss",
+    title="Dwork et al. 2014, utility",
+    kind="upper",
+    methods=METHODS,
+    formula=r"\sin\Theta \le C\,\frac{\sqrt{kd}\;\tau}{\lambda_k-\lambda_{k+1}}+\mathrm{sampling}",
+    compute=analyze_gauss,
+    constants={"c": 1.0},
+    symbols={"c": "C"},
+    fits="c",
+)
+BOUNDS = (
+    RULE,
+    BoundRule(
+        name="analyze_gauss_prediction",
+        title="Closed form for Analyze Gauss",
+        kind="prediction",
+        methods=METHODS,
+        formula=(
+            r"\sin^2\Theta \approx \sum_{j\le k<i}\frac{\tau^2+\lambda_i\lambda_j/n}{(\lambda_j-\lambda_i)^2}"
+        ),
+        compute=analyze_gauss_prediction,
+    ),
+)

@@ -1,0 +1,112 @@
+"""The noisy power method: Hardt & Price (NeurIPS 2014), Theorem 2.1 as quoted, and a closed form.
+
+With X of p columns, fresh noise G in each of L steps and sigma_j the sample's eigenvalues, if
+
+    5 |G| <= e gap,    5 |U_k^T G| <= gap (sqrt p - sqrt(k-1)) / (t sqrt d),    gap = sigma_k - sigma_{k+1},
+    L >= C sigma_k / gap log(d t / e),
+
+then |(I - X X^T) U_k| <= e in operator norm, so sin Theta <= sqrt k e, with probability
+1 - t^(-Omega(p+1-k)) - e^(-Omega(d)). Read in Balcan, Du, Wang & Yu (COLT 2016), except that the probability
+is as recalled; C is unspecified, as are the constants of the exponents.
+
+Here p = k, G has the method's own calibration, and its norms stand for what they stay below in all L steps
+with probability 1 - 2 L e^(-tau^2/2) (Davidson & Szarek 2001):
+
+    |G| <= s (sqrt d + sqrt p + tau),    |U_k^T G| <= s (sqrt k + sqrt p + tau).
+
+The theorem speaks of the sample's subspace: sampling, to first order, is added by the triangle inequality.
+Closed form: fresh noise in each step and sampling, over all pairs (`dppca_core.first_order`).
+"""
+
+import math
+
+from dppca_core import first_order
+from dppca_core.bound_rule import BoundRule, Check, has_gap, judged, spectrum, void
+from dppca_core.methods.noisy_power import sum_noise_std
+from dppca_core.types import Bound, Setting
+
+SOURCE = "Hardt & Price, NeurIPS 2014, Theorem 2.1, as quoted by Balcan, Du, Wang & Yu, COLT 2016"
+
+
+def noise_std(setting: Setting) -> float:
+    """std of each entry of G on the scale of means; as printed for the largest max|X_t| there is, 1."""
+    return sum_noise_std(setting.budget, setting.k, setting.iterations, 1.0) / setting.n
+
+
+def noisy_power(setting: Setting, *, c: float = 1.0, start: float = 10.0) -> Bound:
+    """The theorem at `setting`; terms priv and sampling add up.
+
+    c is the constant of the number of steps, `start` is t: how unlucky a random start may be.
+    """
+    d, k, steps = setting.d, setting.k, setting.iterations
+    top, bulk = spectrum(setting)
+    constants = RULE.named({"c": c, "start": start})
+    gap = has_gap(top, bulk)
+    if not gap[0]:
+        return void((gap,), SOURCE, constants)
+    std, width = noise_std(setting), float(top[-1] - bulk[0])
+    norm = std * (math.sqrt(d) + math.sqrt(k) + setting.tau)
+    inside = std * (2 * math.sqrt(k) + setting.tau)
+    reached = 5 * norm / width
+    room = width * (math.sqrt(k) - math.sqrt(k - 1)) / (start * math.sqrt(d))
+    needed = c * float(top[-1]) / width * max(math.log(d * start / reached), 0.0)
+    fails = 2 * steps * math.exp(-(setting.tau**2) / 2)
+    found = (
+        gap,
+        (reached < 1, f"noise: e = 5‖G‖/gap = {reached:.3g} below 1"),
+        (5 * inside <= room, f"noise on the truth: 5‖UᵀG‖ = {5 * inside:.3g} at most {room:.3g}"),
+        (steps >= needed, f"T = {steps} steps at least {needed:.3g}"),
+        (fails < 1, f"success probability of the noise's norms {1 - fails:.3g} above 0"),
+    )
+    terms = {
+        "priv": math.sqrt(k) * reached,
+        "sampling": math.sqrt(first_order.sampling(top, bulk, setting.n)),
+    }
+    quantities = {"noise_std": std, "steps_needed": needed, "probability": 1 - fails}
+    return judged(found, terms, sum(terms.values()), SOURCE, constants, quantities)
+
+
+def noisy_power_prediction(setting: Setting) -> Bound:
+    """Predicted sin Theta of the noisy power method; terms privacy and sampling add in squares."""
+    top, bulk = spectrum(setting)
+    gap = has_gap(top, bulk)
+    if not gap[0]:
+        return void((gap,), first_order.SOURCE)
+    std = noise_std(setting)
+    private = first_order.iterated_noise(top, bulk, std)
+    sampled = first_order.sampling(top, bulk, setting.n)
+    exact: Check = (
+        setting.budget.accounting != "as-printed",
+        "noise known beforehand: as printed it scales with the iterate's largest entry",
+    )
+    found = (first_order.finished(setting, math.sqrt(private + sampled)), gap, exact)
+    return first_order.predicted(setting, private, sampled, found, {"noise_std": std})
+
+
+RULE = BoundRule(
+    name="noisy_power",
+    title="Hardt & Price 2014",
+    kind="upper",
+    methods=("noisy_power",),
+    formula=(
+        r"\sin\Theta \le \sqrt k\,\frac{5\,\sigma_G(\sqrt d+\sqrt k+\tau)}{\lambda_k-\lambda_{k+1}}"
+        r"+\mathrm{sampling}"
+    ),
+    compute=noisy_power,
+    constants={"c": 1.0, "start": 10.0},
+    symbols={"c": "C of the steps", "start": "t of the start"},
+)
+BOUNDS = (
+    RULE,
+    BoundRule(
+        name="noisy_power_prediction",
+        title="Closed form for the noisy power method",
+        kind="prediction",
+        methods=("noisy_power",),
+        formula=(
+            r"\sin^2\Theta \approx \sum_{j\le k<i}\frac{(\sigma_G/\lambda_j)^2}{1-(\lambda_i/\lambda_j)^2}"
+            r"+\frac{\lambda_i\lambda_j}{n(\lambda_j-\lambda_i)^2}"
+        ),
+        compute=noisy_power_prediction,
+    ),
+)

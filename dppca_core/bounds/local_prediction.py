@@ -1,0 +1,33 @@
+"""A closed form for PCA in the local model (Wang & Xu's Algorithm 1): derived here.
+
+The mean of n users' noisy moments carries symmetric noise with standard deviation std off the diagonal, as
+the method is calibrated (`dppca_core.local_release`), so to first order
+
+    sin^2 = sum over j <= k < i of [ std^2 + lambda_i lambda_j / n ] / (lambda_j - lambda_i)^2.
+
+std falls with sqrt n only and does not know lambda_1: compare Theorem 2 in `wang_xu`.
+"""
+
+from dppca_core import first_order, local_release
+from dppca_core.bound_rule import BoundRule
+from dppca_core.types import Bound, Setting
+
+
+def local_prediction(setting: Setting) -> Bound:
+    """Predicted sin Theta of PCA in the local model; terms privacy and sampling add in squares."""
+    return first_order.one_release(setting, local_release.entry_std(setting.budget, setting.n, None))
+
+
+BOUNDS = (
+    BoundRule(
+        name="local_prediction",
+        title="Closed form for local PCA",
+        kind="prediction",
+        methods=("ldp_pca",),
+        formula=(
+            r"\sin^2\Theta \approx \sum_{j\le k<i}\frac{\mathrm{std}^2+\lambda_i\lambda_j/n}"
+            r"{(\lambda_j-\lambda_i)^2}"
+        ),
+        compute=local_prediction,
+    ),
+)

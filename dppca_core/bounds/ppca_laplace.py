@@ -1,0 +1,43 @@
+"""Laplace approximation of PPCA (Chaudhuri, Sarwate & Sinha, JMLR 2013): derived here.
+
+Around the sample's eigenvectors the exponent c n tr(V^T S V) falls by c n (lambda_j - lambda_i) x_ij^2 when
+direction j <= k turns by x_ij towards i > k, so x_ij ~ N(0, 1/(2 c n (lambda_j - lambda_i))), and with the
+first order of sampling
+
+  sin^2 = sum over j <= k < i of 1/(2 c n g_ij) + lambda_i lambda_j / (n g_ij^2),  g_ij = lambda_j - lambda_i.
+
+c is the method's own strength: epsilon/2 when a row is replaced (so 1/(n epsilon g_ij) a pair), epsilon when
+one is added or removed. delta plays no part.
+"""
+
+from dppca_core import bingham, first_order
+from dppca_core.bound_rule import BoundRule, has_gap, spectrum, void
+from dppca_core.methods.ppca import strength
+from dppca_core.types import Bound, Setting
+
+
+def ppca_laplace(setting: Setting) -> Bound:
+    """Predicted sin Theta of PPCA's exact law; terms privacy and sampling add in squares."""
+    top, bulk = spectrum(setting)
+    gap = has_gap(top, bulk)
+    if not gap[0]:
+        return void((gap,), first_order.SOURCE)
+    factor = min(strength(setting.budget) * setting.n, bingham.STRONGEST / 2)
+    private = float((1 / (2 * factor * (top[:, None] - bulk[None, :]))).sum())
+    sampled = first_order.sampling(top, bulk, setting.n)
+    return first_order.predicted(setting, private, sampled, (gap,), {"strength": factor})
+
+
+BOUNDS = (
+    BoundRule(
+        name="ppca_laplace",
+        title="Laplace approximation of PPCA",
+        kind="prediction",
+        methods=("ppca",),
+        formula=(
+            r"\sin^2\Theta \approx \sum_{j\le k<i}\frac{1}{2cn(\lambda_j-\lambda_i)}"
+            r"+\frac{\lambda_i\lambda_j}{n(\lambda_j-\lambda_i)^2}"
+        ),
+        compute=ppca_laplace,
+    ),
+)

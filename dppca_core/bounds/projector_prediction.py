@@ -1,0 +1,55 @@
+"""A closed form for the noisy spectral projector (Cai, Xia & Zha's mechanism): derived here.
+
+The projector on the sample's top k eigenvectors has eigenvalues 1 and 0, so symmetric noise with standard
+deviation s off the diagonal turns each of its k (d - k) pairs by s:
+
+    sin^2 = k (d - k) s^2 + sampling.
+
+s is the method's default calibration, for the spike lambda_k - v and the mean v of the bulk, each moved to
+the cautious side as the method moves them; the noise with which they are released must be small beside them.
+"""
+
+import math
+
+from dppca_core import first_order, noisy_moment
+from dppca_core.bound_rule import BoundRule, has_gap, spectrum, void
+from dppca_core.methods import spiked_projector
+from dppca_core.types import Bound, Setting
+
+_CLOSE = 0.1  # relative: s moves by half of it
+
+
+def projector_prediction(setting: Setting) -> Bound:
+    """Predicted sin Theta of the noisy projector; terms privacy and sampling add in squares."""
+    d, n, k, budget = setting.d, setting.n, setting.k, setting.budget
+    top, bulk = spectrum(setting)
+    gap = has_gap(top, bulk)
+    if not gap[0]:
+        return void((gap,), first_order.SOURCE)
+    flat = float(bulk.mean())
+    z = spiked_projector.multipliers(budget, known=False, covariance=True)
+    blur = spiked_projector.spectrum_std(budget, n, z["spectrum"])
+    spike, raised = spiked_projector.cautious(float(top[-1]), flat, blur, d, k)
+    constant = spiked_projector.usual_constant(d, n)
+    std = spiked_projector.projector_sensitivity(d, n, k, spike, raised, constant) * z["projector"]
+    if noisy_moment.shape_of(budget, None) == "isotropic":
+        std /= math.sqrt(2)
+    spread = max(blur / spike, blur / (d - k) / raised) if spike > 0 else math.inf
+    close = spread <= _CLOSE, f"released spike and bulk within {spread:.2g} of themselves, at most {_CLOSE:g}"
+    private, sampled = k * (d - k) * std**2, first_order.sampling(top, bulk, n)
+    return first_order.predicted(setting, private, sampled, (gap, close), {"noise_std": std})
+
+
+BOUNDS = (
+    BoundRule(
+        name="projector_prediction",
+        title="Closed form for the noisy projector",
+        kind="prediction",
+        methods=("spiked_projector",),
+        formula=(
+            r"\sin^2\Theta \approx k(d-k)s^2"
+            r"+\sum_{j\le k<i}\frac{\lambda_i\lambda_j}{n(\lambda_j-\lambda_i)^2}"
+        ),
+        compute=projector_prediction,
+    ),
+)

@@ -1,0 +1,58 @@
+"""The minimax lower bound of sparse PCA without privacy (Vu & Lei, Annals of Statistics 2013).
+
+As quoted by Ge, Wang, Wang & Liu (AISTATS 2018, section 4): among covariances with an s-row-sparse top k
+subspace and lambda_k - lambda_{k+1} > kappa lambda_{k+1}, kappa > 0, every estimator from n rows meets one
+where its mean is at least
+
+    sin Theta >= C2 sqrt(lambda_1 lambda_{k+1}) / (lambda_k - lambda_{k+1}) sqrt(s (k + log(d)/4) / n).
+
+C2 is unspecified; where C2 = 1 is more than plain PCA errs at its worst over such covariances, to first order
+sqrt(k (d - k) lambda_1 lambda_{k+1} / n) / gap, a check of our own says so. Privacy plays no part, so it
+holds for private methods as well, and cannot show that one is optimal under privacy. It is a worst case: at
+one given covariance an estimator may do better. Read as quoted; that 2k <= s - k <= d - k is needed is Wang &
+Xu's Theorem 3, which follows the same construction.
+"""
+
+import math
+
+from dppca_core.bound_rule import BoundRule, has_gap, judged, reachable, spectrum, void
+from dppca_core.types import Bound, Setting
+
+SOURCE = "Vu & Lei, Annals of Statistics 2013, as quoted by Ge, Wang, Wang & Liu, AISTATS 2018, section 4"
+
+
+def sparse_minimax(setting: Setting, *, c2: float = 1.0) -> Bound:
+    """The lower bound on the worst case's mean sin Theta; one term, stat."""
+    d, k, s = setting.d, setting.k, setting.s
+    top, bulk = spectrum(setting)
+    constants = RULE.named({"c2": c2})
+    gap = has_gap(top, bulk)
+    if not gap[0]:
+        return void((gap,), SOURCE, constants)
+    width, below = float(top[-1] - bulk[0]), float(bulk[0])
+    rate = math.sqrt(float(top[0]) * below) / width
+    stat = c2 * rate * math.sqrt(s * (k + math.log(d) / 4) / setting.n)
+    kappa = width / below if below > 0 else math.inf
+    found = (
+        (kappa > 0, f"gap above κ λ_k+1 for some κ > 0: κ up to {kappa:.3g}"),
+        (2 * k <= s - k <= d - k, f"2k = {2 * k} at most s − k = {s - k} at most d − k = {d - k}"),
+        reachable(setting, stat, math.sqrt(k * (d - k) / setting.n) * rate, "PCA"),
+    )
+    return judged(found, {"stat": stat}, stat, SOURCE, constants)
+
+
+RULE = BoundRule(
+    name="sparse_minimax",
+    title="Vu & Lei 2013, without privacy",
+    kind="lower",
+    methods=(),
+    formula=(
+        r"\sin\Theta \ge C_2\,\frac{\sqrt{\lambda_1\lambda_{k+1}}}{\lambda_k-\lambda_{k+1}}"
+        r"\sqrt{\frac{s(k+\frac14\log d)}{n}}"
+    ),
+    compute=sparse_minimax,
+    constants={"c2": 1.0},
+    symbols={"c2": "C2"},
+    fits="c2",
+)
+BOUNDS = (RULE,)

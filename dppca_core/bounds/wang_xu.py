@@ -1,0 +1,152 @@
+"""PCA in the local model (Wang & Xu, IJCAI 2019): Theorems 1 to 4, non-interactive, one row per user.
+
+Read in the paper, which bounds the square of sin Theta; with g = lambda_k - lambda_{k+1}, p features:
+
+    Theorem 1, lower:   C lambda_1 lambda_{k+1} / g^2  k p / (n epsilon^2)
+    Theorem 2, upper:   C lambda_1^2 / g^2  k p log(1/delta) / (n epsilon^2)
+    Theorem 3, lower:   C lambda_1 lambda_{k+1} / g^2  s (k + log p) / (n epsilon^2)
+    Theorem 4, upper:   C lambda_1^2 / g^2  s^2 log p / (n epsilon^2)
+
+No C is specified, and the probabilities of Theorems 2 and 4, 1 - e^(-C1) - p^(-C2) and 1 - 2/p^2 - p^(-c),
+hold constants of their own. The lower bounds are for epsilon-local privacy, delta = 0. The condition of
+Theorem 3 on n has a bound on lambda_1 lambda_{k+1}/g (eq. 1 as extracted); over g^2 here, as in Theorem 1.
+
+Our own finding: rows have norm at most 1, so lambda_1 < 1 (often far below), while every user's noise has
+standard deviation sqrt(2 ln(1.25/delta))/epsilon whatever lambda_1. The factor lambda_1^2 of Theorems 2 and 4
+has no counterpart in the method, whose noise alone gives k p std^2 / g^2 to first order. Where the printed
+bound lies below that (for Theorem 4: below it on a known support), a check says so and fails.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+from dppca_core import first_order, local_release
+from dppca_core.bound_rule import BoundRule, Check, has_gap, judged, reachable, spectrum, void
+from dppca_core.methods.ldp_sparse_pca import PENALTY
+from dppca_core.metrics import random_guess
+from dppca_core.types import Bound, Setting
+
+SOURCE = "Wang & Xu, IJCAI 2019, Theorem {}"
+CLIPPED: Check = (True, "rows of norm at most 1: they are clipped to it")
+
+
+def _ratios(setting: Setting) -> tuple[float, float]:
+    """lambda_1^2/g^2 and lambda_1 lambda_{k+1}/g^2; infinite without a gap."""
+    top, bulk = spectrum(setting)
+    lead, below, gap = float(top[0]), float(bulk[0]), float(top[-1] - bulk[0])
+    return ((lead / gap) ** 2, lead * below / gap**2) if gap > 0 else (math.inf, math.inf)
+
+
+def _own_check(setting: Setting, total: float, directions: int) -> Check:
+    """Whether an upper bound is at least what the method's noise alone gives in `directions` of the bulk."""
+    top, bulk = spectrum(setting)
+    std = local_release.entry_std(setting.budget, setting.n, None)
+    noise = math.sqrt(first_order.symmetric_noise(top, bulk[len(bulk) - directions :], std))
+    floor = min(noise, random_guess(setting.d, setting.k))
+    return total >= floor, (
+        f"our own check: {total:.3g} not below the {floor:.3g} that the method's own noise gives, "
+        f"in which λ₁ = {float(top[0]):.3g} plays no part"
+    )
+
+
+def _record(
+    theorem: int,
+    setting: Setting,
+    squared: float,
+    constants: dict[str, float],
+    found: Sequence[Check],
+    directions: int | None = None,
+) -> Bound:
+    """C `squared` on sin^2 as a bound on sin; `directions` of the bulk for an upper bound's own check."""
+    gap, source = has_gap(*spectrum(setting)), SOURCE.format(theorem)
+    if not gap[0]:
+        return void((gap,), source, constants)
+    total = math.sqrt(constants["C"] * squared)
+    own = reachable(setting, total) if directions is None else _own_check(setting, total, directions)
+    return judged((gap, *found, own), {"priv": total}, total, source, constants)
+
+
+def wang_xu_low(setting: Setting, *, c: float = 1.0) -> Bound:
+    """Theorem 2, as a bound on sin Theta; one term, priv."""
+    n, p, epsilon = setting.n, setting.d, setting.budget.epsilon
+    rate = setting.k * p * math.log(1 / setting.budget.delta) / (n * epsilon**2)
+    found = (CLIPPED, (n >= p, f"n = {n} at least p = {p}"))
+    return _record(2, setting, _ratios(setting)[0] * rate, {"C": c}, found, p - setting.k)
+
+
+def wang_xu_low_lower(setting: Setting, *, c: float = 1.0, c_n: float = 1.0) -> Bound:
+    """Theorem 1, as a bound on the worst case's sin Theta; c_n is the constant of its condition on n."""
+    n, p, k, epsilon = setting.n, setting.d, setting.k, setting.budget.epsilon
+    cross = _ratios(setting)[1]
+    needed = c_n * cross * min(k, p - k) / epsilon**2
+    found = (
+        (p / 4 <= k <= 3 * p / 4, f"k = {k} between p/4 = {p / 4:.3g} and 3p/4 = {3 * p / 4:.3g}"),
+        (epsilon <= 0.5, f"ε = {epsilon:.3g} at most 1/2"),
+        (n >= p, f"n = {n} at least p = {p}"),
+        (n >= needed, f"n = {n} at least {needed:.3g}"),
+    )
+    return _record(1, setting, cross * k * p / (n * epsilon**2), {"C": c, "C of n": c_n}, found)
+
+
+def wang_xu_sparse(setting: Setting, *, c: float = 1.0, c_penalty: float = 1.0) -> Bound:
+    """Theorem 4, as a bound on sin Theta; c_penalty is the constant of its condition on the penalty."""
+    n, p, s, budget = setting.n, setting.d, setting.s, setting.budget
+    rate = s**2 * math.log(p) / (n * budget.epsilon**2)
+    std = local_release.entry_std(budget, n, None)
+    penalty = PENALTY * std * math.sqrt(2 * math.log(p))
+    allowed = (
+        c_penalty * max(float(setting.eigenvalues[0]), 0.0) * math.sqrt(math.log(p) / n) / budget.epsilon
+    )
+    found = (
+        CLIPPED,
+        (budget.epsilon < 1, f"ε = {budget.epsilon:.3g} below 1"),
+        (penalty <= allowed, f"penalty of the method {penalty:.3g} at most {allowed:.3g}"),
+    )
+    return _record(
+        4, setting, _ratios(setting)[0] * rate, {"C": c, "C of the penalty": c_penalty}, found, s - setting.k
+    )
+
+
+def wang_xu_sparse_lower(setting: Setting, *, c: float = 1.0, c_n: float = 1.0) -> Bound:
+    """Theorem 3, as a bound on the worst case's sin Theta; c_n is the constant of its condition on n."""
+    n, p, k, s, epsilon = setting.n, setting.d, setting.k, setting.s, setting.budget.epsilon
+    cross = _ratios(setting)[1]
+    size = k + math.log(p)
+    needed = c_n * (s - k) * size / epsilon**2 * (cross if s > k else 0.0)
+    found = (
+        (epsilon <= 0.5, f"ε = {epsilon:.3g} at most 1/2"),
+        (n >= needed, f"n = {n} at least {needed:.3g}"),
+        (2 * k <= s - k <= p - k, f"s − k = {s - k} between 2k = {2 * k} and p − k = {p - k}"),
+        (k <= p - 4, f"k = {k} at most p − 4 = {p - 4}"),
+    )
+    return _record(3, setting, cross * s * size / (n * epsilon**2), {"C": c, "C of n": c_n}, found)
+
+
+def _rule(
+    theorem: int, compute: Callable[..., Bound], methods: tuple[str, ...], numerator: str, **symbols: str
+) -> BoundRule:
+    """The rule of one theorem; `numerator` over n epsilon^2 in its formula."""
+    lower = compute.__name__.endswith("lower")
+    lead = r"\ge C\,\frac{\lambda_1\lambda_{k+1}}" if lower else r"\le C\,\frac{\lambda_1^2}"
+    lead += r"{(\lambda_k-\lambda_{k+1})^2}"
+    return BoundRule(
+        name=compute.__name__,
+        title=f"Wang & Xu 2019, Theorem {theorem}",
+        kind="lower" if lower else "upper",
+        methods=methods,
+        formula=rf"\sin^2\Theta {lead}\frac{{{numerator}}}{{n\varepsilon^2}}",
+        compute=compute,
+        constants=dict.fromkeys(symbols, 1.0),
+        symbols=symbols,
+        fits="c",
+        power=0.5,
+    )
+
+
+LOCAL = ("ldp_pca", "ldp_sparse_pca")
+BOUNDS = (
+    _rule(1, wang_xu_low_lower, LOCAL, "kp", c="C", c_n="C of n"),
+    _rule(2, wang_xu_low, ("ldp_pca",), r"kp\log(1/\delta)", c="C"),
+    _rule(3, wang_xu_sparse_lower, LOCAL, r"s(k+\log p)", c="C", c_n="C of n"),
+    _rule(4, wang_xu_sparse, ("ldp_sparse_pca",), r"s^2\log p", c="C", c_penalty="C of the penalty"),
+)
