@@ -8,12 +8,19 @@ from pages.shared import controls
 
 HERE = Path(__file__).parent
 SECTIONS = ("explore", "hospitals", "learn")
+FIRST = ("explorer", "convergence", "bounds", "methods")  # in this order; other pages follow by name
+
+
+def place(page: Path) -> tuple[int, str]:
+    """Where a page stands in its section of the menu."""
+    return (FIRST.index(page.stem) if page.stem in FIRST else len(FIRST), page.stem)
+
 
 st.set_page_config("What privacy costs in PCA", str(HERE / "shared" / "icon.svg"), layout="wide")
 menu = {
     section.capitalize(): [
         st.Page(page, title=page.stem.replace("_", " ").capitalize(), default=page.stem == "explorer")
-        for page in sorted((HERE / section).glob("*.py"))
+        for page in sorted((HERE / section).glob("*.py"), key=place)
     ]
     for section in SECTIONS
     if (HERE / section).is_dir()

@@ -37,7 +37,7 @@ def panels() -> None:
         st.markdown("**Loadings of one release, turned onto the true ones**")
         live.figure(charts.loadings(found, epsilon), key="loadings figure")
     if not payload["complete"]:
-        cached.look(found, epsilon, settings["slow"])
+        cached.look(found, lambda: found.next_missing(epsilon, settings["slow"]))
     elif refreshing:
         st.rerun()  # complete: the page need not refresh itself any more
 
@@ -54,4 +54,4 @@ st.download_button(
     "text/csv",
     on_click="ignore",
 )
-origins.explorer(found, epsilon, settings)
+origins.page(found, epsilon, settings)

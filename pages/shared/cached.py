@@ -7,13 +7,20 @@ is looking at, newest view first, and forgets views that nobody has asked for la
 import gc
 import threading
 import time
+from collections.abc import Callable
+from dataclasses import replace
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from threadpoolctl import threadpool_limits
 
-from dppca_core.experiments.live import Results, Scene
+from dppca_core.bounds import BOUNDS
+from dppca_core.experiments.live import EPSILONS, Results, Scene
+from dppca_core.experiments.regime_map import RegimeMap, regime_map
+from dppca_core.types import Bound
 from pages.shared import scenes
+
+NextCell = Callable[[], tuple[str, float, int] | None]
 
 _LOOKING_SECONDS = 3.0  # a view that is not refreshed for this long is given up
 _REST_SECONDS = 0.002  # between cells, so that a key press finds the interpreter free
@@ -25,18 +32,34 @@ def results(scene: Scene) -> Results:
     return Results(scene)
 
 
+@st.cache_resource(max_entries=512, show_spinner=False)
+def bounds(
+    scene: Scene, name: str, tau: float, constants: tuple[tuple[str, float], ...]
+) -> tuple[Bound, ...]:
+    """One bound at every epsilon of the sweep."""
+    found = results(scene)
+    settings = (replace(found.setting(epsilon), tau=tau) for epsilon in EPSILONS)
+    return tuple(BOUNDS[name](setting, **dict(constants)) for setting in settings)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def regimes(scene: Scene, by: str, constants: tuple[tuple[str, float], ...]) -> RegimeMap:
+    """The map of the bounds page."""
+    return regime_map(results(scene), by, **dict(constants))
+
+
 class Completer:
     """One thread that measures the missing cells of what visitors look at now."""
 
     def __init__(self) -> None:
-        self._views: dict[str, tuple[float, Results, float, bool]] = {}
+        self._views: dict[str, tuple[float, Results, NextCell]] = {}
         self._changed = threading.Condition()
         threading.Thread(target=self._work, daemon=True, name="completer").start()
 
-    def look(self, visitor: str, found: Results, epsilon: float, slow: bool) -> None:
+    def look(self, visitor: str, found: Results, wanted: NextCell) -> None:
         """This visitor looks at this view now; whatever they looked at before is abandoned."""
         with self._changed:
-            self._views[visitor] = (time.monotonic(), found, epsilon, slow)
+            self._views[visitor] = (time.monotonic(), found, wanted)
             self._changed.notify()
 
     def leave(self, visitor: str) -> None:
@@ -44,7 +67,7 @@ class Completer:
         with self._changed:
             self._views.pop(visitor, None)
 
-    def _newest(self) -> tuple[Results, float, bool]:
+    def _newest(self) -> tuple[Results, NextCell]:
         with self._changed:
             while True:
                 oldest = time.monotonic() - _LOOKING_SECONDS
@@ -57,8 +80,8 @@ class Completer:
         with threadpool_limits(1):
             while True:
                 view = self._newest()
-                found, epsilon, slow = view
-                missing = found.next_missing(epsilon, slow)
+                found, wanted = view
+                missing = wanted()
                 if missing is None:
                     with self._changed:
                         done = [who for who, seen in self._views.items() if seen[1:] == view]
@@ -86,7 +109,7 @@ def warm_up() -> None:
     gc.freeze()
 
 
-def look(found: Results, epsilon: float, slow: bool) -> None:
-    """Tell the worker what this visitor is looking at."""
+def look(found: Results, wanted: NextCell) -> None:
+    """Tell the worker what this visitor is looking at, and which cell that needs next."""
     context = get_script_run_ctx()
-    completer().look(context.session_id if context else "", found, epsilon, slow)
+    completer().look(context.session_id if context else "", found, wanted)

@@ -75,19 +75,20 @@ class Scale:
         return rounded(np.maximum(np.asarray(values, dtype=float), self.floor))
 
 
-def _line(axis: int, name: str, colour: str, dash: str = "solid", **more: Any) -> Trace:
-    suffix = "" if axis == 1 else str(axis)
+def line(panel: int, name: str, colour: str, dash: str = "solid", **more: Any) -> Trace:
+    """A line on a panel's axes; `more` are its other properties."""
+    suffix = "" if panel == 1 else str(panel)
     line = {"color": colour, "dash": dash, "width": 2}
     base = {"type": "scatter", "mode": "lines", "name": name, "line": line}
     return base | {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}", "showlegend": False} | more
 
 
-def _band(axis: int, name: str, colour: str, x: Sequence[float]) -> list[Trace]:
+def band(panel: int, name: str, colour: str, x: Sequence[float]) -> list[Trace]:
     """Lower edge, then upper edge filled down to it."""
     edge = {"color": "rgba(0,0,0,0)", "width": 0}
-    low = _line(axis, f"{name}, 10 %", colour, x=list(x), hoverinfo="skip") | {"line": edge}
+    low = line(panel, f"{name}, 10 %", colour, x=list(x), hoverinfo="skip") | {"line": edge}
     fill = {"fill": "tonexty", "fillcolor": style.faded(colour, 0.18), "line": edge}
-    return [low, _line(axis, f"{name}, 10-90 %", colour, x=list(x), hoverinfo="skip") | fill]
+    return [low, line(panel, f"{name}, 10-90 %", colour, x=list(x), hoverinfo="skip") | fill]
 
 
 def _smallest(found: Results, scale: Scale) -> float:
@@ -108,14 +109,14 @@ class Trajectories:
         ends = [steps[0], steps[-1]]
         self.traces = [
             *(
-                _line(1, f"Theorem 4.3: {term}", colour, x=steps[1:])
+                line(1, f"Theorem 4.3: {term}", colour, x=steps[1:])
                 | {"fill": "tozeroy" if i == 0 else "tonexty", "fillcolor": colour, "opacity": 0.5}
                 for i, (term, colour) in enumerate(zip(terms, style.THEOREM, strict=True))
             ),
-            *_band(1, name, look.colour, steps),
-            _line(1, name, look.colour, x=steps, mode="lines+markers", marker=marker, meta="ghost"),
-            _line(1, "closed-form prediction", look.colour, "dash", x=ends),
-            _line(1, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
+            *band(1, name, look.colour, steps),
+            line(1, name, look.colour, x=steps, mode="lines+markers", marker=marker, meta="ghost"),
+            line(1, "closed-form prediction", look.colour, "dash", x=ends),
+            line(1, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
         ]
         if plain:
             for trace in self.traces[:3]:
@@ -157,18 +158,18 @@ class Sweep:
         level = quantiles([scale.of(cell)[-1] for cell in reference])[1] if reference else math.nan
         ends = [EPSILONS[0], EPSILONS[-1]]
         self._foot, self._top = ((10**v if scale.log else v) for v in span)
-        bands = _band(2, name, look.colour, at)
+        bands = band(2, name, look.colour, at)
         bands[0]["y"], bands[1]["y"] = scale.drawn(low), scale.drawn(high)
-        spot = _line(2, "this setting", "#000000", x=[], y=[self._foot, self._top])
+        spot = line(2, "this setting", "#000000", x=[], y=[self._foot, self._top])
         reference_look = style.look(REFERENCE)
         self.traces = [
             *bands,
-            _line(2, name, look.colour, x=at, y=scale.drawn(middle), meta="ghost"),
-            _line(2, "closed-form prediction", look.colour, "dash", x=list(EPSILONS))
+            line(2, name, look.colour, x=at, y=scale.drawn(middle), meta="ghost"),
+            line(2, "closed-form prediction", look.colour, "dash", x=list(EPSILONS))
             | {"y": scale.drawn(scale.bounded(np.array(predicted)))},
-            _line(2, METHODS[REFERENCE].title, reference_look.colour, reference_look.dash, x=ends)
+            line(2, METHODS[REFERENCE].title, reference_look.colour, reference_look.dash, x=ends)
             | {"y": scale.drawn([level] * 2)},
-            _line(2, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
+            line(2, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
             spot | {"meta": "text-colour", "hoverinfo": "skip"},
         ]
 
@@ -197,7 +198,7 @@ class Comparison:
         self._headings = [f"<b>{text.TRUST_TITLES[trust]}</b>" for trust in order]
         self.traces = [self._dot(name) for name in self.names]
         ends = {"x": [scale.guess] * 2, "y": [-0.6, self.bottom]}
-        self.traces.append(_line(3, "random guess", style.GUESS, "dot") | ends)
+        self.traces.append(line(3, "random guess", style.GUESS, "dot") | ends)
 
     def _dot(self, name: str) -> Trace:
         look = style.look(name)
@@ -205,7 +206,7 @@ class Comparison:
         dot = {"mode": "markers", "meta": "ghost", "marker": marker}
         said = text.GUARANTEES[METHODS[name].guarantee_at(self.found.scene.k)]
         hover = f"%{{x:.3g}}<br>{METHODS[name].title}<br>{said}<extra></extra>"
-        return _line(3, METHODS[name].title, look.colour) | dot | {"hovertemplate": hover}
+        return line(3, METHODS[name].title, look.colour) | dot | {"hovertemplate": hover}
 
     def _label(self, name: str, epsilon: float) -> str:
         method = METHODS[name]
@@ -277,7 +278,8 @@ def explorer(found: Results, settings: Settings, bounds: Sequence[tuple[Bound, B
     }
 
 
-def _axis(title: str, **more: Any) -> dict[str, Any]:
+def axis(title: str, **more: Any) -> dict[str, Any]:
+    """An axis with a title; `more` are its other properties."""
     return {"title": {"text": title, "standoff": 8}, "zeroline": False, "tickangle": 0} | more
 
 
@@ -300,14 +302,14 @@ def _layout(
     )
     epsilon_title = "privacy setting" if plain else "privacy loss ε"
     return {
-        "xaxis": _axis("round" if plain else "iteration t", range=[-0.3, found.scene.iterations + 0.3])
+        "xaxis": axis("round" if plain else "iteration t", range=[-0.3, found.scene.iterations + 0.3])
         | {"dtick": max(1, found.scene.iterations // 5)},
-        "yaxis": _axis(measure) | value,
-        "xaxis2": _axis(epsilon_title, type="log", range=[-2.04, 1.04], anchor="y2")
+        "yaxis": axis(measure) | value,
+        "xaxis2": axis(epsilon_title, type="log", range=[-2.04, 1.04], anchor="y2")
         | {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]},
-        "yaxis2": _axis("", anchor="x2", showticklabels=False) | value,  # the first panel's scale
-        "xaxis3": _axis(measure, anchor="y3") | value,
-        "yaxis3": _axis("", anchor="x3", range=[third.bottom, -0.6], ticks="")
+        "yaxis2": axis("", anchor="x2", showticklabels=False) | value,  # the first panel's scale
+        "xaxis3": axis(measure, anchor="y3") | value,
+        "yaxis3": axis("", anchor="x3", range=[third.bottom, -0.6], ticks="")
         | {
             "tickvals": third.places,
             "showgrid": False,
@@ -350,9 +352,9 @@ def loadings(found: Results, epsilon: float, limit: int = 40) -> dict[str, Any]:
         for matrix, suffix, name in sides
     ]
     layout = {
-        "xaxis": _axis("true", domain=[0, 0.48], type="category"),
-        "xaxis2": _axis("found", domain=[0.52, 1], type="category"),
-        "yaxis": _axis("", autorange="reversed", type="category"),
+        "xaxis": axis("true", domain=[0, 0.48], type="category"),
+        "xaxis2": axis("found", domain=[0.52, 1], type="category"),
+        "yaxis": axis("", autorange="reversed", type="category"),
         "height": 140 + 18 * count,
         "meta": {"titles": ()},
     }

@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dppca_core.bounds import BOUNDS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.live import EPSILONS
+from dppca_core.methods import METHODS
 from pages.shared.text import number
 
 Value = float | int | str | bool
@@ -209,6 +211,37 @@ CHOICES: dict[str, Choice] = {
     )
 }
 
+SIN_BOUNDS = tuple(name for name, rule in BOUNDS.items() if rule.measure == "sin")
+_FIRST_BOUNDS = ("ge2018", "dps_prediction", "sparse_minimax")
+
+
+def _around(default: float) -> tuple[float, ...]:
+    """1, 2, 5 in every decade from 10^-4 to 10^4, and the default."""
+    steps = {float(f"{m}e{p}") for p in range(-4, 4) for m in (1, 2, 5)}
+    return tuple(sorted(steps | {1e4, default}))
+
+
+def _of_bounds() -> list[Choice]:
+    """The bounds page's own controls: what is measured, what is drawn, and every free constant."""
+    titles = {name: method.title for name, method in METHODS.items()}
+    regions = {"closed form": "by the closed form", "theorem": "by Theorem 4.3"}
+    own = [
+        Choice("of", "Method measured", "Method measured", tuple(METHODS), "dps_pca", titles),
+        Choice("map", "Regions", "Regions", tuple(regions), "closed form", regions),
+        Choice("figure2", *("Draw Figure 2 of Ge et al.",) * 2, (False, True), False),
+        Choice("tau", "Theorem 4.3's τ", "Theorem's slack", (1.0, 2.0, 2.5, 3.0, 3.3, 4.0, 5.0, 6.0), 3.3),
+    ]
+    for name in SIN_BOUNDS:
+        title = BOUNDS[name].title
+        own.append(Choice(f"show.{name}", title, title, (False, True), name in _FIRST_BOUNDS))
+        for constant, default in BOUNDS[name].constants.items():
+            symbol = BOUNDS[name].symbols[constant]
+            own.append(Choice(f"{name}.{constant}", symbol, symbol, _around(float(default)), float(default)))
+    return own
+
+
+CHOICES |= {choice.key: choice for choice in _of_bounds()}
+BOUND_KEYS = tuple(choice.key for choice in _of_bounds())
 Settings = dict[str, Any]
 
 
@@ -331,6 +364,7 @@ PRESETS: dict[str, Settings] = {
         **{"eps": 1.25, "delta": 0.3, "accounting": "as-printed", "scaling": "largest"},
         **{"noise": "shared", "scale": "linear", "metric": "projector"},
     },
+    "Ge et al. Fig. 2 (bounds page)": {"delta": 0.01, "figure2": True},
     "Five hospitals, small": {"n": 10_000, "N": 5, "d": 50, "k": 2, "s": 8, "shat": 16},
     "Where Theorem 4.3 holds": {
         **{"d": 1000, "n": 10**9, "k": 5, "s": 10, "shat": 680, "N": 1, "eps": 1.0},

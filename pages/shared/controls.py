@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import streamlit as st
 
 from dppca_core.datasets import TABLES, Table
@@ -16,7 +18,13 @@ _SAID = "sentences about what was changed"
 _MAIN = ("eps", "delta", "n", "N", "d", "k", "s", "shat")
 _MORE = ("T", "burn", "noise", "share", "accounting", "neighbours", "scaling", "spike", "bulk")
 _MORE = (*_MORE, "start", "repeats", "seed", "metric", "scale")
-_SHOWN = ("view", "ghost", "loadings", "slow")  # what is shown, not what is measured: presets leave it alone
+_SHOWN = (
+    "view",
+    "ghost",
+    "loadings",
+    "slow",
+    *choices.BOUND_KEYS,
+)  # what is shown, not what is measured: presets leave it alone
 _ENDS = "private ↔ accurate"
 
 
@@ -115,7 +123,16 @@ def render() -> None:
                     _widget(key, plain, table, _why_fixed(key, now, table))
 
 
-def view_switches() -> None:
+def choose(key: str) -> None:
+    """One of a page's own controls, where the page is now."""
+    choice, plain = CHOICES[key], settings()["view"] == "board"
+    if isinstance(choice.default, bool):
+        st.checkbox(choice.name(plain), key=key)
+    else:
+        _widget(key, plain, None, None)
+
+
+def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> None:
     """Detail, ghost and loadings: what is shown, not what is measured."""
     view = CHOICES["view"]
     left, middle, right = st.columns([3, 2, 2], vertical_alignment="center")
@@ -126,8 +143,10 @@ def view_switches() -> None:
         label_visibility="collapsed",
         required=True,
     )
-    middle.toggle("Hold the previous setting as a ghost", key="ghost")
-    right.toggle("Show the loadings found", key="loadings")
+    if "ghost" in shown:
+        middle.toggle("Hold the previous setting as a ghost", key="ghost")
+    if "loadings" in shown:
+        right.toggle("Show the loadings found", key="loadings")
 
 
 def settings() -> Settings:

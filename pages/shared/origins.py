@@ -32,8 +32,8 @@ $$
 """
 
 
-def explorer(found: Results, epsilon: float, settings: Settings) -> None:
-    """Sources, seeds and limits of the front page."""
+def page(found: Results, epsilon: float, settings: Settings) -> None:
+    """Sources, seeds and limits of a page that measures."""
     scene = found.scene
     drawer = st.expander("Where this comes from", key="origins", on_change="rerun")
     if not drawer.open:

@@ -134,3 +134,34 @@ def try_explorer(settings: Mapping[str, Any]) -> str:
         f"move *{hospitals}* up and watch the error grow with its square root, then set *Noise across "
         "hospitals* (*More settings*) to secure aggregation: the price of not trusting the server is gone."
     )
+
+
+REGIME_NOTES = {
+    "closed form": (
+        "By the closed form for DPS-PCA: privacy is free where sampling errs more than noise, costs where it "
+        "errs less, hopeless where the predicted error is beyond a third of a guess, silent where "
+        "first-order reasoning does not reach."
+    ),
+    "theorem": (
+        "By Theorem 4.3 of Ge et al. with its constants as set below: free or costly by its larger term, "
+        "hopeless where its total is no better than a guess, silent where an assumption fails."
+    ),
+}
+FIGURE_2 = (
+    "The paper does not report the parameters of this figure. γ = 0.356 and α = 0.0513/ε, found by fitting "
+    "its curve at δ = 0.01, reproduce its shape within 1 %, but other values would too. Most of it lies "
+    "above √5, the largest error there is, and assumption B.3 fails along the whole curve."
+)
+
+
+def try_bounds(settings: Mapping[str, Any]) -> str:
+    """What to do next on the bounds page."""
+    if settings["n"] < 10**8:
+        return (
+            "start from the preset *Where Theorem 4.3 holds*, then move *Patients in total* to the left: the "
+            "guarantee is lost at once, while the measured error hardly moves."
+        )
+    return (
+        "set *Start* (*More settings*) from near the truth to random: the theorem falls silent, and the "
+        "error does not change."
+    )

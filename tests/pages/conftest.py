@@ -14,8 +14,10 @@ ROUTER = Path(__file__).resolve().parents[2] / "pages" / "menu.py"
 class Screen:
     """A page that has run, and what it says."""
 
-    def __init__(self, **link: str) -> None:
+    def __init__(self, page: str = "", **link: str) -> None:
         self.app = AppTest.from_file(str(ROUTER), default_timeout=60)
+        if page:
+            self.app.switch_page(page)
         for key, value in ({"repeats": "2"} | link).items():
             self.app.query_params[key] = value
         self.run()
@@ -27,6 +29,14 @@ class Screen:
     @property
     def notices(self) -> str:
         return "\n".join(box.value for box in self.app.info)
+
+    @property
+    def markdown(self) -> str:
+        return "\n".join(box.value for box in self.app.markdown)
+
+    @property
+    def latex(self) -> str:
+        return "\n".join(box.value for box in self.app.latex)
 
     @property
     def captions(self) -> str:

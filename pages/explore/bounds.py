@@ -1,0 +1,66 @@
+"""What theory promises beside what is measured: every bound, its assumptions, and its constants."""
+
+import streamlit as st
+
+from dppca_core.experiments.live import EPSILONS
+from dppca_core.figure2 import Figure2
+from pages.shared import bound_charts, bound_controls, cached, charts, controls, live, origins, scenes, text
+
+REFRESH_SECONDS = 0.6  # while runs are still being measured
+
+st.title("Does the theory hold here?")
+st.markdown(
+    "What the papers promise, drawn over what is measured: a line where every assumption holds, faint where "
+    "one fails, and crosses at the top where the bound says nothing."
+)
+controls.view_switches(("view",))
+controls.notices()
+settings = controls.settings()
+scene, epsilon = scenes.of(settings)
+found = cached.results(scene)
+of = settings["of"]
+chosen = bound_controls.choose(settings)
+evaluated = {name: bound_controls.evaluated(scene, name, settings) for name in chosen}
+here = {name: bounds[EPSILONS.index(epsilon)] for name, bounds in evaluated.items()}
+
+
+def measured() -> None:
+    """The error against epsilon, with all chosen bounds; Ge's terms beside it."""
+    scale = charts.Scale(
+        found, settings | {"metric": "sin" if settings["metric"] == "energy" else settings["metric"]}
+    )
+    for cell in found.missing((of, e, 0) for e in EPSILONS) if of in found.names else ():
+        found.try_cell(*cell)
+    st.markdown(f"**{bound_controls.headline(found, of, here, epsilon, scale)}**")
+    live.figure(bound_charts.against_epsilon(found, of, evaluated, epsilon, scale), key="bounds figure")
+    if "ge2018" in here and settings["view"] != "board":
+        st.markdown("**Theorem 4.3 term by term**, at this ε")
+        live.figure(bound_charts.terms(found, here["ge2018"], epsilon, scale), key="terms figure")
+    left = found.next_of(of)
+    if left is not None:
+        st.caption(f"{len(found.cells):,} runs measured, more coming")
+        cached.look(found, lambda: found.next_of(of))
+    elif refreshing:
+        st.rerun()
+
+
+refreshing = found.next_of(of) is not None
+st.fragment(measured, run_every=REFRESH_SECONDS if refreshing else None)()
+
+st.subheader("Where privacy is free")
+controls.choose("map")
+region_map = bound_controls.regions(scene, settings)
+live.figure(bound_charts.regimes(region_map, scene.n, epsilon), key="regime figure")
+st.caption(text.REGIME_NOTES[settings["map"]])
+
+st.subheader("The bounds, one by one")
+for name in chosen:
+    bound_controls.card(name, here[name], found, of, settings)
+
+st.subheader("Figure 2 of Ge et al.")
+controls.choose("figure2")
+if settings["figure2"]:
+    live.figure(bound_charts.figure_2(Figure2()), key="figure 2")
+    st.caption(text.FIGURE_2)
+st.markdown(f"**Try this:** {text.try_bounds(settings)}")
+origins.page(found, epsilon, settings)

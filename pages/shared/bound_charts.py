@@ -1,0 +1,209 @@
+"""Bounds beside what was measured -> figures as plain dictionaries. No Streamlit: no browser in tests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dppca_core.bounds import BOUNDS
+from dppca_core.experiments.live import EPSILONS, TRACED, Results, quantiles
+from dppca_core.experiments.regime_map import RegimeMap
+from dppca_core.figure2 import EPSILONS as EPSILON_RANGE
+from dppca_core.figure2 import Figure2
+from dppca_core.methods import METHODS
+from dppca_core.regimes import REGIONS
+from dppca_core.types import Bound
+from pages.shared import style, text
+from pages.shared.charts import Scale, Trace, axis, band, line, rounded
+
+KIND_DASH = {"upper": "solid", "lower": "dot", "prediction": "dash"}
+REGIME_COLOURS = ("#1B9E77", "#F0C34E", "#C44E52", "#9AA5B1")
+_COLOURS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#8468B8", "#56B4E9", "#8C6D1F", "#7A8793")
+_FAINT = 0.45
+
+
+def colour(name: str) -> str:
+    """The bound's colour: by its place in the registry, so the same everywhere."""
+    return _COLOURS[list(BOUNDS).index(name) % len(_COLOURS)]
+
+
+def state(name: str, bound: Bound, most: float) -> str:
+    """Whether it "applies", an "assumption fails", or it is "void": beyond the largest error there is."""
+    if not math.isfinite(bound.final) or (BOUNDS[name].kind == "upper" and bound.final >= most):
+        return "void"
+    return "applies" if bound.applies else "assumption fails"
+
+
+def against_epsilon(
+    found: Results, of: str, evaluated: Mapping[str, Sequence[Bound]], epsilon: float, scale: Scale
+) -> dict[str, Any]:
+    """Measured error of method `of` and the bounds, against epsilon on two log axes.
+
+    A bound is solid, dashed or dotted by its kind where it applies, faint where an assumption fails, and
+    a row of crosses at the top where it is void.
+    """
+    look, title = style.look(of), METHODS[of].title
+    seen = [(e, found.measured(of, e)) for e in EPSILONS]
+    at = [e for e, cells in seen if cells]
+    spread = [quantiles([scale.of(cell)[-1] for cell in cells]) for _, cells in seen if cells]
+    low, middle, high = np.array(spread).reshape(-1, 3).T
+    most = scale.factor * math.sqrt(min(found.scene.k, found.scene.d - found.scene.k))
+    values = [bound.final * scale.factor for bounds in evaluated.values() for bound in bounds]
+    smallest = min([v for v in (*low, *values) if 1e-6 < v < math.inf], default=1e-2)
+    scale.floor = 10.0 ** min(math.floor(math.log10(smallest)), -2)
+    top = 2.2 * most
+    bands = band(1, title, look.colour, at)
+    bands[0]["y"], bands[1]["y"] = scale.drawn(low), scale.drawn(high)
+    traces: list[Trace] = [
+        *bands,
+        line(1, f"{title}, measured", look.colour, x=at, y=scale.drawn(middle), showlegend=True)
+        | {"line": {"color": look.colour, "width": 3}},
+        line(1, "random guess", style.GUESS, "dot", x=[EPSILONS[0], EPSILONS[-1]], y=[scale.guess] * 2),
+    ]
+    for row, (name, bounds) in enumerate(evaluated.items()):
+        traces += _bound_traces(name, bounds, scale, most, top * 0.96 ** (2 * row))
+    traces.append(
+        line(1, "this setting", "#000000", x=[epsilon] * 2, y=[scale.floor, top])
+        | {"meta": "text-colour", "hoverinfo": "skip"}
+    )
+    ticks = {"type": "log", "dtick": 1, "exponentformat": "e", "minexponent": 6}
+    return _figure(
+        traces,
+        xaxis=axis("privacy loss ε", type="log", range=[-2.04, 1.04])
+        | {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]},
+        yaxis=axis(text.METRIC_TITLES[scale.metric], range=[math.log10(scale.floor), math.log10(1.1 * top)])
+        | ticks,
+        height=460,
+    )
+
+
+def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float, top: float) -> list[Trace]:
+    rule, shade = BOUNDS[name], colour(name)
+    states = [state(name, bound, most / scale.factor) for bound in bounds]
+    drawn = [bound.final * scale.factor for bound in bounds]
+
+    def only(kind: str) -> list[float | None]:
+        kept = [v if s == kind else math.nan for v, s in zip(drawn, states, strict=True)]
+        return rounded(np.maximum(kept, scale.floor))
+
+    shared = {"x": list(EPSILONS), "legendgroup": name}
+    dash = KIND_DASH[rule.kind]
+    crosses = {"mode": "markers", "marker": {"symbol": "x-thin-open", "size": 6, "color": shade}}
+    return [
+        line(1, rule.title, shade, dash, y=only("applies"), showlegend=True) | shared,
+        line(1, f"{rule.title}: an assumption fails", shade, dash, y=only("assumption fails"))
+        | shared
+        | {"opacity": _FAINT},
+        line(1, f"{rule.title}: says nothing", shade)
+        | shared
+        | crosses
+        | {"y": [top if s == "void" else None for s in states], "hoverinfo": "name"},
+    ]
+
+
+def terms(found: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[str, Any]:
+    """Theorem 4.3's terms stacked over the iterations, beside the measured trajectory."""
+    steps = list(range(found.scene.iterations + 1))
+    look = style.look(TRACED)
+    cells = found.measured(TRACED, epsilon)
+    traces: list[Trace] = []
+    top = 1.6 * scale.guess
+    if bound.terms:
+        stacked = np.zeros((3, found.scene.iterations))
+        for row, term in zip(stacked, ("stat", "priv", "opt"), strict=True):
+            row[:] = bound.terms[term]
+        stacked = stacked.cumsum(axis=0) * scale.factor
+        top = max(top, 1.1 * float(stacked.max()))
+        names = ("sampling ξ_stat", "+ privacy ξ_priv", "+ optimisation ξ_opt")
+        for i, (row, name, shade) in enumerate(zip(stacked, names, style.THEOREM, strict=True)):
+            fill = {"fill": "tozeroy" if i == 0 else "tonexty", "fillcolor": style.faded(shade, 0.6)}
+            traces.append(
+                line(1, name, shade, x=steps[1:], y=rounded(row), showlegend=True)
+                | fill
+                | {"opacity": 1.0 if bound.applies else _FAINT}
+            )
+    if cells:
+        low, middle, high = quantiles([scale.of(cell) for cell in cells])
+        bands = band(1, METHODS[TRACED].title, look.colour, steps)
+        bands[0]["y"], bands[1]["y"] = rounded(low), rounded(high)
+        measured = line(1, f"{METHODS[TRACED].title}, measured", look.colour, x=steps, y=rounded(middle))
+        traces += [*bands, measured | {"showlegend": True, "mode": "lines+markers"}]
+    guess = line(1, "random guess", style.GUESS, "dot", x=[steps[0], steps[-1]], y=[scale.guess] * 2)
+    return _figure(
+        [*traces, guess],
+        xaxis=axis("iteration t", range=[-0.3, steps[-1] + 0.3], dtick=max(1, steps[-1] // 5)),
+        yaxis=axis(text.METRIC_TITLES[scale.metric], range=[0, top]),
+        height=380,
+    )
+
+
+def regimes(found: RegimeMap, n: int, epsilon: float) -> dict[str, Any]:
+    """The (n, epsilon) plane coloured by what dominates there; a cross at the page's own setting."""
+    count = len(REGIONS)
+    steps = [[edge, shade] for i, shade in enumerate(REGIME_COLOURS) for edge in (i / count, (i + 1) / count)]
+    heat = {
+        "type": "heatmap",
+        "x": [float(v) for v in found.patients],
+        "y": [float(v) for v in found.epsilons],
+        "z": found.codes.tolist(),
+        "text": [[REGIONS[code] for code in row] for row in found.codes],
+        "hovertemplate": "n = %{x:,.3s}, ε = %{y:.3g}: %{text}<extra></extra>",
+        "colorscale": steps,
+        "zmin": -0.5,
+        "zmax": count - 0.5,
+        "showscale": False,
+        "xaxis": "x",
+        "yaxis": "y",
+    }
+    here = line(1, "this setting", "#111111", x=[n], y=[epsilon], mode="markers")
+    marker = {"symbol": "x", "size": 13, "color": "#111111", "line": {"color": "#ffffff", "width": 2}}
+    keys = [
+        line(1, name, shade, x=[None], y=[None], mode="markers", showlegend=True)
+        | {"marker": {"symbol": "square", "size": 11, "color": shade}}
+        for name, shade in zip(REGIONS, REGIME_COLOURS, strict=True)
+    ]
+    return _figure(
+        [heat, *keys, here | {"marker": marker}],
+        xaxis=axis("patients n", type="log", dtick=1, exponentformat="power", minexponent=6),
+        yaxis=axis("privacy loss ε", type="log")
+        | {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]},
+        height=420,
+    )
+
+
+def figure_2(fit: Figure2) -> dict[str, Any]:
+    """The theorem's terms against epsilon, as Figure 2 of Ge et al. draws them, from the fitted curve."""
+    epsilons = np.linspace(*EPSILON_RANGE, 60)
+    curves = fit.curves(epsilons)
+    names = {"total": "overall", "stat": "sampling", "priv": "privacy", "opt": "optimisation"}
+    shades = dict(zip(names, ("#1F7FC0", "#E69F00", "#D55E00", "#009E73"), strict=True))
+    traces = [
+        line(1, names[term], shades[term], x=rounded(epsilons), y=rounded(curves[term]), showlegend=True)
+        for term in names
+    ]
+    most = line(
+        1, "largest possible error, √5", style.GUESS, "dot", x=list(EPSILON_RANGE), y=[math.sqrt(5)] * 2
+    )
+    return _figure(
+        [*traces, most | {"showlegend": True}],
+        xaxis=axis("privacy loss ε"),
+        yaxis=axis("bound on ‖sin Θ‖<sub>F</sub>", rangemode="tozero"),
+        height=360,
+    )
+
+
+def _figure(traces: list[Trace], *, xaxis: Trace, yaxis: Trace, height: int) -> dict[str, Any]:
+    layout = {
+        "xaxis": xaxis,
+        "yaxis": yaxis,
+        "height": height,
+        "margin": {"l": 62, "r": 12, "t": 8, "b": 48},
+        "legend": {"orientation": "h", "y": -0.16, "yanchor": "top", "x": 0, "font": {"size": 11}},
+        "showlegend": True,
+        "hovermode": "closest",
+        "meta": {"titles": ()},
+    }
+    return {"data": traces, "layout": layout, "frames": []}

@@ -1,0 +1,108 @@
+"""The bounds page: every bound with its assumptions, the map, the constants, Figure 2."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dppca_core.bounds import BOUNDS
+from dppca_core.experiments.live import EPSILONS, Results
+from dppca_core.regimes import REGIONS
+from pages.shared import bound_charts, cached, charts, choices, scenes
+
+PAGE = "explore/bounds.py"
+SMALL = {"d": "30", "n": "1000000", "k": "2", "s": "6", "shat": "10"}
+
+
+def test_it_opens_with_what_was_measured_and_how_many_bounds_speak(screen):
+    page = screen(PAGE, **SMALL)
+    said = page.markdown
+    assert "DPS-PCA has error" in said and "Of 3 bounds drawn" in said
+    assert "Ge et al. 2018, Theorem 4.3" in said and "Closed form for DPS-PCA" in said
+
+
+def test_a_failed_assumption_is_crossed_with_its_number(screen):
+    said = screen(PAGE, **SMALL).markdown
+    assert ":green[✓]" in said and ":red[✗]" in said
+    assert "success probability" in said
+
+
+@pytest.mark.parametrize("name", choices.SIN_BOUNDS)
+def test_every_bound_can_be_drawn_and_has_its_card(screen, name):
+    page = screen(PAGE, **SMALL, **{f"show.{name}": "true"})
+    assert f"**{BOUNDS[name].title}**" in page.markdown
+    assert BOUNDS[name].formula in page.latex
+
+
+def test_on_a_table_too(screen):
+    page = screen(PAGE, data="breast_cancer", k="2")
+    assert "Of 3 bounds drawn" in page.markdown
+
+
+def test_a_link_restores_bounds_and_constants(screen):
+    link = {"of": "analyze_gauss", "show.analyze_gauss": "true", "analyze_gauss.c": "0.5", "map": "theorem"}
+    page = screen(PAGE, **SMALL, **link)
+    assert link.items() <= page.link.items()
+    assert "Analyze Gauss has error" in page.markdown
+
+
+def test_a_constant_is_fitted_at_a_button_and_used_nowhere(screen):
+    page = screen(PAGE, **SMALL)
+    button = next(b for b in page.app.button if b.key == "fit sparse_minimax")
+    button.click()
+    page.run()
+    assert "C2 would have to be" in page.markdown and "nothing else uses it" in page.markdown
+    assert page.setting("sparse_minimax.c2") == 1.0
+
+
+def test_figure_2_says_what_it_does_not_know(screen):
+    page = screen(PAGE, figure2="true", **SMALL)
+    assert "does not report the parameters" in page.captions
+
+
+@pytest.fixture(scope="module")
+def found():
+    now = choices.defaults() | {"d": 30, "n": 1_000_000, "k": 2, "s": 6, "shat": 10, "repeats": 3}
+    scene, _ = scenes.of(now)
+    results = Results(scene)
+    for cell in results.missing(("dps_pca", e, r) for e in EPSILONS for r in range(3)):
+        results.cell(*cell)
+    return results
+
+
+def test_a_bound_is_drawn_once_at_each_epsilon(found):
+    """Solid, faint or a cross: at every epsilon exactly one of the three."""
+    scale = charts.Scale(found, choices.defaults())
+    for name in choices.SIN_BOUNDS:
+        evaluated = {name: [BOUNDS[name](found.setting(e)) for e in EPSILONS]}
+        figure = bound_charts.against_epsilon(found, "dps_pca", evaluated, 1.0, scale)
+        rows = [t["y"] for t in figure["data"] if t.get("legendgroup") == name]
+        drawn = np.array([[value is not None for value in row] for row in rows])
+        assert (drawn.sum(axis=0) == 1).all(), name
+        assert all(v is None or math.isfinite(v) for row in rows for v in row)
+
+
+def test_void_is_what_no_error_can_exceed(found):
+    setting = found.setting(0.01)
+    bound = BOUNDS["ge2018"](setting)
+    assert bound_charts.state("ge2018", bound, math.sqrt(setting.k)) == "void"
+    prediction = BOUNDS["dps_prediction"](found.setting(1.0))
+    assert bound_charts.state("dps_prediction", prediction, math.sqrt(2)) == "applies"
+
+
+def test_the_map_names_its_regions(found):
+    """Few patients at a strict epsilon are hopeless; many at a loose one pay nothing."""
+    drawn = cached.regimes(found.scene, "closed form", ())
+    assert drawn.codes.shape == (40, 40)
+    assert REGIONS[drawn.codes[0, 0]] == "hopeless"
+    assert REGIONS[drawn.codes[-1, -1]] == "privacy is free here"
+
+
+def test_the_theorem_is_silent_from_a_random_start(found):
+    """Assumption B.6, everywhere; near the truth it speaks, given the rows that B.4 asks for."""
+    silent = cached.regimes(found.scene, "theorem", ())
+    assert {REGIONS[code] for code in silent.codes.flat} == {"theorem silent"}
+    near = replace(found.scene, start_error=0.05, s_hat=30, delta=0.1)
+    speaks = cached.regimes(near, "theorem", (("c1_rows", 0.01), ("c2", 0.01)))
+    assert {"theorem silent", "privacy costs"} <= {REGIONS[code] for code in speaks.codes.flat}
