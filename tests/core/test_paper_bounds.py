@@ -119,7 +119,10 @@ HAND = [
 ]
 
 
-@pytest.mark.parametrize(("name", "setting", "term", "value"), HAND, ids=str)
+@pytest.mark.parametrize(
+    ("name", "setting", "term", "value"),
+    [pytest.param(*row, id=f"{row[0]}, {row[2]}, {'one' if row[1] is ONE else 'two'}") for row in HAND],
+)
 def test_by_hand(name, setting, term, value):
     found = BOUNDS[name](setting)
     assert found.terms[term] == pytest.approx(value, rel=2e-6)
