@@ -9,10 +9,10 @@ the patients. Here they are dealt at random into `batches` groups, and each grou
 S_t the group's second moment, G_t i.i.d. N(0, (sigma/b_t)^2), b_t its size. Rows of norm at most 1 need no
 further clipping: |x x^T W|_F <= 1.
 
-Sensitivity of b_t S_t W for orthonormal W: sqrt 2 if a row is replaced and k >= 2, else 1 (the proof is that
-of DPS-PCA). A patient enters one group, so all groups together cost what one costs (parallel composition):
-given which patient goes where, replacing one changes one product. Group sizes follow from n, which is public;
-"adding" a patient here means putting a row where one of zeros was.
+Sensitivity of b_t S_t W for orthonormal W: that of `dppca_core.noisy_product`, with its proof. A patient
+enters one group, so all groups together cost what one costs (parallel composition): given which patient goes
+where, replacing one changes one product. Group sizes follow from n, which is public; "adding" a patient here
+means putting a row where one of zeros was.
 
 eta_t = 1/(t' l_t), with l_t the mean of the diagonal of W_t^T H_t, which has been released (an estimate of
 the leading eigenvalues, free of charge), and t' = 1, 2, ... counting the steps after the first half and one:
@@ -20,17 +20,12 @@ to first order W is then the mean of the H_t / l_t since. Until there eta is inf
 QR of H_t, as the start is far away; also wherever noise leaves l_t at or below zero.
 """
 
-import math
-
 import numpy as np
 
-from dppca_core import checks, gaussian, linalg, power
+from dppca_core import checks, gaussian, linalg, noisy_product, power
 from dppca_core.types import Array, Budget, Cohort, Divisible, Estimate, Event, Method, Moment, Release
 
-
-def sensitivity(budget: Budget, k: int) -> float:
-    """l2 sensitivity of one group's sum-scale product; the proof is in the module's text."""
-    return math.sqrt(2) if budget.neighbours == "replace-one" and k > 1 else 1.0
+sensitivity = noisy_product.sensitivity
 
 
 def release(moment: Moment, block: Array, std: float, rng: np.random.Generator) -> Array:

@@ -4,9 +4,8 @@ At step t hospital i sends H_i = S_i Q + G_i / n_i to a server, S_i its second m
 N(0, sigma^2); the server averages with weights n_i/n, orthogonalises, keeps the s_hat heaviest rows.
 All that follows the sending is post-processing.
 
-Sensitivity of n_i S_i Q, Q orthonormal, |x| <= 1: |(xx^T - yy^T) Q|_F <= |xx^T - yy^T|_F <= sqrt 2
-for replace-one when k >= 2 (equality at x orthogonal to y inside span Q); for k = 1 it is at most the
-operator norm, 1; add/remove moves it by |x| |Q^T x| <= 1. The paper uses 2 (triangle inequality).
+Sensitivity of n_i S_i Q: sqrt 2 for replace-one and k >= 2, else 1 (`dppca_core.noisy_product`, with its
+proof). The paper uses 2 (triangle inequality).
 
 Noise across hospitals. "independent": each draws its own G_i, so the mean carries sqrt(N) sigma/n.
 "shared": one G for all, as printed (line 8 stands outside the provider loop), so it carries N sigma/n
@@ -17,21 +16,15 @@ With accounting "as-printed" and burn_in=0 this is Algorithm 1 to the letter, wi
 Lemma A.1 that its line 3 lost: sigma = (2T/epsilon) sqrt(2 ln(2T/delta)).
 """
 
-import math
-
 import numpy as np
 
-from dppca_core import checks, gaussian, power
+from dppca_core import checks, gaussian, noisy_product, power
 from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Indices, Method, Release
 
 PROVIDER_NOISE = ("independent", "shared", "secure-aggregation")
 UNDONE = "two hospitals' messages together undo the shared noise: only one message alone is private"
+sensitivity = noisy_product.sensitivity
 PAPER_SENSITIVITY = 2.0  # Lemma A.1: |xx^T| + |yy^T|
-
-
-def sensitivity(budget: Budget, k: int) -> float:
-    """l2 sensitivity of one hospital's sum-scale product; the proof is in the module's text."""
-    return math.sqrt(2) if budget.neighbours == "replace-one" and k > 1 else 1.0
 
 
 def sum_noise_std(budget: Budget, *, k: int, iterations: int) -> float:

@@ -3,9 +3,7 @@
 K_t = S X_t + G_t, X_{t+1} = thin QR of K_t, X of `width` p >= k columns, S the pooled second moment and
 G_t i.i.d. N(0, sigma^2). A curator reads the rows and adds the noise; no d x d matrix is needed.
 
-Sensitivity of n S X for orthonormal X and |x| <= 1, as in DPS-PCA: |(xx^T - yy^T) X|_F <= |xx^T - yy^T|_F
-<= sqrt 2 when one row is replaced and p >= 2, at most the operator norm 1 when p = 1; adding or removing
-a row moves it by |x| |X^T x| <= 1. It does not grow with p (Nicolas et al. 2024 make the same point).
+Sensitivity of n S X: that of `dppca_core.noisy_product`, with its proof; it does not grow with p.
 The T steps compose exactly.
 
 As printed, the noise of Balcan et al., Algorithm 2: N(0, (max|X_t| nu)^2), nu = (4/epsilon) sqrt(p T ln(1/
@@ -17,13 +15,10 @@ import math
 
 import numpy as np
 
-from dppca_core import checks, gaussian, linalg, power
+from dppca_core import checks, gaussian, linalg, noisy_product, power
 from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Indices, Method, Release
 
-
-def sensitivity(budget: Budget, width: int) -> float:
-    """l2 sensitivity of the sum-scale product; the proof is in the module's text."""
-    return math.sqrt(2) if budget.neighbours == "replace-one" and width > 1 else 1.0
+sensitivity = noisy_product.sensitivity
 
 
 def sum_noise_std(budget: Budget, width: int, iterations: int, largest: float) -> float:
