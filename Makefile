@@ -27,6 +27,7 @@ test: chromium
 
 bench: chromium
 	$(BIN)/python -m benchmarks.kernels
+	$(BIN)/python -m benchmarks.table1
 	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m benchmarks.latency
 
 format: $(VENV)/dev.stamp
