@@ -74,6 +74,8 @@ def one_of(allowed: Collection[str], **named: str) -> None:
 def orthonormal(d: int, k: int, **named: NDArray[np.float64]) -> None:
     """Raise ValueError unless every value is a (d, k) array with orthonormal columns, to 1e-6."""
     for name, value in named.items():
+        if not isinstance(value, np.ndarray) or not np.isrealobj(value):
+            raise ValueError(f"{name} must be an array of real numbers, got {value!r}")
         if value.shape != (d, k):
             raise ValueError(f"{name} must have shape ({d}, {k}), got {value.shape!r}")
         apart = float(np.abs(value.T @ value - np.eye(k)).max())

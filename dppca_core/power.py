@@ -12,6 +12,8 @@ import numpy as np
 from dppca_core import checks, linalg
 from dppca_core.types import Array, Indices
 
+MOST_STEPS = 100_000  # of T: beyond it the noise of all steps would not fit in memory
+
 
 def random_start(d: int, k: int, rng: np.random.Generator) -> Array:
     """A uniformly random (d, k) basis."""

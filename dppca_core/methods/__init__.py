@@ -23,8 +23,7 @@ def _checked(method: Method) -> Callable[..., Estimate]:
     ) -> Estimate:
         checks.instance(Cohort, cohort=cohort)
         checks.instance(Budget, budget=budget)
-        if method.private or rng is not None:
-            checks.instance(np.random.Generator, rng=rng)
+        checks.instance(np.random.Generator, rng=rng)
         checks.whole(1, cohort.features - 1, k=k)
         if reason := method.skip(cohort.features):
             raise ValueError(reason)

@@ -62,7 +62,8 @@ def fit(
     d = cohort.features
     kept = min(2 * k, d) if rank is None else rank
     checks.whole(k, d, rank=kept)
-    chosen = weights or ("equal" if budget.accounting == "as-printed" else "size")
+    usual = "equal" if budget.accounting == "as-printed" else "size"
+    chosen = usual if weights is None else weights
     checks.one_of(("size", "equal"), weights=chosen)
     checks.one_of(("eigh", "svd"), decomposition=decomposition)
     share = np.array([provider.n if chosen == "size" else 1 for provider in cohort], dtype=float)

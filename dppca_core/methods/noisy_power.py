@@ -56,7 +56,7 @@ def fit(
     d = cohort.features
     wide = k if width is None else width
     checks.whole(k, d, width=wide)
-    checks.whole(1, iterations=iterations)
+    checks.whole(1, power.MOST_STEPS, iterations=iterations)
     begin = power.begin(start, d, wide, rng)
     normal = rng.standard_normal((iterations, d, wide))
     last = np.zeros((d, wide))

@@ -18,6 +18,7 @@ import numpy as np
 from dppca_core import bingham, checks, mixing
 from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Guarantee, Method
 
+MOST_SCANS = 1_000_000
 APPROXIMATE = "approximate sampler: pure ε not guaranteed"
 
 
@@ -61,7 +62,7 @@ def fit(
     eigenvectors. Raises ValueError for fewer scans or another start.
     """
     d = cohort.features
-    checks.whole(4, scans=scans)
+    checks.whole(4, MOST_SCANS, scans=scans)
     if start is not None:
         checks.orthonormal(d, k, start=start)
     basis, trace = release(cohort, k, budget, scans, start, rng)

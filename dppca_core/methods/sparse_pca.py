@@ -35,7 +35,7 @@ def fit(
     d = cohort.features
     kept = d if s_hat is None else s_hat
     checks.whole(k, d, s_hat=kept)
-    checks.whole(1, iterations=iterations)
+    checks.whole(1, power.MOST_STEPS, iterations=iterations)
     checks.whole(0, burn_in=burn_in)
     begin = power.begin(start, d, k, rng)
     moment = release(cohort)

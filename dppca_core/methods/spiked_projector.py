@@ -142,6 +142,7 @@ def fit(
     spike and variance without the other.
     """
     d, n = cohort.features, cohort.n
+    checks.instance(bool, covariance=covariance)
     if (spike is None) != (variance is None):
         raise ValueError(f"spike and variance must be given together, got {spike!r} and {variance!r}")
     for name, value in (("spike", spike), ("variance", variance), ("constant", constant)):

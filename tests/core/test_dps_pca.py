@@ -139,7 +139,7 @@ def test_a_given_start_is_used_and_kept():
 @pytest.mark.parametrize(
     ("own", "says"),
     [
-        ({"iterations": 0}, "iterations must be at least 1, got 0"),
+        ({"iterations": 0}, "iterations must be between 1 and 100000, got 0"),
         ({"iterations": 3.0}, r"iterations must be a whole number, got 3\.0"),
         ({"burn_in": -1}, "burn_in must be at least 0, got -1"),
         ({"burn_in": True}, "burn_in must be a whole number, got True"),

@@ -147,7 +147,7 @@ def test_a_start_is_where_the_chain_continues():
 
 
 def test_too_few_scans_are_refused_by_name_and_value():
-    with pytest.raises(ValueError, match="scans must be at least 4, got 3"):
+    with pytest.raises(ValueError, match="scans must be between 4 and 1000000, got 3"):
         METHODS["ppca"].fit(small_cohort(), k=2, budget=BUDGET, rng=np.random.default_rng(0), scans=3)
 
 

@@ -8,7 +8,9 @@ BUDGET = Budget(1.0, 1e-5)
 
 
 def fit(name: str, rows: list[np.ndarray]) -> np.ndarray:
-    return METHODS[name].fit(Cohort.from_rows(rows, 9.0), k=2, budget=BUDGET, rng=None).basis
+    return (
+        METHODS[name].fit(Cohort.from_rows(rows, 9.0), k=2, budget=BUDGET, rng=np.random.default_rng(0)).basis
+    )
 
 
 def test_it_is_pca_of_the_largest_hospital():

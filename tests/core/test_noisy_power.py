@@ -170,7 +170,7 @@ def test_the_closed_form(bulk, factor):
     [
         ({"width": 2}, "width must be between 3 and 40, got 2"),
         ({"width": 41}, "width must be between 3 and 40, got 41"),
-        ({"iterations": 0}, "iterations must be at least 1, got 0"),
+        ({"iterations": 0}, "iterations must be between 1 and 100000, got 0"),
     ],
 )
 def test_bad_parameters_are_refused_by_name_and_value(own, says):

@@ -38,7 +38,7 @@ def cai_errors(constant: float) -> tuple[Array, Array, float]:
             constant=constant,
             covariance=False,
         )
-        without = METHODS["pca"].fit(cohort, k=K, budget=PRINTED, rng=None)
+        without = METHODS["pca"].fit(cohort, k=K, budget=PRINTED, rng=np.random.default_rng(0))
         plain.append(projector_distance(without.basis, CAI.basis))
         noisy.append(projector_distance(found.basis, CAI.basis))
         std = found.noise_std
