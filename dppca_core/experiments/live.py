@@ -72,15 +72,14 @@ class Scene:
         return Budget(epsilon, self.delta, self.neighbours, self.accounting)
 
     def options(self, name: str) -> dict[str, Any]:
-        """The method's own parameters in this scene."""
-        if name == TRACED:
-            return {
-                "s_hat": self.s_hat,
-                "iterations": self.iterations,
-                "burn_in": self.burn_in,
-                "provider_noise": self.provider_noise,
-            }
-        return {"s_hat": self.s_hat} if "s_hat" in METHODS[name].uses else {}
+        """The method's own parameters in this scene: those that it uses."""
+        own = {
+            "s_hat": self.s_hat,
+            "iterations": self.iterations,
+            "burn_in": self.burn_in,
+            "provider_noise": self.provider_noise,
+        }
+        return {key: value for key, value in own.items() if key in METHODS[name].uses}
 
     def cohort(self, repeat: int) -> Cohort:
         """The patients of this repeat, dealt to the hospitals."""

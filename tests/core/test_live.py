@@ -318,3 +318,11 @@ def test_a_run_that_fails_is_noted_and_not_tried_again(monkeypatch):
 def test_quantiles_are_those_of_numpy(values):
     expected = np.quantile(values, [0.1, 0.5, 0.9], axis=0)
     np.testing.assert_allclose(live.quantiles(values), expected, atol=1e-12)
+
+
+def test_methods_get_the_parameters_that_they_use():
+    scene = replace(SCENE, iterations=7)
+    assert scene.options("noisy_power") == {"iterations": 7}
+    assert scene.options("sparse_pca") == {"s_hat": SCENE.s_hat}
+    assert set(scene.options(TRACED)) == {"s_hat", "iterations", "burn_in", "provider_noise"}
+    assert scene.options("pca") == {}
