@@ -1,6 +1,6 @@
 """Where privacy is free, where it costs, where nothing can be learnt, and where theory is silent: a map."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +24,12 @@ class RegimeMap:
     codes: NDArray[np.intp]
 
 
-def regime_map(found: Results, by: str, **constants: float) -> RegimeMap:
+def regime_map(found: Results, by: str, tau: float = 3.3, **constants: float) -> RegimeMap:
     """The plane n = 100 ... 10^9 by epsilon = 0.01 ... 10, SIDE x SIDE, at the scene's other settings.
 
-    by: "closed form" or "theorem"; constants: free ones of that bound. A synthetic population's public row
-    bound follows n; a table keeps its own, as if it had that many rows. Raises ValueError for another word.
+    by: "closed form" or "theorem"; tau: the theorem's; constants: free ones of that bound. A synthetic
+    population's public row bound follows n; a table keeps its own, as if it had that many rows.
+    Raises ValueError for another word.
     """
     checks.one_of(RULES, by=by)
     patients = [max(round(n), found.scene.providers) for n in np.logspace(2, 9, SIDE)]
@@ -40,7 +41,7 @@ def regime_map(found: Results, by: str, **constants: float) -> RegimeMap:
             return np.asarray(model.eigenvalues / model.norm_bound(n, failure) ** 2)
         return found.truth.eigenvalues
 
-    settings = regimes.grid(found.setting(1.0), patients, epsilons, scaled)
+    settings = regimes.grid(replace(found.setting(1.0), tau=tau), patients, epsilons, scaled)
     names = regimes.regions(BOUNDS[RULES[by]], settings, **constants)
     codes = np.array([[regimes.REGIONS.index(name) for name in row] for row in names]).T
     return RegimeMap(np.array(patients, dtype=float), np.array(epsilons), codes)

@@ -22,7 +22,7 @@ found = cached.results(scene)
 
 def keep_scrubbed() -> None:
     """The epsilon that was scrubbed to becomes the page's own."""
-    st.session_state["eps"] = EPSILONS[int(st.session_state["live"]["use"])]
+    controls.set_to("eps", EPSILONS[int(st.session_state["live"]["use"])])
 
 
 def panels() -> None:

@@ -19,7 +19,12 @@ from dppca_core.types import Bound
 from pages.shared import style, text
 from pages.shared.charts import Scale, Trace, axis, band, line, rounded
 
-KIND_DASH = {"upper": "solid", "lower": "dot", "prediction": "dash"}
+# Two for each kind: colours repeat after eight bounds, and then the dash tells two of a kind apart.
+KIND_DASH = {
+    "upper": ("solid", "longdashdot"),
+    "lower": ("dot", "2px,8px"),
+    "prediction": ("dash", "dashdot"),
+}
 REGIME_COLOURS = ("#1B9E77", "#F0C34E", "#C44E52", "#9AA5B1")
 _COLOURS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#8468B8", "#56B4E9", "#8C6D1F", "#7A8793")
 _FAINT = 0.45
@@ -31,7 +36,12 @@ def colour(name: str) -> str:
 
 
 def state(name: str, bound: Bound, most: float) -> str:
-    """Whether it "applies", an "assumption fails", or it is "void": beyond the largest error there is."""
+    """Whether it "applies", an "assumption fails", or it is "void".
+
+    Void is beyond the largest error there is, or a success probability of zero or less.
+    """
+    if bound.quantities.get("probability", 1.0) <= 0:
+        return "void"
     if not math.isfinite(bound.final) or (BOUNDS[name].kind == "upper" and bound.final >= most):
         return "void"
     return "applies" if bound.applies else "assumption fails"
@@ -90,7 +100,7 @@ def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float,
         return rounded(np.maximum(kept, scale.floor))
 
     shared = {"x": list(EPSILONS), "legendgroup": name}
-    dash = KIND_DASH[rule.kind]
+    dash = KIND_DASH[rule.kind][list(BOUNDS).index(name) // len(_COLOURS) % 2]
     crosses = {"mode": "markers", "marker": {"symbol": "x-thin-open", "size": 6, "color": shade}}
     return [
         line(1, rule.title, shade, dash, y=only("applies"), showlegend=True) | shared,
@@ -111,7 +121,8 @@ def terms(found: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[st
     cells = found.measured(TRACED, epsilon)
     traces: list[Trace] = []
     top = 1.6 * scale.guess
-    if bound.terms:
+    most = math.sqrt(min(found.scene.k, found.scene.d - found.scene.k))
+    if bound.terms and state("ge2018", bound, most) != "void":
         stacked = np.zeros((3, found.scene.iterations))
         for row, term in zip(stacked, ("stat", "priv", "opt"), strict=True):
             row[:] = bound.terms[term]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
@@ -60,19 +61,24 @@ def evaluated(scene: Scene, name: str, settings: Settings) -> tuple[Bound, ...]:
 def regions(scene: Scene, settings: Settings) -> RegimeMap:
     """The map, with the sliders' constants of the bound behind it."""
     by = settings["map"]
-    return cached.regimes(scene, by, tuple(constants(settings, RULES[by]).items()))
+    return cached.regimes(scene, by, settings["tau"], tuple(constants(settings, RULES[by]).items()))
+
+
+def speaks_of(name: str, of: str) -> bool:
+    """Whether the bound is about this method's error."""
+    return not BOUNDS[name].methods or of in BOUNDS[name].methods
 
 
 def headline(found: Results, of: str, here: Mapping[str, Bound], epsilon: float, scale: Scale) -> str:
     """One sentence: what was measured, and how many bounds speak."""
     cells = found.measured(of, epsilon)
     most = math.sqrt(min(found.scene.k, found.scene.d - found.scene.k))
-    states = [state(name, bound, most) for name, bound in here.items()]
+    states = [state(name, bound, most) for name, bound in here.items() if speaks_of(name, of)]
     middle = text.error(float(np.median([scale.of(cell)[-1] for cell in cells]))) if cells else "…"
     failing, void = states.count("assumption fails"), states.count("void")
     return (
         f"At ε = {choices.number(epsilon)}, {METHODS[of].title} has error {middle} (guessing: "
-        f"{text.short(scale.guess)}). Of {len(states)} bounds drawn, {states.count('applies')} apply, "
+        f"{text.short(scale.guess)}). Of {len(states)} bounds drawn on it, {states.count('applies')} apply, "
         f"{failing} rest on an assumption that fails, and {void} say nothing."
     )
 
@@ -88,7 +94,7 @@ def card(name: str, bound: Bound, found: Results, of: str, settings: Settings) -
         value = bound.final
         shown = text.short(value) if math.isfinite(value) else "none, it is void"
         parts = [f"Value here: {shown}"]
-        if "probability" in bound.quantities and math.isfinite(value):
+        if "probability" in bound.quantities and (bound.applies or bound.quantities["probability"] <= 0):
             chance = bound.quantities["probability"]
             parts.append(
                 f"holds with probability at least {text.short(chance)}"
@@ -115,18 +121,22 @@ def _constants(name: str, found: Results, of: str, settings: Settings) -> None:
         with column:
             controls.choose(f"{name}.{constant}")
     said = st.session_state.setdefault("fitted constants", {})
-    key = (found.scene, of, name, tuple(constants(settings, name).items()))
-    if rule.fits and st.button("What would the constant have to be?", key=f"fit {name}"):
-        said[key] = _fitted(name, found, of, constants(settings, name))
+    key = (found.scene, of, name, settings["tau"], tuple(constants(settings, name).items()))
+    if (
+        rule.fits
+        and speaks_of(name, of)
+        and st.button("What would the constant have to be?", key=f"fit {name}")
+    ):
+        said[key] = _fitted(name, found, of, settings["tau"], constants(settings, name))
     if key in said:
         st.markdown(said[key])
 
 
-def _fitted(name: str, found: Results, of: str, now: dict[str, float]) -> str:
+def _fitted(name: str, found: Results, of: str, tau: float, now: dict[str, float]) -> str:
     rule = BOUNDS[name]
     measured = {e: [float(cell.sin[-1]) for cell in found.measured(of, e)] for e in EPSILONS}
     at = [e for e, errors in measured.items() if errors]
-    settings = [found.setting(e) for e in at]
+    settings = [replace(found.setting(e), tau=tau) for e in at]
     samples = [np.array(measured[e]) for e in at]
     rng = np.random.default_rng([found.scene.seed, *name.encode()])
     held = {constant: value for constant, value in now.items() if constant != rule.fits}

@@ -43,9 +43,9 @@ def bounds(
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def regimes(scene: Scene, by: str, constants: tuple[tuple[str, float], ...]) -> RegimeMap:
+def regimes(scene: Scene, by: str, tau: float, constants: tuple[tuple[str, float], ...]) -> RegimeMap:
     """The map of the bounds page."""
-    return regime_map(results(scene), by, **dict(constants))
+    return regime_map(results(scene), by, tau, **dict(constants))
 
 
 class Completer:

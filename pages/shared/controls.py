@@ -14,6 +14,7 @@ from pages.shared.choices import CHOICES, PRESETS, Choice, Settings
 
 _SEEN = "settings of the last run"
 _SAID = "sentences about what was changed"
+_MOVED = "settings moved since the last run"
 
 _MAIN = ("eps", "delta", "n", "N", "d", "k", "s", "shat")
 _MORE = ("T", "burn", "noise", "share", "accounting", "neighbours", "scaling", "spike", "bulk")
@@ -33,12 +34,23 @@ def _possible() -> tuple[Settings, list[str]]:
     if _SEEN not in st.session_state:
         return choices.open_link(st.query_params.to_dict())
     before: Settings = st.session_state[_SEEN]
-    # A control that was not on screen has no widget to ask, but keeps its setting.
-    now = {key: st.session_state.get(key, before[key]) for key in CHOICES}
+    # Not from the widgets: one that leaves the screen, with a page or a drawer, forgets its value.
+    now = before | st.session_state.pop(_MOVED, {})
     moved = next((key for key in CHOICES if now[key] != before[key]), None)
     possible, said = choices.reconcile(now, moved)
     # Where nothing moved the page refreshed itself: what was said still stands.
     return possible, st.session_state[_SAID] if moved is None else said
+
+
+def _remember(key: str) -> None:
+    """A widget was moved: its setting is what it shows now."""
+    st.session_state.setdefault(_MOVED, {})[key] = st.session_state[key]
+
+
+def set_to(key: str, value: object) -> None:
+    """A setting that a page's own button moves."""
+    st.session_state[key] = value
+    _remember(key)
 
 
 def _preset(name: str, now: Settings) -> Settings:
@@ -51,6 +63,7 @@ def _apply_preset() -> None:
     if name is not None:
         wanted, _ = choices.reconcile(_preset(name, settings()))
         st.session_state[_SEEN], st.session_state[_SAID] = wanted, []
+        st.session_state.pop(_MOVED, None)
         for key, value in wanted.items():
             st.session_state[key] = value
 
@@ -77,15 +90,13 @@ def _widget(key: str, plain: bool, table: Table | None, fixed: str | None) -> No
         format_func=choice.text,
         disabled=fixed is not None,
         help=choice.help or None,
+        on_change=_remember,
+        args=(key,),
     )
 
 
 def _why_fixed(key: str, settings: Settings, table: Table | None) -> str | None:
     """Why a control is greyed, in a few words; None when it is free."""
-    if key == "share":
-        return "no method here depends on it"
-    if key == "N" and settings["noise"] == "secure-aggregation":
-        return "secure aggregation: N costs nothing"
     if key == "burn" and settings["shat"] >= (table.d if table else settings["d"]):
         return "nothing is thresholded"
     return None
@@ -127,7 +138,7 @@ def choose(key: str) -> None:
     """One of a page's own controls, where the page is now."""
     choice, plain = CHOICES[key], settings()["view"] == "board"
     if isinstance(choice.default, bool):
-        st.checkbox(choice.name(plain), key=key)
+        st.checkbox(choice.name(plain), key=key, on_change=_remember, args=(key,))
     else:
         _widget(key, plain, None, None)
 
@@ -142,11 +153,15 @@ def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> Non
         format_func=view.text,
         label_visibility="collapsed",
         required=True,
+        on_change=_remember,
+        args=("view",),
     )
     if "ghost" in shown:
-        middle.toggle("Hold the previous setting as a ghost", key="ghost")
+        said = "Hold the previous setting as a ghost"
+        middle.toggle(said, key="ghost", on_change=_remember, args=("ghost",))
     if "loadings" in shown:
-        right.toggle("Show the loadings found", key="loadings")
+        said = "Show the loadings found"
+        right.toggle(said, key="loadings", on_change=_remember, args=("loadings",))
 
 
 def settings() -> Settings:
@@ -183,9 +198,6 @@ def slow_methods(found: Results) -> None:
         else f"Measure what is not live (about {max(seconds, 1):.0f} s a run)"
     )
 
-    def turn() -> None:
-        st.session_state["slow"] = not asked
-
     left, right = st.columns([2, 3], vertical_alignment="center")
-    left.button(words, on_click=turn, key="slow button")
+    left.button(words, on_click=set_to, args=("slow", not asked), key="slow button")
     right.caption(f"Not live: {titles}.")

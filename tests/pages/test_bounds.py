@@ -18,7 +18,7 @@ SMALL = {"d": "30", "n": "1000000", "k": "2", "s": "6", "shat": "10"}
 def test_it_opens_with_what_was_measured_and_how_many_bounds_speak(screen):
     page = screen(PAGE, **SMALL)
     said = page.markdown
-    assert "DPS-PCA has error" in said and "Of 3 bounds drawn" in said
+    assert "DPS-PCA has error" in said and "Of 3 bounds drawn on it" in said
     assert "Ge et al. 2018, Theorem 4.3" in said and "Closed form for DPS-PCA" in said
 
 
@@ -37,7 +37,7 @@ def test_every_bound_can_be_drawn_and_has_its_card(screen, name):
 
 def test_on_a_table_too(screen):
     page = screen(PAGE, data="breast_cancer", k="2")
-    assert "Of 3 bounds drawn" in page.markdown
+    assert "Of 3 bounds drawn on it" in page.markdown
 
 
 def test_a_link_restores_bounds_and_constants(screen):
@@ -93,7 +93,7 @@ def test_void_is_what_no_error_can_exceed(found):
 
 def test_the_map_names_its_regions(found):
     """Few patients at a strict epsilon are hopeless; many at a loose one pay nothing."""
-    drawn = cached.regimes(found.scene, "closed form", ())
+    drawn = cached.regimes(found.scene, "closed form", 3.3, ())
     assert drawn.codes.shape == (40, 40)
     assert REGIONS[drawn.codes[0, 0]] == "hopeless"
     assert REGIONS[drawn.codes[-1, -1]] == "privacy is free here"
@@ -101,8 +101,30 @@ def test_the_map_names_its_regions(found):
 
 def test_the_theorem_is_silent_from_a_random_start(found):
     """Assumption B.6, everywhere; near the truth it speaks, given the rows that B.4 asks for."""
-    silent = cached.regimes(found.scene, "theorem", ())
+    silent = cached.regimes(found.scene, "theorem", 3.3, ())
     assert {REGIONS[code] for code in silent.codes.flat} == {"theorem silent"}
     near = replace(found.scene, start_error=0.05, s_hat=30, delta=0.1)
-    speaks = cached.regimes(near, "theorem", (("c1_rows", 0.01), ("c2", 0.01)))
+    speaks = cached.regimes(near, "theorem", 3.3, (("c1_rows", 0.01), ("c2", 0.01)))
     assert {"theorem silent", "privacy costs"} <= {REGIONS[code] for code in speaks.codes.flat}
+    sure_of_nothing = cached.regimes(near, "theorem", 1.0, (("c1_rows", 0.01), ("c2", 0.01)))
+    assert {REGIONS[code] for code in sure_of_nothing.codes.flat} == {"theorem silent"}
+
+
+def test_what_is_chosen_here_outlives_another_page(screen):
+    page = screen("explore/explorer.py", **SMALL)
+    page.app.switch_page(PAGE)
+    page.run()
+    next(box for box in page.app.checkbox if box.key == "show.analyze_gauss").check()
+    page.run()
+    page.move("tau", 4.0)
+    for other in ("explore/explorer.py", PAGE):
+        page.app.switch_page(other)
+        page.run()
+    assert page.setting("show.analyze_gauss") is True and page.setting("tau") == 4.0
+    assert {"show.analyze_gauss": "true", "tau": "4"}.items() <= page.link.items()
+
+
+def test_a_closed_drawer_keeps_what_was_set_in_it(screen):
+    page = screen("explore/explorer.py", **SMALL, T="20")
+    page.move("N", 6)
+    assert page.link["T"] == "20"
