@@ -8,20 +8,20 @@ method changes no other method's numbers.
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from threading import Lock
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from dppca_core import datasets, linalg, metrics, power
+from dppca_core import datasets, metrics, power
+from dppca_core.experiments import patients
+from dppca_core.experiments.patients import Truth
 from dppca_core.methods import METHODS
-from dppca_core.spiked import PooledDraw, SpikedModel, hospital_sizes
+from dppca_core.spiked import SpikedModel, hospital_sizes
 from dppca_core.types import Array, Budget, Cohort, Estimate, Setting
 
 TRACED = "dps_pca"  # the method whose iterates are shown
@@ -83,13 +83,8 @@ class Scene:
 
     def cohort(self, repeat: int) -> Cohort:
         """The patients of this repeat, dealt to the hospitals."""
-        if isinstance(self.population, SpikedModel):
-            index, sizes = repeat % self.patient_draws, self.sizes
-            key = (self.population, self.n, self.failure, self.seed, index, sizes)
-            size = 8 * len(sizes) * self.d**2
-            dealt: Cohort = _DEALS.get(key, lambda: _pooled(self, index).deal(sizes), size)
-            return dealt
-        return datasets.cohort(self.population, self.sizes, self.seed)
+        draw = repeat % self.patient_draws
+        return patients.cohort(self.population, self.sizes, self.failure, self.seed, draw)
 
     @property
     def patient_draws(self) -> int:
@@ -103,55 +98,7 @@ class Scene:
 
     def generator(self, name: str, repeat: int) -> np.random.Generator:
         """Keyed by what the cell is."""
-        return np.random.default_rng([self.seed, repeat, *name.encode()])
-
-
-class _Cache:
-    """What was drawn last, by recipe, within a number of bytes."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._held: OrderedDict[object, tuple[Any, int]] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, key: object, draw: Callable[[], Any], size: int) -> Any:
-        """What is held under this key, else what `draw` gives, `size` bytes large."""
-        with self._lock:
-            if key in self._held:
-                self._held.move_to_end(key)
-                return self._held[key][0]
-        drawn = draw()
-        with self._lock:
-            self._held[key] = (drawn, size)
-            while sum(size for _, size in self._held.values()) > self._limit and len(self._held) > 1:
-                self._held.popitem(last=False)
-        return drawn
-
-
-_DRAWS = _Cache(limit=256 * 2**20)
-_DEALS = _Cache(limit=128 * 2**20)  # hospitals' own moments
-
-
-def _pooled(scene: Scene, index: int) -> PooledDraw:
-    model = scene.population
-    assert isinstance(model, SpikedModel)
-
-    def draw() -> PooledDraw:
-        rng = np.random.default_rng([scene.seed, index, *b"patients"])
-        return model.draw_pooled(scene.n, rng, failure=scene.failure)
-
-    key = (model, scene.n, scene.failure, scene.seed, index)
-    drawn: PooledDraw = _DRAWS.get(key, draw, 16 * model.d**2)
-    return drawn
-
-
-class Truth(NamedTuple):
-    """What the estimates are measured against."""
-
-    basis: Array
-    eigenvalues: Array  # all d, descending, of the rows scaled to the bound
-    second_moment: Array  # in the same units
-    bound: float
+        return patients.generator(self.seed, repeat, name)
 
 
 class Cell(NamedTuple):
@@ -189,16 +136,10 @@ class Results:
     @cached_property
     def truth(self) -> Truth:
         """Population basis of a spiked model; pooled non-private PCA of a table's clipped rows."""
-        population = self.scene.population
-        if isinstance(population, SpikedModel):
-            bound = population.norm_bound(self.scene.n, self.scene.failure)
-            scaled = population.eigenvalues / bound**2
-            moment = population.covariance() / bound**2 if self.scene.energy else np.zeros((0, 0))
-            return Truth(population.basis, scaled, moment, bound)
-        cohort = self.scene.cohort(0)
-        moment = cohort.pooled.dense()
-        values = np.maximum(np.linalg.eigvalsh(moment)[::-1], 0.0).astype(np.float64)
-        return Truth(linalg.top_eigenspace(moment, self.scene.k), values, moment, cohort.bound)
+        scene = self.scene
+        if isinstance(scene.population, SpikedModel):
+            return patients.population_truth(scene.population, scene.n, scene.failure, scene.energy)
+        return patients.table_truth(scene.cohort(0), scene.k)
 
     @property
     def support_size(self) -> int:

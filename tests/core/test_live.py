@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from dppca_core import METHODS, SpikedModel, metrics
-from dppca_core.experiments import live
+from dppca_core.experiments import live, patients
 from dppca_core.experiments.live import EPSILONS, TRACED, Cell, Results, Scene
 from dppca_core.methods import dps_pca
 
@@ -32,7 +32,7 @@ def same(one: Cell, other: Cell) -> bool:
 def test_a_cell_is_deterministic(scene, name):
     """Whatever was measured before it, in this object or another, and past the cache of draws."""
     alone = Results(scene).cell(name, 1.0, 1)
-    live._DRAWS._held.clear()
+    patients.DRAWS.clear()
     late = Results(scene)
     for epsilon in (0.1, 10.0):
         late.cell(TRACED, epsilon, 0)
@@ -270,13 +270,13 @@ def test_the_store_of_draws_is_bounded():
     """The oldest goes first; one that is too large alone is still kept."""
     draws = [MODEL.draw_pooled(100, np.random.default_rng(i)) for i in range(3)]
     size = draws[0].factor.nbytes + draws[0].moment.matrix.nbytes
-    cache = live._Cache(limit=2 * size)
+    cache = patients.Cache(limit=2 * size)
     for key, draw in enumerate(draws):
         assert cache.get(key, lambda draw=draw: draw, size) is draw
         assert cache.get(0, lambda: None, size) is draws[0]  # used last, so never the oldest
     assert cache.get(2, lambda: None, size) is draws[2]
     assert cache.get(1, lambda: "drawn anew", size) == "drawn anew"
-    tiny = live._Cache(limit=1)
+    tiny = patients.Cache(limit=1)
     assert tiny.get("only", lambda: draws[0], size) is tiny.get("only", lambda: None, size)
 
 
