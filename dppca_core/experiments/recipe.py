@@ -1,0 +1,172 @@
+"""What a sweep runs, as a frozen value: population or table, methods, swept parameters, repeats."""
+
+import inspect
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Literal, NamedTuple
+
+from dppca_core import checks, datasets
+from dppca_core.methods import METHODS, dps_pca
+from dppca_core.spiked import MOST_PATIENTS, SpikedModel
+from dppca_core.types import Budget
+
+Value = float | int
+Scalar = float | int | str | bool | None
+Point = tuple[Value, ...]  # one value of each swept parameter, in the recipe's order
+WHOLE = ("n", "d", "k", "s", "s_hat", "providers", "iterations")
+SWEPT = ("epsilon", "delta", *WHOLE)
+METRICS = {
+    "sin": "sin_theta",
+    "projector": "projector_distance",
+    "energy": "captured_energy",
+    "support": "support_found",
+}
+BUDGET_OPTIONS = ("neighbours", "accounting")
+_GIVEN = ("cohort", "k", "budget", "rng", "start")  # what every fit gets, and arrays: never options
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One swept parameter and its values. Raises ValueError for none, repeated or unsuitable ones."""
+
+    name: str
+    values: Point
+
+    def __post_init__(self) -> None:
+        checks.one_of(SWEPT, swept=self.name)
+        for value in self.values:
+            if self.name in WHOLE:
+                checks.whole(1, MOST_PATIENTS, **{self.name: value})  # type: ignore[arg-type]
+            else:
+                checks.positive(**{self.name: value})
+        if self.name not in WHOLE:  # 1 and 1.0 are one epsilon, also in a file
+            object.__setattr__(self, "values", tuple(float(value) for value in self.values))
+        if not self.values or len(set(self.values)) < len(self.values):
+            raise ValueError(f"values of {self.name} must be given, each once, got {self.values!r}")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A method with options of its own, under a label. `variant` makes one.
+
+    Options are the method's own parameters, or `neighbours` and `accounting` of its budget; they win over
+    the recipe's. Raises ValueError for an unknown method or option.
+    """
+
+    method: str
+    label: str
+    options: tuple[tuple[str, Scalar], ...] = ()
+
+    def __post_init__(self) -> None:
+        checks.one_of(METHODS, method=self.method)
+        if not isinstance(self.label, str) or not self.label.isprintable() or not self.label:
+            raise ValueError(f"label must be one line of text, got {self.label!r}")
+        own = [name for name in inspect.signature(METHODS[self.method].fit).parameters if name not in _GIVEN]
+        for name, value in self.options:
+            checks.one_of((*own, *BUDGET_OPTIONS), **{f"options of {self.method}": name})
+            if not isinstance(value, (float, int, str, bool, type(None))):
+                raise ValueError(f"{name} of {self.method} must be a number, a word or null, got {value!r}")
+
+
+def variant(method: str, label: str = "", **options: Scalar) -> Variant:
+    """A method with its own options; without a label it is called by the method's name."""
+    return Variant(method, label or method, tuple(sorted(options.items())))
+
+
+class Key(NamedTuple):
+    """One cell of a sweep, one row of its table."""
+
+    label: str
+    point: Point
+    repeat: int
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that a table depends on. Raises ValueError through the core's own checks, by name.
+
+    `population` is a model or a table's name; k, d and s are the model's, while a table needs k and has its
+    own n. `failure` sets the public row bound (`spiked.norm_bound`); 0.5 stands for "divide by the largest
+    row". What a point cannot be, as s_hat < k, becomes a failed row of the table.
+    """
+
+    population: SpikedModel | str
+    methods: tuple[Variant, ...]
+    swept: tuple[Axis, ...]
+    n: int | None = None
+    k: int | None = None
+    epsilon: float = 1.0
+    delta: float = 1e-5
+    s_hat: int | None = None  # None leaves each method its default
+    providers: int = 1
+    largest_share: float = 0.0
+    iterations: int = 10
+    burn_in: int = 2
+    provider_noise: Literal["independent", "shared", "secure-aggregation"] = "independent"
+    neighbours: Literal["replace-one", "add-remove"] = "replace-one"
+    accounting: Literal["exact", "zcdp", "as-printed"] = "exact"
+    failure: float = 0.01
+    repeats: int = 10
+    metrics: tuple[str, ...] = ("sin",)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        Budget(self.epsilon, self.delta, self.neighbours, self.accounting)
+        checks.one_of(dps_pca.PROVIDER_NOISE, provider_noise=self.provider_noise)
+        checks.whole(1, providers=self.providers, iterations=self.iterations, repeats=self.repeats)
+        checks.whole(0, seed=self.seed, burn_in=self.burn_in)
+        checks.within(0.0, 1.0, largest_share=self.largest_share)
+        checks.inside_unit_interval(failure=self.failure)
+        if self.s_hat is not None:
+            checks.whole(1, s_hat=self.s_hat)
+        for name, chosen in (("methods", self.methods), ("metrics", self.metrics), ("swept", self.swept)):
+            if not isinstance(chosen, tuple) or not chosen:
+                raise ValueError(f"{name} must be a tuple of one or more, got {chosen!r}")
+        for metric in self.metrics:
+            checks.one_of(METRICS, metrics=metric)
+        labels = [chosen.label for chosen in self.methods]
+        names = [axis.name for axis in self.swept]
+        for name, words in (("labels", labels), ("metrics", list(self.metrics)), ("swept", names)):
+            if len(set(words)) < len(words):
+                raise ValueError(f"{name} must differ from each other, got {words!r}")
+        checks.whole(1, 2, **{"number of swept parameters": len(self.swept)})
+        self._check_population(names)
+
+    def _check_population(self, swept: list[str]) -> None:
+        if isinstance(self.population, SpikedModel):
+            if self.n is not None or "n" not in swept:
+                checks.whole(1, MOST_PATIENTS, n=self.n)  # type: ignore[arg-type]
+            if self.k not in (None, self.population.k):
+                raise ValueError(f"k must be the population's, {self.population.k}, got {self.k!r}")
+            return
+        checks.one_of(datasets.TABLES, population=self.population)
+        table = datasets.TABLES[self.population]
+        for name in {"n", "d", "s"}.intersection(swept):
+            raise ValueError(f"{name} can be swept for a synthetic population only, got {self.population!r}")
+        if self.n not in (None, table.n):
+            raise ValueError(f"n must be the table's, {table.n}, got {self.n!r}")
+        if self.k is not None or "k" not in swept:
+            checks.whole(1, table.d - 1, k=self.k)  # type: ignore[arg-type]
+        if "support" in self.metrics and self.s_hat is None:
+            raise ValueError("s_hat must be given to measure the support found in a table")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The swept parameters."""
+        return tuple(axis.name for axis in self.swept)
+
+    def cells(self) -> list[Key]:
+        """All cells, in the order of the table: method, point, repeat."""
+        points = list(product(*(axis.values for axis in self.swept)))
+        return [
+            Key(chosen.label, point, repeat)
+            for chosen in self.methods
+            for point in points
+            for repeat in range(self.repeats)
+        ]
+
+    def population_at(self, values: dict[str, Value]) -> SpikedModel | str:
+        """The population with these d, k and s. Raises ValueError where they do not fit together."""
+        if not isinstance(self.population, SpikedModel):
+            return self.population
+        return replace(self.population, **{n: v for n, v in values.items() if n in ("d", "k", "s")})  # type: ignore[arg-type]
