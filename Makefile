@@ -57,6 +57,6 @@ $(VENV)/run.stamp: requirements.txt | $(BIN)/pip
 	$(INSTALL)
 	@touch $@
 
-$(VENV)/dev.stamp: requirements-dev.txt requirements.txt | $(BIN)/pip
+$(VENV)/dev.stamp: requirements-dev.txt requirements-cluster.txt requirements.txt | $(BIN)/pip
 	$(INSTALL)
 	@touch $@ $(VENV)/run.stamp

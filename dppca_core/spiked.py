@@ -115,6 +115,12 @@ def _root(model: SpikedModel) -> Array:
     return root
 
 
+def forget() -> None:
+    """Drop the populations held, so that they are built anew: with other BLAS threads, other last digits."""
+    _eigenvectors.cache_clear()
+    _root.cache_clear()
+
+
 @dataclass(frozen=True, eq=False)
 class DrawnMoment(DenseMoment):
     """The moment of patients drawn from a population, of whom fresh ones can be drawn as well."""

@@ -1,0 +1,50 @@
+"""Run a recipe without a screen: python -m dppca_core.experiments RECIPE.json --out FILE.csv
+
+The file grows while it runs; the same command goes on where it was stopped (Ctrl-C keeps what is finished).
+Exit code 0 when complete, 130 when stopped, 2 for a recipe, file or executor that cannot be used.
+"""
+
+import argparse
+import signal
+import sys
+from threading import Event
+
+from dppca_core.experiments import executors, recipe_file
+from dppca_core.experiments.sweep import Progress, sweep
+
+
+def report(at: Progress) -> None:
+    """One line on standard error, rewritten in place on a terminal."""
+    left = "" if at.seconds_left is None else f", about {at.seconds_left:,.0f} s left"
+    end = "\r" if sys.stderr.isatty() and at.completed < at.total else "\n"
+    print(f"{at.completed:,} of {at.total:,} cells{left}   ", end=end, file=sys.stderr, flush=True)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The exit code."""
+    parser = argparse.ArgumentParser(prog="python -m dppca_core.experiments", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("recipe", metavar="RECIPE", help="JSON, see dppca_core/experiments/recipe_file.py")
+    parser.add_argument("--out", required=True, metavar="FILE", help="CSV to write, or to go on with")
+    parser.add_argument(
+        "--executor", metavar="serial|cores|ADDRESS", help=f"default: ${executors.ADDRESS}, else cores"
+    )
+    given = parser.parse_args(arguments)
+    stop = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    try:
+        recipe = recipe_file.read(given.recipe)
+        with executors.opened(given.executor) as executor:
+            table = sweep(recipe, executor, progress=report, cancel=stop.is_set, out=given.out)
+    except (ValueError, OSError) as reason:
+        print(f"error: {reason}", file=sys.stderr)
+        return 2
+    failed = int((table["failed"] != "").sum())
+    if failed:
+        print(f"{failed} cells failed; the column `failed` says why", file=sys.stderr)
+    return 130 if len(table) < len(recipe.cells()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""Finished rows in a CSV that grows while a sweep runs, and from which it goes on.
+
+Every row is one line, with the fingerprint of what it depends on; numbers are written so that reading them
+gives the same double. A last line without its end was cut off: it is dropped and its cell run again.
+"""
+
+import csv
+import io
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from dppca_core.experiments.recipe import METRICS, WHOLE, Key, Recipe
+from dppca_core.experiments.recipe_file import fingerprint
+from dppca_core.experiments.task import Row
+
+_WORDS = ("recipe", "label", "method", "notes", "failed")
+_COUNTS = ("repeat", "bytes_sent_per_hospital", *WHOLE)
+
+
+def columns(recipe: Recipe) -> list[str]:
+    """The table's columns, in order."""
+    errors = [METRICS[name] for name in recipe.metrics]
+    costs = ["noise_std", "bytes_sent_per_hospital", "seconds", "notes", "failed"]
+    return ["label", "method", *recipe.names, "repeat", *errors, *costs, "recipe"]
+
+
+def key_of(recipe: Recipe, row: Row) -> Key:
+    """The cell that a row is of."""
+    return Key(row["label"], tuple(row[name] for name in recipe.names), row["repeat"])
+
+
+def table(recipe: Recipe, rows: dict[Key, Row]) -> pd.DataFrame:
+    """Tidy: the finished cells in the recipe's order, one row each."""
+    found = [rows[key] for key in recipe.cells() if key in rows]
+    frame = pd.DataFrame(found, columns=columns(recipe))
+    kinds: dict[str, str] = {}
+    for name in frame.columns:
+        if name not in _WORDS:
+            kinds[name] = "int64" if name in ("repeat", *WHOLE) else "float64"
+    kinds["bytes_sent_per_hospital"] = "Int64"
+    return frame.astype(kinds)
+
+
+class Store:
+    """The file of one sweep. Raises ValueError for a file of another recipe or other columns."""
+
+    def __init__(self, path: str | Path, recipe: Recipe) -> None:
+        self.path = Path(path)
+        self._columns = columns(recipe)
+        self._prints = {chosen.label: fingerprint(recipe, chosen) for chosen in recipe.methods}
+        self._recipe = recipe
+
+    def read(self) -> dict[Key, Row]:
+        """The rows of the file, by cell; cuts off a last line that was not finished."""
+        whole = self.path.read_bytes() if self.path.exists() else b""
+        kept = whole[: whole.rfind(b"\n") + 1]
+        if not kept:
+            self.path.write_text(",".join(self._columns) + "\n", encoding="utf-8")
+            return {}
+        if len(kept) < len(whole):
+            with self.path.open("r+b") as file:
+                file.truncate(len(kept))
+        lines = csv.reader(io.StringIO(kept.decode("utf-8")), strict=True)
+        if next(lines) != self._columns:
+            raise ValueError(f"{self.path} must have the columns {', '.join(self._columns)}")
+        found: dict[Key, Row] = {}
+        for number, line in enumerate(lines, start=2):
+            if len(line) != len(self._columns):
+                raise ValueError(f"{self.path} must have {len(self._columns)} values in line {number}")
+            row: Row = {name: _read(name, word) for name, word in zip(self._columns, line, strict=True)}
+            if self._prints.get(row["label"], row["recipe"]) != row["recipe"]:
+                raise ValueError(f"{self.path} must hold this recipe, line {number} is of another")
+            found.setdefault(key_of(self._recipe, row), row)
+        return found
+
+    def append(self, rows: Iterable[Row]) -> None:
+        """Write finished rows at the end, whole lines at once."""
+        text = io.StringIO()
+        lines = csv.writer(text, lineterminator="\n")
+        for row in rows:
+            lines.writerow([_written(row[name]) for name in self._columns])
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(text.getvalue())
+
+
+def _written(value: object) -> str:
+    if value is None or value != value:
+        return ""
+    return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
+
+
+def _read(name: str, word: str) -> object:
+    if name in _WORDS:
+        return word
+    if name in _COUNTS:
+        return int(word) if word else None
+    return float(word) if word else float("nan")

@@ -1,0 +1,146 @@
+"""Every cell of a recipe, on any executor, to one tidy table: progress, cancel, and going on from a file."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from dppca_core.experiments import store, task
+from dppca_core.experiments.executors import Serial
+from dppca_core.experiments.one_thread import one_thread
+from dppca_core.experiments.recipe import Key, Recipe
+from dppca_core.experiments.recipe_file import fingerprint
+from dppca_core.experiments.task import Row
+
+_AHEAD = 512  # tasks given to an executor at a time: enough for large clusters, little to cancel or to hold
+_POLL_SECONDS = 0.1
+_GRACE_SECONDS = 1.0  # what runs when a sweep is cancelled may finish within this
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Cells finished, of how many, and the seconds still to go; None until something has been measured."""
+
+    completed: int
+    total: int
+    seconds_left: float | None
+
+
+def sweep(
+    recipe: Recipe,
+    executor: Executor | None = None,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+    cancel: Callable[[], bool] | None = None,
+    out: str | Path | None = None,
+) -> pd.DataFrame:
+    """One row per (method, point, repeat), in that order; every repeat is kept.
+
+    Columns: label, method, the swept parameters, repeat, the metrics, noise_std, bytes_sent_per_hospital,
+    seconds, notes, failed (the reason, or empty) and the fingerprint of what the row depends on. All but
+    the seconds are the same bits on every executor; None runs here and now.
+
+    progress: told after every task. cancel: asked between tasks; once true, at most two seconds later the
+    finished rows are returned (a serial run first ends its task, as a rule half a second). out: a CSV that
+    grows with every task; what it already holds is not run again, also for a recipe with more methods,
+    values or repeats. A cell whose worker died is a failed row, but not in the file: it is tried again.
+    Raises ValueError for a file of another recipe.
+    """
+    file = store.Store(out, recipe) if out is not None else None
+    wanted = recipe.cells()
+    held = file.read() if file else {}
+    rows = {key: held[key] for key in wanted if key in held}
+    tasks = list(task.grouped(recipe, [key for key in wanted if key not in rows]))
+    prints = {chosen.label: fingerprint(recipe, chosen) for chosen in recipe.methods}
+    here = executor is None or isinstance(executor, Serial)
+    clock = _Clock(sum(seconds for seconds, _ in tasks))
+    tell = progress or (lambda _: None)
+    tell(Progress(len(rows), len(wanted), None if tasks else 0.0))
+    with one_thread() if here else nullcontext():
+        for ended in _finished(recipe, tasks, executor or Serial(), here, cancel or (lambda: False)):
+            found = task.died(recipe, ended.keys, ended.reason) if ended.rows is None else ended.rows
+            marked = [row | {"recipe": prints[row["label"]]} for row in found]
+            if file and ended.rows is not None:
+                file.append(marked)
+            rows |= dict(zip(ended.keys, marked, strict=True))
+            left = clock.left(ended.seconds) if len(rows) < len(wanted) else 0.0
+            tell(Progress(len(rows), len(wanted), left))
+    return store.table(recipe, rows)
+
+
+class _Clock:
+    """Time left: what is left of the rough seconds, at the pace so far."""
+
+    def __init__(self, rough: float) -> None:
+        self._rough, self._done, self._started = rough, 0.0, time.monotonic()
+
+    def left(self, seconds: float) -> float:
+        """After a task of so many rough seconds."""
+        self._done += seconds
+        pace = (time.monotonic() - self._started) / self._done
+        return pace * max(self._rough - self._done, 0.0)
+
+
+_Task = tuple[float, tuple[Key, ...]]
+
+
+class _Ended(NamedTuple):
+    """A finished task; its rows are None where its worker died."""
+
+    seconds: float
+    keys: tuple[Key, ...]
+    rows: list[Row] | None
+    reason: str = ""
+
+
+def _finished(
+    recipe: Recipe, tasks: list[_Task], executor: Executor, here: bool, cancel: Callable[[], bool]
+) -> Iterator[_Ended]:
+    """Each task as it finishes. Those whose worker died run once more, cell by cell, one at a time."""
+    again: list[_Task] = []
+    for ended in _pass(recipe, tasks, executor, 1 if here else _AHEAD, here, cancel):
+        if ended.rows is None:
+            again += [(ended.seconds / len(ended.keys), (key,)) for key in ended.keys]
+        else:
+            yield ended
+    yield from _pass(recipe, again, executor, 1, here, cancel)
+
+
+def _pass(
+    recipe: Recipe, tasks: list[_Task], executor: Executor, ahead: int, here: bool, cancel: Callable[[], bool]
+) -> Iterator[_Ended]:
+    work = task.run if here else task.run_in_worker
+    waiting = deque(tasks)
+    running: dict[Future[list[Row]], _Task] = {}
+
+    def collect(seconds: float) -> Iterator[_Ended]:
+        for future in wait(running, seconds, FIRST_COMPLETED).done:
+            rough, keys = running.pop(future)
+            if not future.cancelled():
+                yield _ended(future, rough, keys)
+
+    try:
+        while (waiting or running) and not cancel():
+            while waiting and len(running) < ahead:
+                keys = waiting[0][1]
+                running[executor.submit(work, recipe, keys)] = waiting.popleft()
+            yield from collect(_POLL_SECONDS)
+    finally:
+        for future in running:
+            future.cancel()
+    until = time.monotonic() + _GRACE_SECONDS
+    while running and time.monotonic() < until:
+        yield from collect(_POLL_SECONDS)
+
+
+def _ended(future: Future[list[Row]], seconds: float, keys: tuple[Key, ...]) -> _Ended:
+    try:
+        return _Ended(seconds, keys, future.result())
+    except Exception as reason:  # cells keep their own failures: this one is the worker's
+        return _Ended(seconds, keys, None, f"the worker died: {type(reason).__name__}: {reason}")

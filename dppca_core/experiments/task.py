@@ -1,0 +1,189 @@
+"""Runs some cells of a recipe, in this process or another: the same numbers, one BLAS thread.
+
+Common random numbers: a cell's generators are keyed by seed, repeat and method, and by those swept
+parameters that the method uses, epsilon and delta excepted. So curves over epsilon and delta see the same
+patients and the same noise up to its scale, and neither a new method nor a new value changes another row.
+A swept parameter that a method does not use stays at the recipe's own value: its line is flat, and run once.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from dppca_core import datasets, metrics
+from dppca_core.experiments import patients
+from dppca_core.experiments.live import run_seconds
+from dppca_core.experiments.one_thread import for_good
+from dppca_core.experiments.patients import Truth
+from dppca_core.experiments.recipe import BUDGET_OPTIONS, METRICS, Key, Recipe, Value, Variant
+from dppca_core.methods import METHODS
+from dppca_core.spiked import SpikedModel, hospital_sizes
+from dppca_core.types import Budget, Estimate
+
+Row = dict[str, Any]
+_OF_PATIENTS = ("n", "d", "k", "s")
+_OF_METHODS = ("s_hat", "iterations", "burn_in", "provider_noise")
+TASK_SECONDS = 0.5
+
+
+class Placed(NamedTuple):
+    """A cell as it is run: the swept parameters that matter to it, by name."""
+
+    variant: Variant
+    values: tuple[tuple[str, Value], ...]
+    repeat: int
+
+
+def placed(recipe: Recipe, key: Key) -> Placed:
+    """The cell without what its method does not use or fixes by an option of its own."""
+    chosen = next(one for one in recipe.methods if one.label == key.label)
+    uses, own = METHODS[chosen.method].uses, dict(chosen.options)
+    matters = (
+        (name, value)
+        for name, value in zip(recipe.names, key.point, strict=True)
+        if name in _OF_PATIENTS or (name in uses and name not in own)
+    )
+    return Placed(chosen, tuple(sorted(matters)), key.repeat)
+
+
+def _keyed(values: dict[str, Value], names: Sequence[str]) -> tuple[int, ...]:
+    """Numbers that say which of these swept parameters stand where; empty where none is swept."""
+    parts = [(0, *name.encode(), int(values[name])) for name in sorted(values) if name in names]
+    return tuple(number for part in parts for number in part)
+
+
+def run(recipe: Recipe, keys: Sequence[Key]) -> list[Row]:
+    """One row for each of the cells, those that fail with their reason. BLAS is pinned by the caller."""
+    done: dict[Placed, Row] = {}
+    rows = []
+    for key in keys:
+        cell = placed(recipe, key)
+        if cell not in done:
+            done[cell] = measured(recipe, cell)
+        rows.append(named(recipe, key, cell.variant.method) | done[cell])
+    return rows
+
+
+def run_in_worker(recipe: Recipe, keys: Sequence[Key]) -> list[Row]:
+    """`run` in a process that does nothing else."""
+    for_good()
+    return run(recipe, keys)
+
+
+def named(recipe: Recipe, key: Key, method: str) -> Row:
+    """What a row is of."""
+    point = dict(zip(recipe.names, key.point, strict=True))
+    return {"label": key.label, "method": method, **point, "repeat": key.repeat}
+
+
+def died(recipe: Recipe, keys: Sequence[Key], reason: str) -> list[Row]:
+    """Rows of cells that never came back."""
+    return [named(recipe, key, placed(recipe, key).variant.method) | failed(recipe, reason) for key in keys]
+
+
+def measured(recipe: Recipe, cell: Placed) -> Row:
+    """The cell's errors and costs, or why it has none."""
+    try:
+        return _measure(recipe, cell)
+    except Exception as reason:  # a sweep of hours outlives any one cell: the row says what went wrong
+        kind = "" if isinstance(reason, ValueError) else f"{type(reason).__name__}: "
+        return failed(recipe, kind + str(reason))
+
+
+def failed(recipe: Recipe, reason: str) -> Row:
+    """What a row holds when its cell has no answer."""
+    empty = dict.fromkeys((METRICS[name] for name in recipe.metrics), float("nan"))
+    costs = {"noise_std": float("nan"), "bytes_sent_per_hospital": None, "seconds": float("nan")}
+    return {**empty, **costs, "notes": "", "failed": " ".join(reason.split()) or "failed without a reason"}
+
+
+def _measure(recipe: Recipe, cell: Placed) -> Row:
+    values, options = dict(cell.values), dict(cell.variant.options)
+    method = METHODS[cell.variant.method]
+    population = recipe.population_at(values)
+    synthetic = isinstance(population, SpikedModel)
+    n = int(values.get("n", recipe.n or 0)) if synthetic else datasets.TABLES[str(population)].n
+    k = population.k if isinstance(population, SpikedModel) else int(values.get("k", recipe.k or 0))
+    sizes = hospital_sizes(n, int(values.get("providers", recipe.providers)), recipe.largest_share)
+    words = {name: options.pop(name, getattr(recipe, name)) for name in BUDGET_OPTIONS}
+    budget = Budget(
+        float(values.get("epsilon", recipe.epsilon)), float(values.get("delta", recipe.delta)), **words
+    )
+    for name in _OF_METHODS:
+        value = values.get(name, getattr(recipe, name))
+        if name in method.uses and value is not None:
+            options.setdefault(name, value)
+    drawn = _keyed(values, _OF_PATIENTS)
+    cohort = patients.cohort(population, sizes, recipe.failure, recipe.seed, cell.repeat, drawn)
+    structural = [name for name in values if name not in ("epsilon", "delta")]
+    rng = patients.generator(recipe.seed, cell.repeat, method.name, _keyed(values, structural))
+    estimate = method.fit(cohort, k=k, budget=budget, rng=rng, **options)
+    truth = _truth(population, sizes, k, recipe.failure, recipe.seed, "energy" in recipe.metrics)
+    size = (
+        population.s if isinstance(population, SpikedModel) else int(values.get("s_hat", recipe.s_hat or 0))
+    )
+    return {
+        **{METRICS[name]: _error(name, estimate, truth, k, size) for name in recipe.metrics},
+        "noise_std": float(estimate.noise_std),
+        "bytes_sent_per_hospital": int(estimate.bytes_sent),
+        "seconds": estimate.seconds,
+        "notes": " · ".join(" ".join(note.split()) for note in estimate.notes),
+        "failed": "",
+    }
+
+
+@lru_cache(maxsize=4)
+def _truth(
+    population: SpikedModel | str, sizes: tuple[int, ...], k: int, failure: float, seed: int, energy: bool
+) -> Truth:
+    if isinstance(population, SpikedModel):
+        return patients.population_truth(population, sum(sizes), failure, energy)
+    return patients.table_truth(patients.cohort(population, sizes, failure, seed, 0), k)
+
+
+def _error(metric: str, estimate: Estimate, truth: Truth, k: int, size: int) -> float:
+    if metric == "sin":
+        return metrics.sin_theta(estimate.basis, truth.basis)
+    if metric == "projector":
+        return metrics.projector_distance(estimate.basis, truth.basis)
+    if metric == "energy":
+        best = float(truth.eigenvalues[:k].sum())
+        return metrics.captured_energy(estimate.basis, truth.second_moment, best)
+    return metrics.support_found(estimate.basis, truth.basis, size or len(estimate.basis))
+
+
+def grouped(recipe: Recipe, keys: Sequence[Key]) -> Iterator[tuple[float, tuple[Key, ...]]]:
+    """Tasks of about TASK_SECONDS, (rough seconds, cells), those of the same patients together."""
+    places = {key: placed(recipe, key) for key in keys}
+
+    def of_patients(key: Key) -> tuple[object, ...]:
+        kept = tuple(pair for pair in places[key].values if pair[0] in (*_OF_PATIENTS, "providers"))
+        return kept, key.repeat
+
+    group: list[Key] = []
+    known: set[Placed] = set()
+    seconds, last = 0.0, None
+    for key in sorted(keys, key=lambda key: (key.repeat, str(of_patients(key)))):
+        here = of_patients(key)
+        cost = rough_seconds(recipe, places[key], fresh=here != last) if places[key] not in known else 0.0
+        if group and seconds + cost > TASK_SECONDS:
+            yield seconds, tuple(group)
+            group, seconds, known = [], 0.0, set()
+            cost = rough_seconds(recipe, places[key], fresh=True)
+        group.append(key)
+        known.add(places[key])
+        seconds, last = seconds + cost, here
+    if group:
+        yield seconds, tuple(group)
+
+
+def rough_seconds(recipe: Recipe, cell: Placed, fresh: bool) -> float:
+    """A run's time, with the draw of its patients (71 ms at d = 1000) where they are `fresh`."""
+    values, population = dict(cell.values), recipe.population
+    synthetic = isinstance(population, SpikedModel)
+    own = population if isinstance(population, SpikedModel) else datasets.TABLES[population]
+    d = int(values.get("d", own.d))
+    k = int(values.get("k", own.k if isinstance(own, SpikedModel) else recipe.k or 1))
+    providers = int(values.get("providers", recipe.providers))
+    drawing = 7e-11 * d**3 if fresh and synthetic else 0.0
+    return 5e-4 + drawing + run_seconds(cell.variant.method, d, k, providers)
