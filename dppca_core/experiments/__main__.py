@@ -37,6 +37,8 @@ def main(arguments: list[str] | None = None) -> int:
         recipe = recipe_file.read(given.recipe)
         with executors.opened(given.executor) as executor:
             table = sweep(recipe, executor, progress=report, cancel=stop.is_set, out=given.out)
+            if stop.is_set() and isinstance(executor, executors.Cores):
+                executor.kill()  # else the interpreter waits for tasks that nobody will collect
     except (ValueError, OSError) as reason:
         print(f"error: {reason}", file=sys.stderr)
         return 2

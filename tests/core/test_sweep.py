@@ -1,6 +1,7 @@
 """Sweeps: the same table on every executor, in every order, after every interruption."""
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ from distributed import LocalCluster
 
 from dppca_core import METHODS, SpikedModel
 from dppca_core.experiments import Axis, Progress, Recipe, executors, recipe_file, store, sweep, task, variant
+from dppca_core.experiments import __main__ as headless
 from dppca_core.experiments.live import Results, Scene
 from dppca_core.methods import dps_pca
 
@@ -359,6 +361,21 @@ def test_the_command_runs_a_recipe_and_goes_on_with_a_file(tmp_path):
     table = sweep(RECIPE, out=out)
     same(table, sweep(RECIPE))
     assert len(whole) == 18
+
+
+def test_the_command_keeps_what_is_finished_when_it_is_stopped(tmp_path, monkeypatch):
+    recipe, out = tmp_path / "recipe.json", tmp_path / "out.csv"
+    recipe.write_text(json.dumps(recipe_file.to_dict(RECIPE)), encoding="utf-8")
+    monkeypatch.setattr(task, "TASK_SECONDS", 0.0)
+    monkeypatch.setattr(headless, "report", lambda at: at.completed and signal.raise_signal(signal.SIGTERM))
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    try:
+        assert headless.main([str(recipe), "--out", str(out), "--executor", "serial"]) == 130
+    finally:
+        for number, handler in zip((signal.SIGINT, signal.SIGTERM), before, strict=True):
+            signal.signal(number, handler)
+    assert 0 < len(out.read_text(encoding="utf-8").splitlines()) - 1 < 27
+    same(sweep(RECIPE, out=out), sweep(RECIPE))
 
 
 def test_an_unknown_executor_is_named():
