@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits
@@ -74,21 +75,39 @@ def rows(name: str) -> Array:
 
 
 @lru_cache(maxsize=4)
-def cohort(name: str, sizes: tuple[int, ...], seed: int) -> Cohort:
-    """The table dealt at random (by `seed`) to hospitals of these sizes, clipped to its public bound.
+def cohort(
+    name: str,
+    sizes: tuple[int, ...],
+    seed: int,
+    draw: int = 0,
+    scaling: Literal["bound", "largest", "unit"] = "bound",
+) -> Cohort:
+    """The table's rows dealt at random (by `seed`) to hospitals of these sizes, clipped to its public bound.
 
-    Raises ValueError for an unknown name or sizes that do not add up to the table's n.
+    Sizes below the table's n take that many rows, others for another `draw`. scaling: "largest" centres by
+    the mean of the whole table and divides by its largest row, as published, which looks at private rows;
+    "unit" divides each row by its own length. Raises ValueError for an unknown name or scaling, or sizes
+    that add up to more than the table's n.
     """
     checks.one_of(TABLES, name=name)
-    checks.whole(0, seed=seed)
+    checks.one_of(("bound", "largest", "unit"), scaling=scaling)
+    checks.whole(0, seed=seed, draw=draw)
     table = TABLES[name]
     for size in sizes:
         checks.whole(1, sizes=size)
-    if sum(sizes) != table.n:
-        raise ValueError(f"sizes must add up to n = {table.n}, got {sum(sizes)}")
-    order = np.random.default_rng(seed).permutation(table.n)
-    parts = np.split(rows(name)[order], np.cumsum(sizes)[:-1])
-    return Cohort.from_rows(parts, table.bound)
+    if not 1 <= sum(sizes) <= table.n:
+        raise ValueError(f"sizes must add up to at most n = {table.n}, got {sum(sizes)}")
+    scaled, bound = rows(name), table.bound
+    if scaling == "largest":
+        scaled = scaled - scaled.mean(axis=0)
+        bound = float(np.linalg.norm(scaled, axis=1).max())
+    elif scaling == "unit":
+        length = np.linalg.norm(scaled, axis=1, keepdims=True)
+        scaled, bound = scaled / np.where(length > 0, length, 1.0), 1.0
+    order = np.random.default_rng([seed, draw] if draw else seed).permutation(table.n)
+    ends = np.cumsum(sizes)
+    parts = np.split(scaled[order[: ends[-1]]], ends[:-1])
+    return Cohort.from_rows(parts, bound)
 
 
 def clipped_share(name: str) -> float:

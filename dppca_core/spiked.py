@@ -201,15 +201,15 @@ class PooledDraw:
 class SpikedModel:
     """Recipe of the population; the same recipe is the same population.
 
-    d features, k spikes of eigenvalue `spike` supported on s coordinates, bulk eigenvalues uniform on
-    `bulk` = (low, high). Raises ValueError unless 1 <= k <= s <= d, k < d, and
-    0 <= low <= high < spike.
+    d features, k spikes of eigenvalue `spike` (or k of them, descending) supported on s coordinates, bulk
+    eigenvalues uniform on `bulk` = (low, high). Raises ValueError unless 1 <= k <= s <= d, k < d, and
+    0 <= low <= high < the weakest spike.
     """
 
     d: int
     k: int
     s: int
-    spike: float = 100.0
+    spike: float | tuple[float, ...] = 100.0
     bulk: tuple[float, float] = (0.0, 10.0)
     seed: int = 0
 
@@ -218,22 +218,30 @@ class SpikedModel:
         checks.whole(1, self.d - 1, k=self.k)
         checks.whole(self.k, self.d, s=self.s)
         checks.whole(0, seed=self.seed)
-        checks.positive(spike=self.spike)
-        checks.within(1e-100, 1e100, spike=self.spike)
+        for spike in self.spikes:
+            checks.positive(spike=spike)
+            checks.within(1e-100, 1e100, spike=spike)
+        if len(self.spikes) != self.k or list(self.spikes) != sorted(self.spikes, reverse=True):
+            raise ValueError(f"spike must be one number or k = {self.k} descending, got {self.spike!r}")
         if not isinstance(self.bulk, tuple) or len(self.bulk) != 2:
             raise ValueError(f"bulk must be a pair (low, high), got {self.bulk!r}")
         low, high = self.bulk
         checks.within(0.0, 1e100, bulk=low)
         checks.within(0.0, 1e100, bulk=high)
-        if not low <= high < self.spike:
+        if not low <= high < self.spikes[-1]:
             raise ValueError(f"bulk must satisfy 0 <= low <= high < spike, got {self.bulk!r}")
+
+    @property
+    def spikes(self) -> tuple[float, ...]:
+        """The k largest eigenvalues, in the units of the data."""
+        return self.spike if isinstance(self.spike, tuple) else (self.spike,) * self.k
 
     @property
     def eigenvalues(self) -> Array:
         """All d eigenvalues of the covariance, descending, in the units of the data."""
         rng = np.random.default_rng([self.seed, 1])
         bulk = np.sort(rng.uniform(*self.bulk, self.d - self.k))[::-1]
-        return np.concatenate([np.full(self.k, self.spike, dtype=np.float64), bulk])
+        return np.concatenate([np.array(self.spikes, dtype=np.float64), bulk])
 
     @property
     def basis(self) -> Array:
@@ -272,10 +280,22 @@ class SpikedModel:
             sizes = hospital_sizes(int(n), int(providers))
         return self.draw_pooled(n, rng, failure=failure).deal(sizes)
 
-    def draw_pooled(self, n: int, rng: np.random.Generator, *, failure: float = 0.01) -> PooledDraw:
-        """The same patients before they are dealt to hospitals; `draw` says how they are drawn."""
+    def draw_pooled(
+        self, n: int, rng: np.random.Generator, *, failure: float = 0.01, bound: float | None = None
+    ) -> PooledDraw:
+        """The same patients before they are dealt to hospitals; `draw` says how they are drawn.
+
+        bound: a public row bound of one's own. Raises ValueError for one that is below
+        `norm_bound(n, failure)`: rows beyond it would be clipped, which this law leaves out.
+        """
         checks.whole(1, MOST_PATIENTS, n=n)
-        bound = self.norm_bound(n, failure)
+        longest = self.norm_bound(n, failure)
+        if bound is None:
+            bound = longest
+        elif not bound >= longest:
+            raise ValueError(
+                f"bound must be at least {longest:.4g}, the length that rows reach, got {bound!r}"
+            )
         main, shares = rng.spawn(2)
         factor = wishart_factor(n, self.d, main)
         if n >= self.d:

@@ -28,10 +28,14 @@ class Serial(Executor):
 
 
 class Cores(Executor):
-    """Worker processes on this machine, shared and kept between sweeps; a pool that broke is replaced."""
+    """Worker processes on this machine, shared and kept between sweeps; a pool that broke is replaced.
+
+    `ahead`: tasks that a sweep hands over at a time. Few, so that sweeps that share the processes take turns.
+    """
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or cpu_count()
+        self.ahead = 2 * self.workers + 1
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """A call in one of the processes."""

@@ -19,7 +19,7 @@ import pandas as pd
 
 from dppca_core import datasets, metrics, power
 from dppca_core.experiments import patients
-from dppca_core.experiments.patients import Truth
+from dppca_core.experiments.patients import Scaling, Truth
 from dppca_core.methods import METHODS
 from dppca_core.spiked import SpikedModel, hospital_sizes
 from dppca_core.types import Array, Budget, Cohort, Estimate, Setting
@@ -67,6 +67,11 @@ class Scene:
         """Patients of each hospital."""
         return hospital_sizes(self.n, self.providers, self.largest_share)
 
+    @property
+    def scaling(self) -> Scaling:
+        """How rows come to their public bound."""
+        return Scaling(failure=self.failure)
+
     def budget(self, epsilon: float) -> Budget:
         """The budget at this epsilon."""
         return Budget(epsilon, self.delta, self.neighbours, self.accounting)
@@ -84,7 +89,7 @@ class Scene:
     def cohort(self, repeat: int) -> Cohort:
         """The patients of this repeat, dealt to the hospitals."""
         draw = repeat % self.patient_draws
-        return patients.cohort(self.population, self.sizes, self.failure, self.seed, draw)
+        return patients.cohort(self.population, self.sizes, self.scaling, self.seed, draw)
 
     @property
     def patient_draws(self) -> int:
@@ -138,7 +143,7 @@ class Results:
         """Population basis of a spiked model; pooled non-private PCA of a table's clipped rows."""
         scene = self.scene
         if isinstance(scene.population, SpikedModel):
-            return patients.population_truth(scene.population, scene.n, scene.failure, scene.energy)
+            return patients.population_truth(scene.population, scene.n, scene.scaling, scene.energy)
         return patients.table_truth(scene.cohort(0), scene.k)
 
     @property

@@ -6,7 +6,6 @@ pinned), and two threads change sums in their last digit: pinned, a cell is the 
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from threading import Lock
 
 from threadpoolctl import threadpool_limits
@@ -16,6 +15,7 @@ from dppca_core.experiments import patients
 
 _LOCK = Lock()
 _inside = 0
+_pinned = False  # for good
 _limits: threadpool_limits | None = None
 
 
@@ -23,6 +23,9 @@ _limits: threadpool_limits | None = None
 def one_thread() -> Iterator[None]:
     """Pin this process, and forget what was drawn before; the last to leave restores what was."""
     global _inside, _limits
+    if _pinned:
+        yield
+        return
     with _LOCK:
         if _inside == 0:
             _limits = threadpool_limits(1, user_api="blas")
@@ -37,11 +40,14 @@ def one_thread() -> Iterator[None]:
                 _limits.restore_original_limits()
 
 
-@cache
 def for_good() -> None:
-    """Pin a worker process, which does nothing else, once."""
-    threadpool_limits(1, user_api="blas")
-    _forget()
+    """Pin a process that does nothing else: a worker, or the dashboard's server."""
+    global _pinned
+    with _LOCK:
+        if not _pinned:
+            threadpool_limits(1, user_api="blas")
+            _forget()
+            _pinned = True
 
 
 def _forget() -> None:

@@ -6,14 +6,19 @@ a recipe, a seed and a draw, and kept within a number of bytes.
 
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from dppca_core import datasets, linalg
+from dppca_core import checks, datasets, linalg
+from dppca_core.moments import DenseMoment, SumMoment
 from dppca_core.spiked import PooledDraw, SpikedModel
-from dppca_core.types import Array, Cohort
+from dppca_core.types import Array, Cohort, Provider
+
+SCALINGS = ("bound", "largest", "unit")
+_MOST_NUMBERS = 10**9  # of rows that are simulated one by one: ten seconds
 
 
 class Cache:
@@ -52,14 +57,49 @@ def generator(seed: int, repeat: int, name: str, key: tuple[int, ...] = ()) -> n
     return np.random.default_rng([seed, repeat, *name.encode(), *key])
 
 
+@dataclass(frozen=True)
+class Scaling:
+    """How rows come to a length of at most 1.
+
+    "bound": divided by a public constant, `bound` or what n rows exceed with probability `failure`.
+    "largest": by the largest row, as published, which is itself private (for a population by the median of
+    its length); a table is also centred by its mean. "unit": each row by its own length. Raises ValueError
+    for another word, or a bound beside another scaling.
+    """
+
+    kind: Literal["bound", "largest", "unit"] = "bound"
+    failure: float = 0.01
+    bound: float | None = None
+
+    def __post_init__(self) -> None:
+        checks.one_of(SCALINGS, scaling=self.kind)
+        checks.inside_unit_interval(failure=self.failure)
+        if self.bound is not None:
+            checks.positive(bound=self.bound)
+            if self.kind != "bound":
+                raise ValueError(f"bound must be left out where scaling is {self.kind!r}, got {self.bound!r}")
+
+    def of(self, model: SpikedModel, n: int) -> float:
+        """What the population's rows are divided by; 1 stands for "unit"."""
+        if self.kind == "unit":
+            return 1.0
+        return self.bound or model.norm_bound(n, 0.5 if self.kind == "largest" else self.failure)
+
+
+PUBLIC = Scaling()
+
+
 def pooled(
-    model: SpikedModel, n: int, failure: float, seed: int, draw: int, key: tuple[int, ...] = ()
+    model: SpikedModel, n: int, scaling: Scaling, seed: int, draw: int, key: tuple[int, ...] = ()
 ) -> PooledDraw:
     """n patients of the population, not yet dealt to hospitals; another `draw` or `key` is other patients."""
-    what = (model, n, failure, seed, draw, key)
+    what = (model, n, scaling, seed, draw, key)
+    failure = 0.5 if scaling.kind == "largest" else scaling.failure
     drawn: PooledDraw = DRAWS.get(
         what,
-        lambda: model.draw_pooled(n, generator(seed, draw, "patients", key), failure=failure),
+        lambda: model.draw_pooled(
+            n, generator(seed, draw, "patients", key), failure=failure, bound=scaling.bound
+        ),
         16 * model.d**2,
     )
     return drawn
@@ -68,25 +108,42 @@ def pooled(
 def cohort(
     population: SpikedModel | str,
     sizes: tuple[int, ...],
-    failure: float,
+    scaling: Scaling,
     seed: int,
     draw: int,
     key: tuple[int, ...] = (),
 ) -> Cohort:
-    """The patients dealt to hospitals of these sizes. A table is dealt by the seed alone.
+    """The patients dealt to hospitals of these sizes. A whole table is dealt by the seed alone.
 
-    Raises ValueError for an unknown table, or sizes that do not add up to its rows.
+    Raises ValueError for an unknown table, or more patients than it has.
     """
     if not isinstance(population, SpikedModel):
-        return datasets.cohort(population, sizes, seed)
+        whole = sum(sizes) == datasets.TABLES[population].n
+        return datasets.cohort(population, sizes, seed, 0 if whole else draw, scaling.kind)
     n = sum(sizes)
-    what = (population, failure, seed, draw, key, sizes)
-    dealt: Cohort = DEALS.get(
-        what,
-        lambda: pooled(population, n, failure, seed, draw, key).deal(sizes),
-        8 * len(sizes) * population.d**2,
-    )
+
+    def deal() -> Cohort:
+        if scaling.kind == "unit":
+            return _unit_rows(population, sizes, generator(seed, draw, "patients", key))
+        return pooled(population, n, scaling, seed, draw, key).deal(sizes)
+
+    what = (population, scaling, seed, draw, key, sizes)
+    dealt: Cohort = DEALS.get(what, deal, 8 * len(sizes) * population.d**2)
     return dealt
+
+
+def _unit_rows(model: SpikedModel, sizes: tuple[int, ...], rng: np.random.Generator) -> Cohort:
+    """Rows divided by their own length have no Wishart law: they are drawn, n d^2 operations."""
+    checks.within(0, _MOST_NUMBERS, **{"n d of unit rows": sum(sizes) * model.d})
+    members = []
+    for size in sizes:
+        total = np.zeros((model.d, model.d))
+        for rows in model.rows(size, rng):
+            rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+            total += rows.T @ rows
+        members.append(Provider(size, DenseMoment(total / size)))
+    providers = tuple(members)
+    return Cohort(providers, SumMoment(providers), 1.0)
 
 
 class Truth(NamedTuple):
@@ -98,9 +155,9 @@ class Truth(NamedTuple):
     bound: float
 
 
-def population_truth(model: SpikedModel, n: int, failure: float, covariance: bool) -> Truth:
+def population_truth(model: SpikedModel, n: int, scaling: Scaling, covariance: bool) -> Truth:
     """The population's basis; its covariance, which costs d^3, only where asked for, else (0, 0)."""
-    bound = model.norm_bound(n, failure)
+    bound = scaling.of(model, n)
     moment = model.covariance() / bound**2 if covariance else np.zeros((0, 0))
     return Truth(model.basis, model.eigenvalues / bound**2, moment, bound)
 

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Literal, NamedTuple
 
 from dppca_core import checks, datasets
+from dppca_core.experiments.patients import Scaling
 from dppca_core.methods import METHODS, dps_pca
 from dppca_core.spiked import MOST_PATIENTS, SpikedModel
 from dppca_core.types import Budget
@@ -14,14 +15,18 @@ Value = float | int
 Scalar = float | int | str | bool | None
 Point = tuple[Value, ...]  # one value of each swept parameter, in the recipe's order
 WHOLE = ("n", "d", "k", "s", "s_hat", "providers", "iterations")
-SWEPT = ("epsilon", "delta", *WHOLE)
+SWEPT = ("epsilon", "delta", "spike", *WHOLE)
+OF_POPULATION = ("d", "k", "s", "spike")
 METRICS = {
     "sin": "sin_theta",
     "projector": "projector_distance",
     "energy": "captured_energy",
     "support": "support_found",
+    "covariance": "covariance_error",
+    "rounds": "sin_theta_by_round",
 }
 BUDGET_OPTIONS = ("neighbours", "accounting")
+COHORT_OPTIONS = ("providers", "alone")
 _GIVEN = ("cohort", "k", "budget", "rng", "start")  # what every fit gets, and arrays: never options
 
 
@@ -49,8 +54,9 @@ class Axis:
 class Variant:
     """A method with options of its own, under a label. `variant` makes one.
 
-    Options are the method's own parameters, or `neighbours` and `accounting` of its budget; they win over
-    the recipe's. Raises ValueError for an unknown method or option.
+    Options are the method's own parameters, `neighbours` and `accounting` of its budget, `providers`, or
+    `alone` (true: the largest hospital by itself); they win over the recipe's. Raises ValueError for an
+    unknown method or option.
     """
 
     method: str
@@ -63,7 +69,8 @@ class Variant:
             raise ValueError(f"label must be one line of text, got {self.label!r}")
         own = [name for name in inspect.signature(METHODS[self.method].fit).parameters if name not in _GIVEN]
         for name, value in self.options:
-            checks.one_of((*own, *BUDGET_OPTIONS), **{f"options of {self.method}": name})
+            known = (*own, *BUDGET_OPTIONS, *COHORT_OPTIONS)
+            checks.one_of(known, **{f"options of {self.method}": name})
             if not isinstance(value, (float, int, str, bool, type(None))):
                 raise ValueError(f"{name} of {self.method} must be a number, a word or null, got {value!r}")
 
@@ -85,9 +92,11 @@ class Key(NamedTuple):
 class Recipe:
     """Everything that a table depends on. Raises ValueError through the core's own checks, by name.
 
-    `population` is a model or a table's name; k, d and s are the model's, while a table needs k and has its
-    own n. `failure` sets the public row bound (`spiked.norm_bound`); 0.5 stands for "divide by the largest
-    row". What a point cannot be, as s_hat < k, becomes a failed row of the table.
+    `population` is a model or a table's name; k, d and s are the model's, while a table needs k, and n only
+    where fewer than all of its rows are drawn. `scaling`, `failure` and `bound`: see `patients.Scaling`.
+    metrics: sin Theta, projector distance, captured energy of the truth's second moment, share of the support
+    found, covariance (Frobenius error relative to the truth's, for methods that give one) and rounds (sin
+    Theta of every iterate). What a point cannot be, as s_hat < k, becomes a failed row of the table.
     """
 
     population: SpikedModel | str
@@ -105,7 +114,9 @@ class Recipe:
     provider_noise: Literal["independent", "shared", "secure-aggregation"] = "independent"
     neighbours: Literal["replace-one", "add-remove"] = "replace-one"
     accounting: Literal["exact", "zcdp", "as-printed"] = "exact"
+    scaling: Literal["bound", "largest", "unit"] = "bound"
     failure: float = 0.01
+    bound: float | None = None
     repeats: int = 10
     metrics: tuple[str, ...] = ("sin",)
     seed: int = 0
@@ -116,7 +127,9 @@ class Recipe:
         checks.whole(1, providers=self.providers, iterations=self.iterations, repeats=self.repeats)
         checks.whole(0, seed=self.seed, burn_in=self.burn_in)
         checks.within(0.0, 1.0, largest_share=self.largest_share)
-        checks.inside_unit_interval(failure=self.failure)
+        scaling = self.rows_scaled
+        if scaling.kind == "unit" and {"energy", "covariance"}.intersection(self.metrics):
+            raise ValueError("metrics cannot be energy or covariance where each row has its own scale")
         if self.s_hat is not None:
             checks.whole(1, s_hat=self.s_hat)
         for name, chosen in (("methods", self.methods), ("metrics", self.metrics), ("swept", self.swept)):
@@ -141,10 +154,12 @@ class Recipe:
             return
         checks.one_of(datasets.TABLES, population=self.population)
         table = datasets.TABLES[self.population]
-        for name in {"n", "d", "s"}.intersection(swept):
+        for name in {"d", "s", "spike"}.intersection(swept):
             raise ValueError(f"{name} can be swept for a synthetic population only, got {self.population!r}")
-        if self.n not in (None, table.n):
-            raise ValueError(f"n must be the table's, {table.n}, got {self.n!r}")
+        if self.n is not None:
+            checks.whole(1, table.n, n=self.n)
+        if self.bound is not None:
+            raise ValueError(f"bound must be left out: {self.population} has its own, got {self.bound!r}")
         if self.k is not None or "k" not in swept:
             checks.whole(1, table.d - 1, k=self.k)  # type: ignore[arg-type]
         if "support" in self.metrics and self.s_hat is None:
@@ -165,8 +180,13 @@ class Recipe:
             for repeat in range(self.repeats)
         ]
 
+    @property
+    def rows_scaled(self) -> Scaling:
+        """How rows come to a length of at most 1."""
+        return Scaling(self.scaling, self.failure, self.bound)
+
     def population_at(self, values: dict[str, Value]) -> SpikedModel | str:
-        """The population with these d, k and s. Raises ValueError where they do not fit together."""
+        """The population with these d, k, s and spike. Raises ValueError where they do not fit together."""
         if not isinstance(self.population, SpikedModel):
             return self.population
-        return replace(self.population, **{n: v for n, v in values.items() if n in ("d", "k", "s")})  # type: ignore[arg-type]
+        return replace(self.population, **{n: v for n, v in values.items() if n in OF_POPULATION})  # type: ignore[arg-type]

@@ -42,6 +42,8 @@ def from_dict(plain: object) -> Recipe:
                 raise ValueError(f"population must have {name}")
         if "bulk" in model:
             model["bulk"] = tuple(_list("bulk", model["bulk"]))
+        if isinstance(model.get("spike"), list):
+            model["spike"] = tuple(model["spike"])
         given["population"] = SpikedModel(**model)
     given["methods"] = tuple(_variant(one) for one in _list("methods", given["methods"]))
     axes = _object("swept", given["swept"])

@@ -16,7 +16,7 @@ from dppca_core.experiments.recipe import METRICS, WHOLE, Key, Recipe
 from dppca_core.experiments.recipe_file import fingerprint
 from dppca_core.experiments.task import Row
 
-_WORDS = ("recipe", "label", "method", "notes", "failed")
+_WORDS = ("recipe", "label", "method", "notes", "failed", METRICS["rounds"])
 _COUNTS = ("repeat", "bytes_sent_per_hospital", *WHOLE)
 
 

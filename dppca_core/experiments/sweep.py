@@ -18,18 +18,22 @@ from dppca_core.experiments.recipe import Key, Recipe
 from dppca_core.experiments.recipe_file import fingerprint
 from dppca_core.experiments.task import Row
 
-_AHEAD = 512  # tasks given to an executor at a time: enough for large clusters, little to cancel or to hold
+_AHEAD = 512  # tasks given at a time to an executor that does not say: enough for large clusters
 _POLL_SECONDS = 0.1
 _GRACE_SECONDS = 1.0  # what runs when a sweep is cancelled may finish within this
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Cells finished, of how many, and the seconds still to go; None until something has been measured."""
+    """Cells finished, of how many, and the seconds still to go; None until something has been measured.
+
+    rows: those that were added since the last time, from a file or measured.
+    """
 
     completed: int
     total: int
     seconds_left: float | None
+    rows: tuple[Row, ...] = ()
 
 
 def sweep(
@@ -61,7 +65,7 @@ def sweep(
     here = executor is None or isinstance(executor, Serial)
     clock = _Clock(sum(seconds for seconds, _ in tasks))
     tell = progress or (lambda _: None)
-    tell(Progress(len(rows), len(wanted), None if tasks else 0.0))
+    tell(Progress(len(rows), len(wanted), None if tasks else 0.0, tuple(rows.values())))
     with one_thread() if here else nullcontext():
         for ended in _finished(recipe, tasks, executor or Serial(), here, cancel or (lambda: False)):
             found = task.died(recipe, ended.keys, ended.reason) if ended.rows is None else ended.rows
@@ -70,7 +74,7 @@ def sweep(
                 file.append(marked)
             rows |= dict(zip(ended.keys, marked, strict=True))
             left = clock.left(ended.seconds) if len(rows) < len(wanted) else 0.0
-            tell(Progress(len(rows), len(wanted), left))
+            tell(Progress(len(rows), len(wanted), left, tuple(marked)))
     return store.table(recipe, rows)
 
 
@@ -104,7 +108,8 @@ def _finished(
 ) -> Iterator[_Ended]:
     """Each task as it finishes. Those whose worker died run once more, cell by cell, one at a time."""
     again: list[_Task] = []
-    for ended in _pass(recipe, tasks, executor, 1 if here else _AHEAD, here, cancel):
+    ahead: int = getattr(executor, "ahead", _AHEAD)
+    for ended in _pass(recipe, tasks, executor, 1 if here else ahead, here, cancel):
         if ended.rows is None:
             again += [(ended.seconds / len(ended.keys), (key,)) for key in ended.keys]
         else:

@@ -1,8 +1,8 @@
 """Runs some cells of a recipe, in this process or another: the same numbers, one BLAS thread.
 
 Common random numbers: a cell's generators are keyed by seed, repeat and method, and by those swept
-parameters that the method uses, epsilon and delta excepted. So curves over epsilon and delta see the same
-patients and the same noise up to its scale, and neither a new method nor a new value changes another row.
+parameters that the method uses, epsilon, delta and spike excepted. So curves over those see the same
+patients and the same noise up to their scale, and neither a new method nor a new value changes another row.
 A swept parameter that a method does not use stays at the recipe's own value: its line is flat, and run once.
 """
 
@@ -10,18 +10,29 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dppca_core import datasets, metrics
 from dppca_core.experiments import patients
 from dppca_core.experiments.live import run_seconds
 from dppca_core.experiments.one_thread import for_good
-from dppca_core.experiments.patients import Truth
-from dppca_core.experiments.recipe import BUDGET_OPTIONS, METRICS, Key, Recipe, Value, Variant
+from dppca_core.experiments.patients import Scaling, Truth
+from dppca_core.experiments.recipe import (
+    BUDGET_OPTIONS,
+    METRICS,
+    OF_POPULATION,
+    Key,
+    Recipe,
+    Value,
+    Variant,
+)
 from dppca_core.methods import METHODS
 from dppca_core.spiked import SpikedModel, hospital_sizes
-from dppca_core.types import Budget, Estimate
+from dppca_core.types import Array, Budget, Cohort, Estimate
 
 Row = dict[str, Any]
-_OF_PATIENTS = ("n", "d", "k", "s")
+_OF_PATIENTS = ("n", *OF_POPULATION)
+_COMMON = ("epsilon", "delta", "spike")  # random numbers are the same along these
 _OF_METHODS = ("s_hat", "iterations", "burn_in", "provider_noise")
 TASK_SECONDS = 0.5
 
@@ -92,7 +103,9 @@ def measured(recipe: Recipe, cell: Placed) -> Row:
 
 def failed(recipe: Recipe, reason: str) -> Row:
     """What a row holds when its cell has no answer."""
-    empty = dict.fromkeys((METRICS[name] for name in recipe.metrics), float("nan"))
+    empty: Row = dict.fromkeys((METRICS[name] for name in recipe.metrics), float("nan"))
+    if "rounds" in recipe.metrics:
+        empty[METRICS["rounds"]] = ""
     costs = {"noise_std": float("nan"), "bytes_sent_per_hospital": None, "seconds": float("nan")}
     return {**empty, **costs, "notes": "", "failed": " ".join(reason.split()) or "failed without a reason"}
 
@@ -102,9 +115,12 @@ def _measure(recipe: Recipe, cell: Placed) -> Row:
     method = METHODS[cell.variant.method]
     population = recipe.population_at(values)
     synthetic = isinstance(population, SpikedModel)
-    n = int(values.get("n", recipe.n or 0)) if synthetic else datasets.TABLES[str(population)].n
+    whole = 0 if synthetic else datasets.TABLES[str(population)].n
+    n = int(values.get("n", recipe.n or whole))
     k = population.k if isinstance(population, SpikedModel) else int(values.get("k", recipe.k or 0))
-    sizes = hospital_sizes(n, int(values.get("providers", recipe.providers)), recipe.largest_share)
+    providers = options.pop("providers", values.get("providers", recipe.providers))
+    sizes = hospital_sizes(n, int(providers or 1), recipe.largest_share)
+    alone = bool(options.pop("alone", False))
     words = {name: options.pop(name, getattr(recipe, name)) for name in BUDGET_OPTIONS}
     budget = Budget(
         float(values.get("epsilon", recipe.epsilon)), float(values.get("delta", recipe.delta)), **words
@@ -113,12 +129,16 @@ def _measure(recipe: Recipe, cell: Placed) -> Row:
         value = values.get(name, getattr(recipe, name))
         if name in method.uses and value is not None:
             options.setdefault(name, value)
-    drawn = _keyed(values, _OF_PATIENTS)
-    cohort = patients.cohort(population, sizes, recipe.failure, recipe.seed, cell.repeat, drawn)
-    structural = [name for name in values if name not in ("epsilon", "delta")]
+    structural = [name for name in values if name not in _COMMON]
+    drawn = _keyed(values, [name for name in structural if name in _OF_PATIENTS])
+    cohort = patients.cohort(population, sizes, recipe.rows_scaled, recipe.seed, cell.repeat, drawn)
+    if alone:
+        largest = max(cohort, key=lambda provider: provider.n)
+        cohort = Cohort((largest,), largest.moment, cohort.bound)
     rng = patients.generator(recipe.seed, cell.repeat, method.name, _keyed(values, structural))
     estimate = method.fit(cohort, k=k, budget=budget, rng=rng, **options)
-    truth = _truth(population, sizes, k, recipe.failure, recipe.seed, "energy" in recipe.metrics)
+    moments = not {"energy", "covariance"}.isdisjoint(recipe.metrics)
+    truth = _truth(population, n, k, recipe.rows_scaled, recipe.seed, moments)
     size = (
         population.s if isinstance(population, SpikedModel) else int(values.get("s_hat", recipe.s_hat or 0))
     )
@@ -134,14 +154,16 @@ def _measure(recipe: Recipe, cell: Placed) -> Row:
 
 @lru_cache(maxsize=4)
 def _truth(
-    population: SpikedModel | str, sizes: tuple[int, ...], k: int, failure: float, seed: int, energy: bool
+    population: SpikedModel | str, n: int, k: int, scaling: Scaling, seed: int, moments: bool
 ) -> Truth:
+    """A population's own, or PCA of the whole table, however many of its rows are drawn."""
     if isinstance(population, SpikedModel):
-        return patients.population_truth(population, sum(sizes), failure, energy)
-    return patients.table_truth(patients.cohort(population, sizes, failure, seed, 0), k)
+        return patients.population_truth(population, n, scaling, moments)
+    whole = (datasets.TABLES[population].n,)
+    return patients.table_truth(patients.cohort(population, whole, scaling, seed, 0), k)
 
 
-def _error(metric: str, estimate: Estimate, truth: Truth, k: int, size: int) -> float:
+def _error(metric: str, estimate: Estimate, truth: Truth, k: int, size: int) -> float | str:
     if metric == "sin":
         return metrics.sin_theta(estimate.basis, truth.basis)
     if metric == "projector":
@@ -149,7 +171,18 @@ def _error(metric: str, estimate: Estimate, truth: Truth, k: int, size: int) -> 
     if metric == "energy":
         best = float(truth.eigenvalues[:k].sum())
         return metrics.captured_energy(estimate.basis, truth.second_moment, best)
+    if metric == "covariance":
+        return _covariance_error(estimate.covariance, truth)
+    if metric == "rounds":
+        bases = estimate.iterates or (estimate.basis,)
+        return " ".join(repr(float(error)) for error in metrics.sin_thetas(np.stack(bases), truth.basis))
     return metrics.support_found(estimate.basis, truth.basis, size or len(estimate.basis))
+
+
+def _covariance_error(covariance: Array | None, truth: Truth) -> float:
+    if covariance is None:
+        return float("nan")
+    return float(np.linalg.norm(covariance - truth.second_moment) / np.linalg.norm(truth.second_moment))
 
 
 def grouped(recipe: Recipe, keys: Sequence[Key]) -> Iterator[tuple[float, tuple[Key, ...]]]:

@@ -15,7 +15,7 @@ release = noisy_moment.release
 def fit(
     cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, noise: str | None = None
 ) -> Estimate:
-    """Top k eigenvectors of the noisy moment.
+    """Top k eigenvectors of the noisy moment, which is the private covariance as well.
 
     noise: "isotropic", or "mirrored" (the paper's triangle, default when accounting is as printed).
     """
@@ -26,6 +26,7 @@ def fit(
         noise_std=noisy_moment.entry_std(budget, cohort.n, noise),
         bytes_sent=8 * d * (d + 1) // 2,
         spent=noisy_moment.spends(budget),
+        covariance=noisy,
     )
 
 

@@ -12,10 +12,10 @@ from dataclasses import replace
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
-from threadpoolctl import threadpool_limits
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.live import EPSILONS, Results, Scene
+from dppca_core.experiments.one_thread import for_good
 from dppca_core.experiments.regime_map import RegimeMap, regime_map
 from dppca_core.types import Bound
 from pages.shared import scenes
@@ -77,19 +77,19 @@ class Completer:
                 self._changed.wait()
 
     def _work(self) -> None:
-        with threadpool_limits(1):
-            while True:
-                view = self._newest()
-                found, wanted = view
-                missing = wanted()
-                if missing is None:
-                    with self._changed:
-                        done = [who for who, seen in self._views.items() if seen[1:] == view]
-                        for who in done:
-                            del self._views[who]
-                    continue
-                found.try_cell(*missing)
-                time.sleep(_REST_SECONDS)
+        for_good()
+        while True:
+            view = self._newest()
+            found, wanted = view
+            missing = wanted()
+            if missing is None:
+                with self._changed:
+                    done = [who for who, seen in self._views.items() if seen[1:] == view]
+                    for who in done:
+                        del self._views[who]
+                continue
+            found.try_cell(*missing)
+            time.sleep(_REST_SECONDS)
 
 
 @st.cache_resource(show_spinner=False)
@@ -100,7 +100,7 @@ def completer() -> Completer:
 
 def warm_up() -> None:
     """Before the first visitor: one BLAS thread, the default scene measured, imports frozen."""
-    threadpool_limits(1)
+    for_good()
     scene, epsilon = scenes.default()
     found = results(scene)
     for cell in found.missing(found.first(epsilon)):

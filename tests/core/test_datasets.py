@@ -100,9 +100,9 @@ def test_the_shared_rows_are_read_only():
         datasets.rows("digits")[0, 0] = 1.0
 
 
-@pytest.mark.parametrize("sizes", [(568,), (300, 270), (), (-1, 570)], ids=str)
-def test_sizes_that_do_not_deal_all_rows_are_refused(sizes):
-    """Numbers of patients: they add up to n, and none is negative."""
+@pytest.mark.parametrize("sizes", [(570,), (300, 270), (), (-1, 570)], ids=str)
+def test_sizes_beyond_the_tables_rows_are_refused(sizes):
+    """Numbers of patients: they add up to n at most, and none is negative."""
     with pytest.raises(ValueError, match=r"sizes|n must be at least 1"):
         datasets.cohort("breast_cancer", sizes, seed=0)
 

@@ -18,9 +18,17 @@ RECIPE = Recipe(
     seed=5,
 )
 TABLE = Recipe("digits", (variant("pca"),), (Axis("epsilon", (1.0,)),), k=3)
+UNEQUAL = Recipe(
+    SpikedModel(d=12, k=2, s=12, spike=(9.0, 7.5), bulk=(0.0, 0.5)),
+    (variant("dpdis_pca", "alone", alone=True), variant("analyze_gauss", "pooled", providers=1)),
+    (Axis("spike", (8.0, 10.0)),),
+    n=1000,
+    scaling="largest",
+    metrics=("sin", "rounds", "covariance"),
+)
 
 
-@pytest.mark.parametrize("recipe", [RECIPE, TABLE], ids=["synthetic", "table"])
+@pytest.mark.parametrize("recipe", [RECIPE, TABLE, UNEQUAL], ids=["synthetic", "table", "unequal"])
 def test_json_gives_the_same_recipe_back(recipe, tmp_path):
     path = tmp_path / "recipe.json"
     path.write_text(json.dumps(recipe_file.to_dict(recipe)), encoding="utf-8")
@@ -67,7 +75,14 @@ def test_cells_are_methods_then_points_then_repeats():
         ({"population": {"d": 12, "k": 2}}, "population must have s"),
         ({"population": {"d": 12, "k": 2, "s": 4, "eval": "1"}}, "population has no 'eval'"),
         ({"population": "digits", "n": None, "k": 3, "swept": {"d": [5]}}, "d can be swept for a synthetic"),
-        ({"population": "digits", "n": 5, "k": 3}, "n must be the table's"),
+        ({"population": "digits", "n": 5000, "k": 3}, "n must lie between|n must be"),
+        ({"population": "digits", "n": None, "k": 3, "bound": 1.0}, "bound must be left out"),
+        ({"population": "digits", "n": None, "k": 3, "swept": {"spike": [5]}}, "spike can be swept for a"),
+        ({"population": {"d": 12, "k": 2, "s": 4, "spike": [9.0]}}, "spike must be one number or k = 2"),
+        ({"population": {"d": 12, "k": 2, "s": 4, "spike": [20.0, 30.0]}}, "spike must be one number or k"),
+        ({"scaling": "unit"}, "metrics cannot be energy"),
+        ({"scaling": "longest"}, "scaling must be one of"),
+        ({"scaling": "largest", "bound": 2.0}, "bound must be left out where scaling"),
         ({"population": "digits", "n": None, "k": 3, "metrics": ["support"]}, "s_hat must be given"),
     ],
     ids=lambda value: json.dumps(value)[:50] if isinstance(value, dict) else "",

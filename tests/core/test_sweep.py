@@ -249,7 +249,9 @@ def test_progress_only_grows_and_ends(monkeypatch):
     done = [at.completed for at in seen]
     assert done == sorted(set(done)) and len(done) > 2
     assert (seen[0].completed, seen[0].seconds_left) == (0, None)
-    assert seen[-1] == Progress(360, 360, 0.0)
+    assert replace(seen[-1], rows=()) == Progress(360, 360, 0.0)
+    told = [(row["label"], row["epsilon"], row["repeat"]) for at in seen for row in at.rows]
+    assert len(told) == len(set(told)) == 360
     assert all(at.seconds_left > 0 for at in seen[1:-1])
 
 
