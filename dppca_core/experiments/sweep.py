@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -43,6 +43,7 @@ def sweep(
     progress: Callable[[Progress], None] | None = None,
     cancel: Callable[[], bool] | None = None,
     out: str | Path | None = None,
+    known: Iterable[Row] = (),
 ) -> pd.DataFrame:
     """One row per (method, point, repeat), in that order; every repeat is kept.
 
@@ -54,14 +55,20 @@ def sweep(
     finished rows are returned (a serial run first ends its task, as a rule half a second). out: a CSV that
     grows with every task; what it already holds is not run again, also for a recipe with more methods,
     values or repeats. A cell whose worker died is a failed row, but not in the file: it is tried again.
+    known: rows of another sweep, as `Progress` tells them; what this recipe would measure too is taken over.
     Raises ValueError for a file of another recipe.
     """
     file = store.Store(out, recipe) if out is not None else None
     wanted = recipe.cells()
     held = file.read() if file else {}
+    prints = {chosen.label: fingerprint(recipe, chosen) for chosen in recipe.methods}
+    ours = [row for row in known if row["recipe"] == prints.get(row["label"])]
+    added = {key: row for row in ours if (key := store.key_of(recipe, row)) not in held}
+    if file:
+        file.append(added.values())
+    held |= added
     rows = {key: held[key] for key in wanted if key in held}
     tasks = list(task.grouped(recipe, [key for key in wanted if key not in rows]))
-    prints = {chosen.label: fingerprint(recipe, chosen) for chosen in recipe.methods}
     here = executor is None or isinstance(executor, Serial)
     clock = _Clock(sum(seconds for seconds, _ in tasks))
     tell = progress or (lambda _: None)

@@ -390,3 +390,19 @@ def test_a_cluster_without_its_package_says_what_to_install(monkeypatch):
     monkeypatch.setenv(executors.ADDRESS, "tcp://127.0.0.1:9")
     with pytest.raises(ValueError, match="requirements-cluster"), executors.opened():
         pass
+
+
+def test_known_rows_are_taken_over(counted, tmp_path):
+    """As after one more method: rows of another seed are not, and what is known reaches the file."""
+    seen: list[Progress] = []
+    sweep(RECIPE, progress=seen.append)
+    rows = [row for at in seen for row in at.rows]
+    other = sweep(replace(RECIPE, seed=6, repeats=1))
+    counted.clear()
+    more = replace(RECIPE, methods=(*RECIPE.methods, variant("sulq")))
+    found = sweep(more, known=[*rows, *other.to_dict("records")], out=tmp_path / "table.csv")
+    assert {cell.variant.method for cell in counted} == {"sulq"}
+    same(found, sweep(more))
+    counted.clear()
+    same(sweep(more, out=tmp_path / "table.csv"), found)
+    assert not counted

@@ -1,0 +1,223 @@
+"""Sweeps that run beside the page: a visitor's own, with progress, time left and a way to stop them.
+
+A job belongs to a visitor and a place on a page. It runs in a thread of its own, which hands long sweeps to
+worker processes, or to the Dask cluster that DASK_SCHEDULER_ADDRESS names, so no page waits for it. Another
+page, or the same one later, finds it running or done; it stops when its visitor has gone. Complete tables
+are kept for all visitors, by recipe: recipes hold no private data.
+"""
+
+import os
+import threading
+from collections import OrderedDict
+from contextlib import AbstractContextManager, nullcontext
+from typing import Literal
+
+import pandas as pd
+import streamlit as st
+from streamlit.runtime import Runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dppca_core.experiments import Progress, Recipe, executors, store, sweep, task
+from dppca_core.experiments.task import Row
+
+HERE_SECONDS = 2.0  # sweeps expected to be shorter run in the server itself: processes take seconds to start
+AT_ONCE = 4  # jobs of all visitors; the others wait their turn
+KEPT_TABLES = 48
+KEPT_JOBS = 256
+_FIRST_LOOK_SECONDS = 0.25
+
+
+class Job:
+    """One sweep: what has been measured so far, and how it stands."""
+
+    def __init__(self, recipe: Recipe, visitor: str, known: tuple[Row, ...] = ()) -> None:
+        self.recipe = recipe
+        self._known = known
+        self.visitor = visitor
+        self.state: Literal["waiting", "running", "complete", "stopped", "failed", "again"] = "waiting"
+        self.reason = ""
+        self.progress = Progress(0, len(recipe.cells()), None)
+        self._rows: list[Row] = []
+        self._table = store.table(recipe, {})
+        self._stop = threading.Event()
+        self._ended = threading.Event()
+
+    @property
+    def running(self) -> bool:
+        """Whether more is to come."""
+        return not self._ended.is_set()
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """What has been measured so far; another recipe may take over what it would measure as well."""
+        return tuple(self._rows)
+
+    def table(self) -> pd.DataFrame:
+        """The same as a tidy table."""
+        rows = self.rows
+        if len(rows) > len(self._table):
+            self._table = store.table(self.recipe, {store.key_of(self.recipe, row): row for row in rows})
+        return self._table
+
+    def stop(self) -> None:
+        """Keep what is finished, run no more."""
+        self._stop.set()
+
+    def again(self) -> None:
+        """Let the next start of this recipe go on from here."""
+        self.state = "again"
+
+    def wait(self, seconds: float) -> None:
+        """Until it has ended, or so long."""
+        self._ended.wait(seconds)
+
+    def hold(self, table: pd.DataFrame) -> None:
+        """Take a complete table instead of running."""
+        self._table, self.state = table, "complete"
+        self.progress = Progress(len(table), len(table), 0.0)
+        self._ended.set()
+
+    def run(self, turn: threading.Semaphore) -> None:
+        """In a thread of its own."""
+        try:
+            while not turn.acquire(timeout=0.5):
+                if self._cancelled():
+                    self.state = "stopped"
+                    return
+            try:
+                self.state = "running"
+                with _executor(self.recipe) as executor:
+                    work = {"progress": self._tell, "cancel": self._cancelled, "known": self._known}
+                    sweep(self.recipe, executor, **work)
+                complete = self.progress.completed == self.progress.total
+                self.state = "complete" if complete else "stopped"
+            finally:
+                turn.release()
+        except Exception as reason:  # a cluster that is gone, a disk that is full: the page says so
+            self.state, self.reason = "failed", f"{type(reason).__name__}: {reason}"
+        finally:
+            self._ended.set()
+
+    def _tell(self, progress: Progress) -> None:
+        self._rows.extend(progress.rows)
+        self.progress = progress
+
+    def _cancelled(self) -> bool:
+        return self._stop.is_set() or not _present(self.visitor)
+
+
+def _executor(recipe: Recipe) -> AbstractContextManager[executors.Executor]:
+    if os.environ.get(executors.ADDRESS):
+        return executors.opened()
+    seconds = sum(seconds for seconds, _ in task.grouped(recipe, recipe.cells()))
+    return nullcontext(executors.Serial() if seconds < HERE_SECONDS else executors.Cores())
+
+
+def _present(visitor: str) -> bool:
+    return not Runtime.exists() or Runtime.instance().is_active_session(visitor)
+
+
+class Jobs:
+    """All visitors' jobs, and the complete tables."""
+
+    def __init__(self) -> None:
+        self._jobs: OrderedDict[tuple[str, str], Job] = OrderedDict()
+        self._tables: OrderedDict[Recipe, pd.DataFrame] = OrderedDict()
+        self._lock = threading.Lock()
+        self._turn = threading.Semaphore(AT_ONCE)
+
+    def start(self, visitor: str, place: str, recipe: Recipe) -> Job:
+        """The visitor's job at this place: the one of this recipe, else a new one instead of it.
+
+        A new one takes over the rows that the two recipes share, as after one more method or value.
+        """
+        with self._lock:
+            former = self._jobs.get((visitor, place))
+            if former is not None and former.recipe == recipe and former.state != "again":
+                return former
+            if former is not None:
+                former.stop()
+            job = Job(recipe, visitor, former.rows if former else ())
+            self._jobs[visitor, place] = job
+            self._jobs.move_to_end((visitor, place))
+            self._forget()
+            held = self._tables.get(recipe)
+            if held is not None:
+                self._tables.move_to_end(recipe)
+                job.hold(held)
+                return job
+        threading.Thread(target=self._run, args=(job,), daemon=True, name=f"sweep {place}").start()
+        return job
+
+    def at(self, visitor: str, place: str) -> Job | None:
+        """The visitor's job at this place, if there is one."""
+        with self._lock:
+            return self._jobs.get((visitor, place))
+
+    def _run(self, job: Job) -> None:
+        job.run(self._turn)
+        if job.state == "complete":
+            with self._lock:
+                self._tables[job.recipe] = job.table()
+                while len(self._tables) > KEPT_TABLES:
+                    self._tables.popitem(last=False)
+
+    def _forget(self) -> None:
+        """Visitors who have gone, then the oldest jobs that have ended."""
+        for key, job in list(self._jobs.items()):
+            if not job.running and (len(self._jobs) > KEPT_JOBS or not _present(job.visitor)):
+                del self._jobs[key]
+
+
+@st.cache_resource(show_spinner=False)
+def jobs() -> Jobs:
+    """All jobs of this server."""
+    return Jobs()
+
+
+def _visitor() -> str:
+    context = get_script_run_ctx()
+    return context.session_id if context else ""
+
+
+def start(place: str, recipe: Recipe) -> Job:
+    """This visitor's job at this place; one that is quick is complete when this returns."""
+    job = jobs().start(_visitor(), place, recipe)
+    job.wait(_FIRST_LOOK_SECONDS)
+    return job
+
+
+def at(place: str) -> Job | None:
+    """This visitor's job at this place, if there is one."""
+    return jobs().at(_visitor(), place)
+
+
+def status(job: Job, place: str) -> None:
+    """How the job stands: a bar with the time left and a button that stops it, or why it ended early."""
+    done, total = job.progress.completed, job.progress.total
+    if job.running:
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        left.progress(done / total, _said(job))
+        right.button("Stop", key=f"stop {place}", on_click=job.stop, width="stretch")
+    elif job.state == "stopped":
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        left.caption(f"Stopped: {done:,} of {total:,} runs are shown.")
+        right.button("Go on", key=f"go on {place}", on_click=job.again, width="stretch")
+    elif job.state == "failed":
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        left.warning(f"The runs ended early, {done:,} of {total:,} are shown. {job.reason}")
+        right.button("Try again", key=f"go on {place}", on_click=job.again, width="stretch")
+
+
+def _said(job: Job) -> str:
+    if job.state == "waiting":
+        return "Waiting for other visitors' runs to end"
+    seconds = job.progress.seconds_left
+    left = "" if seconds is None else f", about {_time(seconds)} left"
+    return f"{job.progress.completed:,} of {job.progress.total:,} runs measured{left}"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(round(seconds), 1)} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
