@@ -35,6 +35,8 @@ _OF_PATIENTS = ("n", *OF_POPULATION)
 _COMMON = ("epsilon", "delta", "spike")  # random numbers are the same along these
 _OF_METHODS = ("s_hat", "iterations", "burn_in", "provider_noise")
 TASK_SECONDS = 0.5
+_TAIL = 8  # no task is longer than this part of what is left, so that workers end together
+_SHORTEST_SECONDS = 0.05
 
 
 class Placed(NamedTuple):
@@ -186,7 +188,10 @@ def _covariance_error(covariance: Array | None, truth: Truth) -> float:
 
 
 def grouped(recipe: Recipe, keys: Sequence[Key]) -> Iterator[tuple[float, tuple[Key, ...]]]:
-    """Tasks of about TASK_SECONDS, (rough seconds, cells), those of the same patients together."""
+    """Tasks of about TASK_SECONDS, (rough seconds, cells), those of the same patients together.
+
+    The last ones are shorter.
+    """
     places = {key: placed(recipe, key) for key in keys}
 
     def of_patients(key: Key) -> tuple[object, ...]:
@@ -196,11 +201,13 @@ def grouped(recipe: Recipe, keys: Sequence[Key]) -> Iterator[tuple[float, tuple[
     group: list[Key] = []
     known: set[Placed] = set()
     seconds, last = 0.0, None
+    left = sum(rough_seconds(recipe, place, fresh=False) for place in set(places.values()))
     for key in sorted(keys, key=lambda key: (key.repeat, str(of_patients(key)))):
         here = of_patients(key)
         cost = rough_seconds(recipe, places[key], fresh=here != last) if places[key] not in known else 0.0
-        if group and seconds + cost > TASK_SECONDS:
+        if group and seconds + cost > min(TASK_SECONDS, max(left / _TAIL, _SHORTEST_SECONDS)):
             yield seconds, tuple(group)
+            left -= seconds
             group, seconds, known = [], 0.0, set()
             cost = rough_seconds(recipe, places[key], fresh=True)
         group.append(key)

@@ -39,6 +39,7 @@ class Job:
         self.progress = Progress(0, len(recipe.cells()), None)
         self._rows: list[Row] = []
         self._table = store.table(recipe, {})
+        self._building = threading.Lock()
         self._stop = threading.Event()
         self._ended = threading.Event()
 
@@ -54,10 +55,11 @@ class Job:
 
     def table(self) -> pd.DataFrame:
         """The same as a tidy table."""
-        rows = self.rows
-        if len(rows) > len(self._table):
-            self._table = store.table(self.recipe, {store.key_of(self.recipe, row): row for row in rows})
-        return self._table
+        with self._building:
+            rows = self.rows
+            if len(rows) > len(self._table):
+                self._table = store.table(self.recipe, {store.key_of(self.recipe, row): row for row in rows})
+            return self._table
 
     def stop(self) -> None:
         """Keep what is finished, run no more."""

@@ -93,9 +93,12 @@ class View {
       if (this.data && Math.abs(this.chart.clientWidth - this.width) > 4) this.soon();
     });
     this.resizer.observe(this.chart);
-    root.querySelector("button").addEventListener("click", () => {
+    root.querySelector(".scrub button").addEventListener("click", () => {
       this.use?.(this.index);
     });
+    for (const button of root.querySelectorAll(".save button")) {
+      button.addEventListener("click", () => this.save(button.value));
+    }
   }
 
   get index() {
@@ -181,6 +184,17 @@ class View {
     root.dataset.complete = String(data.complete);
   }
 
+  // The picture as it is on screen, on the page's own background, at twice its size where it has pixels.
+  async save(format) {
+    const library = await plotly();
+    const paper = getComputedStyle(this.root).getPropertyValue("--st-background-color");
+    const layout = { ...this.chart.layout, paper_bgcolor: paper, plot_bgcolor: paper };
+    const size = { width: this.chart.clientWidth, height: this.chart.clientHeight };
+    const filename = this.data.filename ?? "what-privacy-costs";
+    const scale = format === "png" ? 2 : 1;
+    await library.downloadImage({ data: this.chart.data, layout }, { format, filename, scale, ...size });
+  }
+
   words() {
     const { data, root } = this;
     const words = data.words?.[this.index];
@@ -204,7 +218,7 @@ class View {
     say(".progress", data.progress);
     say("output", data.plain ? words.epsilon : `ε = ${words.epsilon}`);
     this.chart.setAttribute("aria-label", words.sentence);
-    root.querySelector("button").disabled = this.index === data.active;
+    root.querySelector(".scrub button").disabled = this.index === data.active;
     const tiles = root.querySelector(".tiles");
     tiles.replaceChildren(
       ...data.tiles.map((label, i) => {

@@ -142,3 +142,14 @@ def test_nothing_is_cut_off(watched, address, width, scheme):
         box = page.page.get_by_text(title, exact=True).bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= width
     assert page.errors == []
+
+
+@pytest.mark.parametrize("kind", ["PNG", "SVG"])
+def test_the_figure_is_saved_as_a_picture(watched, address, kind):
+    page = watched(color_scheme="dark").open(f"{address}?repeats=1")
+    with page.page.expect_download() as saved:
+        page.page.get_by_role("button", name=kind).first.click()
+    assert saved.value.suggested_filename == f"what-privacy-costs.{kind.lower()}"
+    start = b"\x89PNG" if kind == "PNG" else b"<svg"
+    assert saved.value.path().read_bytes().startswith(start)
+    assert page.errors == []

@@ -1,0 +1,113 @@
+"""Sweeps on two cores: parallel efficiency, a Dask cluster beside them, and memory over ten thousand cells.
+
+    python -m benchmarks.sweeps [--json FILE] [--without-memory]
+
+All in one run, each a ratio within it. Efficiency is the serial time over twice the time on two processes,
+both warm, of the same 200 cells; the ideal is 1. The Dask cluster has two workers of one thread each, on this
+machine and warm as well. Memory is what this process and its workers hold after the first and after the last
+thousand of 10,000 cells.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import time
+from concurrent.futures import Executor
+from pathlib import Path
+
+from distributed import LocalCluster
+
+from dppca_core import SpikedModel
+from dppca_core.experiments import Axis, Progress, Recipe, executors, sweep, variant
+
+WORKERS = 2
+ROUNDS = 5
+MODEL = SpikedModel(d=800, k=3, s=10)
+METHODS = tuple(variant(name) for name in ("pca", "dps_pca", "analyze_gauss", "analyze_gauss_sparse"))
+RECIPE = Recipe(
+    MODEL, METHODS, (Axis("epsilon", (0.1, 0.5, 1.0, 2.0, 5.0)),), n=100_000, s_hat=20, repeats=10
+)
+WARM = Recipe(MODEL, METHODS[:1], (Axis("epsilon", (1.0,)),), n=100_000, repeats=8, seed=1)
+MANY = Recipe(
+    SpikedModel(d=20, k=2, s=5),
+    METHODS,
+    (Axis("epsilon", (0.1, 0.5, 1.0, 2.0, 5.0)),),
+    n=10_000,
+    s_hat=8,
+    repeats=500,
+)
+
+
+def seconds(recipe: Recipe, executor: Executor) -> float:
+    """One sweep."""
+    began = time.perf_counter()
+    assert len(sweep(recipe, executor)) == len(recipe.cells())
+    return time.perf_counter() - began
+
+
+def in_turn(runs: dict[str, Executor]) -> dict[str, list[float]]:
+    """ROUNDS times each, in turn, so that what else the machine does falls on all of them."""
+    for executor in runs.values():
+        sweep(WARM, executor)
+    took: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(ROUNDS):
+        for name, executor in runs.items():
+            took[name].append(seconds(RECIPE, executor))
+    return took
+
+
+def resident() -> float:
+    """Megabytes that this process and its children hold."""
+    me = os.getpid()
+    total = 0
+    for entry in Path("/proc").iterdir():
+        try:
+            fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            if entry.name == str(me) or int(fields[1]) == me:
+                total += int((entry / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        except (OSError, ValueError, IndexError):  # not a process, or one that has just ended
+            continue
+    return total / 1e6
+
+
+def memory(executor: Executor) -> list[float]:
+    """Megabytes after each thousand of MANY's cells."""
+    held: list[float] = []
+
+    def note(at: Progress) -> None:
+        if at.completed >= 1000 * (len(held) + 1):
+            held.append(resident())
+
+    sweep(MANY, executor, progress=note)
+    return held
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    parser.add_argument("--without-memory", action="store_true", help="leave out the 10,000 cells")
+    options = parser.parse_args()
+    cores = executors.Cores(WORKERS)
+    cluster = {"n_workers": WORKERS, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
+    with LocalCluster(**cluster) as started, executors.opened(started.scheduler_address) as dask:
+        took = in_turn({"serial": executors.Serial(), "cores": cores, "dask": dask})
+    median = {name: statistics.median(values) for name, values in took.items()}
+    figures: dict[str, float | list[float]] = {f"{name} seconds": values for name, values in took.items()}
+    figures["efficiency"] = median["serial"] / (WORKERS * median["cores"])
+    figures["dask over cores"] = median["dask"] / median["cores"]
+    for name, values in took.items():
+        spread = f"{min(values):.2f} - {max(values):.2f}"
+        print(f"{name:8} {len(RECIPE.cells())} cells: median {median[name]:.2f} s ({spread})")
+    print(f"efficiency on {WORKERS} cores: {figures['efficiency']:.2f} of ideal")
+    print(f"dask/cores: {figures['dask over cores']:.2f}")
+    if not options.without_memory:
+        held = memory(cores)
+        figures["megabytes by thousand cells"] = held
+        print(f"memory: {held[0]:.0f} MB after 1,000 cells, {held[-1]:.0f} MB after {len(MANY.cells()):,}")
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
