@@ -1,0 +1,36 @@
+"""Remake stored results of the papers' figures: python -m dppca_core.experiments.papers [NAME ...]
+
+Without a name, all of data/recipes. Writes data/results/NAME.csv and NAME.json. Recipes run on all cores,
+those whose result is a time one cell after the other. Exit code 2 for a name that cannot be run.
+"""
+
+import argparse
+import sys
+import time
+
+from dppca_core.experiments import executors
+from dppca_core.experiments.papers import FIGURES, results
+
+TIMED = {run.recipe for figure in FIGURES.values() if figure.metric == "seconds" for run in figure.runs}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The exit code."""
+    parser = argparse.ArgumentParser(prog="python -m dppca_core.experiments.papers", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(results.names()))
+    given = parser.parse_args(arguments)
+    for name in given.names or results.names():
+        started = time.monotonic()
+        try:
+            with executors.opened("serial" if name in TIMED else "cores") as executor:
+                path = results.remake(name, executor, name in TIMED)
+        except (ValueError, OSError) as reason:
+            print(f"error: {reason}", file=sys.stderr)
+            return 2
+        print(f"{path.name}: {time.monotonic() - started:,.0f} s", file=sys.stderr, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

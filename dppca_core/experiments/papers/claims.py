@@ -1,0 +1,160 @@
+"""Conditions that figures are checked by, each made from the words of a claim. All look at curves alone.
+
+Two means count as different where their 95 % intervals are apart. That is stricter than a test at 5 %: for
+equal means with intervals of equal width it errs with a probability of about 1 in 200.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import pandas as pd
+
+from dppca_core.experiments.papers.figure import Check, Printed
+
+_MISSING = "nothing to compare: the curves are not in this result"
+
+
+class _Mean(NamedTuple):
+    mean: float
+    low: float
+    high: float
+    runs: float
+
+    def __str__(self) -> str:
+        if not self.low < self.high:  # a formula, or one run
+            return _number(self.mean)
+        return f"{_number(self.mean)} [{_number(self.low)}, {_number(self.high)}]"
+
+
+_Curve = dict[float, _Mean]
+_Judge = Callable[[dict[str, _Curve]], tuple[bool, str]]
+
+
+def _check(name: str, judge: _Judge) -> Check:
+    def of(curves: pd.DataFrame) -> tuple[bool, str]:
+        found: dict[str, _Curve] = {}
+        for row in curves.sort_values("x", kind="stable").to_dict("records"):
+            mean = _Mean(*(float(row[key]) for key in _Mean._fields))
+            found.setdefault(str(row["label"]), {})[float(row["x"])] = mean
+        return judge(found)
+
+    return Check(name, of)
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if not 1000 <= abs(value) < 1e6 else f"{value:,.0f}"
+
+
+def near(name: str, printed: Sequence[Printed], within: float) -> Check:
+    """Every printed number that was measured is met up to `within`."""
+
+    def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
+        pairs = [
+            (abs(curves[label][x].mean - value), label, x, value)
+            for label, x, value, _ in printed
+            if x in curves.get(label, {})
+        ]
+        if not pairs:
+            return False, _MISSING
+        far, label, x, value = max(pairs)
+        met = sum(pair[0] <= within for pair in pairs)
+        return far <= within, (
+            f"{met} of {len(pairs)} printed numbers are met within {_number(within)}; furthest is {label} at "
+            f"{_number(x)}, where {_number(value)} is printed and {curves[label][x]} measured"
+        )
+
+    return _check(name, judge)
+
+
+def spans(name: str, printed: Sequence[Printed]) -> Check:
+    """Each printed number is what one run may give: within the 95 % prediction interval of a single run.
+
+    Student's t; for papers that do not say how many runs their curves are means of. It may be one.
+    """
+
+    def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
+        said, good = [], True
+        for label, x, value, _ in printed:
+            if x not in curves.get(label, {}):
+                continue
+            mean, low, high, runs = curves[label][x]
+            half = (high - low) / 2 * math.sqrt(runs + 1)
+            good &= abs(value - mean) <= half
+            said.append(
+                f"{_number(value)} is printed at {_number(x)}, single runs reach from "
+                f"{_number(mean - half)} to {_number(mean + half)}"
+            )
+        return bool(said) and good, "; ".join(said) or _MISSING
+
+    return _check(name, judge)
+
+
+def below(name: str, lower: str, upper: str, at: Sequence[float] | None = None) -> Check:
+    """One curve is below another, with their intervals apart, wherever both were measured (or at these x)."""
+    return ranked(name, (lower, upper), at)
+
+
+def ranked(name: str, labels: Sequence[str], at: Sequence[float] | None = None) -> Check:
+    """Curves in this order from the lowest, each apart from the next, wherever measured (or at these x)."""
+
+    def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
+        said, good = [], True
+        for lower, upper in pairwise(labels):
+            first, second = curves.get(lower, {}), curves.get(upper, {})
+            common = [x for x in first if x in second and (at is None or x in at)]
+            if not common:
+                return False, _MISSING
+            apart = sum(first[x].high < second[x].low for x in common)
+            good &= apart == len(common)
+            worst = max(common, key=lambda x: first[x].high - second[x].low)
+            said.append(
+                f"{lower} is below {upper}, intervals apart, at {apart} of {len(common)} places; closest at "
+                f"{_number(worst)}: {first[worst]} and {second[worst]}"
+            )
+        return good, "; ".join(said)
+
+    return _check(name, judge)
+
+
+def moves(name: str, falls: bool, labels: Sequence[str] = ()) -> Check:
+    """Every curve (or these) ends below where it began (or above), intervals apart, and never turns back.
+
+    It turns back where a step goes the other way with intervals apart.
+    """
+
+    def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
+        said, good = [], True
+        for label in labels or curves:
+            points = list(curves.get(label, {}).items())
+            if len(points) < 2:
+                return False, _MISSING
+            ordered = points if falls else points[::-1]
+            ends = ordered[-1][1].high < ordered[0][1].low
+            back = any(later.low > earlier.high for (_, earlier), (_, later) in pairwise(ordered))
+            good &= ends and not back
+            (begin, first), (end, last) = points[0], points[-1]
+            said.append(
+                f"{label}: {first} at {_number(begin)}, {last} at {_number(end)}"
+                + (", and turns back between" if back else "")
+            )
+        return good, "; ".join(said)
+
+    return _check(name, judge)
+
+
+def against(name: str, labels: Sequence[str], level: float, what: str, *, above: bool = False) -> Check:
+    """The means of these curves (none: of all) stay below a level everywhere, or above it; `what` names "
+    "it."""
+
+    def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
+        kept = [(mean, label, x) for label in labels or curves for x, mean in curves.get(label, {}).items()]
+        if not kept:
+            return False, _MISSING
+        mean, label, x = min(kept) if above else max(kept)
+        holds = mean.mean > level if above else mean.mean < level
+        side = "lowest" if above else "highest"
+        return holds, f"the {side} is {mean}, {label} at {_number(x)}; {what} is {_number(level)}"
+
+    return _check(name, judge)

@@ -1,0 +1,127 @@
+"""Recipes and results of the papers' figures: data/recipes/NAME.json, data/results/NAME.csv and its sidecar.
+
+A result holds what figures are drawn from, to six significant digits: method, point, repeat and metrics, and
+the seconds only where they are the result. The sidecar NAME.json says how it came about, and of which recipe.
+"""
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+
+import pandas as pd
+
+from dppca_core.experiments import recipe_file
+from dppca_core.experiments.recipe import METRICS, WHOLE, Recipe
+from dppca_core.experiments.sweep import sweep
+
+_DATA = Path(__file__).resolve().parents[3] / "data"
+_DIGITS = 6
+_WORDS = ("label", "method", "failed", METRICS["rounds"])
+_PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn")
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """A result and where it comes from: the command, the versions, the seed and the day (ISO 8601)."""
+
+    name: str
+    table: pd.DataFrame
+    command: str
+    versions: Mapping[str, str]
+    seed: int
+    date: str
+    fingerprint: str
+
+
+def names() -> list[str]:
+    """All recipes of the papers."""
+    return sorted(path.stem for path in (_DATA / "recipes").glob("*.json"))
+
+
+def recipe(name: str) -> Recipe:
+    """The recipe of that name. Raises ValueError for an unknown name."""
+    path = _DATA / "recipes" / f"{name}.json"
+    if name not in names():
+        raise ValueError(f"recipe must be one of {', '.join(names())}, got {name!r}")
+    return recipe_file.read(path)
+
+
+def fingerprint(chosen: Recipe) -> str:
+    """Sixteen letters for the whole recipe."""
+    plain = json.dumps(recipe_file.to_dict(chosen), sort_keys=True)
+    return hashlib.sha256(plain.encode()).hexdigest()[:16]
+
+
+def stored(name: str, folder: Path | None = None) -> Stored:
+    """The stored result. Raises ValueError for one that is absent or of another recipe than today's."""
+    place = folder or _DATA / "results"
+    again = f"run python -m dppca_core.experiments.papers {name}"
+    chosen = recipe(name)
+    try:
+        told = json.loads((place / f"{name}.json").read_text(encoding="utf-8"))
+        kinds = dict.fromkeys(_WORDS, "str") | dict.fromkeys(("repeat", *WHOLE), "int64")
+        table = pd.read_csv(place / f"{name}.csv", keep_default_na=False, na_values=_empty(), dtype=kinds)
+    except FileNotFoundError as reason:
+        raise ValueError(f"{name} must have a result in data/results: {again}") from reason
+    mark = fingerprint(chosen)
+    if told["recipe"] != mark:
+        raise ValueError(f"data/results/{name}.csv must be of its recipe, it is of another: {again}")
+    return Stored(name, table, told["command"], told["versions"], told["seed"], told["date"], mark)
+
+
+def _empty() -> dict[str, list[str]]:
+    return {name: [""] for name in (*METRICS.values(), "seconds") if name not in _WORDS}
+
+
+def remake(name: str, executor: Executor | None, timed: bool, folder: Path | None = None) -> Path:
+    """Run a recipe and write its result. timed: keep the seconds. Raises ValueError for an unknown name."""
+    chosen, place = recipe(name), folder or _DATA / "results"
+    table = shown(sweep(chosen, executor), timed)
+    path = place / f"{name}.csv"
+    path.write_text(table.to_csv(index=False, float_format=f"%.{_DIGITS}g"), encoding="utf-8")
+    told = {
+        "command": f"python -m dppca_core.experiments.papers {name}",
+        "recipe": fingerprint(chosen),
+        "seed": chosen.seed,
+        "date": date.today().isoformat(),
+        "versions": {"python": platform.python_version()} | {each: version(each) for each in _PACKAGES},
+    }
+    (place / f"{name}.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    return path
+
+
+def shown(table: pd.DataFrame, timed: bool = False) -> pd.DataFrame:
+    """A sweep's table with what a result keeps of it."""
+    dropped = ["noise_std", "bytes_sent_per_hospital", "notes", "recipe", *([] if timed else ["seconds"])]
+    kept = table.drop(columns=dropped)
+    rounds = METRICS["rounds"]
+    if rounds in kept:
+        kept[rounds] = kept[rounds].map(_rounded)
+    return kept
+
+
+def _rounded(word: str) -> str:
+    return " ".join(f"{float(part):.{_DIGITS}g}" for part in word.split())
+
+
+def thinned(chosen: Recipe, repeats: int = 3, points: int = 3) -> Recipe:
+    """A quicker recipe: at most so many repeats, and values of each swept parameter, the first and last among
+    them. Its rows are rows of the whole recipe's table. Raises ValueError for fewer than one.
+    """
+    if min(repeats, points) < 1:
+        raise ValueError(f"repeats and points must be at least 1, got {repeats!r} and {points!r}")
+
+    def thin(values: tuple[float | int, ...]) -> tuple[float | int, ...]:
+        if len(values) <= points:
+            return values
+        last = len(values) - 1
+        return tuple(values[round(i * last / max(points - 1, 1))] for i in range(points))
+
+    axes = tuple(replace(axis, values=thin(axis.values)) for axis in chosen.swept)
+    return replace(chosen, swept=axes, repeats=min(repeats, chosen.repeats))
