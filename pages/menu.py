@@ -26,5 +26,5 @@ menu = {
     if (HERE / section).is_dir()
 }
 page = st.navigation(menu)
-controls.render()
+controls.render(page.url_path)
 page.run()

@@ -226,4 +226,6 @@ def rough_seconds(recipe: Recipe, cell: Placed, fresh: bool) -> float:
     k = int(values.get("k", own.k if isinstance(own, SpikedModel) else recipe.k or 1))
     providers = int(values.get("providers", recipe.providers))
     drawing = 7e-11 * d**3 if fresh and synthetic else 0.0
+    if drawing and recipe.scaling == "unit":  # row by row
+        drawing += int(values.get("n", recipe.n or 0)) * d * (1.4e-8 + 1e-10 * d)
     return 5e-4 + drawing + run_seconds(cell.variant.method, d, k, providers)

@@ -13,8 +13,11 @@ from typing import Any
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.datasets import TABLES
+from dppca_core.experiments import Recipe
 from dppca_core.experiments.live import EPSILONS
+from dppca_core.experiments.papers import FIGURES
 from dppca_core.methods import METHODS
+from dppca_core.spiked import SpikedModel
 from pages.shared.text import number
 
 Value = float | int | str | bool
@@ -240,8 +243,19 @@ def _of_bounds() -> list[Choice]:
     return own
 
 
-CHOICES |= {choice.key: choice for choice in _of_bounds()}
+def _of_papers() -> list[Choice]:
+    """The papers page's own controls: which figure, and which of its runs."""
+    titles = {key: f"{figure.paper.rsplit(',', 1)[0]} · {figure.title}" for key, figure in FIGURES.items()}
+    most = max(len(figure.runs) for figure in FIGURES.values())
+    return [
+        Choice("figure", "Figure or table", "Figure or table", tuple(titles), next(iter(titles)), titles),
+        Choice("run", "Run", "Run", tuple(range(most)), 0),
+    ]
+
+
+CHOICES |= {choice.key: choice for choice in (*_of_bounds(), *_of_papers())}
 BOUND_KEYS = tuple(choice.key for choice in _of_bounds())
+PAPER_KEYS = tuple(choice.key for choice in _of_papers())
 Settings = dict[str, Any]
 
 
@@ -257,6 +271,30 @@ def to_link(settings: Settings) -> dict[str, str]:
     }
 
 
+def of_recipe(recipe: Recipe) -> Settings | None:
+    """The explorer's settings for a recipe at the middle of its sweep, or None where no sliders say it."""
+    population = recipe.population
+    if not isinstance(population, SpikedModel) or population.bulk[0] != 0 or recipe.bound is not None:
+        return None
+    middle = {axis.name: axis.values[len(axis.values) // 2] for axis in recipe.swept}
+    own = next((dict(one.options) for one in recipe.methods if one.method == "dps_pca"), {})
+    values = {name: getattr(recipe, name) for name in ("epsilon", "delta", "n", "providers", "iterations")}
+    values |= {name: getattr(population, name) for name in ("d", "k", "s", "spike", "seed")}
+    for name in ("s_hat", "burn_in", "provider_noise", "accounting", "neighbours"):
+        values[name] = own.get(name, getattr(recipe, name))
+    values |= middle | {"bulk": population.bulk[1], "share": recipe.largest_share, "scaling": recipe.scaling}
+    values["scaling"] = {"bound": "public"}.get(recipe.scaling, recipe.scaling)
+    asked = {_LINK_NAMES.get(name, name): value for name, value in values.items() if value is not None}
+    for key in ("eps", "delta"):  # the middle of a sweep need not be an option
+        asked[key] = CHOICES[key].nearest(asked[key])
+    known = all(value in CHOICES[key].options for key, value in asked.items())
+    return asked | {"data": SYNTHETIC} if known else None
+
+
+_LINK_NAMES = {
+    **{"epsilon": "eps", "providers": "N", "iterations": "T", "s_hat": "shat", "burn_in": "burn"},
+    "provider_noise": "noise",
+}
 FIXED_BY_TABLE = ("n", "d", "s", "spike", "bulk", "scaling")
 
 

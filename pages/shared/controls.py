@@ -25,7 +25,9 @@ _SHOWN = (
     "loadings",
     "slow",
     *choices.BOUND_KEYS,
+    *choices.PAPER_KEYS,
 )  # what is shown, not what is measured: presets leave it alone
+_WITHOUT_SLIDERS = ("papers",)
 _ENDS = "private ↔ accurate"
 
 
@@ -61,11 +63,16 @@ def _preset(name: str, now: Settings) -> Settings:
 def _apply_preset() -> None:
     name = st.session_state["preset"]
     if name is not None:
-        wanted, _ = choices.reconcile(_preset(name, settings()))
-        st.session_state[_SEEN], st.session_state[_SAID] = wanted, []
-        st.session_state.pop(_MOVED, None)
-        for key, value in wanted.items():
-            st.session_state[key] = value
+        take(_preset(name, settings()))
+
+
+def take(asked: Settings) -> None:
+    """All settings at once: the nearest possible to these."""
+    wanted, _ = choices.reconcile(asked)
+    st.session_state[_SEEN], st.session_state[_SAID] = wanted, []
+    st.session_state.pop(_MOVED, None)
+    for key, value in wanted.items():
+        st.session_state[key] = value
 
 
 def _label(choice: Choice, plain: bool, fixed: str | None) -> str:
@@ -102,8 +109,11 @@ def _why_fixed(key: str, settings: Settings, table: Table | None) -> str | None:
     return None
 
 
-def render() -> None:
-    """The sidebar, and the link that restores this screen. Afterwards `settings()` is possible."""
+def render(page: str = "") -> None:
+    """The sidebar, and the link that restores this screen. Afterwards `settings()` is possible.
+
+    A page that has its settings from elsewhere is without the sliders.
+    """
     now, said = _possible()
     st.session_state[_SEEN], st.session_state[_SAID] = now, said
     for key, value in now.items():
@@ -116,6 +126,9 @@ def render() -> None:
     if st.query_params.to_dict() != link:
         st.query_params.from_dict(link)
     plain, table = now["view"] == "board", TABLES.get(now["data"])
+    if page in _WITHOUT_SLIDERS:
+        st.sidebar.caption("This page runs the papers' own settings. The sliders are on the other pages.")
+        return
     with st.sidebar:
         st.selectbox(
             *("Start from", list(PRESETS)),

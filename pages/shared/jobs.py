@@ -215,11 +215,12 @@ def _said(job: Job) -> str:
     if job.state == "waiting":
         return "Waiting for other visitors' runs to end"
     seconds = job.progress.seconds_left
-    left = "" if seconds is None else f", about {_time(seconds)} left"
+    left = "" if seconds is None else f", about {time_said(seconds)} left"
     return f"{job.progress.completed:,} of {job.progress.total:,} runs measured{left}"
 
 
-def _time(seconds: float) -> str:
+def time_said(seconds: float) -> str:
+    """A time as people say it."""
     if seconds < 90:
         return f"{max(round(seconds), 1)} s"
     return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -44,6 +44,19 @@ def guarantee_notes(kinds: Iterable[str], plain: bool = False) -> str:
     )
 
 
+_SYMBOLS = {
+    **{"epsilon": "ε", "delta": "δ", "s_hat": "ŝ", "providers": "N", "iterations": "T", "spike": "λ"},
+    **{"gamma": "γ", "alpha": "α", "sigma": "σ", "lambda": "λ"},
+}
+
+
+def symbols(words: str) -> str:
+    """The core's words for parameters as a reader of the papers writes them; "sqrt 2" as √2."""
+    for name, symbol in _SYMBOLS.items():
+        words = re.sub(rf"\b{name}\b", symbol, words)
+    return re.sub(r"\bsqrt (\d+)", r"√\1", words)
+
+
 def number(value: float) -> str:
     """1e-05 -> 1e-5, 100000 -> 100,000, 0.25 -> 0.25."""
     if isinstance(value, int):

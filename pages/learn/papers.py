@@ -1,0 +1,168 @@
+"""Every figure and table of the papers: what is printed, our stored run, and running it again here."""
+
+import json
+import platform
+
+import streamlit as st
+
+from dppca_core.experiments import recipe_file
+from dppca_core.experiments.papers import FIGURES, Figure, Finding, Run, recipe
+from pages.shared import choices, controls, exports, jobs, live, paper_charts, paper_results, text
+from pages.shared.paper_results import WORDS, Result
+
+REFRESH_SECONDS = 0.7
+
+
+def figure_chosen() -> None:
+    """Another figure starts at its first run."""
+    controls.set_to("figure", st.session_state["figure"])
+    controls.set_to("run", 0)
+
+
+def row_chosen() -> None:
+    """A row of the overview opens its figure and run."""
+    rows = st.session_state["overview"]["selection"]["rows"]
+    if rows:
+        row = paper_results.overview().iloc[rows[0]]
+        controls.set_to("figure", row["key"])
+        controls.set_to("run", int(row["run"]))
+
+
+def run_again(run: Run, quick: bool) -> None:
+    """Start the visitor's own run."""
+    jobs.start(paper_results.place(run), paper_results.again(run, quick, controls.settings()["seed"]))
+
+
+def offer(run: Run) -> None:
+    """The buttons that run it again, with the seed and the time it takes."""
+    st.markdown("**Run it again here**")
+    left, middle, right = st.columns([2, 2, 2], vertical_alignment="bottom")
+    seed = controls.settings()["seed"]
+    for column, quick, words in ((left, True, "A quick version"), (middle, False, "All of it")):
+        seconds = paper_results.expected(paper_results.again(run, quick, seed))
+        column.button(
+            f"{words} (about {jobs.time_said(seconds)})",
+            key=f"again {quick}",
+            on_click=run_again,
+            args=(run, quick),
+            width="stretch",
+        )
+    with right:
+        controls.choose("seed")
+
+
+def panel(figure: Figure, run: Run, kept: Result) -> None:
+    """The chart with both runs, how the second one stands, and what both say."""
+    second = paper_results.rerun(figure, run)
+    chosen = recipe(run.recipe) if run.recipe else None
+    drawn = paper_charts.comparison(figure, chosen, kept.curves, second)
+    live.figure(drawn, key="paper figure")
+    job = jobs.at(paper_results.place(run)) if run.recipe else None
+    if job is not None:
+        jobs.status(job, paper_results.place(run))
+        if second is not None and not job.running:
+            own = figure.verdict(run, job.table())
+            words = f"Seed {job.recipe.seed}, {len(job.table()):,} runs: this one {WORDS[own.reproduced]}."
+            st.markdown(f"**{words}** {paper_results.agreement(kept.curves, second)}")
+            findings(own.findings)
+    if refreshing and job is not None and not job.running:
+        st.rerun()
+
+
+def findings(found: tuple[Finding, ...]) -> None:
+    """Each condition, ticked or crossed, with its numbers; a board sees the conditions alone."""
+    plain = controls.settings()["view"] == "board"
+    lines = []
+    for one in found:
+        numbers = "" if plain else f" {one.sentence[:1].upper()}{one.sentence[1:]}."
+        lines.append(f"{'✓' if one.holds else '✗'} **{one.check[:1].upper()}{one.check[1:]}.**{numbers}")
+    st.markdown(text.symbols("  \n".join(lines)))
+
+
+def source(figure: Figure, run: Run, kept: Result) -> None:
+    """Paper, notes, command, versions, seed and date."""
+    with st.expander("Where this comes from"):
+        notes = "\n".join(f"- {note}" for note in figure.notes)
+        st.markdown(f"**{figure.paper}, {figure.title}.**\n{text.symbols(notes)}")
+        if kept.source is None:
+            st.caption("A formula: nothing is drawn at random.")
+            return
+        versions = ", ".join(f"{name} {value}" for name, value in kept.source.versions.items())
+        told = f"Stored {kept.source.date} by `{kept.source.command}`"
+        st.markdown(f"{told}; seed {kept.source.seed}; {versions}.")
+        st.caption(f"Recipe {kept.source.fingerprint}. This page runs on Python {platform.python_version()}.")
+        st.markdown("Without a screen, on all cores or a cluster:")
+        st.code(
+            f"python -m dppca_core.experiments data/recipes/{run.recipe}.json --out {run.recipe}.csv", "bash"
+        )
+        st.code(json.dumps(recipe_file.to_dict(recipe(run.recipe)), indent=1), language="json")
+
+
+def vary(run: Run) -> None:
+    """Take the recipe's settings to the explorer, where its sliders can express them."""
+    asked = choices.of_recipe(recipe(run.recipe)) if run.recipe else None
+    if asked is not None and st.button("Vary it in the explorer", key="vary"):
+        controls.take(controls.settings() | asked)
+        st.switch_page("explore/explorer.py")
+
+
+st.title("Do we get what the papers got?")
+everything = paper_results.overview()
+reproduced = int((everything["verdict"] == WORDS[True]).sum())
+st.markdown(
+    f"Every figure and table of the four papers, run again: {reproduced} of {len(everything)} runs come out "
+    "as printed, and the others say why not."
+)
+controls.view_switches(("view",))
+controls.notices()
+settings = controls.settings()
+words = choices.CHOICES["figure"]
+st.selectbox(words.label, words.options, key="figure", format_func=words.text, on_change=figure_chosen)
+figure = FIGURES[settings["figure"]]
+index = min(settings["run"], len(figure.runs) - 1)
+if len(figure.runs) > 1:
+    st.segmented_control(
+        "Run",
+        range(len(figure.runs)),
+        default=index,
+        key=f"run of {figure.key}",
+        format_func=lambda place: text.symbols(figure.runs[place].title),
+        label_visibility="collapsed",
+        required=True,
+        on_change=lambda: controls.set_to("run", st.session_state[f"run of {figure.key}"]),
+    )
+run = figure.runs[index]
+kept = paper_results.result(figure.key, index)
+st.subheader(f"{figure.title}: {WORDS[kept.verdict.reproduced]}")
+left, right = st.columns(2)
+left.markdown(text.symbols(f"**Printed.** {figure.shows} {figure.claim}"))
+because = kept.verdict.because or "Every condition below holds on the stored run."
+right.markdown(text.symbols(f"**Found ({run.title}).** {because}"))
+job = jobs.at(paper_results.place(run)) if run.recipe else None
+refreshing = job is not None and job.running
+st.fragment(panel, run_every=REFRESH_SECONDS if refreshing else None)(figure, run, kept)
+st.markdown("**What was checked on the stored run**")
+findings(kept.verdict.findings)
+if run.recipe:
+    offer(run)
+    vary(run)
+st.markdown(
+    "**Try this:** run it again with another seed: the curves move within their intervals, the verdict "
+    "stays. A verdict that changed with the seed would be luck."
+)
+exports.downloads(
+    kept.source.table if kept.source else kept.curves,
+    lambda: paper_charts.comparison(figure, recipe(run.recipe) if run.recipe else None, kept.curves),
+    figure.key,
+)
+st.subheader("All figures and tables")
+st.dataframe(
+    everything,
+    column_order=("paper", "figure", "what was run", "verdict"),
+    hide_index=True,
+    height="content",
+    key="overview",
+    on_select=row_chosen,
+    selection_mode="single-row",
+)
+source(figure, run, kept)

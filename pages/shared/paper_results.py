@@ -1,0 +1,101 @@
+"""What the papers page shows of a figure: stored curves and verdicts, and how a second run compares."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dppca_core.experiments import Recipe, task
+from dppca_core.experiments.papers import FIGURES, Figure, Run, Stored, Verdict, recipe, stored, thinned
+from pages.shared import jobs
+from pages.shared.text import number, short, symbols
+
+WORDS = {True: "comes out as printed", False: "does not come out as printed"}
+QUICK_REPEATS, QUICK_POINTS = 3, 4
+
+
+class Result(NamedTuple):
+    """A run's stored curves and what they say; `source` is None for a formula."""
+
+    curves: pd.DataFrame
+    verdict: Verdict
+    source: Stored | None
+
+
+@st.cache_resource(max_entries=128, show_spinner=False)
+def result(key: str, index: int) -> Result:
+    """The stored result of a figure's run. Raises ValueError where there is none."""
+    figure = FIGURES[key]
+    run = figure.runs[index]
+    source = stored(run.recipe) if run.recipe else None
+    table = source.table if source else None
+    return Result(figure.curves(run, table), figure.verdict(run, table), source)
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def overview() -> pd.DataFrame:
+    """Every run of every figure with its verdict."""
+    rows = [
+        {
+            "key": key,
+            "run": index,
+            "paper": figure.paper,
+            "figure": figure.title,
+            "what was run": run.title,
+            "verdict": WORDS[result(key, index).verdict.reproduced],
+        }
+        for key, figure in FIGURES.items()
+        for index, run in enumerate(figure.runs)
+    ]
+    return pd.DataFrame(rows)
+
+
+def place(run: Run) -> str:
+    """Where a visitor's second run of it is kept."""
+    return f"papers {run.recipe}"
+
+
+def again(run: Run, quick: bool, seed: int) -> Recipe:
+    """The recipe of a second run: all of it, or a few repeats at a few points."""
+    whole = replace(recipe(run.recipe), seed=seed)
+    return thinned(whole, QUICK_REPEATS, QUICK_POINTS) if quick else whole
+
+
+@lru_cache(maxsize=128)
+def expected(chosen: Recipe) -> float:
+    """Rough seconds of a sweep on one core."""
+    return sum(seconds for seconds, _ in task.grouped(chosen, chosen.cells()))
+
+
+def rerun(figure: Figure, run: Run) -> pd.DataFrame | None:
+    """Curves of the visitor's second run so far, or None."""
+    job = jobs.at(place(run)) if run.recipe else None
+    if job is None or not len(job.table()):
+        return None
+    return figure.curves(run, job.table())
+
+
+def agreement(first: pd.DataFrame, second: pd.DataFrame) -> str:
+    """How far two runs' means are apart, in their common standard error.
+
+    Half an interval is about two standard errors of its mean: a difference has the root of both, squared.
+    """
+    both = first.merge(second, on=["label", "x"], suffixes=("", " again"))
+    both = both[np.isfinite(both["mean"]) & np.isfinite(both["mean again"])]
+    if both.empty:
+        return "Nothing to compare yet."
+    gap = (both["mean"] - both["mean again"]).abs()
+    worst = both.loc[gap.idxmax()]
+    where = symbols(f"{worst['label']} at {number(float(worst['x']))}").strip()
+    halves = np.hypot(both["high"] - both["mean"], both["high again"] - both["mean again"])
+    known = halves[np.isfinite(halves) & (halves > 0)]
+    inside = int((gap[known.index] <= known).sum())
+    said = f"Means differ by at most {short(float(gap.max()))} ({where})"
+    if len(known):
+        said += f"; {inside} of {len(known)} differences lie within their 95 % interval"
+    return said + "."

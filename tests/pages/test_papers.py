@@ -1,0 +1,115 @@
+"""The papers page: every figure opens, says its verdict, and can be run again."""
+
+import time
+
+import pytest
+
+from dppca_core.experiments.papers import FIGURES, recipe
+from pages.shared import choices, exports, jobs, paper_charts, paper_results, text
+
+PAGE = "learn/papers.py"
+RUNS = [(key, index) for key, figure in FIGURES.items() for index in range(len(figure.runs))]
+
+
+@pytest.mark.parametrize(("key", "index"), RUNS)
+def test_every_run_opens_with_its_verdict(screen, key, index):
+    page = screen(PAGE, figure=key, run=str(index))
+    figure = FIGURES[key]
+    verdict = paper_results.result(key, index).verdict
+    assert f"{figure.title}: {paper_results.WORDS[verdict.reproduced]}" in [
+        h.value for h in page.app.subheader
+    ]
+    assert ("✗" in page.markdown) != verdict.reproduced
+    drawn = page.figure
+    assert [trace["name"] for trace in drawn["data"]].count("open: printed in the paper") == bool(
+        figure.printed
+    )
+    assert {"figure", "run"} >= set(page.link) - {"repeats"}
+
+
+def test_the_sentence_counts_what_comes_out_as_printed(screen):
+    table = paper_results.overview()
+    page = screen(PAGE)
+    reproduced = sum(paper_results.result(key, index).verdict.reproduced for key, index in RUNS)
+    assert f"{reproduced} of {len(RUNS)} runs come out as printed" in page.markdown
+    assert list(zip(table["key"], table["run"], strict=True)) == RUNS
+
+
+def test_another_figure_starts_at_its_first_run(screen):
+    page = screen(PAGE, figure="ge-3b", run="1")
+    page.move("figure", "ge-4b")
+    assert page.setting("run") == 0 and page.link == {"figure": "ge-4b", "repeats": "2"}
+
+
+@pytest.mark.parametrize(
+    "link", [{"figure": "<script>"}, {"figure": "ge-9"}, {"run": "5"}, {"run": "x"}], ids=str
+)
+def test_a_hostile_link_gets_a_page(screen, link):
+    assert "come out as printed" in screen(PAGE, **link).markdown
+
+
+def test_running_again_draws_beside_the_stored_run_and_judges_itself(screen):
+    page = screen(PAGE, figure="ge-3a", seed="1")
+    quick = next(button for button in page.app.button if button.key == "again True")
+    quick.click()
+    page.run()
+    for _ in range(200):
+        if "Seed 1, " in page.markdown:
+            break
+        time.sleep(0.1)
+        page.run()
+    assert "Seed 1, 12 runs: this one" in page.markdown and "Means differ by at most" in page.markdown
+    names = [trace["name"] for trace in page.figure["data"]]
+    assert "run again" in names and len(names) > len(set(names)) - 1
+
+
+def test_a_board_sees_conditions_without_numbers(screen):
+    plain, full = screen(PAGE, figure="ge-3a", view="board"), screen(PAGE, figure="ge-3a")
+    assert "✓" in plain.markdown and len(plain.markdown) < len(full.markdown)
+
+
+def test_equal_runs_agree_and_shifted_ones_do_not():
+    curves = paper_results.result("ge-3a", 0).curves
+    assert "differ by at most 0 " in paper_results.agreement(curves, curves)
+    shifted = curves.assign(mean=curves["mean"] + 1, low=curves["low"] + 1, high=curves["high"] + 1)
+    said = paper_results.agreement(curves, shifted)
+    assert "differ by at most 1.00" in said and "; 0 of " in said
+
+
+@pytest.mark.parametrize("key", [key for key, figure in FIGURES.items() if figure.runs[0].recipe])
+def test_what_the_explorer_is_given_is_the_recipe(key):
+    """Where it is given anything: every setting is one of its options, and those of the model are exact."""
+    chosen = recipe(FIGURES[key].runs[0].recipe)
+    asked = choices.of_recipe(chosen)
+    if asked is None:
+        return
+    assert choices.reconcile(choices.defaults() | asked)[1] == []
+    assert (asked["d"], asked["k"]) != (0, 0) and asked["k"] in (chosen.population.k, *chosen.swept[0].values)
+
+
+def test_figure_3a_can_be_varied_in_the_explorer():
+    asked = choices.of_recipe(recipe("ge-3a"))
+    assert asked is not None
+    assert (asked["d"], asked["shat"], asked["accounting"], asked["scaling"]) == (
+        1000,
+        50,
+        "as-printed",
+        "largest",
+    )
+
+
+def test_the_figure_leaves_as_one_file():
+    figure = FIGURES["ge-3a"]
+    drawn = paper_charts.comparison(figure, recipe("ge-3a"), paper_results.result("ge-3a", 0).curves)
+    page = exports.html(drawn, figure.title)
+    assert "Figure 3(a)" in page and 'src="http' not in page and 3e6 < len(page) < 6e6
+
+
+def test_parameters_are_written_as_symbols():
+    assert text.symbols("epsilon = 1, s_hat = 5, sqrt 10, epsilons") == "ε = 1, ŝ = 5, √10, epsilons"
+
+
+def test_expected_times_grow_with_the_recipe():
+    run = FIGURES["ge-3a"].runs[0]
+    quick, whole = (paper_results.expected(paper_results.again(run, quick, 0)) for quick in (True, False))
+    assert 0 < quick < whole and jobs.time_said(quick)
