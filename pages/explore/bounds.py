@@ -4,7 +4,18 @@ import streamlit as st
 
 from dppca_core.experiments.live import EPSILONS
 from dppca_core.figure2 import Figure2
-from pages.shared import bound_charts, bound_controls, cached, charts, controls, live, origins, scenes, text
+from pages.shared import (
+    bound_charts,
+    bound_controls,
+    cached,
+    charts,
+    controls,
+    exports,
+    live,
+    origins,
+    scenes,
+    text,
+)
 
 REFRESH_SECONDS = 0.6  # while runs are still being measured
 
@@ -24,11 +35,15 @@ evaluated = {name: bound_controls.evaluated(scene, name, settings) for name in c
 here = {name: bounds[EPSILONS.index(epsilon)] for name, bounds in evaluated.items()}
 
 
+def scale_of() -> charts.Scale:
+    """The metric on screen; no bound here speaks of energy."""
+    metric = "sin" if settings["metric"] == "energy" else settings["metric"]
+    return charts.Scale(found, settings | {"metric": metric})
+
+
 def measured() -> None:
     """The error against epsilon, with all chosen bounds; Ge's terms beside it."""
-    scale = charts.Scale(
-        found, settings | {"metric": "sin" if settings["metric"] == "energy" else settings["metric"]}
-    )
+    scale = scale_of()
     for cell in found.missing((of, e, 0) for e in EPSILONS) if of in found.names else ():
         found.try_cell(*cell)
     st.markdown(f"**{bound_controls.headline(found, of, here, epsilon, scale)}**")
@@ -63,4 +78,9 @@ if settings["figure2"]:
     live.figure(bound_charts.figure_2(Figure2()), key="figure 2")
     st.caption(text.FIGURE_2)
 st.markdown(f"**Try this:** {text.try_bounds(settings)}")
+exports.downloads(
+    lambda: bound_charts.table(found, of, evaluated),
+    lambda: bound_charts.against_epsilon(found, of, evaluated, epsilon, scale_of()),
+    "dppca-bounds",
+)
 origins.page(found, epsilon, settings)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dppca_core.experiments.live import EPSILONS
-from pages.shared import cached, charts, controls, live, origins, readout, scenes, text
+from pages.shared import cached, charts, controls, exports, live, origins, readout, scenes, text
 
 REFRESH_SECONDS = 0.6  # while runs are still being measured
 
@@ -47,11 +47,5 @@ st.fragment(panels, run_every=REFRESH_SECONDS if refreshing else None)()
 
 controls.slow_methods(found)
 st.markdown(f"**Try this:** {text.try_explorer(settings)}")
-st.download_button(
-    "Download the data",
-    lambda: found.table().to_csv(index=False),
-    "dppca-explorer.csv",
-    "text/csv",
-    on_click="ignore",
-)
+exports.downloads(found.table, lambda: readout.payload(found, epsilon, settings), "dppca-explorer")
 origins.page(found, epsilon, settings)

@@ -151,9 +151,10 @@ st.markdown(
     "stays. A verdict that changed with the seed would be luck."
 )
 exports.downloads(
-    kept.source.table if kept.source else kept.curves,
+    lambda: kept.source.table if kept.source else kept.curves,
     lambda: paper_charts.comparison(figure, recipe(run.recipe) if run.recipe else None, kept.curves),
     figure.key,
+    text.symbols(f"{figure.paper}, {figure.title}: {run.title}"),
 )
 st.subheader("All figures and tables")
 st.dataframe(

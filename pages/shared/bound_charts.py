@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.live import EPSILONS, TRACED, Results, quantiles
@@ -88,6 +89,24 @@ def against_epsilon(
         | ticks,
         height=460,
     )
+
+
+def table(found: Results, of: str, evaluated: Mapping[str, Sequence[Bound]]) -> pd.DataFrame:
+    """Tidy: the measured runs of method `of`, then every bound at every epsilon, all as sin Theta."""
+    most = math.sqrt(min(found.scene.k, found.scene.d - found.scene.k))
+    runs = [
+        {"what": "measured", "name": of, "epsilon": e, "repeat": repeat, "sin_theta": float(cell.sin[-1])}
+        for e in EPSILONS
+        for repeat, cell in enumerate(found.measured(of, e))
+    ]
+    bounds = [
+        {"what": BOUNDS[name].kind, "name": name, "epsilon": e, "sin_theta": bound.final}
+        | {"state": state(name, bound, most)}
+        for name, row in evaluated.items()
+        for e, bound in zip(EPSILONS, row, strict=True)
+    ]
+    columns = ["what", "name", "epsilon", "repeat", "sin_theta", "state"]
+    return pd.DataFrame([*runs, *bounds], columns=columns).astype({"repeat": "Int64"})
 
 
 def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float, top: float) -> list[Trace]:

@@ -10,28 +10,55 @@ import plotly.graph_objects as go
 import streamlit as st
 
 _OURS = ("meta", "uirevision")  # for our own component
+# Shares of the width, with room for the names of the third panel: in the browser our component places them.
+_PANELS = {"": (0.0, 0.26), "2": (0.29, 0.55), "3": (0.76, 1.0)}
+_TITLES_AT = (0.0, 0.29, 0.62)
+
+
+def still(figure: dict[str, Any]) -> dict[str, Any]:
+    """A figure of ours as Plotly alone understands it: the active frame, its panels in their places."""
+    frame = figure["frames"][figure["active"]] if figure["frames"] else {"traces": {}}
+    data = [
+        {name: value for name, value in (trace | frame["traces"].get(str(i), {})).items() if name != "meta"}
+        for i, trace in enumerate(figure["data"])
+    ]
+    layout = {name: value for name, value in figure["layout"].items() if name not in _OURS}
+    if "xaxis3" in layout:
+        for panel, domain in _PANELS.items():
+            layout[f"xaxis{panel}"] = layout[f"xaxis{panel}"] | {"domain": domain}
+        layout["yaxis3"] = layout["yaxis3"] | {"ticktext": frame["methods"]}
+        layout["annotations"] = [
+            {
+                "text": f"<b>{words}</b>",
+                "xref": "paper",
+                "yref": "paper",
+                "x": x,
+                "y": 1.02,
+                "showarrow": False,
+            }
+            | {"xanchor": "left", "yanchor": "bottom"}
+            for words, x in zip(figure["layout"]["meta"]["titles"], _TITLES_AT, strict=True)
+        ]
+        layout["height"] = 620
+    return {"data": data, "layout": layout}
 
 
 def html(figure: dict[str, Any], title: str) -> str:
     """The figure with the chart library inside (4.8 MB): opens from disk, interactive."""
-    layout = {key: value for key, value in figure["layout"].items() if key not in _OURS}
-    data = [{key: value for key, value in trace.items() if key != "meta"} for trace in figure["data"]]
-    drawn = go.Figure(
-        {"data": data, "layout": layout | {"template": "plotly_white", "title": {"text": title}}}
-    )
-    drawn.update_layout(margin={"t": 60})
+    drawn = go.Figure(still(figure))
+    drawn.update_layout(template="plotly_white", title={"text": title}, margin={"t": 90})
     page: str = drawn.to_html(include_plotlyjs=True, full_html=True)
     return page
 
 
 def downloads(
-    table: pd.DataFrame | Callable[[], pd.DataFrame], figure: Callable[[], dict[str, Any]], name: str
+    table: Callable[[], pd.DataFrame], figure: Callable[[], dict[str, Any]], name: str, title: str = ""
 ) -> None:
     """Two buttons; nothing is built before one is pressed."""
     left, right, _ = st.columns([1, 1, 2])
     left.download_button(
         "Download the data",
-        lambda: (table() if callable(table) else table).to_csv(index=False),
+        lambda: table().to_csv(index=False),
         f"{name}.csv",
         "text/csv",
         on_click="ignore",
@@ -39,7 +66,7 @@ def downloads(
     )
     right.download_button(
         "Download the figure",
-        lambda: html(figure(), name),
+        lambda: html(figure(), title or name),
         f"{name}.html",
         "text/html",
         on_click="ignore",
