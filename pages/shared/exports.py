@@ -44,7 +44,12 @@ def still(figure: dict[str, Any]) -> dict[str, Any]:
 
 
 def html(figure: dict[str, Any], title: str) -> str:
-    """The figure with the chart library inside (4.8 MB): opens from disk, interactive."""
+    """The figure with the chart library inside (4.8 MB): opens from disk, interactive.
+
+    Its own sentence, where it has one, stands instead of the title.
+    """
+    if "words" in figure:
+        title = figure["words"][figure["active"]]["sentence"]
     drawn = go.Figure(still(figure))
     drawn.update_layout(template="plotly_white", title={"text": title}, margin={"t": 90})
     page: str = drawn.to_html(include_plotlyjs=True, full_html=True)

@@ -37,8 +37,8 @@ def test_the_explorers_figure_is_drawn_as_it_stands(payload):
 
 
 def test_the_html_stands_alone(payload):
-    page = exports.html(payload, "What privacy costs")
-    assert "What privacy costs" in page and 3e6 < len(page) < 6e6
+    page = exports.html(payload, "dppca-explorer")
+    assert "With 10,000 patients in 5 hospitals" in page and 3e6 < len(page) < 6e6
     assert not re.search(r"<(script|link|img)[^>]+(src|href)=", page)
     json.dumps(exports.still(payload))
 
