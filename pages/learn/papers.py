@@ -41,7 +41,7 @@ def offer(run: Run) -> None:
     for column, quick, words in ((left, True, "A quick version"), (middle, False, "All of it")):
         seconds = paper_results.expected(paper_results.again(run, quick, seed))
         column.button(
-            f"{words} (about {jobs.time_said(seconds)})",
+            f"{words} (about {jobs.said_seconds(seconds)})",
             key=f"again {quick}",
             on_click=run_again,
             args=(run, quick),

@@ -330,13 +330,12 @@ def _layout(
     }
 
 
-def loadings(found: Results, epsilon: float, limit: int = 40) -> dict[str, Any]:
-    """Heat map of one release's loadings beside the true ones, heaviest rows of either first.
+def loadings(found: Results, basis: Array, limit: int = 40) -> dict[str, Any]:
+    """Heat map of one release's loadings, (d, k), beside the true ones, heaviest rows of either first.
 
     The estimate is turned onto the truth (orthogonal Procrustes): only the subspace is estimated.
     """
     truth = found.truth.basis
-    basis = found.estimate(TRACED, epsilon, 0).basis
     left, _, right = np.linalg.svd(basis.T @ truth)
     turned = basis @ (left @ right)
     weight = np.maximum(np.linalg.norm(truth, axis=1), np.linalg.norm(turned, axis=1))

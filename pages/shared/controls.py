@@ -26,6 +26,7 @@ _SHOWN = (
     "slow",
     *choices.BOUND_KEYS,
     *choices.PAPER_KEYS,
+    *choices.COMPARISON_KEYS,
 )  # what is shown, not what is measured: presets leave it alone
 _WITHOUT_SLIDERS = ("papers",)
 _ENDS = "private ↔ accurate"

@@ -215,11 +215,11 @@ def _said(job: Job) -> str:
     if job.state == "waiting":
         return "Waiting for other visitors' runs to end"
     seconds = job.progress.seconds_left
-    left = "" if seconds is None else f", about {time_said(seconds)} left"
+    left = "" if seconds is None else f", about {said_seconds(seconds)} left"
     return f"{job.progress.completed:,} of {job.progress.total:,} runs measured{left}"
 
 
-def time_said(seconds: float) -> str:
+def said_seconds(seconds: float) -> str:
     """A time as people say it."""
     if seconds < 90:
         return f"{max(round(seconds), 1)} s"

@@ -105,9 +105,10 @@ class View {
     return this.scrubbed ?? this.data.active;
   }
 
-  update(data, use) {
+  update(data, use, pick) {
     const before = this.data;
     this.use = use;
+    this.pick = pick;
     if (before && (before.scene !== data.scene || before.active !== data.active)) {
       this.held = this.settled;
       this.scrubbed = null;
@@ -180,6 +181,10 @@ class View {
     if (frame) layout.yaxis3.ticktext = frame.methods;
     this.words();
     await library.react(this.chart, this.traces(), layout, { displayModeBar: false, responsive: false });
+    if (data.picks && !this.picking) {
+      this.picking = true;
+      this.chart.on("plotly_click", ({ points: [point] }) => this.pick({ name: point.data.uid, x: point.x }));
+    }
     root.dataset.drawn = `${data.scene}:${began}`;
     root.dataset.complete = String(data.complete);
   }
@@ -250,5 +255,9 @@ const views = new WeakMap();
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".dppca-live");
   if (!views.has(root)) views.set(root, new View(root));
-  views.get(root).update(data, (index) => setTriggerValue("use", index));
+  views.get(root).update(
+    data,
+    (index) => setTriggerValue("use", index),
+    (point) => setTriggerValue("pick", point),
+  );
 }

@@ -94,6 +94,15 @@ def count(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
+def patients(number: float) -> str:
+    """Two significant digits: 23,000; 1.2 billion."""
+    value = float(f"{number:.2g}")
+    for unit, name in ((1e9, "billion"), (1e6, "million")):
+        if value >= unit:
+            return f"{value / unit:g} {name}"
+    return f"{value:,.0f}"
+
+
 def size(count_of_bytes: float) -> str:
     """Bytes in the unit a person would use."""
     for unit in ("B", "kB", "MB"):
@@ -177,4 +186,27 @@ def try_bounds(settings: Mapping[str, Any]) -> str:
     return (
         "set *Start* (*More settings*) from near the truth to random: the theorem falls silent, and the "
         "error does not change."
+    )
+
+
+def try_methods(settings: Mapping[str, Any]) -> str:
+    """What to do next on the methods page."""
+    if settings["compare.panel"] == "needed":
+        return (
+            "halve the error wanted: where sampling is what errs, four times the patients are needed; where "
+            "privacy noise is, only twice."
+        )
+    if settings["compare.panel"] == "frontier":
+        return (
+            "click two points of one method, one with much privacy and one with little, and see which "
+            "loadings the noise hides first."
+        )
+    if settings["noise"] == "independent":
+        return (
+            "move *Hospitals* up: methods with a trusted curator or secure sums stay where they are, those "
+            "that trust no server pay for each hospital's own noise."
+        )
+    return (
+        "set *Noise across hospitals* (*More settings*) to independent, then move *Hospitals* up: what "
+        "DPS-PCA pays for a server that nobody need trust."
     )

@@ -143,4 +143,4 @@ def test_long_sweeps_leave_the_server():
     ("seconds", "said"), [(0.2, "1 s"), (89, "89 s"), (600, "10 min"), (7200, "2.0 h")], ids=str
 )
 def test_times_are_said_as_people_say_them(seconds, said):
-    assert jobs.time_said(seconds) == said
+    assert jobs.said_seconds(seconds) == said

@@ -112,4 +112,4 @@ def test_parameters_are_written_as_symbols():
 def test_expected_times_grow_with_the_recipe():
     run = FIGURES["ge-3a"].runs[0]
     quick, whole = (paper_results.expected(paper_results.again(run, quick, 0)) for quick in (True, False))
-    assert 0 < quick < whole and jobs.time_said(quick)
+    assert 0 < quick < whole and jobs.said_seconds(quick)

@@ -1,0 +1,70 @@
+"""Methods against each other: error, time, bytes, patients needed, and the frontier of privacy and error."""
+
+import streamlit as st
+
+from pages.shared import (
+    cached,
+    comparison_controls,
+    comparison_panels,
+    comparison_words,
+    comparisons,
+    controls,
+    origins,
+    releases,
+    scenes,
+    text,
+)
+
+REFRESH_SECONDS = 0.6  # while runs are still being measured
+
+st.title("Compared to what?")
+st.markdown(
+    "The same patients given to every method you choose: what each errs, takes, sends and asks you to trust."
+)
+controls.view_switches(("view",))
+with st.container():
+    controls.notices()
+settings = controls.settings()
+scene, epsilon = scenes.of(settings)
+found = cached.results(scene)
+comparison_controls.choose(settings)
+methods = [name for name in comparison_controls.used(settings) if name not in found.skipped]
+panel = settings["compare.panel"]
+of, place, said = comparisons.of_panel(found, epsilon, methods, settings)
+if said:
+    st.info(said)
+
+
+def panels() -> None:
+    """What has been measured so far, drawn."""
+    if st.session_state.pop(comparison_controls.PICKED_POINT, False):
+        st.rerun()
+    job, asked = comparison_controls.measured(place, of), comparison_controls.heavy(place, of)
+    table = comparison_controls.tables(job, asked)
+    if table is None:
+        st.markdown("None of these methods is quick here: measure one at its button.")
+    elif panel == "needed":
+        controls.choose("compare.target")
+        comparison_panels.needed(found, of, table, settings)
+    elif panel == "frontier":
+        comparison_panels.frontier(found, table, methods, settings, comparison_panels.picked)
+    else:
+        comparison_panels.against(found, of, table, epsilon, settings)
+    comparison_controls.standing(place, of, job, asked)
+    if comparison_controls.measuring(of, job, asked) != refreshing:
+        st.rerun()
+
+
+if of is not None:
+    job, asked = comparison_controls.measured(place, of), comparison_controls.heavy(place, of)
+    refreshing = comparison_controls.measuring(of, job, asked)
+    st.fragment(panels, run_every=REFRESH_SECONDS if refreshing else None)()
+if of is not None and panel == "frontier":
+    name = comparison_controls.release(settings, methods)
+    releases.show(found, name, settings["compare.at"], settings)
+st.caption(comparison_words.notes(found, comparison_controls.used(settings), settings["view"] == "board"))
+printed = comparison_words.printed(scene, methods, epsilon)
+if printed and settings["view"] != "board":
+    st.caption(printed)
+st.markdown(f"**Try this:** {text.try_methods(settings)}")
+origins.page(found, epsilon, settings)

@@ -1,0 +1,307 @@
+"""Methods against each other -> figures as plain dictionaries. No Streamlit: no browser in tests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dppca_core import metrics
+from dppca_core.experiments.live import Results, quantiles
+from dppca_core.experiments.recipe import METRICS, Value
+from dppca_core.methods import METHODS
+from dppca_core.spiked import SpikedModel
+from dppca_core.types import TRUSTS, Array
+from pages.shared import choices, style, text
+from pages.shared.charts import Trace, axis, band, line, rounded
+from pages.shared.choices import Settings
+from pages.shared.comparisons import AXES, Swept
+
+_LOG_FROM = 30.0  # an axis whose ends differ by more is logarithmic
+_ZERO = 1e-7  # errors below are an iteration's tolerance, not a measurement
+
+
+class Measure:
+    """What is on the vertical axis: a column of a sweep's table, in the units of the screen."""
+
+    def __init__(self, found: Results, settings: Settings, panel: str) -> None:
+        self.found, self.panel = found, panel
+        plain = settings["view"] == "board"
+        self.energy = panel == "error" and settings["metric"] == "energy"
+        projector = settings["metric"] == "projector"
+        self.factor = math.sqrt(2) if projector else 1.0
+        self.column = METRICS["energy"] if self.energy else METRICS["sin"]
+        self.log = settings["scale"] == "log" and not self.energy
+        self.title = "error" if plain else text.METRIC_TITLES["projector" if projector else "sin"]
+        if self.energy:
+            self.title = "share of signal captured" if plain else text.METRIC_TITLES["energy"]
+        if panel == "time":
+            self.column, self.factor, self.title = "seconds", 1e3, "time per fit (ms)"
+        if panel == "bytes":
+            self.column, self.factor, self.title = (
+                "bytes_sent_per_hospital",
+                1.0,
+                "sent by a hospital (bytes)",
+            )
+        self.errs = panel not in ("time", "bytes")
+
+    def of(self, rows: pd.DataFrame) -> Array:
+        """The finite values of these rows."""
+        values = rows[self.column].to_numpy(dtype=float, na_value=np.nan) * self.factor
+        finite: Array = values[np.isfinite(values)]
+        return finite
+
+    def said(self, value: float) -> str:
+        """A value as a sentence has it."""
+        return f"{value:.3f}" if self.energy else text.error(value)
+
+    def beats(self, value: float, guess: float) -> bool:
+        """Whether this is a tenth better than a random guess: less is luck, or not worth a protocol."""
+        return value > 1.1 * guess if self.energy else value < 0.9 * guess
+
+    def guess(self, name: str, value: Value) -> float:
+        """What a random subspace gives where the swept parameter has this value."""
+        population = self.found.scene.population
+        d, k, eigenvalues = self.found.scene.d, self.found.scene.k, self.found.truth.eigenvalues
+        if isinstance(population, SpikedModel) and name in ("d", "k", "s"):
+            sizes = {"d": d, "k": k, "s": population.s} | {name: int(value)}
+            d, k = sizes["d"], sizes["k"]
+            if self.energy:
+                eigenvalues = replace(population, **sizes).eigenvalues
+        elif name == "k":
+            k = int(value)
+        if self.energy:
+            return k * float(eigenvalues.sum()) / (d * float(eigenvalues[:k].sum()))
+        return self.factor * metrics.random_guess(d, k)
+
+
+def spread(table: pd.DataFrame, measure: Measure, method: str, name: str) -> tuple[list[float], Array]:
+    """The swept values of which something is measured, and 10, 50 and 90 % there, (3, m)."""
+    at, found = [], []
+    for value, rows in table[table["method"] == method].groupby(name):
+        values = measure.of(rows)
+        if len(values):
+            at.append(float(value))  # type: ignore[arg-type]
+            found.append(quantiles(values))
+    return at, np.array(found).reshape(-1, 3).T
+
+
+def order(methods: Sequence[str]) -> list[str]:
+    """Methods of one trust beside each other, those who trust more first."""
+    return sorted(methods, key=lambda name: TRUSTS.index(METHODS[name].trust))
+
+
+def marked(name: str, k: int) -> str:
+    """A method's title with the mark of its guarantee."""
+    return METHODS[name].title + text.GUARANTEE_MARKS.get(METHODS[name].guarantee_at(k), "")
+
+
+def _grouped(name: str) -> Trace:
+    trust = METHODS[name].trust
+    return {"legendgroup": trust, "legendgrouptitle": {"text": text.TRUST_TITLES[trust]}}
+
+
+def against(
+    table: pd.DataFrame, measure: Measure, methods: Sequence[str], of: Swept, settings: Settings
+) -> dict[str, Any]:
+    """Every method's median and 10-90 % band against what is swept; random guess; the current value."""
+    name, here = AXES[of.over][0], of.here
+    k = measure.found.scene.k
+    bands: list[Trace] = []
+    lines: list[Trace] = []
+    lowest, highest = math.inf, 0.0
+    spreads = {method: spread(table, measure, method, name) for method in order(methods)}
+    for _, values in spreads.values():
+        positive = values[values > (_ZERO if measure.errs else 0)]
+        lowest, highest = min([lowest, *positive]), max([highest, *values.flat])
+    ends = [float(value) for value in of.values]
+    guesses = [measure.guess(name, value) for value in ends] if measure.errs else []
+    span, floor = _span(measure, lowest, max([highest, *guesses]))
+    for method, (at, (low, middle, high)) in spreads.items():
+        look, title = style.look(method), marked(method, k)
+        if measure.panel != "bytes" and len(at) > 1:
+            edges = band(1, title, look.colour, at)
+            edges[0]["y"], edges[1]["y"] = (rounded(np.maximum(v, floor)) for v in (low, high))
+            edges[1]["fillcolor"] = style.faded(look.colour, 0.12)
+            bands += [edge | {"legendgroup": METHODS[method].trust} for edge in edges]
+        mark = {"symbol": look.symbol, "size": 7, "color": look.colour}
+        lines.append(
+            line(1, title, look.colour, look.dash, x=at, y=rounded(np.maximum(middle, floor)))
+            | {"mode": "lines+markers", "marker": mark, "showlegend": True}
+            | {"hovertemplate": "%{x:.4~g}: %{y:.3~g}"}
+            | _grouped(method)
+        )
+    if measure.errs:
+        lines.append(line(1, "random guess", style.GUESS, "dot", x=ends, y=rounded(guesses), showlegend=True))
+    edge = [10**v for v in span] if measure.log else span
+    spot = line(1, "this setting", "#000000", x=[here] * 2, y=edge, meta="text-colour", hoverinfo="skip")
+    return _figure([*bands, *lines, spot], _across(of.over, ends, settings), _up(measure, span))
+
+
+def _span(measure: Measure, lowest: float, highest: float) -> tuple[list[float], float]:
+    """The range of the vertical axis, and what stands on its lower edge."""
+    if measure.energy:
+        return [0.0, 1.03], 0.0
+    if not measure.log:
+        return [0.0, 1.12 * max(highest, 1e-3)], 0.0
+    least = min(lowest, 1e-2) if measure.errs else min(lowest, highest or 1.0)
+    low = math.floor(math.log10(least))
+    return [float(low), math.log10(1.6 * max(highest, 10.0**low))], 10.0**low
+
+
+def _up(measure: Measure, span: Sequence[float]) -> Trace:
+    ticks = {"type": "log", "dtick": 1, "exponentformat": "power", "minexponent": 6} if measure.log else {}
+    return axis(measure.title, range=list(span)) | ticks
+
+
+def _across(key: str, values: Sequence[float], settings: Settings) -> Trace:
+    title = choices.CHOICES[key].name(settings["view"] == "board")
+    low, high = values[0], values[-1]
+    if high / low < _LOG_FROM:
+        pad = 0.04 * (high - low)
+        return axis(title, range=[low - pad, high + pad])
+    pad = 0.03 * math.log10(high / low)
+    ticks: Trace = {"dtick": 1, "exponentformat": "power", "minexponent": 4}
+    if key == "eps":
+        ticks = {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]}
+    return axis(title, type="log", range=[math.log10(low) - pad, math.log10(high) + pad]) | ticks
+
+
+def needed(found: pd.DataFrame, settings: Settings, k: int, grid: Sequence[Value], here: Value) -> Trace:
+    """A bar for every method: patients needed, with the interval; a method that never gets there has none."""
+    ranked = found.sort_values("patients", ascending=False, na_position="first")
+    ranked = ranked[np.isfinite(ranked["patients"])]
+    names = [marked(name, k) for name in ranked["method"]]
+    low, high = float(grid[0]) / 10, float(grid[-1]) * 2  # a bar at the edge still has room for its number
+    values = ranked["patients"].to_numpy()
+    top = np.minimum(ranked["high"].to_numpy(), high)
+    said = [
+        f"{'≤ ' if state == 'at most' else ''}{text.patients(value)}"
+        for value, state in zip(values, ranked["state"], strict=True)
+    ]
+    arms = {"array": rounded(top - values), "arrayminus": rounded(values - ranked["low"].to_numpy())}
+    bars = {
+        "type": "bar",
+        "orientation": "h",
+        "x": rounded(values),
+        "y": names,
+        "marker": {"color": [style.faded(style.look(name).colour, 0.75) for name in ranked["method"]]},
+        "error_x": arms | {"symmetric": False, "thickness": 2, "width": 5, "color": style.GUESS},
+        "text": said,
+        "textposition": "inside",
+        "insidetextanchor": "start",
+        "textangle": 0,
+        "hovertemplate": "%{y}: %{text}<extra></extra>",
+        "xaxis": "x",
+        "yaxis": "y",
+        "showlegend": False,
+    }
+    title = "patients needed" if settings["view"] == "board" else "patients needed, n"
+    across = axis(title, type="log", range=[math.log10(low), math.log10(high)])
+    ticks = {"tickvals": [1e3, 1e6, 1e9], "ticktext": ["1,000", "1 million", "1 billion"]}
+    drawn = _figure([bars], across | ticks, axis("", automargin=True, type="category", ticksuffix=" "))
+    spot = {"type": "line", "x0": here, "x1": here, "yref": "paper", "y0": 0, "y1": 1, "layer": "above"}
+    spot["line"] = {"color": style.GUESS, "width": 1.5, "dash": "dash"}
+    drawn["layout"] |= {"height": max(220, 110 + 34 * len(names)), "showlegend": False, "shapes": [spot]}
+    return drawn
+
+
+Corner = tuple[str, float, float]  # method, epsilon, error
+
+
+def hull(table: pd.DataFrame, measure: Measure, methods: Sequence[str]) -> list[Corner]:
+    """Corners of the lower convex hull of these methods' medians against epsilon, in the axes as drawn.
+
+    Points hardly better than a random guess are no part of it.
+    """
+    _, floor = _span(measure, *_extremes(table, measure, methods))
+    owner: dict[tuple[float, float], str] = {}
+    guess = measure.guess("epsilon", 1.0)
+    for method in methods:
+        at, (_, middle, _) = spread(table, measure, method, "epsilon")
+        for x, y in zip(at, np.maximum(middle, floor).tolist(), strict=True):
+            if measure.beats(y, guess):
+                owner.setdefault((x, y), method)
+    return [(owner[corner], *corner) for corner in lower_hull(list(owner), measure.log)]
+
+
+def _extremes(table: pd.DataFrame, measure: Measure, methods: Sequence[str]) -> tuple[float, float]:
+    medians = [spread(table, measure, method, "epsilon")[1][1] for method in methods]
+    seen = [value for values in medians for value in values if value > _ZERO]
+    return min(seen, default=1e-2), max([measure.guess("epsilon", 1.0), *seen])
+
+
+def frontier(
+    table: pd.DataFrame,
+    measure: Measure,
+    methods: Sequence[str],
+    corners: Sequence[Corner],
+    settings: Settings,
+) -> dict[str, Any]:
+    """Medians as points to click, error against epsilon, the hull under them, a ring around the release."""
+    span, floor = _span(measure, *_extremes(table, measure, methods))
+    ends = sorted({*AXES["eps"][1], *table["epsilon"].astype(float)})
+    shade = style.faded("#E0A800", 0.45)
+    edge = line(
+        1, "lower convex hull", shade, x=[x for _, x, _ in corners], hoverinfo="skip", showlegend=True
+    )
+    edge |= {"y": rounded([y for _, _, y in corners]), "line": {"color": shade, "width": 9}}
+    traces, ring = [edge], line(1, "release below", style.GUESS, mode="markers", hoverinfo="skip")
+    ring["marker"] = {"symbol": "circle-open", "size": 20, "color": style.GUESS, "line": {"width": 2.5}}
+    for method in order(methods):
+        at, (_, middle, _) = spread(table, measure, method, "epsilon")
+        look, drawn = style.look(method), rounded(np.maximum(middle, floor))
+        mark = {"symbol": look.symbol, "size": 10, "color": look.colour}
+        thin = {"color": style.faded(look.colour, 0.5), "dash": look.dash, "width": 1.2}
+        traces.append(
+            line(1, marked(method, measure.found.scene.k), look.colour, x=at, y=drawn, showlegend=True)
+            | {"mode": "lines+markers", "marker": mark, "line": thin, "uid": method}
+            | {"hovertemplate": "ε = %{x}: %{y:.3~g}"}
+            | _grouped(method)
+        )
+        if method == settings["compare.release"]:
+            here = [i for i, x in enumerate(at) if math.isclose(x, settings["compare.at"])]
+            ring |= {"x": [at[i] for i in here], "y": [drawn[i] for i in here]}
+    guess = rounded([measure.guess("epsilon", 1.0)] * len(ends))
+    random = line(1, "random guess", style.GUESS, "dot", x=ends, y=guess, showlegend=True, hoverinfo="skip")
+    return _figure([*traces, random, ring], _across("eps", ends, settings), _up(measure, span))
+
+
+def lower_hull(points: Sequence[tuple[float, float]], log_up: bool) -> list[tuple[float, float]]:
+    """Corners of the lower convex hull, left to right, x on a log axis and y on a log or linear one.
+
+    The monotone chain of Andrew (1979), its lower half.
+    """
+    lowest: dict[float, float] = {}
+    for x, y in points:
+        lowest[x] = min(y, lowest.get(x, math.inf))
+    placed = sorted((math.log(x), math.log(y) if log_up else y, x, y) for x, y in lowest.items())
+    kept: list[tuple[float, float, float, float]] = []
+    for corner in placed:
+        while len(kept) > 1 and _turn(kept[-2], kept[-1], corner) <= 0:
+            kept.pop()
+        kept.append(corner)
+    return [(x, y) for _, _, x, y in kept]
+
+
+def _turn(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace) -> dict[str, Any]:
+    layout = {
+        "xaxis": xaxis,
+        "yaxis": yaxis,
+        "height": 520,
+        "margin": {"l": 62, "r": 12, "t": 8, "b": 48},
+        "legend": {"orientation": "h", "y": -0.14, "yanchor": "top", "x": 0, "font": {"size": 11}}
+        | {"groupclick": "toggleitem", "traceorder": "grouped"},
+        "showlegend": True,
+        "hovermode": "closest",
+        "meta": {"titles": ()},
+    }
+    return {"data": traces, "layout": layout, "frames": []}

@@ -1,0 +1,179 @@
+"""The methods page's own controls: which methods, what is swept, and the jobs that measure them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from dppca_core.experiments import Recipe
+from dppca_core.methods import METHODS
+from dppca_core.types import TRUSTS
+from pages.shared import comparisons, controls, jobs
+from pages.shared.choices import CHOICES, SWEEPS, Settings
+from pages.shared.comparisons import Swept
+from pages.shared.jobs import Job
+
+_PICKED = "methods compared"
+PICKED_POINT = "a point was clicked"  # only the fragment that draws it knows so far
+
+
+def used(settings: Settings) -> list[str]:
+    """The methods that are switched on, those of one trust beside each other."""
+    chosen = [name for name in METHODS if settings[f"use.{name}"]]
+    return sorted(chosen, key=lambda name: TRUSTS.index(METHODS[name].trust))
+
+
+def choose(settings: Settings) -> None:
+    """Which methods, what is swept, and what is drawn of it."""
+    _methods(settings)
+    left, right = st.columns([2, 5], vertical_alignment="bottom")
+    with left:
+        _over(settings)
+    with right:
+        _segments("compare.panel")
+
+
+def _methods(settings: Settings) -> None:
+    now = used(settings)
+    if st.session_state.get(_PICKED) != now:
+        st.session_state[_PICKED] = now
+    st.multiselect(
+        *("Methods", sorted(METHODS, key=lambda name: TRUSTS.index(METHODS[name].trust))),
+        key=_PICKED,
+        format_func=lambda name: METHODS[name].title,
+        on_change=_use,
+        placeholder="choose one or more",
+    )
+
+
+def _use() -> None:
+    for name in METHODS:
+        controls.set_to(f"use.{name}", name in st.session_state[_PICKED])
+
+
+def _moved(key: str) -> None:
+    controls.set_to(key, st.session_state[key])
+
+
+def _over(settings: Settings) -> None:
+    plain = settings["view"] == "board"
+    choice = CHOICES["compare.over"]
+    st.selectbox(
+        *(choice.name(plain), choice.options),
+        key=choice.key,
+        format_func=lambda word: CHOICES[SWEEPS[word]].name(plain),
+        on_change=_moved,
+        args=(choice.key,),
+        disabled=settings["compare.panel"] in ("needed", "frontier"),
+    )
+
+
+def _segments(key: str) -> None:
+    choice = CHOICES[key]
+    st.pills(
+        *(choice.label, choice.options),
+        key=key,
+        format_func=choice.text,
+        label_visibility="collapsed",
+        required=True,
+        wrap=True,
+        on_change=_moved,
+        args=(key,),
+    )
+
+
+def measured(place: str, of: Swept) -> Job | None:
+    """The job of the live methods: one run of each at the current setting first, where all takes long."""
+    if of.live is None:
+        return None
+    former, first = jobs.at(place), comparisons.first_look(of)
+    fresh = former is None or not comparisons.kin(former.recipe, of.live)
+    looking = former is not None and former.running and former.recipe == first
+    if looking or (fresh and comparisons.seconds(of.live) > jobs.HERE_SECONDS):
+        assert first is not None
+        job = _job(place, first)
+        if job.running:
+            return job
+    return _job(place, of.live)
+
+
+def _job(place: str, recipe: Recipe) -> Job:
+    former = jobs.at(place)
+    if former is not None and former.recipe == recipe and former.running:
+        return former  # without the first look's wait
+    return jobs.start(place, recipe)
+
+
+def heavy(place: str, of: Swept) -> dict[str, Job]:
+    """The jobs of heavy methods that were asked for at this setting; those of another setting are stopped."""
+    found = {}
+    for name, recipe in of.heavy.items():
+        job = jobs.at(f"{place} {name}")
+        if job is not None and job.recipe == recipe:
+            found[name] = _job(f"{place} {name}", recipe)
+        elif job is not None:
+            job.stop()
+    return found
+
+
+def standing(place: str, of: Swept, live: Job | None, asked: dict[str, Job]) -> None:
+    """How every job stands; a button for each heavy method that was not asked for yet."""
+    if live is not None and live.recipe == of.live:
+        jobs.status(live, place)
+    elif live is not None:
+        st.progress(0.0, "One run of each method first")
+    for name, recipe in of.heavy.items():
+        title, own = METHODS[name].title, f"{place} {name}"
+        if name in asked:
+            if asked[name].state != "complete":
+                st.caption(f"{title}, {recipe.repeats} repeats:")
+            jobs.status(asked[name], own)
+        else:
+            about = jobs.said_seconds(comparisons.seconds(recipe))
+            st.button(
+                f"Measure {title} too, about {about}",
+                key=f"ask {own}",
+                on_click=jobs.start,
+                args=(own, recipe),
+            )
+
+
+def measuring(of: Swept, live: Job | None, asked: dict[str, Job]) -> bool:
+    """Whether more is to come by itself."""
+    first = live is not None and live.recipe != of.live
+    return first or any(job.running for job in (live, *asked.values()) if job is not None)
+
+
+def tables(live: Job | None, asked: dict[str, Job]) -> pd.DataFrame | None:
+    """Everything measured so far; None where nothing was asked for."""
+    parts = [job.table() for job in (live, *asked.values()) if job is not None]
+    filled = [part for part in parts if len(part)]
+    return pd.concat(filled, ignore_index=True) if filled else (parts[0] if parts else None)
+
+
+def release(settings: Settings, methods: Sequence[str]) -> str:
+    """Another way to choose a point of the frontier than to click it; the method that is shown."""
+    left, right = st.columns(2)
+    choice = CHOICES["compare.release"]
+    shown = settings[choice.key] if settings[choice.key] in methods else methods[0]
+    st.session_state[choice.key] = shown  # the link keeps what was asked for, until that method is back
+    left.selectbox(
+        *(choice.label, list(methods)),
+        key=choice.key,
+        format_func=choice.text,
+        on_change=_moved,
+        args=(choice.key,),
+    )
+    with right:
+        controls.choose("compare.at")
+    return str(shown)
+
+
+def take(name: str, epsilon: float) -> None:
+    """Show this release."""
+    if name in METHODS:
+        controls.set_to("compare.release", name)
+        controls.set_to("compare.at", CHOICES["compare.at"].nearest(epsilon))
+        st.session_state[PICKED_POINT] = True

@@ -1,0 +1,94 @@
+"""What the methods page draws of a sweep: one function for each view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from dppca_core.experiments.live import Results
+from dppca_core.experiments.needed import patients_needed
+from dppca_core.methods import METHODS
+from pages.shared import comparison_charts, comparison_controls, comparison_words, exports, live, text
+from pages.shared.choices import Settings
+from pages.shared.comparison_charts import Measure
+from pages.shared.comparisons import Swept
+
+
+def against(found: Results, of: Swept, table: pd.DataFrame, epsilon: float, settings: Settings) -> None:
+    """Error, time or bytes of every method against what is swept, and the table at the current setting."""
+    methods = [name for name in comparison_controls.used(settings) if name not in found.skipped]
+    measure = Measure(found, settings, settings["compare.panel"])
+    rows = comparison_words.at_here(table, of.over, of.here)
+    said = comparison_words.headline if measure.errs else comparison_words.cheapest
+    st.markdown(f"**{said(found, rows, of.over, of.here, settings)}**")
+    figure = comparison_charts.against(table, measure, methods, of, settings)
+    live.figure(figure, key="methods figure")
+    notes = [_drawn(measure, of), of.left_out, _failures(table) if measure.errs else ""]
+    st.caption(". ".join(words.rstrip(".") for words in notes if words) + ".")
+    exports.downloads(lambda: table, lambda: figure, f"dppca-{measure.panel}")
+    facts = comparison_words.facts(found, rows, methods, epsilon, settings)
+    st.markdown("**The same methods at the current setting**")
+    digits = st.column_config.NumberColumn
+    formats = {name: digits(format="%.3g") for name in facts if facts[name].dtype.kind == "f"}
+    pinned = {"method": st.column_config.TextColumn(pinned=True)}
+    st.dataframe(facts, hide_index=True, height="content", column_config=formats | pinned)
+
+
+def _drawn(measure: Measure, of: Swept) -> str:
+    runs = {recipe.repeats for recipe in (of.live, *of.heavy.values()) if recipe is not None}
+    number = " or ".join(str(repeats) for repeats in sorted(runs, reverse=True))
+    if measure.panel == "bytes":
+        return "What a hospital sends in all rounds together: the same in every run"
+    where = ", timed on this server while others run" if measure.panel == "time" else ""
+    return f"Median of {number} runs of each method at each value; bands hold 8 of 10{where}"
+
+
+def _failures(table: pd.DataFrame) -> str:
+    """What has no answer, and why, once for each method."""
+    failed = table[table["failed"] != ""].drop_duplicates("method")
+    return "; ".join(f"{METHODS[row.method].title} in part: {row.failed}" for row in failed.itertuples())
+
+
+def needed(found: Results, of: Swept, table: pd.DataFrame, settings: Settings) -> None:
+    """How many patients each method needs for the error wanted."""
+    plain, target = settings["view"] == "board", settings["compare.target"]
+    measure = Measure(found, settings, "needed")
+    read = patients_needed(table, target / measure.factor, seed=found.scene.seed)
+    st.markdown(f"**{comparison_words.needed(read, target, plain)}**")
+    figure = comparison_charts.needed(read, settings, found.scene.k, of.values, found.scene.n)
+    live.figure(figure, key="needed figure")
+    first, last = (text.patients(float(n)) for n in (of.values[0], of.values[-1]))
+    st.caption(
+        f"Read off runs with {first} to {last} patients, {len(of.values)} numbers of them: from the number "
+        "shown on, the median error stays at or below the one wanted. Whiskers: 10 to 90 % over resampled "
+        "runs. The line is this setting."
+    )
+    exports.downloads(lambda: table, lambda: figure, "dppca-patients-needed")
+
+
+def frontier(
+    found: Results,
+    table: pd.DataFrame,
+    methods: Sequence[str],
+    settings: Settings,
+    on_pick: Callable[[], None],
+) -> None:
+    """Error against epsilon as points to click, with the lower hull of those that are alike enough."""
+    measure = Measure(found, settings, "frontier")
+    off = comparison_words.off_hull(found.scene, methods)
+    hull = comparison_charts.hull(table, measure, [name for name in methods if name not in off])
+    st.markdown(f"**{comparison_words.frontier(hull, settings)}**")
+    figure = comparison_charts.frontier(table, measure, methods, hull, settings)
+    live.figure(figure, key="frontier figure", on_pick=on_pick)
+    st.caption(
+        f"Click a point to see one release of it, or choose it below. {comparison_words.hull_note(off)}"
+    )
+    exports.downloads(lambda: table, lambda: figure, "dppca-frontier")
+
+
+def picked() -> None:
+    """The point that was clicked becomes the release shown."""
+    point = st.session_state["frontier figure"]["pick"]
+    comparison_controls.take(str(point["name"]), float(point["x"]))
