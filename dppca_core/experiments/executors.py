@@ -9,6 +9,8 @@ from typing import Any, cast
 from joblib import cpu_count
 from joblib.externals.loky import get_reusable_executor
 
+from dppca_core.experiments import one_thread
+
 ADDRESS = "DASK_SCHEDULER_ADDRESS"
 _IDLE_SECONDS = 300  # a worker takes seconds to start, most of them imports
 
@@ -41,6 +43,11 @@ class Cores(Executor):
         """A call in one of the processes."""
         pool = get_reusable_executor(max_workers=self.workers, timeout=_IDLE_SECONDS)
         return cast("Future[Any]", pool.submit(fn, *args, **kwargs))
+
+    def warm(self) -> None:
+        """Start the processes, which takes seconds, without waiting for them."""
+        for _ in range(self.workers):
+            self.submit(one_thread.for_good)
 
     def kill(self) -> None:
         """End the processes, whoever uses them and whatever they run: for a program that is about to end."""

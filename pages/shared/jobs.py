@@ -1,15 +1,16 @@
 """Sweeps that run beside the page: a visitor's own, with progress, time left and a way to stop them.
 
-A job belongs to a visitor and a place on a page. It runs in a thread of its own, which hands long sweeps to
-worker processes, or to the Dask cluster that DASK_SCHEDULER_ADDRESS names, so no page waits for it. Another
+A job belongs to a visitor and a place on a page. It runs in a thread of its own, for a moment right there,
+which quick sweeps need no longer than, then in worker processes, or on the Dask cluster that
+DASK_SCHEDULER_ADDRESS names, so no page waits for it. Another
 page, or the same one later, finds it running or done; it stops when its visitor has gone. Complete tables
 are kept for all visitors, by recipe: recipes hold no private data.
 """
 
 import os
 import threading
+import time
 from collections import OrderedDict
-from contextlib import AbstractContextManager, nullcontext
 from typing import Literal
 
 import pandas as pd
@@ -17,10 +18,12 @@ import streamlit as st
 from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dppca_core.experiments import Progress, Recipe, executors, store, sweep, task
+from dppca_core.experiments import Progress, Recipe, executors, recipe_file, store, sweep, task
+from dppca_core.experiments.recipe import Key
 from dppca_core.experiments.task import Row
 
-HERE_SECONDS = 2.0  # sweeps expected to be shorter run in the server itself: processes take seconds to start
+HERE_SECONDS = 2.0  # in the server itself, while processes start, which takes them as long
+CELL_SECONDS = 0.5  # expected runs beyond this leave the server free
 AT_ONCE = 4  # jobs of all visitors; the others wait their turn
 KEPT_TABLES = 48
 KEPT_JOBS = 256
@@ -37,7 +40,7 @@ class Job:
         self.state: Literal["waiting", "running", "complete", "stopped", "failed", "again"] = "waiting"
         self.reason = ""
         self.progress = Progress(0, len(recipe.cells()), None)
-        self._rows: list[Row] = []
+        self._rows: dict[Key, Row] = {}
         self._table = store.table(recipe, {})
         self._building = threading.Lock()
         self._stop = threading.Event()
@@ -51,7 +54,7 @@ class Job:
     @property
     def rows(self) -> tuple[Row, ...]:
         """What has been measured so far; another recipe may take over what it would measure as well."""
-        return tuple(self._rows)
+        return tuple(self._rows.values())
 
     def table(self) -> pd.DataFrame:
         """The same as a tidy table."""
@@ -88,11 +91,8 @@ class Job:
                     return
             try:
                 self.state = "running"
-                with _executor(self.recipe) as executor:
-                    work = {"progress": self._tell, "cancel": self._cancelled, "known": self._known}
-                    sweep(self.recipe, executor, **work)
-                complete = self.progress.completed == self.progress.total
-                self.state = "complete" if complete else "stopped"
+                self._measure()
+                self.state = "complete" if self._complete() else "stopped"
             finally:
                 turn.release()
         except Exception as reason:  # a cluster that is gone, a disk that is full: the page says so
@@ -100,19 +100,40 @@ class Job:
         finally:
             self._ended.set()
 
+    def _measure(self) -> None:
+        seconds, cells = _missing(self.recipe, self._known)
+        if seconds > HERE_SECONDS and not os.environ.get(executors.ADDRESS):
+            executors.Cores().warm()
+        began = time.monotonic()
+        if seconds < CELL_SECONDS * cells:
+            sweep(
+                self.recipe,
+                progress=self._tell,
+                cancel=lambda: self._cancelled() or time.monotonic() - began > HERE_SECONDS,
+                known=self._known,
+            )
+        if not self._complete() and not self._cancelled():
+            with executors.opened() as executor:
+                known = (*self._known, *self.rows)
+                sweep(self.recipe, executor, progress=self._tell, cancel=self._cancelled, known=known)
+
     def _tell(self, progress: Progress) -> None:
-        self._rows.extend(progress.rows)
+        self._rows |= {store.key_of(self.recipe, row): row for row in progress.rows}
         self.progress = progress
+
+    def _complete(self) -> bool:
+        return self.progress.completed == self.progress.total
 
     def _cancelled(self) -> bool:
         return self._stop.is_set() or not _present(self.visitor)
 
 
-def _executor(recipe: Recipe) -> AbstractContextManager[executors.Executor]:
-    if os.environ.get(executors.ADDRESS):
-        return executors.opened()
-    seconds = sum(seconds for seconds, _ in task.grouped(recipe, recipe.cells()))
-    return nullcontext(executors.Serial() if seconds < HERE_SECONDS else executors.Cores())
+def _missing(recipe: Recipe, known: tuple[Row, ...]) -> tuple[float, int]:
+    """Rough seconds and number of the cells that are not known."""
+    ours = {recipe_file.fingerprint(recipe, chosen) for chosen in recipe.methods}
+    held = {store.key_of(recipe, row) for row in known if row["recipe"] in ours}
+    missing = [key for key in recipe.cells() if key not in held]
+    return sum(seconds for seconds, _ in task.grouped(recipe, missing)), len(missing)
 
 
 def _present(visitor: str) -> bool:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from dppca_core import SpikedModel
-from dppca_core.experiments import Axis, Recipe, executors, sweep, task, variant
+from dppca_core.experiments import Axis, Recipe, executors, one_thread, sweep, task, variant
 from pages.shared import jobs
 from pages.shared.jobs import Jobs
 
@@ -132,11 +132,39 @@ def test_what_ends_a_sweep_is_said(monkeypatch):
     assert (job.state, job.reason) == ("failed", "OSError: nobody answers")
 
 
-def test_long_sweeps_leave_the_server():
-    quick = jobs._executor(RECIPE)
-    long = jobs._executor(replace(RECIPE, population=replace(MODEL, d=1000, s=10), repeats=50))
-    with quick as here, long as elsewhere:
-        assert isinstance(here, executors.Serial) and isinstance(elsewhere, executors.Cores)
+def test_long_sweeps_go_on_in_processes(monkeypatch):
+    """Begun here while the processes start; together they give the whole table."""
+    monkeypatch.setattr(jobs, "HERE_SECONDS", 0.05)
+    monkeypatch.setattr(task, "TASK_SECONDS", 0.0)
+    went = []
+
+    class Watched(executors.Cores):
+        def submit(self, fn, /, *args, **kwargs):
+            went.append(fn)
+            return super().submit(fn, *args, **kwargs)
+
+    monkeypatch.setattr(executors, "Cores", Watched)
+    long = replace(RECIPE, repeats=150)
+    job = ended(Jobs().start("ann", "here", long))
+    assert job.state == "complete" and one_thread.for_good in went and task.run_in_worker in went
+    assert went.count(task.run_in_worker) < len(long.cells())
+    pd.testing.assert_frame_equal(numbers(job.table()), numbers(sweep(long)), check_exact=True)
+
+
+def test_a_run_that_takes_long_leaves_the_server_free(monkeypatch):
+    """No part of it is run here."""
+    monkeypatch.setattr(jobs, "CELL_SECONDS", 0.0)
+    here = []
+    run = task.run
+    monkeypatch.setattr(task, "run", lambda recipe, keys: (here.append(keys), run(recipe, keys))[1])
+    assert ended(Jobs().start("ann", "here", RECIPE)).state == "complete" and here == []
+
+
+def test_what_is_known_is_not_expected_to_take_time():
+    rows = tuple(sweep(RECIPE).to_dict("records"))
+    more = replace(RECIPE, repeats=12)
+    assert jobs._missing(RECIPE, rows) == (0, 0)
+    assert 0 < jobs._missing(more, rows)[0] < jobs._missing(more, ())[0]
 
 
 @pytest.mark.parametrize(
