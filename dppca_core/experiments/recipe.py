@@ -54,9 +54,9 @@ class Axis:
 class Variant:
     """A method with options of its own, under a label. `variant` makes one.
 
-    Options are the method's own parameters, `neighbours` and `accounting` of its budget, `providers`, or
-    `alone` (true: the largest hospital by itself); they win over the recipe's. Raises ValueError for an
-    unknown method or option.
+    Options are the method's own parameters, `neighbours` and `accounting` of its budget, `providers`,
+    `alone` (true: the largest hospital by itself), or `known` (true: spike and variance are the population's,
+    as if public); they win over the recipe's. Raises ValueError for an unknown method or option.
     """
 
     method: str
@@ -69,7 +69,7 @@ class Variant:
             raise ValueError(f"label must be one line of text, got {self.label!r}")
         own = [name for name in inspect.signature(METHODS[self.method].fit).parameters if name not in _GIVEN]
         for name, value in self.options:
-            known = (*own, *BUDGET_OPTIONS, *COHORT_OPTIONS)
+            known = (*own, *BUDGET_OPTIONS, *COHORT_OPTIONS, *(("known",) if "variance" in own else ()))
             checks.one_of(known, **{f"options of {self.method}": name})
             if not isinstance(value, (float, int, str, bool, type(None))):
                 raise ValueError(f"{name} of {self.method} must be a number, a word or null, got {value!r}")
@@ -152,8 +152,9 @@ class Recipe:
             if self.k not in (None, self.population.k):
                 raise ValueError(f"k must be the population's, {self.population.k}, got {self.k!r}")
             return
-        checks.one_of(datasets.TABLES, population=self.population)
-        table = datasets.TABLES[self.population]
+        checks.one_of((*datasets.TABLES, *datasets.OPTIONAL), population=self.population)
+        datasets.require(self.population)
+        table = datasets.table(self.population)
         for name in {"d", "s", "spike"}.intersection(swept):
             raise ValueError(f"{name} can be swept for a synthetic population only, got {self.population!r}")
         if self.n is not None:

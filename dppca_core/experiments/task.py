@@ -117,12 +117,14 @@ def _measure(recipe: Recipe, cell: Placed) -> Row:
     method = METHODS[cell.variant.method]
     population = recipe.population_at(values)
     synthetic = isinstance(population, SpikedModel)
-    whole = 0 if synthetic else datasets.TABLES[str(population)].n
+    whole = 0 if synthetic else datasets.table(str(population)).n
     n = int(values.get("n", recipe.n or whole))
     k = population.k if isinstance(population, SpikedModel) else int(values.get("k", recipe.k or 0))
     providers = options.pop("providers", values.get("providers", recipe.providers))
     sizes = hospital_sizes(n, int(providers or 1), recipe.largest_share)
     alone = bool(options.pop("alone", False))
+    if options.pop("known", False):
+        options |= patients.known_spectrum(population, n, recipe.rows_scaled)
     words = {name: options.pop(name, getattr(recipe, name)) for name in BUDGET_OPTIONS}
     budget = Budget(
         float(values.get("epsilon", recipe.epsilon)), float(values.get("delta", recipe.delta)), **words
@@ -161,7 +163,7 @@ def _truth(
     """A population's own, or PCA of the whole table, however many of its rows are drawn."""
     if isinstance(population, SpikedModel):
         return patients.population_truth(population, n, scaling, moments)
-    whole = (datasets.TABLES[population].n,)
+    whole = (datasets.table(population).n,)
     return patients.table_truth(patients.cohort(population, whole, scaling, seed, 0), k)
 
 
@@ -221,7 +223,7 @@ def rough_seconds(recipe: Recipe, cell: Placed, fresh: bool) -> float:
     """A run's time, with the draw of its patients (71 ms at d = 1000) where they are `fresh`."""
     values, population = dict(cell.values), recipe.population
     synthetic = isinstance(population, SpikedModel)
-    own = population if isinstance(population, SpikedModel) else datasets.TABLES[population]
+    own = population if isinstance(population, SpikedModel) else datasets.table(population)
     d = int(values.get("d", own.d))
     k = int(values.get("k", own.k if isinstance(own, SpikedModel) else recipe.k or 1))
     providers = int(values.get("providers", recipe.providers))

@@ -111,5 +111,5 @@ def test_sizes_beyond_the_tables_rows_are_refused(sizes):
     "call", [datasets.rows, datasets.clipped_share, lambda name: datasets.cohort(name, (1,), 0)]
 )
 def test_an_unknown_table_is_refused_by_name(call):
-    with pytest.raises(ValueError, match="name must be one of breast_cancer, digits, got 'iris'"):
+    with pytest.raises(ValueError, match=r"name must be one of breast_cancer, .*digits.*, got 'iris'"):
         call("iris")
