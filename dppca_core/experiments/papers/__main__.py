@@ -19,11 +19,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m dppca_core.experiments.papers", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(results.names()))
+    parser.add_argument(
+        "--executor", metavar="serial|cores|ADDRESS", help=f"default: ${executors.ADDRESS}, else cores"
+    )
     given = parser.parse_args(arguments)
     for name in given.names or results.names():
         started = time.monotonic()
         try:
-            with executors.opened("serial" if name in TIMED else "cores") as executor:
+            with executors.opened("serial" if name in TIMED else given.executor) as executor:
                 path = results.remake(name, executor, name in TIMED)
         except (ValueError, OSError) as reason:
             print(f"error: {reason}", file=sys.stderr)

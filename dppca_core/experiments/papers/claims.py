@@ -33,7 +33,7 @@ _Judge = Callable[[dict[str, _Curve]], tuple[bool, str]]
 
 
 def _check(name: str, judge: _Judge) -> Check:
-    def of(curves: pd.DataFrame) -> tuple[bool, str]:
+    def of(curves: pd.DataFrame, _: pd.DataFrame | None) -> tuple[bool, str]:
         found: dict[str, _Curve] = {}
         for row in curves.sort_values("x", kind="stable").to_dict("records"):
             mean = _Mean(*(float(row[key]) for key in _Mean._fields))
@@ -140,6 +140,23 @@ def moves(name: str, falls: bool, labels: Sequence[str] = ()) -> Check:
                 + (", and turns back between" if back else "")
             )
         return good, "; ".join(said)
+
+    return _check(name, judge)
+
+
+def lead(name: str, lower: str, upper: str, least: float, at: Sequence[float]) -> Check:
+    """One mean is more than `least` above another, somewhere among these x."""
+
+    def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
+        first, second = curves.get(lower, {}), curves.get(upper, {})
+        common = [x for x in first if x in second and x in at]
+        if not common:
+            return False, _MISSING
+        widest = max(common, key=lambda x: second[x].mean - first[x].mean)
+        return second[widest].mean - first[widest].mean > least, (
+            f"{upper} is above {lower} by most at {_number(widest)}: {second[widest]} and {first[widest]}; "
+            f"more than {_number(least)} is asked for"
+        )
 
     return _check(name, judge)
 

@@ -31,14 +31,17 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class Check:
-    """A condition on a figure's curves (a `summary`): `judge` says whether it holds, and the numbers."""
+    """A condition on a figure's curves (a `summary`) and its table, which a formula does not have.
+
+    `judge` says whether it holds, in one sentence with the numbers.
+    """
 
     name: str
-    judge: Callable[[pd.DataFrame], tuple[bool, str]]
+    judge: Callable[[pd.DataFrame, pd.DataFrame | None], tuple[bool, str]]
 
-    def of(self, curves: pd.DataFrame) -> Finding:
-        """The check on these curves."""
-        holds, sentence = self.judge(curves)
+    def of(self, curves: pd.DataFrame, table: pd.DataFrame | None = None) -> Finding:
+        """The check on this result."""
+        holds, sentence = self.judge(curves, table)
         return Finding(self.name, bool(holds), sentence)
 
 
@@ -109,6 +112,6 @@ class Figure:
     def verdict(self, run: Run, table: pd.DataFrame | None = None) -> Verdict:
         """Every check of the run, computed on this table; nothing is known beforehand."""
         curves = self.curves(run, table)
-        findings = tuple(check.of(curves) for check in run.checks)
+        findings = tuple(check.of(curves, table) for check in run.checks)
         failed = not all(finding.holds for finding in findings)
         return Verdict(findings, run.because if failed else "")

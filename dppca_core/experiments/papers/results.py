@@ -45,31 +45,33 @@ def names() -> list[str]:
 
 
 def recipe(name: str) -> Recipe:
-    """The recipe of that name. Raises ValueError for an unknown name."""
-    path = _DATA / "recipes" / f"{name}.json"
+    """The recipe of that name. Raises ValueError for an unknown name, or a table that is not there."""
+    return recipe_file.read(_path(name))
+
+
+def fingerprint(name: str) -> str:
+    """Sixteen letters for the whole recipe file, however it is laid out; also of a table that is absent."""
+    plain = json.loads(_path(name).read_text(encoding="utf-8"))
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _path(name: str) -> Path:
     if name not in names():
         raise ValueError(f"recipe must be one of {', '.join(names())}, got {name!r}")
-    return recipe_file.read(path)
-
-
-def fingerprint(chosen: Recipe) -> str:
-    """Sixteen letters for the whole recipe."""
-    plain = json.dumps(recipe_file.to_dict(chosen), sort_keys=True)
-    return hashlib.sha256(plain.encode()).hexdigest()[:16]
+    return _DATA / "recipes" / f"{name}.json"
 
 
 def stored(name: str, folder: Path | None = None) -> Stored:
     """The stored result. Raises ValueError for one that is absent or of another recipe than today's."""
     place = folder or _DATA / "results"
     again = f"run python -m dppca_core.experiments.papers {name}"
-    chosen = recipe(name)
+    mark = fingerprint(name)
     try:
         told = json.loads((place / f"{name}.json").read_text(encoding="utf-8"))
         kinds = dict.fromkeys(_WORDS, "str") | dict.fromkeys(("repeat", *WHOLE), "int64")
         table = pd.read_csv(place / f"{name}.csv", keep_default_na=False, na_values=_empty(), dtype=kinds)
     except FileNotFoundError as reason:
         raise ValueError(f"{name} must have a result in data/results: {again}") from reason
-    mark = fingerprint(chosen)
     if told["recipe"] != mark:
         raise ValueError(f"data/results/{name}.csv must be of its recipe, it is of another: {again}")
     return Stored(name, table, told["command"], told["versions"], told["seed"], told["date"], mark)
@@ -87,7 +89,7 @@ def remake(name: str, executor: Executor | None, timed: bool, folder: Path | Non
     path.write_text(table.to_csv(index=False, float_format=f"%.{_DIGITS}g"), encoding="utf-8")
     told = {
         "command": f"python -m dppca_core.experiments.papers {name}",
-        "recipe": fingerprint(chosen),
+        "recipe": fingerprint(name),
         "seed": chosen.seed,
         "date": date.today().isoformat(),
         "versions": {"python": platform.python_version()} | {each: version(each) for each in _PACKAGES},
