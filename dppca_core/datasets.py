@@ -116,6 +116,16 @@ def require(name: str) -> None:
         rows(name)
 
 
+def available(name: str) -> bool:
+    """Whether its rows are here. Raises ValueError for an unknown name."""
+    table(name)
+    try:
+        require(name)
+    except ValueError:
+        return False
+    return True
+
+
 def download(name: str) -> None:
     """Fetch a table into scikit-learn's folder. Raises ValueError for another, OSError without network."""
     checks.one_of(("covertype",), name=name)

@@ -5,8 +5,8 @@ import platform
 
 import streamlit as st
 
-from dppca_core.experiments import recipe_file
-from dppca_core.experiments.papers import FIGURES, Figure, Finding, Run, recipe
+from dppca_core.experiments import Recipe, recipe_file
+from dppca_core.experiments.papers import FIGURES, Figure, Finding, Run
 from pages.shared import choices, controls, exports, jobs, live, paper_charts, paper_results, text
 from pages.shared.paper_results import WORDS, Result
 
@@ -28,33 +28,27 @@ def row_chosen() -> None:
         controls.set_to("run", int(row["run"]))
 
 
-def run_again(run: Run, quick: bool) -> None:
-    """Start the visitor's own run."""
-    jobs.start(paper_results.place(run), paper_results.again(run, quick, controls.settings()["seed"]))
-
-
-def offer(run: Run) -> None:
+def offer(run: Run, chosen: Recipe) -> None:
     """The buttons that run it again, with the seed and the time it takes."""
     st.markdown("**Run it again here**")
     left, middle, right = st.columns([2, 2, 2], vertical_alignment="bottom")
     seed = controls.settings()["seed"]
     for column, quick, words in ((left, True, "A quick version"), (middle, False, "All of it")):
-        seconds = paper_results.expected(paper_results.again(run, quick, seed))
+        wanted = paper_results.again(chosen, quick, seed)
         column.button(
-            f"{words} (about {jobs.said_seconds(seconds)})",
+            f"{words} (about {jobs.said_seconds(paper_results.expected(wanted))})",
             key=f"again {quick}",
-            on_click=run_again,
-            args=(run, quick),
+            on_click=jobs.start,
+            args=(paper_results.place(run), wanted),
             width="stretch",
         )
     with right:
         controls.choose("seed")
 
 
-def panel(figure: Figure, run: Run, kept: Result) -> None:
+def panel(figure: Figure, run: Run, kept: Result, chosen: Recipe | None) -> None:
     """The chart with both runs, how the second one stands, and what both say."""
     second = paper_results.rerun(figure, run)
-    chosen = recipe(run.recipe) if run.recipe else None
     drawn = paper_charts.comparison(figure, chosen, kept.curves, second)
     live.figure(drawn, key="paper figure")
     job = jobs.at(paper_results.place(run)) if run.recipe else None
@@ -79,13 +73,13 @@ def findings(found: tuple[Finding, ...]) -> None:
     st.markdown(text.symbols("  \n".join(lines)))
 
 
-def source(figure: Figure, run: Run, kept: Result) -> None:
+def source(figure: Figure, run: Run, kept: Result, chosen: Recipe | None) -> None:
     """Paper, notes, command, versions, seed and date."""
     with st.expander("Where this comes from"):
         notes = "\n".join(f"- {note}" for note in figure.notes)
         st.markdown(f"**{figure.paper}, {figure.title}.**\n{text.symbols(notes)}")
         if kept.source is None:
-            st.caption("A formula: nothing is drawn at random.")
+            st.caption(kept.absent or "A formula: nothing is drawn at random.")
             return
         versions = ", ".join(f"{name} {value}" for name, value in kept.source.versions.items())
         told = f"Stored {kept.source.date} by `{kept.source.command}`"
@@ -95,12 +89,13 @@ def source(figure: Figure, run: Run, kept: Result) -> None:
         st.code(
             f"python -m dppca_core.experiments data/recipes/{run.recipe}.json --out {run.recipe}.csv", "bash"
         )
-        st.code(json.dumps(recipe_file.to_dict(recipe(run.recipe)), indent=1), language="json")
+        if chosen is not None:
+            st.code(json.dumps(recipe_file.to_dict(chosen), indent=1), language="json")
 
 
-def vary(run: Run) -> None:
+def vary(chosen: Recipe) -> None:
     """Take the recipe's settings to the explorer, where its sliders can express them."""
-    asked = choices.of_recipe(recipe(run.recipe)) if run.recipe else None
+    asked = choices.of_recipe(chosen)
     if asked is not None and st.button("Vary it in the explorer", key="vary"):
         controls.take(controls.settings() | asked)
         st.switch_page("explore/explorer.py")
@@ -108,9 +103,11 @@ def vary(run: Run) -> None:
 
 st.title("Do we get what the papers got?")
 everything = paper_results.overview()
-reproduced = int((everything["verdict"] == WORDS[True]).sum())
+reproduced, ran = (
+    int(everything["verdict"].isin(words).sum()) for words in ((WORDS[True],), (WORDS[True], WORDS[False]))
+)
 st.markdown(
-    f"Every figure and table of the four papers, run again: {reproduced} of {len(everything)} runs come out "
+    f"Every figure and table of the four papers, run again: {reproduced} of {ran} runs come out "
     "as printed, and the others say why not."
 )
 controls.view_switches(("view",))
@@ -133,26 +130,30 @@ if len(figure.runs) > 1:
     )
 run = figure.runs[index]
 kept = paper_results.result(figure.key, index)
-st.subheader(f"{figure.title}: {WORDS[kept.verdict.reproduced]}")
+chosen, why_not = paper_results.recipe_of(run)
+st.subheader(f"{figure.title}: {kept.word}")
 left, right = st.columns(2)
 left.markdown(text.symbols(f"**Printed.** {figure.shows} {figure.claim}"))
-because = kept.verdict.because or "Every condition below holds on the stored run."
+because = kept.absent or kept.verdict.because or "Every condition below holds on the stored run."
 right.markdown(text.symbols(f"**Found ({run.title}).** {because}"))
 job = jobs.at(paper_results.place(run)) if run.recipe else None
 refreshing = job is not None and job.running
-st.fragment(panel, run_every=REFRESH_SECONDS if refreshing else None)(figure, run, kept)
-st.markdown("**What was checked on the stored run**")
-findings(kept.verdict.findings)
-if run.recipe:
-    offer(run)
-    vary(run)
+st.fragment(panel, run_every=REFRESH_SECONDS if refreshing else None)(figure, run, kept, chosen)
+if kept.verdict.findings:
+    st.markdown("**What was checked on the stored run**")
+    findings(kept.verdict.findings)
+if chosen is not None:
+    offer(run, chosen)
+    vary(chosen)
+elif run.recipe:
+    st.info(why_not)
 st.markdown(
     "**Try this:** run it again with another seed: the curves move within their intervals, the verdict "
     "stays. A verdict that changed with the seed would be luck."
 )
 exports.downloads(
     lambda: kept.source.table if kept.source else kept.curves,
-    lambda: paper_charts.comparison(figure, recipe(run.recipe) if run.recipe else None, kept.curves),
+    lambda: paper_charts.comparison(figure, chosen, kept.curves),
     figure.key,
     text.symbols(f"{figure.paper}, {figure.title}: {run.title}"),
 )
@@ -166,4 +167,4 @@ st.dataframe(
     on_select=row_chosen,
     selection_mode="single-row",
 )
-source(figure, run, kept)
+source(figure, run, kept, chosen)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dppca_core.datasets import TABLES
+from dppca_core import datasets
 from dppca_core.experiments import Recipe
 from dppca_core.experiments.papers import Figure
 from dppca_core.metrics import random_guess
@@ -51,7 +51,7 @@ def comparison(
 ) -> dict[str, Any]:
     """Means with their 95 % intervals, the printed numbers as open marks, a second run as crosses."""
     traces: list[Trace] = []
-    formula = recipe is None
+    formula = any(run.formula is not None for run in figure.runs)
     for label, look in looks(curves).items():
         curve = curves[curves["label"] == label].sort_values("x")
         traces.append(_series(text.symbols(label) or "this run", look, curve, formula))
@@ -73,7 +73,7 @@ def comparison(
     return {
         "data": traces,
         "layout": {
-            "xaxis": _axis(X_TITLES[figure.x], curves["x"].to_numpy(), figure.x != "round"),
+            "xaxis": _axis(X_TITLES[figure.x], curves["x"].to_numpy(dtype=float), figure.x != "round"),
             "yaxis": _axis(Y_TITLES[figure.metric], values, figure.metric != "captured_energy"),
             "height": 430,
             "margin": {"l": 62, "r": 12, "t": 8, "b": 48},
@@ -137,7 +137,7 @@ def _guess(figure: Figure, recipe: Recipe | None, curves: pd.DataFrame) -> Trace
     if any(name != figure.x for name in swept):
         return None
     population = recipe.population
-    d = population.d if isinstance(population, SpikedModel) else TABLES[population].d
+    d = population.d if isinstance(population, SpikedModel) else datasets.table(population).d
     k = population.k if isinstance(population, SpikedModel) else int(recipe.k or 1)
     factor = math.sqrt(2) if figure.metric == "projector_distance" else 1.0
     places = sorted(set(curves["x"]))

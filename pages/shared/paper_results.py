@@ -15,26 +15,48 @@ from dppca_core.experiments.papers import FIGURES, Figure, Run, Stored, Verdict,
 from pages.shared import jobs
 from pages.shared.text import number, short, symbols
 
-WORDS = {True: "comes out as printed", False: "does not come out as printed"}
+WORDS = {True: "comes out as printed", False: "does not come out as printed", None: "not run here"}
 QUICK_REPEATS, QUICK_POINTS = 3, 4
 
 
 class Result(NamedTuple):
-    """A run's stored curves and what they say; `source` is None for a formula."""
+    """A run's stored curves and what they say; `source` is None for a formula, or where `absent` says why."""
 
     curves: pd.DataFrame
     verdict: Verdict
     source: Stored | None
+    absent: str = ""
+
+    @property
+    def word(self) -> str:
+        """The verdict in words."""
+        return WORDS[None if self.absent else self.verdict.reproduced]
+
+
+_NOTHING = pd.DataFrame(columns=["label", "method", "x", "mean", "low", "high", "runs"])
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
 def result(key: str, index: int) -> Result:
-    """The stored result of a figure's run. Raises ValueError where there is none."""
+    """The stored result of a figure's run."""
     figure = FIGURES[key]
     run = figure.runs[index]
-    source = stored(run.recipe) if run.recipe else None
+    try:
+        source = stored(run.recipe) if run.recipe else None
+    except ValueError as reason:
+        return Result(_NOTHING, Verdict(()), None, str(reason))
     table = source.table if source else None
     return Result(figure.curves(run, table), figure.verdict(run, table), source)
+
+
+def recipe_of(run: Run) -> tuple[Recipe | None, str]:
+    """The run's recipe, or why it cannot be run here: a formula has none, a table may be absent."""
+    if not run.recipe:
+        return None, "A formula: there is nothing to run."
+    try:
+        return recipe(run.recipe), ""
+    except ValueError as reason:
+        return None, f"{str(reason)[:1].upper()}{str(reason)[1:]}."
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
@@ -47,7 +69,7 @@ def overview() -> pd.DataFrame:
             "paper": figure.paper,
             "figure": figure.title,
             "what was run": run.title,
-            "verdict": WORDS[result(key, index).verdict.reproduced],
+            "verdict": result(key, index).word,
         }
         for key, figure in FIGURES.items()
         for index, run in enumerate(figure.runs)
@@ -60,9 +82,9 @@ def place(run: Run) -> str:
     return f"papers {run.recipe}"
 
 
-def again(run: Run, quick: bool, seed: int) -> Recipe:
+def again(chosen: Recipe, quick: bool, seed: int) -> Recipe:
     """The recipe of a second run: all of it, or a few repeats at a few points."""
-    whole = replace(recipe(run.recipe), seed=seed)
+    whole = replace(chosen, seed=seed)
     return thinned(whole, QUICK_REPEATS, QUICK_POINTS) if quick else whole
 
 
