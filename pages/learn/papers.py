@@ -8,7 +8,7 @@ import streamlit as st
 from dppca_core.experiments import Recipe, recipe_file
 from dppca_core.experiments.papers import FIGURES, Figure, Finding, Run
 from pages.shared import choices, controls, exports, jobs, live, paper_charts, paper_results, text
-from pages.shared.paper_results import WORDS, Result
+from pages.shared.paper_results import Result
 
 REFRESH_SECONDS = 0.7
 
@@ -56,8 +56,9 @@ def panel(figure: Figure, run: Run, kept: Result, chosen: Recipe | None) -> None
         jobs.status(job, paper_results.place(run))
         if second is not None and not job.running:
             own = figure.verdict(run, job.table())
-            words = f"Seed {job.recipe.seed}, {len(job.table()):,} runs: this one {WORDS[own.reproduced]}."
-            st.markdown(f"**{words}** {paper_results.agreement(kept.curves, second)}")
+            said = f"Seed {job.recipe.seed}, {len(job.table()):,} runs"
+            said += f": this one {paper_results.words(figure, own)}."
+            st.markdown(f"**{said}** {paper_results.agreement(kept.curves, second)}")
             findings(own.findings)
     if refreshing and job is not None and not job.running:
         st.rerun()
@@ -68,8 +69,8 @@ def findings(found: tuple[Finding, ...]) -> None:
     plain = controls.settings()["view"] == "board"
     lines = []
     for one in found:
-        numbers = "" if plain else f" {one.sentence[:1].upper()}{one.sentence[1:]}."
-        lines.append(f"{'✓' if one.holds else '✗'} **{one.check[:1].upper()}{one.check[1:]}.**{numbers}")
+        numbers = "" if plain else f" {text.sentence(one.sentence)}."
+        lines.append(f"{'✓' if one.holds else '✗'} **{text.sentence(one.check)}.**{numbers}")
     st.markdown(text.symbols("  \n".join(lines)))
 
 
@@ -103,9 +104,7 @@ def vary(chosen: Recipe) -> None:
 
 st.title("Do we get what the papers got?")
 everything = paper_results.overview()
-reproduced, ran = (
-    int(everything["verdict"].isin(words).sum()) for words in ((WORDS[True],), (WORDS[True], WORDS[False]))
-)
+reproduced, ran = paper_results.counts()
 st.markdown(
     f"Every figure and table of the four papers, run again: {reproduced} of {ran} runs come out "
     "as printed, and the others say why not."
@@ -131,14 +130,18 @@ if len(figure.runs) > 1:
 run = figure.runs[index]
 kept = paper_results.result(figure.key, index)
 chosen, why_not = paper_results.recipe_of(run)
-st.subheader(f"{figure.title}: {kept.word}")
+st.subheader(f"{figure.title}: {paper_results.verdict(figure.key, index)}")
 left, right = st.columns(2)
-left.markdown(text.symbols(f"**Printed.** {figure.shows} {figure.claim}"))
+first = "Claimed" if paper_results.beyond(figure) else "Printed"
+left.markdown(text.symbols(f"**{first}.** {text.sentence(figure.shows)} {text.sentence(figure.claim)}"))
 because = kept.absent or kept.verdict.because or "Every condition below holds on the stored run."
-right.markdown(text.symbols(f"**Found ({run.title}).** {because}"))
+right.markdown(text.symbols(f"**Found ({run.title}).** {text.sentence(because)}"))
 job = jobs.at(paper_results.place(run)) if run.recipe else None
 refreshing = job is not None and job.running
 st.fragment(panel, run_every=REFRESH_SECONDS if refreshing else None)(figure, run, kept, chosen)
+wanted = paper_results.needed(figure, kept)
+if wanted is not None:
+    st.dataframe(wanted, hide_index=True)
 if kept.verdict.findings:
     st.markdown("**What was checked on the stored run**")
     findings(kept.verdict.findings)

@@ -11,11 +11,15 @@ import pandas as pd
 import streamlit as st
 
 from dppca_core.experiments import Recipe, task
+from dppca_core.experiments.needed import patients_needed
 from dppca_core.experiments.papers import FIGURES, Figure, Run, Stored, Verdict, recipe, stored, thinned
+from dppca_core.experiments.papers.beyond import TARGET
 from pages.shared import jobs
 from pages.shared.text import number, short, symbols
 
-WORDS = {True: "comes out as printed", False: "does not come out as printed", None: "not run here"}
+WORDS = {True: "comes out as printed", False: "does not come out as printed"}
+OURS = {True: "holds", False: "does not hold"}
+NOT_RUN = "not run here"
 QUICK_REPEATS, QUICK_POINTS = 3, 4
 
 
@@ -26,11 +30,6 @@ class Result(NamedTuple):
     verdict: Verdict
     source: Stored | None
     absent: str = ""
-
-    @property
-    def word(self) -> str:
-        """The verdict in words."""
-        return WORDS[None if self.absent else self.verdict.reproduced]
 
 
 _NOTHING = pd.DataFrame(columns=["label", "method", "x", "mean", "low", "high", "runs"])
@@ -69,12 +68,58 @@ def overview() -> pd.DataFrame:
             "paper": figure.paper,
             "figure": figure.title,
             "what was run": run.title,
-            "verdict": result(key, index).word,
+            "verdict": verdict(key, index),
         }
         for key, figure in FIGURES.items()
         for index, run in enumerate(figure.runs)
     ]
     return pd.DataFrame(rows)
+
+
+def verdict(key: str, index: int) -> str:
+    """The stored run's verdict in words."""
+    kept = result(key, index)
+    return NOT_RUN if kept.absent else words(FIGURES[key], kept.verdict)
+
+
+def words(figure: Figure, found: Verdict) -> str:
+    """A verdict in words: what goes beyond the papers is not printed in them."""
+    return (OURS if beyond(figure) else WORDS)[found.reproduced]
+
+
+def beyond(figure: Figure) -> bool:
+    """Whether the claim is ours and not a paper's."""
+    return figure.paper.startswith("Beyond")
+
+
+def counts() -> tuple[int, int]:
+    """How many runs come out as printed, of how many that were run."""
+    table = overview()["verdict"]
+    return int((table == WORDS[True]).sum()), int(table.isin(WORDS.values()).sum())
+
+
+def needed(figure: Figure, kept: Result) -> pd.DataFrame | None:
+    """For the figure beyond the papers: the patients each method needs, and how many times the fewest."""
+    if not beyond(figure) or kept.source is None:
+        return None
+    table = patients_needed(kept.source.table, TARGET, level=0.95)
+    fewest = table["patients"].min()
+    return pd.DataFrame(
+        {
+            "method": table["label"],
+            f"patients for an error of {TARGET:g}": table["patients"].map(_patients),
+            "95 % interval": [
+                f"{_patients(low)} to {_patients(high)}" if np.isfinite(low) else ""
+                for low, high in zip(table["low"], table["high"], strict=True)
+            ],
+            "times the fewest": [f"{n / fewest:.3g}" if np.isfinite(n) else "" for n in table["patients"]],
+            "why not": table["reason"],
+        }
+    )
+
+
+def _patients(n: float) -> str:
+    return f"{n:,.0f}" if np.isfinite(n) else "never, as far as measured"
 
 
 def place(run: Run) -> str:

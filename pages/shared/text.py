@@ -50,11 +50,21 @@ _SYMBOLS = {
 }
 
 
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
 def symbols(words: str) -> str:
-    """The core's words for parameters as a reader of the papers writes them; "sqrt 2" as √2."""
+    """The core's words for parameters as a reader of the papers writes them: ε, √2, 10⁻⁵."""
     for name, symbol in _SYMBOLS.items():
         words = re.sub(rf"\b{name}\b", symbol, words)
-    return re.sub(r"\bsqrt (\d+)", r"√\1", words)
+    words = re.sub(r"\bsqrt ?(?=[\d(])", "√", words)
+    return re.sub(r"\^(-?\d+)", lambda power: power[1].translate(_RAISED), words)
+
+
+def sentence(words: str) -> str:
+    """As a sentence begins, unless with a symbol, and without what Markdown would read as emphasis."""
+    first = words if re.match(r"\w( |$)", words) else f"{words[:1].upper()}{words[1:]}"
+    return first.replace("*", r"\*")
 
 
 def number(value: float) -> str:
