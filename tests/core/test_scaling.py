@@ -136,3 +136,23 @@ def test_curves_over_the_spike_see_the_same_random_numbers():
     other = sweep(RECIPE)
     at = one.loc[one["spike"] == 100.0, "sin_theta"].to_numpy()
     assert np.array_equal(at, other.loc[other["epsilon"] == 0.5, "sin_theta"])
+
+
+def test_a_known_spectrum_is_the_populations():
+    """As if spike and variance were given by hand, in units of the scaled rows."""
+    model = SpikedModel(d=12, k=2, s=3, spike=(9.0, 5.0), bulk=(1.0, 1.0))
+    bound = model.norm_bound(400)
+    given = variant("spiked_projector", "given", spike=4 / bound**2, variance=1 / bound**2)
+    known, released = (variant("spiked_projector", f"{word}", known=word) for word in (True, False))
+    table = sweep(Recipe(model, (given, known, released), (Axis("epsilon", (1.0,)),), n=400, repeats=3))
+    errors = table.pivot(index="repeat", columns="label", values="sin_theta")
+    np.testing.assert_allclose(errors["True"], errors["given"], rtol=1e-9)
+    assert (errors["False"] != errors["given"]).all()
+
+
+def test_the_spectrum_of_a_table_is_not_known():
+    chosen = variant("spiked_projector", known=True)
+    table = sweep(Recipe("digits", (chosen,), (Axis("epsilon", (1.0,)),), k=2, repeats=1))
+    assert table["failed"][0] == "known must be left out: the spectrum of digits is not public"
+    with pytest.raises(ValueError, match="options of dps_pca must be one of"):
+        variant("dps_pca", known=True)

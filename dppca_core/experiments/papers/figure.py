@@ -6,10 +6,12 @@ from typing import Literal, NamedTuple
 
 import pandas as pd
 
+from dppca_core.experiments.papers.results import repeats
 from dppca_core.experiments.papers.summary import summary
 
 REPRODUCED = "reproduced"
 NOT_AS_PRINTED = "not as printed"
+UNDECIDED = "not decided by so few runs"
 
 
 class Printed(NamedTuple):
@@ -47,9 +49,14 @@ class Check:
 
 @dataclass(frozen=True)
 class Verdict:
-    """All findings of one run; `because` says why it does not come out as printed, and only then."""
+    """All findings of one run.
+
+    short: the table has fewer runs than the recipe asks for, whose wider intervals show fewer claims.
+    because: why the run does not come out as printed, and only then.
+    """
 
     findings: tuple[Finding, ...]
+    short: bool = False
     because: str = ""
 
     @property
@@ -60,7 +67,9 @@ class Verdict:
     @property
     def word(self) -> str:
         """The verdict in words."""
-        return REPRODUCED if self.reproduced else NOT_AS_PRINTED
+        if self.reproduced:
+            return REPRODUCED
+        return UNDECIDED if self.short else NOT_AS_PRINTED
 
 
 @dataclass(frozen=True)
@@ -110,8 +119,12 @@ class Figure:
         return summary(table, self.x, self.metric)
 
     def verdict(self, run: Run, table: pd.DataFrame | None = None) -> Verdict:
-        """Every check of the run, computed on this table; nothing is known beforehand."""
+        """Every check of the run, computed on this table; nothing is known beforehand.
+
+        Raises ValueError where a run with a recipe has no table.
+        """
         curves = self.curves(run, table)
         findings = tuple(check.of(curves, table) for check in run.checks)
-        failed = not all(finding.holds for finding in findings)
-        return Verdict(findings, run.because if failed else "")
+        short = table is not None and bool(run.recipe) and table["repeat"].nunique() < repeats(run.recipe)
+        decided = not short and not all(finding.holds for finding in findings)
+        return Verdict(findings, short, run.because if decided else "")

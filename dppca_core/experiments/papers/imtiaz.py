@@ -165,7 +165,8 @@ FIGURES = (
                 "5,000 images of MNIST at five hospitals",
                 (near(f"every number within {WITHIN} of the authors'", _MNIST, WITHIN), *_CLAIMS),
                 recipe="imtiaz-mnist",
-                because="DPdisPCA, of hospitals with 1,000 images each, comes close to the authors'. Pooled there "
+                because="DPdisPCA, of hospitals with 1,000 images each, comes close to the authors'. "
+                "Pooled there "
                 "are fewer images here: the authors had more hospitals, and how many is not given.",
             ),
             Run("bundled digits, 8 x 8, at two hospitals", _CLAIMS, recipe="imtiaz-digits"),

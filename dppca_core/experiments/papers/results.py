@@ -55,6 +55,12 @@ def fingerprint(name: str) -> str:
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
 
 
+def repeats(name: str) -> int:
+    """Runs of every cell that the recipe asks for, also of a table that is absent."""
+    plain = json.loads(_path(name).read_text(encoding="utf-8"))
+    return int(plain["repeats"])
+
+
 def _path(name: str) -> Path:
     if name not in names():
         raise ValueError(f"recipe must be one of {', '.join(names())}, got {name!r}")
