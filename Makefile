@@ -28,6 +28,7 @@ test: chromium
 bench: chromium
 	$(BIN)/python -m benchmarks.kernels
 	$(BIN)/python -m benchmarks.table1
+	$(BIN)/python -m benchmarks.sweeps
 	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m benchmarks.latency
 
 format: $(VENV)/dev.stamp
