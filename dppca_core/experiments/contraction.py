@@ -96,12 +96,17 @@ def contraction(errors: Array, *, d: int, k: int) -> Contraction:
     )
 
 
+def tail(length: int) -> int:
+    """How many of the last of `length` errors a plateau is the median of."""
+    return max(TAIL, math.ceil(length / 3))
+
+
 def _plateau(errors: Array) -> tuple[float | None, str]:
     """Where the last third stands, or None and why."""
-    tail = max(TAIL, math.ceil(len(errors) / 3))
     if len(errors) < TAIL + 1:
         return None, f"too few rounds to see a plateau: {len(errors) - 1}, {TAIL} are needed"
-    slope = float(np.polyfit(np.arange(tail), np.log(errors[-tail:]), 1)[0])
+    last = errors[-tail(len(errors)) :]
+    slope = float(np.polyfit(np.arange(len(last)), np.log(last), 1)[0])
     if slope < math.log(STANDS):
         return None, f"still falling, by a factor {math.exp(slope):.2g} a round at the end"
-    return float(np.median(errors[-tail:])), ""
+    return float(np.median(last)), ""

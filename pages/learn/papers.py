@@ -7,7 +7,17 @@ import streamlit as st
 
 from dppca_core.experiments import Recipe, recipe_file
 from dppca_core.experiments.papers import FIGURES, Figure, Finding, Run
-from pages.shared import choices, controls, exports, jobs, live, paper_charts, paper_results, text
+from pages.shared import (
+    choices,
+    controls,
+    exports,
+    jobs,
+    live,
+    paper_charts,
+    paper_results,
+    recipe_settings,
+    text,
+)
 from pages.shared.paper_results import Result
 
 REFRESH_SECONDS = 0.7
@@ -96,7 +106,7 @@ def source(figure: Figure, run: Run, kept: Result, chosen: Recipe | None) -> Non
 
 def vary(chosen: Recipe) -> None:
     """Take the recipe's settings to the explorer, where its sliders can express them."""
-    asked = choices.of_recipe(chosen)
+    asked = recipe_settings.of_recipe(chosen)
     if asked is not None and st.button("Vary it in the explorer", key="vary"):
         controls.take(controls.settings() | asked)
         st.switch_page("explore/explorer.py")

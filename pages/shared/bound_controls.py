@@ -15,7 +15,7 @@ from dppca_core.experiments.live import EPSILONS, Results, Scene
 from dppca_core.experiments.regime_map import RULES, RegimeMap
 from dppca_core.methods import METHODS
 from dppca_core.types import Bound
-from pages.shared import cached, choices, controls, text
+from pages.shared import cached, controls, page_choices, text
 from pages.shared.bound_charts import state
 from pages.shared.charts import Scale
 from pages.shared.choices import Settings
@@ -34,10 +34,10 @@ def choose(settings: Settings) -> list[str]:
     with left:
         controls.choose("of")
     with right.expander(
-        f"Bounds drawn: {len(drawn(settings))} of {len(choices.SIN_BOUNDS)}", key="bound list"
+        f"Bounds drawn: {len(drawn(settings))} of {len(page_choices.SIN_BOUNDS)}", key="bound list"
     ):
         columns = st.columns(2)
-        for i, name in enumerate(choices.SIN_BOUNDS):
+        for i, name in enumerate(page_choices.SIN_BOUNDS):
             with columns[i % 2]:
                 controls.choose(f"show.{name}")
     return drawn(settings)
@@ -45,7 +45,7 @@ def choose(settings: Settings) -> list[str]:
 
 def drawn(settings: Settings) -> list[str]:
     """Names of the bounds that are switched on."""
-    return [name for name in choices.SIN_BOUNDS if settings[f"show.{name}"]]
+    return [name for name in page_choices.SIN_BOUNDS if settings[f"show.{name}"]]
 
 
 def constants(settings: Settings, name: str) -> dict[str, float]:
@@ -77,7 +77,7 @@ def headline(found: Results, of: str, here: Mapping[str, Bound], epsilon: float,
     middle = text.error(float(np.median([scale.of(cell)[-1] for cell in cells]))) if cells else "…"
     failing, void = states.count("assumption fails"), states.count("void")
     return (
-        f"At ε = {choices.number(epsilon)}, {METHODS[of].title} has error {middle} (guessing: "
+        f"At ε = {text.number(epsilon)}, {METHODS[of].title} has error {middle} (guessing: "
         f"{text.short(scale.guess)}). Of {len(states)} bounds drawn on it, {states.count('applies')} apply, "
         f"{failing} rest on an assumption that fails, and {void} say nothing."
     )

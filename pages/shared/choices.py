@@ -5,94 +5,13 @@ No Streamlit here: tested without a browser. Values are round; a link may hold a
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from dppca_core.bounds import BOUNDS
 from dppca_core.datasets import TABLES
-from dppca_core.experiments import Recipe
 from dppca_core.experiments.live import EPSILONS
-from dppca_core.experiments.papers import FIGURES
-from dppca_core.methods import METHODS
-from dppca_core.spiked import SpikedModel
-from pages.shared.text import number
-
-Value = float | int | str | bool
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One control: its key in links, its options in order, its default, and its words.
-
-    `plain` labels it for a board, `label` for everyone else. `words` gives an option's own text.
-    """
-
-    key: str
-    label: str
-    plain: str
-    options: tuple[Value, ...]
-    default: Value
-    words: Mapping[Value, str] | None = None
-    help: str = ""
-
-    @property
-    def numeric(self) -> bool:
-        return not isinstance(self.default, (str, bool))
-
-    def text(self, value: Value) -> str:
-        """How an option reads on the control and in a link."""
-        if self.words is not None and value in self.words:
-            return self.words[value]
-        if isinstance(value, bool):
-            return str(value).lower()
-        return value if isinstance(value, str) else number(value)
-
-    def nearest(self, value: float) -> Value:
-        """The option nearest to a number, by ratio where all options are positive."""
-        numbers = [float(option) for option in self.options]
-        if min(numbers) > 0:
-            if value <= 0:
-                return self.options[numbers.index(min(numbers))]
-            return min(self.options, key=lambda o: abs(math.log(float(o)) - math.log(value)))
-        return min(self.options, key=lambda o: abs(float(o) - value))
-
-    def name(self, plain: bool) -> str:
-        """What the control is called on screen."""
-        return self.plain if plain else self.label
-
-    def link(self, value: Value) -> str:
-        """How an option reads in a link."""
-        return str(value).lower() if isinstance(value, bool) else f"{value:g}" if self._float else str(value)
-
-    @property
-    def _float(self) -> bool:
-        return isinstance(self.default, float)
-
-    def read(self, raw: str) -> tuple[Value, str | None]:
-        """A link's text as an option; and, when the option is not what the text said, what it was."""
-        shown = re.sub(r"[^\w.,+\- ]", "", raw)[:24].strip()
-        for option in self.options:
-            if raw.strip().casefold() in (self.link(option).casefold(), self.text(option).casefold()):
-                return option, None
-        if not self.numeric:
-            return self.default, f"“{shown}”, which is not a choice" if shown else "not readable"
-        value = _number(raw)
-        if math.isnan(value):
-            return self.default, f"“{shown}”, which is not a number" if shown else "not readable"
-        option = self.nearest(max(min(value, 1e300), -1e300))
-        return option, None if math.isclose(float(option), value, rel_tol=1e-9) else shown
-
-
-def _number(raw: str) -> float:
-    """A number with commas for thousands, or one for the decimals; NaN for anything else."""
-    thousands = re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?", raw.strip())
-    try:
-        return math.nan if "_" in raw else float(raw.replace(",", "" if thousands else "."))
-    except ValueError:
-        return math.nan
+from pages.shared.choice import Choice, Value
+from pages.shared.page_choices import of_pages
 
 
 def _ladder(low: int, high: int) -> tuple[int, ...]:
@@ -214,84 +133,9 @@ CHOICES: dict[str, Choice] = {
     )
 }
 
-SIN_BOUNDS = tuple(name for name, rule in BOUNDS.items() if rule.measure == "sin")
-_FIRST_BOUNDS = ("ge2018", "dps_prediction", "sparse_minimax")
-
-
-def _around(default: float) -> tuple[float, ...]:
-    """1, 2, 5 in every decade from 10^-4 to 10^4, and the default."""
-    steps = {float(f"{m}e{p}") for p in range(-4, 4) for m in (1, 2, 5)}
-    return tuple(sorted(steps | {1e4, default}))
-
-
-def _of_bounds() -> list[Choice]:
-    """The bounds page's own controls: what is measured, what is drawn, and every free constant."""
-    titles = {name: method.title for name, method in METHODS.items()}
-    regions = {"closed form": "by the closed form", "theorem": "by Theorem 4.3"}
-    own = [
-        Choice("of", "Method measured", "Method measured", tuple(METHODS), "dps_pca", titles),
-        Choice("map", "Regions", "Regions", tuple(regions), "closed form", regions),
-        Choice("figure2", *("Draw Figure 2 of Ge et al.",) * 2, (False, True), False),
-        Choice("tau", "Theorem 4.3's τ", "Theorem's slack", (1.0, 2.0, 2.5, 3.0, 3.3, 4.0, 5.0, 6.0), 3.3),
-    ]
-    for name in SIN_BOUNDS:
-        title = BOUNDS[name].title
-        own.append(Choice(f"show.{name}", title, title, (False, True), name in _FIRST_BOUNDS))
-        for constant, default in BOUNDS[name].constants.items():
-            symbol = BOUNDS[name].symbols[constant]
-            own.append(Choice(f"{name}.{constant}", symbol, symbol, _around(float(default)), float(default)))
-    return own
-
-
-def _of_papers() -> list[Choice]:
-    """The papers page's own controls: which figure, and which of its runs."""
-    titles = {key: f"{figure.paper.rsplit(',', 1)[0]} · {figure.title}" for key, figure in FIGURES.items()}
-    most = max(len(figure.runs) for figure in FIGURES.values())
-    return [
-        Choice("figure", "Figure or table", "Figure or table", tuple(titles), next(iter(titles)), titles),
-        Choice("run", "Run", "Run", tuple(range(most)), 0),
-    ]
-
-
-CHOICES |= {choice.key: choice for choice in (*_of_bounds(), *_of_papers())}
-BOUND_KEYS = tuple(choice.key for choice in _of_bounds())
-PAPER_KEYS = tuple(choice.key for choice in _of_papers())
-_FIRST_METHODS = (
-    *("dps_pca", "dpdis_pca", "analyze_gauss", "analyze_gauss_sparse", "cape"),
-    *("ldp_pca", "pca"),
-)
-# What the methods page varies, by the word in links ("N" would read as "n" there), and its control.
-SWEEPS = {key: key for key in ("eps", "delta", "n", "d", "k", "s")} | {"hospitals": "N"}
-PANELS = {
-    "error": "Error",
-    "time": "Time per fit",
-    "bytes": "Bytes sent",
-    "needed": "Patients needed",
-    "frontier": "Privacy against error",
-}
-
-
-def _of_comparison() -> list[Choice]:
-    """The methods page's own controls: which methods, what is swept, what is drawn."""
-    titles = {name: method.title for name, method in METHODS.items()}
-    over = {word: CHOICES[key].label for word, key in SWEEPS.items()}
-    targets = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
-    used = [
-        Choice(f"use.{name}", title, title, (False, True), name in _FIRST_METHODS)
-        for name, title in titles.items()
-    ]
-    return [
-        *used,
-        Choice("compare.over", "Swept", "What is varied", tuple(SWEEPS), "eps", over),
-        Choice("compare.panel", "Shown", "Shown", tuple(PANELS), "error", PANELS),
-        Choice("compare.target", "Error wanted", "Error wanted", targets, 0.1),
-        Choice("compare.release", "One release of", "One release of", tuple(METHODS), "dps_pca", titles),
-        Choice("compare.at", "at ε", "at the privacy setting", EPSILONS, 1.0),
-    ]
-
-
-CHOICES |= {choice.key: choice for choice in _of_comparison()}
-COMPARISON_KEYS = tuple(choice.key for choice in _of_comparison())
+_OF_PAGES = of_pages(CHOICES)
+CHOICES |= _OF_PAGES
+PAGE_KEYS = tuple(_OF_PAGES)
 Settings = dict[str, Any]
 
 
@@ -307,30 +151,6 @@ def to_link(settings: Settings) -> dict[str, str]:
     }
 
 
-def of_recipe(recipe: Recipe) -> Settings | None:
-    """The explorer's settings for a recipe at the middle of its sweep, or None where no sliders say it."""
-    population = recipe.population
-    if not isinstance(population, SpikedModel) or population.bulk[0] != 0 or recipe.bound is not None:
-        return None
-    middle = {axis.name: axis.values[len(axis.values) // 2] for axis in recipe.swept}
-    own = next((dict(one.options) for one in recipe.methods if one.method == "dps_pca"), {})
-    values = {name: getattr(recipe, name) for name in ("epsilon", "delta", "n", "providers", "iterations")}
-    values |= {name: getattr(population, name) for name in ("d", "k", "s", "spike", "seed")}
-    for name in ("s_hat", "burn_in", "provider_noise", "accounting", "neighbours"):
-        values[name] = own.get(name, getattr(recipe, name))
-    values |= middle | {"bulk": population.bulk[1], "share": recipe.largest_share, "scaling": recipe.scaling}
-    values["scaling"] = {"bound": "public"}.get(recipe.scaling, recipe.scaling)
-    asked = {_LINK_NAMES.get(name, name): value for name, value in values.items() if value is not None}
-    for key in ("eps", "delta"):  # the middle of a sweep need not be an option
-        asked[key] = CHOICES[key].nearest(asked[key])
-    known = all(value in CHOICES[key].options for key, value in asked.items())
-    return asked | {"data": SYNTHETIC} if known else None
-
-
-_LINK_NAMES = {
-    **{"epsilon": "eps", "providers": "N", "iterations": "T", "s_hat": "shat", "burn_in": "burn"},
-    "provider_noise": "noise",
-}
 FIXED_BY_TABLE = ("n", "d", "s", "spike", "bulk", "scaling")
 
 
@@ -370,6 +190,14 @@ def _gave_way(key: str, before: Settings, now: Settings, reason: str) -> str:
     if choice.numeric:
         verb = "lowered" if now[key] < before[key] else "raised"
     return f"{choice.name(now['view'] == 'board')} {verb} to {choice.text(now[key])}: {reason}."
+
+
+def conflict(settings: Settings) -> str | None:
+    """Why these settings cannot stand together, as the end of a sentence; None where they can."""
+    for key, reason in _give_way(settings, None)[1].items():
+        name = CHOICES[key].name(settings["view"] == "board")
+        return f"{name} {reason[3:]}" if reason.startswith("it ") else reason
+    return None
 
 
 def _most(key: str, limit: float) -> Value:

@@ -11,9 +11,10 @@ from dppca_core.experiments import Recipe
 from dppca_core.methods import METHODS
 from dppca_core.types import TRUSTS
 from pages.shared import comparisons, controls, jobs
-from pages.shared.choices import CHOICES, SWEEPS, Settings
+from pages.shared.choices import CHOICES, Settings
 from pages.shared.comparisons import Swept
 from pages.shared.jobs import Job
+from pages.shared.page_choices import SWEEPS
 
 _PICKED = "methods compared"
 PICKED_POINT = "a point was clicked"  # only the fragment that draws it knows so far

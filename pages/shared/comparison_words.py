@@ -86,8 +86,8 @@ def headline(found: Results, rows: pd.DataFrame, key: str, here: Value, settings
 def _where(key: str, here: Value, settings: Settings) -> str:
     choice = choices.CHOICES[key]
     if settings["view"] == "board":
-        return f"With {choice.name(True).lower()} at {choices.number(here)}"
-    return f"At {choice.label.split()[-1]} = {choices.number(here)}"
+        return f"With {choice.name(True).lower()} at {text.number(here)}"
+    return f"At {choice.label.split()[-1]} = {text.number(here)}"
 
 
 def cheapest(found: Results, rows: pd.DataFrame, key: str, here: Value, settings: Settings) -> str:
@@ -272,4 +272,4 @@ def frontier(corners: Sequence[tuple[str, float, float]], settings: Settings) ->
 
 
 def _range(low: float, high: float) -> str:
-    return choices.number(low) if low == high else f"{choices.number(low)} to {choices.number(high)}"
+    return text.number(low) if low == high else f"{text.number(low)} to {text.number(high)}"

@@ -11,7 +11,7 @@ from dppca_core.experiments import Axis, Recipe, task, variant
 from dppca_core.experiments.live import Results, Scene
 from dppca_core.experiments.recipe import Point, Value
 from dppca_core.spiked import SpikedModel
-from pages.shared import choices
+from pages.shared import choices, page_choices, text
 
 # The name of each swept control in recipes, and the round values it takes beside its own.
 AXES: dict[str, tuple[str, Point]] = {
@@ -48,7 +48,7 @@ class Swept(NamedTuple):
 
 def over(settings: choices.Settings) -> tuple[str, str]:
     """The control that is swept; and, where a table fixes the one asked for, a sentence that says so."""
-    wanted = choices.SWEEPS[settings["compare.over"]]
+    wanted = page_choices.SWEEPS[settings["compare.over"]]
     table = TABLES.get(settings["data"])
     if table is None or wanted not in choices.FIXED_BY_TABLE:
         return wanted, ""
@@ -93,7 +93,7 @@ def values(scene: Scene, epsilon: float, key: str) -> tuple[Point, str]:
     lost = [value for value in given if not low <= value <= high]
     if not lost:
         return kept, ""
-    which = ", ".join(choices.number(value) for value in lost)
+    which = ", ".join(text.number(value) for value in lost)
     return kept, f"{choices.CHOICES[key].label} = {which} left out: impossible beside {why}."
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from dppca_core.datasets import TABLES, Table
 from dppca_core.experiments.live import Results, run_seconds
 from dppca_core.methods import METHODS
-from pages.shared import choices
+from pages.shared import choices, text
 from pages.shared.choices import CHOICES, PRESETS, Choice, Settings
 
 _SEEN = "settings of the last run"
@@ -24,9 +24,7 @@ _SHOWN = (
     "ghost",
     "loadings",
     "slow",
-    *choices.BOUND_KEYS,
-    *choices.PAPER_KEYS,
-    *choices.COMPARISON_KEYS,
+    *choices.PAGE_KEYS,
 )  # what is shown, not what is measured: presets leave it alone
 _WITHOUT_SLIDERS = ("papers",)
 _ENDS = "private ↔ accurate"
@@ -95,7 +93,7 @@ def _widget(key: str, plain: bool, table: Table | None, fixed: str | None) -> No
         _label(choice, plain, fixed),
         choice.options,
         key=key,
-        format_func=choice.text,
+        format_func=lambda value: choice.option(value, plain),
         disabled=fixed is not None,
         help=choice.help or None,
         on_change=_remember,
@@ -192,7 +190,7 @@ def notices() -> None:
     table = TABLES.get(now["data"])
     n = table.n if table else now["n"]
     if now["delta"] > 1 / n:
-        chance = choices.number(now["delta"])
+        chance = text.number(now["delta"])
         st.caption(
             f"δ = {chance} is above 1/n: a method that publishes each record outright with "
             f"probability {chance} would keep this guarantee."

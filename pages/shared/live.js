@@ -29,6 +29,7 @@ function place(layout, width) {
       text: `<b>${titles[i]}</b>`, xref: "paper", yref: "paper", x, y, xanchor: "left", yanchor: "bottom",
       showarrow: false, font: { size: 13 },
     });
+  if (layout.meta.narrow) return width < 640 ? { ...layout, ...layout.meta.narrow } : layout;
   if (panels.length < 3) return { margin: { l: width < 500 ? 96 : 150, r: 10, t: 10, b: 44 }, ...layout };
   const inner = width - MARGIN.l - MARGIN.r;
   const placed = { ...layout, margin: MARGIN };

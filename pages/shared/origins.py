@@ -8,7 +8,7 @@ import streamlit as st
 from dppca_core.datasets import TABLES, clipped_share
 from dppca_core.experiments.live import TRACED, Results
 from dppca_core.methods import METHODS
-from pages.shared import choices, text
+from pages.shared import text
 from pages.shared.choices import Settings
 
 _FORMULAS = r"""
@@ -32,21 +32,21 @@ $$
 """
 
 
-def page(found: Results, epsilon: float, settings: Settings) -> None:
-    """Sources, seeds and limits of a page that measures."""
+def page(found: Results, epsilon: float, settings: Settings, measured: str = "") -> None:
+    """Sources, seeds and limits of a page that measures; `measured` says how, if not as the front page."""
     scene = found.scene
     drawer = st.expander("Where this comes from", key="origins", on_change="rerun")
     if not drawer.open:
         return
     with drawer:
-        st.markdown(_measured(found) + "\n\n" + _limits())
+        st.markdown((measured or _measured(found)) + "\n\n" + _limits())
         if settings["view"] == "researcher":
             st.markdown(_FORMULAS)
             lines = found.setting(epsilon)
             st.markdown(
                 f"Public row bound B = {found.truth.bound:.4g}; λ_k/B² = "
                 f"{lines.eigenvalues[scene.k - 1]:.4g}, λ_k+1/B² = {lines.eigenvalues[scene.k]:.4g}; "
-                f"seed {scene.seed}; δ = {choices.number(scene.delta)}; τ = {lines.tau:g}, "
+                f"seed {scene.seed}; δ = {text.number(scene.delta)}; τ = {lines.tau:g}, "
                 "C1 = C2 = 1 (the paper names no values)."
             )
         st.markdown(

@@ -91,7 +91,7 @@ def _words(
     plain = settings["view"] == "board"
     cells = found.measured(TRACED, epsilon)
     shown = {
-        "epsilon": choices.number(epsilon),
+        "epsilon": text.number(epsilon),
         "odds": text.odds(epsilon, scene.delta, scene.neighbours),
         "theorem": _theorem(theorem, prediction, settings),
         "notes": _notes(found, epsilon, plain),
@@ -112,7 +112,7 @@ def _words(
         if scale.metric == "energy"
         else f"the {directions} with error {text.error(middle)}"
     )
-    setting = f"privacy setting {epsilon:g}" if plain else f"ε = {choices.number(epsilon)}"
+    setting = f"privacy setting {epsilon:g}" if plain else f"ε = {text.number(epsilon)}"
     sentence = (
         f"With {scene.n:,} {_rows_are(found)} in {text.count(scene.providers, 'hospital', 'hospitals')} "
         f"at {setting}, {METHODS[TRACED].title} {verb} {quality}{without}; "

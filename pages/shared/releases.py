@@ -7,7 +7,7 @@ import streamlit as st
 from dppca_core import metrics
 from dppca_core.experiments.live import Results, run_seconds
 from dppca_core.methods import METHODS
-from pages.shared import charts, choices, comparison_words, jobs, live, text
+from pages.shared import charts, comparison_words, jobs, live, text
 from pages.shared.choices import Settings
 
 _AT_ONCE_SECONDS = 1.0  # a longer run waits to be asked for
@@ -16,7 +16,7 @@ _AT_ONCE_SECONDS = 1.0  # a longer run waits to be asked for
 def show(found: Results, name: str, epsilon: float, settings: Settings) -> None:
     """The release that the sweep measured first at this epsilon: same patients, same noise."""
     scene, method, plain = found.scene, METHODS[name], settings["view"] == "board"
-    at = f"privacy setting {epsilon:g}" if plain else f"ε = {choices.number(epsilon)}"
+    at = f"privacy setting {epsilon:g}" if plain else f"ε = {text.number(epsilon)}"
     where = f" at {at}" if method.private else ""
     about = run_seconds(name, scene.d, scene.k, scene.providers)
     said = f"Draw one release of {method.title}, about {jobs.said_seconds(about)}"

@@ -9,7 +9,7 @@ import pytest
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.live import EPSILONS, Results
 from dppca_core.regimes import REGIONS
-from pages.shared import bound_charts, cached, charts, choices, scenes
+from pages.shared import bound_charts, cached, charts, choices, page_choices, scenes
 
 PAGE = "explore/bounds.py"
 SMALL = {"d": "30", "n": "1000000", "k": "2", "s": "6", "shat": "10"}
@@ -28,7 +28,7 @@ def test_a_failed_assumption_is_crossed_with_its_number(screen):
     assert "success probability" in said
 
 
-@pytest.mark.parametrize("name", choices.SIN_BOUNDS)
+@pytest.mark.parametrize("name", page_choices.SIN_BOUNDS)
 def test_every_bound_can_be_drawn_and_has_its_card(screen, name):
     page = screen(PAGE, **SMALL, **{f"show.{name}": "true"})
     assert f"**{BOUNDS[name].title}**" in page.markdown
@@ -74,7 +74,7 @@ def found():
 def test_a_bound_is_drawn_once_at_each_epsilon(found):
     """Solid, faint or a cross: at every epsilon exactly one of the three."""
     scale = charts.Scale(found, choices.defaults())
-    for name in choices.SIN_BOUNDS:
+    for name in page_choices.SIN_BOUNDS:
         evaluated = {name: [BOUNDS[name](found.setting(e)) for e in EPSILONS]}
         figure = bound_charts.against_epsilon(found, "dps_pca", evaluated, 1.0, scale)
         rows = [t["y"] for t in figure["data"] if t.get("legendgroup") == name]

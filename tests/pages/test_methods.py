@@ -8,7 +8,7 @@ import pytest
 from dppca_core.experiments import Axis, Recipe, sweep
 from dppca_core.experiments.live import EPSILONS, Results
 from dppca_core.methods import METHODS
-from pages.shared import choices, comparison_charts, comparison_words, comparisons, jobs, scenes
+from pages.shared import choices, comparison_charts, comparison_words, comparisons, jobs, page_choices, scenes
 
 PAGE = "explore/methods.py"
 SMALL = {"d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10"}
@@ -42,7 +42,7 @@ def test_it_opens_with_who_errs_least_among_equals(screen):
     assert np.isfinite(table["error"]).all() and (table["10 %"] <= table["90 %"]).all()
 
 
-@pytest.mark.parametrize("over", choices.SWEEPS)
+@pytest.mark.parametrize("over", page_choices.SWEEPS)
 @pytest.mark.parametrize("panel", ["error", "time", "bytes"])
 def test_everything_can_be_swept_and_drawn(screen, over, panel):
     page = settled(screen(PAGE, **SMALL, **{"compare.over": over, "compare.panel": panel}))
@@ -53,7 +53,7 @@ def test_everything_can_be_swept_and_drawn(screen, over, panel):
 
 
 @pytest.mark.parametrize("metric", ["projector", "energy"])
-@pytest.mark.parametrize("panel", choices.PANELS)
+@pytest.mark.parametrize("panel", page_choices.PANELS)
 def test_metrics_and_axes_are_respected(screen, metric, panel):
     link = {"metric": metric, "scale": "linear", "compare.panel": panel}
     page = settled(screen(PAGE, **SMALL, **link))
@@ -88,7 +88,7 @@ def test_the_frontier_shows_one_release_as_one_draw(screen):
 
 
 def test_a_board_sees_no_symbols(screen):
-    for panel in choices.PANELS:
+    for panel in page_choices.PANELS:
         page = settled(screen(PAGE, view="board", **SMALL, **{"compare.panel": panel}))
         shown = page.markdown + page.captions + str(page.figure["layout"])
         if page.app.dataframe:

@@ -6,7 +6,7 @@ import pytest
 
 from dppca_core import datasets
 from dppca_core.experiments.papers import FIGURES, recipe
-from pages.shared import choices, exports, jobs, paper_charts, paper_results, text
+from pages.shared import choices, exports, jobs, paper_charts, paper_results, recipe_settings, text
 
 PAGE = "learn/papers.py"
 RUNS = [(key, index) for key, figure in FIGURES.items() for index in range(len(figure.runs))]
@@ -88,7 +88,7 @@ def test_equal_runs_agree_and_shifted_ones_do_not():
 def test_what_the_explorer_is_given_is_the_recipe(key):
     """Where it is given anything: every setting is one of its options, and those of the model are exact."""
     chosen, _ = paper_results.recipe_of(FIGURES[key].runs[0])
-    asked = choices.of_recipe(chosen) if chosen else None
+    asked = recipe_settings.of_recipe(chosen) if chosen else None
     if asked is None:
         return
     assert choices.reconcile(choices.defaults() | asked)[1] == []
@@ -96,7 +96,7 @@ def test_what_the_explorer_is_given_is_the_recipe(key):
 
 
 def test_figure_3a_can_be_varied_in_the_explorer():
-    asked = choices.of_recipe(recipe("ge-3a"))
+    asked = recipe_settings.of_recipe(recipe("ge-3a"))
     assert asked is not None
     assert (asked["d"], asked["shat"], asked["accounting"], asked["scaling"]) == (
         1000,

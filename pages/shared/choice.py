@@ -1,0 +1,90 @@
+"""One control: its options, how a value reads, and how a link's text becomes a value. No Streamlit here."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pages.shared.text import number
+
+Value = float | int | str | bool
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One control: its key in links, its options in order, its default, and its words.
+
+    `plain` labels it for a board, `label` for everyone else. `words` gives an option's own text,
+    `plain_words` a board's.
+    """
+
+    key: str
+    label: str
+    plain: str
+    options: tuple[Value, ...]
+    default: Value
+    words: Mapping[Value, str] | None = None
+    help: str = ""
+    plain_words: Mapping[Value, str] | None = None
+
+    @property
+    def numeric(self) -> bool:
+        return not isinstance(self.default, (str, bool))
+
+    def text(self, value: Value) -> str:
+        """How an option reads on the control and in a link."""
+        if self.words is not None and value in self.words:
+            return self.words[value]
+        if isinstance(value, bool):
+            return str(value).lower()
+        return value if isinstance(value, str) else number(value)
+
+    def option(self, value: Value, plain: bool) -> str:
+        """How an option reads on screen."""
+        return self.plain_words[value] if plain and self.plain_words else self.text(value)
+
+    def nearest(self, value: float) -> Value:
+        """The option nearest to a number, by ratio where all options are positive."""
+        numbers = [float(option) for option in self.options]
+        if min(numbers) > 0:
+            if value <= 0:
+                return self.options[numbers.index(min(numbers))]
+            return min(self.options, key=lambda o: abs(math.log(float(o)) - math.log(value)))
+        return min(self.options, key=lambda o: abs(float(o) - value))
+
+    def name(self, plain: bool) -> str:
+        """What the control is called on screen."""
+        return self.plain if plain else self.label
+
+    def link(self, value: Value) -> str:
+        """How an option reads in a link."""
+        return str(value).lower() if isinstance(value, bool) else f"{value:g}" if self._float else str(value)
+
+    @property
+    def _float(self) -> bool:
+        return isinstance(self.default, float)
+
+    def read(self, raw: str) -> tuple[Value, str | None]:
+        """A link's text as an option; and, when the option is not what the text said, what it was."""
+        shown = re.sub(r"[^\w.,+\- ]", "", raw)[:24].strip()
+        for option in self.options:
+            if raw.strip().casefold() in (self.link(option).casefold(), self.text(option).casefold()):
+                return option, None
+        if not self.numeric:
+            return self.default, f"“{shown}”, which is not a choice" if shown else "not readable"
+        value = _number(raw)
+        if math.isnan(value):
+            return self.default, f"“{shown}”, which is not a number" if shown else "not readable"
+        option = self.nearest(max(min(value, 1e300), -1e300))
+        return option, None if math.isclose(float(option), value, rel_tol=1e-9) else shown
+
+
+def _number(raw: str) -> float:
+    """A number with commas for thousands, or one for the decimals; NaN for anything else."""
+    thousands = re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?", raw.strip())
+    try:
+        return math.nan if "_" in raw else float(raw.replace(",", "" if thousands else "."))
+    except ValueError:
+        return math.nan

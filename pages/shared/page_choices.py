@@ -1,0 +1,108 @@
+"""Controls of one page alone: what it draws, of which method, with which constants. No Streamlit here.
+
+Presets leave them as they are; the sidebar does not show them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dppca_core.bounds import BOUNDS
+from dppca_core.experiments.live import EPSILONS
+from dppca_core.experiments.papers import FIGURES
+from dppca_core.methods import METHODS
+from pages.shared.choice import Choice
+
+SIN_BOUNDS = tuple(name for name, rule in BOUNDS.items() if rule.measure == "sin")
+_FIRST_BOUNDS = ("ge2018", "dps_prediction", "sparse_minimax")
+
+
+def _around(default: float) -> tuple[float, ...]:
+    """1, 2, 5 in every decade from 10^-4 to 10^4, and the default."""
+    steps = {float(f"{m}e{p}") for p in range(-4, 4) for m in (1, 2, 5)}
+    return tuple(sorted(steps | {1e4, default}))
+
+
+def _of_bounds() -> list[Choice]:
+    """The bounds page's own controls: what is measured, what is drawn, and every free constant."""
+    titles = {name: method.title for name, method in METHODS.items()}
+    regions = {"closed form": "by the closed form", "theorem": "by Theorem 4.3"}
+    own = [
+        Choice("of", "Method measured", "Method measured", tuple(METHODS), "dps_pca", titles),
+        Choice("map", "Regions", "Regions", tuple(regions), "closed form", regions),
+        Choice("figure2", *("Draw Figure 2 of Ge et al.",) * 2, (False, True), False),
+        Choice("tau", "Theorem 4.3's τ", "Theorem's slack", (1.0, 2.0, 2.5, 3.0, 3.3, 4.0, 5.0, 6.0), 3.3),
+    ]
+    for name in SIN_BOUNDS:
+        title = BOUNDS[name].title
+        own.append(Choice(f"show.{name}", title, title, (False, True), name in _FIRST_BOUNDS))
+        for constant, default in BOUNDS[name].constants.items():
+            symbol = BOUNDS[name].symbols[constant]
+            own.append(Choice(f"{name}.{constant}", symbol, symbol, _around(float(default)), float(default)))
+    return own
+
+
+def _of_papers() -> list[Choice]:
+    """The papers page's own controls: which figure, and which of its runs."""
+    titles = {key: f"{figure.paper.rsplit(',', 1)[0]} · {figure.title}" for key, figure in FIGURES.items()}
+    most = max(len(figure.runs) for figure in FIGURES.values())
+    return [
+        Choice("figure", "Figure or table", "Figure or table", tuple(titles), next(iter(titles)), titles),
+        Choice("run", "Run", "Run", tuple(range(most)), 0),
+    ]
+
+
+_FIRST_METHODS = (
+    *("dps_pca", "dpdis_pca", "analyze_gauss", "analyze_gauss_sparse", "cape"),
+    *("ldp_pca", "pca"),
+)
+# What the methods page varies, by the word in links ("N" would read as "n" there), and its control.
+SWEEPS = {key: key for key in ("eps", "delta", "n", "d", "k", "s")} | {"hospitals": "N"}
+PANELS = {
+    "error": "Error",
+    "time": "Time per fit",
+    "bytes": "Bytes sent",
+    "needed": "Patients needed",
+    "frontier": "Privacy against error",
+}
+
+
+def _of_comparison(shared: Mapping[str, Choice]) -> list[Choice]:
+    """The methods page's own controls: which methods, what is swept, what is drawn."""
+    titles = {name: method.title for name, method in METHODS.items()}
+    over = {word: shared[key].label for word, key in SWEEPS.items()}
+    targets = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
+    used = [
+        Choice(f"use.{name}", title, title, (False, True), name in _FIRST_METHODS)
+        for name, title in titles.items()
+    ]
+    return [
+        *used,
+        Choice("compare.over", "Swept", "What is varied", tuple(SWEEPS), "eps", over),
+        Choice("compare.panel", "Shown", "Shown", tuple(PANELS), "error", PANELS),
+        Choice("compare.target", "Error wanted", "Error wanted", targets, 0.1),
+        Choice("compare.release", "One release of", "One release of", tuple(METHODS), "dps_pca", titles),
+        Choice("compare.at", "at ε", "at the privacy setting", EPSILONS, 1.0),
+    ]
+
+
+FAMILIES = ("eps", "delta", "n", "N", "d", "k", "s", "shat", "T")
+
+
+def _of_rounds(shared: Mapping[str, Choice]) -> list[Choice]:
+    """The convergence page's own controls. A method with a number of iterations keeps all its iterates."""
+    titles = {name: method.title for name, method in METHODS.items() if "iterations" in method.uses}
+    names = {key: shared[key].label for key in FAMILIES}
+    plain = {key: shared[key].plain for key in FAMILIES}
+    layouts = {"overlay": "one chart", "multiples": "side by side"}
+    return [
+        Choice("family", "Trajectories over", "Compare", FAMILIES, "eps", names, plain_words=plain),
+        Choice("traced", "Method traced", "Method", tuple(titles), "dps_pca", titles),
+        Choice("layout", "Layout", "Layout", tuple(layouts), "overlay", layouts),
+    ]
+
+
+def of_pages(shared: Mapping[str, Choice]) -> dict[str, Choice]:
+    """All of them by key; some are named after the shared controls."""
+    own = (*_of_bounds(), *_of_papers(), *_of_comparison(shared), *_of_rounds(shared))
+    return {choice.key: choice for choice in own}
