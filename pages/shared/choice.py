@@ -69,9 +69,10 @@ class Choice:
     def read(self, raw: str) -> tuple[Value, str | None]:
         """A link's text as an option; and, when the option is not what the text said, what it was."""
         shown = re.sub(r"[^\w.,+\- ]", "", raw)[:24].strip()
-        for option in self.options:
-            if raw.strip().casefold() in (self.link(option).casefold(), self.text(option).casefold()):
-                return option, None
+        for same in (str, str.casefold):  # exactly first: n is patients, N is hospitals
+            for option in self.options:
+                if same(raw.strip()) in (same(self.link(option)), same(self.text(option))):
+                    return option, None
         if not self.numeric:
             return self.default, f"“{shown}”, which is not a choice" if shown else "not readable"
         value = _number(raw)
