@@ -166,6 +166,7 @@ def _grid(lines: _Lines, columns: int) -> dict[str, Any]:
         left, top = column * (width + gap), 1 - row * (_PANEL + _GAP) / inner
         axes = lines.axes(i + 1)
         (x, across), (y, up) = axes.items()
+        across["dtick"] = max(1, math.ceil(lines.rounds / 5))
         placed[x] = across | {"domain": [left, left + width]}
         placed[y] = up | {"domain": [max(top - _PANEL / inner, 0.0), top], "showticklabels": column == 0}
         if column > 0:

@@ -34,12 +34,19 @@ $c=\sqrt N$, $N$ or $1$ by noise mode. Its $\tau=3.3$ is a slack and no tangent.
 """
 
 
+# As long as the sentence that takes its place, so that nothing below moves.
+MEASURING = (
+    "Measuring … This sentence will say how much of the error a round takes away at this setting, where the "
+    "error comes to stand, after how many rounds, and how that changes from the first value to the last."
+)
+
+
 def headline(family: Family, found: Sequence[Reading], settings: Settings) -> str:
     """What the setting's own trajectory does, and what changes along the family."""
     plain = settings["view"] == "board"
     own = next(reading for reading in found if reading.value == family.here)
     if own.fit is None or own.middle is None:
-        return "Measuring …"
+        return MEASURING
     at = f"At this setting ({name(family.key, own.value, plain)})" if not plain else "At this setting"
     said = f"{at} {_does(own, settings)}{_promise(own, settings)}."
     others = _best_rounds(found, settings) if family.key == "T" else _along(family, found, settings)
@@ -57,9 +64,11 @@ def _does(own: Reading, settings: Settings) -> str:
     if fit.rate is None:
         after = text.count(fit.reached, "round", "rounds")
         return f"the error stands at {stands} after {after}, with too few rounds before to read off a rate"
-    kept = f"each round leaves {text.percent(fit.rate)} of the error"
-    if settings["view"] != "board":
-        kept = f"each round shrinks the error, as a tangent, by a factor {text.short(fit.rate)}"
+    kept = f"each round shrinks the error, as a tangent, by a factor {text.short(fit.rate)}"
+    if settings["view"] == "board":
+        kept = f"the error falls from {text.error(factor(settings) * float(own.middle[0]))}"
+        if fit.plateau is not None:
+            return f"{kept} to {stands} in {text.count(fit.reached, 'round', 'rounds')}, and stays there"
     if fit.plateau is None:
         after = text.count(last, "round", "rounds")
         return f"{kept}, and it has not come to a stand after {after}, at {ends}"
@@ -92,10 +101,8 @@ def _along(family: Family, found: Sequence[Reading], settings: Settings) -> str:
     first, last = seen[0], seen[-1]
     ends = [text.error(factor(settings) * float(reading.middle[-1])) for reading in (first, last)]
     names = [name(family.key, reading.value, plain) for reading in (first, last)]
-    what = f"{CHOICES[family.key].plain.lower()} " if plain else ""
-    said = (
-        f"From {what}{names[0]} to {names[1]} the error after the last round goes from {ends[0]} to {ends[1]}"
-    )
+    what = f"{CHOICES[family.key].plain}: from" if plain else "From"
+    said = f"{what} {names[0]} to {names[1]} the error after the last round goes from {ends[0]} to {ends[1]}"
     rates = [reading.fit.rate for reading in (first, last)]
     if None in rates or plain:
         return said + "."
@@ -125,8 +132,7 @@ def table(family: Family, found: Sequence[Reading], settings: Settings) -> str:
     plain = settings["view"] == "board"
     theorem = _speaks(settings) and not plain
     if plain:
-        heads = [CHOICES[family.key].plain, "Error left by a round", "Error at the end", "8 of 10 runs"]
-        heads.append("Rounds until then")
+        heads = [CHOICES[family.key].plain, "Error at the end", "8 of 10 runs", "Rounds until then"]
     else:
         heads = [SYMBOLS.get(family.key, family.key), "factor per round", "rounds fitted", "plateau"]
         heads += ["10-90 %", "rounds until within 10 %"]
@@ -136,7 +142,7 @@ def table(family: Family, found: Sequence[Reading], settings: Settings) -> str:
     for reading in found:
         cells = _measured(reading, settings)
         if plain:
-            del cells[1]
+            cells = cells[2:]
         if theorem:
             alpha = text.short(reading.theorem.quantities["alpha"])
             rate = reading.theorem_rate
@@ -157,8 +163,6 @@ def _measured(reading: Reading, settings: Settings) -> list[str]:
         return ["…"] * 5
     times = factor(settings)
     rate = "–" if fit.rate is None else text.short(fit.rate)
-    if settings["view"] == "board" and fit.rate is not None:
-        rate = text.percent(fit.rate)
     if fit.rate is None:
         rate = "none: a guess" if fit.stuck else "too few rounds"
     phase = "–" if fit.phase is None else f"{fit.phase[0]} to {fit.phase[1]}"

@@ -79,7 +79,7 @@ def test_a_board_sees_no_symbols_and_no_theorem(screen):
     page = opened(screen, **SMALL, view="board")
     said = page.markdown + page.captions + json.dumps(page.figure, ensure_ascii=False)
     assert not any(symbol in said for symbol in ("ε", "δ", "λ", "ρ", "Θ", "α", "Theorem"))
-    assert "of the error" in page.markdown
+    assert "the error falls from" in page.markdown and "and stays there" in page.markdown
 
 
 def test_a_researcher_sees_the_fit(screen):
@@ -180,7 +180,7 @@ def test_before_its_first_run_the_table_has_the_same_rows(measured):
     full = trajectories.readings(found, now, table)
     before, after = (trajectory_text.table(found, read, now).count("\n") for read in (empty, full))
     assert before == after
-    assert trajectory_text.headline(found, empty, now) == "Measuring …"
+    assert trajectory_text.headline(found, empty, now) == trajectory_text.MEASURING
     assert trajectory_charts.figure(found, empty, now)["layout"]["height"] == 480
 
 
