@@ -165,10 +165,12 @@ def population_truth(model: SpikedModel, n: int, scaling: Scaling, covariance: b
 def known_spectrum(population: SpikedModel | str, n: int, scaling: Scaling) -> dict[str, float]:
     """The population's weakest spike above its bulk, and the bulk's mean, of the scaled rows, as if public.
 
-    Raises ValueError for a table, whose spectrum nobody knows beforehand.
+    Raises ValueError for a table, whose spectrum nobody knows beforehand, and for rows of length 1.
     """
     if not isinstance(population, SpikedModel):
         raise ValueError(f"known must be left out: the spectrum of {population} is not public")
+    if scaling.kind == "unit":
+        raise ValueError("known must be left out where each row has its own scale")
     values = population.eigenvalues / scaling.of(population, n) ** 2
     variance = float(values[population.k :].mean())
     return {"spike": float(values[population.k - 1]) - variance, "variance": variance}

@@ -137,6 +137,14 @@ def test_remade_results_are_read_back(elsewhere):
     assert (results.stored("small").table["seconds"] > 0).all()
 
 
+def test_all_are_remade_but_what_cannot_be(elsewhere, capsys):
+    plain = json.loads((elsewhere / "recipes" / "small.json").read_text())
+    (elsewhere / "recipes" / "bad.json").write_text(json.dumps(plain | {"population": "iris"}))
+    assert __main__.main(["--executor", "serial"]) == 0
+    assert "error: bad: population must be one of" in capsys.readouterr().err
+    assert results.stored("small").fingerprint == results.fingerprint("small")
+
+
 def test_a_result_of_another_recipe_is_refused(elsewhere):
     with pytest.raises(ValueError, match="small must have a result in data/results: run python"):
         results.stored("small")
@@ -154,7 +162,7 @@ def test_unknown_names_are_refused(capsys):
     with pytest.raises(ValueError, match=r"recipe must be one of cai-1-n, .* got 'ge-9'"):
         results.stored("ge-9")
     assert __main__.main(["ge-9"]) == 2
-    assert "error: recipe must be one of" in capsys.readouterr().err
+    assert "error: ge-9: recipe must be one of" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("own", [{}, {"recipe": "ge-3a", "formula": lambda: LOW}])

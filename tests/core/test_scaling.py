@@ -156,3 +156,8 @@ def test_the_spectrum_of_a_table_is_not_known():
     assert table["failed"][0] == "known must be left out: the spectrum of digits is not public"
     with pytest.raises(ValueError, match="options of dps_pca must be one of"):
         variant("dps_pca", known=True)
+
+
+def test_the_spectrum_of_unit_rows_is_not_known():
+    with pytest.raises(ValueError, match="known must be left out where each row has its own scale"):
+        patients.known_spectrum(SpikedModel(d=12, k=2, s=3), 400, Scaling("unit"))

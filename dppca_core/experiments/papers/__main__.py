@@ -1,7 +1,7 @@
 """Remake stored results of the papers' figures: python -m dppca_core.experiments.papers [NAME ...]
 
-Without a name, all of data/recipes. Writes data/results/NAME.csv and NAME.json. Recipes run on all cores,
-those whose result is a time one cell after the other. Exit code 2 for a name that cannot be run.
+Without a name, all of data/recipes but those whose table is not there. Writes data/results/NAME.csv and
+NAME.json. Those whose result is a time run one cell after the other. Exit code 2 for a name that cannot run.
 """
 
 import argparse
@@ -29,8 +29,10 @@ def main(arguments: list[str] | None = None) -> int:
             with executors.opened("serial" if name in TIMED else given.executor) as executor:
                 path = results.remake(name, executor, name in TIMED)
         except (ValueError, OSError) as reason:
-            print(f"error: {reason}", file=sys.stderr)
-            return 2
+            print(f"error: {name}: {reason}", file=sys.stderr)
+            if given.names:
+                return 2
+            continue
         print(f"{path.name}: {time.monotonic() - started:,.0f} s", file=sys.stderr, flush=True)
     return 0
 
