@@ -13,7 +13,7 @@ from dppca_core.experiments.patients import PUBLIC, cohort, generator
 from dppca_core.methods import METHODS
 from dppca_core.spiked import hospital_sizes
 from dppca_core.types import Budget
-from pages.shared import choices, exports, trajectories, trajectory_charts, trajectory_text
+from pages.shared import choices, exports, page_choices, trajectories, trajectory_charts, trajectory_text
 
 PAGE = "explore/convergence.py"
 SMALL = {"d": "30", "n": "100000", "k": "2", "s": "6", "shat": "10"}
@@ -49,7 +49,7 @@ def test_it_opens_with_five_privacy_losses_and_reads_its_own(screen):
     assert page.captions.startswith("10 runs: lines are medians")
 
 
-@pytest.mark.parametrize("key", choices.FAMILIES)
+@pytest.mark.parametrize("key", page_choices.FAMILIES)
 def test_every_parameter_has_its_family(screen, key):
     page = opened(screen, **SMALL, family=key)
     found = rows(page)
@@ -117,7 +117,7 @@ def test_only_methods_that_keep_their_iterates_are_offered():
         assert len(estimate.iterates) == 5, name
 
 
-@pytest.mark.parametrize("key", choices.FAMILIES)
+@pytest.mark.parametrize("key", page_choices.FAMILIES)
 def test_values_are_options_in_order_around_the_setting(key):
     for here in choices.CHOICES[key].options:
         values = trajectories.around(key, here)
@@ -171,7 +171,7 @@ def test_lines_are_medians_in_the_metric_and_differ_without_colour(measured, lay
     assert guesses == {round(math.sqrt(2) * reading.guess, 3) for reading in read}
     ranges = {tuple(axis["range"]) for name, axis in figure["layout"].items() if name.startswith("yaxis")}
     assert len(ranges) == 1
-    assert "<script" in exports.html(figure)
+    assert "<script" in exports.html(figure, "convergence")
 
 
 def test_before_its_first_run_the_table_has_the_same_rows(measured):
