@@ -66,4 +66,4 @@ exports.downloads(
     "dppca-convergence",
 )
 scene, epsilon = scenes.of(settings)
-origins.page(cached.results(scene), epsilon, settings, trajectory_text.about(settings))
+origins.page(cached.results(scene), epsilon, settings, measured=trajectory_text.about(settings))

@@ -9,6 +9,7 @@ from pages.shared import (
     comparison_words,
     comparisons,
     controls,
+    jobs,
     origins,
     releases,
     scenes,
@@ -25,7 +26,7 @@ controls.view_switches(("view",))
 with st.container():
     controls.notices()
 settings = controls.settings()
-scene, epsilon = scenes.of(settings)
+scene, epsilon = scenes.of(settings | {"start": "random"})  # sweeps know no other
 found = cached.results(scene)
 comparison_controls.choose(settings)
 methods = [name for name in comparison_controls.used(settings) if name not in found.skipped]
@@ -41,16 +42,21 @@ def panels() -> None:
         st.rerun()
     job, asked = comparison_controls.measured(place, of), comparison_controls.heavy(place, of)
     table = comparison_controls.tables(job, asked)
+    progress = comparison_controls.progress(of, job)
     if table is None:
-        st.markdown("None of these methods is quick here: measure one at its button.")
+        slot = st.container()
+        slot.markdown("None of these methods is quick here: measure one at its button.")
     elif panel == "needed":
-        controls.choose("compare.target")
-        comparison_panels.needed(found, of, table, settings)
+        slot = comparison_panels.needed(found, of, table, settings, progress)
     elif panel == "frontier":
-        comparison_panels.frontier(found, table, methods, settings, comparison_panels.picked)
+        picked = comparison_panels.picked
+        slot = comparison_panels.frontier(found, table, methods, settings, picked, progress)
     else:
-        comparison_panels.against(found, of, table, epsilon, settings)
-    comparison_controls.standing(place, of, job, asked)
+        slot = comparison_panels.against(found, of, table, epsilon, settings, progress)
+    with slot:
+        comparison_controls.ask(place, of, asked)
+    if job is not None and job.recipe == of.live:
+        jobs.status(job, place)
     if comparison_controls.measuring(of, job, asked) != refreshing:
         st.rerun()
 
@@ -62,9 +68,9 @@ if of is not None:
 if of is not None and panel == "frontier":
     name = comparison_controls.release(settings, methods)
     releases.show(found, name, settings["compare.at"], settings)
-st.caption(comparison_words.notes(found, comparison_controls.used(settings), settings["view"] == "board"))
+st.caption(comparison_words.notes(found, comparison_controls.used(settings), settings))
 printed = comparison_words.printed(scene, methods, epsilon)
 if printed and settings["view"] != "board":
     st.caption(printed)
 st.markdown(f"**Try this:** {text.try_methods(settings)}")
-origins.page(found, epsilon, settings)
+origins.page(found, epsilon, settings, runs=comparison_words.runs(of))

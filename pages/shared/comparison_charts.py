@@ -126,7 +126,7 @@ def against(
         if measure.panel != "bytes" and len(at) > 1:
             edges = band(1, title, look.colour, at)
             edges[0]["y"], edges[1]["y"] = (rounded(np.maximum(v, floor)) for v in (low, high))
-            edges[1]["fillcolor"] = style.faded(look.colour, 0.12)
+            edges[1]["fillcolor"] = style.faded(look.colour, 0.05 if measure.panel == "time" else 0.12)
             bands += [edge | {"legendgroup": METHODS[method].trust} for edge in edges]
         mark = {"symbol": look.symbol, "size": 7, "color": look.colour}
         lines.append(
@@ -171,10 +171,15 @@ def _across(key: str, values: Sequence[float], settings: Settings) -> Trace:
     return axis(title, type="log", range=[math.log10(low) - pad, math.log10(high) + pad]) | ticks
 
 
-def needed(found: pd.DataFrame, settings: Settings, k: int, grid: Sequence[Value], here: Value) -> Trace:
-    """A bar for every method: patients needed, with the interval; a method that never gets there has none."""
-    ranked = found.sort_values("patients", ascending=False, na_position="first")
-    ranked = ranked[np.isfinite(ranked["patients"])]
+def needed(
+    found: pd.DataFrame, settings: Settings, k: int, grid: Sequence[Value], here: Value, rows: int
+) -> dict[str, Any]:
+    """A bar for every method: patients needed, with the interval; words for one that never gets there.
+
+    `rows`: of the chart, so that it keeps its height while methods are still measured.
+    """
+    never = [marked(name, k) for name in found["method"][found["state"] == "never"]]
+    ranked = found[np.isfinite(found["patients"])].sort_values("patients", ascending=False)
     names = [marked(name, k) for name in ranked["method"]]
     low, high = float(grid[0]) / 10, float(grid[-1]) * 2  # a bar at the edge still has room for its number
     values = ranked["patients"].to_numpy()
@@ -200,13 +205,17 @@ def needed(found: pd.DataFrame, settings: Settings, k: int, grid: Sequence[Value
         "yaxis": "y",
         "showlegend": False,
     }
+    nobody = {"mode": "text", "text": ["not reached"] * len(never), "textposition": "middle right"}
+    words = line(1, "not reached", style.GUESS, x=[1.15 * low] * len(never), y=never, hoverinfo="skip")
     title = "patients needed" if settings["view"] == "board" else "patients needed, n"
     across = axis(title, type="log", range=[math.log10(low), math.log10(high)])
     ticks = {"tickvals": [1e3, 1e6, 1e9], "ticktext": ["1,000", "1 million", "1 billion"]}
-    drawn = _figure([bars], across | ticks, axis("", automargin=True, type="category", ticksuffix=" "))
+    up = axis("", automargin=True, type="category", ticksuffix=" ")
+    up |= {"categoryarray": [*never, *names], "range": [-0.6, rows - 0.4]}
+    drawn = _figure([bars, words | nobody], across | ticks, up)
     spot = {"type": "line", "x0": here, "x1": here, "yref": "paper", "y0": 0, "y1": 1, "layer": "above"}
     spot["line"] = {"color": style.GUESS, "width": 1.5, "dash": "dash"}
-    drawn["layout"] |= {"height": max(220, 110 + 34 * len(names)), "showlegend": False, "shapes": [spot]}
+    drawn["layout"] |= {"height": max(220, 110 + 34 * rows), "showlegend": False, "shapes": [spot]}
     return drawn
 
 

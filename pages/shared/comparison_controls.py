@@ -29,9 +29,13 @@ def used(settings: Settings) -> list[str]:
 def choose(settings: Settings) -> None:
     """Which methods, what is swept, and what is drawn of it."""
     _methods(settings)
-    left, right = st.columns([2, 5], vertical_alignment="bottom")
+    right, left = st.columns([5, 3], vertical_alignment="bottom")
+    panel = settings["compare.panel"]
     with left:
-        _over(settings)
+        if panel == "needed":
+            controls.choose("compare.target")
+        elif panel != "frontier":
+            _over(settings)
     with right:
         _segments("compare.panel")
 
@@ -67,7 +71,6 @@ def _over(settings: Settings) -> None:
         format_func=lambda word: CHOICES[SWEEPS[word]].name(plain),
         on_change=_moved,
         args=(choice.key,),
-        disabled=settings["compare.panel"] in ("needed", "frontier"),
     )
 
 
@@ -119,12 +122,15 @@ def heavy(place: str, of: Swept) -> dict[str, Job]:
     return found
 
 
-def standing(place: str, of: Swept, live: Job | None, asked: dict[str, Job]) -> None:
-    """How every job stands; a button for each heavy method that was not asked for yet."""
-    if live is not None and live.recipe == of.live:
-        jobs.status(live, place)
-    elif live is not None:
-        st.progress(0.0, "One run of each method first")
+def progress(of: Swept, live: Job | None) -> str:
+    """How far the live methods are, in a sentence; empty when they are complete."""
+    if live is None or (live.recipe == of.live and not live.running):
+        return ""
+    return f"{jobs.said(live) if live.recipe == of.live else 'One run of each method first'}."
+
+
+def ask(place: str, of: Swept, asked: dict[str, Job]) -> None:
+    """How heavy methods stand; a button for each that was not asked for yet."""
     for name, recipe in of.heavy.items():
         title, own = METHODS[name].title, f"{place} {name}"
         if name in asked:

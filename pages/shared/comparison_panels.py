@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dppca_core.experiments.live import Results
 from dppca_core.experiments.needed import patients_needed
@@ -16,17 +17,23 @@ from pages.shared.comparison_charts import Measure
 from pages.shared.comparisons import Swept
 
 
-def against(found: Results, of: Swept, table: pd.DataFrame, epsilon: float, settings: Settings) -> None:
-    """Error, time or bytes of every method against what is swept, and the table at the current setting."""
+def against(
+    found: Results, of: Swept, table: pd.DataFrame, epsilon: float, settings: Settings, progress: str
+) -> DeltaGenerator:
+    """Error, time or bytes of every method against what is swept, and the table at the current setting.
+
+    Returns the place under the figure for what else may be measured.
+    """
     methods = [name for name in comparison_controls.used(settings) if name not in found.skipped]
     measure = Measure(found, settings, settings["compare.panel"])
     rows = comparison_words.at_here(table, of.over, of.here)
     said = comparison_words.headline if measure.errs else comparison_words.cheapest
     st.markdown(f"**{said(found, rows, of.over, of.here, settings)}**")
     figure = comparison_charts.against(table, measure, methods, of, settings)
-    live.figure(figure, key="methods figure")
+    live.figure(figure, key="methods figure", save=f"dppca-{measure.panel}")
     notes = [_drawn(measure, of), of.left_out, _failures(table) if measure.errs else ""]
-    st.caption(". ".join(words.rstrip(".") for words in notes if words) + ".")
+    st.caption(". ".join(words.rstrip(".") for words in [*notes, progress] if words) + ".")
+    slot = st.container()
     exports.downloads(lambda: table, lambda: figure, f"dppca-{measure.panel}")
     facts = comparison_words.facts(found, rows, methods, epsilon, settings)
     st.markdown("**The same methods at the current setting**")
@@ -34,15 +41,15 @@ def against(found: Results, of: Swept, table: pd.DataFrame, epsilon: float, sett
     formats = {name: digits(format="%.3g") for name in facts if facts[name].dtype.kind == "f"}
     pinned = {"method": st.column_config.TextColumn(pinned=True)}
     st.dataframe(facts, hide_index=True, height="content", column_config=formats | pinned)
+    return slot
 
 
 def _drawn(measure: Measure, of: Swept) -> str:
-    runs = {recipe.repeats for recipe in (of.live, *of.heavy.values()) if recipe is not None}
-    number = " or ".join(str(repeats) for repeats in sorted(runs, reverse=True))
     if measure.panel == "bytes":
         return "What a hospital sends in all rounds together: the same in every run"
     where = ", timed on this server while others run" if measure.panel == "time" else ""
-    return f"Median of {number} runs of each method at each value; bands hold 8 of 10{where}"
+    runs = comparison_words.runs(of).partition(",")[0]
+    return f"Median of {runs}; bands hold 8 of 10{where}"
 
 
 def _failures(table: pd.DataFrame) -> str:
@@ -51,21 +58,27 @@ def _failures(table: pd.DataFrame) -> str:
     return "; ".join(f"{METHODS[row.method].title} in part: {row.failed}" for row in failed.itertuples())
 
 
-def needed(found: Results, of: Swept, table: pd.DataFrame, settings: Settings) -> None:
-    """How many patients each method needs for the error wanted."""
+def needed(
+    found: Results, of: Swept, table: pd.DataFrame, settings: Settings, progress: str
+) -> DeltaGenerator:
+    """How many patients each method needs for the error wanted, once it was run at all numbers of them."""
     plain, target = settings["view"] == "board", settings["compare.target"]
     measure = Measure(found, settings, "needed")
-    read = patients_needed(table, target / measure.factor, seed=found.scene.seed)
+    seen = table.groupby("label")["n"].transform("nunique")
+    read = patients_needed(table[seen == len(of.values)], target / measure.factor, seed=found.scene.seed)
     st.markdown(f"**{comparison_words.needed(read, target, plain)}**")
-    figure = comparison_charts.needed(read, settings, found.scene.k, of.values, found.scene.n)
-    live.figure(figure, key="needed figure")
+    rows = len(of.live.methods if of.live else ()) + len(of.heavy)
+    figure = comparison_charts.needed(read, settings, found.scene.k, of.values, found.scene.n, rows)
+    live.figure(figure, key="needed figure", save="dppca-patients-needed")
     first, last = (text.patients(float(n)) for n in (of.values[0], of.values[-1]))
     st.caption(
         f"Read off runs with {first} to {last} patients, {len(of.values)} numbers of them: from the number "
         "shown on, the median error stays at or below the one wanted. Whiskers: 10 to 90 % over resampled "
-        "runs. The line is this setting."
+        f"runs. The line is this setting. {progress}"
     )
+    slot = st.container()
     exports.downloads(lambda: table, lambda: figure, "dppca-patients-needed")
+    return slot
 
 
 def frontier(
@@ -74,18 +87,20 @@ def frontier(
     methods: Sequence[str],
     settings: Settings,
     on_pick: Callable[[], None],
-) -> None:
+    progress: str,
+) -> DeltaGenerator:
     """Error against epsilon as points to click, with the lower hull of those that are alike enough."""
     measure = Measure(found, settings, "frontier")
     off = comparison_words.off_hull(found.scene, methods)
     hull = comparison_charts.hull(table, measure, [name for name in methods if name not in off])
     st.markdown(f"**{comparison_words.frontier(hull, settings)}**")
     figure = comparison_charts.frontier(table, measure, methods, hull, settings)
-    live.figure(figure, key="frontier figure", on_pick=on_pick)
-    st.caption(
-        f"Click a point to see one release of it, or choose it below. {comparison_words.hull_note(off)}"
-    )
+    live.figure(figure, key="frontier figure", on_pick=on_pick, save="dppca-frontier")
+    said = "Click a point to see one release of it, or choose it below."
+    st.caption(f"{said} {comparison_words.hull_note(off)} {progress}")
+    slot = st.container()
     exports.downloads(lambda: table, lambda: figure, "dppca-frontier")
+    return slot
 
 
 def picked() -> None:

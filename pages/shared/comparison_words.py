@@ -15,7 +15,7 @@ from dppca_core.types import Array
 from pages.shared import choices, text
 from pages.shared.choices import Settings
 from pages.shared.comparison_charts import Measure
-from pages.shared.comparisons import AXES
+from pages.shared.comparisons import AXES, Swept
 
 _OF_TRUST = {
     "central": "of those that trust a curator",
@@ -174,8 +174,19 @@ def facts(
     return pd.DataFrame(lines)
 
 
+def runs(of: Swept | None) -> str:
+    """How often what is drawn was run."""
+    if of is None:
+        return ""
+    times = sorted({recipe.repeats for recipe in (of.live, *of.heavy.values()) if recipe is not None})
+    said = " or ".join(str(number) for number in reversed(times))
+    return f"{said} runs of each method at each value, each with its own noise"
+
+
 def needed(found: pd.DataFrame, target: float, plain: bool) -> str:
     """Who never gets there, and who needs the fewest patients within each trust."""
+    if not len(found):
+        return "Measuring …"
     titles = {row.label: METHODS[row.method].title for row in found.itertuples()}
     parts = []
     for trust, said in _OF_TRUST.items():
@@ -196,11 +207,13 @@ def needed(found: pd.DataFrame, target: float, plain: bool) -> str:
     return said
 
 
-def notes(found: Results, methods: Sequence[str], plain: bool) -> str:
+def notes(found: Results, methods: Sequence[str], settings: Settings) -> str:
     """What the marks mean, why trust matters to the comparison, and what cannot run here."""
     k = found.scene.k
     said = []
-    marks = text.guarantee_notes([METHODS[name].guarantee_at(k) for name in methods], plain)
+    marks = text.guarantee_notes(
+        [METHODS[name].guarantee_at(k) for name in methods], settings["view"] == "board"
+    )
     if marks:
         said.append(f"{marks}: not the same promise as the unmarked, so not the same race.")
     if any(METHODS[name].trust == "local" for name in methods):
@@ -213,6 +226,8 @@ def notes(found: Results, methods: Sequence[str], plain: bool) -> str:
         for name, reason in found.skipped.items()
         if name in methods
     ]
+    if settings["start"] == "near":
+        said.append("Runs on this page start at random, whatever *Start* is set to.")
     return " ".join(said)
 
 

@@ -220,7 +220,7 @@ def status(job: Job, place: str) -> None:
     done, total = job.progress.completed, job.progress.total
     if job.running:
         left, right = st.columns([5, 1], vertical_alignment="center")
-        left.progress(done / total, _said(job))
+        left.progress(done / total, said(job))
         right.button("Stop", key=f"stop {place}", on_click=job.stop, width="stretch")
     elif job.state == "stopped":
         left, right = st.columns([5, 1], vertical_alignment="center")
@@ -232,7 +232,8 @@ def status(job: Job, place: str) -> None:
         right.button("Try again", key=f"go on {place}", on_click=job.again, width="stretch")
 
 
-def _said(job: Job) -> str:
+def said(job: Job) -> str:
+    """How far it is, and how long it will still take."""
     if job.state == "waiting":
         return "Waiting for other visitors' runs to end"
     seconds = job.progress.seconds_left

@@ -30,13 +30,14 @@ def figure(
     key: str,
     on_use: Callable[[], None] | None = None,
     on_pick: Callable[[], None] | None = None,
+    save: str = "",
 ) -> None:
     """Show a figure of `charts`; `on_use` is called when a scrubbed epsilon is kept, `on_pick` at a click.
 
     The index of that epsilon is then in st.session_state[key]["use"]; of the point that was clicked, "pick"
-    holds its trace's uid as "name", and "x".
+    holds its trace's uid as "name", and "x". save: what the figure is called as a file.
     """
-    payload = payload | {"picks": on_pick is not None}
+    payload = payload | {"picks": on_pick is not None} | ({"filename": save} if save else {})
     if "scene" not in payload:  # a figure without frames is told apart by what it shows
         payload = payload | {"scene": f"{zlib.crc32(repr(payload).encode()):08x}"}
     _mount(key=key, data=payload, on_use_change=on_use or _nothing, on_pick_change=on_pick or _nothing)

@@ -32,14 +32,19 @@ $$
 """
 
 
-def page(found: Results, epsilon: float, settings: Settings, measured: str = "") -> None:
-    """Sources, seeds and limits of a page that measures; `measured` says how, if not as the front page."""
+def page(
+    found: Results, epsilon: float, settings: Settings, *, measured: str = "", runs: str = ""
+) -> None:
+    """Sources, seeds and limits of a page that measures.
+
+    measured: how, and runs: how often, where it is not as on the front page.
+    """
     scene = found.scene
     drawer = st.expander("Where this comes from", key="origins", on_change="rerun")
     if not drawer.open:
         return
     with drawer:
-        st.markdown((measured or _measured(found)) + "\n\n" + _limits())
+        st.markdown((measured or _measured(found, runs)) + "\n\n" + _limits())
         if settings["view"] == "researcher":
             st.markdown(_FORMULAS)
             lines = found.setting(epsilon)
@@ -60,10 +65,10 @@ def page(found: Results, epsilon: float, settings: Settings, measured: str = "")
         st.caption(f"Seed {scene.seed}; Python {platform.python_version()}, {versions}.")
 
 
-def _measured(found: Results) -> str:
+def _measured(found: Results, said: str) -> str:
     scene = found.scene
     population = scene.population
-    runs = f"{scene.repeats} runs, each with its own noise"
+    runs = said or f"{scene.repeats} runs, each with its own noise"
     if isinstance(population, str):
         table = TABLES[population]
         clipped = 100 * clipped_share(population)
@@ -74,19 +79,18 @@ def _measured(found: Results) -> str:
             "(*not private*: computed from the rows). Truth is PCA without privacy on the same clipped "
             "rows of all hospitals together; errors are therefore *not private* either."
         )
-    draws = (
-        f"over {scene.patient_draws} draws of patients"
-        if scene.patient_draws > 1
-        else "over one draw of patients"
-    )
+    many = scene.patient_draws > 1
+    draws = f", over {scene.patient_draws} draws of patients" if many else ", over one draw of patients"
+    if said:
+        draws = ", and its own draw of patients"
     method = METHODS[TRACED]
     return (
-        f"**Simulation**, {runs}, {draws}; {method.title} is {method.reference}, Algorithm 1, on the "
+        f"**Simulation**, {runs}{draws}; {method.title} is {method.reference}, Algorithm 1, on the "
         "population of its section 5: k equal spikes on s rows, the other eigenvalues uniform. Second "
         "moments are drawn from their exact (Wishart) law, so n costs nothing. Rows are divided by a "
         f"public bound that all {scene.n:,} patients respect with probability "
-        f"{1 - scene.failure:g}. Truth is the population's. Methods other than {method.title} are "
-        "repeated less often from d = 500 up."
+        f"{1 - scene.failure:g}. Truth is the population's."
+        + ("" if said else f" Methods other than {method.title} are repeated less often from d = 500 up.")
     )
 
 

@@ -39,5 +39,5 @@ def show(found: Results, name: str, epsilon: float, settings: Settings) -> None:
         true = comparison_words.true_epsilon(scene, name, epsilon)
         if true is not None:
             st.caption(f"Its calibration truly gives ε = {text.short(true)}.")
-    live.figure(charts.loadings(found, estimate.basis), key="release figure")
+    live.figure(charts.loadings(found, estimate.basis), key="release figure", save="dppca-release")
     st.caption("Its directions are turned onto the true ones, as only what they span is estimated.")

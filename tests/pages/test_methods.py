@@ -7,6 +7,7 @@ import pytest
 
 from dppca_core.experiments import Axis, Recipe, sweep
 from dppca_core.experiments.live import EPSILONS, Results
+from dppca_core.experiments.needed import patients_needed
 from dppca_core.methods import METHODS
 from pages.shared import choices, comparison_charts, comparison_words, comparisons, jobs, page_choices, scenes
 
@@ -129,6 +130,35 @@ def test_a_heavy_method_waits_for_its_button(screen, monkeypatch):
     settled(page)
     assert METHODS["pca"].title in names(page.figure)
     assert not [b for b in page.app.button if b.key == "ask methods eps pca"]
+
+
+def test_time_and_bytes_have_their_own_sentence(screen):
+    page = settled(screen(PAGE, **SMALL, **{"compare.panel": "bytes"}))
+    assert "At ε = 1, DPdisPCA sends least (960 B a hospital, in all rounds) and DPS-PCA sends most" in (
+        page.markdown
+    )
+    assert "takes least" in settled(screen(PAGE, **SMALL, **{"compare.panel": "time"})).markdown
+
+
+def test_printed_calibrations_are_told_apart(screen):
+    page = settled(screen(PAGE, accounting="as-printed", start="near", **SMALL))
+    assert "they do not all keep the privacy asked for" in page.markdown
+    assert "these truly have" in page.captions and "Runs on this page start at random" in page.captions
+    assert page.app.dataframe[0].value["true ε"].notna().any()
+    page = settled(screen(PAGE, **SMALL))
+    assert "they do not all keep" not in page.markdown and "these truly have" not in page.captions
+
+
+def test_nobody_is_said_to_fail_before_all_numbers_of_patients_are_measured(found):
+    """The first look has one n: no word on what other numbers would do."""
+    of = comparisons.needed(found, 1.0, ["dps_pca", "pca"])
+    first = comparisons.first_look(of)
+    assert len(first.cells()) == 2 and first.swept[0].values == (10_000,)
+    early = sweep(first)
+    seen = early.groupby("label")["n"].transform("nunique")
+    assert comparison_words.needed(patients_needed(early[seen == len(of.values)], 0.1), 0.1, False) == (
+        "Measuring …"
+    )
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,58 @@
+"""The methods page in a real browser: a point is clicked, a heavy method outlives a change of page."""
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+SMALL = "methods?repeats=1&d=30&n=10000&k=2&s=6&shat=10&"
+# Where the point of a trace at some epsilon is, in pixels of the window.
+PLACE = """([uid, epsilon]) => {
+  const chart = document.querySelector('.dppca-live .chart');
+  const trace = chart?.data?.find((trace) => trace.uid === uid);
+  const i = trace?.x.indexOf(epsilon) ?? -1;
+  if (i < 0) return null;
+  const { xaxis, yaxis } = chart._fullLayout, box = chart.getBoundingClientRect();
+  return [box.left + xaxis._offset + xaxis.d2p(trace.x[i]), box.top + yaxis._offset + yaxis.d2p(trace.y[i])];
+}"""
+
+
+def test_a_clicked_point_of_the_frontier_shows_one_release_of_it(watched, address):
+    page = watched()
+    page.page.goto(address + SMALL + "compare.panel=frontier")
+    page.page.get_by_text("One release of DPS-PCA at ε = 1: error").wait_for()
+    page.page.wait_for_function("!document.body.innerText.includes('runs measured')")
+    page.page.wait_for_function(PLACE, arg=["dpdis_pca", 5])
+    place = page.page.evaluate(PLACE, ["dpdis_pca", 5])
+    page.page.mouse.move(*place)
+    page.page.locator(".dppca-live .hoverlayer .hovertext").first.wait_for()  # Plotly clicks what it hovers
+    page.page.mouse.click(*place)
+    page.page.get_by_text("One release of DPdisPCA at ε = 5: error").wait_for()
+    page.page.wait_for_url("**compare.release=dpdis_pca&compare.at=5**")
+    assert page.page.get_by_test_id("stException").count() == 0
+    assert page.remote() == []
+
+
+def test_a_heavy_method_is_found_again_after_another_page(watched, address):
+    page = watched()
+    page.page.goto(f"{address}methods?repeats=1&use.ldp_sparse_pca=true&use.dpdis_pca=false")
+    button = page.page.get_by_role("button", name="Measure Local sparse PCA too")
+    button.click()
+    button.wait_for(state="detached")
+    page.page.get_by_role("link", name="Bounds").click()
+    page.page.get_by_text("bounds drawn on it").wait_for()
+    page.page.get_by_role("link", name="Methods").click()
+    page.page.get_by_text("of those that trust a curator").wait_for()
+    assert button.count() == 0
+    page.page.wait_for_function(
+        "document.querySelector('.dppca-live .chart')?.data"
+        "?.some((trace) => trace.name === 'Local sparse PCA' && trace.x.length > 8)",
+        timeout=60_000,
+    )
+
+
+def test_nothing_is_cut_off_on_a_telephone(watched, address):
+    page = watched(viewport={"width": 390, "height": 844})
+    for panel in ("needed", "frontier"):
+        page.page.goto(f"{address}{SMALL}compare.panel={panel}")
+        page.page.wait_for_selector(".dppca-live[data-drawn]")
+        assert page.page.evaluate("document.documentElement.scrollWidth") <= 390
