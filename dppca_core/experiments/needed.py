@@ -49,7 +49,7 @@ def patients_needed(
         rng = np.random.default_rng([seed, *str(label).encode()])
         found = _of_one(own, target, error, level, resamples, rng)
         rows.append({"label": label, "method": own["method"].iloc[0], **found})
-    return pd.DataFrame(rows, columns=_COLUMNS)
+    return pd.DataFrame(rows, columns=_COLUMNS).astype(dict.fromkeys(("patients", "low", "high"), float))
 
 
 def _of_one(

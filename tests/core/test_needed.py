@@ -79,6 +79,11 @@ def test_failed_runs_are_left_out_and_labels_keep_their_order():
     assert found["state"][1] == "unmeasured" and np.isnan(found["patients"][1])
 
 
+def test_of_nothing_there_is_nothing_to_say():
+    found = patients_needed(table(np.ones((6, 2))).iloc[:0], 0.1)
+    assert len(found) == 0 and found["patients"].dtype == float
+
+
 def noisy_tables(level, tables=300, repeats=10):
     """Whether the interval holds 90,000, where 30/sqrt(n) is 0.1, for each of many noisy tables."""
     rng = np.random.default_rng(5)

@@ -156,9 +156,14 @@ def test_nobody_is_said_to_fail_before_all_numbers_of_patients_are_measured(foun
     assert len(first.cells()) == 2 and first.swept[0].values == (10_000,)
     early = sweep(first)
     seen = early.groupby("label")["n"].transform("nunique")
-    assert comparison_words.needed(patients_needed(early[seen == len(of.values)], 0.1), 0.1, False) == (
-        "Measuring …"
-    )
+    read = patients_needed(early[seen == len(of.values)], 0.1)
+    assert comparison_words.needed(read, 0.1, False) == "Measuring …"
+    drawn = [
+        comparison_charts.needed(so_far, choices.defaults(), 2, of.values, 10_000, rows=2)
+        for so_far in (read, patients_needed(sweep(of.live), 0.1))
+    ]
+    assert drawn[0]["layout"]["height"] == drawn[1]["layout"]["height"]
+    assert drawn[0]["data"][0]["x"] == [] and len(drawn[1]["data"][0]["x"]) == 2
 
 
 @pytest.fixture(scope="module")
