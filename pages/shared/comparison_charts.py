@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -194,7 +194,7 @@ def needed(
         "orientation": "h",
         "x": rounded(values),
         "y": names,
-        "marker": {"color": [style.faded(style.look(name).colour, 0.75) for name in ranked["method"]]},
+        "marker": {"color": [style.look(name).colour for name in ranked["method"]]},
         "error_x": arms | {"symmetric": False, "thickness": 2, "width": 5, "color": style.GUESS},
         "text": said,
         "textposition": "inside",
@@ -219,7 +219,13 @@ def needed(
     return drawn
 
 
-Corner = tuple[str, float, float]  # method, epsilon, error
+class Corner(NamedTuple):
+    """A corner of the hull; `level`: other methods there whose 10-90 % interval overlaps."""
+
+    method: str
+    epsilon: float
+    error: float
+    level: frozenset[str]
 
 
 def hull(table: pd.DataFrame, measure: Measure, methods: Sequence[str]) -> list[Corner]:
@@ -229,13 +235,21 @@ def hull(table: pd.DataFrame, measure: Measure, methods: Sequence[str]) -> list[
     """
     _, floor = _span(measure, *_extremes(table, measure, methods))
     owner: dict[tuple[float, float], str] = {}
+    bands: dict[float, dict[str, tuple[float, float]]] = {}
     guess = measure.guess("epsilon", 1.0)
     for method in methods:
-        at, (_, middle, _) = spread(table, measure, method, "epsilon")
-        for x, y in zip(at, np.maximum(middle, floor).tolist(), strict=True):
+        at, (low, middle, high) = spread(table, measure, method, "epsilon")
+        for x, y, *ends in zip(at, np.maximum(middle, floor).tolist(), low, high, strict=True):
+            bands.setdefault(x, {})[method] = (ends[0], ends[1])
             if measure.beats(y, guess):
                 owner.setdefault((x, y), method)
-    return [(owner[corner], *corner) for corner in lower_hull(list(owner), measure.log)]
+    found = []
+    for x, y in lower_hull(list(owner), measure.log):
+        best = owner[x, y]
+        reach = bands[x][best][1]
+        level = frozenset(name for name, ends in bands[x].items() if name != best and ends[0] <= reach)
+        found.append(Corner(best, x, y, level))
+    return found
 
 
 def _extremes(table: pd.DataFrame, measure: Measure, methods: Sequence[str]) -> tuple[float, float]:
@@ -256,9 +270,14 @@ def frontier(
     ends = sorted({*AXES["eps"][1], *table["epsilon"].astype(float)})
     shade = style.faded("#E0A800", 0.45)
     edge = line(
-        1, "lower convex hull", shade, x=[x for _, x, _ in corners], hoverinfo="skip", showlegend=True
+        1,
+        "lower convex hull",
+        shade,
+        x=[corner.epsilon for corner in corners],
+        hoverinfo="skip",
+        showlegend=True,
     )
-    edge |= {"y": rounded([y for _, _, y in corners]), "line": {"color": shade, "width": 9}}
+    edge |= {"y": rounded([corner.error for corner in corners]), "line": {"color": shade, "width": 9}}
     traces, ring = [edge], line(1, "release below", style.GUESS, mode="markers", hoverinfo="skip")
     ring["marker"] = {"symbol": "circle-open", "size": 20, "color": style.GUESS, "line": {"width": 2.5}}
     for method in order(methods):

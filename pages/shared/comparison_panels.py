@@ -40,6 +40,7 @@ def against(
     digits = st.column_config.NumberColumn
     formats = {name: digits(format="%.3g") for name in facts if facts[name].dtype.kind == "f"}
     pinned = {"method": st.column_config.TextColumn(pinned=True)}
+    pinned["guarantee"] = st.column_config.TextColumn(width="medium")
     st.dataframe(facts, hide_index=True, height="content", column_config=formats | pinned)
     return slot
 

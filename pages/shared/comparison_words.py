@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from dppca_core.methods import METHODS
 from dppca_core.types import Array
 from pages.shared import choices, text
 from pages.shared.choices import Settings
-from pages.shared.comparison_charts import Measure
+from pages.shared.comparison_charts import Corner, Measure
 from pages.shared.comparisons import AXES, Swept
 
 _OF_TRUST = {
@@ -226,6 +226,8 @@ def notes(found: Results, methods: Sequence[str], settings: Settings) -> str:
         for name, reason in found.skipped.items()
         if name in methods
     ]
+    if "pca" in methods and isinstance(found.scene.population, str):
+        said.append("Truth here is PCA of the whole table without privacy, so that errs by nothing.")
     if settings["start"] == "near":
         said.append("Runs on this page start at random, whatever *Start* is set to.")
     return " ".join(said)
@@ -266,24 +268,30 @@ def hull_note(off: Mapping[str, str]) -> str:
     return f"Not counted on the hull: {said}." if said else ""
 
 
-def frontier(corners: Sequence[tuple[str, float, float]], settings: Settings) -> str:
+def frontier(corners: Sequence[Corner], settings: Settings) -> str:
     """Which methods the hull runs through, from strict to loose privacy."""
     if not corners:
-        return "None of these methods can be on the hull."
+        return "None of these methods is a tenth better than a random guess, or can be on the hull."
     plain = settings["view"] == "board"
-    runs: list[tuple[str, float, float]] = []
-    for name, epsilon, _ in corners:
+    runs: list[tuple[str, float, float, frozenset[str]]] = []
+    for name, epsilon, _, level in corners:
         if runs and runs[-1][0] == name:
-            runs[-1] = (name, runs[-1][1], epsilon)
+            _, first, _, before = runs.pop()
+            runs.append((name, first, epsilon, before & level))
         else:
-            runs.append((name, epsilon, epsilon))
+            runs.append((name, epsilon, epsilon, level))
     symbol = "privacy setting" if plain else "ε ="
     parts = [
         f"{METHODS[name].title} at {symbol} {_range(low, high)} "
-        f"({text.TRUST_TITLES[METHODS[name].trust].lower()})"
-        for name, low, high in runs
+        f"({text.TRUST_TITLES[METHODS[name].trust].lower()}){_level_with(level)}"
+        for name, low, high, level in runs
     ]
     return f"Least error for its privacy, as far as drawn: {'; '.join(parts)}."
+
+
+def _level_with(names: Collection[str]) -> str:
+    titles = [METHODS[name].title for name in sorted(names)]
+    return f", with {' and '.join(titles)} level within the spread of the runs" if titles else ""
 
 
 def _range(low: float, high: float) -> str:

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dppca_core.experiments import Axis, Recipe, sweep
@@ -209,6 +210,27 @@ def test_the_hull_is_below_all_points_and_convex_as_drawn():
         assert (np.diff(np.diff(y) / np.diff(x)) > 0).all()
         below = np.interp(np.log([x for x, _ in points]), x, y)
         assert (below <= np.array([math.log(v) if log else v for _, v in points]) + 1e-12).all()
+
+
+def test_the_hull_names_who_is_level_with_it(found):
+    """Three methods, two of them one within the other's spread; the third far above."""
+    near, level, far = "analyze_gauss", "cape", "ldp_pca"
+    errors = {near: (0.10, 0.12), level: (0.11, 0.13), far: (0.8, 0.9)}
+    rows = [
+        {"method": name, "epsilon": e, "repeat": i, "sin_theta": value / e}
+        for name, values in errors.items()
+        for e in (1.0, 10.0)
+        for i, value in enumerate(values)
+    ]
+    settings = choices.defaults()
+    measure = comparison_charts.Measure(found, settings, "frontier")
+    hull = comparison_charts.hull(pd.DataFrame(rows), measure, [far, level, near])
+    assert [(corner.method, corner.epsilon) for corner in hull] == [(near, 1.0), (near, 10.0)]
+    assert all(corner.level == {level} for corner in hull)
+    assert comparison_words.frontier(hull, settings) == (
+        "Least error for its privacy, as far as drawn: Analyze Gauss at ε = 1 to 10 (trusted curator), with "
+        "CAPE level within the spread of the runs."
+    )
 
 
 def test_who_promises_otherwise_is_off_the_hull(found):
