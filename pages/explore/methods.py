@@ -11,6 +11,7 @@ from pages.shared import (
     controls,
     jobs,
     origins,
+    readout,
     releases,
     scenes,
     text,
@@ -69,8 +70,7 @@ if of is not None and panel == "frontier":
     name = comparison_controls.release(settings, methods)
     releases.show(found, name, settings["compare.at"], settings)
 st.caption(comparison_words.notes(found, comparison_controls.used(settings), settings))
-printed = comparison_words.printed(scene, methods, epsilon)
-if printed and settings["view"] != "board":
-    st.caption(printed)
+board = settings["view"] == "board"
+st.caption(readout.printed_plainly(found) if board else readout.printed(found, epsilon, methods))
 st.markdown(f"**Try this:** {text.try_methods(settings)}")
 origins.page(found, epsilon, settings, runs=comparison_words.runs(of))

@@ -233,17 +233,6 @@ def notes(found: Results, methods: Sequence[str], settings: Settings) -> str:
     return " ".join(said)
 
 
-def printed(scene: Scene, methods: Sequence[str], epsilon: float) -> str:
-    """As-printed calibrations among these, with the epsilon that they truly give."""
-    truly: dict[str, list[str]] = {}
-    for name in methods:
-        true = true_epsilon(scene, name, epsilon)
-        if true is not None:
-            said = text.short(true) if true >= 1e-3 else "below 0.001"
-            truly.setdefault(said, []).append(METHODS[name].title)
-    return text.printed_truth(truly, scene.budget(epsilon)) if truly else ""
-
-
 def off_hull(scene: Scene, methods: Sequence[str]) -> dict[str, str]:
     """Methods that cannot be on the hull, and why: another promise, or a larger epsilon than drawn."""
     reasons = {}

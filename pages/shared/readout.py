@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
+from collections.abc import Iterable
 from threading import Lock
 from typing import Any
 
@@ -95,7 +96,7 @@ def _words(
         "odds": text.odds(epsilon, scene.delta, scene.neighbours),
         "theorem": _theorem(theorem, prediction, settings),
         "notes": _notes(found, epsilon, plain),
-        "printed": _printed_plainly(found) if plain else _printed(found, epsilon),
+        "printed": printed_plainly(found) if plain else printed(found, epsilon, (*found.names, *found.slow)),
     }
     if not cells:
         return shown | {"sentence": "Measuring …", "tiles": [["…", ""]] * 4}
@@ -177,8 +178,8 @@ def _columns_are(found: Results) -> str:
     return "pixels" if found.scene.population == "digits" else "measurements"
 
 
-def _printed_plainly(found: Results) -> str:
-    """What `_printed` warns of, for a reader without symbols."""
+def printed_plainly(found: Results) -> str:
+    """What `printed` warns of, for a reader without symbols."""
     scene = found.scene
     said = []
     if scene.accounting == "as-printed":
@@ -190,12 +191,12 @@ def _printed_plainly(found: Results) -> str:
     return " ".join(said)
 
 
-def _printed(found: Results, epsilon: float) -> str:
-    """As-printed calibrations, labelled with the epsilon that they truly give."""
+def printed(found: Results, epsilon: float, names: Iterable[str]) -> str:
+    """As-printed calibrations among these methods, labelled with the epsilon that they truly give."""
     scene = found.scene
     budget = scene.budget(epsilon)
     truly = {}
-    for name in (*found.names, *found.slow):
+    for name in names:
         true = METHODS[name].true_epsilon(budget, d=scene.d, k=scene.k, **scene.options(name))
         if true is not None and abs(true / epsilon - 1) > 0.01:
             truly.setdefault(text.short(true) if true >= 1e-3 else "below 0.001", []).append(

@@ -27,13 +27,14 @@ def show(found: Results, name: str, epsilon: float, settings: Settings) -> None:
     except ValueError as reason:
         st.info(f"{method.title} has no release here: {reason}.")
         return
-    error = metrics.sin_theta(estimate.basis, found.truth.basis)
+    distance = metrics.projector_distance if settings["metric"] == "projector" else metrics.sin_theta
+    error = distance(estimate.basis, found.truth.basis)
     noise = ""
     if estimate.noise_std and not plain:
         noise = f", with noise of σ = {text.short(estimate.noise_std)} per entry"
     st.markdown(
         f"**One release of {method.title}{where}: error {text.error(error)}{noise}.** This is one draw: "
-        "another has other noise, and its error lies anywhere in the spread above."
+        "another has other noise, and another error."
     )
     if not plain:
         true = comparison_words.true_epsilon(scene, name, epsilon)

@@ -146,6 +146,8 @@ def test_printed_calibrations_are_told_apart(screen):
     assert "they do not all keep the privacy asked for" in page.markdown
     assert "these truly have" in page.captions and "Runs on this page start at random" in page.captions
     assert page.app.dataframe[0].value["true ε"].notna().any()
+    board = settled(screen(PAGE, accounting="as-printed", noise="shared", view="board", **SMALL)).captions
+    assert "The noise is as the papers print it" in board and "Hospitals share one noise" in board
     page = settled(screen(PAGE, **SMALL))
     assert "they do not all keep" not in page.markdown and "these truly have" not in page.captions
 
