@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ from pages.shared.choices import Settings
 from pages.shared.comparisons import AXES, Swept
 
 _LOG_FROM = 30.0  # an axis whose ends differ by more is logarithmic
-_ZERO = 1e-7  # errors below are an iteration's tolerance, not a measurement
+ZERO = 1e-7  # errors below are an iteration's tolerance, not a measurement
 
 
 class Measure:
@@ -100,7 +100,8 @@ def marked(name: str, k: int) -> str:
     return METHODS[name].title + text.GUARANTEE_MARKS.get(METHODS[name].guarantee_at(k), "")
 
 
-def _grouped(name: str) -> Trace:
+def grouped(name: str) -> Trace:
+    """Its place in the legend: under whom it trusts."""
     trust = METHODS[name].trust
     return {"legendgroup": trust, "legendgrouptitle": {"text": text.TRUST_TITLES[trust]}}
 
@@ -116,11 +117,11 @@ def against(
     lowest, highest = math.inf, 0.0
     spreads = {method: spread(table, measure, method, name) for method in order(methods)}
     for _, values in spreads.values():
-        positive = values[values > (_ZERO if measure.errs else 0)]
+        positive = values[values > (ZERO if measure.errs else 0)]
         lowest, highest = min([lowest, *positive]), max([highest, *values.flat])
     ends = [float(value) for value in of.values]
     guesses = [measure.guess(name, value) for value in ends] if measure.errs else []
-    span, floor = _span(measure, lowest, max([highest, *guesses]))
+    reach, floor = span_of(measure, lowest, max([highest, *guesses]))
     for method, (at, (low, middle, high)) in spreads.items():
         look, title = style.look(method), marked(method, k)
         if measure.panel != "bytes" and len(at) > 1:
@@ -133,16 +134,16 @@ def against(
             line(1, title, look.colour, look.dash, x=at, y=rounded(np.maximum(middle, floor)))
             | {"mode": "lines+markers", "marker": mark, "showlegend": True}
             | {"hovertemplate": "%{x:.4~g}: %{y:.3~g}"}
-            | _grouped(method)
+            | grouped(method)
         )
     if measure.errs:
         lines.append(line(1, "random guess", style.GUESS, "dot", x=ends, y=rounded(guesses), showlegend=True))
-    edge = [10**v for v in span] if measure.log else span
+    edge = [10**v for v in reach] if measure.log else reach
     spot = line(1, "this setting", "#000000", x=[here] * 2, y=edge, meta="text-colour", hoverinfo="skip")
-    return _figure([*bands, *lines, spot], _across(of.over, ends, settings), _up(measure, span))
+    return plain_figure([*bands, *lines, spot], across(of.over, ends, settings), upward(measure, reach))
 
 
-def _span(measure: Measure, lowest: float, highest: float) -> tuple[list[float], float]:
+def span_of(measure: Measure, lowest: float, highest: float) -> tuple[list[float], float]:
     """The range of the vertical axis, and what stands on its lower edge."""
     if measure.energy:
         return [0.0, 1.03], 0.0
@@ -153,12 +154,14 @@ def _span(measure: Measure, lowest: float, highest: float) -> tuple[list[float],
     return [float(low), math.log10(1.6 * max(highest, 10.0**low))], 10.0**low
 
 
-def _up(measure: Measure, span: Sequence[float]) -> Trace:
+def upward(measure: Measure, span: Sequence[float]) -> Trace:
+    """The vertical axis."""
     ticks = {"type": "log", "dtick": 1, "exponentformat": "power", "minexponent": 6} if measure.log else {}
     return axis(measure.title, range=list(span)) | ticks
 
 
-def _across(key: str, values: Sequence[float], settings: Settings) -> Trace:
+def across(key: str, values: Sequence[float], settings: Settings) -> Trace:
+    """The horizontal axis of a swept control."""
     title = choices.CHOICES[key].name(settings["view"] == "board")
     low, high = values[0], values[-1]
     if high / low < _LOG_FROM:
@@ -208,119 +211,19 @@ def needed(
     nobody = {"mode": "text", "text": ["not reached"] * len(never), "textposition": "middle right"}
     words = line(1, "not reached", style.GUESS, x=[1.15 * low] * len(never), y=never, hoverinfo="skip")
     title = "patients needed" if settings["view"] == "board" else "patients needed, n"
-    across = axis(title, type="log", range=[math.log10(low), math.log10(high)])
+    bottom = axis(title, type="log", range=[math.log10(low), math.log10(high)])
     ticks = {"tickvals": [1e3, 1e6, 1e9], "ticktext": ["1,000", "1 million", "1 billion"]}
     up = axis("", automargin=True, type="category", ticksuffix=" ")
     up |= {"categoryarray": [*never, *names], "range": [-0.6, rows - 0.4]}
-    drawn = _figure([bars, words | nobody], across | ticks, up)
+    drawn = plain_figure([bars, words | nobody], bottom | ticks, up)
     spot = {"type": "line", "x0": here, "x1": here, "yref": "paper", "y0": 0, "y1": 1, "layer": "above"}
     spot["line"] = {"color": style.GUESS, "width": 1.5, "dash": "dash"}
     drawn["layout"] |= {"height": max(220, 110 + 34 * rows), "showlegend": False, "shapes": [spot]}
     return drawn
 
 
-class Corner(NamedTuple):
-    """A corner of the hull; `level`: other methods there whose 10-90 % interval overlaps."""
-
-    method: str
-    epsilon: float
-    error: float
-    level: frozenset[str]
-
-
-def hull(table: pd.DataFrame, measure: Measure, methods: Sequence[str]) -> list[Corner]:
-    """Corners of the lower convex hull of these methods' medians against epsilon, in the axes as drawn.
-
-    Points hardly better than a random guess are no part of it.
-    """
-    _, floor = _span(measure, *_extremes(table, measure, methods))
-    owner: dict[tuple[float, float], str] = {}
-    bands: dict[float, dict[str, tuple[float, float]]] = {}
-    guess = measure.guess("epsilon", 1.0)
-    for method in methods:
-        at, (low, middle, high) = spread(table, measure, method, "epsilon")
-        for x, y, *ends in zip(at, np.maximum(middle, floor).tolist(), low, high, strict=True):
-            bands.setdefault(x, {})[method] = (ends[0], ends[1])
-            if measure.beats(y, guess):
-                owner.setdefault((x, y), method)
-    found = []
-    for x, y in lower_hull(list(owner), measure.log):
-        best = owner[x, y]
-        reach = bands[x][best][1]
-        level = frozenset(name for name, ends in bands[x].items() if name != best and ends[0] <= reach)
-        found.append(Corner(best, x, y, level))
-    return found
-
-
-def _extremes(table: pd.DataFrame, measure: Measure, methods: Sequence[str]) -> tuple[float, float]:
-    medians = [spread(table, measure, method, "epsilon")[1][1] for method in methods]
-    seen = [value for values in medians for value in values if value > _ZERO]
-    return min(seen, default=1e-2), max([measure.guess("epsilon", 1.0), *seen])
-
-
-def frontier(
-    table: pd.DataFrame,
-    measure: Measure,
-    methods: Sequence[str],
-    corners: Sequence[Corner],
-    settings: Settings,
-) -> dict[str, Any]:
-    """Medians as points to click, error against epsilon, the hull under them, a ring around the release."""
-    span, floor = _span(measure, *_extremes(table, measure, methods))
-    ends = sorted({*AXES["eps"][1], *table["epsilon"].astype(float)})
-    shade = style.faded("#E0A800", 0.45)
-    edge = line(
-        1,
-        "lower convex hull",
-        shade,
-        x=[corner.epsilon for corner in corners],
-        hoverinfo="skip",
-        showlegend=True,
-    )
-    edge |= {"y": rounded([corner.error for corner in corners]), "line": {"color": shade, "width": 9}}
-    traces, ring = [edge], line(1, "release below", style.GUESS, mode="markers", hoverinfo="skip")
-    ring["marker"] = {"symbol": "circle-open", "size": 20, "color": style.GUESS, "line": {"width": 2.5}}
-    for method in order(methods):
-        at, (_, middle, _) = spread(table, measure, method, "epsilon")
-        look, drawn = style.look(method), rounded(np.maximum(middle, floor))
-        mark = {"symbol": look.symbol, "size": 10, "color": look.colour}
-        thin = {"color": style.faded(look.colour, 0.5), "dash": look.dash, "width": 1.2}
-        traces.append(
-            line(1, marked(method, measure.found.scene.k), look.colour, x=at, y=drawn, showlegend=True)
-            | {"mode": "lines+markers", "marker": mark, "line": thin, "uid": method}
-            | {"hovertemplate": "ε = %{x}: %{y:.3~g}"}
-            | _grouped(method)
-        )
-        if method == settings["compare.release"]:
-            here = [i for i, x in enumerate(at) if math.isclose(x, settings["compare.at"])]
-            ring |= {"x": [at[i] for i in here], "y": [drawn[i] for i in here]}
-    guess = rounded([measure.guess("epsilon", 1.0)] * len(ends))
-    random = line(1, "random guess", style.GUESS, "dot", x=ends, y=guess, showlegend=True, hoverinfo="skip")
-    return _figure([*traces, random, ring], _across("eps", ends, settings), _up(measure, span))
-
-
-def lower_hull(points: Sequence[tuple[float, float]], log_up: bool) -> list[tuple[float, float]]:
-    """Corners of the lower convex hull, left to right, x on a log axis and y on a log or linear one.
-
-    The monotone chain of Andrew (1979), its lower half.
-    """
-    lowest: dict[float, float] = {}
-    for x, y in points:
-        lowest[x] = min(y, lowest.get(x, math.inf))
-    placed = sorted((math.log(x), math.log(y) if log_up else y, x, y) for x, y in lowest.items())
-    kept: list[tuple[float, float, float, float]] = []
-    for corner in placed:
-        while len(kept) > 1 and _turn(kept[-2], kept[-1], corner) <= 0:
-            kept.pop()
-        kept.append(corner)
-    return [(x, y) for _, _, x, y in kept]
-
-
-def _turn(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> float:
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-
-
-def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace) -> dict[str, Any]:
+def plain_figure(traces: list[Trace], xaxis: Trace, yaxis: Trace) -> dict[str, Any]:
+    """One panel with its legend below."""
     layout = {
         "xaxis": xaxis,
         "yaxis": yaxis,

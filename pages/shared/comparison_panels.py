@@ -12,6 +12,7 @@ from dppca_core.experiments.live import Results
 from dppca_core.experiments.needed import patients_needed
 from dppca_core.methods import METHODS
 from pages.shared import comparison_charts, comparison_controls, comparison_words, exports, live, text
+from pages.shared import frontier as frontier_of
 from pages.shared.choices import Settings
 from pages.shared.comparison_charts import Measure
 from pages.shared.comparisons import Swept
@@ -92,13 +93,13 @@ def frontier(
 ) -> DeltaGenerator:
     """Error against epsilon as points to click, with the lower hull of those that are alike enough."""
     measure = Measure(found, settings, "frontier")
-    off = comparison_words.off_hull(found.scene, methods)
-    hull = comparison_charts.hull(table, measure, [name for name in methods if name not in off])
-    st.markdown(f"**{comparison_words.frontier(hull, settings)}**")
-    figure = comparison_charts.frontier(table, measure, methods, hull, settings)
+    off = frontier_of.off_hull(found.scene, methods)
+    hull = frontier_of.hull(table, measure, [name for name in methods if name not in off])
+    st.markdown(f"**{frontier_of.said(hull, settings)}**")
+    figure = frontier_of.figure(table, measure, methods, hull, settings)
     live.figure(figure, key="frontier figure", on_pick=on_pick, save="dppca-frontier")
     said = "Click a point to see one release of it, or choose it below."
-    st.caption(f"{said} {comparison_words.hull_note(off)} {progress}")
+    st.caption(f"{said} {frontier_of.hull_note(off)} {progress}")
     slot = st.container()
     exports.downloads(lambda: table, lambda: figure, "dppca-frontier")
     return slot

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from dppca_core.methods import METHODS
 from dppca_core.types import Array
 from pages.shared import choices, text
 from pages.shared.choices import Settings
-from pages.shared.comparison_charts import Corner, Measure
+from pages.shared.comparison_charts import Measure
 from pages.shared.comparisons import AXES, Swept
 
 _OF_TRUST = {
@@ -231,57 +231,3 @@ def notes(found: Results, methods: Sequence[str], settings: Settings) -> str:
     if settings["start"] == "near":
         said.append("Runs on this page start at random, whatever *Start* is set to.")
     return " ".join(said)
-
-
-def off_hull(scene: Scene, methods: Sequence[str]) -> dict[str, str]:
-    """Methods that cannot be on the hull, and why: another promise, or a larger epsilon than drawn."""
-    reasons = {}
-    for name in methods:
-        method = METHODS[name]
-        kind = method.guarantee_at(scene.k)
-        if not method.private:
-            reasons[name] = "without privacy"
-        elif kind in ("on a good event", "approximate sampler"):
-            reasons[name] = "another promise"
-        elif any((true_epsilon(scene, name, e) or 0.0) > e for e in AXES["eps"][1]):  # type: ignore[type-var]
-            reasons[name] = "its true ε is larger than drawn"
-    return reasons
-
-
-def hull_note(off: Mapping[str, str]) -> str:
-    """Which methods the hull leaves off, and why."""
-    by: dict[str, list[str]] = {}
-    for name, reason in off.items():
-        by.setdefault(reason, []).append(METHODS[name].title)
-    said = "; ".join(f"{', '.join(titles)} ({reason})" for reason, titles in by.items())
-    return f"Not counted on the hull: {said}." if said else ""
-
-
-def frontier(corners: Sequence[Corner], settings: Settings) -> str:
-    """Which methods the hull runs through, from strict to loose privacy."""
-    if not corners:
-        return "None of these methods is a tenth better than a random guess, or can be on the hull."
-    plain = settings["view"] == "board"
-    runs: list[tuple[str, float, float, frozenset[str]]] = []
-    for name, epsilon, _, level in corners:
-        if runs and runs[-1][0] == name:
-            _, first, _, before = runs.pop()
-            runs.append((name, first, epsilon, before & level))
-        else:
-            runs.append((name, epsilon, epsilon, level))
-    symbol = "privacy setting" if plain else "ε ="
-    parts = [
-        f"{METHODS[name].title} at {symbol} {_range(low, high)} "
-        f"({text.TRUST_TITLES[METHODS[name].trust].lower()}){_level_with(level)}"
-        for name, low, high, level in runs
-    ]
-    return f"Least error for its privacy, as far as drawn: {'; '.join(parts)}."
-
-
-def _level_with(names: Collection[str]) -> str:
-    titles = [METHODS[name].title for name in sorted(names)]
-    return f", with {' and '.join(titles)} level within the spread of the runs" if titles else ""
-
-
-def _range(low: float, high: float) -> str:
-    return text.number(low) if low == high else f"{text.number(low)} to {text.number(high)}"

@@ -32,9 +32,7 @@ $$
 """
 
 
-def page(
-    found: Results, epsilon: float, settings: Settings, *, measured: str = "", runs: str = ""
-) -> None:
+def page(found: Results, epsilon: float, settings: Settings, *, measured: str = "", runs: str = "") -> None:
     """Sources, seeds and limits of a page that measures.
 
     measured: how, and runs: how often, where it is not as on the front page.

@@ -10,7 +10,16 @@ from dppca_core.experiments import Axis, Recipe, sweep
 from dppca_core.experiments.live import EPSILONS, Results
 from dppca_core.experiments.needed import patients_needed
 from dppca_core.methods import METHODS
-from pages.shared import choices, comparison_charts, comparison_words, comparisons, jobs, page_choices, scenes
+from pages.shared import (
+    choices,
+    comparison_charts,
+    comparison_words,
+    comparisons,
+    frontier,
+    jobs,
+    page_choices,
+    scenes,
+)
 
 PAGE = "explore/methods.py"
 SMALL = {"d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10"}
@@ -205,7 +214,7 @@ def test_the_hull_is_below_all_points_and_convex_as_drawn():
     rng = np.random.default_rng(3)
     points = [(e, float(v)) for e in EPSILONS for v in np.exp(rng.standard_normal(4)) / e]
     for log in (True, False):
-        hull = comparison_charts.lower_hull(points, log)
+        hull = frontier.lower_hull(points, log)
         assert [x for x, _ in hull] == sorted({x for x, _ in hull}) and set(hull) <= set(points)
         x, y = np.log([x for x, _ in hull]), np.array([y for _, y in hull])
         y = np.log(y) if log else y
@@ -226,17 +235,17 @@ def test_the_hull_names_who_is_level_with_it(found):
     ]
     settings = choices.defaults()
     measure = comparison_charts.Measure(found, settings, "frontier")
-    hull = comparison_charts.hull(pd.DataFrame(rows), measure, [far, level, near])
+    hull = frontier.hull(pd.DataFrame(rows), measure, [far, level, near])
     assert [(corner.method, corner.epsilon) for corner in hull] == [(near, 1.0), (near, 10.0)]
     assert all(corner.level == {level} for corner in hull)
-    assert comparison_words.frontier(hull, settings) == (
+    assert frontier.said(hull, settings) == (
         "Least error for its privacy, as far as drawn: Analyze Gauss at ε = 1 to 10 (trusted curator), with "
         "CAPE level within the spread of the runs."
     )
 
 
 def test_who_promises_otherwise_is_off_the_hull(found):
-    off = comparison_words.off_hull(found.scene, ["pca", "spiked_projector", "ppca", "dps_pca"])
+    off = frontier.off_hull(found.scene, ["pca", "spiked_projector", "ppca", "dps_pca"])
     assert set(off) == {"pca", "spiked_projector", "ppca"}
 
 
