@@ -48,7 +48,7 @@ def panels() -> None:
         jobs.status(job, PLACE)
         if job.state == "complete":
             st.caption(trajectory_text.measured(job.progress.total, settings))
-    st.markdown(trajectory_text.table(family, found, settings))
+    st.table(trajectory_text.table(family, found, settings), hide_index=True, border="horizontal")
     st.caption(trajectory_text.below_table(found, settings))
     if refreshing and not job.running:
         st.rerun()  # complete: the page need not refresh itself any more

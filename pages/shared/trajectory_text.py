@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import pandas as pd
+
 from dppca_core.datasets import TABLES
 from dppca_core.methods import METHODS
 from pages.shared import text
@@ -127,8 +129,8 @@ def _best_rounds(found: Sequence[Reading], settings: Settings) -> str:
     )
 
 
-def table(family: Family, found: Sequence[Reading], settings: Settings) -> str:
-    """One row for every value, in Markdown; the same rows before anything is measured."""
+def table(family: Family, found: Sequence[Reading], settings: Settings) -> pd.DataFrame:
+    """One row for every value, cells in Markdown; the same rows before anything is measured."""
     plain = settings["view"] == "board"
     theorem = _speaks(settings) and not plain
     if plain:
@@ -152,8 +154,7 @@ def table(family: Family, found: Sequence[Reading], settings: Settings) -> str:
         own = reading.value == family.here
         shown = CHOICES[family.key].text(reading.value)
         rows.append([f"**{shown}**" if own else shown, *cells])
-    lines = ["| " + " | ".join(row) + " |" for row in (heads, ["---"] * len(heads), *rows)]
-    return "\n".join(lines)
+    return pd.DataFrame(rows, columns=heads)
 
 
 def _measured(reading: Reading, settings: Settings) -> list[str]:

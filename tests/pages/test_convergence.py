@@ -28,7 +28,7 @@ def opened(screen, **link):
     """The page once its runs are complete."""
     page = screen(PAGE, **link)
     for _ in range(40):
-        if "…" not in page.markdown:
+        if "…" not in page.markdown and "…" not in str(page.app.table[0].value):
             return page
         time.sleep(0.1)
         page.run()
@@ -37,8 +37,7 @@ def opened(screen, **link):
 
 def rows(page):
     """The table's rows, by their first cell."""
-    lines = [line.strip("| ").split(" | ") for line in page.markdown.split("\n") if line.startswith("| ")]
-    return {cells[0].strip("*"): cells[1:] for cells in lines[2:]}
+    return {cells[0].strip("*"): cells[1:] for cells in page.app.table[0].value.to_numpy().tolist()}
 
 
 def test_it_opens_with_five_privacy_losses_and_reads_its_own(screen):
@@ -178,7 +177,7 @@ def test_before_its_first_run_the_table_has_the_same_rows(measured):
     found, table, now = measured
     empty = trajectories.readings(found, now, table[:0])
     full = trajectories.readings(found, now, table)
-    before, after = (trajectory_text.table(found, read, now).count("\n") for read in (empty, full))
+    before, after = (trajectory_text.table(found, read, now).shape for read in (empty, full))
     assert before == after
     assert trajectory_text.headline(found, empty, now) == trajectory_text.MEASURING
     assert trajectory_charts.figure(found, empty, now)["layout"]["height"] == 480
@@ -189,4 +188,4 @@ def test_a_stuck_trajectory_is_called_a_guess():
     found = trajectories.family(now)
     read = trajectories.readings(found, now, sweep(found.recipe))
     assert "never leaves the random guess" in trajectory_text.headline(found, read, now)
-    assert read[0].theorem_rate is None and "void: α =" in trajectory_text.table(found, read, now)
+    assert read[0].theorem_rate is None and "void: α =" in trajectory_text.table(found, read, now).to_string()
