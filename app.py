@@ -1,5 +1,6 @@
 """The dashboard: `streamlit run app.py`. Screens are in pages/, numbers in dppca_core/."""
 
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,15 +11,16 @@ from starlette.responses import FileResponse, PlainTextResponse
 from starlette.routing import Route
 from streamlit.starlette import App
 
-from pages.shared import cached
+from pages.shared import cached, paper_results
 
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
 
 @asynccontextmanager
 async def warm(app: App) -> AsyncIterator[None]:
-    """Measure the default scene before the first visitor does."""
+    """Measure the default scene before the first visitor does, and read the papers' results meanwhile."""
     cached.warm_up()
+    threading.Thread(target=paper_results.overview, daemon=True, name="papers").start()
     yield
 
 

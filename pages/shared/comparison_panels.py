@@ -76,7 +76,7 @@ def needed(
     st.caption(
         f"Read off runs with {first} to {last} patients, {len(of.values)} numbers of them: from the number "
         "shown on, the median error stays at or below the one wanted. Whiskers: 10 to 90 % over resampled "
-        f"runs. The line is this setting. {progress}"
+        f"runs. The line is this setting. {_as_error(settings)}{progress}"
     )
     slot = st.container()
     exports.downloads(lambda: table, lambda: figure, "dppca-patients-needed")
@@ -99,10 +99,17 @@ def frontier(
     figure = frontier_of.figure(table, measure, methods, hull, settings)
     live.figure(figure, key="frontier figure", on_pick=on_pick, save="dppca-frontier")
     said = "Click a point to see one release of it, or choose it below."
-    st.caption(f"{said} {frontier_of.hull_note(off)} {progress}")
+    st.caption(f"{said} {frontier_of.hull_note(off)} {_as_error(settings)}{progress}")
     slot = st.container()
     exports.downloads(lambda: table, lambda: figure, "dppca-frontier")
     return slot
+
+
+def _as_error(settings: Settings) -> str:
+    """That captured energy is not what these views show."""
+    if settings["metric"] != "energy":
+        return ""
+    return "The error here is the distance of the directions, not captured energy. "
 
 
 def picked() -> None:

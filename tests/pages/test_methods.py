@@ -253,3 +253,10 @@ def test_every_method_says_what_it_needs():
     said = {name: comparison_words.needs(name) for name in METHODS}
     assert "how many rows to keep" in said["dps_pca"] and "several rounds" in said["dps_pca"]
     assert said["cape"] == "sums that no one can look into" and all(said.values())
+
+
+@pytest.mark.parametrize("panel", ["needed", "frontier"])
+def test_views_that_know_no_energy_say_so(screen, panel):
+    said = "not captured energy"
+    assert said in screen(PAGE, **SMALL, **{"compare.panel": panel, "metric": "energy"}).captions
+    assert said not in screen(PAGE, **SMALL, **{"compare.panel": panel}).captions
