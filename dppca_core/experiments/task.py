@@ -35,8 +35,8 @@ _OF_PATIENTS = ("n", *OF_POPULATION)
 _COMMON = ("epsilon", "delta", "spike")  # random numbers are the same along these
 _OF_METHODS = ("s_hat", "iterations", "burn_in", "provider_noise")
 TASK_SECONDS = 0.5
-_TAIL = 8  # no task is longer than this part of what is left, so that workers end together
-_SHORTEST_SECONDS = 0.05
+_TAIL = 4  # no task is longer than this part of what is left, so that workers end together
+_SHORTEST_SECONDS = 0.1
 
 
 class Placed(NamedTuple):
