@@ -4,6 +4,7 @@ Generators are keyed by what a cell is, never by the order in which cells run. P
 a recipe, a seed and a draw, and kept within a number of bytes.
 """
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from dppca_core.moments import DenseMoment, SumMoment
 from dppca_core.spiked import PooledDraw, SpikedModel
 from dppca_core.types import Array, Cohort, Provider
 
-SCALINGS = ("bound", "largest", "unit")
+SCALINGS = ("bound", "bound-sqrt-d", "largest", "unit")
 _MOST_NUMBERS = 10**9  # of rows that are simulated one by one: ten seconds
 
 
@@ -62,12 +63,15 @@ class Scaling:
     """How rows come to a length of at most 1.
 
     "bound": divided by a public constant, `bound` or what n rows exceed with probability `failure`.
+    "bound-sqrt-d": by the public constant `bound` sqrt(d), so that the eigenvalues of the scaled rows are the
+    population's over bound^2 d (Wang & Xu 2019, section 6, is spikes of lambda + 1 over 1 with bound^2 =
+    5 (lambda + 1)). For a population only.
     "largest": by the largest row, as published, which is itself private (for a population by the median of
     its length); a table is also centred by its mean. "unit": each row by its own length. Raises ValueError
-    for another word, or a bound beside another scaling.
+    for another word, a bound beside the last two, or "bound-sqrt-d" without one.
     """
 
-    kind: Literal["bound", "largest", "unit"] = "bound"
+    kind: Literal["bound", "bound-sqrt-d", "largest", "unit"] = "bound"
     failure: float = 0.01
     bound: float | None = None
 
@@ -76,14 +80,22 @@ class Scaling:
         checks.inside_unit_interval(failure=self.failure)
         if self.bound is not None:
             checks.positive(bound=self.bound)
-            if self.kind != "bound":
+            if self.kind not in ("bound", "bound-sqrt-d"):
                 raise ValueError(f"bound must be left out where scaling is {self.kind!r}, got {self.bound!r}")
+        elif self.kind == "bound-sqrt-d":
+            raise ValueError("bound must be given where scaling is 'bound-sqrt-d'")
+
+    def given(self, model: SpikedModel) -> float | None:
+        """The public bound that was chosen beforehand, if one was."""
+        if self.bound is None or self.kind != "bound-sqrt-d":
+            return self.bound
+        return self.bound * math.sqrt(model.d)
 
     def of(self, model: SpikedModel, n: int) -> float:
         """What the population's rows are divided by; 1 stands for "unit"."""
         if self.kind == "unit":
             return 1.0
-        return self.bound or model.norm_bound(n, 0.5 if self.kind == "largest" else self.failure)
+        return self.given(model) or model.norm_bound(n, 0.5 if self.kind == "largest" else self.failure)
 
 
 PUBLIC = Scaling()
@@ -98,7 +110,7 @@ def pooled(
     drawn: PooledDraw = DRAWS.get(
         what,
         lambda: model.draw_pooled(
-            n, generator(seed, draw, "patients", key), failure=failure, bound=scaling.bound
+            n, generator(seed, draw, "patients", key), failure=failure, bound=scaling.given(model)
         ),
         16 * model.d**2,
     )
@@ -115,9 +127,11 @@ def cohort(
 ) -> Cohort:
     """The patients dealt to hospitals of these sizes. A whole table is dealt by the seed alone.
 
-    Raises ValueError for an unknown table, or more patients than it has.
+    Raises ValueError for an unknown table, more patients than it has, or "bound-sqrt-d" for a table.
     """
     if not isinstance(population, SpikedModel):
+        if scaling.kind == "bound-sqrt-d":
+            raise ValueError(f"scaling must not be 'bound-sqrt-d' for a table, got {population!r}")
         whole = sum(sizes) == datasets.table(population).n
         return datasets.cohort(population, sizes, seed, 0 if whole else draw, scaling.kind)
     n = sum(sizes)

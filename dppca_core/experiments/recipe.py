@@ -114,7 +114,7 @@ class Recipe:
     provider_noise: Literal["independent", "shared", "secure-aggregation"] = "independent"
     neighbours: Literal["replace-one", "add-remove"] = "replace-one"
     accounting: Literal["exact", "zcdp", "as-printed"] = "exact"
-    scaling: Literal["bound", "largest", "unit"] = "bound"
+    scaling: Literal["bound", "bound-sqrt-d", "largest", "unit"] = "bound"
     failure: float = 0.01
     bound: float | None = None
     repeats: int = 10

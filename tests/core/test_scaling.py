@@ -1,12 +1,13 @@
 """How rows come to a length of at most 1 in a sweep, and what else a recipe may ask for."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from dppca_core import METHODS, Budget, SpikedModel, datasets
-from dppca_core.experiments import Axis, Recipe, patients, sweep, variant
+from dppca_core.experiments import Axis, Recipe, patients, recipe_file, sweep, variant
 from dppca_core.experiments.patients import PUBLIC, Scaling
 from dppca_core.experiments.rounds import by_round
 from dppca_core.linalg import top_eigenspace
@@ -44,6 +45,40 @@ def test_a_bound_of_ones_own_is_what_rows_are_divided_by():
     np.testing.assert_allclose(own.pooled.dense() * 200**2, usual.pooled.dense() * usual.bound**2)
     with pytest.raises(ValueError, match="bound must be at least"):
         patients.cohort(MODEL, (2000,), Scaling(bound=10.0), 0, 0)
+
+
+def test_a_bound_that_grows_with_sqrt_d_gives_the_eigenvalues_of_wang_and_xu():
+    """Sigma = lambda/(5p(lambda+1)) VV^T + 1/(5p(lambda+1)) I at lambda = 1, at two p."""
+    scaling = Scaling("bound-sqrt-d", bound=np.sqrt(10))
+    for p in (20, 80):
+        model = SpikedModel(d=p, k=5, s=20, spike=2.0, bulk=(1.0, 1.0))
+        cohort = patients.cohort(model, (10**9,), scaling, 0, 0)
+        assert cohort.bound == scaling.of(model, 10**9) == pytest.approx(np.sqrt(10 * p), rel=1e-15)
+        printed = model.basis @ model.basis.T / (10 * p) + np.eye(p) / (10 * p)
+        truth = patients.population_truth(model, 10**9, scaling, True)
+        np.testing.assert_allclose(truth.second_moment, printed, atol=1e-12)
+        np.testing.assert_allclose(truth.eigenvalues, np.linalg.eigvalsh(printed)[::-1], rtol=1e-9)
+        np.testing.assert_allclose(cohort.pooled.dense(), printed, atol=1e-3 / p)
+
+
+def test_a_swept_dimension_has_a_bound_of_its_own():
+    """A cell of the sweep is the same population under a bound that is written out."""
+    model = SpikedModel(d=16, k=2, s=8, spike=2.0, bulk=(1.0, 1.0))
+    given = {"n": 10**7, "methods": (variant("pca"),)}
+    grown = replace(RECIPE, population=model, **given, scaling="bound-sqrt-d", bound=4.0)
+    written = replace(RECIPE, population=model, **given, bound=4.0 * np.sqrt(64))
+    one, other = (sweep(replace(chosen, swept=(Axis("d", (64,)),))) for chosen in (grown, written))
+    np.testing.assert_array_equal(one["sin_theta"], other["sin_theta"])
+    assert recipe_file.from_dict(json.loads(json.dumps(recipe_file.to_dict(grown)))) == grown
+
+
+def test_a_bound_that_grows_is_refused_where_it_says_nothing():
+    with pytest.raises(ValueError, match="bound must be given where scaling is 'bound-sqrt-d'"):
+        Scaling("bound-sqrt-d")
+    with pytest.raises(ValueError, match="bound must be left out: digits has its own"):
+        replace(DIGITS, scaling="bound-sqrt-d", bound=3.0)
+    with pytest.raises(ValueError, match="scaling must not be 'bound-sqrt-d' for a table, got 'digits'"):
+        patients.cohort("digits", (1797,), Scaling("bound-sqrt-d", bound=3.0), 0, 0)
 
 
 def test_the_largest_row_of_a_population_is_the_median_of_its_length():
