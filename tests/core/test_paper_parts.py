@@ -51,6 +51,12 @@ TURNING = curve("low", {1.0: 2.0, 2.0: 2.5, 3.0: 0.5})
         (claims.against("", ("low",), 1.9, "the level"), BOTH, False),
         (claims.against("", ("low",), 0.4, "the level", above=True), BOTH, True),
         (claims.against("", ("low",), 0.6, "the level", above=True), BOTH, False),
+        (claims.under("", lambda x: 3.2 - x / 20, "the level"), BOTH, True),  # 3.15 at 1, above 3 + .1
+        (claims.under("", lambda x: 3.2 - x / 5, "the level"), BOTH, False),  # 3 at 1, within the interval
+        (claims.under("", lambda x: 9.0, "the level"), BOTH.iloc[:0], False),
+        (claims.slower("", lambda x: x, "x"), curve("up", {1.0: 2.0, 4.0: 4.0}), True),  # 4.1/1.9 = 2.16
+        (claims.slower("", lambda x: x**0.55, "x^.55"), curve("up", {1.0: 2.0, 4.0: 4.0}), False),  # 2.14
+        (claims.slower("", lambda x: x, "x"), LOW.iloc[:1], False),
     ],
 )
 def test_claims_by_hand(check, curves, holds):

@@ -1,12 +1,14 @@
 """Every figure and table of the papers: recipe, stored result, printed claim, and a computed verdict."""
 
-from dppca_core.experiments.papers import beyond, cai, ge, imtiaz, wang_xu
+from dppca_core.experiments.papers import beyond, cai, ge, imtiaz, wang_xu, wang_xu_tables
 from dppca_core.experiments.papers.figure import Check, Figure, Finding, Printed, Run, Verdict
 from dppca_core.experiments.papers.results import Stored, recipe, remake, shown, stored, thinned
 from dppca_core.experiments.papers.summary import summary
 
 FIGURES: dict[str, Figure] = {
-    figure.key: figure for paper in (ge, imtiaz, wang_xu, cai, beyond) for figure in paper.FIGURES
+    figure.key: figure
+    for paper in (ge, imtiaz, wang_xu, wang_xu_tables, cai, beyond)
+    for figure in paper.FIGURES
 }
 
 __all__ = [

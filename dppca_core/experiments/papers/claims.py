@@ -144,6 +144,45 @@ def moves(name: str, falls: bool, labels: Sequence[str] = ()) -> Check:
     return _check(name, judge)
 
 
+def under(name: str, level: Callable[[float], float], what: str) -> Check:
+    """Every curve stays below a level that depends on x, intervals included; `what` names the level."""
+
+    def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
+        kept = [(mean.high - level(x), label, x) for label in curves for x, mean in curves[label].items()]
+        if not kept:
+            return False, _MISSING
+        beyond, label, x = max(kept)
+        met = sum(pair[0] < 0 for pair in kept)
+        return beyond < 0, (
+            f"below {what}, with its interval, at {met} of {len(kept)} places; least so at "
+            f"{_number(x)}: {curves[label][x]}, where {what} is {_number(level(x))}"
+        )
+
+    return _check(name, judge)
+
+
+def slower(name: str, growth: Callable[[float], float], what: str) -> Check:
+    """Every curve grows, from its first x to its last, by a smaller factor than `growth` of x does.
+
+    By the ratio of the last interval's upper end and the first one's lower; `what` names the growth.
+    """
+
+    def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
+        said, good = [], True
+        for label, curve in curves.items():
+            points = list(curve.items())
+            (begin, first), (end, last) = points[0], points[-1]
+            allowed = growth(end) / growth(begin)
+            good &= end > begin and last.high / first.low < allowed
+            said.append(
+                f"{label}: {first} at {_number(begin)}, {last} at {_number(end)}, "
+                f"{_number(last.mean / first.mean)} times as much; {what} grows {_number(allowed)} times"
+            )
+        return bool(said) and good, "; ".join(said) or _MISSING
+
+    return _check(name, judge)
+
+
 def lead(name: str, lower: str, upper: str, least: float, at: Sequence[float]) -> Check:
     """One mean is more than `least` above another, somewhere among these x."""
 
