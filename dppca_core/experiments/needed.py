@@ -30,8 +30,9 @@ def patients_needed(
     repeats resampled with replacement, whole repeats at a time, for they may share patients along n. For a
     power law under log-normal errors it covers the true n in 0.8 of tables from 10 repeats on, 0.7 at 5.
 
-    state: "reached"; "at most", the smallest n already reaches it, which is given; "never" by the largest
-    n, patients infinite (as `high` may be alone, where some resamples never do); or "unmeasured", NaN.
+    state: "reached"; "at most", the smallest n already reaches it, which is given; "never" for good by the
+    largest n, patients infinite (as `high` may be alone, where some resamples never do); or "unmeasured",
+    NaN.
     reason: the same in words, empty where reached. Raises ValueError for a table without n or the error,
     or with two rows of one (label, n, repeat); for a target not positive, or a level outside (0, 1).
     """
@@ -69,7 +70,8 @@ def _of_one(
     smallest, largest = patients[0], patients[-1]
     state, reason = "reached", ""
     if needed == np.inf:
-        state, reason = "never", f"not reached by {largest:,.0f} patients"
+        before = "reached and lost again" if (_medians(errors) <= target).any() else "not reached"
+        state, reason = "never", f"{before} by {largest:,.0f} patients"
     elif needed == smallest:
         state, reason = "at most", f"already reached by {smallest:,.0f} patients, the fewest measured"
     return {"patients": needed, "low": float(low), "high": float(high), "state": state, "reason": reason}

@@ -103,23 +103,26 @@ def needed(figure: Figure, kept: Result) -> pd.DataFrame | None:
     if not beyond(figure) or kept.source is None:
         return None
     table = patients_needed(kept.source.table, TARGET, level=0.95)
-    fewest = table["patients"].min()
+    fewest, most = table["patients"].min(), kept.source.table["n"].max()
     return pd.DataFrame(
         {
             "method": table["label"],
-            f"patients for an error of {TARGET:g}": table["patients"].map(_patients),
+            f"patients for an error of {TARGET:g}": [_patients(n, most) for n in table["patients"]],
             "95 % interval": [
-                f"{_patients(low)} to {_patients(high)}" if np.isfinite(low) else ""
+                f"{_patients(low, most)} to {_patients(high, most)}" if np.isfinite(low) else ""
                 for low, high in zip(table["low"], table["high"], strict=True)
             ],
-            "times the fewest": [f"{n / fewest:.3g}" if np.isfinite(n) else "" for n in table["patients"]],
+            "times the fewest": [
+                f"{n / fewest:.3g}" if np.isfinite(n) else f"more than {int(most / fewest)}"
+                for n in table["patients"]
+            ],
             "why not": table["reason"],
         }
     )
 
 
-def _patients(n: float) -> str:
-    return f"{n:,.0f}" if np.isfinite(n) else "never, as far as measured"
+def _patients(n: float, most: float) -> str:
+    return f"{n:,.0f}" if np.isfinite(n) else f"more than {most:,.0f}"
 
 
 def place(run: Run) -> str:

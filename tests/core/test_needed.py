@@ -55,6 +55,8 @@ def test_what_is_never_and_what_is_always_reached_says_so():
     never = only(table(np.full((6, 4), 0.5)), 0.1)
     assert never["state"] == "never" and never["patients"] == never["low"] == np.inf
     assert never["reason"] == "not reached by 1,000,000 patients"
+    lost = only(table(np.array([1.0, 0.05, 0.05, 0.4, 0.05, 0.4])[:, None]), 0.1)
+    assert lost["state"] == "never" and lost["reason"] == "reached and lost again by 1,000,000 patients"
     always = only(table(np.full((6, 4), 0.5)), 0.5)
     assert always["state"] == "at most" and always["patients"] == always["high"] == 1000
     assert "already reached by 1,000 patients" in always["reason"]

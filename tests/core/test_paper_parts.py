@@ -203,9 +203,23 @@ def power_law(needed: dict[str, float]) -> pd.DataFrame:
 
 
 def test_how_many_times_fewer_patients():
-    """By hand: 6,000 over 300; a method that never arrives needs infinitely many."""
+    """By hand: 6,000 over 300; one that never arrives needs at least the most that were measured, 10,000."""
     table = power_law({"many": 6000, "few": 300, "never": 1e9})
     assert beyond.fewer(table, "many", "few") == pytest.approx((20, 20, 20))
-    assert beyond.fewer(table, "never", "few") == (np.inf,) * 3
+    assert beyond.fewer(table, "never", "few") == pytest.approx((np.inf, 10_000 / 300, np.inf))
     with pytest.raises(ValueError, match="label must be one of many, few, never, got 'other'"):
         beyond.fewer(table, "many", "other")
+
+
+def test_a_method_that_does_not_arrive_is_said_in_words():
+    """That it never was there, or was and is no more; neither sentence has an infinite number in it."""
+    names = (beyond._PRINTED, beyond._EXACT)
+    check = beyond.FIGURES[0].runs[0].checks[0]
+    table = power_law(dict(zip(names, (1e9, 300), strict=True)))
+    found = check.of(FIGURES["needed-patients"].curves(beyond.FIGURES[0].runs[0], table), table)
+    assert found.holds and "not reached by 10,000 patients, the most that were measured" in found.sentence
+    assert found.sentence.endswith("at least 33 times as many to stay there")
+    table.loc[(table["label"] == names[0]) & (table["n"] == 1000), "sin_theta"] = 0.1
+    again = check.of(FIGURES["needed-patients"].curves(beyond.FIGURES[0].runs[0], table), table)
+    assert "reached and lost again by 10,000 patients" in again.sentence and "inf" not in again.sentence
+    assert "(0.1 with 1,000, 63.2 with all)" in again.sentence
