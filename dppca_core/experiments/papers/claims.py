@@ -44,7 +44,10 @@ def _check(name: str, judge: _Judge) -> Check:
 
 
 def _number(value: float) -> str:
-    return f"{value:.3g}" if not 1000 <= abs(value) < 1e6 else f"{value:,.0f}"
+    if abs(value) < 1000:
+        return f"{value:.3g}"
+    power = round(math.log10(abs(value)))
+    return f"10^{power}" if power >= 6 and value == 10.0**power else f"{value:,.0f}"
 
 
 def near(name: str, printed: Sequence[Printed], within: float) -> Check:
@@ -71,7 +74,8 @@ def near(name: str, printed: Sequence[Printed], within: float) -> Check:
 def spans(name: str, printed: Sequence[Printed]) -> Check:
     """Each printed number is what one run may give: within the 95 % prediction interval of a single run.
 
-    Student's t; for papers that do not say how many runs their curves are means of. It may be one.
+    Student's t, errors being at least 0; for papers that do not say how many runs their curves are means of.
+    It may be one.
     """
 
     def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
@@ -83,8 +87,8 @@ def spans(name: str, printed: Sequence[Printed]) -> Check:
             half = (high - low) / 2 * math.sqrt(runs + 1)
             good &= abs(value - mean) <= half
             said.append(
-                f"{_number(value)} is printed at {_number(x)}, single runs reach from "
-                f"{_number(mean - half)} to {_number(mean + half)}"
+                f"{_number(value)} is printed at {_number(x)}, where 95 % of single runs lie between "
+                f"{_number(max(mean - half, 0.0))} and {_number(mean + half)}"
             )
         return bool(said) and good, "; ".join(said) or _MISSING
 
@@ -109,9 +113,10 @@ def ranked(name: str, labels: Sequence[str], at: Sequence[float] | None = None) 
             apart = sum(first[x].high < second[x].low for x in common)
             good &= apart == len(common)
             worst = max(common, key=lambda x: first[x].high - second[x].low)
+            where = ", intervals apart," if any(first[x].low < first[x].high for x in common) else ""
             said.append(
-                f"{lower} is below {upper}, intervals apart, at {apart} of {len(common)} places; closest at "
-                f"{_number(worst)}: {first[worst]} and {second[worst]}"
+                f"{lower} is below {upper}{where} at {apart} of {len(common)} "
+                f"places; closest at {_number(worst)}: {first[worst]} and {second[worst]}"
             )
         return good, "; ".join(said)
 
@@ -201,8 +206,7 @@ def lead(name: str, lower: str, upper: str, least: float, at: Sequence[float]) -
 
 
 def against(name: str, labels: Sequence[str], level: float, what: str, *, above: bool = False) -> Check:
-    """The means of these curves (none: of all) stay below a level everywhere, or above it; `what` names "
-    "it."""
+    """The means of these curves (none: of all) stay below a level, or above it; `what` names the level."""
 
     def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
         kept = [(mean, label, x) for label in labels or curves for x, mean in curves.get(label, {}).items()]

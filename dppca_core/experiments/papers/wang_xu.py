@@ -41,7 +41,7 @@ _CAPTIONS = (
     "Figures 1 and 2 have the same caption, of the high-dimensional case; the text assigns Figure 1 to the "
     "low-dimensional one."
 )
-DISTANCE = "Errors are projector distances, sqrt 2 times the sine, and end at sqrt(2k)."
+DISTANCE = "Errors are projector distances, sqrt 2 times the sine, and at most sqrt(2k)."
 _FALLS_N = moves("the error falls as patients are added, for every k", True)
 _FALLS_EPSILON = moves("the error falls as epsilon grows, for every k", True)
 _RISES_K = below("the error is larger for 20 directions than for 5", "k = 5", "k = 20")

@@ -9,7 +9,7 @@ from dppca_core.experiments.papers.figure import Figure, Printed, Run
 from dppca_core.experiments.papers.wang_xu import DISTANCE, NOISE_HIGH, PAPER
 
 _TABLES = (
-    "The six data sets are not available offline, so the parameters are run on the paper's own synthetic "
+    "The six data sets were not available, so the parameters are run on the paper's own synthetic "
     "population. How s enters for a table is not said: the algorithm has only the penalty lambda, not given."
 )
 _SETS = ("cancer RNA-Seq", "Leukemia", "Colon cancer", "isolet5", "lung", "NIPS")
