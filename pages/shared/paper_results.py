@@ -107,7 +107,7 @@ def needed(figure: Figure, kept: Result) -> pd.DataFrame | None:
     return pd.DataFrame(
         {
             "method": table["label"],
-            f"patients for an error of {TARGET:g}": [_patients(n, most) for n in table["patients"]],
+            f"patients for a median error of {TARGET:g}": [_patients(n, most) for n in table["patients"]],
             "95 % interval": [
                 f"{_patients(low, most)} to {_patients(high, most)}" if np.isfinite(low) else ""
                 for low, high in zip(table["low"], table["high"], strict=True)

@@ -24,8 +24,8 @@ NOISE_HIGH = (
 )
 _NOISE_P = (
     "It rises, but only as a random guess's error does, sqrt(2k(1 - k/p)), and is no smaller: all of it is "
-    "noise. With 10^5 patients the gap between eigenvalues is 0.1/p, and the noise of the mean 0.055 sqrt(p) "
-    "(operator norm)."
+    "noise. With 10^5 patients the gap between eigenvalues is 0.1/p, and the noise of the mean 0.055 times "
+    "the root of p (operator norm)."
 )
 _NOISE_P_HIGH = (
     "It rises slightly, but only as a random guess's error does, sqrt(2k(1 - k/p)), and is no smaller: all "
@@ -48,7 +48,7 @@ _RISES_K = below("the error is larger for 20 directions than for 5", "k = 5", "k
 _FALLS_N_HIGH = moves("the error falls as patients are added, for every s", True)
 _FALLS_EPSILON_HIGH = moves("the error falls as epsilon grows, for every s", True)
 _RISES_P = moves("the error rises with the dimension p", False)
-_SLIGHTLY = slower("it grows by less than sqrt(log p)", lambda p: math.sqrt(math.log(p)), "sqrt(log p)")
+_SLIGHTLY = slower("it grows more slowly than sqrt(log p)", lambda p: math.sqrt(math.log(p)), "sqrt(log p)")
 
 
 def _informed(k: int) -> Check:
@@ -84,7 +84,8 @@ FIGURES = (
         key="wang-xu-1-p",
         paper=PAPER,
         title="Figure 1, against p",
-        shows="The error of LDP-PCA against the number of features p: k = 5, epsilon = 0.5, delta = 10^-4.",
+        shows="The error of LDP-PCA against the number of features, p (d in the chart): k = 5, "
+        "epsilon = 0.5, delta = 10^-4.",
         claim="The error increases as the dimension p increases.",
         metric="projector_distance",
         x="d",
@@ -147,7 +148,8 @@ FIGURES = (
         key="wang-xu-2-p",
         paper=PAPER,
         title="Figure 2, against p",
-        shows="The error of sparse LDP-PCA against the number of features p: k = 10, s = 20, epsilon = 2.",
+        shows="The error of sparse LDP-PCA against the number of features, p (d in the chart): k = 10, "
+        "s = 20, epsilon = 2.",
         claim="The error slightly increases with p, as the bound depends on p only through log p.",
         metric="projector_distance",
         x="d",
