@@ -19,6 +19,7 @@ from dppca_core.experiments.recipe_file import fingerprint
 from dppca_core.experiments.task import Row
 
 _AHEAD = 512  # tasks given at a time to an executor that does not say: enough for large clusters
+_PART_HERE = 0.25  # tasks are shorter where none is sent anywhere, and their rows seen sooner
 _POLL_SECONDS = 0.1
 _GRACE_SECONDS = 1.0  # what runs when a sweep is cancelled may finish within this
 
@@ -68,8 +69,9 @@ def sweep(
         file.append(added.values())
     held |= added
     rows = {key: held[key] for key in wanted if key in held}
-    tasks = list(task.grouped(recipe, [key for key in wanted if key not in rows]))
     here = executor is None or isinstance(executor, Serial)
+    longest = task.TASK_SECONDS * (_PART_HERE if here else 1.0)
+    tasks = list(task.grouped(recipe, [key for key in wanted if key not in rows], longest))
     clock = _Clock(sum(seconds for seconds, _ in tasks))
     tell = progress or (lambda _: None)
     tell(Progress(len(rows), len(wanted), None if tasks else 0.0, tuple(rows.values())))

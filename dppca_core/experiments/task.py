@@ -34,9 +34,9 @@ Row = dict[str, Any]
 _OF_PATIENTS = ("n", *OF_POPULATION)
 _COMMON = ("epsilon", "delta", "spike")  # random numbers are the same along these
 _OF_METHODS = ("s_hat", "iterations", "burn_in", "provider_noise")
-TASK_SECONDS = 0.5
+TASK_SECONDS = 1.0  # rough ones; a task costs a cluster some milliseconds
 _TAIL = 4  # no task is longer than this part of what is left, so that workers end together
-_SHORTEST_SECONDS = 0.1
+_SHORTEST = 0.2  # of TASK_SECONDS
 
 
 class Placed(NamedTuple):
@@ -189,11 +189,14 @@ def _covariance_error(covariance: Array | None, truth: Truth) -> float:
     return float(np.linalg.norm(covariance - truth.second_moment) / np.linalg.norm(truth.second_moment))
 
 
-def grouped(recipe: Recipe, keys: Sequence[Key]) -> Iterator[tuple[float, tuple[Key, ...]]]:
-    """Tasks of about TASK_SECONDS, (rough seconds, cells), those of the same patients together.
+def grouped(
+    recipe: Recipe, keys: Sequence[Key], longest: float | None = None
+) -> Iterator[tuple[float, tuple[Key, ...]]]:
+    """Tasks of about `longest` (TASK_SECONDS), (rough seconds, cells), those of the same patients together.
 
     The last ones are shorter.
     """
+    longest = TASK_SECONDS if longest is None else longest
     places = {key: placed(recipe, key) for key in keys}
 
     def of_patients(key: Key) -> tuple[object, ...]:
@@ -207,7 +210,7 @@ def grouped(recipe: Recipe, keys: Sequence[Key]) -> Iterator[tuple[float, tuple[
     for key in sorted(keys, key=lambda key: (key.repeat, str(of_patients(key)))):
         here = of_patients(key)
         cost = rough_seconds(recipe, places[key], fresh=here != last) if places[key] not in known else 0.0
-        if group and seconds + cost > min(TASK_SECONDS, max(left / _TAIL, _SHORTEST_SECONDS)):
+        if group and seconds + cost > min(longest, max(left / _TAIL, _SHORTEST * longest)):
             yield seconds, tuple(group)
             left -= seconds
             group, seconds, known = [], 0.0, set()
