@@ -11,7 +11,7 @@ from dppca_core.experiments import Axis, Recipe, task, variant
 from dppca_core.experiments.live import Results, Scene
 from dppca_core.experiments.recipe import Point, Value
 from dppca_core.spiked import SpikedModel
-from pages.shared import choices, page_choices, text
+from pages.shared import choices, page_choices, scenes, text
 
 # The name of each swept control in recipes, and the round values it takes beside its own.
 AXES: dict[str, tuple[str, Point]] = {
@@ -116,18 +116,9 @@ def recipe(scene: Scene, epsilon: float, methods: Sequence[str], along: Axis, re
         k=None if "k" in swept else k,
         epsilon=1.0 if "epsilon" in swept else epsilon,
         delta=1e-5 if "delta" in swept else scene.delta,
-        s_hat=scene.s_hat,
-        providers=1 if "providers" in swept else scene.providers,
-        largest_share=scene.largest_share,
-        iterations=scene.iterations,
-        burn_in=scene.burn_in,
-        provider_noise=scene.provider_noise,
-        neighbours=scene.neighbours,
-        accounting=scene.accounting,
-        failure=scene.failure,
         repeats=repeats,
         metrics=("sin", "energy") if scene.energy else ("sin",),
-        seed=scene.seed,
+        **scenes.runs(scene) | ({"providers": 1} if "providers" in swept else {}),
     )
 
 

@@ -1,5 +1,7 @@
 """Settings of the controls -> the core's objects."""
 
+from typing import Any
+
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.live import Scene
 from dppca_core.spiked import SpikedModel
@@ -41,6 +43,13 @@ def of(settings: Settings) -> tuple[Scene, float]:
         start_error=START_ERROR if settings["start"] == "near" else None,
     )
     return scene, settings["eps"]
+
+
+def runs(scene: Scene) -> dict[str, Any]:
+    """What a recipe of this scene's runs has in common, whatever it sweeps: arguments of `Recipe`."""
+    names = ("s_hat", "providers", "largest_share", "iterations", "burn_in", "provider_noise")
+    names = (*names, "neighbours", "accounting", "failure", "seed")
+    return {name: getattr(scene, name) for name in names}
 
 
 def default() -> tuple[Scene, float]:

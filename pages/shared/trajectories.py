@@ -80,7 +80,7 @@ def family(settings: Settings) -> Family:
     said += _left_out(key, refused, plain)
     values = tuple(value for value in wanted if refused[value] is None)
     scene, epsilon = scenes.of(settings)
-    recipe = _recipe(scene, epsilon, settings, method.name, key, values)
+    recipe = _recipe(scene, epsilon, method.name, key, values)
     return Family(key, values, settings[key], recipe, tuple(said))
 
 
@@ -96,9 +96,7 @@ def _left_out(key: str, refused: dict[Value, str | None], plain: bool) -> list[s
     return [f"{name} {', '.join(values)} left out: {reason}." for reason, values in groups.items()]
 
 
-def _recipe(
-    scene: Scene, epsilon: float, settings: Settings, method: str, key: str, values: tuple[Value, ...]
-) -> Recipe:
+def _recipe(scene: Scene, epsilon: float, method: str, key: str, values: tuple[Value, ...]) -> Recipe:
     table = isinstance(scene.population, str)
     return Recipe(
         population=scene.population,
@@ -108,18 +106,9 @@ def _recipe(
         k=scene.k if table else None,
         epsilon=epsilon,
         delta=scene.delta,
-        s_hat=scene.s_hat,
-        providers=scene.providers,
-        largest_share=scene.largest_share,
-        iterations=scene.iterations,
-        burn_in=scene.burn_in,
-        provider_noise=scene.provider_noise,
-        neighbours=scene.neighbours,
-        accounting=scene.accounting,
-        scaling="largest" if settings["scaling"] == "largest" and not table else "bound",
         repeats=scene.repeats,
         metrics=("rounds",),
-        seed=scene.seed,
+        **scenes.runs(scene),
     )
 
 

@@ -142,7 +142,7 @@ def test_every_other_setting_reaches_the_recipe():
         *(2.0, 0.1, "add-remove", "zcdp"),
     )
     assert (recipe.burn_in, recipe.iterations, recipe.provider_noise) == (4, 5, "shared")
-    assert (recipe.scaling, recipe.largest_share, recipe.seed, recipe.repeats) == ("largest", 0.5, 7, 3)
+    assert (recipe.failure, recipe.largest_share, recipe.seed, recipe.repeats) == (0.5, 0.5, 7, 3)
     assert (recipe.population.spike, recipe.population.bulk, recipe.population.seed) == (200.0, (0, 5.0), 7)
 
 
