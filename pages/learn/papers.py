@@ -61,16 +61,22 @@ def panel(figure: Figure, run: Run, kept: Result, chosen: Recipe | None) -> None
     second = paper_results.rerun(figure, run)
     drawn = paper_charts.comparison(figure, chosen, kept.curves, second)
     live.figure(drawn, key="paper figure")
-    job = jobs.at(paper_results.place(run)) if run.recipe else None
-    if job is not None:
-        jobs.status(job, paper_results.place(run))
-        if second is not None and not job.running:
+    place = paper_results.place(run)
+    job = jobs.at(place) if run.recipe else None
+    if job is None:
+        return
+    if job.state == "again":  # "Go on" was pressed
+        jobs.start(place, job.recipe)
+        st.rerun()
+    jobs.status(job, place)
+    if second is not None and not job.running:
+        said = f"Seed {job.recipe.seed}, {len(job.table()):,} runs"
+        if job.state == "complete":
             own = figure.verdict(run, job.table())
-            said = f"Seed {job.recipe.seed}, {len(job.table()):,} runs"
-            said += f": this one {paper_results.words(figure, own)}."
-            st.markdown(f"**{said}** {paper_results.agreement(kept.curves, second)}")
+            st.markdown(f"**{said}: this one {paper_results.words(figure, own)}.**")
             findings(own.findings)
-    if refreshing and job is not None and not job.running:
+        st.markdown(paper_results.agreement(kept.curves, second))
+    if refreshing and not job.running:
         st.rerun()
 
 
@@ -116,14 +122,17 @@ st.title("Do we get what the papers got?")
 everything = paper_results.overview()
 reproduced, ran = paper_results.counts()
 st.markdown(
-    f"Every figure and table of the four papers, run again: {reproduced} of {ran} runs come out "
-    "as printed, and the others say why not."
+    f"The figures and tables of the four papers, run again: {reproduced} of {ran} runs come out as printed, in "
+    "every number and claim that was checked, some at the changed parameters that their titles name; the "
+    "others say why not."
 )
 controls.view_switches(("view",))
 controls.notices()
 settings = controls.settings()
 words = choices.CHOICES["figure"]
-st.selectbox(words.label, words.options, key="figure", format_func=words.text, on_change=figure_chosen)
+st.selectbox(
+    words.label, words.options, key=controls.drawn("figure"), format_func=words.text, on_change=figure_chosen
+)
 figure = FIGURES[settings["figure"]]
 index = min(settings["run"], len(figure.runs) - 1)
 if len(figure.runs) > 1:
@@ -144,7 +153,7 @@ st.subheader(f"{figure.title}: {paper_results.verdict(figure.key, index)}")
 left, right = st.columns(2)
 first = "Claimed" if paper_results.beyond(figure) else "Printed"
 left.markdown(text.symbols(f"**{first}.** {text.sentence(figure.shows)} {text.sentence(figure.claim)}"))
-because = kept.absent or kept.verdict.because or "Every condition below holds on the stored run."
+because = kept.absent or kept.verdict.because or "Every condition below holds."
 right.markdown(text.symbols(f"**Found ({run.title}).** {text.sentence(because)}"))
 job = jobs.at(paper_results.place(run)) if run.recipe else None
 refreshing = job is not None and job.running
@@ -161,8 +170,10 @@ if chosen is not None:
 elif run.recipe:
     st.info(why_not)
 st.markdown(
-    "**Try this:** run it again with another seed: the curves move within their intervals, the verdict "
-    "stays. A verdict that changed with the seed would be luck."
+    "**Try this:** run all of it again with another seed: the crosses fall within the bars of the stored "
+    "run. A quick version has wider bars of its own, and decides less."
+    if chosen is not None
+    else "**Try this:** choose another figure below and run it again with a seed of your own."
 )
 exports.downloads(
     lambda: kept.source.table if kept.source else kept.curves,

@@ -67,7 +67,7 @@ def _over(settings: Settings) -> None:
     choice = CHOICES["compare.over"]
     st.selectbox(
         *(choice.name(plain), choice.options),
-        key=choice.key,
+        key=controls.drawn(choice.key),
         format_func=lambda word: CHOICES[SWEEPS[word]].name(plain),
         on_change=_moved,
         args=(choice.key,),
@@ -78,7 +78,7 @@ def _segments(key: str) -> None:
     choice = CHOICES[key]
     st.pills(
         *(choice.label, choice.options),
-        key=key,
+        key=controls.drawn(key),
         format_func=choice.text,
         label_visibility="collapsed",
         required=True,
@@ -168,7 +168,7 @@ def release(settings: Settings, methods: Sequence[str]) -> str:
     st.session_state[choice.key] = shown  # the link keeps what was asked for, until that method is back
     left.selectbox(
         *(choice.label, list(methods)),
-        key=choice.key,
+        key=controls.drawn(choice.key),
         format_func=choice.text,
         on_change=_moved,
         args=(choice.key,),

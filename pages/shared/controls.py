@@ -15,6 +15,8 @@ from pages.shared.choices import CHOICES, PRESETS, Choice, Settings
 _SEEN = "settings of the last run"
 _SAID = "sentences about what was changed"
 _MOVED = "settings moved since the last run"
+_DRAWN = "widgets on the screen"
+_PAGE = "page of the last run"
 
 _MAIN = ("eps", "delta", "n", "N", "d", "k", "s", "shat")
 _MORE = ("T", "burn", "noise", "share", "accounting", "neighbours", "scaling", "spike", "bulk")
@@ -46,6 +48,12 @@ def _possible() -> tuple[Settings, list[str]]:
 def _remember(key: str) -> None:
     """A widget was moved: its setting is what it shows now."""
     st.session_state.setdefault(_MOVED, {})[key] = st.session_state[key]
+
+
+def drawn(key: str) -> str:
+    """The key, noted as that of a widget which is on the screen."""
+    st.session_state.setdefault(_DRAWN, set()).add(key)
+    return key
 
 
 def set_to(key: str, value: object) -> None:
@@ -92,7 +100,7 @@ def _widget(key: str, plain: bool, table: Table | None, fixed: str | None) -> No
     make(
         _label(choice, plain, fixed),
         choice.options,
-        key=key,
+        key=drawn(key),
         format_func=lambda value: choice.option(value, plain),
         disabled=fixed is not None,
         help=choice.help or None,
@@ -115,8 +123,14 @@ def render(page: str = "") -> None:
     """
     now, said = _possible()
     st.session_state[_SEEN], st.session_state[_SAID] = now, said
+    shown = st.session_state.pop(_DRAWN, set())
+    if st.session_state.get(_PAGE) != page:
+        shown = set()
+    st.session_state[_PAGE] = page
     for key, value in now.items():
-        if st.session_state.get(key) != value:
+        # A widget that is back on the screen shows its first option, unless its value is given to it now; one
+        # that stayed is left alone, or it would jump back under a quick hand.
+        if key not in shown or st.session_state.get(key) != value:
             st.session_state[key] = value
     chosen = st.session_state.get("preset")
     if chosen is not None and choices.reconcile(_preset(chosen, now))[0] != now:
@@ -150,7 +164,7 @@ def choose(key: str) -> None:
     """One of a page's own controls, where the page is now."""
     choice, plain = CHOICES[key], settings()["view"] == "board"
     if isinstance(choice.default, bool):
-        st.checkbox(choice.name(plain), key=key, on_change=_remember, args=(key,))
+        st.checkbox(choice.name(plain), key=drawn(key), on_change=_remember, args=(key,))
     else:
         _widget(key, plain, None, None)
 
@@ -161,7 +175,7 @@ def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> Non
     left, middle, right = st.columns([3, 2, 2], vertical_alignment="center")
     left.segmented_control(
         *("Detail", view.options),
-        key="view",
+        key=drawn("view"),
         format_func=view.text,
         label_visibility="collapsed",
         required=True,
@@ -170,10 +184,10 @@ def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> Non
     )
     if "ghost" in shown:
         said = "Hold the previous setting as a ghost"
-        middle.toggle(said, key="ghost", on_change=_remember, args=("ghost",))
+        middle.toggle(said, key=drawn("ghost"), on_change=_remember, args=("ghost",))
     if "loadings" in shown:
         said = "Show the loadings found"
-        right.toggle(said, key="loadings", on_change=_remember, args=("loadings",))
+        right.toggle(said, key=drawn("loadings"), on_change=_remember, args=("loadings",))
 
 
 def settings() -> Settings:

@@ -107,7 +107,7 @@ def _printed(look: style.Look, points: list[tuple[float, float]], label: str) ->
     x, y = zip(*points, strict=True)
     symbol = f"{look.symbol.removesuffix('-open')}-open"
     marker = {"symbol": symbol, "size": 13, "color": look.colour, "line": {"width": 2}}
-    return line(1, f"{label}, printed", look.colour, x=list(x), y=list(y), mode="markers") | {
+    return line(1, f"{text.symbols(label)}, printed", look.colour, x=list(x), y=list(y), mode="markers") | {
         "marker": marker,
         "legendgroup": label,
         "hovertemplate": "printed: %{y}<extra></extra>",
@@ -117,7 +117,12 @@ def _printed(look: style.Look, points: list[tuple[float, float]], label: str) ->
 def _again(look: style.Look, curve: pd.DataFrame, label: str) -> Trace:
     marker = {"symbol": "x-thin", "size": 9, "color": look.colour, "line": {"width": 2, "color": look.colour}}
     return line(
-        1, f"{label}, run again", look.colour, x=rounded(curve["x"]), y=rounded(curve["mean"]), mode="markers"
+        1,
+        f"{text.symbols(label)}, run again",
+        look.colour,
+        x=rounded(curve["x"]),
+        y=rounded(curve["mean"]),
+        mode="markers",
     ) | {"marker": marker, "legendgroup": label}
 
 

@@ -83,7 +83,9 @@ def verdict(key: str, index: int) -> str:
 
 
 def words(figure: Figure, found: Verdict) -> str:
-    """A verdict in words: what goes beyond the papers is not printed in them."""
+    """A verdict in words: what goes beyond the papers is not printed in them, and few runs decide little."""
+    if found.short and not found.reproduced:
+        return "is too few runs to decide"
     return (OURS if beyond(figure) else WORDS)[found.reproduced]
 
 

@@ -1,0 +1,44 @@
+"""The papers page in a real browser: a run that goes on while another page is looked at."""
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_run_is_found_again_stopped_and_gone_on_with(watched, address):
+    """Figure, seed and link survive leaving, coming back, and the rerun that ends the run."""
+    page = watched()
+    page.page.goto(f"{address}papers?figure=ge-4a&seed=21")
+    page.page.get_by_role("button", name="All of it").click()
+    stop = page.page.get_by_role("button", name="Stop")
+    stop.wait_for()
+    for name, heading in (("Explorer", "What does privacy cost"), ("Papers", "Do we get")):
+        page.page.get_by_role("link", name=name).click()
+        page.page.get_by_role("heading", name=heading).wait_for()
+        page.page.wait_for_timeout(1500)
+    stop.click()
+    page.page.get_by_text("Stopped: ").wait_for()
+    page.page.wait_for_timeout(1000)
+    assert page.page.get_by_role("slider", name="Seed").get_attribute("aria-valuetext") == "21"
+    assert "figure=ge-4a" in page.page.url and "seed=21" in page.page.url
+    assert page.page.get_by_role("heading", name="Figure 4(a)").count() == 1
+    page.page.get_by_role("button", name="Go on").click()
+    stop.wait_for()
+    stop.click()
+    assert page.page.get_by_test_id("stException").count() == 0
+
+
+def test_visitors_have_runs_of_their_own(watched, browser, address):
+    """Another browser sees neither the run nor its button, and is not held up by it."""
+    page = watched()
+    page.page.goto(f"{address}papers?figure=ge-4a&seed=22")
+    page.page.get_by_role("button", name="All of it").click()
+    page.page.get_by_role("button", name="Stop").wait_for()
+    other = browser.new_context().new_page()
+    other.goto(f"{address}papers?figure=ge-4a&seed=22")
+    other.get_by_role("button", name="A quick version").wait_for()
+    other.wait_for_timeout(500)
+    assert other.get_by_role("button", name="Stop").count() == 0
+    assert page.page.get_by_role("button", name="Stop").count() == 1
+    page.page.get_by_role("button", name="Stop").click()
+    other.context.close()
