@@ -45,7 +45,7 @@ def table(recipe: Recipe, rows: dict[Key, Row]) -> pd.DataFrame:
 
 
 class Store:
-    """The file of one sweep. Raises ValueError for a file of another recipe or other columns."""
+    """The file of one sweep. Raises ValueError, and leaves the file as it is, for one that is not."""
 
     def __init__(self, path: str | Path, recipe: Recipe) -> None:
         self.path = Path(path)
@@ -54,27 +54,48 @@ class Store:
         self._recipe = recipe
 
     def read(self) -> dict[Key, Row]:
-        """The rows of the file, by cell; cuts off a last line that was not finished."""
+        """The rows of the file, by cell; begins a new one, cuts off a last line that was not finished.
+
+        Raises ValueError naming the file, and the line that cannot be read or is of another recipe.
+        """
         whole = self.path.read_bytes() if self.path.exists() else b""
-        kept = whole[: whole.rfind(b"\n") + 1]
-        if not kept:
-            self.path.write_text(",".join(self._columns) + "\n", encoding="utf-8")
-            return {}
-        if len(kept) < len(whole):
-            with self.path.open("r+b") as file:
-                file.truncate(len(kept))
-        lines = csv.reader(io.StringIO(kept.decode("utf-8")), strict=True)
-        if next(lines) != self._columns:
+        *lines, rest = whole.split(b"\n")
+        header = (",".join(self._columns) + "\n").encode()
+        if not (self._words(lines[0], 1) == self._columns if lines else header.startswith(rest)):
             raise ValueError(f"{self.path} must have the columns {', '.join(self._columns)}")
+        if not lines:
+            self.path.write_bytes(header)
+            return {}
         found: dict[Key, Row] = {}
-        for number, line in enumerate(lines, start=2):
-            if len(line) != len(self._columns):
-                raise ValueError(f"{self.path} must have {len(self._columns)} values in line {number}")
-            row: Row = {name: _read(name, word) for name, word in zip(self._columns, line, strict=True)}
-            if self._prints.get(row["label"], row["recipe"]) != row["recipe"]:
-                raise ValueError(f"{self.path} must hold this recipe, line {number} is of another")
+        for number, line in enumerate(lines[1:], start=2):
+            row = self._row(line, number)
             found.setdefault(key_of(self._recipe, row), row)
+        if rest:  # only now: everything before it is ours
+            with self.path.open("r+b") as file:
+                file.truncate(len(whole) - len(rest))
         return found
+
+    def _words(self, line: bytes, number: int) -> list[str]:
+        try:
+            return next(csv.reader([line.decode("utf-8")], strict=True))
+        except (csv.Error, UnicodeDecodeError) as reason:
+            raise ValueError(f"{self.path} must hold CSV, line {number}: {reason}") from reason
+
+    def _row(self, line: bytes, number: int) -> Row:
+        words = self._words(line, number)
+        if len(words) != len(self._columns):
+            raise ValueError(f"{self.path} must have {len(self._columns)} values in line {number}")
+        row: Row = {}
+        for name, word in zip(self._columns, words, strict=True):
+            try:
+                row[name] = _read(name, word)
+            except (ValueError, OverflowError) as reason:
+                raise ValueError(
+                    f"{self.path} must hold a number for {name} in line {number}, got {word!r}"
+                ) from reason
+        if self._prints.get(row["label"], row["recipe"]) != row["recipe"]:
+            raise ValueError(f"{self.path} must hold this recipe, line {number} is of another")
+        return row
 
     def append(self, rows: Iterable[Row]) -> None:
         """Write finished rows at the end, whole lines at once."""
@@ -96,5 +117,5 @@ def _read(name: str, word: str) -> object:
     if name in _WORDS:
         return word
     if name in _COUNTS:
-        return int(word) if word else None
+        return int(np.int64(int(word))) if word else None  # as many digits as the table can hold
     return float(word) if word else float("nan")

@@ -348,6 +348,48 @@ def test_a_broken_line_in_the_middle_is_named(tmp_path):
         sweep(RECIPE, out=path)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"a thesis in one line", "the columns"),
+        (b"label,method,x", "the columns"),
+        (b"a,b\n1,2\n3", "the columns"),
+        (b'"a,b\n1,2\n3', "CSV, line 1"),
+        (b"\x89PNG\r\n\x1a\n\x00", "CSV, line 1"),
+    ],
+    ids=["one line", "near", "table", "quote", "picture"],
+)
+def test_a_wrong_file_is_named_and_left_as_it_is(tmp_path, text, message):
+    path = tmp_path / "out.csv"
+    path.write_bytes(text)
+    with pytest.raises(ValueError, match=rf"out\.csv must .*{message}"):
+        sweep(RECIPE, out=path)
+    assert path.read_bytes() == text
+
+
+@pytest.mark.parametrize(
+    ("column", "word", "message"),
+    [
+        ("sin_theta", "abc", "number for sin_theta in line 3, got 'abc'"),
+        ("repeat", "1.5", "number for repeat in line 3, got '1.5'"),
+        ("bytes_sent_per_hospital", "9" * 30, "number for bytes_sent_per_hospital in line 3"),
+        ("notes", '"open', "CSV, line 3"),
+        ("notes", "x" * 131_073, "CSV, line 3: field larger"),
+        ("notes", "a,b", "values in line 3"),
+    ],
+    ids=["word", "half", "digits", "quote", "long", "comma"],
+)
+def test_a_garbled_row_is_named_and_the_file_left_as_it_is(tmp_path, column, word, message):
+    path = tmp_path / "out.csv"
+    row = dict.fromkeys(store.columns(RECIPE), "")
+    lines = [",".join(one.values()) for one in (dict(zip(row, row, strict=True)), row, row | {column: word})]
+    before = ("\n".join([*lines, ",".join(row.values())]) + "\nunfinished").encode()
+    path.write_bytes(before)
+    with pytest.raises(ValueError, match=rf"out\.csv must .*{message}"):
+        sweep(RECIPE, out=path)
+    assert path.read_bytes() == before
+
+
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:
     words = [sys.executable, "-m", "dppca_core.experiments", *map(str, arguments)]
     return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60)
