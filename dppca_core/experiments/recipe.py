@@ -1,7 +1,9 @@
 """What a sweep runs, as a frozen value: population or table, methods, swept parameters, repeats."""
 
 import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import Literal, NamedTuple
 
@@ -9,7 +11,7 @@ from dppca_core import checks, datasets
 from dppca_core.experiments.patients import Scaling
 from dppca_core.methods import METHODS, dps_pca
 from dppca_core.spiked import MOST_PATIENTS, SpikedModel
-from dppca_core.types import Budget
+from dppca_core.types import ACCOUNTINGS, NEIGHBOURS, Budget
 
 Value = float | int
 Scalar = float | int | str | bool | None
@@ -28,6 +30,24 @@ METRICS = {
 BUDGET_OPTIONS = ("neighbours", "accounting")
 COHORT_OPTIONS = ("providers", "alone")
 _GIVEN = ("cohort", "k", "budget", "rng", "start")  # what every fit gets, and arrays: never options
+# What a recipe's fields and its variants' options of the same name must be.
+_CHECKS: Mapping[str, Callable[..., None]] = {
+    "providers": partial(checks.whole, 1),
+    "iterations": partial(checks.whole, 1),
+    "s_hat": partial(checks.whole, 1),
+    "burn_in": partial(checks.whole, 0),
+    "provider_noise": partial(checks.one_of, dps_pca.PROVIDER_NOISE),
+    "neighbours": partial(checks.one_of, NEIGHBOURS),
+    "accounting": partial(checks.one_of, ACCOUNTINGS),
+    "alone": partial(checks.instance, bool),
+    "known": partial(checks.instance, bool),
+}
+
+
+def _check(name: str, value: object, of: str = "") -> None:
+    """A field, or an option `of` a method; s_hat may be None."""
+    if name in _CHECKS and (name, value) != ("s_hat", None):
+        _CHECKS[name](**{name + of: value})
 
 
 @dataclass(frozen=True)
@@ -56,7 +76,8 @@ class Variant:
 
     Options are the method's own parameters, `neighbours` and `accounting` of its budget, `providers`,
     `alone` (true: the largest hospital by itself), or `known` (true: spike and variance are the population's,
-    as if public); they win over the recipe's. Raises ValueError for an unknown method or option.
+    as if public); they win over the recipe's, and are checked as those are. Raises ValueError for an unknown
+    method or option, or an unsuitable value.
     """
 
     method: str
@@ -73,6 +94,7 @@ class Variant:
             checks.one_of(known, **{f"options of {self.method}": name})
             if not isinstance(value, (float, int, str, bool, type(None))):
                 raise ValueError(f"{name} of {self.method} must be a number, a word or null, got {value!r}")
+            _check(name, value, f" of {self.method}")
 
 
 def variant(method: str, label: str = "", **options: Scalar) -> Variant:
@@ -123,15 +145,14 @@ class Recipe:
 
     def __post_init__(self) -> None:
         Budget(self.epsilon, self.delta, self.neighbours, self.accounting)
-        checks.one_of(dps_pca.PROVIDER_NOISE, provider_noise=self.provider_noise)
-        checks.whole(1, providers=self.providers, iterations=self.iterations, repeats=self.repeats)
-        checks.whole(0, seed=self.seed, burn_in=self.burn_in)
+        for name in ("providers", "iterations", "s_hat", "burn_in", "provider_noise"):
+            _check(name, getattr(self, name))
+        checks.whole(1, repeats=self.repeats)
+        checks.whole(0, seed=self.seed)
         checks.within(0.0, 1.0, largest_share=self.largest_share)
         scaling = self.rows_scaled
         if scaling.kind == "unit" and {"energy", "covariance"}.intersection(self.metrics):
             raise ValueError("metrics cannot be energy or covariance where each row has its own scale")
-        if self.s_hat is not None:
-            checks.whole(1, s_hat=self.s_hat)
         for name, chosen in (("methods", self.methods), ("metrics", self.metrics), ("swept", self.swept)):
             if not isinstance(chosen, tuple) or not chosen:
                 raise ValueError(f"{name} must be a tuple of one or more, got {chosen!r}")

@@ -28,6 +28,11 @@ UNEQUAL = Recipe(
 )
 
 
+def option(name: str, value: object, method: str = "dps_pca") -> dict[str, object]:
+    """A method with this option, as JSON has it."""
+    return {"method": method, "options": {name: value}}
+
+
 @pytest.mark.parametrize("recipe", [RECIPE, TABLE, UNEQUAL], ids=["synthetic", "table", "unequal"])
 def test_json_gives_the_same_recipe_back(recipe, tmp_path):
     path = tmp_path / "recipe.json"
@@ -64,6 +69,27 @@ def test_cells_are_methods_then_points_then_repeats():
         ({"methods": [{"method": "pca", "options": {"burn_in": 1}}]}, "options of pca must be one of"),
         ({"methods": [{"method": "dps_pca", "options": {"start": 1}}]}, "options of dps_pca must be one of"),
         ({"methods": [{"method": "dps_pca", "options": {"s_hat": [1]}}]}, "s_hat of dps_pca must be"),
+        ({"methods": [option("providers", 0)]}, "providers of dps_pca must be at least 1"),
+        ({"methods": [option("providers", 2.5)]}, "providers of dps_pca must be a whole number"),
+        ({"methods": [option("providers", None)]}, "providers of dps_pca must be a whole number"),
+        ({"methods": [option("alone", 1)]}, "alone of dps_pca must be a bool"),
+        ({"methods": [option("alone", "false")]}, "alone of dps_pca must be a bool"),
+        (
+            {"methods": [option("known", "no", "spiked_projector")]},
+            "known of spiked_projector must be",
+        ),
+        ({"methods": [option("iterations", True)]}, "iterations of dps_pca must be a whole number"),
+        ({"methods": [option("iterations", None)]}, "iterations of dps_pca must be a whole number"),
+        ({"methods": [option("s_hat", float("nan"))]}, "s_hat of dps_pca must be a whole number"),
+        ({"methods": [option("s_hat", 0)]}, "s_hat of dps_pca must be at least 1"),
+        ({"methods": [option("burn_in", "2")]}, "burn_in of dps_pca must be a whole number"),
+        ({"methods": [option("burn_in", -1)]}, "burn_in of dps_pca must be at least 0"),
+        ({"methods": [option("provider_noise", "none")]}, "provider_noise of dps_pca must be one of"),
+        ({"methods": [option("accounting", True)]}, "accounting of dps_pca must be one of"),
+        ({"methods": [option("neighbours", float("nan"))]}, "neighbours of dps_pca must be one of"),
+        ({"provider_noise": "none"}, "provider_noise must be one of"),
+        ({"burn_in": True}, "burn_in must be a whole number"),
+        ({"s_hat": 0}, "s_hat must be at least 1"),
         ({"methods": [{"name": "pca"}]}, "methods has no 'name'"),
         ({"methods": [{"method": "pca", "label": "two\nlines"}]}, "label must be one line"),
         ({"swept": {"seed": [1]}}, "swept must be one of"),
@@ -107,3 +133,7 @@ def test_what_is_not_json_is_named(tmp_path):
     path.write_text("{", encoding="utf-8")
     with pytest.raises(ValueError, match="must hold JSON"):
         recipe_file.read(path)
+
+
+def test_an_option_may_leave_s_hat_to_the_method():
+    assert variant("dps_pca", s_hat=None).options == (("s_hat", None),)
