@@ -1,7 +1,8 @@
 """Run a recipe without a screen: python -m dppca_core.experiments RECIPE.json --out FILE.csv
 
 The file grows while it runs; the same command goes on where it was stopped (Ctrl-C keeps what is finished).
-Exit code 0 when complete, 130 when stopped, 2 for a recipe, file or executor that cannot be used.
+Exit code 0 when complete, also where some cells failed; 1 when every cell failed; 130 when stopped; 2 for a
+recipe, file or executor that cannot be used.
 """
 
 import argparse
@@ -45,7 +46,9 @@ def main(arguments: list[str] | None = None) -> int:
     failed = int((table["failed"] != "").sum())
     if failed:
         print(f"{failed} cells failed; the column `failed` says why", file=sys.stderr)
-    return 130 if len(table) < len(recipe.cells()) else 0
+    if len(table) < recipe.size:
+        return 130
+    return 1 if failed == len(table) else 0
 
 
 if __name__ == "__main__":

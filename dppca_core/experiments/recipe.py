@@ -1,6 +1,7 @@
 """What a sweep runs, as a frozen value: population or table, methods, swept parameters, repeats."""
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,6 +30,7 @@ METRICS = {
 }
 BUDGET_OPTIONS = ("neighbours", "accounting")
 COHORT_OPTIONS = ("providers", "alone")
+MOST_CELLS = 10_000_000  # a sweep lists its cells beforehand, at some hundred bytes each
 _GIVEN = ("cohort", "k", "budget", "rng", "start")  # what every fit gets, and arrays: never options
 # What a recipe's fields and its variants' options of the same name must be.
 _CHECKS: Mapping[str, Callable[..., None]] = {
@@ -118,7 +120,8 @@ class Recipe:
     where fewer than all of its rows are drawn. `scaling`, `failure` and `bound`: see `patients.Scaling`.
     metrics: sin Theta, projector distance, captured energy of the truth's second moment, share of the support
     found, covariance (Frobenius error relative to the truth's, for methods that give one) and rounds (sin
-    Theta of every iterate). What a point cannot be, as s_hat < k, becomes a failed row of the table.
+    Theta of every iterate). What a point cannot be, as s_hat < k, becomes a failed row of the table, which
+    has at most `MOST_CELLS`.
     """
 
     population: SpikedModel | str
@@ -164,6 +167,7 @@ class Recipe:
             if len(set(words)) < len(words):
                 raise ValueError(f"{name} must differ from each other, got {words!r}")
         checks.whole(1, 2, **{"number of swept parameters": len(self.swept)})
+        checks.whole(1, MOST_CELLS, **{"number of cells (methods x points x repeats)": self.size})
         self._check_population(names)
 
     def _check_population(self, swept: list[str]) -> None:
@@ -191,6 +195,11 @@ class Recipe:
     def names(self) -> tuple[str, ...]:
         """The swept parameters."""
         return tuple(axis.name for axis in self.swept)
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return math.prod((len(self.methods), *(len(axis.values) for axis in self.swept), self.repeats))
 
     def cells(self) -> list[Key]:
         """All cells, in the order of the table: method, point, repeat."""

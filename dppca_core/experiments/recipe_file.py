@@ -56,10 +56,13 @@ def from_dict(plain: object) -> Recipe:
 def read(path: str | Path) -> Recipe:
     """The recipe in a JSON file. Raises ValueError for one that is not JSON or not a recipe."""
     try:
-        plain = json.loads(Path(path).read_text(encoding="utf-8"))
-    except json.JSONDecodeError as reason:
-        raise ValueError(f"{path} must hold JSON: {reason}") from reason
-    return from_dict(plain)
+        try:
+            plain = json.loads(Path(path).read_text(encoding="utf-8"))
+        except ValueError as reason:  # also bytes that are not UTF-8, and numbers of thousands of digits
+            raise ValueError(f"{path} must hold JSON: {reason}") from reason
+        return from_dict(plain)
+    except RecursionError as reason:  # of reading it, or of quoting it in a message
+        raise ValueError(f"{path} must hold a recipe, got lists or objects nested too deeply") from reason
 
 
 def fingerprint(recipe: Recipe, chosen: Variant) -> str:

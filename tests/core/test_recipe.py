@@ -90,6 +90,7 @@ def test_cells_are_methods_then_points_then_repeats():
         ({"provider_noise": "none"}, "provider_noise must be one of"),
         ({"burn_in": True}, "burn_in must be a whole number"),
         ({"s_hat": 0}, "s_hat must be at least 1"),
+        ({"repeats": 10**18}, "number of cells .* must be between 1 and 10000000, got 2000000000000000000"),
         ({"methods": [{"name": "pca"}]}, "methods has no 'name'"),
         ({"methods": [{"method": "pca", "label": "two\nlines"}]}, "label must be one line"),
         ({"swept": {"seed": [1]}}, "swept must be one of"),
@@ -128,12 +129,26 @@ def test_what_is_missing_is_named(name):
         recipe_file.from_dict(plain)
 
 
-def test_what_is_not_json_is_named(tmp_path):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"{", "must hold JSON"),
+        (b"\xff", "must hold JSON"),
+        (b'{"repeats": ' + b"1" * 5000 + b"}", "must hold JSON"),
+        (b"[" * 100_000, "must hold a recipe, got .* nested too deeply"),
+    ],
+    ids=["cut", "bytes", "digits", "nested"],
+)
+def test_what_is_not_json_is_named(tmp_path, text, message):
     path = tmp_path / "recipe.json"
-    path.write_text("{", encoding="utf-8")
-    with pytest.raises(ValueError, match="must hold JSON"):
+    path.write_bytes(text)
+    with pytest.raises(ValueError, match=rf"recipe\.json {message}"):
         recipe_file.read(path)
 
 
 def test_an_option_may_leave_s_hat_to_the_method():
     assert variant("dps_pca", s_hat=None).options == (("s_hat", None),)
+
+
+def test_the_size_is_the_number_of_cells():
+    assert RECIPE.size == len(RECIPE.cells())

@@ -407,19 +407,55 @@ def test_the_command_runs_a_recipe_and_goes_on_with_a_file(tmp_path):
     assert len(whole) == 18
 
 
+@pytest.mark.usefixtures("handlers")
 def test_the_command_keeps_what_is_finished_when_it_is_stopped(tmp_path, monkeypatch):
     recipe, out = tmp_path / "recipe.json", tmp_path / "out.csv"
     recipe.write_text(json.dumps(recipe_file.to_dict(RECIPE)), encoding="utf-8")
     monkeypatch.setattr(task, "TASK_SECONDS", 0.0)
     monkeypatch.setattr(headless, "report", lambda at: at.completed and signal.raise_signal(signal.SIGTERM))
-    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-    try:
-        assert headless.main([str(recipe), "--out", str(out), "--executor", "serial"]) == 130
-    finally:
-        for number, handler in zip((signal.SIGINT, signal.SIGTERM), before, strict=True):
-            signal.signal(number, handler)
+    assert headless.main([str(recipe), "--out", str(out), "--executor", "serial"]) == 130
     assert 0 < len(out.read_text(encoding="utf-8").splitlines()) - 1 < 27
     same(sweep(RECIPE, out=out), sweep(RECIPE))
+
+
+@pytest.fixture
+def handlers():
+    """The command's signal handlers are put back."""
+    before = [(number, signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGTERM)]
+    yield
+    for number, handler in before:
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("handlers")
+@pytest.mark.parametrize(
+    ("s_hats", "code"), [((1,), 1), ((1, 6), 0)], ids=["every cell failed", "some cells failed"]
+)
+def test_the_command_says_when_every_cell_failed(tmp_path, s_hats, code):
+    recipe = replace(RECIPE, methods=(variant("dps_pca"),), swept=(Axis("s_hat", s_hats),), repeats=1)
+    path = tmp_path / "recipe.json"
+    path.write_text(json.dumps(recipe_file.to_dict(recipe)), encoding="utf-8")
+    assert headless.main([str(path), "--out", str(tmp_path / "out.csv"), "--executor", "serial"]) == code
+
+
+@pytest.mark.usefixtures("handlers")
+@pytest.mark.parametrize(
+    ("plain", "held"),
+    [
+        ("[" * 100_000, ""),
+        (json.dumps(recipe_file.to_dict(RECIPE) | {"repeats": 10**18}), ""),
+        (json.dumps(recipe_file.to_dict(RECIPE)), 'a,"b\n'),
+    ],
+    ids=["nested", "cells", "quote"],
+)
+def test_the_command_refuses_in_one_sentence(tmp_path, capsys, plain, held):
+    path, out = tmp_path / "recipe.json", tmp_path / "out.csv"
+    path.write_text(plain, encoding="utf-8")
+    out.write_text(held, encoding="utf-8")
+    assert headless.main([str(path), "--out", str(out), "--executor", "serial"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: ") and said.count("\n") == 1
+    assert out.read_text(encoding="utf-8") == held
 
 
 def test_an_unknown_executor_is_named():
