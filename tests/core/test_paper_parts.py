@@ -1,6 +1,7 @@
 """What figures of the papers are made of: summaries, claims, results and thinner recipes."""
 
 import json
+import math
 import shutil
 
 import numpy as np
@@ -36,8 +37,7 @@ TURNING = curve("low", {1.0: 2.0, 2.0: 2.5, 3.0: 0.5})
         (claims.near("", (Printed("low", 1.0, 2.09),), 0.1), LOW, True),
         (claims.near("", (Printed("low", 1.0, 2.11),), 0.1), LOW, False),
         (claims.near("", (Printed("low", 9.0, 2.0),), 0.1), LOW, False),
-        (claims.spans("", (Printed("low", 1.0, 2.3),)), LOW, True),  # .1 sqrt 10 = .32
-        (claims.spans("", (Printed("low", 1.0, 2.33),)), LOW, False),
+        (claims.moves("", True), BOTH.iloc[:0], False),
         (claims.below("", "low", "high", (1.0, 2.0)), BOTH, True),
         (claims.below("", "low", "high"), BOTH, False),  # intervals meet at 3
         (claims.below("", "low", "other"), BOTH, False),
@@ -57,10 +57,28 @@ TURNING = curve("low", {1.0: 2.0, 2.0: 2.5, 3.0: 0.5})
         (claims.slower("", lambda x: x, "x"), curve("up", {1.0: 2.0, 4.0: 4.0}), True),  # 4.1/1.9 = 2.16
         (claims.slower("", lambda x: x**0.55, "x^.55"), curve("up", {1.0: 2.0, 4.0: 4.0}), False),  # 2.14
         (claims.slower("", lambda x: x, "x"), LOW.iloc[:1], False),
+        (claims.slower("", lambda x: x, "x"), curve("up", {1.0: 0.05, 4.0: 0.1}), False),  # from below 0
     ],
 )
 def test_claims_by_hand(check, curves, holds):
     assert check.of(curves).holds == holds
+
+
+def test_numbers_that_were_not_measured_are_counted():
+    printed = (Printed("low", 1.0, 2.0), Printed("low", 9.0, 2.0), Printed("other", 1.0, 2.0))
+    said = claims.near("", printed, 0.1).of(LOW).sentence
+    assert said.startswith("1 of 3 printed numbers were measured; 1 of 1 are met within 0.1; ")
+    assert "were measured" not in claims.near("", printed[:1], 0.1).of(LOW).sentence
+
+
+def test_one_run_is_said_without_an_interval():
+    """And holds no claim that needs one; what is not finite is a dash."""
+    single = BOTH.assign(low=np.nan, high=np.nan, runs=1)
+    one = claims.under("", lambda x: 9.0, "")
+    for check in (claims.below("", "low", "high"), claims.moves("", True), one):
+        assert not check.of(single).holds
+    assert "2 and 3" in claims.below("", "low", "high", (1.0,)).of(single).sentence
+    assert "–" in claims.under("", lambda x: math.nan, "the level").of(single).sentence
 
 
 def test_summary_is_students_t():

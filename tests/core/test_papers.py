@@ -97,6 +97,46 @@ def test_the_verdict_is_of_the_table(figure, run):
     assert verdict.because == run.because
 
 
+@each(WITH_TABLE)
+def test_every_check_survives_a_stopped_run(figure, run):
+    """One cell, one repeat of all, one label, no row: a sentence each time, and no claim by default."""
+    table = table_of(run)
+    single = table[table["repeat"] == 0]
+    first = table[table["label"] == table["label"].iloc[0]]
+    for kept in (table.iloc[:1], single, first, single.iloc[-1:], table.iloc[:0]):
+        verdict = figure.verdict(run, kept)
+        assert all(len(finding.sentence) > 10 for finding in verdict.findings)
+        assert "nan" not in " ".join(finding.sentence for finding in verdict.findings)
+        if kept.empty:
+            assert not any(finding.holds for finding in verdict.findings)
+            assert verdict.word == "not decided by so few runs"
+
+
+def test_what_is_said_of_figure_4a_is_so():
+    figure = FIGURES["ge-4a"]
+    order, _, numbers = figure.verdict(figure.runs[0], table_of(figure.runs[0])).findings
+    assert order.holds and not numbers.holds
+    assert numbers.sentence.startswith("4 of 6 are met within 0.15")
+    curves = figure.curves(figure.runs[0], table_of(figure.runs[0])).set_index(["label", "x"])["mean"]
+    beyond = {x: curves[label, x] - value for label, x, value, _ in figure.printed}
+    assert {x: gap > 0 for x, gap in beyond.items() if abs(gap) > 0.15} == {0.8: False, 1.4: True}
+
+
+def test_where_all_is_noise_errors_are_those_of_a_guess():
+    """What is said of them: within 2 % of a random guess's, 3 % for sparse LDP-PCA against p."""
+    for key, figure in FIGURES.items():
+        for run in figure.runs:
+            if "of it is noise" not in run.because:
+                continue
+            population = results.recipe(run.recipe).population
+            for row in figure.curves(run, table_of(run)).to_dict("records"):
+                k = int(row["label"][4:]) if row["label"].startswith("k = ") else population.k
+                p = int(row["x"]) if figure.x == "d" else population.d
+                within = 0.03 if key == "wang-xu-2-p" else 0.02
+                assert row["mean"] == pytest.approx(np.sqrt(2 * k * (1 - k / p)), rel=within), (key, row)
+                assert f"within {100 * within:g} %" in run.because
+
+
 def test_printed_numbers_belong_to_curves():
     """Each is of a curve and an x that its figure draws; those of absent data sets are left out."""
     for figure in FIGURES.values():

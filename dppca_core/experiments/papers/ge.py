@@ -8,7 +8,7 @@ and only this scaling gives its curves), and the logarithm of Lemma A.1, which l
 import numpy as np
 import pandas as pd
 
-from dppca_core.experiments.papers.claims import against, below, moves, near, ranked, spans
+from dppca_core.experiments.papers.claims import against, below, moves, near, ranked
 from dppca_core.experiments.papers.figure import Check, Figure, Printed, Run
 from dppca_core.figure2 import DELTA, EPSILONS, OVERALL_AT_LEFT, Figure2
 
@@ -185,9 +185,15 @@ FIGURES = (
                         "99 % of a random guess's distance",
                         above=True,
                     ),
-                    spans("what is read off is what single runs of DPS-PCA give", _FIGURE_4A),
+                    near(
+                        f"errors of DPS-PCA within {READ_WITHIN} of those read off", _FIGURE_4A, READ_WITHIN
+                    ),
                 ),
                 recipe="ge-4a",
+                because="The order of the methods comes out, with intervals apart at every epsilon, and 4 "
+                "of 6 numbers read off are met within 0.15. Ours are lower at epsilon = 0.8, where 3.1 is "
+                "printed, and higher at 1.4, where 1.45 is. What explains it is unknown: the paper gives "
+                "neither the number of runs nor the scaling.",
             ),
         ),
         printed=_FIGURE_4A,

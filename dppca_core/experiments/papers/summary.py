@@ -8,6 +8,7 @@ from dppca_core.experiments.recipe import SWEPT
 from dppca_core.experiments.rounds import by_round
 
 CONFIDENCE = 0.95
+_COLUMNS = ["label", "method", "x", "mean", "low", "high", "runs"]
 
 
 def summary(table: pd.DataFrame, x: str, column: str) -> pd.DataFrame:
@@ -18,11 +19,13 @@ def summary(table: pd.DataFrame, x: str, column: str) -> pd.DataFrame:
     the 95 % interval of Student's t with runs - 1 degrees of freedom, for one mean at a time; empty for one
     run. Failed cells are left out. Raises ValueError for a column that the table lacks.
     """
-    if x == "round":
+    if x == "round" and not table.empty:
         table = by_round(table)
     for name in (x, column):
-        if name not in table:
+        if name not in table and not (name == "round" and table.empty):
             raise ValueError(f"table must have the column {name}, it has {', '.join(table.columns)}")
+    if table.empty:
+        return pd.DataFrame(columns=_COLUMNS)
     others = [name for name in SWEPT if name in table and name != x]
     labels = table["label"].astype(str)
     if others and table["label"].nunique() == 1:
@@ -39,4 +42,4 @@ def summary(table: pd.DataFrame, x: str, column: str) -> pd.DataFrame:
     found = groups.agg(mean="mean", sd="std", runs="count").reset_index()
     half = stats.t.ppf((1 + CONFIDENCE) / 2, found["runs"] - 1) * found["sd"] / np.sqrt(found["runs"])
     found["low"], found["high"] = found["mean"] - half, found["mean"] + half
-    return found[["label", "method", "x", "mean", "low", "high", "runs"]]
+    return found[_COLUMNS]

@@ -13,24 +13,24 @@ from dppca_core.metrics import random_guess
 
 PAPER = "Wang & Xu, IJCAI 2019"
 _NOISE = (
-    "All of it is noise. With 10^5 patients, 40 features and epsilon = 0.5 the gap between eigenvalues is "
-    "0.0025, and the noise of the mean 0.35 (operator norm): errors are within 2 % of a random guess's, "
-    "sqrt(2k(1 - k/p))."
+    "Nearly all of it is noise. With 10^5 patients, 40 features and epsilon = 0.5 the gap between "
+    "eigenvalues is 0.0025, and the noise of the mean 0.35 (operator norm), inversely proportional to "
+    "epsilon: errors are within 2 % of a random guess's, sqrt(2k(1 - k/p)), at every n and epsilon drawn."
 )
 NOISE_HIGH = (
-    "All of it is noise. With 2,000 patients, 400 features and epsilon = 2 the gap between eigenvalues is "
-    "0.00025, and each of the mean's entries carries noise of 0.05: errors are within 2 % of a random "
-    "guess's."
+    "Nearly all of it is noise. With 2,000 patients, 400 features and epsilon = 2 the gap between "
+    "eigenvalues is 0.00025, and each of the mean's entries carries noise of 0.05, inversely proportional "
+    "to epsilon: errors are within 2 % of a random guess's."
 )
 _NOISE_P = (
-    "It rises, but only as a random guess's error does, sqrt(2k(1 - k/p)), and is no smaller: all of it is "
-    "noise. With 10^5 patients the gap between eigenvalues is 0.1/p, and the noise of the mean 0.055 times "
-    "the root of p (operator norm)."
+    "It rises, but only as a random guess's error does, sqrt(2k(1 - k/p)), and is within 2 % of it: nearly "
+    "all of it is noise. With 10^5 patients and epsilon = 0.5 the gap between eigenvalues is 0.1/p, and the "
+    "noise of the mean 0.055 times the root of p (operator norm)."
 )
 _NOISE_P_HIGH = (
-    "It rises slightly, but only as a random guess's error does, sqrt(2k(1 - k/p)), and is no smaller: all "
-    "of it is noise. With 2,000 patients the gap between eigenvalues is 0.1/p, and each of the mean's "
-    "entries carries noise of 0.05."
+    "It rises slightly, but only as a random guess's error does, sqrt(2k(1 - k/p)), and is within 3 % of it: "
+    "nearly all of it is noise. With 2,000 patients and epsilon = 2 the gap between eigenvalues is 0.1/p, "
+    "and each of the mean's entries carries noise of 0.05."
 )
 _PROPORTIONAL = (
     "It rises about in proportion to p: the gap between eigenvalues of this population is 0.1/p, and the "
@@ -122,7 +122,7 @@ FIGURES = (
         notes=(
             _CAPTIONS,
             DISTANCE,
-            "On the 1,797 digits the trend is there, but all errors stay close to a random guess's.",
+            "On the 1,797 digits the trend is there, but all errors stay within 4 % of a random guess's.",
         ),
     ),
     Figure(
