@@ -122,8 +122,8 @@ st.title("Do we get what the papers got?")
 everything = paper_results.overview()
 reproduced, ran = paper_results.counts()
 st.markdown(
-    f"The figures and tables of the four papers, run again: {reproduced} of {ran} runs come out as printed, in "
-    "every number and claim that was checked, some at the changed parameters that their titles name; the "
+    f"The figures and tables of the four papers, run again: {reproduced} of {ran} runs come out as printed, "
+    "in every number and claim that was checked, some at the changed parameters that their titles name; the "
     "others say why not."
 )
 controls.view_switches(("view",))
