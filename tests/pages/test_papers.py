@@ -75,31 +75,15 @@ def test_running_again_draws_beside_the_stored_run_and_judges_itself(screen):
     assert "run again" in names and names.count("ε = 1, run again") == 1
 
 
-def test_a_few_runs_do_not_contradict_the_stored_ones(screen):
-    """Figure 4(a) by a quick version of the same seed: too few runs, not another verdict."""
-    page = screen(PAGE, figure="ge-4a")
-    next(button for button in page.app.button if button.key == "again True").click()
-    page.run()
-    finished(page, "Seed 0, ")
-    assert "too few runs to decide" in page.markdown or "comes out as printed.**" in page.markdown
-
-
-def test_a_stopped_run_is_not_judged_and_goes_on(screen):
-    page = screen(PAGE, figure="ge-3a", seed="2")
-    next(button for button in page.app.button if button.key == "again False").click()
-    page.run()
-    place = paper_results.place(FIGURES["ge-3a"].runs[0])
-    job = next(
-        job for (_, where), job in jobs.jobs()._jobs.items() if where == place and job.recipe.seed == 2
-    )
-    job.stop()
-    job.wait(30)
-    page.run()
-    if job.state == "stopped":
-        assert "this one" not in page.markdown
-        next(button for button in page.app.button if button.key == f"go on {place}").click()
-        page.run()
-    finished(page, "Seed 2, ")
+def test_a_few_runs_do_not_contradict_the_stored_ones():
+    """A table of two repeats that fails a check is too few runs to decide; the whole one is a verdict."""
+    figure = FIGURES["ge-3a"]
+    table = paper_results.result("ge-3a", 0).source.table
+    wrong = table.assign(sin_theta_by_round=table["sin_theta_by_round"].str.replace("2.", "1.", regex=False))
+    few = figure.verdict(figure.runs[0], wrong[wrong["repeat"] < 2])
+    assert not few.reproduced and paper_results.words(figure, few) == "is too few runs to decide"
+    assert paper_results.words(figure, figure.verdict(figure.runs[0], wrong)) == paper_results.WORDS[False]
+    assert paper_results.words(figure, figure.verdict(figure.runs[0], table)) == paper_results.WORDS[True]
 
 
 def test_a_board_sees_conditions_without_numbers(screen):
