@@ -43,6 +43,10 @@ class Cache:
                 self._held.popitem(last=False)
         return drawn
 
+    def shrink(self, limit: int) -> None:
+        """Hold no more than so many bytes from now on."""
+        self._limit = min(self._limit, limit)
+
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:
