@@ -43,7 +43,8 @@ def serving() -> Iterator[str]:
         yield address
     finally:
         server.terminate()
-        server.communicate()
+        server.wait()  # not for its pipe: worker processes hold that open until they have been idle for long
+        server.stdout.close()
 
 
 @pytest.fixture(scope="session")
