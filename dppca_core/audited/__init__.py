@@ -20,6 +20,7 @@ CASES: dict[str, Callable[[Budget, int], tuple[Case, ...]]] = {
     "dp_oja": products.oja,
     "dpdis_pca": moments.one_hospital,
     "dps_pca": products.dps,
+    "federated_projector": gaps.spectrum_of_one,
     "ldp_pca": moments.one_user,
     "ldp_sparse_pca": moments.one_user,
     "mod_sulq": moments.mod_sulq_cases,

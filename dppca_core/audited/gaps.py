@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from dppca_core import accounting, linalg
+from dppca_core import accounting, linalg, spiked_release
 from dppca_core.audited.pairs import Case, along, gaussian_case, moved, neighbours
 from dppca_core.methods import analyze_gauss_gap, spiked_projector
 from dppca_core.types import Array, Budget, Cohort
@@ -48,6 +48,11 @@ def certified(budget: Budget, k: int) -> tuple[Case, ...]:
     )
 
 
+def spectrum_of_one(budget: Budget, k: int) -> tuple[Case, ...]:
+    """Of a hospital's two releases the one of worst-case sensitivity."""
+    return (_spectrum(budget),)
+
+
 def spiked(budget: Budget, k: int) -> tuple[Case, ...]:
     """The two releases of worst-case sensitivity: the spectrum, and the block of eigenvalues."""
     return (_spectrum(budget), _eigenvalues(budget))
@@ -65,12 +70,12 @@ def _spectrum(budget: Budget) -> Case:
     pair = neighbours(budget, e1, e2, np.diag([0.6, 0.3, 0.1]) * (n - 1), n)
     projector, spectrum = spiked_projector.spends(budget, covariance=False)
     multiplier = accounting.multiplier_of((projector,))
-    unit = spiked_projector.projector_sensitivity(3, n, 1, 1.0, 1.0, 1.0) / 2 * multiplier
+    unit = spiked_release.projector_sensitivity(3, n, 1, 1.0, 1.0, 1.0) / 2 * multiplier
     tight = budget.neighbours == "replace-one"
     place = along(np.array([1.0, -1.0 if tight else 0.0]))
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-        _, std, flat, _ = spiked_projector.release(
+        _, std, flat, _, _ = spiked_projector.release(
             cohort, 1, budget, rng, spike=None, variance=None, constant=1.0, covariance=False
         )
         root = (math.sqrt(1 + 4 * std / unit) - 1) / 2
@@ -87,7 +92,7 @@ def _eigenvalues(budget: Budget) -> Case:
     _, eigenvalues = spiked_projector.spends(budget, spike=1e3, variance=1e-9)
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-        projector, _, _, block = spiked_projector.release(
+        projector, _, _, block, _ = spiked_projector.release(
             cohort, 2, budget, rng, spike=1e3, variance=1e-9, constant=1.0, covariance=True
         )
         basis = linalg.top_eigenspace(projector, 2)

@@ -11,9 +11,8 @@ the cautious side as the method moves them; the noise with which they are releas
 
 import math
 
-from dppca_core import first_order, noisy_moment
+from dppca_core import first_order, noisy_moment, spiked_release
 from dppca_core.bound_rule import BoundRule, has_gap, spectrum, void
-from dppca_core.methods import spiked_projector
 from dppca_core.types import Bound, Setting
 
 _CLOSE = 0.1  # relative: s moves by half of it
@@ -27,11 +26,11 @@ def projector_prediction(setting: Setting) -> Bound:
     if not gap[0]:
         return void((gap,), first_order.SOURCE)
     flat = float(bulk.mean())
-    z = spiked_projector.multipliers(budget, known=False, covariance=True)
-    blur = spiked_projector.spectrum_std(budget, n, z["spectrum"])
-    spike, raised = spiked_projector.cautious(float(top[-1]), flat, blur, d, k)
-    constant = spiked_projector.usual_constant(d, n)
-    std = spiked_projector.projector_sensitivity(d, n, k, spike, raised, constant) * z["projector"]
+    z = spiked_release.multipliers(budget, known=False, covariance=True)
+    blur = spiked_release.spectrum_std(budget, n, z["spectrum"])
+    spike, raised = spiked_release.cautious(float(top[-1]), flat, blur, d, k)
+    constant = spiked_release.usual_constant(d, n)
+    std = spiked_release.projector_sensitivity(d, n, k, spike, raised, constant) * z["projector"]
     if noisy_moment.shape_of(budget, None) == "isotropic":
         std /= math.sqrt(2)
     spread = max(blur / spike, blur / (d - k) / raised) if spike > 0 else math.inf

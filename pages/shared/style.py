@@ -19,6 +19,7 @@ LOOKS: dict[str, Look] = {
     "analyze_gauss_gap": Look("#D55E00", "square-open", "longdash"),
     "analyze_gauss_sparse": Look("#009E73", "diamond", "dashdot"),
     "spiked_projector": Look("#009E73", "hourglass", "dash"),
+    "federated_projector": Look("#E69F00", "hourglass-open", "dashdot"),
     "wishart": Look("#D55E00", "hexagon", "dot"),
     "mod_sulq": Look("#CC79A7", "triangle-up", "longdash"),
     "sulq": Look("#CC79A7", "triangle-up-open", "dot"),

@@ -21,7 +21,13 @@ PRIVATE = [name for name, method in METHODS.items() if method.private]
 EVERY_PRIVATE = pytest.mark.parametrize("name", PRIVATE)
 BUDGET = Budget(4.0, 0.01)
 # The printed noise of SULQ and MOD-SULQ is far above the budget; the other two spend a tenth on each part.
-PART = {"sulq": 40.0, "mod_sulq": 16.0, "spiked_projector": 20.0, "analyze_gauss_gap": 20.0}
+PART = {
+    "sulq": 40.0,
+    "mod_sulq": 16.0,
+    "spiked_projector": 20.0,
+    "federated_projector": 20.0,
+    "analyze_gauss_gap": 20.0,
+}
 # Events show no more than the logarithm of the number of draws.
 EPSILONS = {**PART, "amin": 2.0, "ppca": 2.0, "wishart": 2.0}
 EXPONENTIAL = {"amin": amin, "ppca": ppca}

@@ -10,9 +10,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dppca_core import METHODS, Budget, Setting, SpikedModel, first_order, sin_theta
+from dppca_core import METHODS, Budget, Setting, SpikedModel, first_order, sin_theta, spiked_release
 from dppca_core.bounds import BOUNDS
-from dppca_core.methods import spiked_projector
 from dppca_core.spiked import hospital_sizes
 from tests.core.laws import mean_is
 
@@ -127,7 +126,7 @@ def test_the_projector_of_the_sheet():
     and takes C = 2, so this is worked out from the pairs' formulas. The sheet's sampling is simulated.
     """
     top, bulk = np.full(3, 11.0), np.full(47, 1.0)
-    moved = spiked_projector.projector_sensitivity(50, 5000, 3, 10.0, 1.0, 1.0)
+    moved = spiked_release.projector_sensitivity(50, 5000, 3, 10.0, 1.0, 1.0)
     std = moved * np.sqrt(2 * np.log(12.5))
     total = np.sqrt(3 * 47 * std**2 + first_order.sampling(top, bulk, 5000))
     assert np.sqrt(2) * total == pytest.approx(0.108, abs=0.0015)

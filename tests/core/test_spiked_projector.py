@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dppca_core import METHODS, Budget, Cohort, Provider, SpikedModel, accounting, gaussian, linalg
+from dppca_core import (
+    METHODS,
+    Budget,
+    Cohort,
+    Provider,
+    SpikedModel,
+    accounting,
+    gaussian,
+    linalg,
+    spiked_release,
+)
 from dppca_core.methods import spiked_projector
 from dppca_core.metrics import projector_distance, schatten
 from dppca_core.moments import DenseMoment
@@ -61,7 +71,7 @@ def test_oracle_12():
 
 def test_the_noise_of_oracle_12_is_the_formula():
     """s = z D, D = (v/l + sqrt(v/l)) sqrt(d (k + ln n)) / n at the classical constant."""
-    d = spiked_projector.projector_sensitivity(P, N, K, 10.0, 1.0, 1.0)
+    d = spiked_release.projector_sensitivity(P, N, K, 10.0, 1.0, 1.0)
     assert d == pytest.approx((0.1 + math.sqrt(0.1)) * math.sqrt(50 * (3 + math.log(5000))) / 5000, rel=1e-12)
     _, _, std = cai_errors(1.0)
     assert std == pytest.approx(d * math.sqrt(2 * math.log(12.5)), rel=1e-9)
@@ -115,7 +125,7 @@ def test_a_row_moves_the_spectrum_by_at_most_its_sensitivity(neighbours, k):
         after = rest + np.outer(y, y) if neighbours == "replace-one" else rest
         moved = np.linalg.norm(spectrum(rest + np.outer(x, x)) - spectrum(after))
         worst = max(worst, float(moved))
-    stated = spiked_projector._moved(budget, 2)
+    stated = spiked_release.moved_by(budget, 2)
     assert 0.9 * stated < worst <= stated * (1 + 1e-9)
 
 
@@ -131,7 +141,7 @@ def test_a_row_moves_the_block_by_at_most_its_sensitivity(neighbours, k):
         x, y = (row / max(np.linalg.norm(row), 1.0) for row in (x, y))
         moved = np.outer(x, x) - (np.outer(y, y) if neighbours == "replace-one" else 0)
         worst = max(worst, float(np.linalg.norm(moved)))
-    stated = spiked_projector._moved(budget, k)
+    stated = spiked_release.moved_by(budget, k)
     assert 0.99 * stated < worst <= stated * (1 + 1e-9)
 
 
@@ -143,7 +153,7 @@ def test_the_reported_noise_is_that_of_the_projector(accounting_):
     cohort = Cohort((Provider(10**5, moment),), moment)
     budget = Budget(1.0, 1e-5, accounting=accounting_)
     found = METHOD.fit(cohort, k=k, budget=budget, rng=np.random.default_rng(0))
-    projector, std, _, _ = releases(cohort, k, budget)
+    projector, std, *_ = releases(cohort, k, budget)
     noise = projector - np.diag(np.r_[1.0, 1.0, np.zeros(d - 2)])
     above = noise[np.triu_indices(d, 1)]
     assert follows(above, stats.norm(scale=found.noise_std))
@@ -159,23 +169,23 @@ def test_there_is_always_noise(seed, scale):
     rows = scale * np.random.default_rng(seed).standard_normal((6, 5))
     cohort = Cohort.from_rows([rows], 3.0)
     budget = Budget(1.0, 1e-5)
-    _, std, flat, _ = releases(cohort, 2, budget, seed)
-    assert std > spiked_projector.multipliers(budget, False, True)["projector"] * 0.1
+    _, std, flat, *_ = releases(cohort, 2, budget, seed)
+    assert std > spiked_release.multipliers(budget, False, True)["projector"] * 0.1
     if scale == 0.0:
-        spread = math.sqrt(2) * spiked_projector.multipliers(budget, False, True)["spectrum"] / 6 / 3
+        spread = math.sqrt(2) * spiked_release.multipliers(budget, False, True)["spectrum"] / 6 / 3
         assert abs(flat) < 6 * spread
 
 
 def test_the_noise_is_cautious_about_what_it_rests_on():
     """D at the released spectrum is at least that at the true one, but for a run in 300 or so."""
     budget = Budget(1.0, 1e-5)
-    multiplier = spiked_projector.multipliers(budget, False, True)["projector"]
+    multiplier = spiked_release.multipliers(budget, False, True)["projector"]
     short = 0
     for run in range(300):
         cohort = CAI.draw(2000, 1, np.random.default_rng([run, 3]))
         values = np.linalg.eigvalsh(cohort.pooled.dense())
         flat = values[:-K].mean()
-        true = spiked_projector.projector_sensitivity(P, 2000, K, values[-K] - flat, flat, 2.0)
+        true = spiked_release.projector_sensitivity(P, 2000, K, values[-K] - flat, flat, 2.0)
         short += releases(cohort, K, budget, run)[1] < multiplier * true * (1 - 1e-9)
     assert short <= 3
 
@@ -186,7 +196,7 @@ def test_unequal_spikes_are_covered_by_the_strongest():
     moment = DenseMoment(np.diag(np.r_[0.02, 0.0002, np.full(d - 2, 1e-6)]))
     cohort = Cohort((Provider(n, moment),), moment)
     budget = Budget(1.0, 1e-5)
-    z = spiked_projector.multipliers(budget, False, True)["eigenvalues"]
+    z = spiked_release.multipliers(budget, False, True)["eigenvalues"]
     blocks = np.array([releases(cohort, 2, budget, seed)[3] for seed in range(300)])
     expected = 2 * 0.02 * (2 + math.log(n)) / n * z
     assert expected < math.sqrt(2) / n * z
@@ -259,7 +269,7 @@ def movements(n: int, spike: float) -> tuple[Array, Array]:
         basis = linalg.top_eigenspace(matrix, K)
         return basis @ basis.T
 
-    unit = spiked_projector.projector_sensitivity(P, n, K, spike, 1.0, 1.0)
+    unit = spiked_release.projector_sensitivity(P, n, K, spike, 1.0, 1.0)
     before = projector(scatter)
     left, replaced = [], []
     for x, y in zip(inside, fresh, strict=True):

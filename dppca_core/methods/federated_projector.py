@@ -1,0 +1,111 @@
+"""Averaged projectors: every hospital's private projector, averaged by precision.
+
+After Li, Cai, Xia & Zhang (arXiv 2411.15660), of which the abstract was read: local private projectors,
+averaged by a server, with an error whose rate is the harmonic mean of the local ones. What follows is ours,
+for the spiked covariance of `methods.spiked_projector`, where sensitivity, proof and the good event stand.
+
+Hospital i releases its spectrum and P_i + Z_i, of its own n_i rows. The server takes the k leading
+eigenvectors of sum_i w_i (P_i + Z_i), w_i proportional to the precision that it can know,
+
+    1 / (s_i^2 + v_i (l_i + v_i) / (n_i l_i^2)),
+
+s_i the std of Z_i off the diagonal, l_i and v_i the released spike and nuisance variance: to first order a
+hospital's projector errs by noise s_i and by sampling, v (l + v) / (n l^2), in each entry between the
+signal's directions and the others. Entries of different hospitals are independent, so these weights minimise
+the error of the mean, whose precision is the sum of theirs. All but the release is post-processing.
+
+Hospitals hold different patients, so each has the whole budget (parallel composition). One round. "basis"
+sends the k leading eigenvectors of P_i + Z_i instead of all of it: d k numbers.
+"""
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from dppca_core import checks, linalg, noisy_moment, spiked_release
+from dppca_core.types import Budget, Cohort, Estimate, Event, Method
+
+release = spiked_release.release
+
+
+def precision(std: float, spike: float, variance: float, n: int) -> float:
+    """1 / (s^2 + v (l + v)/(n l^2)); zero where no spike was found, l <= 0: such a projector says nothing."""
+    if spike <= 0:
+        return 0.0
+    flat = max(variance, 0.0)
+    return 1 / (std**2 + flat * (spike + flat) / (n * spike**2))
+
+
+def fit(
+    cohort: Cohort,
+    *,
+    k: int,
+    budget: Budget,
+    rng: np.random.Generator,
+    spike: float | None = None,
+    variance: float | None = None,
+    constant: float | None = None,
+    send: Literal["projector", "basis"] = "projector",
+) -> Estimate:
+    """Top k eigenvectors of the weighted mean.
+
+    spike, variance, constant: as for `spiked_projector`. send: the noisy projector, d (d + 1)/2 numbers, or
+    its leading basis, d k. Where no hospital finds a spike all count alike. Raises ValueError for an unknown
+    word, a public constant that is not positive, or one of spike and variance without the other.
+    """
+    d = cohort.features
+    checks.one_of(("projector", "basis"), send=send)
+    if (spike is None) != (variance is None):
+        raise ValueError(f"spike and variance must be given together, got {spike!r} and {variance!r}")
+    for name, value in (("spike", spike), ("variance", variance), ("constant", constant)):
+        if value is not None:
+            checks.positive(**{name: value})
+    off_diagonal = 1.0 if noisy_moment.shape_of(budget, None) == "mirrored" else math.sqrt(0.5)
+    sent, weights, noise = [], [], []
+    for provider, own in zip(cohort, rng.spawn(len(cohort)), strict=True):
+        alone = Cohort((provider,), provider.moment, cohort.bound)
+        chosen = constant or spiked_release.usual_constant(d, provider.n)
+        found = release(
+            alone, k, budget, own, spike=spike, variance=variance, constant=chosen, covariance=False
+        )
+        message = found.projector
+        if send == "basis":
+            basis = linalg.top_eigenspace(message, k)
+            message = basis @ basis.T
+        sent.append(message)
+        noise.append(found.std * off_diagonal)
+        weights.append(precision(noise[-1], found.weakest, found.flat, provider.n))
+    share = np.array(weights) / sum(weights) if sum(weights) > 0 else np.full(len(sent), 1 / len(sent))
+    mean = np.tensordot(share, np.stack(sent), axes=1)
+    return Estimate(
+        linalg.top_eigenspace(mean, k),
+        noise_std=float(np.linalg.norm(share * np.array(noise))),
+        bytes_sent=8 * d * k if send == "basis" else 8 * d * (d + 1) // 2,
+        spent=spends(budget, spike=spike, variance=variance),
+    )
+
+
+def spends(
+    budget: Budget, *, spike: float | None = None, variance: float | None = None, **_: object
+) -> tuple[Event, ...]:
+    """The spectrum and the projector, to each hospital's own patients."""
+    return spiked_release.spends(budget, spike=spike, variance=variance, covariance=False)
+
+
+def cost(d: int, k: int, providers: int) -> float:
+    """An eigenproblem, a draw of noise and one of the moment at each hospital."""
+    return 2.0 * providers + 1
+
+
+METHOD = Method(
+    name="federated_projector",
+    title="Averaged projectors",
+    reference="after Li, Cai, Xia & Zhang, arXiv 2411.15660 (abstract read; weights are ours)",
+    trust="untrusted server",
+    guarantee="on a good event",
+    uses=("epsilon", "delta", "d", "n", "k", "s", "providers", "neighbours", "accounting"),
+    fit=fit,
+    spends=spends,
+    cost=cost,
+)

@@ -1,0 +1,98 @@
+"""Averaged projectors: one hospital is the spectral projector, many have the sum of their precisions."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dppca_core import METHODS, Budget, Cohort, SpikedModel, sin_theta, spiked_release
+from dppca_core.methods import federated_projector
+from dppca_core.methods.federated_projector import precision
+from dppca_core.moments import DenseMoment
+from dppca_core.types import Provider
+
+METHOD = METHODS["federated_projector"]
+D, K, SPIKE = 40, 2, 20.0
+MODEL = SpikedModel(d=D, k=K, s=D, spike=SPIKE + 1, bulk=(1.0, 1.0), seed=1)
+BUDGET = Budget(1.0, 1e-5)
+RUNS = 60
+
+
+def fit(cohort: Cohort, run: int, **own: object):
+    return METHOD.fit(cohort, k=K, budget=BUDGET, rng=np.random.default_rng([run, 2]), **own)
+
+
+def drawn(sizes: tuple[int, ...], run: int) -> Cohort:
+    return MODEL.draw(sum(sizes), sizes, np.random.default_rng([run, 1]))
+
+
+def test_one_hospital_is_the_noisy_projector_of_its_rows():
+    cohort = drawn((20_000,), 0)
+    found = fit(cohort, 0)
+    own = np.random.default_rng([0, 2]).spawn(1)[0]
+    constant = {"constant": 2.0, "spike": None, "variance": None, "covariance": False}
+    release = federated_projector.release(cohort, K, BUDGET, own, **constant)
+    _, vectors = np.linalg.eigh(release.projector)
+    np.testing.assert_allclose(found.basis @ found.basis.T, vectors[:, -K:] @ vectors[:, -K:].T, atol=1e-10)
+    assert found.noise_std == pytest.approx(release.std * math.sqrt(0.5))
+    assert found.bytes_sent == 8 * D * (D + 1) // 2
+
+
+@pytest.mark.parametrize("sizes", [(30_000,) * 4, (60_000, 30_000, 20_000, 10_000)], ids=["equal", "unequal"])
+def test_the_error_is_that_of_the_summed_precision(sizes):
+    """sin^2 = k (d - k) / sum of precisions, to first order, with public l and v.
+
+    A mean of 60 runs has a relative standard deviation near sqrt(2/(60 k (d - k))) = 2 %; 8 % are allowed.
+    Equal weights are off by more for unequal hospitals.
+    """
+    bound = MODEL.norm_bound(sum(sizes))
+    spike, flat = SPIKE / bound**2, 1 / bound**2
+    runs = [fit(drawn(sizes, run), run, spike=spike, variance=flat) for run in range(RUNS)]
+    square = np.mean([sin_theta(found.basis, MODEL.basis) ** 2 for found in runs])
+    z = spiked_release.multipliers(BUDGET, known=True, covariance=False)["projector"]
+    stds = (
+        np.array([spiked_release.projector_sensitivity(D, n, K, spike, flat, 2.0) for n in sizes])
+        * z
+        / math.sqrt(2)
+    )
+    each = np.array([precision(std, spike, flat, n) for std, n in zip(stds, sizes, strict=True)])
+    assert square == pytest.approx(K * (D - K) / each.sum(), rel=0.08)
+    assert runs[0].noise_std == pytest.approx(float(np.linalg.norm(each / each.sum() * stds)))
+    if len(set(sizes)) > 1:
+        assert K * (D - K) * (1 / each).sum() / len(sizes) ** 2 > 1.3 * square
+
+
+def test_a_projector_that_found_nothing_counts_for_nothing():
+    assert precision(0.1, -1.0, 0.5, 100) == 0.0
+    assert precision(0.1, 1.0, 0.0, 100) == pytest.approx(100.0)
+    assert precision(0.1, 1.0, 0.5, 100) < precision(0.1, 1.0, 0.5, 1000) < 100.0
+
+
+def test_sending_the_basis_alone_costs_bytes_not_accuracy():
+    """d k numbers; over 20 runs the errors differ by less than a tenth."""
+    cohorts = [drawn((30_000,) * 3, run) for run in range(20)]
+    both = [
+        [fit(cohort, run, send=word) for run, cohort in enumerate(cohorts)] for word in ("projector", "basis")
+    ]
+    whole, small = (np.mean([sin_theta(found.basis, MODEL.basis) for found in runs]) for runs in both)
+    assert small == pytest.approx(whole, rel=0.1)
+    assert both[1][0].bytes_sent == 8 * D * K
+
+
+def test_hospitals_without_signal_still_give_a_basis():
+    flat = DenseMoment(np.eye(D) / D)
+    found = fit(Cohort((Provider(50, flat), Provider(70, flat)), flat), 0)
+    np.testing.assert_allclose(found.basis.T @ found.basis, np.eye(K), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("own", "message"),
+    [
+        ({"send": "everything"}, "send must be one of"),
+        ({"spike": 1.0}, "must be given together"),
+        ({"constant": -1.0}, "constant must be positive"),
+    ],
+)
+def test_what_is_wrong_is_named(own, message):
+    with pytest.raises(ValueError, match=message):
+        fit(drawn((500,), 0), 0, **own)
