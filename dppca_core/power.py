@@ -6,6 +6,7 @@ Ge, Wang, Wang & Liu (AISTATS 2018), Algorithm 1, lines 12 to 15, with the produ
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,6 +49,32 @@ def start_near(truth: Array, error: float, rng: np.random.Generator) -> Array:
     return near
 
 
+class Place(NamedTuple):
+    """Where the iteration stands: Q as (d, k), and the block of its rows that are not zero.
+
+    `rows` None: none is known to be zero, and the block is Q.
+    """
+
+    full: Array
+    block: Array
+    rows: Indices | None
+
+
+def kept(columns: Array, s_hat: int) -> Place:
+    """Thin QR of the s_hat heaviest rows of `columns`, (d, k); the columns themselves where all are kept."""
+    d = len(columns)
+    if s_hat >= d:
+        return Place(columns, columns, None)
+    rows = linalg.largest_rows(columns, s_hat)
+    block = linalg.orthonormalise(columns.take(rows, axis=0))
+    return Place(linalg.scatter_rows(block, rows, d), block, rows)
+
+
+def advance(product: Array, s_hat: int) -> Place:
+    """Lines 13 to 15: from the noisy product K, (d, k), to the next Q. s_hat = d thresholds nothing."""
+    return kept(linalg.orthonormalise(product), s_hat)
+
+
 def iterate(
     product: Callable[[Array, Indices | None, int], Array],
     start: Array,
@@ -65,24 +92,15 @@ def iterate(
     With `tolerance` > 0 it stops once the basis moves less than that.
     """
     d = len(start)
-
-    def threshold(columns: Array) -> tuple[Array, Indices | None, Array]:
-        if s_hat >= d:
-            return columns, None, columns
-        rows = linalg.largest_rows(columns, s_hat)
-        block = linalg.orthonormalise(columns.take(rows, axis=0))
-        return block, rows, linalg.scatter_rows(block, rows, d)
-
-    block, rows, full = (start, None, start) if burn_in > 0 else threshold(start)
-    iterates = [full]
+    place = kept(start, d if burn_in > 0 else s_hat)
+    iterates = [place.full]
     for step in range(steps):
-        dense = linalg.orthonormalise(product(block, rows, step))
-        block, rows, full = (dense, None, dense) if step < burn_in else threshold(dense)
-        iterates.append(full)
+        place = advance(product(place.block, place.rows, step), d if step < burn_in else s_hat)
+        iterates.append(place.full)
         if tolerance > 0 and step >= burn_in:
             before = iterates[-2]
-            if np.linalg.norm(full - before @ (before.T @ full)) < tolerance:
+            if np.linalg.norm(place.full - before @ (before.T @ place.full)) < tolerance:
                 break
     # Once more, so that what leaves is orthonormal to rounding and not to that of one Cholesky step.
-    iterates[-1] = linalg.orthonormalise(full)
+    iterates[-1] = linalg.orthonormalise(place.full)
     return tuple(iterates)

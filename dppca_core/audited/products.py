@@ -52,13 +52,13 @@ def server_view(
     Of a secure aggregation it sees the sum alone, (steps, 1, d, k).
     """
     std = dps_pca.sum_noise_std(budget, k=block.shape[1], iterations=STEPS)
-    alone = [Cohort((provider,), provider.moment) for provider in cohort]
-    parts = [cohort] if provider_noise == "secure-aggregation" else alone
+    summed = provider_noise == "secure-aggregation"
+    parts = [Provider(cohort.n, cohort.pooled)] if summed else list(cohort)
     drawn = 1 if provider_noise == "shared" else len(parts)
     noise = rng.standard_normal((STEPS, drawn, *block.shape)) * std
 
-    def message(part: Cohort, own: Array) -> Array:
-        return part.n * dps_pca.release(part, block, None, own / part.n)
+    def message(part: Provider, own: Array) -> Array:
+        return part.n * dps_pca.release(part.moment, block, None, own / part.n)
 
     return np.array([[message(part, step[i % drawn]) for i, part in enumerate(parts)] for step in noise])
 

@@ -12,6 +12,7 @@ authors' code uses `svd` where the matrix has negative eigenvalues: it ranks by 
 negative noise directions. Their tables depend on it; the default is `eigh`, negative eigenvalues dropped.
 """
 
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -31,15 +32,48 @@ def release(provider: Provider, budget: Budget, rng: np.random.Generator, noise:
 
 
 def compress(noisy: Array, rank: int, decomposition: str) -> Array:
-    """P P^T, (d, d), of the `rank` leading directions: largest eigenvalues, or by `svd` the absolute ones."""
+    """P, (d, rank), of the `rank` leading directions: largest eigenvalues, or by `svd` the absolute ones."""
     if decomposition == "svd":
         left, sizes, _ = np.linalg.svd(noisy)
         half: Array = left[:, :rank] * np.sqrt(sizes[:rank])
-    else:
-        values, vectors = linalg.top_eigenpairs(noisy, rank)
-        half = vectors * np.sqrt(np.maximum(values, 0.0))
-    product: Array = half @ half.T
-    return product
+        return half
+    values, vectors = linalg.top_eigenpairs(noisy, rank)
+    half = vectors * np.sqrt(np.maximum(values, 0.0))
+    return half
+
+
+def message(
+    provider: Provider,
+    budget: Budget,
+    rng: np.random.Generator,
+    rank: int,
+    decomposition: str,
+    noise: str | None,
+) -> Array:
+    """What one hospital sends: P, (d, rank), or where rank is d all of its noisy moment."""
+    noisy = release(provider, budget, rng, noise)
+    return noisy if rank == len(noisy) else compress(noisy, rank, decomposition)
+
+
+def shares(sizes: Sequence[int], budget: Budget, weights: str | None) -> Array:
+    """What each hospital counts in the mean: by `weights`, "size" or "equal", or as `fit` says for None."""
+    usual = "equal" if budget.accounting == "as-printed" else "size"
+    chosen = usual if weights is None else weights
+    checks.one_of(("size", "equal"), weights=chosen)
+    share = np.array([n if chosen == "size" else 1 for n in sizes], dtype=float)
+    return np.asarray(share / share.sum())
+
+
+def combine(messages: Iterable[Array], share: Array, k: int, decomposition: str) -> Array:
+    """The server's part: top k directions, (d, k), of the mean of P_i P_i^T with these shares."""
+    total: Array | None = None
+    for weight, sent in zip(share, messages, strict=True):
+        part = weight * (sent if sent.shape[0] == sent.shape[1] else sent @ sent.T)
+        total = part if total is None else total + part
+    assert total is not None  # a cohort has a hospital
+    if decomposition == "svd":
+        return linalg.orthonormalise(np.linalg.svd(total)[0][:, :k])
+    return linalg.top_eigenspace(total, k)
 
 
 def fit(
@@ -62,20 +96,13 @@ def fit(
     d = cohort.features
     kept = min(2 * k, d) if rank is None else rank
     checks.whole(k, d, rank=kept)
-    usual = "equal" if budget.accounting == "as-printed" else "size"
-    chosen = usual if weights is None else weights
-    checks.one_of(("size", "equal"), weights=chosen)
     checks.one_of(("eigh", "svd"), decomposition=decomposition)
-    share = np.array([provider.n if chosen == "size" else 1 for provider in cohort], dtype=float)
-    share /= share.sum()
-    total = np.zeros((d, d))
-    for weight, provider, own in zip(share, cohort, rng.spawn(len(cohort)), strict=True):
-        noisy = release(provider, budget, own, noise)
-        total += weight * (noisy if kept == d else compress(noisy, kept, decomposition))
-    if decomposition == "svd":
-        basis = linalg.orthonormalise(np.linalg.svd(total)[0][:, :k])
-    else:
-        basis = linalg.top_eigenspace(total, k)
+    share = shares([provider.n for provider in cohort], budget, weights)
+    messages = (
+        message(provider, budget, own, kept, decomposition, noise)
+        for provider, own in zip(cohort, rng.spawn(len(cohort)), strict=True)
+    )
+    basis = combine(messages, share, k, decomposition)
     one = noisy_moment.entry_std(budget, 1, noise)
     sizes = np.array([provider.n for provider in cohort], dtype=float)
     return Estimate(

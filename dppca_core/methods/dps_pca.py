@@ -19,7 +19,7 @@ Lemma A.1 that its line 3 lost: sigma = (2T/epsilon) sqrt(2 ln(2T/delta)).
 import numpy as np
 
 from dppca_core import checks, gaussian, noisy_product, power
-from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Indices, Method, Release
+from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Indices, Method, Moment, Release
 
 PROVIDER_NOISE = ("independent", "shared", "secure-aggregation")
 UNDONE = "two hospitals' messages together undo the shared noise: only one message alone is private"
@@ -45,13 +45,13 @@ def aggregate_factor(provider_noise: str, providers: int) -> float:
     return float(providers ** powers[provider_noise])
 
 
-def release(cohort: Cohort, block: Array, rows: Indices | None, noise: Array) -> Array:
-    """The averaged message sum_i (n_i/n) H_i, (d, k). The only step that reads private rows.
+def release(moment: Moment, block: Array, rows: Indices | None, noise: Array) -> Array:
+    """A message H = S Q + noise, (d, k). The only step that reads private rows.
 
-    The pooled moment is used because the sum is all that this simulation looks at: in law (and, for
-    given noise, exactly) it is the weighted mean of the hospitals' messages.
+    Of one hospital; or, with the pooled moment and the noise of the sum, the server's mean of all messages
+    sum_i (n_i/n) H_i: where only that is looked at, in law (and, for given noise, exactly) it is the same.
     """
-    product = cohort.pooled.apply(block, rows)
+    product = moment.apply(block, rows)
     product += noise
     return product
 
@@ -85,7 +85,7 @@ def fit(
     noise = rng.standard_normal((iterations, d, k))
     noise *= std
     iterates = power.iterate(
-        lambda block, rows, step: release(cohort, block, rows, noise[step]),
+        lambda block, rows, step: release(cohort.pooled, block, rows, noise[step]),
         begin,
         s_hat=kept,
         steps=iterations,

@@ -19,12 +19,13 @@ sends the k leading eigenvectors of P_i + Z_i instead of all of it: d k numbers.
 """
 
 import math
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from dppca_core import checks, linalg, noisy_moment, spiked_release
-from dppca_core.types import Budget, Cohort, Estimate, Event, Method
+from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Method, Provider
 
 release = spiked_release.release
 
@@ -35,6 +36,62 @@ def precision(std: float, spike: float, variance: float, n: int) -> float:
         return 0.0
     flat = max(variance, 0.0)
     return 1 / (std**2 + flat * (spike + flat) / (n * spike**2))
+
+
+class Sent(NamedTuple):
+    """A hospital's message: the noisy projector, (d, d), or its leading basis, (d, k), and what it is worth.
+
+    std: of the noise off the diagonal; spike, variance: l and v as released, or public.
+    """
+
+    matrix: Array
+    std: float
+    spike: float
+    variance: float
+
+
+def check(send: str, spike: float | None, variance: float | None, constant: float | None) -> None:
+    """Raise ValueError for what `fit` does not take."""
+    checks.one_of(("projector", "basis"), send=send)
+    if (spike is None) != (variance is None):
+        raise ValueError(f"spike and variance must be given together, got {spike!r} and {variance!r}")
+    for name, value in (("spike", spike), ("variance", variance), ("constant", constant)):
+        if value is not None:
+            checks.positive(**{name: value})
+
+
+def message(
+    provider: Provider,
+    k: int,
+    budget: Budget,
+    rng: np.random.Generator,
+    *,
+    spike: float | None = None,
+    variance: float | None = None,
+    constant: float | None = None,
+    send: str = "projector",
+) -> Sent:
+    """What one hospital sends, of its own rows."""
+    d = provider.moment.features
+    off_diagonal = 1.0 if noisy_moment.shape_of(budget, None) == "mirrored" else math.sqrt(0.5)
+    found = release(
+        *(Cohort((provider,), provider.moment), k, budget, rng),
+        spike=spike,
+        variance=variance,
+        constant=constant or spiked_release.usual_constant(d, provider.n),
+        covariance=False,
+    )
+    matrix = linalg.top_eigenspace(found.projector, k) if send == "basis" else found.projector
+    return Sent(matrix, found.std * off_diagonal, found.weakest, found.flat)
+
+
+def combine(messages: Sequence[Sent], sizes: Sequence[int], k: int) -> tuple[Array, float]:
+    """The server's part: top k directions, (d, k), of the mean weighted by precision, and its noise's std."""
+    weights = [precision(m.std, m.spike, m.variance, n) for m, n in zip(messages, sizes, strict=True)]
+    share = np.array(weights) / sum(weights) if sum(weights) > 0 else np.full(len(weights), 1 / len(weights))
+    whole = (m.matrix if m.matrix.shape[0] == m.matrix.shape[1] else m.matrix @ m.matrix.T for m in messages)
+    mean = np.tensordot(share, np.stack(list(whole)), axes=1)
+    return linalg.top_eigenspace(mean, k), float(np.linalg.norm(share * [m.std for m in messages]))
 
 
 def fit(
@@ -55,32 +112,16 @@ def fit(
     word, a public constant that is not positive, or one of spike and variance without the other.
     """
     d = cohort.features
-    checks.one_of(("projector", "basis"), send=send)
-    if (spike is None) != (variance is None):
-        raise ValueError(f"spike and variance must be given together, got {spike!r} and {variance!r}")
-    for name, value in (("spike", spike), ("variance", variance), ("constant", constant)):
-        if value is not None:
-            checks.positive(**{name: value})
-    off_diagonal = 1.0 if noisy_moment.shape_of(budget, None) == "mirrored" else math.sqrt(0.5)
-    sent, weights, noise = [], [], []
-    for provider, own in zip(cohort, rng.spawn(len(cohort)), strict=True):
-        alone = Cohort((provider,), provider.moment, cohort.bound)
-        chosen = constant or spiked_release.usual_constant(d, provider.n)
-        found = release(
-            alone, k, budget, own, spike=spike, variance=variance, constant=chosen, covariance=False
-        )
-        message = found.projector
-        if send == "basis":
-            basis = linalg.top_eigenspace(message, k)
-            message = basis @ basis.T
-        sent.append(message)
-        noise.append(found.std * off_diagonal)
-        weights.append(precision(noise[-1], found.weakest, found.flat, provider.n))
-    share = np.array(weights) / sum(weights) if sum(weights) > 0 else np.full(len(sent), 1 / len(sent))
-    mean = np.tensordot(share, np.stack(sent), axes=1)
+    check(send, spike, variance, constant)
+    own = {"spike": spike, "variance": variance, "constant": constant}
+    messages = [
+        message(provider, k, budget, drawn, send=send, **own)
+        for provider, drawn in zip(cohort, rng.spawn(len(cohort)), strict=True)
+    ]
+    basis, std = combine(messages, [provider.n for provider in cohort], k)
     return Estimate(
-        linalg.top_eigenspace(mean, k),
-        noise_std=float(np.linalg.norm(share * np.array(noise))),
+        basis,
+        noise_std=std,
         bytes_sent=8 * d * k if send == "basis" else 8 * d * (d + 1) // 2,
         spent=spends(budget, spike=spike, variance=variance),
     )

@@ -110,14 +110,14 @@ def test_the_mean_message_of_hospitals_is_the_pooled_product(sizes):
     noise = np.zeros((SMALL.d, 2))
     for block, kept in ((START, None), (START[rows], rows)):
         mean = sum(p.n * p.moment.apply(block, kept) for p in cohort) / cohort.n
-        np.testing.assert_allclose(dps_pca.release(cohort, block, kept, noise), mean, atol=1e-14)
+        np.testing.assert_allclose(dps_pca.release(cohort.pooled, block, kept, noise), mean, atol=1e-14)
 
 
 def test_a_release_is_the_product_plus_the_noise():
     cohort = small_cohort()
     noise = np.random.default_rng(0).standard_normal((SMALL.d, 2))
     expected = cohort.pooled.dense() @ START + noise
-    np.testing.assert_allclose(dps_pca.release(cohort, START, None, noise), expected, rtol=1e-12)
+    np.testing.assert_allclose(dps_pca.release(cohort.pooled, START, None, noise), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("k", "iterations"), [(1, 1), (2, 10), (3, 4)])

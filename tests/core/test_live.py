@@ -68,9 +68,9 @@ def test_noise_is_common_along_epsilon(monkeypatch):
     seen: list[np.ndarray] = []
     release = dps_pca.release
 
-    def listen(cohort, block, rows, noise):
+    def listen(moment, block, rows, noise):
         seen.append(noise.copy())
-        return release(cohort, block, rows, noise)
+        return release(moment, block, rows, noise)
 
     monkeypatch.setattr(dps_pca, "release", listen)
     results = Results(SCENE)

@@ -166,10 +166,10 @@ def test_noise_and_patients_are_common_along_epsilon_and_delta(monkeypatch, axis
     """The same draw scaled, so that curves are smooth."""
     noises, patients, release = [], [], dps_pca.release
 
-    def listen(cohort, block, rows, noise):
+    def listen(moment, block, rows, noise):
         noises.append(noise.copy())
-        patients.append(cohort.pooled.dense())
-        return release(cohort, block, rows, noise)
+        patients.append(moment.dense())
+        return release(moment, block, rows, noise)
 
     monkeypatch.setattr(dps_pca, "release", listen)
     table = sweep(replace(RECIPE, methods=(variant("dps_pca"),), swept=(axis,), repeats=1))
