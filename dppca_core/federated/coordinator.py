@@ -1,0 +1,118 @@
+"""The server's loop over rounds, whatever carries its messages, and a policy for what goes wrong."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from dppca_core import checks, power
+from dppca_core.federated import protocol
+from dppca_core.federated.exchange import ALL, ServerState
+from dppca_core.federated.message import Message
+from dppca_core.federated.plan import Plan
+from dppca_core.federated.power_rounds import PowerRounds
+from dppca_core.federated.record import Answer, Record, Round, closing_line, opening_line, round_line
+from dppca_core.types import Array
+
+# Carries a question to hospitals and returns, by hospital, an answer or why there is none (the end of a
+# sentence). Where only the sum may be seen it returns that alone, under ALL.
+Ask = Callable[[Message, Sequence[int], float], Mapping[int, Answer | str]]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What happens when a hospital fails: the run stops, or goes on with those that are left.
+
+    A hospital that failed once is asked no more in that run. fewest: hospitals below which it stops anyway.
+    wait_seconds: for the answers of one round. A secure aggregation always stops: without one hospital's
+    part, the sum has less noise than was promised. Raises ValueError for a value out of range.
+    """
+
+    on_fault: Literal["stop", "continue"] = "stop"
+    fewest: int = 2
+    wait_seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        checks.one_of(("stop", "continue"), on_fault=self.on_fault)
+        checks.whole(1, fewest=self.fewest)
+        checks.positive(wait_seconds=self.wait_seconds)
+
+
+def public_start(plan: Plan, rng: np.random.Generator) -> Array | None:
+    """A random Q(0), (d, k), for a method that iterates, else None. It reads no patients and is no secret."""
+    iterates = isinstance(protocol.exchange_of(plan), PowerRounds)
+    return power.random_start(plan.d, plan.k, rng) if iterates else None
+
+
+def run(
+    plan: Plan,
+    ask: Ask,
+    *,
+    start: Array | None,
+    policy: Policy = Policy(),
+    write: Callable[[str], None] | None = None,
+    about: Mapping[str, str] | None = None,
+) -> Record:
+    """All rounds of a plan, or as many as the policy allows; `write` gets each line of the record in turn.
+
+    To resume a run that broke off, run it again from the same start: hospitals repeat what they had sent.
+    Raises ValueError for a start that does not suit the method.
+    """
+    state, begun = protocol.start(plan, start), time.perf_counter()
+    record = Record(plan, start, about=about or {})
+    if write is not None:
+        write(opening_line(record))
+    left = list(range(plan.hospitals))
+    while state.basis is None and not record.ended:
+        done, state, ended = _round(plan, ask, state, left, policy)
+        left = [hospital for hospital in left if hospital not in done.faults]
+        record = replace(record, rounds=(*record.rounds, done), ended=ended)
+        if write is not None:
+            write(round_line(done))
+    record = replace(record, seconds=time.perf_counter() - begun)
+    if write is not None:
+        write(closing_line(record))
+    return record
+
+
+def _round(
+    plan: Plan, ask: Ask, state: ServerState, left: list[int], policy: Policy
+) -> tuple[Round, ServerState, str]:
+    """One round, the server after it, and the sentence with which the run ends here, if it does."""
+    begun = time.perf_counter()
+    question = protocol.question(plan, state)
+    answers: dict[int, Answer] = {}
+    faults: dict[int, str] = {}
+    for hospital, answer in ask(question, left, policy.wait_seconds).items():
+        if isinstance(answer, str):
+            faults[hospital] = answer
+            continue
+        try:
+            protocol.check_answer(plan, state, answer.message)
+            answers[hospital] = answer
+        except ValueError as reason:
+            faults[hospital] = str(reason)
+    summed = protocol.exchange_of(plan).summed
+    if ended := _why_over(plan, state.rounds + 1, faults, len(answers), summed, policy):
+        basis = None
+    else:
+        state = protocol.server_step(plan, state, {i: answer.message for i, answer in answers.items()})
+        basis = state.iterates[-1]
+    seconds = time.perf_counter() - begun
+    return Round(question.round, question, answers, faults, basis, seconds), state, ended
+
+
+def _why_over(
+    plan: Plan, number: int, faults: Mapping[int, str], answered: int, summed: bool, policy: Policy
+) -> str:
+    failed = "; ".join(
+        f"{'the sum' if hospital == ALL else plan.name(hospital)} {why}" for hospital, why in faults.items()
+    )
+    if faults and (summed or policy.on_fault == "stop"):
+        return f"The run ended in round {number}: {failed}."
+    if not summed and answered < policy.fewest and answered < plan.hospitals:
+        few = f"{answered} of {plan.hospitals} hospitals answered, and {policy.fewest} are needed"
+        return f"The run ended in round {number}: {few} ({failed})."
+    return ""

@@ -1,0 +1,92 @@
+"""What an exchange is: the questions and answers of one method, round by round."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dppca_core.federated.message import Arrays, Shapes
+from dppca_core.federated.plan import Plan
+from dppca_core.power import Place
+from dppca_core.types import Array, Event, Provider
+
+ALL = -1  # stands for the hospital, where an answer is that of all of them
+
+
+@dataclass(frozen=True, eq=False)
+class ServerState:
+    """Where the server stands: rounds that are over, Q and all Q(t) so far, and at the end the basis."""
+
+    rounds: int = 0
+    place: Place | None = None
+    iterates: tuple[Array, ...] = ()
+    basis: Array | None = None
+
+
+def options(plan: Plan, usual: Mapping[str, Any]) -> dict[str, Any]:
+    """The method's own parameters, the usual ones where the plan says nothing.
+
+    Raises ValueError for one that the method does not have.
+    """
+    for name in plan.own:
+        if name not in usual:
+            raise ValueError(f"{plan.method} has no option {name!r}, only {', '.join(usual)}")
+    return {**usual, **plan.own}
+
+
+@dataclass(frozen=True)
+class Exchange(ABC):
+    """One method between the hospitals and the server of a plan. Raises ValueError for a plan not its own.
+
+    `summed`: the server sees the sum of all hospitals' answers and nothing else (secure aggregation).
+    """
+
+    plan: Plan
+
+    @property
+    @abstractmethod
+    def rounds(self) -> int:
+        """How many there are."""
+
+    @property
+    @abstractmethod
+    def spends(self) -> tuple[Event, ...]:
+        """What one round costs each hospital's patients."""
+
+    @property
+    def summed(self) -> bool:
+        return False
+
+    @property
+    @abstractmethod
+    def reply(self) -> Shapes:
+        """What an answer holds."""
+
+    @abstractmethod
+    def open(self, start: Array | None) -> ServerState:
+        """Before the first round. `start`: (d, k) orthonormal, for a method that has one."""
+
+    @abstractmethod
+    def question(self, state: ServerState) -> Arrays:
+        """What the server asks in its next round."""
+
+    @abstractmethod
+    def check_question(self, arrays: Arrays) -> None:
+        """Raise ValueError for a question that a hospital must not answer."""
+
+    @abstractmethod
+    def answer(
+        self,
+        hospital: int,
+        provider: Provider,
+        arrays: Arrays,
+        own: np.random.Generator,
+        common: np.random.Generator | None,
+    ) -> Arrays:
+        """A hospital's answer, with noise of its own, or of the generator that all of them hold in common."""
+
+    @abstractmethod
+    def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
+        """The server after a round, from the answers of those hospitals that gave one."""

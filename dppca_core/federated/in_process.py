@@ -1,0 +1,60 @@
+"""All hospitals in one process: the same steps, without a network. For simulation, and to compare with."""
+
+import time
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from dppca_core.federated import coordinator, protocol
+from dppca_core.federated.exchange import ALL
+from dppca_core.federated.message import Message
+from dppca_core.federated.plan import Plan
+from dppca_core.federated.protocol import Noise, ProviderState
+from dppca_core.federated.record import Answer, Record
+from dppca_core.types import Array, Cohort
+
+
+class InProcess:
+    """Carries messages to hospitals that live here, and keeps their states."""
+
+    def __init__(self, states: Sequence[ProviderState]) -> None:
+        self.states = list(states)
+
+    def __call__(
+        self, question: Message, hospitals: Sequence[int], wait: float
+    ) -> Mapping[int, Answer | str]:
+        """Each hospital's step in turn; of a secure aggregation the sum alone."""
+        answers: dict[int, Answer] = {}
+        refused: dict[int, str] = {}
+        for hospital in hospitals:
+            begun = time.perf_counter()
+            try:
+                self.states[hospital], answer = protocol.provider_step(self.states[hospital], question)
+            except ValueError as reason:
+                refused[hospital] = f"did not answer: {reason}"
+                continue
+            answers[hospital] = Answer(answer, answer.payload, time.perf_counter() - begun)
+        if not protocol.exchange_of(self.states[0].plan).summed:
+            return {**answers, **refused}
+        return refused or {ALL: added(list(answers.values()))}
+
+
+def added(answers: Sequence[Answer]) -> Answer:
+    """What an ideal secure aggregation hands to the server: the sum of all, and of none of them."""
+    first = answers[0].message
+    arrays = {name: np.sum([a.message.arrays[name] for a in answers], axis=0) for name in first.arrays}
+    message = Message(first.run, first.round, arrays)
+    return Answer(message, message.payload, max(answer.seconds for answer in answers))
+
+
+def simulate(
+    plan: Plan, cohort: Cohort, noise: Sequence[Noise], start: Array | None, **own: object
+) -> tuple[Record, tuple[ProviderState, ...]]:
+    """A whole run in this process: its record, and each hospital's state afterwards.
+
+    `own`: as for `coordinator.run`. Raises ValueError where plan and cohort do not fit.
+    """
+    given = zip(cohort, noise, strict=True)
+    carried = InProcess([ProviderState(i, plan, *one) for i, one in enumerate(given)])
+    record = coordinator.run(plan, carried, start=start, **own)  # type: ignore[arg-type]
+    return record, tuple(carried.states)

@@ -1,0 +1,79 @@
+"""A message between a hospital and the server: named arrays, shapes and types checked on arrival."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+class Shape(NamedTuple):
+    """What an array must be: its type, as NumPy names it, and its shape."""
+
+    dtype: str
+    shape: tuple[int, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of such an array."""
+        return int(np.dtype(self.dtype).itemsize * np.prod(self.shape, dtype=np.int64))
+
+
+Shapes = Mapping[str, Shape]
+
+
+@dataclass(frozen=True, eq=False)
+class Message:
+    """Arrays by name, of one round (1, 2, ...) of one run."""
+
+    run: str
+    round: int
+    arrays: Arrays = field(repr=False)
+
+    @property
+    def payload(self) -> int:
+        """Bytes of the arrays themselves."""
+        return sum(array.nbytes for array in self.arrays.values())
+
+    @property
+    def digest(self) -> str:
+        """A fingerprint of names, types, shapes and every bit."""
+        seen = hashlib.sha256(f"{self.run} {self.round}".encode())
+        for name in sorted(self.arrays):
+            array = np.ascontiguousarray(self.arrays[name])
+            seen.update(f"{name} {array.dtype.str} {array.shape}".encode())
+            seen.update(array.tobytes())
+        return seen.hexdigest()
+
+
+def check(message: Message, run: str, number: int, expected: Shapes) -> None:
+    """Raise ValueError, as the end of a sentence, unless the message is of this round and holds just these.
+
+    Numbers must be finite. Nothing is converted: another type is another message.
+    """
+    if message.run != run:
+        raise ValueError("sent a message of another run")
+    if message.round != number:
+        raise ValueError(f"sent a message of round {message.round} in round {number}")
+    if set(message.arrays) != set(expected):
+        raise ValueError(f"sent {_listed(message.arrays)} instead of {_listed(expected)}")
+    for name, (dtype, shape) in expected.items():
+        array = message.arrays[name]
+        if array.dtype != np.dtype(dtype) or array.shape != shape:
+            found = f"{array.dtype} of shape {array.shape}"
+            raise ValueError(f"sent {name} as {found} instead of {dtype} of shape {shape}")
+        if not np.isfinite(array).all():
+            raise ValueError(f"sent {name} with numbers that are not finite")
+
+
+def _listed(names: Mapping[str, object]) -> str:
+    return ", ".join(sorted(names)) or "nothing"
+
+
+def most_bytes(expected: Shapes) -> int:
+    """Bytes of the arrays of such a message: a larger one need not be read at all."""
+    return sum(shape.bytes for shape in expected.values())

@@ -1,0 +1,154 @@
+"""Methods of one round: every hospital sends what it made of its own patients, and nothing is asked.
+
+A symmetric (d, d) matrix travels as its upper triangle, d (d + 1)/2 numbers.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dppca_core import checks
+from dppca_core.federated.exchange import Exchange, ServerState, options
+from dppca_core.federated.message import Arrays, Shape, Shapes
+from dppca_core.methods import dpdis_pca, federated_projector
+from dppca_core.types import Array, Event, Provider
+
+
+def packed(symmetric: Array) -> Array:
+    """The upper triangle with its diagonal, row by row."""
+    return symmetric[np.triu_indices(len(symmetric))]
+
+
+def unpacked(triangle: Array, d: int) -> Array:
+    """The symmetric (d, d) matrix of an upper triangle."""
+    whole = np.zeros((d, d))
+    whole[np.triu_indices(d)] = triangle
+    whole += np.triu(whole, 1).T
+    return whole
+
+
+@dataclass(frozen=True)
+class OneRound(Exchange):
+    """No question, one answer."""
+
+    @property
+    def rounds(self) -> int:
+        return 1
+
+    def open(self, start: Array | None) -> ServerState:
+        return ServerState()
+
+    def question(self, state: ServerState) -> Arrays:
+        return {}
+
+    def check_question(self, arrays: Arrays) -> None:
+        if arrays:
+            raise ValueError(f"asked with {', '.join(sorted(arrays))} where nothing is asked")
+
+    def _sizes(self, answers: Mapping[int, Arrays]) -> list[int]:
+        return [self.plan.sizes[hospital] for hospital in sorted(answers)]
+
+
+@dataclass(frozen=True)
+class CompressedMoments(OneRound):
+    """DPdisPCA. Options: rank, weights, decomposition, noise, as for `dpdis_pca.fit`."""
+
+    def __post_init__(self) -> None:
+        own, plan = self._own, self.plan
+        checks.whole(plan.k, plan.d, rank=own["rank"])
+        checks.one_of(("eigh", "svd"), decomposition=own["decomposition"])
+        dpdis_pca.shares(plan.sizes, plan.budget, own["weights"])
+
+    @cached_property
+    def _own(self) -> dict[str, Any]:
+        usual = {"rank": None, "weights": None, "decomposition": "eigh", "noise": None}
+        own = options(self.plan, usual)
+        return own | {"rank": min(2 * self.plan.k, self.plan.d) if own["rank"] is None else own["rank"]}
+
+    @property
+    def spends(self) -> tuple[Event, ...]:
+        return dpdis_pca.spends(self.plan.budget)
+
+    @property
+    def reply(self) -> Shapes:
+        d, rank = self.plan.d, self._own["rank"]
+        if rank == d:
+            return {"moment": Shape("float64", (d * (d + 1) // 2,))}
+        return {"directions": Shape("float64", (d, rank))}
+
+    def answer(
+        self,
+        hospital: int,
+        provider: Provider,
+        arrays: Arrays,
+        own: np.random.Generator,
+        common: np.random.Generator | None,
+    ) -> Arrays:
+        of = self._own
+        sent = dpdis_pca.message(
+            *(provider, self.plan.budget, own), of["rank"], of["decomposition"], of["noise"]
+        )
+        return {"moment": packed(sent)} if of["rank"] == self.plan.d else {"directions": sent}
+
+    def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
+        share = dpdis_pca.shares(self._sizes(answers), self.plan.budget, self._own["weights"])
+        full = "moment" in self.reply
+        parts = (
+            unpacked(answers[i]["moment"], self.plan.d) if full else answers[i]["directions"]
+            for i in sorted(answers)
+        )
+        basis = dpdis_pca.combine(parts, share, self.plan.k, self._own["decomposition"])
+        return ServerState(1, None, (basis,), basis)
+
+
+@dataclass(frozen=True)
+class AveragedProjectors(OneRound):
+    """Averaged projectors. Options: spike, variance, constant, send, as for `federated_projector.fit`."""
+
+    def __post_init__(self) -> None:
+        own = self._own
+        federated_projector.check(own["send"], own["spike"], own["variance"], own["constant"])
+
+    @cached_property
+    def _own(self) -> dict[str, Any]:
+        usual = {"spike": None, "variance": None, "constant": None, "send": "projector"}
+        return options(self.plan, usual)
+
+    @property
+    def spends(self) -> tuple[Event, ...]:
+        return federated_projector.spends(
+            self.plan.budget, spike=self._own["spike"], variance=self._own["variance"]
+        )
+
+    @property
+    def reply(self) -> Shapes:
+        d, k = self.plan.d, self.plan.k
+        whole = self._own["send"] == "projector"
+        matrix = Shape("float64", (d * (d + 1) // 2,) if whole else (d, k))
+        return {"projector" if whole else "basis": matrix, "worth": Shape("float64", (3,))}
+
+    def answer(
+        self,
+        hospital: int,
+        provider: Provider,
+        arrays: Arrays,
+        own: np.random.Generator,
+        common: np.random.Generator | None,
+    ) -> Arrays:
+        sent = federated_projector.message(provider, self.plan.k, self.plan.budget, own, **self._own)
+        worth = np.array([sent.std, sent.spike, sent.variance])
+        if self._own["send"] == "basis":
+            return {"basis": sent.matrix, "worth": worth}
+        return {"projector": packed(sent.matrix), "worth": worth}
+
+    def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
+        sent = []
+        for i in sorted(answers):
+            one = answers[i]
+            matrix = unpacked(one["projector"], self.plan.d) if "projector" in one else one["basis"]
+            sent.append(federated_projector.Sent(matrix, *(float(number) for number in one["worth"])))
+        basis, _ = federated_projector.combine(sent, self._sizes(answers), self.plan.k)
+        return ServerState(1, None, (basis,), basis)

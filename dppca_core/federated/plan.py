@@ -1,0 +1,109 @@
+"""What hospitals and server agreed on before a run: public, and the same at all of them.
+
+Each hospital keeps its own copy and answers nothing else: a server cannot change the method, the noise, the
+number of rounds or another hospital's size by asking.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from dppca_core import checks
+from dppca_core.types import Budget
+
+Option = float | int | str | None
+MOST_HOSPITALS = 10_000
+_RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")  # it names files
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run: its name, method, hospitals' public sizes, d, k, budget, and the method's own parameters.
+
+    `names` are the hospitals', for sentences; "Hospital 1", ... where there are none. Raises ValueError for
+    a field out of its range.
+    """
+
+    run: str
+    method: str
+    sizes: tuple[int, ...]
+    d: int
+    k: int
+    budget: Budget
+    options: tuple[tuple[str, Option], ...] = ()
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.run, str) or not _RUN.fullmatch(self.run):
+            raise ValueError(f"run must be 1 to 64 letters, digits, - and _, got {self.run!r}")
+        checks.instance(str, method=self.method)
+        checks.instance(Budget, budget=self.budget)
+        checks.whole(2, d=self.d)
+        checks.whole(1, self.d - 1, k=self.k)
+        checks.whole(1, MOST_HOSPITALS, hospitals=len(self.sizes))
+        for size in self.sizes:
+            checks.whole(1, sizes=size)
+        if self.names and len(self.names) != len(self.sizes):
+            raise ValueError(f"names must be one for each of {len(self.sizes)} hospitals, got {self.names!r}")
+        for name in self.names:
+            checks.instance(str, names=name)
+
+    @property
+    def hospitals(self) -> int:
+        """N."""
+        return len(self.sizes)
+
+    @property
+    def own(self) -> dict[str, Option]:
+        """The method's own parameters."""
+        return dict(self.options)
+
+    def name(self, hospital: int) -> str:
+        """What a hospital is called in a sentence."""
+        return self.names[hospital] if self.names else f"Hospital {hospital + 1}"
+
+    @property
+    def digest(self) -> str:
+        """A fingerprint: equal exactly for equal plans."""
+        return hashlib.sha256(json.dumps(to_dict(self), sort_keys=True).encode()).hexdigest()
+
+
+def to_dict(plan: Plan) -> dict[str, Any]:
+    """What JSON can hold; `from_dict` gives the same plan back."""
+    own: dict[str, Any] = {"options": plan.own, "sizes": list(plan.sizes), "names": list(plan.names)}
+    return asdict(plan) | own
+
+
+def from_dict(plain: object) -> Plan:
+    """The plan. Raises ValueError naming what is unknown, missing or unsuitable."""
+    given = _fields("plan", plain, Plan)
+    budget = Budget(**_fields("budget", given["budget"], Budget))
+    options = given.get("options", {})
+    if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
+        raise ValueError(f"options must be an object, got {options!r}")
+    for name, value in options.items():
+        if value is not None and not isinstance(value, int | float | str):
+            raise ValueError(f"{name} must be a number or a word, got {value!r}")
+    lists = {}
+    for name in ("sizes", "names"):
+        if not isinstance(given.get(name, []), list):
+            raise ValueError(f"{name} must be a list, got {given[name]!r}")
+        lists[name] = tuple(given.get(name, []))
+    return Plan(**given | lists | {"budget": budget, "options": tuple(sorted(options.items()))})
+
+
+def _fields(what: str, plain: object, kind: type[Plan] | type[Budget]) -> dict[str, Any]:
+    if not isinstance(plain, Mapping):
+        raise ValueError(f"{what} must be an object, got {plain!r}")
+    known = [field.name for field in fields(kind)]
+    for name in plain:
+        if name not in known:
+            raise ValueError(f"{what} has no {name!r}")
+    needed = ("run", "method", "sizes", "d", "k", "budget") if kind is Plan else ("epsilon", "delta")
+    for name in needed:
+        if name not in plain:
+            raise ValueError(f"{what} must have {name}")
+    return dict(plain)

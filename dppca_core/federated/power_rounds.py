@@ -1,0 +1,136 @@
+"""DPS-PCA between hospitals: T rounds of noisy products (`methods.dps_pca`).
+
+Down: the rows of Q that are not zero, (m, k), and which these are, (m,). Up: H_i = S_i Q + G_i/n_i, (d, k).
+A hospital answers only where Q has orthonormal columns: the sensitivity is proved for those, and a server
+that asked with longer ones would see through the noise.
+
+With secure aggregation a hospital contributes n_i H_i, with G_i ~ N(0, sigma^2/N), to a sum of which the
+server sees the total alone. That takes all hospitals: without one, the sum has too little noise.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dppca_core import checks, linalg, power
+from dppca_core.federated.exchange import ALL, Exchange, ServerState, options
+from dppca_core.federated.message import Arrays, Shape, Shapes
+from dppca_core.methods import dps_pca
+from dppca_core.types import Array, Event, Provider, Release
+
+
+@dataclass(frozen=True)
+class PowerRounds(Exchange):
+    """Options: iterations, s_hat, burn_in, provider_noise, as for `dps_pca.fit`."""
+
+    def __post_init__(self) -> None:
+        own, plan = self._own, self.plan
+        checks.whole(1, power.MOST_STEPS, iterations=own["iterations"])
+        checks.whole(plan.k, plan.d, s_hat=own["s_hat"])
+        checks.whole(0, burn_in=own["burn_in"])
+        checks.one_of(dps_pca.PROVIDER_NOISE, provider_noise=own["provider_noise"])
+
+    @cached_property
+    def _own(self) -> dict[str, Any]:
+        usual = {"iterations": 10, "s_hat": None, "burn_in": 2, "provider_noise": "independent"}
+        own = options(self.plan, usual)
+        return own | {"s_hat": self.plan.d if own["s_hat"] is None else own["s_hat"]}
+
+    @property
+    def rounds(self) -> int:
+        return int(self._own["iterations"])
+
+    @property
+    def provider_noise(self) -> str:
+        """Whether hospitals' noise is "independent", "shared" or for "secure-aggregation"."""
+        return str(self._own["provider_noise"])
+
+    @property
+    def spends(self) -> tuple[Event, ...]:
+        """One Gaussian release; the rounds together are `dps_pca.spends`."""
+        (whole,) = dps_pca.spends(self.plan.budget, k=self.plan.k, iterations=self.rounds)
+        assert isinstance(whole, Release)
+        return (Release(whole.noise_multiplier),)
+
+    @property
+    def summed(self) -> bool:
+        return self.provider_noise == "secure-aggregation"
+
+    @property
+    def reply(self) -> Shapes:
+        name = "weighted product" if self.summed else "product"
+        return {name: Shape("float64", (self.plan.d, self.plan.k))}
+
+    def noise_std(self, hospital: int) -> float:
+        """std of each entry of G_i/n_i in one hospital's H_i."""
+        sigma = dps_pca.sum_noise_std(self.plan.budget, k=self.plan.k, iterations=self.rounds)
+        share = self.plan.hospitals**-0.5 if self.summed else 1.0
+        return sigma * share / self.plan.sizes[hospital]
+
+    def open(self, start: Array | None) -> ServerState:
+        if start is None:
+            raise ValueError("start must be given: the iteration begins at a basis that all hospitals see")
+        checks.orthonormal(self.plan.d, self.plan.k, start=start)
+        place = power.kept(start, self._kept(0))
+        return ServerState(place=place, iterates=(place.full,))
+
+    def question(self, state: ServerState) -> Arrays:
+        assert state.place is not None
+        rows = np.arange(self.plan.d) if state.place.rows is None else state.place.rows
+        return {"block": state.place.block, "rows": rows.astype(np.int64)}
+
+    def check_question(self, arrays: Arrays) -> None:
+        d, k = self.plan.d, self.plan.k
+        if set(arrays) != {"block", "rows"}:
+            raise ValueError(f"asked with {', '.join(sorted(arrays)) or 'nothing'} instead of block, rows")
+        block, rows = arrays["block"], arrays["rows"]
+        if rows.dtype != np.int64 or rows.ndim != 1 or not k <= len(rows) <= d:
+            raise ValueError(f"asked for rows as {rows.dtype} of shape {rows.shape}")
+        if not ((rows >= 0).all() and (rows < d).all() and (np.diff(rows) > 0).all()):
+            raise ValueError(f"asked for rows that are not ascending within {d}")
+        if block.dtype != np.float64:
+            raise ValueError(f"asked with a block of {block.dtype}")
+        try:
+            checks.orthonormal(len(rows), k, block=block)
+        except ValueError as reason:
+            raise ValueError(f"asked with a block that a hospital must not answer: {reason}") from None
+
+    def answer(
+        self,
+        hospital: int,
+        provider: Provider,
+        arrays: Arrays,
+        own: np.random.Generator,
+        common: np.random.Generator | None,
+    ) -> Arrays:
+        block, rows = arrays["block"], arrays["rows"]
+        if self.provider_noise == "shared" and common is None:
+            raise ValueError("cannot share its noise: hospitals have no generator in common")
+        drawn = common if self.provider_noise == "shared" and common is not None else own
+        noise = drawn.standard_normal((self.plan.d, self.plan.k)) * self.noise_std(hospital)
+        some = None if len(rows) == self.plan.d else rows
+        product = dps_pca.release(provider.moment, block, some, noise)
+        return {"weighted product": product * provider.n} if self.summed else {"product": product}
+
+    def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
+        if self.summed:
+            mean = answers[ALL]["weighted product"] / sum(self.plan.sizes)
+        else:
+            whole = sum(self.plan.sizes[hospital] for hospital in answers)
+            mean = np.zeros((self.plan.d, self.plan.k))
+            for hospital in sorted(answers):  # in one order, so that sums are the same to the bit
+                mean += answers[hospital]["product"] * (self.plan.sizes[hospital] / whole)
+        place = power.advance(mean, self._kept(state.rounds + 1))
+        basis = None
+        if state.rounds + 1 == self.rounds:
+            basis = linalg.orthonormalise(place.full)
+        full = place.full if basis is None else basis
+        return ServerState(state.rounds + 1, place, (*state.iterates, full), basis)
+
+    def _kept(self, number: int) -> int:
+        """Rows kept in the basis after round `number`; 0 is the start."""
+        burn_in = self._own["burn_in"]
+        return self.plan.d if burn_in > 0 and number <= burn_in else int(self._own["s_hat"])

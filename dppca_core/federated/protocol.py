@@ -1,0 +1,179 @@
+"""The two steps: what a hospital does with a question, and what the server does with the answers.
+
+Plain functions from a state to the next one. The simulation calls them in one process, the network calls
+them in many: there is no other implementation.
+
+A hospital's state (its patients' moment, its noise, what it has spent and sent) never leaves it; only the
+`Message` that `provider_step` returns does. It answers each round once: asked the same again, as after a
+restart, it repeats its message bit for bit and pays nothing; asked something else in that round, it refuses.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from dppca_core import accounting
+from dppca_core.federated import message
+from dppca_core.federated.exchange import ALL, Exchange, ServerState
+from dppca_core.federated.message import Message
+from dppca_core.federated.one_round import AveragedProjectors, CompressedMoments
+from dppca_core.federated.plan import Plan
+from dppca_core.federated.power_rounds import PowerRounds
+from dppca_core.types import Array, Budget, Event, Provider
+
+EXCHANGES: dict[str, type[Exchange]] = {
+    "dps_pca": PowerRounds,
+    "dpdis_pca": CompressedMoments,
+    "federated_projector": AveragedProjectors,
+}
+_SLACK = 1e-9  # relative, of a limit: composing exactly what was calibrated exactly leaves rounding
+
+
+class Silent(np.random.Generator):
+    """Draws zeros where noise is drawn: to test without noise, never for patients."""
+
+    def standard_normal(self, size=None, dtype=np.float64, out=None):  # type: ignore[no-untyped-def]
+        return np.zeros(() if size is None else size, dtype)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Where a hospital's noise comes from: the operating system's entropy, unless it is a simulation.
+
+    seed: of a simulation's noise, anew for each round. shared: a seed that all hospitals hold, for noise
+    "shared" as printed. silent: no noise at all.
+    """
+
+    seed: tuple[int, ...] | None = None
+    shared: tuple[int, ...] | None = None
+    silent: bool = False
+
+    def own(self, number: int) -> np.random.Generator:
+        """The generator of one round, this hospital's own."""
+        if self.silent:
+            return Silent(np.random.PCG64(0))
+        return np.random.default_rng() if self.seed is None else np.random.default_rng([*self.seed, number])
+
+    def common(self, number: int) -> np.random.Generator | None:
+        """The generator of one round that all hospitals hold."""
+        if self.silent:
+            return Silent(np.random.PCG64(0))
+        return None if self.shared is None else np.random.default_rng([*self.shared, number])
+
+
+class Sent(NamedTuple):
+    """A round that was answered: the fingerprint of its question, and the answer."""
+
+    question: str
+    answer: Message
+
+
+@dataclass(frozen=True, eq=False)
+class ProviderState:
+    """One hospital in one run.
+
+    limit: what all runs together may spend of its patients' privacy, by default the plan's budget. spent: the
+    events so far, by run and round, those of earlier runs too. sent: the answers of this run by round.
+    Raises ValueError where patients and plan do not fit.
+    """
+
+    hospital: int
+    plan: Plan
+    provider: Provider = field(repr=False)
+    noise: Noise = field(default=Noise(), repr=False)
+    limit: Budget | None = None
+    spent: Mapping[tuple[str, int], tuple[Event, ...]] = field(default_factory=dict)
+    sent: Mapping[int, Sent] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        plan, name = self.plan, self.plan.name(self.hospital)
+        if self.provider.n != plan.sizes[self.hospital]:
+            raise ValueError(
+                f"{name} has {self.provider.n:,} patients where the plan says {plan.sizes[self.hospital]:,}"
+            )
+        if self.provider.moment.features != plan.d:
+            raise ValueError(
+                f"{name} has {self.provider.moment.features} features where the plan says {plan.d}"
+            )
+
+
+def exchange_of(plan: Plan) -> Exchange:
+    """The exchange of a plan's method. Raises ValueError for a method without one, or unsuitable options."""
+    if plan.method not in EXCHANGES:
+        raise ValueError(f"method must be one of {', '.join(EXCHANGES)}, got {plan.method!r}")
+    return EXCHANGES[plan.method](plan)
+
+
+def provider_step(state: ProviderState, question: Message) -> tuple[ProviderState, Message]:
+    """A hospital's next state, and its answer. The only step that reads private rows.
+
+    Raises ValueError, and leaves nothing spent, for a question of another run, out of turn, with other arrays
+    than the method asks, or beyond the hospital's limit.
+    """
+    plan, number = state.plan, question.round
+    exchange, me = exchange_of(plan), plan.name(state.hospital)
+    if question.run != plan.run:
+        raise ValueError(f"{me} did not agree to run {question.run!r}")
+    if number in state.sent:
+        if state.sent[number].question != question.digest:
+            raise ValueError(f"{me} has answered round {number} already, to another question")
+        return state, state.sent[number].answer
+    if number != len(state.sent) + 1 or number > exchange.rounds:
+        expected = min(len(state.sent) + 1, exchange.rounds)
+        raise ValueError(f"{me} was asked for round {number}, its next is {expected} of {exchange.rounds}")
+    try:
+        exchange.check_question(question.arrays)
+    except ValueError as reason:
+        raise ValueError(f"{me} was {reason}") from None
+    limit = state.limit or plan.budget
+    spent = {**state.spent, (plan.run, number): exchange.spends}
+    epsilon = accounting.epsilon_of((event for events in spent.values() for event in events), limit.delta)
+    if epsilon > limit.epsilon * (1 + _SLACK):
+        raise ValueError(
+            f"{me} would have spent ε = {epsilon:.4g} with round {number}; its limit is {limit.epsilon:.4g} "
+            f"at δ = {limit.delta:g}"
+        )
+    drawn = state.noise.own(number), state.noise.common(number)
+    arrays = exchange.answer(state.hospital, state.provider, question.arrays, *drawn)
+    answer = Message(plan.run, number, arrays)
+    sent = {**state.sent, number: Sent(question.digest, answer)}
+    return replace(state, spent=spent, sent=sent), answer
+
+
+def start(plan: Plan, basis: Array | None = None) -> ServerState:
+    """The server before the first round. `basis`: Q(0), (d, k), for a method that iterates."""
+    return exchange_of(plan).open(basis)
+
+
+def question(plan: Plan, state: ServerState) -> Message:
+    """What the server asks all hospitals next."""
+    return Message(plan.run, state.rounds + 1, exchange_of(plan).question(state))
+
+
+def check_answer(plan: Plan, state: ServerState, answer: Message) -> None:
+    """Raise ValueError, as the end of a sentence about its sender, for an answer that must not be used."""
+    message.check(answer, plan.run, state.rounds + 1, exchange_of(plan).reply)
+
+
+def server_step(plan: Plan, state: ServerState, answers: Mapping[int, Message]) -> ServerState:
+    """The server after one more round; its `basis` is there after the last.
+
+    `answers` by hospital; of a secure aggregation the one sum, under `ALL`. Hospitals without an answer are
+    left out: the others' weights then add up to one. Raises ValueError for no answer, one that does not
+    check, or a run that is over.
+    """
+    exchange = exchange_of(plan)
+    if state.basis is not None:
+        raise ValueError(f"run {plan.run} is over after {state.rounds} rounds")
+    allowed = {ALL} if exchange.summed else set(range(plan.hospitals))
+    if not answers or not set(answers) <= allowed:
+        raise ValueError(f"answers must be of hospitals of the plan, got {sorted(answers)}")
+    for hospital, answer in answers.items():
+        try:
+            check_answer(plan, state, answer)
+        except ValueError as reason:
+            name = "The sum" if hospital == ALL else plan.name(hospital)
+            raise ValueError(f"{name} {reason}") from None
+    return exchange.combine(state, {hospital: answer.arrays for hospital, answer in answers.items()})

@@ -1,0 +1,231 @@
+"""What the server saw of a run, as JSON lines: the plan, a line for each round as it ends, and the end.
+
+{"kind": "plan", "plan": {...}, "start": ARRAY or null, "about": {...}}
+{"kind": "round", "round": 1, "seconds": 0.02, "question": {NAME: ARRAY}, "basis": ARRAY or null, "answers":
+ {"0": {"arrays": {NAME: ARRAY}, "wire_bytes": 488, "seconds": 0.01}}, "faults": {"2": "did not answer ..."}}
+{"kind": "end", "seconds": 0.1, "ended": ""}
+
+ARRAY is {"dtype": "float64", "shape": [30, 2], "data": BASE64 of the little-endian numbers, row by row}.
+Messages carry their noise already, so that a record holds nothing that the server did not see.
+"""
+
+import base64
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dppca_core import checks
+from dppca_core.federated.exchange import ALL
+from dppca_core.federated.message import Arrays, Message, check
+from dppca_core.federated.plan import Plan, from_dict, to_dict
+from dppca_core.federated.protocol import exchange_of
+from dppca_core.types import Array
+
+MOST_CHARACTERS = 200 * 2**20
+_DTYPES = ("float64", "int64")
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """One hospital's answer as it arrived: bytes on the wire, and seconds from the question."""
+
+    message: Message
+    wire_bytes: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One round: what was asked, what came back by hospital, who failed and why, the basis after it."""
+
+    number: int
+    question: Message
+    answers: Mapping[int, Answer]
+    faults: Mapping[int, str]
+    basis: Array | None
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """A run. `ended`: empty for one that came to its end, else the sentence that says why it did not."""
+
+    plan: Plan
+    start: Array | None
+    rounds: tuple[Round, ...] = ()
+    ended: str = ""
+    seconds: float = 0.0
+    about: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def basis(self) -> Array | None:
+        """The result, (d, k); None where the run ended before."""
+        whole = not self.ended and len(self.rounds) == exchange_of(self.plan).rounds
+        return self.rounds[-1].basis if whole else None
+
+
+def opening_line(record: Record) -> str:
+    """The record's first line."""
+    start = None if record.start is None else _pack(record.start)
+    return _line(kind="plan", plan=to_dict(record.plan), start=start, about=dict(record.about))
+
+
+def round_line(done: Round) -> str:
+    """The line of one round."""
+    answers = {
+        str(hospital): {
+            "arrays": _packed(answer.message.arrays),
+            "wire_bytes": answer.wire_bytes,
+            "seconds": round(answer.seconds, 6),
+        }
+        for hospital, answer in done.answers.items()
+    }
+    return _line(
+        kind="round",
+        round=done.number,
+        seconds=round(done.seconds, 6),
+        question=_packed(done.question.arrays),
+        basis=None if done.basis is None else _pack(done.basis),
+        answers=answers,
+        faults={str(hospital): sentence for hospital, sentence in done.faults.items()},
+    )
+
+
+def closing_line(record: Record) -> str:
+    """The record's last line."""
+    return _line(kind="end", seconds=round(record.seconds, 6), ended=record.ended)
+
+
+def lines(record: Record) -> Iterator[str]:
+    """The whole record, line by line."""
+    yield opening_line(record)
+    yield from map(round_line, record.rounds)
+    yield closing_line(record)
+
+
+def read(text: str) -> Record:
+    """The record in JSON lines. Without an end it is of a run that was broken off.
+
+    Raises ValueError, with the number of the line, for anything that is not such a record.
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise ValueError(f"a record may have {MOST_CHARACTERS:,} characters, got {len(text):,}")
+    given = [line for line in text.splitlines() if line.strip()]
+    if not given:
+        raise ValueError("a record must have lines, got none")
+    plan, start, about = None, None, {}
+    rounds: list[Round] = []
+    ended, seconds = "The server stopped before the run came to its end.", 0.0
+    for number, line in enumerate(given, 1):
+        try:
+            plain = _object(json.loads(line))
+            if plan is None:
+                _keys(plain, "plan", "plan", "start", "about")
+                plan = from_dict(plain["plan"])
+                start = _basis(plain["start"], plan)
+                about = {str(key): str(value) for key, value in _object(plain["about"]).items()}
+            elif number == len(given) and plain.get("kind") == "end":
+                _keys(plain, "end", "seconds", "ended")
+                ended, seconds = str(plain["ended"]), _seconds(plain["seconds"])
+            else:
+                rounds.append(_round(plain, plan, len(rounds) + 1))
+        except (ValueError, TypeError, RecursionError) as reason:
+            words = "it is not JSON" if isinstance(reason, json.JSONDecodeError) else str(reason)
+            raise ValueError(f"line {number} is not of a record: {words}") from None
+    assert plan is not None  # the first line is a plan, or was refused
+    return Record(plan, start, tuple(rounds), ended, seconds, about)
+
+
+def _line(**plain: object) -> str:
+    return json.dumps(plain, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+
+
+def _packed(arrays: Arrays) -> dict[str, Any]:
+    return {name: _pack(array) for name, array in arrays.items()}
+
+
+def _pack(array: NDArray[Any]) -> dict[str, Any]:
+    numbers = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    data = base64.b64encode(numbers.tobytes()).decode("ascii")
+    return {"dtype": array.dtype.name, "shape": list(array.shape), "data": data}
+
+
+def _unpack(plain: object) -> NDArray[Any]:
+    given = _object(plain)
+    checks.one_of(_DTYPES, dtype=given.get("dtype", ""))
+    shape = given.get("shape")
+    if not isinstance(shape, list) or len(shape) > 2:
+        raise ValueError(f"shape must be a list of at most two, got {shape!r}")
+    for length in shape:
+        checks.whole(0, 10**8, shape=length)
+    data = base64.b64decode(str(given.get("data")), validate=True)
+    kind = np.dtype(given["dtype"])
+    if len(data) != kind.itemsize * int(np.prod(shape, dtype=np.int64)):
+        raise ValueError(f"data must hold {shape} numbers, got {len(data)} bytes")
+    return np.frombuffer(data, kind.newbyteorder("<")).astype(kind).reshape(shape)
+
+
+def _arrays(plain: object) -> Arrays:
+    return {str(name): _unpack(value) for name, value in _object(plain).items()}
+
+
+def _round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
+    _keys(plain, "round", "round", "seconds", "question", "basis", "answers", "faults")
+    exchange = exchange_of(plan)
+    if plain["round"] != number or number > exchange.rounds:
+        raise ValueError(f"round must be {min(number, exchange.rounds)}, got {plain['round']!r}")
+    asked = Message(plan.run, number, _arrays(plain["question"]))
+    exchange.check_question(asked.arrays)
+    answers = {}
+    for hospital, given in _object(plain["answers"]).items():
+        _keys(given, None, "arrays", "wire_bytes", "seconds")
+        checks.not_negative(wire_bytes=given["wire_bytes"])
+        answer = Message(plan.run, number, _arrays(given["arrays"]))
+        from_whom = _hospital(hospital, plan, exchange.summed)
+        check(answer, plan.run, number, exchange.reply)
+        answers[from_whom] = Answer(answer, int(given["wire_bytes"]), _seconds(given["seconds"]))
+    faults = {
+        _hospital(key, plan, exchange.summed): str(why) for key, why in _object(plain["faults"]).items()
+    }
+    basis = _basis(plain["basis"], plan)
+    return Round(number, asked, answers, faults, basis, _seconds(plain["seconds"]))
+
+
+def _hospital(key: str, plan: Plan, summed: bool) -> int:
+    known = {str(hospital): hospital for hospital in range(plan.hospitals)}
+    if summed:
+        known[str(ALL)] = ALL
+    if key not in known:
+        raise ValueError(f"hospital must be one of {plan.hospitals}, got {key!r}")
+    return known[key]
+
+
+def _basis(plain: object, plan: Plan) -> Array | None:
+    if plain is None:
+        return None
+    basis = _unpack(plain)
+    checks.orthonormal(plan.d, plan.k, basis=basis)
+    return basis
+
+
+def _seconds(plain: object) -> float:
+    checks.not_negative(seconds=plain)  # type: ignore[arg-type]
+    return float(plain)  # type: ignore[arg-type]
+
+
+def _object(plain: object) -> dict[str, Any]:
+    if not isinstance(plain, dict):
+        raise ValueError(f"it must be an object, got {str(plain)[:40]!r}")
+    return plain
+
+
+def _keys(plain: dict[str, Any], kind: str | None, *names: str) -> None:
+    if kind is not None and plain.get("kind") != kind:
+        raise ValueError(f"kind must be {kind}, got {plain.get('kind')!r}")
+    wanted = {*names, *([] if kind is None else ["kind"])}
+    if set(plain) != wanted:
+        raise ValueError(f"it must have {', '.join(sorted(wanted))}, got {', '.join(sorted(plain))[:80]}")
