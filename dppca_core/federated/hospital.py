@@ -69,7 +69,7 @@ def _prefixed(answer: Message) -> dict[str, np.ndarray]:
 def _read(state: ProviderState, folder: Path, number: int) -> Sent:
     path = _file(state, folder, number)
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
             arrays = {n.removeprefix("array "): stored[n] for n in stored.files if n.startswith("array ")}
             return Sent(str(stored["question"]), Message(state.plan.run, number, arrays))
     except Exception as reason:  # a damaged archive fails in many ways

@@ -53,13 +53,13 @@ class Noise:
     def own(self, number: int) -> np.random.Generator:
         """The generator of one round, this hospital's own."""
         if self.silent:
-            return Silent(np.random.PCG64(0))
+            return Silent(np.random.default_rng(0).bit_generator)
         return np.random.default_rng() if self.seed is None else np.random.default_rng([*self.seed, number])
 
     def common(self, number: int) -> np.random.Generator | None:
         """The generator of one round that all hospitals hold."""
         if self.silent:
-            return Silent(np.random.PCG64(0))
+            return Silent(np.random.default_rng(0).bit_generator)
         return None if self.shared is None else np.random.default_rng([*self.shared, number])
 
 
