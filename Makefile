@@ -23,7 +23,8 @@ test: chromium
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
-	CHROMIUM="$$(scripts/find-chromium)" OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not browser" -n auto --dist loadfile
+	CHROMIUM="$$(scripts/find-chromium)" OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m browser
 
 bench: chromium
 	$(BIN)/python -m benchmarks.kernels
