@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def positive(**named: float) -> None:
+def positive(**named: object) -> None:
     """Raise ValueError unless every value is positive and finite."""
     for name, value in named.items():
         if not 0 < _number(name, value) < math.inf:
             raise ValueError(f"{name} must be positive and finite, got {value!r}")
 
 
-def within(low: float, high: float, **named: float) -> None:
+def within(low: float, high: float, **named: object) -> None:
     """Raise ValueError unless every value is a number in [low, high]."""
     for name, value in named.items():
         if not low <= _number(name, value) <= high:
@@ -33,21 +33,21 @@ def _number(name: str, value: object) -> float:
         return math.inf
 
 
-def not_negative(**named: float) -> None:
+def not_negative(**named: object) -> None:
     """Raise ValueError unless every value is at least zero and finite."""
     for name, value in named.items():
         if not 0 <= _number(name, value) < math.inf:
             raise ValueError(f"{name} must be at least 0 and finite, got {value!r}")
 
 
-def inside_unit_interval(**named: float) -> None:
+def inside_unit_interval(**named: object) -> None:
     """Raise ValueError unless every value lies strictly between 0 and 1."""
     for name, value in named.items():
         if not 0 < _number(name, value) < 1:
             raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}")
 
 
-def whole(low: int, high: float = math.inf, **named: int) -> None:
+def whole(low: int, high: float = math.inf, **named: object) -> None:
     """Raise ValueError unless every value is a whole number in [low, high]."""
     for name, value in named.items():
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
@@ -64,7 +64,7 @@ def instance(kind: type, **named: object) -> None:
             raise ValueError(f"{name} must be a {kind.__name__}, got {value!r}")
 
 
-def one_of(allowed: Collection[str], **named: str) -> None:
+def one_of(allowed: Collection[str], **named: object) -> None:
     """Raise ValueError unless every value is one of the allowed words."""
     for name, value in named.items():
         if not isinstance(value, str) or value not in allowed:

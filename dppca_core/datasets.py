@@ -49,12 +49,13 @@ def _mnist_14(return_X_y: bool = True) -> tuple[Array, Array]:
 
 def _covertype(return_X_y: bool = True) -> tuple[Array, Array]:
     try:
-        return fetch_covtype(return_X_y=True, download_if_missing=False)  # type: ignore[no-any-return]
+        rows, kinds = fetch_covtype(return_X_y=True, download_if_missing=False)
     except OSError as reason:
         raise ValueError(
             f"covertype is not in scikit-learn's folder {get_data_home()}: run python -m dppca_core.datasets "
             "covertype where there is a network"
         ) from reason
+    return rows, kinds
 
 
 _OPTIONAL_LOADERS: dict[str, Callable[..., tuple[Array, Array]]] = {

@@ -24,7 +24,8 @@ def sin_theta(basis: Array, truth: Array) -> float:
 def sin_thetas(bases: Array, truth: Array) -> Array:
     """`sin_theta` of each of `bases`, (m, d, k), against one truth, (d, k): shape (m,)."""
     residual = bases - truth @ (truth.T @ bases)
-    return np.sqrt(np.einsum("mij,mij->m", residual, residual))  # type: ignore[no-any-return]
+    sines: Array = np.sqrt(np.einsum("mij,mij->m", residual, residual))
+    return sines
 
 
 def projector_distance(basis: Array, truth: Array) -> float:
@@ -58,7 +59,8 @@ def random_guess(d: int, k: int) -> float:
 def principal_angles(basis: Array, truth: Array) -> Array:
     """The k principal angles in radians, ascending: arcsin of the residual's singular values."""
     sines = np.linalg.svd(basis - truth @ (truth.T @ basis), compute_uv=False)
-    return np.arcsin(np.clip(np.sort(sines), 0.0, 1.0))  # type: ignore[no-any-return]
+    angles: Array = np.arcsin(np.clip(np.sort(sines), 0.0, 1.0))
+    return angles
 
 
 def captured_energy(basis: Array, second_moment: Array, best: float) -> float:

@@ -63,7 +63,7 @@ class Axis:
         checks.one_of(SWEPT, swept=self.name)
         for value in self.values:
             if self.name in WHOLE:
-                checks.whole(1, MOST_PATIENTS, **{self.name: value})  # type: ignore[arg-type]
+                checks.whole(1, MOST_PATIENTS, **{self.name: value})
             else:
                 checks.positive(**{self.name: value})
         if self.name not in WHOLE:  # 1 and 1.0 are one epsilon, also in a file
@@ -173,7 +173,7 @@ class Recipe:
     def _check_population(self, swept: list[str]) -> None:
         if isinstance(self.population, SpikedModel):
             if self.n is not None or "n" not in swept:
-                checks.whole(1, MOST_PATIENTS, n=self.n)  # type: ignore[arg-type]
+                checks.whole(1, MOST_PATIENTS, n=self.n)
             if self.k not in (None, self.population.k):
                 raise ValueError(f"k must be the population's, {self.population.k}, got {self.k!r}")
             return
@@ -187,7 +187,7 @@ class Recipe:
         if self.bound is not None:
             raise ValueError(f"bound must be left out: {self.population} has its own, got {self.bound!r}")
         if self.k is not None or "k" not in swept:
-            checks.whole(1, table.d - 1, k=self.k)  # type: ignore[arg-type]
+            checks.whole(1, table.d - 1, k=self.k)
         if "support" in self.metrics and self.s_hat is None:
             raise ValueError("s_hat must be given to measure the support found in a table")
 

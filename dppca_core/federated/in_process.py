@@ -1,17 +1,20 @@
 """All hospitals in one process: the same steps, without a network. For simulation, and to compare with."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from dppca_core.federated import coordinator, protocol
+from dppca_core.federated.coordinator import Policy
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.message import Message
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise, ProviderState
 from dppca_core.federated.record import Answer, Record
 from dppca_core.types import Array, Cohort
+
+_USUAL = Policy()
 
 
 class InProcess:
@@ -48,13 +51,20 @@ def added(answers: Sequence[Answer]) -> Answer:
 
 
 def simulate(
-    plan: Plan, cohort: Cohort, noise: Sequence[Noise], start: Array | None, **own: object
+    plan: Plan,
+    cohort: Cohort,
+    noise: Sequence[Noise],
+    start: Array | None,
+    *,
+    policy: Policy = _USUAL,
+    write: Callable[[str], None] | None = None,
+    about: Mapping[str, str] | None = None,
 ) -> tuple[Record, tuple[ProviderState, ...]]:
-    """A whole run in this process: its record, and each hospital's state afterwards.
+    """A whole run in this process, as `coordinator.run`: its record, and each hospital's state afterwards.
 
-    `own`: as for `coordinator.run`. Raises ValueError where plan and cohort do not fit.
+    Raises ValueError where plan and cohort do not fit.
     """
     given = zip(cohort, noise, strict=True)
     carried = InProcess([ProviderState(i, plan, *one) for i, one in enumerate(given)])
-    record = coordinator.run(plan, carried, start=start, **own)  # type: ignore[arg-type]
+    record = coordinator.run(plan, carried, start=start, policy=policy, write=write, about=about)
     return record, tuple(carried.states)

@@ -213,8 +213,9 @@ def _basis(plain: object, plan: Plan) -> Array | None:
 
 
 def _seconds(plain: object) -> float:
-    checks.not_negative(seconds=plain)  # type: ignore[arg-type]
-    return float(plain)  # type: ignore[arg-type]
+    checks.not_negative(seconds=plain)
+    assert isinstance(plain, int | float)
+    return float(plain)
 
 
 def _object(plain: object) -> dict[str, Any]:

@@ -125,7 +125,7 @@ def test_one_hospital_alone_and_all_in_one():
         type(cohort)((cohort[0],), cohort[0].moment),
         k=3,
         budget=Budget(0.5, 1e-5),
-        rng=np.random.default_rng(),
+        rng=np.random.default_rng(0),
     )
     assert table["alone"].iloc[0] == pytest.approx(alone.noise_std)
     assert table["alone"].iloc[0] == pytest.approx(4 * table["pooled"].iloc[0])
