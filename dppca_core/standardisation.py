@@ -73,10 +73,16 @@ def multiplier(budget: Budget, share: float) -> float:
 
 
 def left(budget: Budget, share: float) -> Budget:
-    """What the PCA has left at the same delta, rounded to the private side. Raises ValueError as above."""
+    """What the PCA has left, rounded to the private side: less epsilon at the same delta.
+
+    Less delta at the same epsilon where that delta alone covers what is left. Raises ValueError as above.
+    """
     multiplier(budget, share)
     rest = gaussian.noise_multiplier(budget) / math.sqrt(1 - share)
-    return replace(budget, epsilon=gaussian.epsilon_of(rest, budget.delta) * (1 - 1e-9))
+    epsilon = gaussian.epsilon_of(rest, budget.delta)
+    if epsilon < 1e-6:
+        return replace(budget, delta=gaussian.delta_of(rest, budget.epsilon) * (1 - 1e-9))
+    return replace(budget, epsilon=epsilon * (1 - 1e-9))
 
 
 def spends(budget: Budget, share: float) -> tuple[Event, ...]:

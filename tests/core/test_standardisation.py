@@ -139,6 +139,16 @@ def test_where_they_do_what_is_the_hospitals_own_repairs_it():
     assert min(plain_error(1.0, kind) for kind in ("public", "pooled")) > 0.5
 
 
+def test_where_delta_alone_covers_what_is_left_delta_is_lowered():
+    budget = Budget(0.01, 0.5)
+    rest = standard.left(budget, 0.2)
+    assert rest.epsilon == budget.epsilon and rest.delta < budget.delta
+    precision = (
+        gaussian.noise_multiplier(rest) ** -2 + accounting.multiplier_of(standard.spends(budget, 0.2)) ** -2
+    )
+    assert gaussian.noise_multiplier(budget) ** -2 == pytest.approx(precision, rel=1e-7)
+
+
 @pytest.mark.parametrize("share", [0.0, 1.0, float("nan")])
 def test_a_share_beyond_the_budget_is_refused(share):
     with pytest.raises(ValueError, match="share must lie strictly between 0 and 1"):

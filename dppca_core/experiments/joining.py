@@ -1,0 +1,222 @@
+"""Who gains by joining: hospitals that differ, standardised in several ways, together and each alone.
+
+A cell is one repeat of "joined" (all hospitals, one private answer, and what the same analysis finds without
+privacy) or "alone" (every hospital by itself, with the same method, budget and standardisation, of its own
+patients only), at one strength of the differences.
+Generators are keyed by what a cell is: curves over the strength are smooth, and a new way of standardising
+changes no other numbers.
+
+What errors are measured against. Synthetic: the common truth is the population's without differences, a
+hospital's own truth is its population's with its own shift and scale taken out. Heart disease: PCA without
+privacy of the pooled rows, and of the hospital's own rows, standardised in the same way without noise; only
+the owner of the rows can compute either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from dppca_core import checks, clinical, linalg, metrics, standardisation
+from dppca_core.experiments.patients import generator
+from dppca_core.experiments.site_recipe import SiteRecipe
+from dppca_core.methods import METHODS
+from dppca_core.sites import Site
+from dppca_core.standardisation import PAID, Constants, Summary
+from dppca_core.types import Array, Cohort
+
+STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0)
+SWEPT = (0.0, 0.5, 1.0, 1.5, 2.0)  # of these the curve is made
+FAILURE = 0.01  # chance that some synthetic patient is longer than the public bound
+What = Literal["joined", "alone"]
+Key = tuple[What, float, str, int]  # what, strength, kind of standardisation, repeat
+
+
+class Truths(NamedTuple):
+    """What answers are measured against: bases (d, k) and second moments (d, d)."""
+
+    common: Array
+    own: tuple[Array, ...]
+    moments: tuple[Array, ...]
+
+
+class Cell(NamedTuple):
+    """sin Theta and captured energy, hospital by hospital, (N,) each.
+
+    `common` is the error against the common truth (of one joint answer: N times the same), `own` against the
+    hospital's own, `energy` the share of the best k directions' energy in its own patients. `plain`: the
+    joint answer's error without privacy. noise_std as of the method's estimate.
+    """
+
+    common: Array
+    own: Array
+    energy: Array
+    plain: float
+    noise_std: float
+
+
+def standardised(
+    sites: Sequence[Site], kind: str, printed: Sequence[Constants], summaries: Sequence[Summary], tail: float
+) -> Cohort:
+    """The hospitals' rows by their constants."""
+    return standardisation.cohort(sites, standardisation.of_sites(sites, kind, printed, summaries), tail)
+
+
+def without_privacy(sites: Sequence[Site], kind: str, printed: Sequence[Constants], tail: float) -> Cohort:
+    """The same with exact means and spreads."""
+    bound = standardisation.raw_bound(sites, tail)
+    summaries = [standardisation.unprotected(site, bound) for site in sites] if kind in PAID else []
+    return standardised(sites, kind, printed, summaries, tail)
+
+
+@lru_cache(maxsize=64)
+def truths(of: SiteRecipe, strength: float, kind: str) -> Truths:
+    """See the module's text. Only the table's depend on the kind of standardisation."""
+    if of.synthetic:
+        model = of.model(strength)
+        moments = [hospital.calibrated for hospital in clinical.hospitals(model)]
+        common = model.basis()
+    else:
+        plain = without_privacy(of.sites(0.0, 0), kind, of.printed(0.0), FAILURE)
+        moments = [provider.moment.dense() for provider in plain]
+        common = linalg.top_eigenspace(plain.pooled.dense(), of.k)
+    own = tuple(linalg.top_eigenspace(moment, of.k) for moment in moments)
+    return Truths(common, own, tuple(moments))
+
+
+def measure(of: SiteRecipe, key: Key) -> Cell:
+    """One cell."""
+    what, strength, kind, repeat = key
+    checks.one_of(of.kinds, kind=kind)
+    sites, printed = of.sites(strength, repeat), of.printed(strength)
+    against = truths(_for_truth(of), strength, kind)
+    if what == "joined":
+        basis, std = _private(of, sites, kind, printed, generator(of.seed, repeat, of.method + kind))
+        return _cell(of, against, [basis] * len(sites), _plain(of, sites, kind, printed, against), std)
+    found = [
+        _private(of, [site], kind, [own], generator(of.seed, repeat, of.method + kind, (1, index)))
+        for index, (site, own) in enumerate(zip(sites, printed, strict=True))
+    ]
+    return _cell(of, against, [basis for basis, _ in found], float("nan"), float("nan"))
+
+
+def _for_truth(of: SiteRecipe) -> SiteRecipe:
+    """What truths depend on: not the method, the budget or the patients drawn."""
+    return SiteRecipe(data=of.data, differences=of.differences, seed=of.seed)
+
+
+def _private(
+    of: SiteRecipe, sites: Sequence[Site], kind: str, printed: Sequence[Constants], rng: np.random.Generator
+) -> tuple[Array, float]:
+    """Means and spreads where they are paid for, then the method: its basis and noise."""
+    tail = FAILURE / sum(site.n for site in sites)
+    own, *hospitals = rng.spawn(1 + len(sites))
+    summaries = []
+    if kind in PAID:
+        bound = standardisation.raw_bound(sites, tail)
+        summaries = [
+            standardisation.release(site, bound, of.budget, of.share, chance)
+            for site, chance in zip(sites, hospitals, strict=True)
+        ]
+    joint = standardised(sites, kind, printed, summaries, tail)
+    found = METHODS[of.method].fit(joint, k=of.k, budget=of.left(kind), rng=own, **of.options)
+    return found.basis, found.noise_std
+
+
+def _plain(
+    of: SiteRecipe, sites: Sequence[Site], kind: str, printed: Sequence[Constants], against: Truths
+) -> float:
+    if not of.synthetic:
+        return 0.0  # it is the truth
+    joint = without_privacy(sites, kind, printed, FAILURE / of.n)
+    return metrics.sin_theta(linalg.top_eigenspace(joint.pooled.dense(), of.k), against.common)
+
+
+def _cell(of: SiteRecipe, against: Truths, bases: Sequence[Array], plain: float, std: float) -> Cell:
+    best = [float(linalg.top_eigenpairs(moment, of.k)[0].sum()) for moment in against.moments]
+    return Cell(
+        common=np.array([metrics.sin_theta(basis, against.common) for basis in bases]),
+        own=np.array([metrics.sin_theta(b, own) for b, own in zip(bases, against.own, strict=True)]),
+        energy=np.array(
+            [
+                metrics.captured_energy(basis, moment, most)
+                for basis, moment, most in zip(bases, against.moments, best, strict=True)
+            ]
+        ),
+        plain=plain,
+        noise_std=std,
+    )
+
+
+@dataclass
+class Measured:
+    """The cells of a comparison measured so far. Filling it twice gives the same numbers."""
+
+    of: SiteRecipe
+    cells: dict[Key, Cell] = field(default_factory=dict)
+
+    def try_cell(self, what: What, strength: float, kind: str, repeat: int) -> None:
+        """Measure it, unless it was before."""
+        key = (what, strength, kind, repeat)
+        if key not in self.cells:
+            self.cells[key] = measure(self.of, key)
+
+    def first(self, strength: float, kind: str) -> Iterator[Key]:
+        """What a first look needs: two repeats of what is looked at, one of everything else."""
+        for repeat in range(min(2, self.of.repeats)):
+            yield ("joined", strength, kind, repeat)
+            yield ("alone", strength, kind, repeat)
+        yield from (("joined", at, other, 0) for at in self.strengths(strength) for other in self.of.kinds)
+
+    def rest(self, strength: float, kind: str) -> Iterator[Key]:
+        """All other cells of the view."""
+        for repeat in range(self.of.repeats):
+            yield ("joined", strength, kind, repeat)
+            yield ("alone", strength, kind, repeat)
+        for repeat in range(self.of.repeats):
+            yield from (
+                ("joined", at, other, repeat) for at in self.strengths(strength) for other in self.of.kinds
+            )
+
+    def strengths(self, strength: float) -> tuple[float, ...]:
+        """Where the curve is measured: the table's hospitals are what they are."""
+        return tuple(sorted({*SWEPT, strength})) if self.of.synthetic else (0.0,)
+
+    def next_missing(self, strength: float, kind: str) -> Key | None:
+        """The most wanted cell that is missing; None when the view is complete."""
+        return next((key for key in self.rest(strength, kind) if key not in self.cells), None)
+
+    def seen(self, what: What, strength: float, kind: str) -> list[Cell]:
+        """All repeats measured so far, in their order."""
+        keys: list[Key] = [(what, strength, kind, repeat) for repeat in range(self.of.repeats)]
+        return [self.cells[key] for key in keys if key in self.cells]
+
+    def table(self) -> pd.DataFrame:
+        """Tidy: one row per cell and hospital measured so far."""
+        rows = [
+            {
+                "data": self.of.data,
+                "method": self.of.method,
+                "answer": what,
+                "site_effect": strength if self.of.synthetic else None,
+                "standardisation": kind,
+                "epsilon": self.of.epsilon,
+                "epsilon_of_pca": self.of.left(kind).epsilon,
+                "delta": self.of.delta,
+                "repeat": repeat,
+                "hospital": hospital,
+                "patients": size,
+                "sin_theta_common": float(cell.common[i]),
+                "sin_theta_own": float(cell.own[i]),
+                "captured_energy_own": float(cell.energy[i]),
+                "sin_theta_common_without_privacy": cell.plain,
+            }
+            for (what, strength, kind, repeat), cell in sorted(self.cells.items())
+            for i, (hospital, size) in enumerate(zip(self.of.hospitals, self.of.sizes, strict=True))
+        ]
+        return pd.DataFrame(rows)
