@@ -38,26 +38,26 @@ Key = tuple[What, float, str, int]  # what, strength, kind of standardisation, r
 
 
 class Truths(NamedTuple):
-    """What answers are measured against: bases (d, k) and second moments (d, d)."""
+    """What answers are measured against: bases (d, k), second moments (d, d) and their best k's energy."""
 
     common: Array
     own: tuple[Array, ...]
     moments: tuple[Array, ...]
+    best: tuple[float, ...]
 
 
 class Cell(NamedTuple):
     """sin Theta and captured energy, hospital by hospital, (N,) each.
 
     `common` is the error against the common truth (of one joint answer: N times the same), `own` against the
-    hospital's own, `energy` the share of the best k directions' energy in its own patients. `plain`: the
-    joint answer's error without privacy. noise_std as of the method's estimate.
+    hospital's own, `energy` the share of the best k directions' energy in its own patients. `plain` is the
+    same of the joint answer without privacy; None for "alone".
     """
 
     common: Array
     own: Array
     energy: Array
-    plain: float
-    noise_std: float
+    plain: Cell | None = None
 
 
 def standardised(
@@ -85,24 +85,28 @@ def truths(of: SiteRecipe, strength: float, kind: str) -> Truths:
         plain = without_privacy(of.sites(0.0, 0), kind, of.printed(0.0), FAILURE)
         moments = [provider.moment.dense() for provider in plain]
         common = linalg.top_eigenspace(plain.pooled.dense(), of.k)
-    own = tuple(linalg.top_eigenspace(moment, of.k) for moment in moments)
-    return Truths(common, own, tuple(moments))
+    values, own = zip(*(linalg.top_eigenpairs(moment, of.k) for moment in moments), strict=True)
+    return Truths(common, own, tuple(moments), tuple(float(most.sum()) for most in values))
 
 
 def measure(of: SiteRecipe, key: Key) -> Cell:
-    """One cell."""
+    """One cell. Raises ValueError for a kind of standardisation that the data do not have."""
     what, strength, kind, repeat = key
     checks.one_of(of.kinds, kind=kind)
     sites, printed = of.sites(strength, repeat), of.printed(strength)
     against = truths(_for_truth(of), strength, kind)
     if what == "joined":
-        basis, std = _private(of, sites, kind, printed, generator(of.seed, repeat, of.method + kind))
-        return _cell(of, against, [basis] * len(sites), _plain(of, sites, kind, printed, against), std)
+        basis = _private(of, sites, kind, printed, generator(of.seed, repeat, of.method + kind))
+        plain = against.common  # of the table
+        if of.synthetic:
+            joint = without_privacy(sites, kind, printed, FAILURE / of.n)
+            plain = linalg.top_eigenspace(joint.pooled.dense(), of.k)
+        return _cell(against, [basis] * len(sites))._replace(plain=_cell(against, [plain] * len(sites)))
     found = [
         _private(of, [site], kind, [own], generator(of.seed, repeat, of.method + kind, (1, index)))
         for index, (site, own) in enumerate(zip(sites, printed, strict=True))
     ]
-    return _cell(of, against, [basis for basis, _ in found], float("nan"), float("nan"))
+    return _cell(against, found)
 
 
 def _for_truth(of: SiteRecipe) -> SiteRecipe:
@@ -112,8 +116,8 @@ def _for_truth(of: SiteRecipe) -> SiteRecipe:
 
 def _private(
     of: SiteRecipe, sites: Sequence[Site], kind: str, printed: Sequence[Constants], rng: np.random.Generator
-) -> tuple[Array, float]:
-    """Means and spreads where they are paid for, then the method: its basis and noise."""
+) -> Array:
+    """Means and spreads where they are paid for, then the method: its basis."""
     tail = FAILURE / sum(site.n for site in sites)
     own, *hospitals = rng.spawn(1 + len(sites))
     summaries = []
@@ -124,32 +128,15 @@ def _private(
             for site, chance in zip(sites, hospitals, strict=True)
         ]
     joint = standardised(sites, kind, printed, summaries, tail)
-    found = METHODS[of.method].fit(joint, k=of.k, budget=of.left(kind), rng=own, **of.options)
-    return found.basis, found.noise_std
+    return METHODS[of.method].fit(joint, k=of.k, budget=of.left(kind), rng=own, **of.options).basis
 
 
-def _plain(
-    of: SiteRecipe, sites: Sequence[Site], kind: str, printed: Sequence[Constants], against: Truths
-) -> float:
-    if not of.synthetic:
-        return 0.0  # it is the truth
-    joint = without_privacy(sites, kind, printed, FAILURE / of.n)
-    return metrics.sin_theta(linalg.top_eigenspace(joint.pooled.dense(), of.k), against.common)
-
-
-def _cell(of: SiteRecipe, against: Truths, bases: Sequence[Array], plain: float, std: float) -> Cell:
-    best = [float(linalg.top_eigenpairs(moment, of.k)[0].sum()) for moment in against.moments]
+def _cell(against: Truths, bases: Sequence[Array]) -> Cell:
+    captured = zip(bases, against.moments, against.best, strict=True)
     return Cell(
         common=np.array([metrics.sin_theta(basis, against.common) for basis in bases]),
         own=np.array([metrics.sin_theta(b, own) for b, own in zip(bases, against.own, strict=True)]),
-        energy=np.array(
-            [
-                metrics.captured_energy(basis, moment, most)
-                for basis, moment, most in zip(bases, against.moments, best, strict=True)
-            ]
-        ),
-        plain=plain,
-        noise_std=std,
+        energy=np.array([metrics.captured_energy(*one) for one in captured]),
     )
 
 
@@ -214,7 +201,8 @@ class Measured:
                 "sin_theta_common": float(cell.common[i]),
                 "sin_theta_own": float(cell.own[i]),
                 "captured_energy_own": float(cell.energy[i]),
-                "sin_theta_common_without_privacy": cell.plain,
+                "sin_theta_common_without_privacy": float(cell.plain.common[i]) if cell.plain else None,
+                "sin_theta_own_without_privacy": float(cell.plain.own[i]) if cell.plain else None,
             }
             for (what, strength, kind, repeat), cell in sorted(self.cells.items())
             for i, (hospital, size) in enumerate(zip(self.of.hospitals, self.of.sizes, strict=True))
