@@ -109,6 +109,7 @@ class View {
 
   update(data, use, pick) {
     const before = this.data;
+    if (before && data.turn < before.turn) return; // what waited for this file to load comes in any order
     this.use = use;
     this.pick = pick;
     if (before && (before.scene !== data.scene || before.active !== data.active)) {

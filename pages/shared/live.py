@@ -4,6 +4,7 @@ Streamlit's own chart is built anew on every change, which loses zoom and costs 
 scrub must answer without the server.
 """
 
+import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -35,9 +36,11 @@ def figure(
     """Show a figure of `charts`; `on_use` is called when a scrubbed epsilon is kept, `on_pick` at a click.
 
     The index of that epsilon is then in st.session_state[key]["use"]; of the point that was clicked, "pick"
-    holds its trace's uid as "name", and "x". save: what the figure is called as a file.
+    holds its trace's uid as "name", and "x". save: what the figure is called as a file. `turn` lets the browser
+    tell what was sent last.
     """
     payload = payload | {"picks": on_pick is not None} | ({"filename": save} if save else {})
     if "scene" not in payload:  # a figure without frames is told apart by what it shows
         payload = payload | {"scene": f"{zlib.crc32(repr(payload).encode()):08x}"}
+    payload = payload | {"turn": time.time()}
     _mount(key=key, data=payload, on_use_change=on_use or _nothing, on_pick_change=on_pick or _nothing)

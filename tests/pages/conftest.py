@@ -44,8 +44,10 @@ class Screen:
 
     @property
     def figure(self) -> dict[str, Any]:
-        """The live figure's payload."""
-        return json.loads(self.app.get("bidi_component")[0].proto.json)
+        """The live figure's payload, without the time at which it was sent."""
+        payload = json.loads(self.app.get("bidi_component")[0].proto.json)
+        del payload["turn"]
+        return payload
 
     def words(self) -> dict[str, Any]:
         """What the figure says at the active epsilon."""
