@@ -9,7 +9,7 @@ import streamlit as st
 from dppca_core.datasets import TABLES, Table
 from dppca_core.experiments.live import Results, run_seconds
 from dppca_core.methods import METHODS
-from pages.shared import choices, text
+from pages.shared import choices, site_view, text
 from pages.shared.choices import CHOICES, PRESETS, Choice, Settings
 
 _SEEN = "settings of the last run"
@@ -29,6 +29,7 @@ _SHOWN = (
     *choices.PAGE_KEYS,
 )  # what is shown, not what is measured: presets leave it alone
 _WITHOUT_SLIDERS = ("papers",)
+_UNUSED = {"differences": site_view.unused}  # pages on which some sliders make no difference
 _ENDS = "private ↔ accurate"
 
 
@@ -109,8 +110,10 @@ def _widget(key: str, plain: bool, table: Table | None, fixed: str | None) -> No
     )
 
 
-def _why_fixed(key: str, settings: Settings, table: Table | None) -> str | None:
+def _why_fixed(key: str, settings: Settings, table: Table | None, page: str) -> str | None:
     """Why a control is greyed, in a few words; None when it is free."""
+    if page in _UNUSED:
+        return _UNUSED[page](settings).get(key)
     if key == "burn" and settings["shat"] >= (table.d if table else settings["d"]):
         return "nothing is thresholded"
     return None
@@ -138,7 +141,7 @@ def render(page: str = "") -> None:
     link = choices.to_link(now)
     if st.query_params.to_dict() != link:
         st.query_params.from_dict(link)
-    plain, table = now["view"] == "board", TABLES.get(now["data"])
+    plain, table = now["view"] == "board", None if page in _UNUSED else TABLES.get(now["data"])
     if page in _WITHOUT_SLIDERS:
         st.sidebar.caption("This page runs the papers' own settings. The sliders are on the other pages.")
         return
@@ -150,14 +153,13 @@ def render(page: str = "") -> None:
             placeholder="a preset ...",
             on_change=_apply_preset,
         )
-        _widget("data", plain, None, None)
-        for key in _MAIN:
-            _widget(key, plain, table, _why_fixed(key, now, table))
+        for key in ("data", *_MAIN):
+            _widget(key, plain, table, _why_fixed(key, now, table, page))
         more = st.expander("More settings", key="more", on_change="rerun")
         if more.open:
             with more:
                 for key in _MORE:
-                    _widget(key, plain, table, _why_fixed(key, now, table))
+                    _widget(key, plain, table, _why_fixed(key, now, table, page))
 
 
 def choose(key: str) -> None:

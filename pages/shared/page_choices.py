@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dppca_core import clinical, standardisation
 from dppca_core.bounds import BOUNDS
+from dppca_core.experiments.joining import STRENGTHS
 from dppca_core.experiments.live import EPSILONS
 from dppca_core.experiments.papers import FIGURES
+from dppca_core.experiments.site_recipe import HEART, SYNTHETIC
 from dppca_core.methods import METHODS
 from pages.shared.choice import Choice
 
@@ -102,7 +105,48 @@ def _of_rounds(shared: Mapping[str, Choice]) -> list[Choice]:
     ]
 
 
+SITE_METHODS = ("dpdis_pca", "federated_projector", "dps_pca", "analyze_gauss_sparse")
+KIND_TITLES = {
+    "public": "one public range for all",
+    "own-ranges": "each laboratory's printed ranges",
+    "pooled": "all patients' means and spreads",
+    "within-site": "each hospital's means and spreads",
+}
+
+
+def _of_differences() -> list[Choice]:
+    """The controls of the page on hospitals that differ."""
+    data = {SYNTHETIC: "Synthetic clinical cohort", HEART: "Heart disease, four real hospitals"}
+    titles = {name: METHODS[name].title for name in SITE_METHODS}
+    differ = {"all": "all of these", **{name: f"{name} only" for name in clinical.DIFFERENCES}}
+    against = {"own": "its own patients' directions", "common": "the directions common to all"}
+    shares = (0.05, 0.1, 0.2, 0.3, 0.5)
+    shown = {share: f"{100 * share:g} %" for share in shares}
+    levels = {0.0: "0 (none)", **{level: f"{level:g}" for level in STRENGTHS[1:]}}
+    kinds = {kind: KIND_TITLES[kind] for kind in standardisation.KINDS}
+    return [
+        Choice("sites.data", "Patients", "Patients", tuple(data), SYNTHETIC, data),
+        Choice("sites.strength", "Site effects", "How much hospitals differ", STRENGTHS, 1.0, levels),
+        Choice(
+            "sites.differ", "In what hospitals differ", "In what they differ", tuple(differ), "all", differ
+        ),
+        Choice("sites.kind", "Standardised by", "Standardised by", tuple(kinds), "own-ranges", kinds),
+        Choice("sites.method", "Method", "Method", SITE_METHODS, "dpdis_pca", titles),
+        Choice(
+            *(
+                "sites.share",
+                "Budget for means and spreads",
+                "Privacy for means and spreads",
+            ),
+            shares,
+            0.2,
+            shown,
+        ),
+        Choice("sites.against", "Measured against", "Measured against", tuple(against), "own", against),
+    ]
+
+
 def of_pages(shared: Mapping[str, Choice]) -> dict[str, Choice]:
     """All of them by key; some are named after the shared controls."""
-    own = (*_of_bounds(), *_of_papers(), *_of_comparison(shared), *_of_rounds(shared))
+    own = (*_of_bounds(), *_of_papers(), *_of_comparison(shared), *_of_rounds(shared), *_of_differences())
     return {choice.key: choice for choice in own}

@@ -1,0 +1,143 @@
+"""Settings -> what the page on hospitals that differ compares, and in which measure. No Streamlit here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dppca_core import clinical, metrics
+from dppca_core.experiments.joining import Cell, Measured, What
+from dppca_core.experiments.live import quantiles
+from dppca_core.experiments.site_recipe import SYNTHETIC, SiteRecipe
+from dppca_core.methods import METHODS
+from dppca_core.types import Array
+from pages.shared import text
+
+ALL = "all"
+_METHOD_CONTROLS = {"shat": "s_hat", "T": "iterations", "burn": "burn_in", "noise": "provider_noise"}
+
+
+def recipe(settings: Mapping[str, Any]) -> SiteRecipe:
+    """What is compared: possible for all settings."""
+    data, differ = settings["sites.data"], settings["sites.differ"]
+    blank = SiteRecipe(data=data)
+    return SiteRecipe(
+        data=data,
+        method=settings["sites.method"],
+        n=settings["n"],
+        epsilon=settings["eps"],
+        delta=settings["delta"],
+        neighbours=settings["neighbours"],
+        share=settings["sites.share"],
+        differences=clinical.DIFFERENCES if differ == ALL else (differ,),
+        s_hat=min(max(settings["shat"], blank.k), blank.d),
+        iterations=settings["T"],
+        burn_in=settings["burn"],
+        provider_noise=settings["noise"],
+        repeats=settings["repeats"],
+        seed=settings["seed"],
+    )
+
+
+def kind(of: SiteRecipe, settings: Mapping[str, Any]) -> str:
+    """The way of standardising that is looked at: public where the data have no other ranges."""
+    asked: str = settings["sites.kind"]
+    return asked if asked in of.kinds else of.kinds[0]
+
+
+def strength(of: SiteRecipe, settings: Mapping[str, Any]) -> float:
+    """How much hospitals differ: real ones as they do."""
+    return float(settings["sites.strength"]) if of.synthetic else 0.0
+
+
+def unused(settings: Mapping[str, Any]) -> dict[str, str]:
+    """The shared controls that make no difference here, and why in a few words."""
+    synthetic = settings["sites.data"] == SYNTHETIC
+    of = SiteRecipe(data=settings["sites.data"])
+    here = {
+        "data": "chosen on the page",
+        "N": f"{len(of.hospitals)} here",
+        "share": "unequal here",
+        "d": f"{of.d} here",
+        "k": f"{of.k} here",
+        "s": "does not apply here",
+        "accounting": "exact here",
+        "scaling": "public bound here",
+        **dict.fromkeys(("spike", "bulk", "start"), "does not apply here"),
+    }
+    if not synthetic:
+        here["n"] = f"{sum(of.sizes):,} here"
+    uses = METHODS[settings["sites.method"]].uses
+    title = METHODS[settings["sites.method"]].title
+    return here | {key: f"not used by {title}" for key, own in _METHOD_CONTROLS.items() if own not in uses}
+
+
+class Measure:
+    """What is shown of a cell, in the units of the screen; errors, or captured energy."""
+
+    def __init__(self, of: SiteRecipe, settings: Mapping[str, Any]) -> None:
+        self.plain = settings["view"] == "board"
+        self.energy = settings["metric"] == "energy"
+        self.projector = settings["metric"] == "projector"
+        self.factor = math.sqrt(2) if self.projector else 1.0
+        self.against = settings["sites.against"]
+        self.guess = self.factor * metrics.random_guess(of.d, of.k)
+        named = text.METRIC_TITLES["projector" if self.projector else "sin"]
+        self.error_title = "error" if self.plain else named
+        self.title = self.error_title
+        if self.energy:
+            self.title = "share of signal captured" if self.plain else "captured energy, own patients (share)"
+
+    def of(self, cell: Cell) -> Array:
+        """(N,) values, hospital by hospital."""
+        if self.energy:
+            return cell.energy
+        return self.factor * (cell.own if self.against == "own" else cell.common)
+
+    def spread(self, found: Measured, what: What, at: float, kind: str) -> Array | None:
+        """10, 50 and 90 % over the repeats, (3, N); None before the first."""
+        seen = found.seen(what, at, kind)
+        return quantiles([self.of(cell) for cell in seen]) if seen else None
+
+    def without_privacy(self, found: Measured, at: float, kind: str) -> Array | None:
+        """The joint answer without privacy, median, (N,)."""
+        seen = [cell.plain for cell in found.seen("joined", at, kind) if cell.plain]
+        return np.median([self.of(cell) for cell in seen], axis=0) if seen else None
+
+    def common(self, found: Measured, at: float, kind: str) -> tuple[Array, float] | None:
+        """Error against the common truth: 10, 50, 90 % (3,), and the median without privacy."""
+        seen = found.seen("joined", at, kind)
+        if not seen:
+            return None
+        plain = [cell.plain.common[0] for cell in seen if cell.plain]
+        spread = quantiles([cell.common[0] for cell in seen])
+        return self.factor * spread, self.factor * float(np.median(plain))
+
+    def said(self, value: float) -> str:
+        """A value as a sentence has it."""
+        return text.percent(value) if self.energy else text.error(value)
+
+    def outcome(self, alone: float, joined: float) -> str:
+        """gains, loses, same or nothing: a tenth better or worse, "nothing" where neither beats guessing."""
+        if self.energy:
+            if abs(joined - alone) < 0.02:
+                return "same"
+            return "gains" if joined > alone else "loses"
+        if min(alone, joined) > 0.9 * self.guess:
+            return "nothing"
+        if joined < 0.9 * alone:
+            return "gains"
+        return "loses" if joined > alone / 0.9 else "same"
+
+
+def outcomes(measure: Measure, alone: Array, joined: Array) -> list[str]:
+    """Every hospital's outcome, by medians."""
+    return [measure.outcome(float(a), float(j)) for a, j in zip(alone[1], joined[1], strict=True)]
+
+
+def listed(words: Sequence[str]) -> str:
+    """a, b and c."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
