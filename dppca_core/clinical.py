@@ -137,7 +137,7 @@ def hospitals(model: ClinicalModel) -> tuple[Hospital, ...]:
     return tuple(model.hospital(index) for index in range(len(SHARES)))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)  # half a megabyte each
 def draw(model: ClinicalModel, n: int, seed: int, repeat: int) -> tuple[DrawnSite, ...]:
     """n patients at the six hospitals: own means N(mean, covariance/n_i) and n_i scatters Wishart(n_i - 1).
 

@@ -94,13 +94,10 @@ def measure(of: SiteRecipe, key: Key) -> Cell:
     what, strength, kind, repeat = key
     checks.one_of(of.kinds, kind=kind)
     sites, printed = of.sites(strength, repeat), of.printed(strength)
-    against = truths(_for_truth(of), strength, kind)
+    against = truths(_of_patients(of), strength, kind)
     if what == "joined":
         basis = _private(of, sites, kind, printed, generator(of.seed, repeat, of.method + kind))
-        plain = against.common  # of the table
-        if of.synthetic:
-            joint = without_privacy(sites, kind, printed, FAILURE / of.n)
-            plain = linalg.top_eigenspace(joint.pooled.dense(), of.k)
+        plain = _plain_basis(_of_patients(of), strength, kind, repeat if of.synthetic else 0)
         return _cell(against, [basis] * len(sites))._replace(plain=_cell(against, [plain] * len(sites)))
     found = [
         _private(of, [site], kind, [own], generator(of.seed, repeat, of.method + kind, (1, index)))
@@ -109,9 +106,15 @@ def measure(of: SiteRecipe, key: Key) -> Cell:
     return _cell(against, found)
 
 
-def _for_truth(of: SiteRecipe) -> SiteRecipe:
-    """What truths depend on: not the method, the budget or the patients drawn."""
-    return SiteRecipe(data=of.data, differences=of.differences, seed=of.seed)
+def _of_patients(of: SiteRecipe) -> SiteRecipe:
+    """What holds without privacy: it depends neither on the method nor on the budget."""
+    return SiteRecipe(data=of.data, n=of.n, differences=of.differences, seed=of.seed)
+
+
+@lru_cache(maxsize=1024)
+def _plain_basis(of: SiteRecipe, strength: float, kind: str, repeat: int) -> Array:
+    joint = without_privacy(of.sites(strength, repeat), kind, of.printed(strength), FAILURE / sum(of.sizes))
+    return linalg.top_eigenspace(joint.pooled.dense(), of.k)
 
 
 def _private(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,8 @@ OUTCOMES = {
     "nothing": ("#7A8793", "dot", "no better than guessing either way"),
 }
 _LEAST = 1e-4  # errors below stand on the edge
-_LINE = 46  # pixels of a hospital's line
+_LINE, _CELL = 46, 34  # pixels of a hospital's line, of a measurement's
+_TITLE, _ENTRY = 58, 21  # of an axis title, of a legend's line
 
 
 def _span(measure: Measure, settings: Settings, lows: list[float]) -> tuple[list[float], bool, float]:
@@ -116,7 +118,8 @@ def against_strength(found: Measured, settings: Settings) -> dict[str, Any]:
     layout = _layout(
         axis(strength, range=[-0.06, ends[1] + 0.06]),
         axis(f"{measure.error_title}, common directions", range=span) | _scale(log, span),
-        400,
+        320,
+        len(seen) + 2,
     )
     return {"data": [*bands, *lines], "layout": layout, "frames": []}
 
@@ -133,17 +136,18 @@ def by_kind(found: Measured, settings: Settings) -> dict[str, Any]:
         low, middle, high = np.maximum(spread, floor)
         arms = {"array": rounded([high - middle]), "arrayminus": rounded([middle - low]), "symmetric": False}
         dots.append(
-            line(1, KIND_TITLES[kind], look.colour, x=rounded([middle]), y=[KIND_TITLES[kind]])
+            line(1, KIND_TITLES[kind], look.colour, x=rounded([middle]), y=[_broken(KIND_TITLES[kind])])
             | {"mode": "markers", "marker": {"symbol": look.symbol, "size": 12, "color": look.colour}}
             | {"error_x": arms | {"color": look.colour, "thickness": 2, "width": 6}}
             | {"hovertemplate": "%{y}: %{x:.3~g}"}
         )
     guess, across = _guess_at(measure.guess)
-    names = [KIND_TITLES[kind] for kind in shown]
+    names = [_broken(KIND_TITLES[kind]) for kind in shown]
     layout = _layout(
-        axis(f"{measure.error_title} of the joint answer", range=span) | _scale(log, span),
+        axis(measure.error_title, range=span) | _scale(log, span),
         _lines_of(names),
-        110 + _LINE * len(names),
+        _LINE * len(names),
+        1,
     )
     return {"data": [*dots, guess], "layout": layout | across, "frames": []}
 
@@ -156,7 +160,11 @@ def joining(found: Measured, settings: Settings) -> dict[str, Any]:
     alone, joined = (measure.spread(found, what, at, kind) for what in ("alone", "joined"))
     names = [f"{name} ({size:,})" for name, size in zip(of.hospitals, of.sizes, strict=True)]
     if alone is None or joined is None:
-        return {"data": [], "layout": _layout(axis(measure.title), _lines_of(names), 300), "frames": []}
+        return {
+            "data": [],
+            "layout": _layout(axis(measure.title), _lines_of(names), _LINE * len(names), 6),
+            "frames": [],
+        }
     plain = measure.without_privacy(found, at, kind)
     lows = [float(values.min()) for values in (alone, joined, plain)]
     span, log, floor = ([0.0, 1.03], False, 0.0) if measure.energy else _span(measure, settings, lows)
@@ -198,7 +206,7 @@ def joining(found: Measured, settings: Settings) -> dict[str, Any]:
         traces.append(guess)
     note = " (synthetic patients)" if of.synthetic else ""
     layout = _layout(
-        axis(measure.title + note, range=span) | _scale(log, span), _lines_of(names), 150 + _LINE * len(names)
+        axis(measure.title + note, range=span) | _scale(log, span), _lines_of(names), _LINE * len(names), 6
     )
     return {"data": traces, "layout": layout | across, "frames": []}
 
@@ -207,32 +215,43 @@ def missing() -> dict[str, Any]:
     """Share of each hospital's patients of whom a measurement is absent. Not private: counted from rows."""
     absent = heart.absent()
     hospitals, keys = list(absent), list(heart.MEASUREMENTS)
-    shares = [[absent[hospital][key].share for hospital in hospitals] for key in keys]
-    words = [[_absent(absent[hospital][key]) for hospital in hospitals] for key in keys]
+    across = [_broken(hospital, 9) for hospital in hospitals]
+    down = [heart.MEASUREMENTS[key] for key in keys]
     grid = {
         "type": "heatmap",
-        "x": [hospital.replace(" and ", "<br>and ") for hospital in hospitals],
-        "y": [heart.MEASUREMENTS[key] for key in keys],
-        "z": [rounded(row) for row in shares],
-        "text": words,
-        "texttemplate": "%{text}",
-        "colorscale": [[0, "rgba(128,140,150,0.08)"], [1, "#2166ac"]],
+        "x": across,
+        "y": down,
+        "z": [rounded([absent[hospital][key].share for hospital in hospitals]) for key in keys],
+        # Faint enough for the page's own text colour, on white and on black.
+        "colorscale": [[0, "rgba(128,140,150,0.08)"], [1, "rgba(33,102,172,0.55)"]],
         "zmin": 0,
         "zmax": 1,
         "xgap": 2,
         "ygap": 2,
         "showscale": False,
-        "hovertemplate": "%{x}, %{y}: %{text} absent<extra></extra>",
+        "hoverinfo": "skip",
         "xaxis": "x",
         "yaxis": "y",
     }
+    words = {
+        "x": [name for _ in keys for name in across],
+        "y": [name for name in down for _ in hospitals],
+        "text": [_absent(absent[hospital][key]) for key in keys for hospital in hospitals],
+        "mode": "text",
+        "textfont": {"size": 11},
+        "hoverinfo": "skip",
+    }
+    axes = {"type": "category", "showgrid": False}
     layout = _layout(
-        axis("", type="category", side="top", showgrid=False),
-        axis("", type="category", autorange="reversed", automargin=True, ticksuffix=" ", showgrid=False),
-        80 + 28 * len(keys),
+        axis("", side="top") | axes,
+        axis("", autorange="reversed", automargin=True, ticksuffix=" ") | axes,
+        _CELL * len(keys),
+        0,
     )
-    layout["margin"] = {"l": 62, "r": 12, "t": 48, "b": 12}
-    return {"data": [grid], "layout": layout | {"showlegend": False}, "frames": []}
+    layout["margin"] |= {"t": 40, "b": 8}
+    layout["meta"] = {"titles": ()}
+    layout |= {"height": _CELL * len(keys) + 48, "showlegend": False}
+    return {"data": [grid, line(1, "absent", style.GUESS) | words], "layout": layout, "frames": []}
 
 
 def _absent(one: heart.Absent) -> str:
@@ -240,8 +259,13 @@ def _absent(one: heart.Absent) -> str:
         return ""
     said = f"{one.share:.0%}" if one.share >= 0.01 else "< 1%"
     if one.zero >= 0.01:
-        said += ", all as 0" if one.zero == one.share else f", {one.zero:.0%} as 0"
+        said += "<br>all as 0" if one.zero == one.share else f"<br>{one.zero:.0%} as 0"
     return said.replace("%", " %")
+
+
+def _broken(name: str, width: int = 17) -> str:
+    """A name on several lines of at most so many letters: a narrow screen has little room beside a chart."""
+    return "<br>".join(textwrap.wrap(name, width, break_long_words=False))
 
 
 def _lines_of(names: list[str]) -> Trace:
@@ -250,14 +274,17 @@ def _lines_of(names: list[str]) -> Trace:
     return axis("", type="category", automargin=True, ticksuffix=" ") | order
 
 
-def _layout(xaxis: Trace, yaxis: Trace, height: int) -> dict[str, Any]:
+def _layout(xaxis: Trace, yaxis: Trace, inner: int, entries: int) -> dict[str, Any]:
+    """`inner` pixels of plot, an axis title, and so many legend entries, in a column on narrow screens."""
+    legend = {"orientation": "h", "y": -_TITLE / inner, "yanchor": "top", "x": 0, "font": {"size": 12}}
+    height = inner + 8 + _TITLE
     return {
         "xaxis": xaxis,
         "yaxis": yaxis,
-        "height": height,
+        "height": height + _ENTRY * math.ceil(entries / 4),
         "margin": {"l": 62, "r": 12, "t": 8, "b": 48},
-        "legend": {"orientation": "h", "y": -0.16, "yanchor": "top", "x": 0, "font": {"size": 12}},
+        "legend": legend,
         "showlegend": True,
         "hovermode": "closest",
-        "meta": {"titles": ()},
+        "meta": {"titles": (), "narrow": {"height": height + _ENTRY * entries}},
     }

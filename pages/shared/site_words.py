@@ -63,6 +63,8 @@ def who(found: Measured, settings: Settings) -> str:
         numbers = [measure.said(float(value)) for value in (alone[1, most], joined[1, most], plain[most])]
         change = "({} alone, {} joined; joined without privacy {})".format(*numbers)
         names = listed([of.hospitals[i] for i in members])
+        if of.synthetic:
+            names = f"{'hospital' if len(members) == 1 else 'hospitals'} {names}"
         parts.append(f"{verb} {names}{f', {of.hospitals[most]} most' if len(members) > 1 else ''} {change}")
     if parts:
         return f"Joining {', and '.join(parts)}."
@@ -95,7 +97,7 @@ def costs(found: Measured, settings: Settings) -> pd.DataFrame:
         low, middle, high = (text.error(float(value)) for value in spread)
         if of.synthetic:
             row["error without privacy"] = text.error(plain)
-        rows.append(row | {"error": middle, "8 of 10 runs": f"{low} to {high}"})
+        rows.append(row | {"error (8 of 10 runs)": f"{middle} ({low} to {high})"})
     return pd.DataFrame(rows)
 
 
