@@ -11,7 +11,7 @@ import numpy as np
 from dppca_core import heart
 from dppca_core.experiments.joining import Measured
 from dppca_core.standardisation import KINDS
-from pages.shared import site_view, style
+from pages.shared import comparison_charts, site_view, style
 from pages.shared.charts import Trace, axis, band, line, rounded
 from pages.shared.choices import Settings
 from pages.shared.page_choices import KIND_TITLES
@@ -46,7 +46,7 @@ def _span(measure: Measure, settings: Settings, lows: list[float]) -> tuple[list
     """The range of an axis of errors, whether it is logarithmic, and its lower edge."""
     if settings["scale"] != "log":
         return [0.0, 1.12 * measure.guess], False, 0.0
-    least = max(min([*lows, 0.1]), _LEAST)
+    least = max(min([0.1, *(low for low in lows if low > comparison_charts.ZERO)]), _LEAST)
     low = math.floor(math.log10(least))
     return [float(low), math.log10(1.5 * measure.guess)], True, 10.0**low
 
@@ -193,12 +193,13 @@ def joining(found: Measured, settings: Settings) -> dict[str, Any]:
             | {"mode": "markers", "marker": marker, "hovertemplate": f"%{{y}}, {what}: %{{x:.3~g}}"}
             | {"error_x": arms | {"symmetric": False, "color": style.GUESS, "thickness": 1, "width": 4}}
         )
-    marker = {"symbol": "line-ns", "size": 15, "line": {"width": 2.5, "color": style.GUESS}}
-    traces.append(
-        line(1, "joined, without privacy", style.GUESS, x=rounded(np.maximum(plain, floor)), y=names)
-        | {"mode": "markers", "marker": marker, "showlegend": True}
-        | {"hovertemplate": "%{y}, joined without privacy: %{x:.3~g}"}
-    )
+    if not site_view.plain_is_truth(of, settings):
+        marker = {"symbol": "line-ns", "size": 15, "line": {"width": 2.5, "color": style.GUESS}}
+        traces.append(
+            line(1, "joined, without privacy", style.GUESS, x=rounded(np.maximum(plain, floor)), y=names)
+            | {"mode": "markers", "marker": marker, "showlegend": True}
+            | {"hovertemplate": "%{y}, joined without privacy: %{x:.3~g}"}
+        )
     guess, across = _guess_at(measure.guess)
     if measure.energy:
         across = {}

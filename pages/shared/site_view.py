@@ -75,6 +75,11 @@ def unused(settings: Mapping[str, Any]) -> dict[str, str]:
     return here | {key: f"not used by {title}" for key, own in _METHOD_CONTROLS.items() if own not in uses}
 
 
+def plain_is_truth(of: SiteRecipe, settings: Mapping[str, Any]) -> bool:
+    """Whether errors are measured against the joint answer without privacy itself."""
+    return not of.synthetic and settings["sites.against"] == "common" and settings["metric"] != "energy"
+
+
 class Measure:
     """What is shown of a cell, in the units of the screen; errors, or captured energy."""
 

@@ -60,8 +60,9 @@ def who(found: Measured, settings: Settings) -> str:
         if not members:
             continue
         most = max(members, key=lambda i: abs(math.log(max(joined[1, i], 1e-9) / max(alone[1, i], 1e-9))))
-        numbers = [measure.said(float(value)) for value in (alone[1, most], joined[1, most], plain[most])]
-        change = "({} alone, {} joined; joined without privacy {})".format(*numbers)
+        was, now, best = (measure.said(float(v)) for v in (alone[1, most], joined[1, most], plain[most]))
+        beside = "" if site_view.plain_is_truth(of, settings) else f"; joined without privacy {best}"
+        change = f"({was} alone, {now} joined{beside})"
         names = listed([of.hospitals[i] for i in members])
         if of.synthetic:
             names = f"{'hospital' if len(members) == 1 else 'hospitals'} {names}"
@@ -120,18 +121,24 @@ def about_joining(of: SiteRecipe, settings: Settings) -> str:
     measure, own = Measure(of, settings), settings["sites.against"] == "own"
     if measure.energy:
         against = "Share of what the best directions would capture of the hospital's own patients."
-    elif not own:
+    elif not own and of.synthetic:
         against = "Error against the directions common to all hospitals."
+    elif not own:
+        against = "Error against PCA without privacy of all hospitals' rows together."
     elif of.synthetic:
         against = "Error against the hospital's own true directions, in the columns that it measures."
     else:
         against = "Error against PCA without privacy of the hospital's own rows."
     if not of.synthetic:
         against += " *Not private*: only who holds the rows can compute this."
+    bar = (
+        " The grey bar is the joint answer without privacy: what it lacks is because hospitals differ, or "
+        "their "
+        "patients are few, and no budget can mend it."
+    )
     return (
         f"{against} Alone: its own private answer, with the same method and budget. Joined: the one private "
-        "answer of all. The grey bar is the joint answer without privacy: what it errs is because hospitals "
-        "differ, and no budget can mend it."
+        f"answer of all.{'' if site_view.plain_is_truth(of, settings) else bar}"
     )
 
 

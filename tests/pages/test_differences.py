@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import settings as examples
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from dppca_core import gaussian, heart
 from dppca_core.experiments.joining import Measured
 from dppca_core.experiments.site_recipe import HEART
-from pages.shared import choices, site_charts, site_view, site_words
+from pages.shared import choices, exports, site_charts, site_view, site_words
 from pages.shared.choices import CHOICES
 
 PAGE = "hospitals/differences.py"
@@ -94,7 +95,18 @@ def test_figures_are_valid_json_in_every_measure(metric, scale):
     found, now = filled(metric=metric, scale=scale)
     for figure in (site_charts.by_kind(found, now), site_charts.joining(found, now), site_charts.missing()):
         json.dumps(figure, allow_nan=False)
+        go.Figure(exports.still(figure))  # what the download holds
     assert "joined" in [trace["name"] for trace in site_charts.joining(found, now)["data"]]
+
+
+def test_a_truth_is_not_drawn_as_an_error_of_itself():
+    """The pooled answer without privacy is what the table's errors are measured against."""
+    found, now = filled(**{"sites.against": "common"})
+    figure = site_charts.joining(found, now)
+    assert "joined, without privacy" not in [trace["name"] for trace in figure["data"]]
+    assert figure["layout"]["xaxis"]["range"][0] >= -2
+    assert "without privacy" not in site_words.who(found, now)
+    assert "grey bar" not in site_words.about_joining(found.of, now)
 
 
 def test_nothing_measured_yet_is_drawn_as_nothing():
