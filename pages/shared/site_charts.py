@@ -38,7 +38,7 @@ OUTCOMES = {
     "nothing": ("#7A8793", "dot", "no better than guessing either way"),
 }
 _LEAST = 1e-4  # errors below stand on the edge
-_LINE, _CELL = 46, 34  # pixels of a hospital's line, of a measurement's
+_LINE, _CELL = 46, 38  # pixels of a hospital's line, of a measurement's
 _TITLE, _ENTRY = 58, 21  # of an axis title, of a legend's line
 
 
@@ -266,7 +266,7 @@ def _absent(one: heart.Absent) -> str:
 
 def _broken(name: str, width: int = 17) -> str:
     """A name on several lines of at most so many letters: a narrow screen has little room beside a chart."""
-    return "<br>".join(textwrap.wrap(name, width, break_long_words=False))
+    return "<br>".join(textwrap.wrap(name.replace("/", "/ "), width, break_long_words=False))
 
 
 def _lines_of(names: list[str]) -> Trace:

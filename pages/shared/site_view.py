@@ -94,7 +94,9 @@ class Measure:
         self.error_title = "error" if self.plain else named
         self.title = self.error_title
         if self.energy:
-            self.title = "share of signal captured" if self.plain else "captured energy, own patients (share)"
+            self.title = (
+                "share of signal captured" if self.plain else "captured energy of own patients, share"
+            )
 
     def of(self, cell: Cell) -> Array:
         """(N,) values, hospital by hospital."""

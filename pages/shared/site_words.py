@@ -133,8 +133,7 @@ def about_joining(of: SiteRecipe, settings: Settings) -> str:
         against += " *Not private*: only who holds the rows can compute this."
     bar = (
         " The grey bar is the joint answer without privacy: what it lacks is because hospitals differ, or "
-        "their "
-        "patients are few, and no budget can mend it."
+        "their patients are few, and no budget can mend it."
     )
     return (
         f"{against} Alone: its own private answer, with the same method and budget. Joined: the one private "
@@ -174,6 +173,8 @@ def notes(of: SiteRecipe, settings: Settings) -> list[str]:
         said.append("Captured energy is shown hospital by hospital; the first chart keeps the error.")
     if of.options.get("provider_noise") == "shared":
         said.append(f"{UNDONE[0].upper()}{UNDONE[1:]}.")
+    if method.trust == "central":
+        said.append(f"{method.title} needs a curator whom all hospitals trust with their rows.")
     if guarantee in text.GUARANTEE_MARKS:
         words = text.PLAIN_GUARANTEES if plain else text.GUARANTEES
         said.append(f"{method.title}: {words[guarantee]}.")

@@ -9,12 +9,12 @@ import pytest
 from dppca_core import heart
 
 STORED = json.loads((Path(heart.__file__).parents[1] / "data" / "heart_disease.json").read_text("utf-8"))
-SIZES = {"Cleveland": 303, "Budapest": 294, "Long Beach": 200, "Zurich and Basel": 123}
+SIZES = {"Cleveland": 303, "Budapest": 294, "Long Beach": 200, "Zurich/Basel": 123}
 FIRST = {  # of UCI's four processed files: age, sex, chest pain, blood pressure, cholesterol
     "Cleveland": (63, 1, 1, 145, 233),
     "Budapest": (28, 1, 2, 130, 132),
     "Long Beach": (63, 1, 4, 140, 260),
-    "Zurich and Basel": (32, 1, 1, 95, 0),
+    "Zurich/Basel": (32, 1, 1, 95, 0),
 }
 PLACES = {column.name: j for j, column in enumerate(heart.COLUMNS)}
 
@@ -32,10 +32,10 @@ def test_each_begins_with_the_patient_that_ucis_file_begins_with(hospital):
 
 def test_no_swiss_patient_has_a_cholesterol():
     absent = heart.absent()
-    assert absent["Zurich and Basel"]["chol"] == heart.Absent(1.0, 1.0)
+    assert absent["Zurich/Basel"]["chol"] == heart.Absent(1.0, 1.0)
     assert absent["Long Beach"]["chol"].zero == pytest.approx(49 / 200)
     assert absent["Cleveland"]["chol"].share == absent["Budapest"]["chol"].zero == 0
-    assert (heart.rows()["Zurich and Basel"][:, PLACES["cholesterol"]] == 0).all()
+    assert (heart.rows()["Zurich/Basel"][:, PLACES["cholesterol"]] == 0).all()
 
 
 def test_what_is_absent_states_zero_and_nothing_else_is_hidden():

@@ -108,7 +108,7 @@ def test_the_tables_truths_are_pca_of_its_own_rows(kind):
 
 def test_the_table_has_its_four_hospitals_and_no_laboratorys_ranges():
     of = SiteRecipe(data=HEART)
-    assert of.hospitals == ("Cleveland", "Budapest", "Long Beach", "Zurich and Basel")
+    assert of.hospitals == ("Cleveland", "Budapest", "Long Beach", "Zurich/Basel")
     assert of.sizes == (303, 294, 200, 123)
     assert "own-ranges" not in of.kinds
     with pytest.raises(ValueError, match="kind must be one of"):

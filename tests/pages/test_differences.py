@@ -47,7 +47,7 @@ def test_it_opens_with_live_numbers_and_says_synthetic_on_every_chart(screen):
 
 def test_the_real_table_tells_its_absent_cholesterol_and_what_is_not_private(screen):
     page = screen(PAGE, **QUICK, **{"sites.data": "heart"})
-    assert "24 % of the patients of Long Beach and 100 % of the patients of Zurich and Basel" in page.captions
+    assert "24 % of the patients of Long Beach and 100 % of the patients of Zurich/Basel" in page.captions
     assert page.captions.count("ot private*") >= 3
     assert "No laboratory's printed ranges are known for this table" in page.captions
     assert len(page.app.get("bidi_component")) == 3
