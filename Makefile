@@ -11,7 +11,7 @@ SUITABLE = $(shell for p in $(PYTHON) python3.13 python3.12 python3.11 python3; 
 # The environment is stale when its Python is gone, as after a system upgrade.
 $(shell test -x $(BIN)/python || rm -f $(BIN)/pip $(VENV)/*.stamp)
 
-.PHONY: run test bench format clean chromium
+.PHONY: run test bench federated-demo format clean chromium
 
 run: $(VENV)/run.stamp
 	@echo "The dashboard is at $(ADDRESS) (Ctrl-C stops it)"
@@ -31,6 +31,9 @@ bench: chromium
 	$(BIN)/python -m benchmarks.table1
 	$(BIN)/python -m benchmarks.sweeps
 	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m benchmarks.latency
+
+federated-demo: $(VENV)/federated.stamp
+	$(BIN)/python -m dppca_core.federated.demo
 
 format: $(VENV)/dev.stamp
 	$(BIN)/python -m ruff check --fix .
@@ -59,6 +62,10 @@ $(VENV)/run.stamp: requirements.txt | $(BIN)/pip
 	$(INSTALL)
 	@touch $@
 
-$(VENV)/dev.stamp: requirements-dev.txt requirements-cluster.txt requirements.txt | $(BIN)/pip
+$(VENV)/federated.stamp: requirements-federated.txt requirements.txt | $(BIN)/pip
 	$(INSTALL)
 	@touch $@ $(VENV)/run.stamp
+
+$(VENV)/dev.stamp: requirements-dev.txt requirements-cluster.txt requirements-federated.txt requirements.txt | $(BIN)/pip
+	$(INSTALL)
+	@touch $@ $(VENV)/run.stamp $(VENV)/federated.stamp

@@ -1,0 +1,43 @@
+"""Counts the bytes that pass between a hospital and the server, in both directions, encrypted as they are."""
+
+import socket
+import threading
+from contextlib import suppress
+
+
+class ByteCounter:
+    """Listens on a port of 127.0.0.1 and passes everything to another one. `up` and `down` count bytes."""
+
+    def __init__(self, port: int) -> None:
+        self.up = self.down = 0
+        self._to = port
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listening.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        """Take no more connections; open ones end with their two sides."""
+        with suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):  # closed
+            while True:
+                near, _ = self._listening.accept()
+                try:
+                    far = socket.create_connection(("127.0.0.1", self._to))
+                except OSError:
+                    near.close()
+                    continue
+                for pair in ((near, far, "up"), (far, near, "down")):
+                    threading.Thread(target=self._pass, args=pair, daemon=True).start()
+
+    def _pass(self, source: socket.socket, sink: socket.socket, way: str) -> None:
+        with suppress(OSError):  # one side went away
+            while data := source.recv(65536):
+                setattr(self, way, getattr(self, way) + len(data))  # one thread at a time writes each way
+                sink.sendall(data)
+        for end in (source, sink):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)

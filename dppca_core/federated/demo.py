@@ -1,0 +1,164 @@
+"""Three hospitals and a server, each in processes of its own, find what their patients have in common.
+
+    make federated-demo
+    python -m dppca_core.federated.demo --epsilon 8 --record data/runs/breast-cancer.jsonl
+
+A SuperLink and three SuperNodes with their workers run on this machine's loopback, with TLS and authenticated
+nodes, and are stopped at the end. The breast-cancer table, dealt at random, stands for the hospitals' own.
+"""
+
+import argparse
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from dppca_core import accounting, datasets, linalg, metrics
+from dppca_core.federated import demo_hospitals, message, record
+from dppca_core.federated.flower_processes import Federation
+from dppca_core.federated.plan import Plan
+from dppca_core.federated.protocol import exchange_of
+from dppca_core.federated.record import Record
+from dppca_core.methods import METHODS
+from dppca_core.types import Budget
+
+SIZES = (190, 190, 189)
+NAMES = ("Hospital 1", "Hospital 2", "Hospital 3")
+ROUNDS = 4
+K = 2
+SEED = 0
+DELTA = 1e-3
+WAIT_SECONDS = 60.0
+POLL_SECONDS = 0.1
+
+
+def plans(epsilon: float) -> list[Plan]:
+    """DPS-PCA in four rounds, then the two methods of one round."""
+    first = Plan(
+        run="breast-cancer",
+        method="dps_pca",
+        sizes=SIZES,
+        d=datasets.table(demo_hospitals.TABLE).d,
+        k=K,
+        budget=Budget(epsilon, DELTA),
+        options=(("iterations", ROUNDS),),
+        names=NAMES,
+    )
+    return [
+        first,
+        replace(first, run="breast-cancer-moments", method="dpdis_pca", options=()),
+        replace(first, run="breast-cancer-projectors", method="federated_projector", options=()),
+    ]
+
+
+def together(agreed: Sequence[Plan]) -> float:
+    """The epsilon of all runs together, at their delta."""
+    exchanges = [exchange_of(plan) for plan in agreed]
+    events = (event for one in exchanges for _ in range(one.rounds) for event in one.spends)
+    return accounting.epsilon_of(events, agreed[0].budget.delta)
+
+
+def finished(federation: Federation, path: Path, seconds: float) -> Record:
+    """The record of a run, once it has its last line. Raises RuntimeError where that takes too long."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if path.exists() and '{"kind":"end"' in (text := path.read_text(encoding="utf-8")):
+            return record.read(text)
+        time.sleep(POLL_SECONDS)
+    raise RuntimeError(f"the run did not end within {seconds:g} s:\n{federation.log('server')}")
+
+
+def run(epsilon: float, folder: Path) -> Iterator[tuple[Plan, Record, float, float]]:
+    """Every plan with its record, and bytes that a hospital sent and received meanwhile, on average."""
+    agreed = plans(epsilon)
+    limit = Budget(together(agreed) * (1 + 1e-9), DELTA)
+    hospitals = demo_hospitals.deal(folder, agreed, seed=SEED, limit=limit)
+    with Federation(folder, hospitals) as federation:
+        federation.submit(demo_hospitals.agenda(folder, agreed, seed=SEED))
+        before = federation.bytes_passed()
+        for plan in agreed:
+            path = folder / "server" / f"{plan.run}.jsonl"
+            found = finished(federation, path, WAIT_SECONDS * exchange_of(plan).rounds)
+            now = federation.bytes_passed()
+            yield plan, found, now[0] - before[0], now[1] - before[1]
+            before = now
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """SIGTERM ends as Ctrl-C does, so that nothing is left running."""
+
+    def stop(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    earlier = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, earlier)
+
+
+def report(plan: Plan, found: Record, up: float, down: float) -> str:
+    """What a run gave and cost."""
+    title, rounds = METHODS[plan.method].title, len(found.rounds)
+    if found.basis is None:
+        return f"{title}: {found.ended}"
+    cohort = datasets.cohort(demo_hospitals.TABLE, SIZES, SEED)
+    distance = metrics.sin_theta(linalg.top_eigenspace(cohort.pooled.dense(), K), found.basis)
+    numbers = message.most_bytes(exchange_of(plan).reply)
+    sent = max(answer.wire_bytes for one in found.rounds for answer in one.answers.values())
+    took = sum(one.seconds for one in found.rounds) / rounds
+    return "\n".join(
+        [
+            f"{title}: {rounds} round{'s' if rounds > 1 else ''} of {took:.1f} s",
+            f"  distance to the directions without privacy {distance:.3f}"
+            f" (guessing {metrics.random_guess(plan.d, K):.3f})",
+            f"  a hospital sends per round {numbers:,} bytes of numbers, {sent:,} as a message,"
+            f" {up / rounds:,.0f} with all that Flower and TLS add; {down / rounds:,.0f} come back",
+        ]
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run all three; the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m dppca_core.federated.demo", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--epsilon", type=float, default=4.0, help="of each run (default 4)")
+    parser.add_argument("--record", type=Path, help="where to keep the record of DPS-PCA, as JSON lines")
+    given = parser.parse_args(arguments)
+    try:
+        agreed = plans(given.epsilon)
+    except ValueError as reason:
+        print(f"error: {reason}", file=sys.stderr)
+        return 2
+    print(
+        f"{sum(SIZES)} patients in {len(SIZES)} hospitals, d = {agreed[0].d}, k = {K}; each run at ε = ",
+        end="",
+    )
+    print(
+        f"{given.epsilon:g}, δ = {DELTA:g}, all together ε = {together(agreed):.2f}. Starting ...", flush=True
+    )
+    try:
+        with stopped_by_signals(), tempfile.TemporaryDirectory(prefix="federated-") as folder:
+            for plan, found, up, down in run(given.epsilon, Path(folder)):
+                print(report(plan, found, up, down), flush=True)
+                if plan == agreed[0] and given.record:
+                    given.record.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(Path(folder) / "server" / f"{plan.run}.jsonl", given.record)
+    except RuntimeError as reason:
+        print(f"error: {reason}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 130
+    print("all processes are stopped")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,155 @@
+"""Hospitals and server over Flower. This carries messages; `protocol` and `coordinator` decide.
+
+The ServerApp works through an agenda, a JSON list of
+
+    {"plan": "plan.json", "record": "run.jsonl", "seed": 0, "policy": {"on_fault": "continue"}}
+
+with paths seen from its folder. seed: of the public start Q(0). policy: as `coordinator.Policy`. Where the
+record is there already, of the same plan and broken off, the run is resumed from the same start.
+
+The ClientApp answers one question with what the hospital's own files say (`own_rows`); all that it takes from
+the message is the question. It never answers for a secure aggregation: Flower's own does not withstand a
+server that cheats (docs/federated.md), and without one the noise of each answer would be too small.
+"""
+
+import json
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from flwr.app import ConfigRecord, Context, Message, RecordDict
+from flwr.clientapp import ClientApp
+from flwr.serverapp import Grid, ServerApp
+
+from dppca_core.federated import coordinator, hospital, message, wire
+from dppca_core.federated import record as records
+from dppca_core.federated.coordinator import Ask, Policy
+from dppca_core.federated.own_rows import OwnFiles
+from dppca_core.federated.plan import Plan, from_dict
+from dppca_core.federated.protocol import exchange_of
+from dppca_core.federated.record import Answer, Record
+from dppca_core.types import Array
+
+POLL_SECONDS = 0.2
+CONNECT_SECONDS = 60.0
+QUERY = "query"
+_log = logging.getLogger(__name__)
+
+client_app = ClientApp()
+server_app = ServerApp()
+
+
+def _content(**values: str | bytes) -> RecordDict:
+    # One record of bytes: Flower sends nested objects one by one, and waits for each.
+    return RecordDict({"dppca": ConfigRecord(dict(values))})
+
+
+@client_app.query()
+def step(asked: Message, context: Context) -> Message:
+    """A hospital's answer, or the sentence with which it refuses."""
+    try:
+        return Message(_content(answer=_answer(asked, context)), reply_to=asked)
+    except ValueError as reason:
+        return Message(_content(refused=str(reason)), reply_to=asked)
+
+
+def _answer(asked: Message, context: Context) -> bytes:
+    files = OwnFiles.read(Path(str(context.node_config["hospital"])))
+    content = asked.content["dppca"]
+    try:
+        state = files.state(str(content["run"]))
+    except ValueError as reason:  # it may tell of rows, so it stays here
+        _log.error("%s", reason)
+        raise ValueError("it cannot take part in this run; its own log says why") from None
+    if exchange_of(state.plan).summed:
+        raise ValueError("its noise would be too small where answers are not summed securely")
+    most = 8 * state.plan.d * (state.plan.k + 1)
+    question = wire.decode(cast(bytes, content["question"]), most)
+    return wire.encode(hospital.answer(state, files.keeps, question))
+
+
+@server_app.main()
+def work(grid: Grid, context: Context) -> None:
+    """Every run of the agenda in turn."""
+    agenda = Path(str(context.run_config["agenda"]))
+    for item in json.loads(agenda.read_text(encoding="utf-8")):
+        run(grid, agenda.parent, **item)
+
+
+def run(grid: Grid, folder: Path, plan: str, record: str, seed: int = 0, policy: Any = None) -> Record:
+    """One run of an agenda; its record is there, line by line, as it goes on."""
+    agreed = from_dict(json.loads((folder / plan).read_text(encoding="utf-8")))
+    if exchange_of(agreed).summed:
+        raise ValueError("Flower has no secure aggregation that withstands a server that cheats")
+    path = folder / record
+    start = _earlier_start(agreed, path)
+    if start is None:
+        start = coordinator.public_start(agreed, np.random.default_rng(seed))
+    with path.open("w", encoding="utf-8") as lines:
+
+        def write(line: str) -> None:
+            lines.write(line + "\n")
+            lines.flush()
+
+        return coordinator.run(
+            agreed,
+            ask_over(grid, agreed),
+            start=start,
+            policy=Policy(**(policy or {})),
+            write=write,
+            about={"engine": f"Flower {version('flwr')}"},
+        )
+
+
+def _earlier_start(plan: Plan, path: Path) -> Array | None:
+    opening = path.read_text(encoding="utf-8").partition("\n")[0] if path.exists() else ""
+    if not opening:
+        return None
+    earlier = records.read(opening)
+    return earlier.start if earlier.plan == plan else None
+
+
+def ask_over(grid: Grid, plan: Plan) -> Ask:
+    """Asks hospitals by the names under which their SuperNodes are registered; waits until all are there."""
+    nodes: dict[str, int] = {}
+    names = [plan.name(hospital) for hospital in range(plan.hospitals)]
+    until = time.monotonic() + CONNECT_SECONDS
+    while not nodes.keys() >= set(names) and time.monotonic() < until:
+        nodes |= {node.name: node.node_id for node in grid.get_nodes()}
+        time.sleep(POLL_SECONDS)
+    payload = message.most_bytes(exchange_of(plan).reply)
+
+    def ask(question: message.Message, hospitals: Sequence[int], wait: float) -> Mapping[int, Answer | str]:
+        begun = time.perf_counter()
+        there = [hospital for hospital in hospitals if names[hospital] in nodes]
+        found: dict[int, Answer | str] = dict.fromkeys(set(hospitals) - set(there), "is not connected")
+        content, group = _content(run=plan.run, question=wire.encode(question)), str(question.round)
+        ids = grid.push_messages(
+            [Message(content, nodes[names[i]], QUERY, ttl=wait, group_id=group) for i in there]
+        )
+        waiting = dict(zip(ids, there, strict=True))
+        while waiting and time.perf_counter() - begun < wait:
+            for reply in grid.pull_messages(list(waiting)):
+                hospital = waiting.pop(reply.metadata.reply_to_message_id)
+                found[hospital] = _read(reply, payload, time.perf_counter() - begun)
+            time.sleep(POLL_SECONDS if waiting else 0)
+        return found | dict.fromkeys(waiting.values(), f"did not answer within {wait:g} s")
+
+    return ask
+
+
+def _read(reply: Message, payload: int, seconds: float) -> Answer | str:
+    if reply.has_error():
+        return "failed; its own log says why"
+    content = reply.content["dppca"]
+    if "refused" in content:
+        return f"refused: {content['refused']!s}"
+    data = cast(bytes, content["answer"])
+    try:
+        return Answer(wire.decode(data, payload), len(data), seconds)
+    except ValueError as reason:
+        return str(reason)

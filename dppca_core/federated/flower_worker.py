@@ -1,0 +1,91 @@
+"""A hospital's own process, which answers in the SuperNode's name with the code that is installed here.
+
+    flower-supernode ... --isolation process --host 127.0.0.1 --port 9094 --superexec-auth-secret-file secret
+    python -m dppca_core.federated.flower_worker 127.0.0.1:9094 secret
+
+By default a SuperNode starts a new process for each message, which installs and runs the code that the
+server shipped. With --isolation process it starts nothing: whoever holds the secret fetches its tasks. This
+process does, for as long as the SuperNode is there, and gives each to `flower_app.client_app`. What the
+server shipped is not unpacked, let alone run; and nothing is imported anew between two rounds.
+
+The five calls are those of Flower's own `flwr-clientapp`, which answers one message and ends.
+"""
+
+import argparse
+import logging
+import time
+from pathlib import Path
+
+import httpx
+from flwr.app import Error, Message
+from flwr.common.constant import ErrorCode, SubStatus
+from flwr.proto.runtime_pb2 import AcquireTaskRequest
+from flwr.supercore.constant import TaskType
+from flwr.supercore.heartbeat import HeartbeatSender, make_task_heartbeat_fn_http
+from flwr.supercore.interceptors import (
+    RuntimeTokenHttpInterceptor,
+    RuntimeVersionHttpInterceptor,
+    SuperExecAuthHttpInterceptor,
+)
+from flwr.supercore.protobuf.client import ProtobufClientInterceptor
+from flwr.supercore.runtime import RuntimeHttpClient
+from flwr.supernode.runtime.run_clientapp import pull_task_input, push_message, push_task_output
+
+from dppca_core.federated.flower_app import client_app
+
+POLL_SECONDS = 0.1
+SETTLE_SECONDS = 0.1  # a task is offered before its message is there; asking too early costs a second
+_log = logging.getLogger(__name__)
+
+
+def _client(address: str, interceptor: ProtobufClientInterceptor) -> RuntimeHttpClient:
+    of_version = RuntimeVersionHttpInterceptor(component_name="flwr-clientapp")
+    return RuntimeHttpClient.from_server_address(
+        server_address=address, insecure=True, root_certificates=None, interceptors=[of_version, interceptor]
+    )
+
+
+def serve(address: str, secret: bytes) -> None:
+    """Take tasks from the SuperNode at this address of the same machine, one after the other, for ever."""
+    acquire = "/flwr.proto.Runtime/AcquireTask"
+    tasks = _client(address, SuperExecAuthHttpInterceptor(master_secret=secret, protected_methods=[acquire]))
+    wanted = AcquireTaskRequest(supported_task_types=[TaskType.CLIENT_APP])
+    while True:
+        try:
+            if token := tasks.AcquireTask(wanted).token:
+                time.sleep(SETTLE_SECONDS)
+                _work(address, token)
+        except httpx.HTTPError as reason:
+            _log.warning("the SuperNode does not answer: %s", reason)
+        time.sleep(POLL_SECONDS)
+
+
+def _work(address: str, token: str) -> None:
+    with _client(address, RuntimeTokenHttpInterceptor(token)) as client:
+        heartbeat = HeartbeatSender(make_task_heartbeat_fn_http(client))
+        heartbeat.start()
+        try:
+            asked, context, _, _ = pull_task_input(client)
+            try:
+                reply = client_app(message=asked, context=context)
+            except Exception:  # its words may hold rows, so they stay here
+                _log.exception("the step failed")
+                reply = Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION), reply_to=asked)
+            push_message(client, reply, context)
+            push_task_output(client, context, SubStatus.COMPLETED, "")
+        finally:
+            heartbeat.stop()
+
+
+def main() -> None:
+    """From the command line."""
+    parser = argparse.ArgumentParser(prog="python -m dppca_core.federated.flower_worker", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("address", help="the SuperNode's --host and --port")
+    parser.add_argument("secret", type=Path, help="the file of its --superexec-auth-secret-file")
+    given = parser.parse_args()
+    serve(given.address, given.secret.read_bytes())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""One hospital's own files: its agreed plans, its rows, the public constants that scale them.
+
+hospital.json, which only this hospital can write, holds
+
+    {"name": "Hospital 1", "plans": "plans", "rows": "patients.parquet", "constants": "constants.json",
+     "keeps": "kept", "limit": {"epsilon": 1.0, "delta": 1e-05}}
+
+with paths seen from its own folder. plans: a folder of agreed plans, RUN.json. rows: CSV or Parquet, a row
+for each patient. constants: {"bound": 10.0, "features": [{"name": COLUMN, "centre": 14, "scale": 3.5}, ...]},
+all public, none computed from the rows. keeps: its ledger and what it sent. limit: what all runs together
+may spend. For simulations only, "simulation": {"RUN": {"seed": [1, 2]}} or {"RUN": {"silent": true}} replaces
+the true noise of one run.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dppca_core.federated.plan import Plan, from_dict
+from dppca_core.federated.protocol import Noise, ProviderState
+from dppca_core.types import Array, Budget, Cohort, Provider
+
+_NEEDED = {"name", "plans", "rows", "constants", "keeps"}
+_OPTIONAL = {"limit", "simulation"}
+
+
+@dataclass(frozen=True)
+class OwnFiles:
+    """What hospital.json says. Raises ValueError naming the file and what is wrong in it."""
+
+    name: str
+    plans: Path
+    rows: Path
+    constants: Path
+    keeps: Path
+    limit: Budget | None = None
+    simulation: Mapping[str, Noise] = field(default_factory=dict)
+
+    @staticmethod
+    def read(path: Path) -> "OwnFiles":
+        """From hospital.json."""
+        plain = _json(path)
+        if not isinstance(plain, dict) or not _NEEDED <= plain.keys() <= _NEEDED | _OPTIONAL:
+            needed = ", ".join(sorted(_NEEDED))
+            raise ValueError(f"{path.name} must have {needed}, and may have limit and simulation")
+        folder, limit = path.parent, plain.get("limit")
+        return OwnFiles(
+            name=plain["name"],
+            plans=folder / plain["plans"],
+            rows=folder / plain["rows"],
+            constants=folder / plain["constants"],
+            keeps=folder / plain["keeps"],
+            limit=None if limit is None else Budget(**limit),
+            simulation={run: _noise(says) for run, says in plain.get("simulation", {}).items()},
+        )
+
+    def state(self, run: str) -> ProviderState:
+        """This hospital at the start of an agreed run. Raises ValueError for a run without a plan here."""
+        plan = next((plan for plan in self._agreed() if plan.run == run), None)
+        if plan is None:
+            raise ValueError(f"{self.name} did not agree to run {run!r}")
+        if self.name not in plan.names:
+            raise ValueError(f"{self.name} is not one of the hospitals of run {run!r}")
+        stamp = (self.rows.stat().st_mtime_ns, self.constants.stat().st_mtime_ns)
+        provider = _provider(self.rows, self.constants, stamp)
+        noise = self.simulation.get(run, Noise())
+        return ProviderState(plan.names.index(self.name), plan, provider, noise, self.limit)
+
+    def _agreed(self) -> list[Plan]:
+        return [from_dict(_json(path)) for path in sorted(self.plans.glob("*.json"))]
+
+
+def _noise(simulation: dict[str, Any]) -> Noise:
+    if not simulation.keys() <= {"seed", "shared", "silent"}:
+        raise ValueError(f"simulation may have seed, shared and silent, got {simulation!r}")
+    seed, shared = (tuple(found) if (found := simulation.get(key)) else None for key in ("seed", "shared"))
+    return Noise(seed, shared, bool(simulation.get("silent")))
+
+
+@lru_cache(maxsize=1)
+def _provider(rows: Path, constants: Path, stamp: tuple[int, int]) -> Provider:
+    """Patients, read once as long as neither file changes."""
+    public = _json(constants)
+    columns = [feature["name"] for feature in public["features"]]
+    centre, scale = (np.array([f[key] for f in public["features"]]) for key in ("centre", "scale"))
+    standard = (table(rows, columns) - centre) / scale
+    return Cohort.from_rows([standard], public["bound"])[0]
+
+
+def table(path: Path, columns: list[str]) -> Array:
+    """Columns of a CSV or Parquet file, (n, d). Raises ValueError where one or a number is absent."""
+    if path.suffix not in (".csv", ".parquet"):
+        raise ValueError(f"rows must be a .csv or .parquet file, got {path.name}")
+    if path.suffix == ".csv":
+        frame = pd.read_csv(path, float_precision="round_trip")
+    else:
+        frame = pd.read_parquet(path)
+    if absent := [name for name in columns if name not in frame.columns]:
+        raise ValueError(f"{path.name} has no column {absent[0]!r}")
+    numbers = frame[columns].apply(pd.to_numeric, errors="coerce")
+    if empty := [name for name in columns if not np.isfinite(numbers[name]).all()]:
+        raise ValueError(f"{path.name} has cells without a number in column {empty[0]!r}")
+    found: Array = numbers.to_numpy(dtype=np.float64)
+    return found
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as reason:
+        raise ValueError(f"{path.name} cannot be read: {reason.strerror}") from None
+    except ValueError:
+        raise ValueError(f"{path.name} is not JSON") from None

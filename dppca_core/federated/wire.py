@@ -1,0 +1,61 @@
+"""A message as bytes: the length of a JSON header, the header, then every array's little-endian numbers.
+
+The header is {"run": "a", "round": 1, "arrays": [[NAME, "float64", [30, 3]], ...]}. Nothing in it is run, and
+no length in it is believed: the bytes that came must be those that it announces.
+"""
+
+import json
+import struct
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dppca_core import checks
+from dppca_core.federated.message import Message
+
+MOST_HEADER = 2_000
+_LENGTH = struct.Struct("<I")
+_DTYPES = ("float64", "int64")
+
+
+def encode(message: Message) -> bytes:
+    """The message as bytes: its payload, and about 100 more."""
+    arrays = {name: np.ascontiguousarray(array) for name, array in message.arrays.items()}
+    named = [[name, array.dtype.name, list(array.shape)] for name, array in arrays.items()]
+    header = json.dumps({"run": message.run, "round": message.round, "arrays": named}).encode()
+    numbers = (array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes() for array in arrays.values())
+    return b"".join([_LENGTH.pack(len(header)), header, *numbers])
+
+
+def decode(data: bytes, payload: int) -> Message:
+    """The message, of at most `payload` bytes of numbers. What they are is left to `message.check`.
+
+    Raises ValueError, as the end of a sentence, for bytes that are too many or not a message.
+    """
+    most = payload + MOST_HEADER
+    if len(data) > most:
+        raise ValueError(f"sent {len(data):,} bytes where at most {most:,} are expected")
+    try:
+        (length,) = _LENGTH.unpack_from(data)
+        header = json.loads(data[_LENGTH.size : _LENGTH.size + length])
+        checks.instance(str, run=header["run"])
+        checks.whole(0, round=header["round"])
+        begin, arrays = _LENGTH.size + length, {}
+        for name, dtype, shape in header["arrays"]:
+            arrays[str(name)] = _array(data, begin, dtype, shape)
+            begin += arrays[str(name)].nbytes
+    except (ValueError, TypeError, KeyError, RecursionError, struct.error):
+        raise ValueError("sent what is not a message") from None
+    if begin != len(data):
+        raise ValueError("sent a message with bytes left over")
+    return Message(header["run"], header["round"], arrays)
+
+
+def _array(data: bytes, begin: int, dtype: Any, shape: Any) -> NDArray[Any]:
+    checks.one_of(_DTYPES, dtype=dtype)
+    for length in shape:
+        checks.whole(0, len(data), shape=length)
+    kind = np.dtype(dtype)
+    count = int(np.prod(shape, dtype=np.float64))  # a float, so that no product of lengths overflows
+    return np.frombuffer(data, kind.newbyteorder("<"), count, begin).astype(kind).reshape(shape)
