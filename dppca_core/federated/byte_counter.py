@@ -34,10 +34,9 @@ class ByteCounter:
                     threading.Thread(target=self._pass, args=pair, daemon=True).start()
 
     def _pass(self, source: socket.socket, sink: socket.socket, way: str) -> None:
-        with suppress(OSError):  # one side went away
+        with source, suppress(OSError):  # one side went away
             while data := source.recv(65536):
-                setattr(self, way, getattr(self, way) + len(data))  # one thread at a time writes each way
+                setattr(self, way, getattr(self, way) + len(data))
                 sink.sendall(data)
-        for end in (source, sink):
-            with suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
+        with suppress(OSError):
+            sink.shutdown(socket.SHUT_RDWR)

@@ -73,10 +73,17 @@ def agree(folder: Path, plan: Plan) -> None:
         (folder / name / "plans" / f"{plan.run}.json").write_text(text, encoding="utf-8")
 
 
-def agenda(folder: Path, plans: Sequence[Plan], *, seed: int, **policy: Any) -> Path:
-    """Write what the ServerApp shall do: each plan in turn, with records server/RUN.jsonl."""
+def agenda(
+    folder: Path, plans: Sequence[Plan], *, seed: int, policies: Mapping[str, Mapping[str, Any]] | None = None
+) -> Path:
+    """Write what the ServerApp shall do: each plan in turn, recorded in server/RUN.jsonl. policies: by run."""
     items = [
-        {"plan": f"{plan.run}.json", "record": f"{plan.run}.jsonl", "seed": seed, "policy": policy}
+        {
+            "plan": f"{plan.run}.json",
+            "record": f"{plan.run}.jsonl",
+            "seed": seed,
+            "policy": dict((policies or {}).get(plan.run, {})),
+        }
         for plan in plans
     ]
     path = folder / "server" / "agenda.json"

@@ -144,10 +144,10 @@ def ask_over(grid: Grid, plan: Plan) -> Ask:
 
 def _read(reply: Message, payload: int, seconds: float) -> Answer | str:
     if reply.has_error():
-        return "failed; its own log says why"
+        return "did not answer: its step failed, and its own log says why"
     content = reply.content["dppca"]
     if "refused" in content:
-        return f"refused: {content['refused']!s}"
+        return f"did not answer: {content['refused']!s}"
     data = cast(bytes, content["answer"])
     try:
         return Answer(wire.decode(data, payload), len(data), seconds)

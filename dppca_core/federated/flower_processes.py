@@ -21,7 +21,7 @@ from dppca_core.federated.byte_counter import ByteCounter
 START_SECONDS = 60.0
 STOP_SECONDS = 5.0
 POLL_SECONDS = 0.1
-APP = Path(__file__).parent / "app"
+SHIPPED = Path(__file__).parent / "app"
 _BIN = Path(sys.executable).parent
 _ROOT = Path(__file__).parents[2]
 
@@ -105,11 +105,11 @@ class Federation:
                 process.kill()
                 process.wait()
 
-    def submit(self, agenda: Path) -> None:
+    def submit(self, agenda: Path, shipped: Path = SHIPPED) -> None:
         """Have the ServerApp work through an agenda; returns as soon as it has begun."""
         given = f"agenda={json.dumps(str(agenda))}"
         self._finish(
-            self._launch(["flwr", "run", str(APP), "link", "--run-config", given], "submit"), "submit"
+            self._launch(["flwr", "run", str(shipped), "link", "--run-config", given], "submit"), "submit"
         )
 
     def bytes_passed(self) -> tuple[float, float]:

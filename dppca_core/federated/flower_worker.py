@@ -18,6 +18,7 @@ from pathlib import Path
 
 import httpx
 from flwr.app import Error, Message
+from flwr.clientapp.typing import ClientAppCallable
 from flwr.common.constant import ErrorCode, SubStatus
 from flwr.proto.runtime_pb2 import AcquireTaskRequest
 from flwr.supercore.constant import TaskType
@@ -45,8 +46,8 @@ def _client(address: str, interceptor: ProtobufClientInterceptor) -> RuntimeHttp
     )
 
 
-def serve(address: str, secret: bytes) -> None:
-    """Take tasks from the SuperNode at this address of the same machine, one after the other, for ever."""
+def serve(address: str, secret: bytes, answering: ClientAppCallable) -> None:
+    """Give tasks of the SuperNode at this address of the same machine to `answering`, one by one, for ever."""
     acquire = "/flwr.proto.Runtime/AcquireTask"
     tasks = _client(address, SuperExecAuthHttpInterceptor(master_secret=secret, protected_methods=[acquire]))
     wanted = AcquireTaskRequest(supported_task_types=[TaskType.CLIENT_APP])
@@ -54,20 +55,20 @@ def serve(address: str, secret: bytes) -> None:
         try:
             if token := tasks.AcquireTask(wanted).token:
                 time.sleep(SETTLE_SECONDS)
-                _work(address, token)
+                _work(address, token, answering)
         except httpx.HTTPError as reason:
             _log.warning("the SuperNode does not answer: %s", reason)
         time.sleep(POLL_SECONDS)
 
 
-def _work(address: str, token: str) -> None:
+def _work(address: str, token: str, answering: ClientAppCallable) -> None:
     with _client(address, RuntimeTokenHttpInterceptor(token)) as client:
         heartbeat = HeartbeatSender(make_task_heartbeat_fn_http(client))
         heartbeat.start()
         try:
             asked, context, _, _ = pull_task_input(client)
             try:
-                reply = client_app(message=asked, context=context)
+                reply = answering(asked, context)
             except Exception:  # its words may hold rows, so they stay here
                 _log.exception("the step failed")
                 reply = Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION), reply_to=asked)
@@ -77,14 +78,14 @@ def _work(address: str, token: str) -> None:
             heartbeat.stop()
 
 
-def main() -> None:
+def main(answering: ClientAppCallable = client_app) -> None:
     """From the command line."""
     parser = argparse.ArgumentParser(prog="python -m dppca_core.federated.flower_worker", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("address", help="the SuperNode's --host and --port")
     parser.add_argument("secret", type=Path, help="the file of its --superexec-auth-secret-file")
     given = parser.parse_args()
-    serve(given.address, given.secret.read_bytes())
+    serve(given.address, given.secret.read_bytes(), answering)
 
 
 if __name__ == "__main__":

@@ -67,8 +67,7 @@ class OwnFiles:
             raise ValueError(f"{self.name} did not agree to run {run!r}")
         if self.name not in plan.names:
             raise ValueError(f"{self.name} is not one of the hospitals of run {run!r}")
-        stamp = (self.rows.stat().st_mtime_ns, self.constants.stat().st_mtime_ns)
-        provider = _provider(self.rows, self.constants, stamp)
+        provider = _provider(self.rows, self.constants, (_stamp(self.rows), _stamp(self.constants)))
         noise = self.simulation.get(run, Noise())
         return ProviderState(plan.names.index(self.name), plan, provider, noise, self.limit)
 
@@ -81,6 +80,13 @@ def _noise(simulation: dict[str, Any]) -> Noise:
         raise ValueError(f"simulation may have seed, shared and silent, got {simulation!r}")
     seed, shared = (tuple(found) if (found := simulation.get(key)) else None for key in ("seed", "shared"))
     return Noise(seed, shared, bool(simulation.get("silent")))
+
+
+def _stamp(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError as reason:
+        raise ValueError(f"{path.name} cannot be read: {reason.strerror}") from None
 
 
 @lru_cache(maxsize=1)
@@ -97,10 +103,7 @@ def table(path: Path, columns: list[str]) -> Array:
     """Columns of a CSV or Parquet file, (n, d). Raises ValueError where one or a number is absent."""
     if path.suffix not in (".csv", ".parquet"):
         raise ValueError(f"rows must be a .csv or .parquet file, got {path.name}")
-    if path.suffix == ".csv":
-        frame = pd.read_csv(path, float_precision="round_trip")
-    else:
-        frame = pd.read_parquet(path)
+    frame = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
     if absent := [name for name in columns if name not in frame.columns]:
         raise ValueError(f"{path.name} has no column {absent[0]!r}")
     numbers = frame[columns].apply(pd.to_numeric, errors="coerce")

@@ -1,0 +1,125 @@
+"""A federation over Flower, as `make federated-demo` starts it: one for all tests, as each round takes 4 s.
+
+Eight processes on loopback, TLS and authenticated nodes. Other faults are in `test_faults`, on pipes.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dppca_core import Budget, datasets
+from dppca_core.federated import coordinator, demo, demo_hospitals, in_process
+from dppca_core.federated.flower_processes import SHIPPED, Federation
+from dppca_core.federated.plan import Plan
+from dppca_core.federated.protocol import Noise
+from dppca_core.federated.record import Record
+
+ROUNDS = 2
+POWER, MOMENTS, PROJECTORS = demo.plans(4.0)
+SEEDED = replace(POWER, run="seeded", options=(("burn_in", 1), ("iterations", ROUNDS), ("s_hat", 8)))
+SILENT = replace(SEEDED, run="silent")
+WITH_NAN = replace(POWER, run="with-nan", options=(("iterations", 1),))
+CRASHED = replace(SEEDED, run="crashed")
+PLANS = [SEEDED, SILENT, MOMENTS, PROJECTORS, WITH_NAN, CRASHED]
+WAIT_SECONDS = 12.0
+LAST = demo.NAMES[-1]
+SPOILT = "spoilt.json"  # read by spoilt_worker, which is not imported: Flower's imports warn
+COHORT = datasets.cohort(demo_hospitals.TABLE, demo.SIZES, demo.SEED)
+
+
+def noise(plan: Plan) -> list[Noise]:
+    return [Noise(silent=True) if plan == SILENT else Noise((11, i)) for i in range(3)]
+
+
+def simulation(hospital: int) -> dict[str, object]:
+    seeded = {plan.run: {"seed": [11, hospital]} for plan in (SEEDED, MOMENTS, PROJECTORS)}
+    return seeded | {SILENT.run: {"silent": True}}
+
+
+class Started:
+    """The federation, and the records of its runs."""
+
+    def __init__(self, folder: Path, federation: Federation) -> None:
+        self.folder, self.federation = folder, federation
+
+    def record(self, plan: Plan) -> Record:
+        return demo.finished(self.federation, self.folder / "server" / f"{plan.run}.jsonl", 120.0)
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
+    folder = tmp_path_factory.mktemp("flower")
+    hospitals = demo_hospitals.deal(
+        folder,
+        PLANS,
+        seed=demo.SEED,
+        limit=Budget(1000.0, demo.DELTA),
+        simulations=[simulation(i) for i in range(3)],
+    )
+    spoilt = {f"{WITH_NAN.run} 1": "NaN", f"{CRASHED.run} 2": "dies"}
+    (folder / LAST / SPOILT).write_text(json.dumps(spoilt))
+    with Federation(folder, hospitals, "tests.federated.spoilt_worker") as federation:
+        policies = {
+            WITH_NAN.run: {"on_fault": "continue"},
+            CRASHED.run: {"on_fault": "continue", "wait_seconds": WAIT_SECONDS},
+        }
+        federation.submit(demo_hospitals.agenda(folder, PLANS, seed=0, policies=policies))
+        yield Started(folder, federation)
+
+
+@pytest.mark.parametrize("plan", [SEEDED, SILENT, MOMENTS, PROJECTORS], ids=lambda plan: plan.run)
+def test_the_network_finds_what_one_process_finds(started, plan):
+    """From each hospital's own CSV or Parquet, with the same noise, or none."""
+    found = started.record(plan)
+    start = coordinator.public_start(plan, np.random.default_rng(0))
+    expected, _ = in_process.simulate(plan, COHORT, noise(plan), start)
+    assert found.ended == ""
+    np.testing.assert_allclose(found.basis, expected.basis, rtol=0, atol=1e-10)
+    for one, other in zip(found.rounds, expected.rounds, strict=True):
+        assert [answer.message.payload for answer in one.answers.values()] == [
+            answer.message.payload for answer in other.answers.values()
+        ]
+
+
+def test_nan_over_the_network_is_left_out(started):
+    found = started.record(WITH_NAN)
+    assert found.rounds[0].faults == {2: "sent product with numbers that are not finite"}
+    assert sorted(found.rounds[0].answers) == [0, 1] and found.basis is not None
+
+
+def test_a_hospital_that_died_comes_back_repeats_itself_and_runs_no_code_of_the_server(started):
+    """True noise. It had paid and stored when it died. The server resumes, and ships code of its own."""
+    first = started.record(CRASHED)
+    assert first.rounds[1].faults == {2: f"did not answer within {WAIT_SECONDS:g} s"}
+    own, server = started.folder / LAST, started.folder / "server"
+    stored = np.load(own / "kept" / "sent" / f"{CRASHED.run}-2.npz")["array product"]
+    ledger = (own / "kept" / "ledger.jsonl").read_bytes()
+
+    (own / SPOILT).unlink()
+    started.federation.stop(LAST)
+    started.federation.start(LAST)
+    (server / f"{CRASHED.run}.jsonl").rename(server / "first.jsonl")
+    app, trace = started.folder / "app", started.folder / "the server's code ran"
+    app.mkdir()
+    manifest = (
+        (SHIPPED / "pyproject.toml")
+        .read_text()
+        .replace("dppca_core.federated.flower_app:client", "sent:client")
+    )
+    (app / "pyproject.toml").write_text(manifest)
+    (app / "sent.py").write_text(f"open({str(trace)!r}, 'w')\nclient_app = None\n")
+    started.federation.submit(demo_hospitals.agenda(started.folder, [CRASHED], seed=0), app)
+
+    second = started.record(CRASHED)
+    assert second.ended == "" and second.basis is not None
+    assert (own / "kept" / "ledger.jsonl").read_bytes() == ledger
+    np.testing.assert_array_equal(second.rounds[1].answers[2].message.arrays["product"], stored)
+    for one, other in zip(first.rounds, second.rounds, strict=True):
+        for hospital in (0, 1):
+            arrays = (record.answers[hospital].message.arrays["product"] for record in (one, other))
+            np.testing.assert_array_equal(*arrays)
+    assert list((started.folder / "flower").rglob("sent.py")) and not trace.exists()

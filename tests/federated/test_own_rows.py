@@ -1,0 +1,82 @@
+"""A hospital's own files: Parquet and CSV say the same, and what is wrong in them is said by its name."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dppca_core import Budget, datasets
+from dppca_core.federated import demo, demo_hospitals
+from dppca_core.federated.own_rows import OwnFiles
+from dppca_core.federated.protocol import Noise
+
+PLAN = demo.plans(4.0)[0]
+LIMIT = Budget(9.0, 1e-3)
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> list[Path]:
+    simulations = [{PLAN.run: {"seed": [1, 2]}}, {"other": {"silent": True}}, {}]
+    dealt = demo_hospitals.deal(tmp_path, [PLAN], seed=demo.SEED, limit=LIMIT, simulations=simulations)
+    return list(dealt.values())
+
+
+def test_rows_become_the_moment_of_the_simulation(own):
+    """From both formats."""
+    cohort = datasets.cohort(demo_hospitals.TABLE, demo.SIZES, demo.SEED)
+    for hospital, path in enumerate(own):
+        state = OwnFiles.read(path).state(PLAN.run)
+        assert (state.hospital, state.limit) == (hospital, LIMIT)
+        np.testing.assert_allclose(state.provider.moment.dense(), cohort[hospital].moment.dense(), atol=1e-12)
+
+
+def test_noise_is_simulated_in_the_named_run_alone(own):
+    assert OwnFiles.read(own[0]).state(PLAN.run).noise == Noise((1, 2))
+    assert OwnFiles.read(own[1]).state(PLAN.run).noise == Noise()
+
+
+def test_rows_are_read_again_when_they_change(own):
+    assert OwnFiles.read(own[1]).state(PLAN.run).provider.n == demo.SIZES[1]
+    rows = own[1].with_name("patients.csv")
+    rows.write_text("".join(rows.read_text().splitlines(keepends=True)[:-1]))
+    with pytest.raises(ValueError, match="has 189 patients where the plan says 190"):
+        OwnFiles.read(own[1]).state(PLAN.run)
+
+
+def test_a_run_without_a_plan_of_its_own_is_refused(own):
+    with pytest.raises(ValueError, match="Hospital 1 did not agree to run 'other'"):
+        OwnFiles.read(own[0]).state("other")
+    own[0].write_text(own[0].read_text().replace("Hospital 1", "Hospital 9"))
+    with pytest.raises(ValueError, match="Hospital 9 is not one of the hospitals of run"):
+        OwnFiles.read(own[0]).state(PLAN.run)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"rows": "absent.csv"}, "absent.csv cannot be read"),
+        ({"rows": "hospital.json"}, "must be a .csv or .parquet file, got hospital.json"),
+        ({"rows": "hospital.csv"}, "hospital.csv has no column 'mean radius'"),
+        ({"constants": "absent.json"}, "absent.json cannot be read"),
+        ({"more": 1}, "hospital.json must have constants, keeps, name, plans, rows"),
+        ({"simulation": {PLAN.run: {"noise": 0}}}, "simulation may have seed, shared and silent"),
+        ({"limit": {"epsilon": -1.0, "delta": 1e-3}}, "epsilon must be positive"),
+    ],
+)
+def test_what_is_wrong_is_named(own, changed, said):
+    own[1].with_name("hospital.csv").write_text("age\n4\n")
+    own[1].write_text(json.dumps(json.loads(own[1].read_text()) | changed))
+    with pytest.raises(ValueError, match=said):
+        OwnFiles.read(own[1]).state(PLAN.run)
+
+
+@pytest.mark.parametrize("cell", ["", "high", "inf"])
+def test_a_cell_without_a_number_is_named_by_its_column(own, cell):
+    rows = own[1].with_name("patients.csv")
+    frame = pd.read_csv(rows, dtype=str)
+    frame.loc[3, "mean texture"] = cell
+    frame.to_csv(rows, index=False)
+    with pytest.raises(ValueError, match="has cells without a number in column 'mean texture'"):
+        OwnFiles.read(own[1]).state(PLAN.run)
