@@ -30,6 +30,7 @@ bench: chromium
 	$(BIN)/python -m benchmarks.kernels
 	$(BIN)/python -m benchmarks.table1
 	$(BIN)/python -m benchmarks.sweeps
+	$(BIN)/python -m benchmarks.federated
 	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m benchmarks.latency
 
 federated-demo: $(VENV)/federated.stamp

@@ -1,7 +1,7 @@
 """Three hospitals and a server, each in processes of its own, find what their patients have in common.
 
     make federated-demo
-    python -m dppca_core.federated.demo --epsilon 8 --record data/runs/breast-cancer.jsonl
+    python -m dppca_core.federated.demo --record data/runs/breast-cancer.jsonl
 
 A SuperLink and three SuperNodes with their workers run on this machine's loopback, with TLS and authenticated
 nodes, and are stopped at the end. The breast-cancer table, dealt at random, stands for the hospitals' own.
@@ -13,8 +13,8 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,7 +73,7 @@ def finished(federation: Federation, path: Path, seconds: float) -> Record:
     raise RuntimeError(f"the run did not end within {seconds:g} s:\n{federation.log('server')}")
 
 
-def run(epsilon: float, folder: Path) -> Iterator[tuple[Plan, Record, float, float]]:
+def run(epsilon: float, folder: Path) -> Generator[tuple[Plan, Record, float, float], None, None]:
     """Every plan with its record, and bytes that a hospital sent and received meanwhile, on average."""
     agreed = plans(epsilon)
     limit = Budget(together(agreed) * (1 + 1e-9), DELTA)
@@ -128,7 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run all three; the exit code."""
     parser = argparse.ArgumentParser(prog="python -m dppca_core.federated.demo", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--epsilon", type=float, default=4.0, help="of each run (default 4)")
+    parser.add_argument("--epsilon", type=float, default=8.0, help="of each run (default 8)")
     parser.add_argument("--record", type=Path, help="where to keep the record of DPS-PCA, as JSON lines")
     given = parser.parse_args(arguments)
     try:
@@ -136,16 +136,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as reason:
         print(f"error: {reason}", file=sys.stderr)
         return 2
-    print(
-        f"{sum(SIZES)} patients in {len(SIZES)} hospitals, d = {agreed[0].d}, k = {K}; each run at ε = ",
-        end="",
-    )
-    print(
-        f"{given.epsilon:g}, δ = {DELTA:g}, all together ε = {together(agreed):.2f}. Starting ...", flush=True
-    )
+    print(f"{sum(SIZES)} patients in {len(SIZES)} hospitals, d = {agreed[0].d}, k = {K}")
+    print(f"each run at ε = {given.epsilon:g}, δ = {DELTA:g}; all together at ε = {together(agreed):.3g}")
+    print("starting a SuperLink and three SuperNodes ...", flush=True)
     try:
-        with stopped_by_signals(), tempfile.TemporaryDirectory(prefix="federated-") as folder:
-            for plan, found, up, down in run(given.epsilon, Path(folder)):
+        with (
+            stopped_by_signals(),
+            tempfile.TemporaryDirectory(prefix="federated-") as folder,
+            closing(run(given.epsilon, Path(folder))) as runs,
+        ):
+            for plan, found, up, down in runs:
                 print(report(plan, found, up, down), flush=True)
                 if plan == agreed[0] and given.record:
                     given.record.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A demonstration: the breast-cancer table dealt to folders, one for each hospital, as if it were theirs."""
+"""Hospitals on this machine, to demonstrate: a folder for each, with what would be its own in earnest."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,49 +12,51 @@ from sklearn.datasets import load_breast_cancer
 
 from dppca_core import datasets
 from dppca_core.federated.plan import Plan, to_dict
-from dppca_core.types import Budget
+from dppca_core.types import Array, Budget
 
 TABLE = "breast_cancer"
 _CONSTANTS = Path(datasets.__file__).resolve().parents[1] / "data" / f"{TABLE}.json"
 
 
-def deal(
+def deal(folder: Path, plans: Sequence[Plan], *, seed: int, limit: Budget, **own: Any) -> dict[str, Path]:
+    """`write` with the breast-cancer table, dealt as `datasets.cohort` does at this seed."""
+    constants = json.loads(_CONSTANTS.read_text(encoding="utf-8"))
+    values, _ = load_breast_cancer(return_X_y=True)
+    order = np.random.default_rng(seed).permutation(len(values))
+    parts = np.split(values[order], np.cumsum(plans[0].sizes)[:-1])
+    return write(folder, plans, parts, constants, limit=limit, **own)
+
+
+def write(
     folder: Path,
     plans: Sequence[Plan],
+    parts: Sequence[Array],
+    constants: Mapping[str, Any],
     *,
-    seed: int,
     limit: Budget,
     simulations: Sequence[Mapping[str, Any]] | None = None,
 ) -> dict[str, Path]:
     """Write each hospital's folder and the server's plans; each hospital's name and hospital.json.
 
-    The first hospital keeps Parquet, the others CSV; patients are those of `datasets.cohort` at this seed.
-    limit: what all runs together may spend. simulations: what replaces each hospital's true noise. All plans
-    are of the same hospitals.
+    parts: hospitals' rows, each (n_i, d). constants: as for `own_rows`. limit: what all runs together may
+    spend. simulations: what replaces each hospital's true noise. The last hospital keeps CSV, the others
+    Parquet. All plans are of the same hospitals.
     """
-    names, sizes = plans[0].names, plans[0].sizes
-    public = json.loads(_CONSTANTS.read_text(encoding="utf-8"))
-    columns = [feature["name"] for feature in public["features"]]
-    values, _ = load_breast_cancer(return_X_y=True)
-    order = np.random.default_rng(seed).permutation(len(values))
+    names = plans[0].names
+    columns = [feature["name"] for feature in constants["features"]]
     found = {}
-    for number, (name, end, size) in enumerate(zip(names, np.cumsum(sizes), sizes, strict=True)):
+    for number, (name, part) in enumerate(zip(names, parts, strict=True)):
         own = folder / name
         (own / "plans").mkdir(parents=True)
-        frame = pd.DataFrame(values[order[end - size : end]], columns=columns)
-        if number == 0:
-            frame.to_parquet(own / "patients.parquet")
+        frame = pd.DataFrame(part, columns=columns)
+        rows = "patients.csv" if number == len(parts) - 1 else "patients.parquet"
+        if rows == "patients.csv":
+            frame.to_csv(own / rows, index=False)
         else:
-            frame.to_csv(own / "patients.csv", index=False)
-        (own / "constants.json").write_text(json.dumps(public), encoding="utf-8")
-        says: dict[str, Any] = {
-            "name": name,
-            "plans": "plans",
-            "rows": "patients.parquet" if number == 0 else "patients.csv",
-            "constants": "constants.json",
-            "keeps": "kept",
-            "limit": asdict(limit),
-        }
+            frame.to_parquet(own / rows)
+        (own / "constants.json").write_text(json.dumps(constants), encoding="utf-8")
+        says: dict[str, Any] = {"name": name, "plans": "plans", "rows": rows, "constants": "constants.json"}
+        says |= {"keeps": "kept", "limit": asdict(limit)}
         if simulations is not None:
             says["simulation"] = simulations[number]
         found[name] = own / "hospital.json"
@@ -76,7 +78,7 @@ def agree(folder: Path, plan: Plan) -> None:
 def agenda(
     folder: Path, plans: Sequence[Plan], *, seed: int, policies: Mapping[str, Mapping[str, Any]] | None = None
 ) -> Path:
-    """Write what the ServerApp shall do: each plan in turn, recorded in server/RUN.jsonl. policies: by run."""
+    """Write what the ServerApp shall do: plans in turn, recorded in server/RUN.jsonl. policies: by run."""
     items = [
         {
             "plan": f"{plan.run}.json",

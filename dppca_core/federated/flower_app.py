@@ -36,6 +36,7 @@ from dppca_core.types import Array
 
 POLL_SECONDS = 0.2
 CONNECT_SECONDS = 60.0
+MOST_WORDS = 300  # characters of a refusal that reach the record
 QUERY = "query"
 _log = logging.getLogger(__name__)
 
@@ -131,7 +132,8 @@ def ask_over(grid: Grid, plan: Plan) -> Ask:
         ids = grid.push_messages(
             [Message(content, nodes[names[i]], QUERY, ttl=wait, group_id=group) for i in there]
         )
-        waiting = dict(zip(ids, there, strict=True))
+        waiting = {key: hospital for key, hospital in zip(ids, there, strict=True) if key}
+        found |= dict.fromkeys(set(there) - set(waiting.values()), "is not connected")
         while waiting and time.perf_counter() - begun < wait:
             for reply in grid.pull_messages(list(waiting)):
                 hospital = waiting.pop(reply.metadata.reply_to_message_id)
@@ -145,11 +147,13 @@ def ask_over(grid: Grid, plan: Plan) -> Ask:
 def _read(reply: Message, payload: int, seconds: float) -> Answer | str:
     if reply.has_error():
         return "did not answer: its step failed, and its own log says why"
-    content = reply.content["dppca"]
-    if "refused" in content:
-        return f"did not answer: {content['refused']!s}"
-    data = cast(bytes, content["answer"])
     try:
+        content = reply.content["dppca"]
+        if "refused" in content:
+            return "did not answer: " + " ".join(str(content["refused"]).split())[:MOST_WORDS]
+        data = cast(bytes, content["answer"])
         return Answer(wire.decode(data, payload), len(data), seconds)
+    except (KeyError, TypeError):
+        return "sent what is not a message"
     except ValueError as reason:
         return str(reason)

@@ -159,8 +159,10 @@ class Federation:
         try:
             failed = process.wait(START_SECONDS) != 0
         except subprocess.TimeoutExpired:
-            process.kill()
             failed = True
+        finally:
+            process.kill()
+            process.wait()
         if failed:
             raise RuntimeError(f"{log} failed:\n{self.log(log)}")
 

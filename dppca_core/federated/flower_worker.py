@@ -23,6 +23,7 @@ from flwr.common.constant import ErrorCode, SubStatus
 from flwr.proto.runtime_pb2 import AcquireTaskRequest
 from flwr.supercore.constant import TaskType
 from flwr.supercore.heartbeat import HeartbeatSender, make_task_heartbeat_fn_http
+from flwr.supercore.inflatable.inflatable_utils import ObjectPullError
 from flwr.supercore.interceptors import (
     RuntimeTokenHttpInterceptor,
     RuntimeVersionHttpInterceptor,
@@ -47,7 +48,7 @@ def _client(address: str, interceptor: ProtobufClientInterceptor) -> RuntimeHttp
 
 
 def serve(address: str, secret: bytes, answering: ClientAppCallable) -> None:
-    """Give tasks of the SuperNode at this address of the same machine to `answering`, one by one, for ever."""
+    """Give the tasks of the SuperNode at this address of the same machine to `answering`, one by one."""
     acquire = "/flwr.proto.Runtime/AcquireTask"
     tasks = _client(address, SuperExecAuthHttpInterceptor(master_secret=secret, protected_methods=[acquire]))
     wanted = AcquireTaskRequest(supported_task_types=[TaskType.CLIENT_APP])
@@ -56,8 +57,8 @@ def serve(address: str, secret: bytes, answering: ClientAppCallable) -> None:
             if token := tasks.AcquireTask(wanted).token:
                 time.sleep(SETTLE_SECONDS)
                 _work(address, token, answering)
-        except httpx.HTTPError as reason:
-            _log.warning("the SuperNode does not answer: %s", reason)
+        except (httpx.HTTPError, ObjectPullError, RuntimeError) as reason:
+            _log.warning("no task from the SuperNode: %s", reason)
         time.sleep(POLL_SECONDS)
 
 

@@ -4,7 +4,9 @@ Eight processes on loopback, TLS and authenticated nodes. Other faults are in `t
 """
 
 import json
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,6 +52,16 @@ class Started:
         return demo.finished(self.federation, self.folder / "server" / f"{plan.run}.jsonl", 120.0)
 
 
+def processes_of(folder: Path) -> list[str]:
+    """Those that were started here, and theirs, which inherit the environment; on Linux."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):  # gone meanwhile, or another's
+            if f"FLWR_HOME={folder}".encode() in path.read_bytes():
+                found.append(path.parent.name)
+    return found
+
+
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     folder = tmp_path_factory.mktemp("flower")
@@ -69,6 +81,10 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
         }
         federation.submit(demo_hospitals.agenda(folder, PLANS, seed=0, policies=policies))
         yield Started(folder, federation)
+    until = time.monotonic() + 20.0
+    while left := processes_of(folder):
+        assert time.monotonic() < until, left
+        time.sleep(0.2)
 
 
 @pytest.mark.parametrize("plan", [SEEDED, SILENT, MOMENTS, PROJECTORS], ids=lambda plan: plan.run)
@@ -83,6 +99,11 @@ def test_the_network_finds_what_one_process_finds(started, plan):
         assert [answer.message.payload for answer in one.answers.values()] == [
             answer.message.payload for answer in other.answers.values()
         ]
+
+
+def test_everything_runs_in_processes_that_are_found_again(started):
+    """So that finding none at the end says that all are stopped."""
+    assert len(processes_of(started.folder)) >= 8
 
 
 def test_nan_over_the_network_is_left_out(started):

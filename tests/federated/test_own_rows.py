@@ -38,11 +38,11 @@ def test_noise_is_simulated_in_the_named_run_alone(own):
 
 
 def test_rows_are_read_again_when_they_change(own):
-    assert OwnFiles.read(own[1]).state(PLAN.run).provider.n == demo.SIZES[1]
-    rows = own[1].with_name("patients.csv")
+    assert OwnFiles.read(own[2]).state(PLAN.run).provider.n == demo.SIZES[2]
+    rows = own[2].with_name("patients.csv")
     rows.write_text("".join(rows.read_text().splitlines(keepends=True)[:-1]))
-    with pytest.raises(ValueError, match="has 189 patients where the plan says 190"):
-        OwnFiles.read(own[1]).state(PLAN.run)
+    with pytest.raises(ValueError, match="has 188 patients where the plan says 189"):
+        OwnFiles.read(own[2]).state(PLAN.run)
 
 
 def test_a_run_without_a_plan_of_its_own_is_refused(own):
@@ -66,17 +66,17 @@ def test_a_run_without_a_plan_of_its_own_is_refused(own):
     ],
 )
 def test_what_is_wrong_is_named(own, changed, said):
-    own[1].with_name("hospital.csv").write_text("age\n4\n")
-    own[1].write_text(json.dumps(json.loads(own[1].read_text()) | changed))
+    own[2].with_name("hospital.csv").write_text("age\n4\n")
+    own[2].write_text(json.dumps(json.loads(own[2].read_text()) | changed))
     with pytest.raises(ValueError, match=said):
-        OwnFiles.read(own[1]).state(PLAN.run)
+        OwnFiles.read(own[2]).state(PLAN.run)
 
 
 @pytest.mark.parametrize("cell", ["", "high", "inf"])
 def test_a_cell_without_a_number_is_named_by_its_column(own, cell):
-    rows = own[1].with_name("patients.csv")
+    rows = own[2].with_name("patients.csv")
     frame = pd.read_csv(rows, dtype=str)
     frame.loc[3, "mean texture"] = cell
     frame.to_csv(rows, index=False)
     with pytest.raises(ValueError, match="has cells without a number in column 'mean texture'"):
-        OwnFiles.read(own[1]).state(PLAN.run)
+        OwnFiles.read(own[2]).state(PLAN.run)
