@@ -10,7 +10,7 @@ class ByteCounter:
 
     def __init__(self, port: int) -> None:
         self.up = self.down = 0
-        self._to = port
+        self._to, self._lock = port, threading.Lock()
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listening.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -36,7 +36,8 @@ class ByteCounter:
     def _pass(self, source: socket.socket, sink: socket.socket, way: str) -> None:
         with source, suppress(OSError):  # one side went away
             while data := source.recv(65536):
-                setattr(self, way, getattr(self, way) + len(data))
+                with self._lock:
+                    setattr(self, way, getattr(self, way) + len(data))
                 sink.sendall(data)
         with suppress(OSError):
             sink.shutdown(socket.SHUT_RDWR)

@@ -27,7 +27,7 @@ SILENT = replace(SEEDED, run="silent")
 WITH_NAN = replace(POWER, run="with-nan", options=(("iterations", 1),))
 CRASHED = replace(SEEDED, run="crashed")
 PLANS = [SEEDED, SILENT, MOMENTS, PROJECTORS, WITH_NAN, CRASHED]
-WAIT_SECONDS = 12.0
+WAIT_SECONDS = 15.0
 LAST = demo.NAMES[-1]
 SPOILT = "spoilt.json"  # read by spoilt_worker, which is not imported: Flower's imports warn
 COHORT = datasets.cohort(demo_hospitals.TABLE, demo.SIZES, demo.SEED)
