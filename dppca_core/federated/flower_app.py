@@ -59,9 +59,9 @@ def step(asked: Message, context: Context) -> Message:
 
 
 def _answer(asked: Message, context: Context) -> bytes:
-    files = OwnFiles.read(Path(str(context.node_config["hospital"])))
     content = asked.content["dppca"]
     try:
+        files = OwnFiles.read(Path(str(context.node_config["hospital"])))
         state = files.state(str(content["run"]))
     except ValueError as reason:  # it may tell of rows, so it stays here
         _log.error("%s", reason)

@@ -1,0 +1,148 @@
+"""The two apps without a network: what they pass on, and what hospitals keep to themselves."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from dppca_core import Budget, datasets
+from dppca_core.federated import coordinator, demo, demo_hospitals, in_process, protocol
+from dppca_core.federated.coordinator import Policy
+from dppca_core.federated.plan import Plan
+from dppca_core.federated.protocol import Noise
+
+with warnings.catch_warnings():  # of what Flower imports
+    warnings.simplefilter("ignore")
+    from flwr.app import ConfigRecord, Context, Error, Message, RecordDict
+    from flwr.supercore.task_identity import TaskIdentity
+
+    from dppca_core.federated import flower_app
+
+PLAN = replace(demo.plans(4.0)[0], options=(("iterations", 2),))
+START = coordinator.public_start(PLAN, np.random.default_rng(0))
+SUMMED = replace(PLAN, run="summed", options=(("provider_noise", "secure-aggregation"),))
+COHORT = datasets.cohort(demo_hospitals.TABLE, demo.SIZES, demo.SEED)
+
+
+@pytest.fixture(autouse=True)
+def in_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Flower's messages can be made within one only."""
+    for name in ("_task_id", "_run_id", "_node_id"):
+        monkeypatch.setattr(TaskIdentity, name, 1)
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> list[Path]:
+    simulations = [{PLAN.run: {"seed": [4, i]}} for i in range(3)]
+    limit = Budget(100.0, demo.DELTA)
+    return list(
+        demo_hospitals.deal(
+            tmp_path, [PLAN, SUMMED], seed=demo.SEED, limit=limit, simulations=simulations
+        ).values()
+    )
+
+
+class Loop:
+    """A grid whose nodes are here. `spoil` may replace the last hospital's reply."""
+
+    def __init__(self, own: list[Path], spoil: Callable[[Message], Message] | None = None) -> None:
+        self.own, self.spoil = own, spoil
+        self.asked: dict[str, Message] = {}
+
+    def get_nodes(self):
+        return [SimpleNamespace(name=demo.NAMES[i], node_id=i + 1) for i in range(len(self.own))]
+
+    def push_messages(self, messages):
+        for message in messages:
+            message.metadata.__dict__["_message_id"] = f"id {len(self.asked)}"
+            self.asked[message.metadata.message_id] = message
+        return list(self.asked)[-len(messages) :]
+
+    def pull_messages(self, ids):
+        return [self.reply(self.asked[key]) for key in ids]
+
+    def reply(self, asked: Message) -> Message:
+        node = asked.metadata.dst_node_id
+        if self.spoil and node == 3:
+            return self.spoil(asked)
+        config = {"hospital": str(self.own[node - 1])}
+        context = Context(run_id=1, node_id=node, node_config=config, state=RecordDict(), run_config={})
+        return flower_app.client_app(asked, context)
+
+
+def run(plan: Plan, grid: Loop, **policy) -> coordinator.Record:
+    return coordinator.run(plan, flower_app.ask_over(grid, plan), start=START, policy=Policy(**policy))
+
+
+def test_it_is_the_simulation(own):
+    found = run(PLAN, Loop(own))
+    expected, _ = in_process.simulate(PLAN, COHORT, [Noise((4, i)) for i in range(3)], START)
+    np.testing.assert_allclose(found.basis, expected.basis, rtol=0, atol=1e-10)
+
+
+def content(**values: str | bytes) -> Callable[[Message], Message]:
+    return lambda asked: Message(RecordDict({"dppca": ConfigRecord(values)}), reply_to=asked)
+
+
+BROKEN = {
+    "nothing": (lambda asked: Message(RecordDict(), reply_to=asked), "sent what is not a message"),
+    "no answer": (content(), "sent what is not a message"),
+    "text": (content(answer="text"), "sent what is not a message"),
+    "too much": (content(answer=bytes(10**6)), "sent 1,000,000 bytes where at most 2,480 are expected"),
+    "a refusal": (content(refused="I am\n\nbusy"), "did not answer: I am busy"),
+    "a novel": (content(refused="a" * 10**6), "did not answer: " + "a" * flower_app.MOST_WORDS),
+    "an error": (
+        lambda asked: Message(Error(1, "Traceback"), reply_to=asked),
+        "did not answer: its step failed, and its own log says why",
+    ),
+}
+
+
+@pytest.mark.parametrize(("spoil", "said"), BROKEN.values(), ids=list(BROKEN))
+def test_a_broken_reply_is_one_sentence_of_the_record(own, spoil, said):
+    found = run(PLAN, Loop(own, spoil), on_fault="continue")
+    assert found.rounds[0].faults == {2: said} and found.basis is not None
+
+
+def test_a_hospital_that_is_not_there(own, monkeypatch):
+    monkeypatch.setattr(flower_app, "CONNECT_SECONDS", 0.1)
+    assert run(PLAN, Loop(own[:2])).ended == "The run ended in round 1: Hospital 3 is not connected."
+
+
+def test_what_a_hospital_says_of_its_rows_stays_there(own, caplog):
+    rows = own[2].with_name("patients.csv")
+    rows.write_text("".join(rows.read_text().splitlines(keepends=True)[:-1]))
+    found = run(PLAN, Loop(own))
+    assert found.ended == (
+        "The run ended in round 1: Hospital 3 did not answer: it cannot take part in this run; "
+        "its own log says why."
+    )
+    assert "Hospital 3 has 188 patients where the plan says 189" in caplog.text
+
+
+def test_too_little_noise_is_not_sent_where_nothing_sums_securely(own, tmp_path):
+    """A hospital refuses though it agreed to the plan, and the server does not ask."""
+    grid = Loop(own)
+    question = protocol.question(SUMMED, protocol.start(SUMMED, START))
+    answers = flower_app.ask_over(grid, SUMMED)(question, range(3), 1.0)
+    said = "did not answer: its noise would be too small where answers are not summed securely"
+    assert answers == dict.fromkeys(range(3), said)
+    with pytest.raises(ValueError, match="no secure aggregation that withstands a server that cheats"):
+        flower_app.run(grid, tmp_path / "server", f"{SUMMED.run}.json", "record.jsonl")
+
+
+def test_a_run_is_resumed_from_the_start_in_its_record(own, tmp_path):
+    """Whatever the seed says by then; and another plan begins anew."""
+    item = {"folder": tmp_path / "server", "plan": f"{PLAN.run}.json", "record": "record.jsonl"}
+    first = flower_app.run(Loop(own), **item, seed=1)
+    path = tmp_path / "server" / "record.jsonl"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]) + '{"kind"')
+    second = flower_app.run(Loop(own), **item, seed=2)
+    np.testing.assert_array_equal(first.basis, second.basis)
+    demo_hospitals.agree(tmp_path, replace(PLAN, run="third"))
+    third = flower_app.run(Loop(own), **item | {"plan": "third.json"}, seed=2)
+    assert third.basis is not None and not np.array_equal(third.start, first.start)
