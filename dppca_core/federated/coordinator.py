@@ -54,17 +54,29 @@ def run(
     policy: Policy = Policy(),
     write: Callable[[str], None] | None = None,
     about: Mapping[str, str] | None = None,
+    earlier: Record | None = None,
 ) -> Record:
     """All rounds of a plan, or as many as the policy allows; `write` gets each line of the record in turn.
 
-    To resume a run that broke off, run it again from the same start: hospitals repeat what they had sent.
-    Raises ValueError for a start that does not suit the method.
+    earlier: the record of this run, broken off, and its start with it. Its finished rounds stand, hospitals
+    that failed in them stay left out, and those that had answered the next one repeat what they had sent.
+    Raises ValueError for a start that does not suit the method, or the record of another run.
     """
+    if earlier is not None:
+        if earlier.plan != plan:
+            raise ValueError("earlier must be the record of the same plan")
+        start = earlier.start
     state, begun = protocol.start(plan, start), time.perf_counter()
     record = Record(plan, start, about=about or {})
-    if write is not None:
-        write(opening_line(record))
+    finished = [done for done in earlier.rounds if done.basis is not None] if earlier else []
     left = list(range(plan.hospitals))
+    for done in finished:
+        state = protocol.server_step(plan, state, {i: answer.message for i, answer in done.answers.items()})
+        left = [hospital for hospital in left if hospital not in done.faults]
+    record = replace(record, rounds=tuple(finished))
+    if write is not None:
+        for line in (opening_line(record), *map(round_line, finished)):
+            write(line)
     while state.basis is None and not record.ended:
         done, state, ended = _round(plan, ask, state, left, policy)
         left = [hospital for hospital in left if hospital not in done.faults]

@@ -32,7 +32,6 @@ from dppca_core.federated.own_rows import OwnFiles
 from dppca_core.federated.plan import Plan, from_dict
 from dppca_core.federated.protocol import exchange_of
 from dppca_core.federated.record import Answer, Record
-from dppca_core.types import Array
 
 POLL_SECONDS = 0.2
 CONNECT_SECONDS = 60.0
@@ -87,9 +86,8 @@ def run(grid: Grid, folder: Path, plan: str, record: str, seed: int = 0, policy:
     if exchange_of(agreed).summed:
         raise ValueError("Flower has no secure aggregation that withstands a server that cheats")
     path = folder / record
-    start = _earlier_start(agreed, path)
-    if start is None:
-        start = coordinator.public_start(agreed, np.random.default_rng(seed))
+    earlier = _earlier(agreed, path)
+    start = coordinator.public_start(agreed, np.random.default_rng(seed))
     with path.open("w", encoding="utf-8") as lines:
 
         def write(line: str) -> None:
@@ -103,15 +101,17 @@ def run(grid: Grid, folder: Path, plan: str, record: str, seed: int = 0, policy:
             policy=Policy(**(policy or {})),
             write=write,
             about={"engine": f"Flower {version('flwr')}"},
+            earlier=earlier,
         )
 
 
-def _earlier_start(plan: Plan, path: Path) -> Array | None:
-    opening = path.read_text(encoding="utf-8").partition("\n")[0] if path.exists() else ""
-    if not opening:
+def _earlier(plan: Plan, path: Path) -> Record | None:
+    """The record of this plan as far as its lines are whole."""
+    whole = path.read_text(encoding="utf-8").rpartition("\n")[0] if path.exists() else ""
+    if not whole:
         return None
-    earlier = records.read(opening)
-    return earlier.start if earlier.plan == plan else None
+    earlier = records.read(whole)
+    return earlier if earlier.plan == plan else None
 
 
 def ask_over(grid: Grid, plan: Plan) -> Ask:

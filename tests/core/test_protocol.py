@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dppca_core import METHODS, Budget, Cohort, Release, SpikedModel, accounting, power, sin_theta
-from dppca_core.federated import coordinator, protocol
+from dppca_core.federated import coordinator, protocol, record
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.in_process import InProcess, simulate
 from dppca_core.federated.message import Message
@@ -273,6 +273,24 @@ def test_a_run_is_resumed_from_what_hospitals_have_sent():
     again = coordinator.run(which, carried, start=START)
     np.testing.assert_array_equal(whole.basis, again.basis)
     assert [dict(one.spent) for one in carried.states] == spent
+
+
+def test_rounds_in_a_record_stand_and_those_left_out_stay_out():
+    """Broken off after round 3 of 4, of which the second had lost a hospital: only the fourth is asked."""
+    which, policy = plan(iterations=4), coordinator.Policy("continue")
+    carried = Faulty(which, "late")
+    whole = coordinator.run(which, carried, start=START, policy=policy)
+    broken_off = replace(whole, rounds=whole.rounds[:3], ended="The server stopped.")
+    carried.asked.clear()
+    written: list[str] = []
+    again = coordinator.run(
+        which, carried, start=None, policy=policy, earlier=broken_off, write=written.append
+    )
+    assert carried.asked == [(4, (0, 2))]
+    np.testing.assert_array_equal(again.basis, whole.basis)
+    assert len(written) == 6 and record.read("\n".join(written)).rounds[1].faults == whole.rounds[1].faults
+    with pytest.raises(ValueError, match="of the same plan"):
+        coordinator.run(plan(iterations=5), carried, start=START, earlier=broken_off)
 
 
 def test_hospitals_without_a_common_generator_do_not_share_noise():
