@@ -1,0 +1,304 @@
+"""What hospitals gain by joining: every way that they can join, and each alone, on the same patients.
+
+A cell is (way, hospital, repeat); hospital -1 is all of them together. Generators are keyed by way,
+hospital and repeat, so adding a way changes no other's numbers. Truth is the population's basis, or PCA
+without privacy of a whole table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from dppca_core import checks, datasets, metrics
+from dppca_core.experiments import patients
+from dppca_core.experiments.patients import PUBLIC, Scaling, Truth
+from dppca_core.experiments.ways import WAYS, Traffic, Way, traffic
+from dppca_core.methods import METHODS
+from dppca_core.spiked import SpikedModel
+from dppca_core.types import Array, Budget, Cohort, Estimate
+
+ALL = -1  # in place of a hospital
+MOST_HOSPITALS = 200
+_FEW = 5  # different sizes up to which every one is measured alone
+_ALIKE = 0.01  # sizes that differ by less are one
+_MOMENT_BYTES = 2**29  # of all hospitals' own moments together
+_DEAL_SECONDS = 1.0
+_LIVE_SECONDS, _MOST_SECONDS = 2.0, 60.0  # a run that takes longer is asked for, or refused
+_ALL_REPEATS_SECONDS = 6.0  # of one way: repeats beyond the first are cut to keep it
+
+Key = tuple[str, int, int]
+
+
+@dataclass(frozen=True)
+class Alliance:
+    """Hospitals of these sizes and how they would join. `rank` is the R of DPdisPCA.
+
+    Raises ValueError for no hospital or more than 200, sizes beyond a table's patients, or k, s_hat or rank
+    out of range (1 <= k <= s_hat, rank <= d).
+    """
+
+    population: SpikedModel | str
+    sizes: tuple[int, ...]
+    k: int
+    s_hat: int
+    rank: int
+    budget: Budget
+    iterations: int = 10
+    burn_in: int = 2
+    scaling: Scaling = PUBLIC
+    repeats: int = 10
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        checks.whole(1, MOST_HOSPITALS, hospitals=len(self.sizes))
+        for size in self.sizes:
+            checks.whole(1, size=size)
+        if isinstance(self.population, str):
+            checks.whole(1, datasets.table(self.population).n, patients=self.n)
+        checks.whole(1, self.d - 1, k=self.k)
+        checks.whole(self.k, self.d, s_hat=self.s_hat, rank=self.rank)
+        checks.whole(1, repeats=self.repeats, iterations=self.iterations)
+
+    @property
+    def d(self) -> int:
+        """Features."""
+        population = self.population
+        return population.d if isinstance(population, SpikedModel) else datasets.table(population).d
+
+    @property
+    def n(self) -> int:
+        """Patients of all hospitals."""
+        return sum(self.sizes)
+
+    @property
+    def hospitals(self) -> tuple[int, ...]:
+        """Those measured alone: one of each size, largest first; of many sizes the largest, median, least.
+
+        Sizes within 1 % of each other count as one.
+        """
+        ranked = sorted(range(len(self.sizes)), key=lambda i: (-self.sizes[i], i))
+        different = [ranked[0]]
+        for i in ranked[1:]:
+            if self.sizes[i] < (1 - _ALIKE) * self.sizes[different[-1]]:
+                different.append(i)
+        if len(different) <= _FEW:
+            return tuple(different)
+        return (ranked[0], ranked[len(ranked) // 2], ranked[-1])
+
+    @property
+    def patient_draws(self) -> int:
+        """Different draws of patients that the repeats go through: a draw costs d^3; a whole table is one."""
+        if isinstance(self.population, str):
+            return 1 if self.n == datasets.table(self.population).n else self.repeats
+        return max(1, min(self.repeats, int(2e9 / self.d**3)))
+
+    @property
+    def divides(self) -> bool:
+        """Whether all hospitals' own moments fit into memory."""
+        return 8 * len(self.sizes) * self.d**2 <= _MOMENT_BYTES
+
+    @property
+    def together(self) -> bool:
+        """Whether a hospital alone is one of those who join: dealing the patients then takes no long time."""
+        return isinstance(self.population, str) or (self.divides and self._dealing <= _DEAL_SECONDS)
+
+    @property
+    def _problem(self) -> float:
+        """Seconds of one d x d eigenproblem (measured)."""
+        return 1.6e-3 * math.exp(2.4 * math.log(self.d / 200))
+
+    @property
+    def _dealing(self) -> float:
+        """Seconds that drawing all hospitals' own moments takes (measured: 2.8 ms each at d = 200)."""
+        return 1.75 * len(self.sizes) * self._problem
+
+    def cohort(self, repeat: int) -> Cohort:
+        """The patients of this repeat, dealt to the hospitals."""
+        draw = repeat % self.patient_draws
+        return patients.cohort(self.population, self.sizes, self.scaling, self.seed, draw)
+
+    def alone(self, hospital: int, repeat: int) -> Cohort:
+        """One hospital of that cohort; where dealing it takes long, one with as many patients of its own."""
+        if not self.together and isinstance(self.population, SpikedModel):
+            bound = self.scaling.of(self.population, self.n)
+            own = Scaling(failure=self.scaling.failure, bound=bound)
+            draw, size = repeat % self.patient_draws, self.sizes[hospital]
+            return patients.cohort(self.population, (size,), own, self.seed, draw, (1 + hospital,))
+        dealt = self.cohort(repeat)
+        return Cohort((dealt[hospital],), dealt[hospital].moment, dealt.bound)
+
+    def traffic(self, way: Way) -> Traffic:
+        """What one hospital sends and gets on this way."""
+        of = {"d": self.d, "k": self.k, "rank": self.rank, "iterations": self.iterations}
+        return traffic(way, **of, s_hat=self.s_hat, burn_in=self.burn_in)
+
+    def seconds(self, way: Way) -> float:
+        """Roughly one run's time, with the draw of the hospitals' own moments where it needs them."""
+        dealt = way.own_moments or (way.alone and self.together)
+        fitting = way.cost(self.d, self.k, len(self.sizes)) * self._problem
+        return fitting + (self._dealing if dealt else 0.0)
+
+    def seconds_dealt(self, way: Way) -> float:
+        """Roughly one run's time where every hospital's own patients are at hand."""
+        return way.cost(self.d, self.k, len(self.sizes)) * self._problem + self._dealing
+
+    def refused(self, way: Way) -> str | None:
+        """Why this way cannot be measured here, or None."""
+        reason = METHODS[way.method].skip(self.d)
+        if reason:
+            return reason
+        if way.own_moments and not self.divides:
+            size = 8e-9 * len(self.sizes) * self.d**2
+            return f"{len(self.sizes)} hospitals' own moments take {size:.1f} GB at {self.d:,} features"
+        seconds = self.seconds(way)
+        if seconds > _MOST_SECONDS:
+            return f"one run would take about {seconds / 60:.0f} min"
+        return None
+
+    def estimate(self, way: Way, hospital: int, repeat: int) -> Estimate:
+        """Run one way once."""
+        cohort = self.alone(hospital, repeat) if way.alone else self.cohort(repeat)
+        key = (1 + hospital,) if way.alone else ()
+        options = way.options(
+            s_hat=self.s_hat, iterations=self.iterations, burn_in=self.burn_in, rank=self.rank, d=self.d
+        )
+        rng = patients.generator(self.seed, repeat, way.key, key)
+        return METHODS[way.method].fit(cohort, k=self.k, budget=self.budget, rng=rng, **options)
+
+
+@lru_cache(maxsize=4)
+def truth(population: SpikedModel | str, n: int, k: int, scaling: Scaling) -> Truth:
+    """What the estimates are measured against."""
+    if isinstance(population, SpikedModel):
+        return patients.population_truth(population, n, scaling, covariance=True)
+    whole = (datasets.table(population).n,)
+    return patients.table_truth(patients.cohort(population, whole, scaling, 0, 0), k)
+
+
+class Run(NamedTuple):
+    """One cell."""
+
+    sin: float
+    energy: float
+    noise_std: float
+
+
+@dataclass
+class Outcomes:
+    """The cells of a recipe measured so far. Filling it twice gives the same numbers."""
+
+    recipe: Alliance
+    cells: dict[Key, Run] = field(default_factory=dict)
+    failed: dict[Key, str] = field(default_factory=dict)
+
+    @cached_property
+    def truth(self) -> Truth:
+        """The population's basis and covariance, or those of the whole table, in units of the scaled rows."""
+        recipe = self.recipe
+        return truth(recipe.population, recipe.n, recipe.k, recipe.scaling)
+
+    @cached_property
+    def refused(self) -> dict[str, str]:
+        """Ways that cannot be measured here, and why."""
+        reasons = {key: self.recipe.refused(way) for key, way in WAYS.items()}
+        return {key: reason for key, reason in reasons.items() if reason}
+
+    @cached_property
+    def live(self) -> tuple[str, ...]:
+        """Ways measured without being asked for."""
+        return tuple(
+            key
+            for key, way in WAYS.items()
+            if key not in self.refused and self.recipe.seconds(way) <= _LIVE_SECONDS
+        )
+
+    @cached_property
+    def slow(self) -> tuple[str, ...]:
+        """Ways measured when asked for."""
+        return tuple(key for key in WAYS if key not in self.refused and key not in self.live)
+
+    def places(self, key: str) -> tuple[int, ...]:
+        """The hospitals that a way is measured at, or ALL."""
+        return self.recipe.hospitals if WAYS[key].alone else (ALL,)
+
+    def repeats_of(self, key: str) -> int:
+        """Repeats aimed at: all, fewer where a run takes long."""
+        return max(1, min(self.recipe.repeats, int(_ALL_REPEATS_SECONDS / self.recipe.seconds(WAYS[key]))))
+
+    def wanted(self, slow: bool = False) -> Iterator[Key]:
+        """Every cell, first repeats first."""
+        keys = (*self.live, *self.slow) if slow else self.live
+        for repeat in range(self.recipe.repeats):
+            for key in keys:
+                if repeat < self.repeats_of(key):
+                    yield from ((key, hospital, repeat) for hospital in self.places(key))
+
+    def next_missing(self, slow: bool = False) -> Key | None:
+        """The first cell that is still missing, or None."""
+        held = (self.cells, self.failed)
+        return next((cell for cell in self.wanted(slow) if not any(cell in part for part in held)), None)
+
+    def try_cell(self, key: str, hospital: int, repeat: int) -> None:
+        """Measure a cell unless it was; one that the core refuses is noted and not tried again."""
+        cell = (key, hospital, repeat)
+        if cell in self.cells:
+            return
+        try:
+            self.cells[cell] = self._measure(cell)
+        except (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as reason:
+            self.failed[cell] = str(reason)
+
+    def _measure(self, cell: Key) -> Run:
+        key, hospital, repeat = cell
+        found = self.recipe.estimate(WAYS[key], hospital, repeat)
+        best = float(self.truth.eigenvalues[: self.recipe.k].sum())
+        return Run(
+            metrics.sin_theta(found.basis, self.truth.basis),
+            metrics.captured_energy(found.basis, self.truth.second_moment, best),
+            found.noise_std,
+        )
+
+    def runs(self, key: str, hospital: int = ALL) -> list[Run]:
+        """What was measured so far of one way (at one hospital), in order of repeat."""
+        keys = ((key, hospital, repeat) for repeat in range(self.recipe.repeats))
+        return [self.cells[cell] for cell in keys if cell in self.cells]
+
+    def values(self, key: str, hospital: int, energy: bool) -> Array:
+        """Their errors, or captured energies."""
+        return np.array([run.energy if energy else run.sin for run in self.runs(key, hospital)])
+
+    def table(self) -> pd.DataFrame:
+        """Tidy: one row for each way, hospital (or "all") and repeat measured so far."""
+        rows = []
+        for (key, hospital, repeat), run in sorted(self.cells.items()):
+            way = WAYS[key]
+            sent = self.recipe.traffic(way)
+            private = METHODS[way.method].private
+            rows.append(
+                {
+                    "way": key,
+                    "method": way.method,
+                    "trust": way.trust,
+                    "server_sees": way.sees,
+                    "guarantee": way.guarantee,
+                    "hospital": "all" if hospital == ALL else str(hospital + 1),
+                    "patients": self.recipe.n if hospital == ALL else self.recipe.sizes[hospital],
+                    "epsilon": self.recipe.budget.epsilon if private else None,
+                    "delta": self.recipe.budget.delta if private else None,
+                    "repeat": repeat,
+                    "sin_theta": run.sin,
+                    "captured_energy": run.energy,
+                    "noise_std": run.noise_std,
+                    "rounds": sent.rounds,
+                    "bytes_sent_per_round": sent.up,
+                    "bytes_received": sent.received,
+                }
+            )
+        return pd.DataFrame(rows)
