@@ -9,21 +9,31 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dppca_core.bounds import BOUNDS
+from dppca_core.experiments.alliances import Alliance, Outcomes
 from dppca_core.experiments.joining import Measured
 from dppca_core.experiments.live import EPSILONS, Results, Scene
 from dppca_core.experiments.one_thread import for_good
 from dppca_core.experiments.regime_map import RegimeMap, regime_map
+from dppca_core.experiments.seen import Seen, simulate
 from dppca_core.experiments.site_recipe import SiteRecipe
 from dppca_core.types import Bound
 from pages.shared import scenes
 
 NextCell = Callable[[], tuple[Any, ...] | None]
+
+
+class Cells(Protocol):
+    """What is measured cell by cell."""
+
+    def try_cell(self, *cell: Any) -> None:
+        """Measure this cell unless it was, or note why it cannot be."""
+
 
 _LOOKING_SECONDS = 3.0  # a view that is not refreshed for this long is given up
 _REST_SECONDS = 0.002  # between cells, so that a key press finds the interpreter free
@@ -39,6 +49,18 @@ def results(scene: Scene) -> Results:
 def joined(of: SiteRecipe) -> Measured:
     """The cells of hospitals that differ, empty at first; under a megabyte with all strengths."""
     return Measured(of)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def outcomes(recipe: Alliance) -> Outcomes:
+    """What hospitals gain by joining, empty at first."""
+    return Outcomes(recipe)
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
+def seen(recipe: Alliance, way: str) -> Seen:
+    """One run message by message: up to half a gigabyte of them, by `seen.refused`; usually below one MB."""
+    return simulate(recipe, way)
 
 
 @st.cache_resource(max_entries=512, show_spinner=False)
@@ -61,11 +83,11 @@ class Completer:
     """One thread that measures the missing cells of what visitors look at now."""
 
     def __init__(self) -> None:
-        self._views: dict[str, tuple[float, Results | Measured, NextCell]] = {}
+        self._views: dict[str, tuple[float, Cells, NextCell]] = {}
         self._changed = threading.Condition()
         threading.Thread(target=self._work, daemon=True, name="completer").start()
 
-    def look(self, visitor: str, found: Results | Measured, wanted: NextCell) -> None:
+    def look(self, visitor: str, found: Cells, wanted: NextCell) -> None:
         """This visitor looks at this view now; whatever they looked at before is abandoned."""
         with self._changed:
             self._views[visitor] = (time.monotonic(), found, wanted)
@@ -76,7 +98,7 @@ class Completer:
         with self._changed:
             self._views.pop(visitor, None)
 
-    def _newest(self) -> tuple[Results | Measured, NextCell]:
+    def _newest(self) -> tuple[Cells, NextCell]:
         with self._changed:
             while True:
                 oldest = time.monotonic() - _LOOKING_SECONDS
@@ -118,7 +140,7 @@ def warm_up() -> None:
     gc.freeze()
 
 
-def look(found: Results | Measured, wanted: NextCell) -> None:
+def look(found: Cells, wanted: NextCell) -> None:
     """Tell the worker what this visitor is looking at, and which cell that needs next."""
     context = get_script_run_ctx()
     completer().look(context.session_id if context else "", found, wanted)

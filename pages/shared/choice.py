@@ -62,6 +62,10 @@ class Choice:
         """How an option reads in a link."""
         return str(value).lower() if isinstance(value, bool) else f"{value:g}" if self._float else str(value)
 
+    def allows(self, value: Value) -> bool:
+        """Whether it can be set to this."""
+        return value in self.options
+
     @property
     def _float(self) -> bool:
         return isinstance(self.default, float)
@@ -80,6 +84,29 @@ class Choice:
             return self.default, f"“{shown}”, which is not a number" if shown else "not readable"
         option = self.nearest(max(min(value, 1e300), -1e300))
         return option, None if math.isclose(float(option), value, rel_tol=1e-9) else shown
+
+
+class Sizes(Choice):
+    """Whole numbers in a row, such as 400-300-100; empty for none of its own."""
+
+    _MOST, _LARGEST = 200, 10**9
+
+    def allows(self, value: Value) -> bool:
+        """Whether it is empty or reads as sizes."""
+        return isinstance(value, str) and self.read(value) == (value, None)
+
+    def read(self, raw: str) -> tuple[Value, str | None]:
+        """A link's text as sizes without leading zeros; and what it was, where it is none."""
+        if raw.strip() in ("", self.text("")):
+            return "", None
+        parts = raw.strip().split("-")
+        short = len(parts) <= self._MOST and all(re.fullmatch("[0-9]{1,12}", part) for part in parts)
+        numbers = [int(part) for part in parts] if short else []
+        if numbers and all(1 <= number <= self._LARGEST for number in numbers):
+            return "-".join(map(str, numbers)), None
+        shown = re.sub(r"[^\w.,+\- ]", "", raw)[:24].strip()
+        wanted = "which is not up to 200 sizes such as 400-300-100"
+        return "", f"“{shown}”, {wanted}" if shown else f"not readable, {wanted}"
 
 
 def _number(raw: str) -> float:

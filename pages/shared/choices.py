@@ -184,6 +184,14 @@ def reconcile(settings: Settings, moved: str | None = None) -> tuple[Settings, l
     return now, [_gave_way(key, settings, now, reason) for key, reason in reasons.items()]
 
 
+def own_sizes(settings: Settings) -> tuple[int, ...]:
+    """The hospitals' sizes given one by one; none where the sliders decide, or a table has too few rows."""
+    given = settings["join.sizes"]
+    sizes = tuple(int(size) for size in given.split("-")) if given else ()
+    table = TABLES.get(settings["data"])
+    return () if table and sum(sizes) > table.n else sizes
+
+
 def _gave_way(key: str, before: Settings, now: Settings, reason: str) -> str:
     choice = CHOICES[key]
     verb = "set"

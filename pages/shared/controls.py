@@ -30,6 +30,8 @@ _SHOWN = (
 )  # what is shown, not what is measured: presets leave it alone
 _WITHOUT_SLIDERS = ("papers",)
 _UNUSED = {"differences": site_view.unused}  # pages on which some sliders make no difference
+_WITH_SIZES = "providers"  # the page that has a table of hospitals' sizes
+_ON_THE_PAGE = {"noise": "all kinds are on the page", "start": "always random here"}  # on that page
 _ENDS = "private ↔ accurate"
 
 
@@ -90,12 +92,26 @@ def _label(choice: Choice, plain: bool, fixed: str | None) -> str:
     return f"{words} :gray[· {_ENDS}]" if choice.key in ("eps", "delta") else words
 
 
-def _widget(key: str, plain: bool, table: Table | None, fixed: str | None) -> None:
-    choice = CHOICES[key]
+def _held(key: str, now: Settings, page: str) -> tuple[str, str] | None:
+    """What a control that something else decides shows, and what decides; None for one that can be moved."""
+    sizes = choices.own_sizes(now) if page == _WITH_SIZES else ()
+    if sizes and key in ("n", "N", "share"):
+        total = sum(sizes)
+        shown = {"n": f"{total:,}", "N": str(len(sizes)), "share": text.percent(max(sizes) / total)}
+        return shown[key], "set by the sizes"
+    table = TABLES.get(now["data"])
     if table and key in choices.FIXED_BY_TABLE:
-        label = f"{choice.name(plain)} :gray[· fixed by the table]"
-        shown = {"n": f"{table.n:,}", "d": str(table.d), "s": "all count"}.get(key, "does not apply")
-        st.text_input(label, shown, disabled=True, key=f"{key} of {table.name}")
+        shown = {"n": f"{table.n:,}", "d": str(table.d), "s": "all count"}
+        return shown.get(key, "does not apply"), "fixed by the table"
+    return None
+
+
+def _widget(key: str, plain: bool, held: tuple[str, str] | None, fixed: str | None) -> None:
+    choice = CHOICES[key]
+    if held is not None:
+        shown, why = held
+        label = f"{choice.name(plain)} :gray[· {why}]"
+        st.text_input(label, shown, disabled=True, key=f"{key} held at {shown}")
         return
     make = st.select_slider if choice.numeric else st.selectbox
     make(
@@ -114,6 +130,8 @@ def _why_fixed(key: str, settings: Settings, table: Table | None, page: str) -> 
     """Why a control is greyed, in a few words; None when it is free."""
     if page in _UNUSED:
         return _UNUSED[page](settings).get(key)
+    if page == _WITH_SIZES and key in _ON_THE_PAGE:
+        return _ON_THE_PAGE[key]
     if key == "burn" and settings["shat"] >= (table.d if table else settings["d"]):
         return "nothing is thresholded"
     return None
@@ -154,12 +172,12 @@ def render(page: str = "") -> None:
             on_change=_apply_preset,
         )
         for key in ("data", *_MAIN):
-            _widget(key, plain, table, _why_fixed(key, now, table, page))
+            _widget(key, plain, _held(key, now, page), _why_fixed(key, now, table, page))
         more = st.expander("More settings", key="more", on_change="rerun")
         if more.open:
             with more:
                 for key in _MORE:
-                    _widget(key, plain, table, _why_fixed(key, now, table, page))
+                    _widget(key, plain, _held(key, now, page), _why_fixed(key, now, table, page))
 
 
 def choose(key: str) -> None:

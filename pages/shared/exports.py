@@ -23,7 +23,7 @@ def still(figure: dict[str, Any]) -> dict[str, Any]:
         for i, trace in enumerate(figure["data"])
     ]
     layout = {name: value for name, value in figure["layout"].items() if name not in _OURS}
-    if figure["frames"]:  # the explorer's three panels
+    if "methods" in frame:  # the explorer's three panels
         for panel, domain in _PANELS.items():
             layout[f"xaxis{panel}"] = layout[f"xaxis{panel}"] | {"domain": domain}
         layout["yaxis3"] = layout["yaxis3"] | {"ticktext": frame["methods"]}

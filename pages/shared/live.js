@@ -16,6 +16,7 @@ const MARGIN = { l: 58, r: 16, t: 30, b: 48 };
 const METHOD_LABELS = 196; // pixels for the names of the third panel
 const GAP = 30;
 const ROW = 19; // pixels for each method in the third panel
+const STEP = 700; // milliseconds between frames that play
 const BETWEEN = 90; // pixels between panels one under the other
 
 // Panels side by side where there is room, else one under the other. Domains are shares of the plot area.
@@ -88,6 +89,7 @@ class View {
     this.scrubbed = null; // the epsilon being looked at, when it is not the page's own
     this.waiting = false;
     this.slider.addEventListener("input", () => {
+      this.rest();
       this.scrubbed = Number(this.slider.value);
       this.soon();
     });
@@ -95,9 +97,10 @@ class View {
       if (this.data && Math.abs(this.chart.clientWidth - this.width) > 4) this.soon();
     });
     this.resizer.observe(this.chart);
-    root.querySelector(".scrub button").addEventListener("click", () => {
-      this.use?.(this.index);
-    });
+    this.keep = root.querySelector(".scrub .keep");
+    this.keep.addEventListener("click", () => this.use?.(this.index));
+    this.player = root.querySelector(".scrub .play");
+    this.player.addEventListener("click", () => this.play());
     for (const button of root.querySelectorAll(".save button")) {
       button.addEventListener("click", () => this.save(button.value));
     }
@@ -105,6 +108,26 @@ class View {
 
   get index() {
     return this.scrubbed ?? this.data.active;
+  }
+
+  // Frame after frame, from the first when the last is on screen; once more stops it.
+  play() {
+    if (this.playing) return this.rest();
+    const last = this.data.frames.length - 1;
+    if (this.index === last) this.scrubbed = 0;
+    this.player.textContent = "Stop";
+    this.soon();
+    this.playing = setInterval(() => {
+      if (!this.root.isConnected || this.index >= last) return this.rest();
+      this.scrubbed = this.index + 1;
+      this.soon();
+    }, STEP);
+  }
+
+  rest() {
+    clearInterval(this.playing);
+    this.playing = null;
+    this.player.textContent = "Play";
   }
 
   update(data, use, pick) {
@@ -115,6 +138,7 @@ class View {
     if (before && (before.scene !== data.scene || before.active !== data.active)) {
       this.held = this.settled;
       this.scrubbed = null;
+      this.rest();
     }
     this.data = data;
     this.follow(data.follow);
@@ -181,7 +205,7 @@ class View {
     this.width = this.chart.clientWidth;
     const layout = themed(place(data.layout, this.width), root);
     const frame = data.frames[began];
-    if (frame) layout.yaxis3.ticktext = frame.methods;
+    if (frame?.methods) layout.yaxis3.ticktext = frame.methods;
     this.words();
     await library.react(this.chart, this.traces(), layout, { displayModeBar: false, responsive: false });
     if (data.picks && !this.picking) {
@@ -211,7 +235,12 @@ class View {
     if (!words) return;
     this.slider.max = data.words.length - 1;
     this.slider.value = this.index;
-    this.slider.setAttribute("aria-valuetext", `ε = ${words.epsilon}`);
+    const at = words.at ?? `ε = ${words.epsilon}`;
+    this.slider.setAttribute("aria-valuetext", at);
+    this.slider.setAttribute("aria-label", data.play ? data.scrub : "Scrub ε in the browser");
+    this.player.hidden = !data.play;
+    const ends = data.ends ?? ["more privacy", "more accuracy"];
+    root.querySelectorAll(".scrub small").forEach((end, i) => (end.textContent = ends[i]));
     const say = (name, text) => {
       const place = root.querySelector(name);
       place.hidden = unset(text);
@@ -224,9 +253,9 @@ class View {
     say(".theorem", words.theorem);
     say(".printed", words.printed);
     say(".progress", data.progress);
-    say("output", data.plain ? words.epsilon : `ε = ${words.epsilon}`);
+    say("output", data.plain && !words.at ? words.epsilon : at);
     this.chart.setAttribute("aria-label", words.sentence);
-    root.querySelector(".scrub button").disabled = this.index === data.active;
+    this.keep.disabled = this.index === data.active;
     const tiles = root.querySelector(".tiles");
     tiles.replaceChildren(
       ...data.tiles.map((label, i) => {

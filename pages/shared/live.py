@@ -33,11 +33,12 @@ def figure(
     on_pick: Callable[[], None] | None = None,
     save: str = "",
 ) -> None:
-    """Show a figure of `charts`; `on_use` is called when a scrubbed epsilon is kept, `on_pick` at a click.
+    """Show a figure of `charts`; `on_use` is called when a scrubbed frame is kept, `on_pick` at a click.
 
-    The index of that epsilon is then in st.session_state[key]["use"]; of the point that was clicked, "pick"
-    holds its trace's uid as "name", and "x". save: what the figure is called as a file. `turn` tells the
-    browser what was sent last.
+    Frames are of the explorer's epsilons, or with "play" in the payload of rounds, which can play. The index
+    of the frame kept is then in st.session_state[key]["use"]; of the point that was clicked, "pick"
+    holds its trace's uid as "name", and "x". save: what the figure is called as a file. `turn`
+    tells the browser what was sent last.
     """
     payload = payload | {"picks": on_pick is not None} | ({"filename": save} if save else {})
     if "scene" not in payload:  # a figure without frames is told apart by what it shows

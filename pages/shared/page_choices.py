@@ -9,12 +9,16 @@ from collections.abc import Mapping
 
 from dppca_core import clinical, standardisation
 from dppca_core.bounds import BOUNDS
+from dppca_core.experiments.alliances import MOST_HOSPITALS
 from dppca_core.experiments.joining import STRENGTHS
 from dppca_core.experiments.live import EPSILONS
 from dppca_core.experiments.papers import FIGURES
+from dppca_core.experiments.seen import CARRIED
 from dppca_core.experiments.site_recipe import HEART, SYNTHETIC
+from dppca_core.experiments.ways import TRUSTS
 from dppca_core.methods import METHODS
-from pages.shared.choice import Choice
+from pages.shared.choice import Choice, Sizes
+from pages.shared.text import JOIN_TITLES, JOIN_WAYS
 
 SIN_BOUNDS = tuple(name for name, rule in BOUNDS.items() if rule.measure == "sin")
 _FIRST_BOUNDS = ("ge2018", "dps_prediction", "sparse_minimax")
@@ -146,7 +150,41 @@ def _of_differences() -> list[Choice]:
     ]
 
 
+_RANKS = (*range(1, 21), 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 1000, 2000)
+
+
+def _of_hospitals() -> list[Choice]:
+    """The providers page's own controls: hospitals' sizes, what DPdisPCA sends, who is compared."""
+    trusts = {"all": "everybody", **{trust: JOIN_TITLES[trust] for trust in TRUSTS}}
+    sizes = {"": "those of the sliders"}
+    panels = {
+        "gain": "Joining or alone",
+        "travel": "What travels",
+        "rounds": "Round by round",
+        "sees": "What the server sees",
+        "pair": "Two who compare messages",
+    }
+    sources = {
+        "simulated": "simulated here",
+        "stored": "a stored run over a network",
+        "own": "a record of your own",
+    }
+    hospitals = tuple(range(1, MOST_HOSPITALS + 1))
+    return [
+        Choice("join.panel", "Shown", "Shown", tuple(panels), "gain", panels),
+        Sizes("join.sizes", "Hospitals' sizes", "Hospitals' sizes", ("",), "", sizes),
+        Choice("join.rank", "R, directions DPdisPCA sends", "Directions DPdisPCA sends", _RANKS, 10),
+        Choice("join.source", "Run", "Run", tuple(sources), "simulated", sources),
+        Choice("join.way", "Way", "Way", CARRIED, "dps_pca", JOIN_WAYS),
+        Choice("join.hospital", "Hospital", "Hospital", hospitals, 1),
+        Choice("join.other", "and hospital", "and hospital", hospitals, 2),
+        Choice("join.round", "Round", "Round", tuple(range(1, 51)), 50),  # one beyond the last is the last
+        Choice("join.trust", "Compared", "Compared", tuple(trusts), "all", trusts),
+    ]
+
+
 def of_pages(shared: Mapping[str, Choice]) -> dict[str, Choice]:
     """All of them by key; some are named after the shared controls."""
-    own = (*_of_bounds(), *_of_papers(), *_of_comparison(shared), *_of_rounds(shared), *_of_differences())
+    own = (*_of_bounds(), *_of_papers(), *_of_comparison(shared), *_of_rounds(shared))
+    own = (*own, *_of_hospitals(), *_of_differences())
     return {choice.key: choice for choice in own}

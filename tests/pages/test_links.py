@@ -31,6 +31,14 @@ BAD = {
     "s beyond d": ({"s": "300", "d": "100"}, {"s": 100}, "cannot exceed d = 100"),
     "more hospitals than patients": ({"N": "200", "n": "100"}, {"N": 100}, "there are 100 patients"),
     "unknown data": ({"data": "../../etc/passwd"}, {"data": "synthetic"}, "not a choice"),
+    "no sizes": (
+        {"join.sizes": "4-x-<2>"},
+        {"join.sizes": ""},
+        "Hospitals' sizes was “4-x-2”, which is not up to 200 sizes such as 400-300-100: set to those of the "
+        "sliders.",
+    ),
+    "too many sizes": ({"join.sizes": "1-" * 200 + "1"}, {"join.sizes": ""}, "not up to 200 sizes"),
+    "a size of nobody": ({"join.sizes": "5-0"}, {"join.sizes": ""}, "which is not up to 200 sizes"),
     "bulk over spike": ({"spike": "20", "bulk": "80"}, {"bulk": 15.0}, "must stay below 20"),
 }
 
@@ -94,7 +102,7 @@ def test_any_link_becomes_a_possible_scene(link):
     again, said = choices.reconcile(possible)
     assert again == possible and said == []
     assert choices.open_link(choices.to_link(possible)) == (possible, [])
-    assert all(possible[key] in choice.options for key, choice in CHOICES.items())
+    assert all(choice.allows(possible[key]) for key, choice in CHOICES.items())
     scene, _ = scenes.of(possible)
     assert 1 <= scene.k < scene.d and scene.k < scene.s_hat <= scene.d
 

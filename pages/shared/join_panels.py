@@ -1,0 +1,58 @@
+"""The views of the providers page that compare ways of joining: what each finds, and what travels."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dppca_core.experiments.alliances import Outcomes
+from pages.shared import cached, exports, join_charts, join_controls, join_words, joins, live
+from pages.shared.choices import Settings
+
+REFRESH_SECONDS = 0.6  # while runs are still being measured
+
+
+def compared(found: Outcomes, settings: Settings) -> None:
+    """What each finds, or what travels; kept up to date while runs are measured."""
+    slow = settings["slow"]
+    refreshing = found.next_missing(slow) is not None
+
+    def panel() -> None:
+        joins.first_look(found)
+        drawn = _gain if settings["join.panel"] == "gain" else _travel
+        drawn(found, settings)
+        missing = found.next_missing(slow) is not None
+        if missing:
+            cached.look(found, lambda: found.next_missing(slow))
+        elif refreshing:
+            st.rerun()
+
+    st.fragment(panel, run_every=REFRESH_SECONDS if refreshing else None)()
+    join_controls.slow(found, settings)
+
+
+def _gain(found: Outcomes, settings: Settings) -> None:
+    grouped = joins.rows(found, settings)
+    st.markdown(f"**{join_words.headline(found, settings)}**")
+    figure = join_charts.gains(found, grouped, settings)
+    live.figure(figure, key="joining figure", save="dppca-joining")
+    missing = found.next_missing(settings["slow"]) is not None
+    coming = f" {len(found.cells):,} runs measured, more coming." if missing else ""
+    st.caption(f"{join_words.notes(found, settings)}{coming} {join_words.failures(found, settings)}")
+    exports.downloads(found.table, lambda: figure, "dppca-joining")
+
+
+def _travel(found: Outcomes, settings: Settings) -> None:
+    grouped = joins.rows(found, settings)
+    board = settings["view"] == "board"
+    st.markdown(f"**{join_words.bytes_line(grouped, found.recipe, board)}**")
+    figure = join_charts.sent(found, grouped, settings)
+    if figure["data"][1]["x"]:
+        live.figure(figure, key="bytes figure", save="dppca-bytes")
+    table = join_words.table(found, settings)
+    pinned = {"way": st.column_config.TextColumn(pinned=True)}
+    st.dataframe(table, hide_index=True, height="content", column_config=pinned)
+    st.caption(
+        "Bytes of 64-bit numbers: a network, encryption and the keys of secure sums come on top. Symmetric "
+        "matrices travel as their upper triangle; all who join get the result."
+    )
+    exports.downloads(found.table, lambda: figure, "dppca-bytes")

@@ -1,0 +1,260 @@
+"""What the providers page says: who gains by joining whom, and what each way sends and shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from dppca_core.experiments.alliances import ALL, Alliance, Outcomes
+from dppca_core.experiments.ways import WAYS, Way
+from dppca_core.methods import METHODS
+from pages.shared import choices, text
+from pages.shared.choices import Settings
+from pages.shared.joins import Row, Scale, best, rows
+
+SEES = {
+    "everything": "everything",
+    "sum": "only sums",
+    "messages": "noisy messages",
+    "differences": "exact differences",
+    "nothing": "nothing",
+}
+_JOINING = {
+    "untrusted server": "without trusting the server",
+    "secure aggregation": "with sums that nobody can look into",
+    "central": "with a curator whom all trust",
+}
+MEASURING = "Measuring …"
+
+
+def title(way: Way, of: Alliance, plain: bool) -> str:
+    """What a way is called, with the mark of its guarantee."""
+    name = text.JOIN_WAYS.get(way.key, METHODS[way.method].title)
+    if way.key == "dpdis_pca":
+        name += f", {of.rank} directions" if plain else f", R = {of.rank}"
+    return name + text.GUARANTEE_MARKS.get(METHODS[way.method].guarantee_at(of.k), "")
+
+
+def place(of: Alliance, hospital: int) -> str:
+    """Which hospital this is among those measured alone."""
+    if len(of.hospitals) == 1:
+        return "any" if len(of.sizes) > 1 else "the only one"
+    if hospital == of.hospitals[0]:
+        return "largest"
+    if hospital == of.hospitals[-1]:
+        return "smallest"
+    return "median" if len(of.hospitals) == 3 else f"no. {hospital + 1}"
+
+
+def heading(trust: str, hospital: int, of: Alliance) -> str:
+    """What stands over the lines of those who trust so, at one hospital."""
+    if hospital == ALL:
+        return text.JOIN_TITLES[trust]
+    return f"{text.JOIN_TITLES[trust]}: {place(of, hospital)} ({text.patients(of.sizes[hospital])})"
+
+
+def headline(found: Outcomes, settings: Settings) -> str:
+    """Joining by whom one trusts, beside staying alone, in numbers; and what that comes to."""
+    of, scale = found.recipe, Scale(found, settings)
+    grouped = rows(found, settings | {"join.trust": "all"})
+    joined = {trust: best(grouped, trust) for trust in _JOINING}
+    alone = [best(grouped, "alone", hospital) for hospital in of.hospitals]
+    if not all(joined.values()) or not all(alone):
+        return MEASURING
+    people = text.count(of.n, _people(settings, 1), _people(settings, 2))
+    if len(of.sizes) == 1:
+        return (
+            f"One hospital has nobody to join: with {people} it finds the "
+            f"{text.count(of.k, 'direction', 'directions')} with error "
+            f"{text.error(alone[0].middle)} by itself, protecting them; guessing {text.short(scale.guess)}."
+        )
+    parts = []
+    for trust, words in _JOINING.items():
+        row = joined[trust]
+        by = "" if scale.plain else f" ({title(row.way, of, scale.plain)})"
+        parts.append(f"{words} {text.error(row.middle)}{by}")
+    among = text.count(len(of.sizes), "hospital", "hospitals")
+    who = "One of them" if len(of.hospitals) == 1 else "The largest"
+    last = f", the smallest {text.error(alone[-1].middle)}" if len(alone) > 1 else ""
+    said = (
+        f"Joined, {among} with {people} find the {text.count(of.k, 'direction', 'directions')} with error "
+        f"{', '.join(parts)}. {who} alone, protecting its {_people(settings, 2)} as well: "
+        f"{text.error(alone[0].middle)}{last}; guessing {text.short(scale.guess)}."
+    )
+    return f"{said} {verdict(joined['untrusted server'], alone, of, scale)}"
+
+
+def _people(settings: Settings, count: int) -> str:
+    word = "image" if settings["data"] == "digits" else "patient"
+    return word if count == 1 else f"{word}s"
+
+
+def gain(joined: Row, alone: Row, scale: Scale) -> str:
+    """Whether joining errs "less" or "more" than this hospital alone, by the spread of the runs."""
+    if min(joined.middle, alone.middle) > 0.9 * scale.guess:
+        return "neither"
+    if joined.error[2] < alone.error[0]:
+        return "less"
+    return "more" if alone.error[2] < joined.error[0] else "level"
+
+
+_GAINS = {
+    "less": "pays for {}",
+    "more": "does not pay for {}, which errs less alone",
+    "level": "changes little for {}",
+    "neither": "does not help {}, nor does staying alone: both are hardly better than a guess",
+}
+_GAINS_ALIKE = {
+    "less": "pays for each of them",
+    "more": "does not pay: each of them errs less alone",
+    "level": "changes little: the runs overlap",
+    "neither": "does not help, nor does staying alone: both are hardly better than a guess",
+}
+
+
+def verdict(joined: Row, alone: list[Row], of: Alliance, scale: Scale) -> str:
+    """For whom joining a server that nobody trusts pays."""
+    gains = [gain(joined, row, scale) for row in alone]
+    if len(alone) == 1:
+        said = _GAINS_ALIKE[gains[0]]
+    elif len({gains[0], gains[-1]}) == 1:
+        said = _GAINS[gains[0]].format("the largest hospital and the smallest alike")
+        said = said.replace("which errs less alone", "which err less alone")
+    else:
+        ends = ((gains[0], "largest"), (gains[-1], "smallest"))
+        said = ", and ".join(_GAINS[found].format(f"the {size} hospital") for found, size in ends)
+    return f"Joining a server that nobody trusts {said}."
+
+
+def table(found: Outcomes, settings: Settings) -> pd.DataFrame:
+    """Every way: whom it trusts, what the server sees, what a hospital sends and gets, its median error."""
+    of, scale = found.recipe, Scale(found, settings)
+    lines = []
+    for trust, own in rows(found, settings).items():
+        for row in own:
+            sent = of.traffic(row.way)
+            lines.append(
+                {
+                    "way": title(row.way, of, scale.plain),
+                    "who": heading(trust, row.hospital, of),
+                    "the server sees": SEES[row.way.sees],
+                    "rounds": sent.rounds,
+                    "sent a round": text.size(sent.up) if sent.up else "–",
+                    "received in all": text.size(sent.received) if sent.received else "–",
+                    "both ways in all": text.size(sent.total) if sent.total else "–",
+                    "error": "…" if row.error is None else text.error(row.middle),
+                    "energy captured": "…" if row.energy is None else f"{row.energy[1]:.3f}",
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+def notes(found: Outcomes, settings: Settings) -> str:
+    """How often was run, what the marks mean, who is left out, and what is not counted."""
+    of = found.recipe
+    board = settings["view"] == "board"
+    fewest = min(found.repeats_of(key) for key in (*found.live, *found.slow))
+    times = f"{of.repeats}" if fewest == of.repeats else f"{fewest} to {of.repeats}"
+    runs = "run" if times == "1" else "runs"
+    said = [f"Dots are medians of {times} {runs}, bars hold 8 of 10"]
+    shown = [way for way in WAYS.values() if settings["join.trust"] in ("all", way.trust)]
+    marks = text.guarantee_notes({METHODS[way.method].guarantee_at(of.k) for way in shown}, board)
+    said += [marks] if marks else []
+    if len(of.hospitals) < len(of.sizes) and len(of.sizes) > 1:
+        equal = len(of.hospitals) == 1
+        said.append(
+            "hospitals of one size are alike, so one of them stands for all"
+            if equal
+            else "alone, one hospital of each size is shown"
+            if len(set(of.sizes)) <= 5
+            else "alone, the largest, the median and the smallest hospital are shown"
+        )
+    reasons: dict[str, list[str]] = {}
+    for key, reason in found.refused.items():
+        reasons.setdefault(reason, []).append(title(WAYS[key], of, board))
+    said += [f"left out: {', '.join(names)}, as {reason}" for reason, names in reasons.items()]
+    return ". ".join(text.sentence(part) for part in said) + "."
+
+
+def about(of: Alliance) -> str:
+    """How these numbers come about."""
+    runs = text.count(of.repeats, "run", "runs")
+    ways = (
+        "A hospital alone has the whole privacy budget for its own patients, as has each that joins: "
+        "hospitals hold different patients. DPS-PCA in rounds: Ge, Wang, Wang & Liu, AISTATS 2018, Figure 1 "
+        "and Algorithm 1, whose line 8 draws one noise for all. DPdisPCA and full moments: Imtiaz & Sarwate, "
+        "ICASSP 2018. Rounds and messages are those of the program's own protocol, passed in one process; a "
+        "stored or given run was passed between processes."
+    )
+    if isinstance(of.population, str):
+        return (
+            f"**Simulation on a real table**, {runs}, each with its own noise. Rows are dealt to hospitals "
+            "at random, clipped to a public bound. Truth is PCA without privacy on the whole table; errors "
+            f"are therefore *not private*. {ways}"
+        )
+    return (
+        f"**Simulation**, {runs} over {text.count(of.patient_draws, 'draw', 'draws')} of patients. Second "
+        "moments are drawn from their exact (Wishart) law, each hospital's given the sum of all. Rows are "
+        f"divided by a public bound. Truth is the population's. {ways}"
+    )
+
+
+def failures(found: Outcomes, settings: Settings) -> str:
+    """What the core refused, once for each way."""
+    board = settings["view"] == "board"
+    reasons = {key: reason for (key, _, _), reason in found.failed.items()}
+    return " ".join(
+        f"{title(WAYS[key], found.recipe, board)} has no answer: {text.symbols(reason)}."
+        for key, reason in reasons.items()
+    )
+
+
+_TRY = {
+    "rounds": (
+        "press *Play*; then choose *DPS-PCA, secure sums* and see what still reaches the server, and what "
+        "error it is left with."
+    ),
+    "sees": (
+        "move *{}* to the left, round by round: more noise, until nothing of the pattern can be told from it."
+    ),
+    "pair": (
+        "move *{}* to the left: with shared noise all points stay on the line, however much noise there is."
+    ),
+}
+
+
+def try_this(settings: Settings) -> str:
+    """What to do next."""
+    if settings["join.panel"] in _TRY:
+        privacy = choices.CHOICES["eps"].name(settings["view"] == "board")
+        return _TRY[settings["join.panel"]].format(privacy)
+    name = choices.CHOICES["share"].name(settings["view"] == "board")
+    if settings["share"] == 0 and not settings["join.sizes"]:
+        return (
+            f"set *{name}* (*More settings*) to 60 %, or type the hospitals' sizes yourself: whether joining "
+            "pays is then another question for the largest than for the smallest."
+        )
+    return "make the hospitals equal again, then raise their number: who gains by joining then?"
+
+
+def bytes_line(grouped: Mapping[str, list[Row]], of: Alliance, plain: bool) -> str:
+    """Who sends least and most a round, of those who join."""
+    joined = [row for own in grouped.values() for row in own if row.hospital == ALL]
+    if not joined:
+        return "Nothing travels: who stays alone sends nothing and gets nothing."
+    if len(joined) == 1:
+        only = of.traffic(joined[0].way)
+        return (
+            f"With {title(joined[0].way, of, plain)} a hospital sends {text.size(only.up)} in a round and "
+            f"receives {text.size(only.received)} in all."
+        )
+    ranked = sorted(joined, key=lambda row: of.traffic(row.way).up)
+    whole = sorted(joined, key=lambda row: of.traffic(row.way).total)
+    least, most = ranked[0], ranked[-1]
+    return (
+        f"In a round a hospital sends least with {title(least.way, of, plain)} "
+        f"({text.size(of.traffic(least.way).up)}) and most with {title(most.way, of, plain)} "
+        f"({text.size(of.traffic(most.way).up)}); in all rounds, both ways, least with "
+        f"{title(whole[0].way, of, plain)} ({text.size(of.traffic(whole[0].way).total)})."
+    )

@@ -1,0 +1,209 @@
+"""The views of the providers page that show one run: its rounds, its messages, and two messages together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from dppca_core.datasets import TABLES
+from dppca_core.experiments import seen
+from dppca_core.experiments.alliances import Alliance
+from dppca_core.experiments.ways import WAYS
+from dppca_core.federated.exchange import ALL
+from pages.shared import (
+    cached,
+    controls,
+    exports,
+    live,
+    ring_charts,
+    round_words,
+    runs,
+    seen_charts,
+    seen_words,
+    text,
+)
+from pages.shared.choices import CHOICES, Settings
+from pages.shared.runs import Shown
+
+_UPLOADED = "record uploaded"
+
+
+def rounds(of: Alliance, settings: Settings) -> None:
+    """The ring of Figure 1, drawn from the run, and the error after each round."""
+    shown = _run(of, settings)
+    if shown is None:
+        return
+    st.markdown(round_words.headline(shown))
+    figure = ring_charts.figure(shown, settings)
+    live.figure(figure, key="ring figure", on_use=lambda: _keep("ring figure", shown), save="dppca-rounds")
+    if shown.record.ended:
+        st.text(shown.record.ended)
+    st.caption(
+        f"{_unknown(shown)} {round_words.overhead(shown)}".strip() or "The result goes to all who joined."
+    )
+    exports.downloads(lambda: table(shown), lambda: figure, "dppca-rounds")
+
+
+def sees(of: Alliance, settings: Settings) -> None:
+    """A hospital's message beside what it hides."""
+    shown = _run(of, settings)
+    if shown is None:
+        return
+    plan = shown.record.plan
+    if shown.summed:
+        st.caption("Single messages are masked: the server sees their sum, and nothing of any one of them.")
+        hospital = ALL
+    else:
+        hospital = _hospital("join.hospital", plan.hospitals) - 1
+    names = TABLES[of.population].features if isinstance(of.population, str) and shown.seen else ()
+    figure = seen_charts.message(shown, hospital, settings, names)
+    live.figure(figure, key="sees figure", on_use=lambda: _keep("sees figure", shown), save="dppca-message")
+    st.caption(_sees_note(shown, settings))
+    exports.downloads(lambda: table(shown), lambda: figure, "dppca-message")
+
+
+def pair(of: Alliance, settings: Settings) -> None:
+    """Two messages together, with shared noise and with noise of their own."""
+    if len(of.sizes) < 2:
+        st.info("One hospital has nobody to compare its messages with: raise the number of hospitals.")
+        return
+    first, second = st.columns(2)
+    with first:
+        one = _hospital("join.hospital", len(of.sizes))
+    with second:
+        other = _hospital("join.other", len(of.sizes))
+    if one == other:
+        other = one % len(of.sizes) + 1
+        st.caption(f"A hospital and itself have nothing to compare: shown beside hospital {other}.")
+    found = [_simulated(of, key) for key in ("dps_pca shared", "dps_pca")]
+    if None in found:
+        return
+    shared, own = found
+    figure = seen_charts.pair(shared, own, one - 1, other - 1, settings)
+    live.figure(figure, key="pair figure", on_use=lambda: _keep("pair figure", shared), save="dppca-pair")
+    st.markdown(
+        f"{seen_words.what_it_means(shared.name(one - 1), shared.name(other - 1))} {seen_words.secure()}"
+    )
+    exports.downloads(lambda: differences(shared, own, one - 1, other - 1), lambda: figure, "dppca-pair")
+
+
+def table(shown: Shown) -> pd.DataFrame:
+    """Tidy: a row for each round and answer, with its bytes and, where the truth is known, the error."""
+    at, values = runs.curve(shown)
+    known = dict(zip(at, values, strict=True))
+    column = "sin_theta" if shown.errors is not None else "moved_sin_theta"
+    return pd.DataFrame(
+        [
+            {
+                "round": done.number,
+                "hospital": "sum" if hospital == ALL else shown.name(hospital),
+                "bytes_asked": done.question.payload,
+                "bytes_sent": answer.message.payload,
+                "bytes_on_wire": answer.wire_bytes,
+                "seconds": answer.seconds,
+                column: known.get(done.number),
+            }
+            for done in shown.record.rounds
+            for hospital, answer in done.answers.items()
+        ]
+    )
+
+
+def differences(shared: Shown, own: Shown, one: int, other: int) -> pd.DataFrame:
+    """Tidy: a row for each round and kind of noise."""
+    rows = []
+    for name, run in (("shared", shared), ("independent", own)):
+        for done in run.record.rounds:
+            found = seen.difference(run.seen, done.number, one, other)
+            rows.append(
+                {"noise": name, "round": done.number, "relative_error": found.relative}
+                | {"std": found.std, "expected_std": found.expected}
+            )
+    return pd.DataFrame(rows)
+
+
+def _run(of: Alliance, settings: Settings) -> Shown | None:
+    """The run that is asked for; None, and a sentence on screen, where there is none."""
+    left, right = st.columns(2)
+    with left:
+        controls.choose("join.source")
+    with right:
+        if settings["join.source"] == "simulated":
+            controls.choose("join.way")
+            return _simulated(of, settings["join.way"])
+        shown = _stored() if settings["join.source"] == "stored" else _own()
+    st.caption("A run that took place has its own settings: the sliders do not move it.")
+    return shown
+
+
+def _simulated(of: Alliance, key: str) -> Shown | None:
+    reason = seen.refused(of, WAYS[key])
+    if reason:
+        st.info(f"Not simulated message by message: {reason}.")
+        return None
+    with st.spinner("Passing the messages ..."):
+        return runs.of_simulation(cached.seen(_once(of), key))
+
+
+def _once(of: Alliance) -> Alliance:
+    """The same hospitals with one repeat: how many repeats are compared elsewhere matters to no message."""
+    return replace(of, repeats=1)
+
+
+def _stored() -> Shown | None:
+    names = runs.stored()
+    if not names:
+        st.info("No run is stored with this program.")
+        return None
+    chosen = st.selectbox("Stored", names, key="stored run") if len(names) > 1 else names[0]
+    return runs.open_stored(chosen or names[0])
+
+
+def _own() -> Shown | None:
+    given = st.file_uploader("A run's record, JSON lines", type="jsonl", key=_UPLOADED)
+    if given is None:
+        st.caption("The record that the server wrote: it holds what the server saw, and nothing else.")
+        return None
+    try:
+        return runs.read(given.getvalue())
+    except ValueError as reason:
+        st.text(str(reason))
+        return None
+
+
+def _hospital(key: str, count: int) -> int:
+    """The hospital chosen; one beyond the last is the last."""
+    chosen = min(st.session_state[key], count)
+    st.session_state[key] = chosen
+    st.selectbox(
+        *(CHOICES[key].name(False), range(1, count + 1)),
+        key=controls.drawn(key),
+        on_change=lambda: controls.set_to(key, st.session_state[key]),
+    )
+    return chosen
+
+
+def _keep(key: str, shown: Shown) -> None:
+    """The round that was scrubbed to becomes the link's."""
+    index = int(st.session_state[key]["use"])
+    number = ring_charts.steps(shown)[index][0] if key == "ring figure" else index + 1
+    controls.set_to("join.round", number)
+
+
+def _unknown(shown: Shown) -> str:
+    """That nobody knows the error of a real run."""
+    if shown.errors is not None:
+        return "" if not shown.over_network else "The error is against PCA of the whole table, known here."
+    return "Of a real run nobody knows the error: shown is how far each round moved the result."
+
+
+def _sees_note(shown: Shown, settings: Settings) -> str:
+    if shown.seen is None:
+        return "Rows are those with the largest numbers in the last round."
+    said = "Not private: what is without noise never leaves a hospital; it is here as this is a simulation."
+    shape = shown.record.plan.method
+    if shape == "dpdis_pca" and shown.record.plan.own.get("rank") != shown.record.plan.d:
+        said += " Compressed directions are shown multiplied with themselves, where signs do not matter."
+    return f"{said} {text.count(24, 'row', 'rows')} at most are shown, the heaviest without noise."

@@ -1,0 +1,159 @@
+"""The providers page: joining beside staying alone, by sizes that a link or a table gives, and its words."""
+
+import json
+import re
+import time
+
+import numpy as np
+import pytest
+
+from dppca_core.experiments.alliances import ALL, Alliance, Outcomes
+from dppca_core.experiments.live import quantiles
+from dppca_core.experiments.ways import TRUSTS, WAYS
+from pages.shared import choices, join_charts, join_controls, join_words, joins, style
+
+PAGE = "hospitals/providers.py"
+SMALL = {"d": "30", "n": "20000", "k": "2", "s": "6", "shat": "10"}
+SYMBOLS = ("ε", "δ", "Θ", "σ", "ŝ", " R ", " N ", " k ")
+
+
+def opened(screen, **link):
+    """The page once its runs are complete."""
+    page = screen(PAGE, **SMALL | link)
+    for _ in range(100):
+        if "Measuring" not in page.markdown and "more coming" not in page.captions:
+            return page
+        time.sleep(0.1)
+        page.run()
+    raise AssertionError("the runs did not end")
+
+
+def ticks(figure):
+    return figure["layout"]["yaxis"]["ticktext"]
+
+
+def test_it_opens_with_every_way_and_says_for_whom_joining_pays(screen):
+    page = opened(screen)
+    assert page.markdown.count("**") >= 2
+    assert "Joined, 5 hospitals with 20,000 patients find the 2 directions with error" in page.markdown
+    assert "One of them alone" in page.markdown and "Joining a server that nobody trusts" in page.markdown
+    drawn = page.figure["data"][2]
+    assert len(drawn["x"]) == len(WAYS) and None not in drawn["x"]
+    assert "<b>Alone, protected: any (4,000)</b>" in ticks(page.figure)
+
+
+def test_sizes_come_from_the_link_and_hold_the_sliders(screen):
+    page = opened(screen, **{"join.sizes": "9000-500-500"})
+    assert "3 hospitals with 10,000 patients" in page.markdown and ", the smallest" in page.markdown
+    assert page.link["join.sizes"] == "9000-500-500"
+    held = {box.label: box.value for box in page.app.text_input}
+    assert held["Patients in total n :gray[· set by the sizes]"] == "10,000"
+    assert held["Hospitals N :gray[· set by the sizes]"] == "3"
+    elsewhere = screen("explore/convergence.py", **{"join.sizes": "9000-500-500"})
+    assert [box for box in elsewhere.app.select_slider if box.key == "N"]
+
+
+def test_a_bad_size_is_one_sentence(screen):
+    page = opened(screen, **{"join.sizes": "9-<b>"})
+    assert page.notices.count("Hospitals' sizes was") == 1 and "<" not in page.notices
+    table = opened(screen, data="breast_cancer", shat="30", **{"join.sizes": "400-300-100"})
+    assert "add up to more than the table's 569 patients" in table.captions
+
+
+def test_edits_of_the_table_become_a_link():
+    assert join_controls.edited((400, 300, 100), {"edited_rows": {"1": {"patients": 250}}}) == "400-250-100"
+    assert join_controls.edited((400, 300), {"added_rows": [{"patients": 7}, {}]}) == "400-300-7"
+    assert join_controls.edited((400, 300), {"deleted_rows": [0]}) == "300"
+    assert join_controls.edited((4, 3), {"edited_rows": {"0": {"patients": None}}}) == "3"
+
+
+def test_the_table_of_sizes_follows_the_sliders_and_goes_back_to_them(screen):
+    page = opened(screen, **{"join.sizes": "9000-1000"})
+    page.app.session_state["sizes drawer"] = True
+    page.run()
+    assert "2 hospitals, 10,000 patients." in page.markdown
+    next(button for button in page.app.button if button.key == "sizes back").click()
+    page.run()
+    assert page.setting("join.sizes") == "" and "5 hospitals, 20,000 patients." in page.markdown
+
+
+@pytest.mark.parametrize("panel", ["gain", "travel"])
+def test_a_board_sees_no_symbols(screen, panel):
+    page = opened(screen, view="board", share="0.6", **{"join.panel": panel, "join.rank": "1"})
+    drawn = json.dumps(page.figure["layout"], ensure_ascii=False)
+    said = page.markdown + page.captions + page.notices + drawn
+    assert [symbol for symbol in SYMBOLS if symbol in said] == []
+    assert "DPdisPCA sends 2 directions here: 1 are fewer than the 2 to find." in page.captions
+
+
+def test_what_travels_is_told_with_its_bytes(screen):
+    page = opened(screen, **{"join.panel": "travel", "join.trust": "untrusted server"})
+    assert "In a round a hospital sends least with DPS-PCA, own noise (480 B)" in page.markdown
+    table = page.app.dataframe[0].value.set_index("way")
+    assert table.loc["DPS-PCA, own noise", "rounds"] == 10
+    assert set(table["the server sees"]) == {"noisy messages"}
+    alone = opened(screen, **{"join.panel": "travel", "join.trust": "alone"})
+    assert "Nothing travels" in alone.markdown
+
+
+def test_a_link_restores_the_screen(screen):
+    link = {"join.panel": "travel", "join.trust": "none", "join.rank": "5", "join.sizes": "700-300"}
+    page = opened(screen, **link)
+    assert page.link.items() >= link.items()
+    assert page.figure == opened(screen, **page.link).figure
+
+
+@pytest.fixture(scope="module")
+def measured():
+    settings = choices.defaults() | {"d": 30, "n": 20_000, "k": 2, "s": 6, "shat": 10, "repeats": 3}
+    settings |= {"share": 0.6, "metric": "projector"}
+    found = Outcomes(joins.recipe(settings)[0])
+    while (cell := found.next_missing()) is not None:
+        found.try_cell(*cell)
+    return found, settings
+
+
+def test_dots_are_medians_in_the_metric_sorted_within_their_group(measured):
+    found, settings = measured
+    grouped = joins.rows(found, settings)
+    assert list(grouped) == list(TRUSTS)
+    figure = join_charts.gains(found, grouped, settings)
+    rows = [row for own in grouped.values() for row in own]
+    for x, energy, row in zip(figure["data"][2]["x"], figure["data"][3]["x"], rows, strict=True):
+        errors = np.sqrt(2) * found.values(row.way.key, row.hospital, energy=False)
+        assert x == pytest.approx(quantiles(errors)[1], rel=1e-3)
+        assert energy == pytest.approx(np.median(found.values(row.way.key, row.hospital, True)), rel=1e-3)
+    for own in grouped.values():
+        for hospital in {row.hospital for row in own}:
+            middles = [row.middle for row in own if row.hospital == hospital]
+            assert middles == sorted(middles)
+    assert figure["layout"]["xaxis"]["title"]["text"] == "error ‖VVᵀ − WWᵀ‖<sub>F</sub>"
+    looks = {join_charts.look(way) for way in WAYS.values() if not way.alone}
+    assert len(looks) == len({look.symbol for look in looks}) == 11 and style._SPARE not in looks
+
+
+def test_the_headline_compares_alike_promises_only(measured):
+    """Averaged projectors err least without trust, but promise less: they are not called the best."""
+    found, settings = measured
+    grouped = joins.rows(found, settings)
+    best = joins.best(grouped, "untrusted server")
+    assert best.way.key != "federated_projector"
+    smallest = joins.best(grouped, "alone", found.recipe.hospitals[-1])
+    said = join_words.headline(found, settings)
+    assert f"the smallest {smallest.middle:.2g}" in said or f"the smallest {smallest.middle:.2f}" in said
+
+
+def test_the_verdict_follows_the_bands():
+    of = Alliance("breast_cancer", (300, 200), 2, 30, 4, joins.recipe(choices.defaults())[0].budget)
+
+    def row(low, middle, high, hospital=ALL):
+        return joins.Row(WAYS["full"], hospital, np.array([low, middle, high]), None)
+
+    scale = type("Scale", (), {"guess": 1.4, "plain": False})()
+    alone = [row(0.2, 0.3, 0.4, 0), row(0.7, 0.8, 0.9, 1)]
+    said = join_words.verdict(row(0.5, 0.55, 0.6), alone, of, scale)
+    assert re.search("does not pay for the largest hospital.*and pays for the smallest hospital", said)
+    said = join_words.verdict(row(0.3, 0.4, 0.8), alone, of, scale)
+    assert said.endswith("changes little for the largest hospital and the smallest alike.")
+    guess = [row(1.3, 1.35, 1.4, 0), row(1.3, 1.35, 1.4, 1)]
+    assert "nor does staying alone" in join_words.verdict(row(1.3, 1.38, 1.4), guess, of, scale)
