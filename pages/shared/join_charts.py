@@ -132,7 +132,7 @@ def gains(found: Outcomes, grouped: Mapping[str, list[Row]], settings: Settings)
         "yaxis": places.axis(anchor="x", domain=[1 - deep, 1]),
         "yaxis2": places.axis(anchor="x2", domain=[0, deep]),
         "height": tall + 84,
-        "margin": {"l": 190, "r": 8, "t": 30, "b": 48},
+        "margin": {"l": 222, "r": 8, "t": 30, "b": 48},
     }
     return {"data": data, "layout": base | wide | {"meta": {"titles": (), "narrow": narrow}}, "frames": []}
 

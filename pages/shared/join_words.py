@@ -226,6 +226,8 @@ _TRY = {
 
 def try_this(settings: Settings) -> str:
     """What to do next."""
+    if settings["join.panel"] in ("rounds", "sees") and settings["join.source"] != "simulated":
+        return "press *Play*, then set *Run* to a simulated one, whose privacy and hospitals you can move."
     if settings["join.panel"] in _TRY:
         privacy = choices.CHOICES["eps"].name(settings["view"] == "board")
         return _TRY[settings["join.panel"]].format(privacy)

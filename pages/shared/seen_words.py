@@ -80,7 +80,7 @@ def _shape(matrix: Array) -> str:
 
 def pair(shared: Difference, own: Difference, number: int, whole: int, settings: Settings) -> dict[str, Any]:
     """What two messages of a round recover, with shared noise and with noise of their own."""
-    exact = shared.relative < _EXACT
+    exact, plain = shared.relative < _EXACT, settings["view"] == "board"
     recovered = "exactly" if exact else f"up to {text.short(shared.relative)}"
     said = (
         f"Round {number}: with shared noise, two messages give the difference of the two hospitals' sums "
@@ -91,10 +91,12 @@ def pair(shared: Difference, own: Difference, number: int, whole: int, settings:
         "at": f"round {number} of {whole}",
         "sentence": said,
         "tiles": [
-            [_small(shared.relative), "of the difference: rounding" if exact else "of the difference"],
+            ["nothing", "exact, but for rounding"]
+            if exact and plain
+            else [_small(shared.relative), "of the difference: rounding" if exact else "of the difference"],
             [_short_times(own.relative), "the difference"],
             [text.short(own.std), "own noise, an entry"],
-            [text.short(own.expected), "" if settings["view"] == "board" else "σ√2"],
+            [text.short(own.expected), "" if plain else "σ√2"],
         ],
     }
 
