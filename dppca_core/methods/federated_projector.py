@@ -14,8 +14,9 @@ hospital's projector errs by noise s_i and by sampling, v (l + v) / (n l^2), in 
 signal's directions and the others. Entries of different hospitals are independent, so these weights minimise
 the error of the mean, whose precision is the sum of theirs. All but the release is post-processing.
 
-Hospitals hold different patients, so each has the whole budget (parallel composition). One round. "basis"
-sends the k leading eigenvectors of P_i + Z_i instead of all of it: d k numbers.
+Hospitals hold different patients, so each has the whole budget (parallel composition). One round: the upper
+triangle of P_i + Z_i and the three numbers that say what it is worth. "basis" sends its k leading
+eigenvectors instead: d k numbers.
 """
 
 import math
@@ -122,7 +123,7 @@ def fit(
     return Estimate(
         basis,
         noise_std=std,
-        bytes_sent=8 * d * k if send == "basis" else 8 * d * (d + 1) // 2,
+        bytes_sent=8 * ((d * k if send == "basis" else d * (d + 1) // 2) + len(Sent._fields) - 1),
         spent=spends(budget, spike=spike, variance=variance),
     )
 

@@ -98,8 +98,7 @@ def test_bytes_are_those_of_the_theory():
     assert sent["alone"].total == 0
     for key, way in WAYS.items():
         if not way.alone and key != "sparse_pca":  # whose method counts products, here it has the moment
-            worth = 8 * 3 if key == "federated_projector" else 0  # beside the projector
-            assert of.estimate(way, ALL, 0).bytes_sent == sent[key].up * sent[key].rounds - worth
+            assert of.estimate(way, ALL, 0).bytes_sent == sent[key].up * sent[key].rounds
 
 
 def test_every_cell_of_the_table_and_a_cell_does_not_depend_on_the_order():

@@ -35,7 +35,7 @@ def test_one_hospital_is_the_noisy_projector_of_its_rows():
     _, vectors = np.linalg.eigh(release.projector)
     np.testing.assert_allclose(found.basis @ found.basis.T, vectors[:, -K:] @ vectors[:, -K:].T, atol=1e-10)
     assert found.noise_std == pytest.approx(release.std * math.sqrt(0.5))
-    assert found.bytes_sent == 8 * D * (D + 1) // 2
+    assert found.bytes_sent == 8 * (D * (D + 1) // 2 + 3)
 
 
 @pytest.mark.parametrize("sizes", [(30_000,) * 4, (60_000, 30_000, 20_000, 10_000)], ids=["equal", "unequal"])
@@ -76,7 +76,7 @@ def test_sending_the_basis_alone_costs_bytes_not_accuracy():
     ]
     whole, small = (np.mean([sin_theta(found.basis, MODEL.basis) for found in runs]) for runs in both)
     assert small == pytest.approx(whole, rel=0.1)
-    assert both[1][0].bytes_sent == 8 * D * K
+    assert both[1][0].bytes_sent == 8 * (D * K + 3)
 
 
 def test_hospitals_without_signal_still_give_a_basis():
