@@ -21,21 +21,28 @@ def locked(path: Path) -> Iterator[None]:
 def read(path: Path) -> list[dict[str, Any]]:
     """All lines, in order; none where there is no file.
 
-    A last line without its end was being written when the machine stopped: nothing followed from it, and it
+    A part of a line at the end was being written when the machine stopped: nothing followed from it, and it
     is left out. Raises ValueError for any other line that is not an object in JSON.
     """
     if not path.exists():
         return []
+    *whole, last = path.read_bytes().split(b"\n")
     found = []
-    for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):
-        try:
-            plain = json.loads(line)
-        except ValueError:
-            plain = None
-        if not isinstance(plain, dict):
+    for number, line in enumerate(whole, 1):
+        plain = _object(line)
+        if plain is None:
             raise ValueError(f"line {number} of {path.name} cannot be read: mend or restore it first")
         found.append(plain)
-    return found
+    plain = _object(last)
+    return found if plain is None else [*found, plain]
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    try:
+        plain = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return plain if isinstance(plain, dict) else None
 
 
 def append(path: Path, plain: dict[str, Any]) -> None:
@@ -43,12 +50,13 @@ def append(path: Path, plain: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     line = json.dumps(plain, separators=(",", ":"), allow_nan=False).encode() + b"\n"
     with open(path, "a+b") as file:
-        whole = file.seek(0, os.SEEK_END)
-        if whole:
-            file.seek(0)
-            kept = file.read().rfind(b"\n") + 1
-            if kept < whole:  # what a crash left of a line
-                file.truncate(kept)
+        file.seek(0)
+        before = file.read()
+        last = before[before.rfind(b"\n") + 1 :]
+        if last and _object(last) is not None:  # all of a line but its end
+            line = b"\n" + line
+        elif last:  # what a crash left of a line
+            file.truncate(len(before) - len(last))
         file.write(line)
         file.flush()
         os.fsync(file.fileno())

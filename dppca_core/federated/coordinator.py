@@ -102,16 +102,18 @@ def _round(
             faults[hospital] = answer
             continue
         try:
-            protocol.check_answer(plan, state, answer.message)
+            protocol.check_answer(plan, state, hospital, answer.message)
             answers[hospital] = answer
         except ValueError as reason:
             faults[hospital] = str(reason)
     summed = protocol.exchange_of(plan).summed
-    if ended := _why_over(plan, state.rounds + 1, faults, len(answers), summed, policy):
-        basis = None
-    else:
-        state = protocol.server_step(plan, state, {i: answer.message for i, answer in answers.items()})
-        basis = state.iterates[-1]
+    basis, ended = None, _why_over(plan, state.rounds + 1, faults, len(answers), summed, policy)
+    if not ended:
+        try:
+            state = protocol.server_step(plan, state, {i: answer.message for i, answer in answers.items()})
+            basis = state.iterates[-1]
+        except (ValueError, ArithmeticError, np.linalg.LinAlgError) as reason:
+            ended = f"The run ended in round {state.rounds + 1}: the answers do not combine ({reason})."
     seconds = time.perf_counter() - begun
     return Round(question.round, question, answers, faults, basis, seconds), state, ended
 

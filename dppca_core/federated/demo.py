@@ -91,16 +91,17 @@ def run(epsilon: float, folder: Path) -> Generator[tuple[Plan, Record, float, fl
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """SIGTERM ends as Ctrl-C does, so that nothing is left running."""
+    """SIGTERM, and a terminal that is closed, end as Ctrl-C does, so that nothing is left running."""
 
     def stop(number: int, frame: object) -> None:
         raise KeyboardInterrupt
 
-    earlier = signal.signal(signal.SIGTERM, stop)
+    earlier = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, earlier)
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
 
 
 def report(plan: Plan, found: Record, up: float, down: float) -> str:

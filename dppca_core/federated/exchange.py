@@ -13,6 +13,7 @@ from dppca_core.power import Place
 from dppca_core.types import Array, Event, Provider
 
 ALL = -1  # stands for the hospital, where an answer is that of all of them
+SPREAD = 50.0  # standard deviations of noise that an honest answer stays within
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +24,18 @@ class ServerState:
     place: Place | None = None
     iterates: tuple[Array, ...] = ()
     basis: Array | None = None
+
+
+def no_larger(arrays: Arrays, most: float) -> None:
+    """Raise ValueError, as the end of a sentence, for an entry beyond `most`.
+
+    Rows have norm at most 1, so what is made of them is bounded, and noise lies within 50 of its standard
+    deviations with a probability that no computer can tell from one. Beyond, an answer is not honest, and a
+    single number could drown all hospitals'.
+    """
+    for name, array in arrays.items():
+        if not float(np.abs(array).max(initial=0.0)) <= most:
+            raise ValueError(f"sent {name} with numbers beyond {most:.3g}, which no patients can give")
 
 
 def options(plan: Plan, usual: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,6 +99,10 @@ class Exchange(ABC):
         common: np.random.Generator | None,
     ) -> Arrays:
         """A hospital's answer, with noise of its own, or of the generator that all of them hold in common."""
+
+    @abstractmethod
+    def check_reply(self, hospital: int, arrays: Arrays) -> None:
+        """Raise ValueError, as the end of a sentence, for numbers that no such answer can have."""
 
     @abstractmethod
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:

@@ -5,7 +5,7 @@ The ServerApp works through an agenda, a JSON list of
     {"plan": "plan.json", "record": "run.jsonl", "seed": 0, "policy": {"on_fault": "continue"}}
 
 with paths seen from its folder. seed: of the public start Q(0). policy: as `coordinator.Policy`. Where the
-record is there already, of the same plan and broken off, the run is resumed from the same start.
+record is there already, of the same plan and broken off, its rounds stand and the run goes on.
 
 The ClientApp answers one question with what the hospital's own files say (`own_rows`); all that it takes from
 the message is the question. It never answers for a secure aggregation: Flower's own does not withstand a
@@ -25,7 +25,7 @@ from flwr.app import ConfigRecord, Context, Message, RecordDict
 from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 
-from dppca_core.federated import coordinator, hospital, message, wire
+from dppca_core.federated import coordinator, hospital, message, protocol, wire
 from dppca_core.federated import record as records
 from dppca_core.federated.coordinator import Ask, Policy
 from dppca_core.federated.own_rows import OwnFiles
@@ -37,6 +37,7 @@ POLL_SECONDS = 0.2
 CONNECT_SECONDS = 60.0
 MOST_WORDS = 300  # characters of a refusal that reach the record
 QUERY = "query"
+CANNOT = "it cannot take part in this run; its own log says why"
 _log = logging.getLogger(__name__)
 
 client_app = ClientApp()
@@ -64,12 +65,19 @@ def _answer(asked: Message, context: Context) -> bytes:
         state = files.state(str(content["run"]))
     except ValueError as reason:  # it may tell of rows, so it stays here
         _log.error("%s", reason)
-        raise ValueError("it cannot take part in this run; its own log says why") from None
+        raise ValueError(CANNOT) from None
     if exchange_of(state.plan).summed:
         raise ValueError("its noise would be too small where answers are not summed securely")
     most = 8 * state.plan.d * (state.plan.k + 1)
     question = wire.decode(cast(bytes, content["question"]), most)
-    return wire.encode(hospital.answer(state, files.keeps, question))
+    try:
+        return wire.encode(hospital.answer(state, files.keeps, question))
+    except protocol.LimitError as reason:
+        _log.error("%s: %s", reason, reason.detail)
+        raise
+    except hospital.DamagedError as reason:
+        _log.error("%s", reason)
+        raise ValueError(CANNOT) from None
 
 
 @server_app.main()
@@ -88,15 +96,22 @@ def run(grid: Grid, folder: Path, plan: str, record: str, seed: int = 0, policy:
     path = folder / record
     earlier = _earlier(agreed, path)
     start = coordinator.public_start(agreed, np.random.default_rng(seed))
-    with path.open("w", encoding="utf-8") as lines:
+    ask, draft = ask_over(grid, agreed), path.with_name(path.name + ".draft")
+    again = 1 + (len(earlier.rounds) if earlier else 0)  # lines that the earlier record has already
+    with draft.open("w", encoding="utf-8") as lines:
+        written = 0
 
         def write(line: str) -> None:
+            nonlocal written
             lines.write(line + "\n")
             lines.flush()
+            written += 1
+            if written == again:
+                draft.replace(path)  # what is written from now on goes on under that name
 
         return coordinator.run(
             agreed,
-            ask_over(grid, agreed),
+            ask,
             start=start,
             policy=Policy(**(policy or {})),
             write=write,
@@ -111,7 +126,14 @@ def _earlier(plan: Plan, path: Path) -> Record | None:
     if not whole:
         return None
     earlier = records.read(whole)
-    return earlier if earlier.plan == plan else None
+    if earlier.plan != plan:
+        raise ValueError(f"{path.name} holds the record of another run: keep it, and name another file")
+    return earlier
+
+
+def _words(said: object) -> str:
+    """A hospital's own words, as they may stand in a log and a record: short, one line, plain letters."""
+    return ascii(" ".join(str(said).split())[:MOST_WORDS])[1:-1]
 
 
 def ask_over(grid: Grid, plan: Plan) -> Ask:
@@ -150,7 +172,7 @@ def _read(reply: Message, payload: int, seconds: float) -> Answer | str:
     try:
         content = reply.content["dppca"]
         if "refused" in content:
-            return "did not answer: " + " ".join(str(content["refused"]).split())[:MOST_WORDS]
+            return "did not answer: " + _words(content["refused"])
         data = cast(bytes, content["answer"])
         return Answer(wire.decode(data, payload), len(data), seconds)
     except (KeyError, TypeError):

@@ -1,84 +1,122 @@
-"""What a hospital keeps on its own disk, so that a restart neither spends nor draws again.
+"""What a hospital keeps on its own disk, so that no round is drawn or paid for twice.
 
-FOLDER/ledger.jsonl       one line for each round that was paid for: run, round, events. Never shortened.
-FOLDER/sent/RUN-ROUND.npz the answer to that round, with the fingerprint of its question
+FOLDER/sent/RUN-ROUND.npz  the answer to that round, the fingerprint of its question, and its price
+FOLDER/ledger.jsonl        one line for each round that was paid for: run, round, neighbours, events
 
-A round is paid for before its answer is stored, and the answer stored before it leaves. After a crash in
-between, the round is already paid: it is answered with fresh noise, as nothing of the first draw left.
+An answer is stored first, then paid for, and only then does it leave. So after a crash anywhere in between it
+is there already: asked the same, the hospital pays for it where it has not, and sends that very answer. Noise
+is drawn once for a round, or never: an answer that was paid for and is gone from the disk is not drawn anew,
+since a server that saw two would see through both. What was spent is what either file tells, so that losing
+one of them gives no budget back.
 """
 
 import io
+import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from dppca_core import journal
+from dppca_core.events import from_plain, to_plain
 from dppca_core.federated import protocol
 from dppca_core.federated.message import Message
 from dppca_core.federated.protocol import ProviderState, Sent
-from dppca_core.types import Event, Guarantee, Release
+from dppca_core.types import Event
 
 LEDGER = "ledger.jsonl"
 
 
+class DamagedError(ValueError):
+    """Files of this hospital that do not fit each other. What it says stays here."""
+
+
 def restored(state: ProviderState, folder: Path) -> ProviderState:
-    """The state with what the folder says was spent and sent. Raises ValueError for a damaged file."""
-    spent = {}
-    for number, line in enumerate(journal.read(folder / LEDGER), 1):
-        try:
-            spent[str(line["run"]), int(line["round"])] = tuple(_event(one) for one in line["events"])
-        except (KeyError, TypeError, ValueError) as reason:
-            raise ValueError(f"line {number} of {LEDGER} is not a round that was paid for") from reason
-    paid = sorted(number for run, number in spent if run == state.plan.run)
-    sent = {number: _read(state, folder, number) for number in paid if _file(state, folder, number).exists()}
+    """The state with what the folder says was spent and sent. Raises DamagedError for damaged files."""
+    paid = _ledger(state, folder)
+    stored = [_read(path) for path in sorted((folder / "sent").glob("*.npz"))]
+    spent = dict(paid)
+    for one in stored:
+        if one.neighbours != state.allowed.neighbours:
+            raise DamagedError(f"{one.answer.run} was answered for {one.neighbours}, which the limit is not")
+        spent.setdefault((one.answer.run, one.answer.round), one.events)
+    sent = {
+        one.answer.round: Sent(one.question, one.answer) for one in stored if one.answer.run == state.plan.run
+    }
+    if gone := [number for run, number in paid if run == state.plan.run and number not in sent]:
+        raise DamagedError(f"the answer to round {gone[0]} was paid for and is gone: it is not drawn anew")
     return replace(state, spent=spent, sent=sent)
 
 
 def answer(state: ProviderState, folder: Path, question: Message) -> Message:
     """`provider_step` from what is on the disk, and back to it before the answer is returned.
 
-    Raises ValueError as that does, and for a damaged file. One process at a time.
+    Raises ValueError as that does, and DamagedError. One process at a time.
     """
     with journal.locked(folder / LEDGER):
         before = restored(state, folder)
         after, reply = protocol.provider_step(before, question)
-        for run, number in after.spent.keys() - before.spent.keys():
-            events = [_plain(event) for event in after.spent[run, number]]
-            journal.append(folder / LEDGER, {"run": run, "round": number, "events": events})
-        for number in after.sent.keys() - before.sent.keys():
-            journal.replace(_file(state, folder, number), _bytes(after.sent[number]))
+        number, run = question.round, state.plan.run
+        events, neighbours = after.spent[run, number], state.allowed.neighbours
+        if number not in before.sent:
+            stored = _Stored(question.digest, reply, neighbours, events)
+            journal.replace(folder / "sent" / f"{run}-{number}.npz", _bytes(stored))
+        if (run, number) not in _ledger(state, folder):
+            line = {"run": run, "round": number, "neighbours": neighbours, "events": to_plain(events)}
+            journal.append(folder / LEDGER, line)
         return reply
 
 
-def _file(state: ProviderState, folder: Path, number: int) -> Path:
-    return folder / "sent" / f"{state.plan.run}-{number}.npz"
+class _Stored(NamedTuple):
+    """One file of `sent`."""
+
+    question: str
+    answer: Message
+    neighbours: str
+    events: tuple[Event, ...]
 
 
-def _bytes(sent: Sent) -> bytes:
-    stored = io.BytesIO()
-    np.savez(stored, allow_pickle=False, question=np.array(sent.question), **_prefixed(sent.answer))
-    return stored.getvalue()
+def _ledger(state: ProviderState, folder: Path) -> dict[tuple[str, int], tuple[Event, ...]]:
+    paid = {}
+    try:
+        lines = journal.read(folder / LEDGER)
+    except ValueError as reason:
+        raise DamagedError(str(reason)) from None
+    for number, line in enumerate(lines, 1):
+        try:
+            key, events = (str(line["run"]), int(line["round"])), from_plain(line["events"])
+            neighbours = line["neighbours"]
+        except (KeyError, TypeError, ValueError):
+            raise DamagedError(f"line {number} of {LEDGER} is not a round that was paid for") from None
+        if neighbours != state.allowed.neighbours:
+            raise DamagedError(f"line {number} of {LEDGER} counts {neighbours}, which the limit does not")
+        if key in paid:
+            raise DamagedError(f"line {number} of {LEDGER} pays for a round again")
+        paid[key] = events
+    return paid
 
 
-def _prefixed(answer: Message) -> dict[str, np.ndarray]:
-    return {f"array {name}": array for name, array in answer.arrays.items()}
+def _bytes(stored: _Stored) -> bytes:
+    said = {
+        "run": stored.answer.run,
+        "round": stored.answer.round,
+        "question": stored.question,
+        "neighbours": stored.neighbours,
+        "events": to_plain(stored.events),
+    }
+    arrays = {f"array {name}": array for name, array in stored.answer.arrays.items()}
+    file = io.BytesIO()
+    np.savez(file, allow_pickle=False, said=np.array(json.dumps(said)), **arrays)
+    return file.getvalue()
 
 
-def _read(state: ProviderState, folder: Path, number: int) -> Sent:
-    path = _file(state, folder, number)
+def _read(path: Path) -> _Stored:
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
             arrays = {n.removeprefix("array "): stored[n] for n in stored.files if n.startswith("array ")}
-            return Sent(str(stored["question"]), Message(state.plan.run, number, arrays))
+            said = json.loads(str(stored["said"]))
+        message = Message(said["run"], said["round"], arrays)
+        return _Stored(said["question"], message, said["neighbours"], from_plain(said["events"]))
     except Exception as reason:  # a damaged archive fails in many ways
-        raise ValueError(f"{path.name} cannot be read, and its round is not answered anew") from reason
-
-
-def _plain(event: Event) -> dict[str, float]:
-    return dict(vars(event))
-
-
-def _event(plain: dict[str, Any]) -> Event:
-    return Release(**plain) if "noise_multiplier" in plain else Guarantee(**plain)
+        raise DamagedError(f"{path.name} cannot be read, and its round is not answered anew") from reason

@@ -71,7 +71,8 @@ def check(message: Message, run: str, number: int, expected: Shapes) -> None:
 
 
 def _listed(names: Mapping[str, object]) -> str:
-    return ", ".join(sorted(names)) or "nothing"
+    # Foreign names go into sentences, logs and records: short, and in plain letters.
+    return ascii(", ".join(sorted(names))[:60])[1:-1] or "nothing"
 
 
 def most_bytes(expected: Shapes) -> int:

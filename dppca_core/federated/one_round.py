@@ -3,6 +3,7 @@
 A symmetric (d, d) matrix travels as its upper triangle, d (d + 1)/2 numbers.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dppca_core import checks
-from dppca_core.federated.exchange import Exchange, ServerState, options
+from dppca_core import checks, noisy_moment, spiked_release
+from dppca_core.federated.exchange import SPREAD, Exchange, ServerState, no_larger, options
 from dppca_core.federated.message import Arrays, Shape, Shapes
 from dppca_core.methods import dpdis_pca, federated_projector
 from dppca_core.types import Array, Event, Provider
@@ -93,6 +94,12 @@ class CompressedMoments(OneRound):
         )
         return {"moment": packed(sent)} if of["rank"] == self.plan.d else {"directions": sent}
 
+    def check_reply(self, hospital: int, arrays: Arrays) -> None:
+        std = noisy_moment.sum_noise_std(self.plan.budget) / self.plan.sizes[hospital]
+        whole = 1 + SPREAD * std
+        # P P^T has the noisy moment's largest eigenvalues, at most d times its largest entry.
+        no_larger(arrays, whole if "moment" in arrays else math.sqrt(self.plan.d * whole))
+
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
         share = dpdis_pca.shares(self._sizes(answers), self.plan.budget, self._own["weights"])
         full = "moment" in self.reply
@@ -143,6 +150,17 @@ class AveragedProjectors(OneRound):
         if self._own["send"] == "basis":
             return {"basis": sent.matrix, "worth": worth}
         return {"projector": packed(sent.matrix), "worth": worth}
+
+    def check_reply(self, hospital: int, arrays: Arrays) -> None:
+        plan, (std, *released) = self.plan, arrays["worth"]
+        z = spiked_release.multipliers(plan.budget, self._own["spike"] is not None, False)
+        most_std = z["projector"] * math.sqrt(2 * min(plan.k, plan.d - plan.k))
+        if not 0 < std <= most_std:
+            raise ValueError(f"sent worth with a noise of {std:.3g}, which the plan does not have")
+        noise = spiked_release.spectrum_std(plan.budget, plan.sizes[hospital], z.get("spectrum", 0.0))
+        own = max(self._own["spike"] or 0.0, self._own["variance"] or 0.0)
+        no_larger({"worth": np.array(released)}, plan.d * max(1 + SPREAD * noise, own))
+        no_larger({name: a for name, a in arrays.items() if name != "worth"}, 1 + SPREAD * most_std)
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
         sent = []

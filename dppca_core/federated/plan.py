@@ -16,6 +16,8 @@ from dppca_core.types import Budget
 
 Option = float | int | str | None
 MOST_HOSPITALS = 10_000
+MOST_PATIENTS = 10**12  # of one hospital
+MOST_FEATURES = 10**6
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")  # it names files
 
 
@@ -41,11 +43,11 @@ class Plan:
             raise ValueError(f"run must be 1 to 64 letters, digits, - and _, got {self.run!r}")
         checks.instance(str, method=self.method)
         checks.instance(Budget, budget=self.budget)
-        checks.whole(2, d=self.d)
+        checks.whole(2, MOST_FEATURES, d=self.d)
         checks.whole(1, self.d - 1, k=self.k)
         checks.whole(1, MOST_HOSPITALS, hospitals=len(self.sizes))
         for size in self.sizes:
-            checks.whole(1, sizes=size)
+            checks.whole(1, MOST_PATIENTS, sizes=size)
         if self.names and len(self.names) != len(self.sizes):
             raise ValueError(f"names must be one for each of {len(self.sizes)} hospitals, got {self.names!r}")
         for name in self.names:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dppca_core import checks, linalg, power
-from dppca_core.federated.exchange import ALL, Exchange, ServerState, options
+from dppca_core.federated.exchange import ALL, SPREAD, Exchange, ServerState, no_larger, options
 from dppca_core.federated.message import Arrays, Shape, Shapes
 from dppca_core.methods import dps_pca
 from dppca_core.types import Array, Event, Provider, Release
@@ -98,6 +98,14 @@ class PowerRounds(Exchange):
         except ValueError as reason:
             raise ValueError(f"asked with a block that a hospital must not answer: {reason}") from None
 
+    def check_reply(self, hospital: int, arrays: Arrays) -> None:
+        if hospital == ALL:
+            sizes = self.plan.sizes
+            most = sum(n * (1 + SPREAD * self.noise_std(i)) for i, n in enumerate(sizes))
+        else:
+            most = 1 + SPREAD * self.noise_std(hospital)
+        no_larger(arrays, most)
+
     def answer(
         self,
         hospital: int,
@@ -112,6 +120,8 @@ class PowerRounds(Exchange):
         drawn = common if self.provider_noise == "shared" and common is not None else own
         noise = drawn.standard_normal((self.plan.d, self.plan.k)) * self.noise_std(hospital)
         some = None if len(rows) == self.plan.d else rows
+        # The check leaves a server 1e-6 of freedom; here the columns are orthonormal to rounding.
+        block = linalg.orthonormalise(block)
         product = dps_pca.release(provider.moment, block, some, noise)
         return {"weighted product": product * provider.n} if self.summed else {"product": product}
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dppca_core import accounting
+from dppca_core import accounting, checks
 from dppca_core.federated import message
 from dppca_core.federated.exchange import ALL, Exchange, ServerState
 from dppca_core.federated.message import Message
@@ -63,6 +63,14 @@ class Noise:
         return None if self.shared is None else np.random.default_rng([*self.shared, number])
 
 
+class LimitError(ValueError):
+    """A question that the hospital's limit does not allow. `detail`: the numbers, which do not leave it."""
+
+    def __init__(self, said: str, detail: str) -> None:
+        super().__init__(said)
+        self.detail = detail
+
+
 class Sent(NamedTuple):
     """A round that was answered: the fingerprint of its question, and the answer."""
 
@@ -75,8 +83,8 @@ class ProviderState:
     """One hospital in one run.
 
     limit: what all runs together may spend of its patients' privacy, by default the plan's budget. spent: the
-    events so far, by run and round, those of earlier runs too. sent: the answers of this run by round.
-    Raises ValueError where patients and plan do not fit.
+    events so far, by run and round, those of earlier runs too, all for the limit's neighbours. sent: the
+    answers of this run by round. Raises ValueError where patients, plan and limit do not fit.
     """
 
     hospital: int
@@ -97,6 +105,16 @@ class ProviderState:
             raise ValueError(
                 f"{name} has {self.provider.moment.features} features where the plan says {plan.d}"
             )
+        if self.allowed.neighbours != plan.budget.neighbours:
+            raise ValueError(
+                f"{name} counts {self.allowed.neighbours} in its limit where the plan says "
+                f"{plan.budget.neighbours}"
+            )
+
+    @property
+    def allowed(self) -> Budget:
+        """The limit."""
+        return self.limit or self.plan.budget
 
 
 def exchange_of(plan: Plan) -> Exchange:
@@ -109,8 +127,9 @@ def exchange_of(plan: Plan) -> Exchange:
 def provider_step(state: ProviderState, question: Message) -> tuple[ProviderState, Message]:
     """A hospital's next state, and its answer. The only step that reads private rows.
 
-    Raises ValueError, and leaves nothing spent, for a question of another run, out of turn, with other arrays
-    than the method asks, or beyond the hospital's limit.
+    Raises ValueError, and leaves nothing spent, for a question of another run, out of turn, or with other
+    arrays than the method asks, and LimitError beyond the hospital's limit. Their sentences may be told to
+    the server: they hold nothing that it does not know.
     """
     plan, number = state.plan, question.round
     exchange, me = exchange_of(plan), plan.name(state.hospital)
@@ -127,13 +146,13 @@ def provider_step(state: ProviderState, question: Message) -> tuple[ProviderStat
         exchange.check_question(question.arrays)
     except ValueError as reason:
         raise ValueError(f"{me} was {reason}") from None
-    limit = state.limit or plan.budget
+    limit = state.allowed
     spent = {**state.spent, (plan.run, number): exchange.spends}
     epsilon = accounting.epsilon_of((event for events in spent.values() for event in events), limit.delta)
     if epsilon > limit.epsilon * (1 + _SLACK):
-        raise ValueError(
-            f"{me} would have spent ε = {epsilon:.4g} with round {number}; its limit is {limit.epsilon:.4g} "
-            f"at δ = {limit.delta:g}"
+        raise LimitError(
+            f"{me} has a limit that does not allow round {number}",
+            f"ε = {epsilon:.4g} with round {number}, the limit is {limit.epsilon:.4g} at δ = {limit.delta:g}",
         )
     drawn = state.noise.own(number), state.noise.common(number)
     arrays = exchange.answer(state.hospital, state.provider, question.arrays, *drawn)
@@ -152,9 +171,11 @@ def question(plan: Plan, state: ServerState) -> Message:
     return Message(plan.run, state.rounds + 1, exchange_of(plan).question(state))
 
 
-def check_answer(plan: Plan, state: ServerState, answer: Message) -> None:
+def check_answer(plan: Plan, state: ServerState, hospital: int, answer: Message) -> None:
     """Raise ValueError, as the end of a sentence about its sender, for an answer that must not be used."""
-    message.check(answer, plan.run, state.rounds + 1, exchange_of(plan).reply)
+    exchange = exchange_of(plan)
+    message.check(answer, plan.run, state.rounds + 1, exchange.reply)
+    exchange.check_reply(hospital, answer.arrays)
 
 
 def server_step(plan: Plan, state: ServerState, answers: Mapping[int, Message]) -> ServerState:
@@ -172,8 +193,10 @@ def server_step(plan: Plan, state: ServerState, answers: Mapping[int, Message]) 
         raise ValueError(f"answers must be of hospitals of the plan, got {sorted(answers)}")
     for hospital, answer in answers.items():
         try:
-            check_answer(plan, state, answer)
+            check_answer(plan, state, hospital, answer)
         except ValueError as reason:
             name = "The sum" if hospital == ALL else plan.name(hospital)
             raise ValueError(f"{name} {reason}") from None
-    return exchange.combine(state, {hospital: answer.arrays for hospital, answer in answers.items()})
+    after = exchange.combine(state, {hospital: answer.arrays for hospital, answer in answers.items()})
+    checks.orthonormal(plan.d, plan.k, result=after.iterates[-1])
+    return after

@@ -27,6 +27,7 @@ from dppca_core.types import Array
 
 MOST_CHARACTERS = 200 * 2**20
 _DTYPES = ("float64", "int64")
+_MOST_SAID = 200  # characters of a reason, which may quote what was uploaded
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +115,8 @@ def read(text: str) -> Record:
     """
     if len(text) > MOST_CHARACTERS:
         raise ValueError(f"a record may have {MOST_CHARACTERS:,} characters, got {len(text):,}")
-    given = [line for line in text.splitlines() if line.strip()]
+    # Not splitlines(): a name may hold what else it takes for the end of a line.
+    given = [line for line in text.split("\n") if line.strip()]
     if not given:
         raise ValueError("a record must have lines, got none")
     plan, start, about = None, None, {}
@@ -122,7 +124,7 @@ def read(text: str) -> Record:
     ended, seconds = "The server stopped before the run came to its end.", 0.0
     for number, line in enumerate(given, 1):
         try:
-            plain = _object(json.loads(line))
+            plain = _object(_json(line))
             if plan is None:
                 _keys(plain, "plan", "plan", "start", "about")
                 plan = from_dict(plain["plan"])
@@ -133,11 +135,17 @@ def read(text: str) -> Record:
                 ended, seconds = str(plain["ended"]), _seconds(plain["seconds"])
             else:
                 rounds.append(_round(plain, plan, len(rounds) + 1))
-        except (ValueError, TypeError, RecursionError) as reason:
-            words = "it is not JSON" if isinstance(reason, json.JSONDecodeError) else str(reason)
-            raise ValueError(f"line {number} is not of a record: {words}") from None
+        except (ValueError, TypeError) as reason:
+            raise ValueError(f"line {number} is not of a record: {str(reason)[:_MOST_SAID]}") from None
     assert plan is not None  # the first line is a plan, or was refused
     return Record(plan, start, tuple(rounds), ended, seconds, about)
+
+
+def _json(line: str) -> object:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):  # also a number of thousands of digits
+        raise ValueError("it is not JSON") from None
 
 
 def _line(**plain: object) -> str:
@@ -187,6 +195,7 @@ def _round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
         answer = Message(plan.run, number, _arrays(given["arrays"]))
         from_whom = _hospital(hospital, plan, exchange.summed)
         check(answer, plan.run, number, exchange.reply)
+        exchange.check_reply(from_whom, answer.arrays)
         answers[from_whom] = Answer(answer, int(given["wire_bytes"]), _seconds(given["seconds"]))
     faults = {
         _hospital(key, plan, exchange.summed): str(why) for key, why in _object(plain["faults"]).items()

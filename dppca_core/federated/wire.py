@@ -45,7 +45,7 @@ def decode(data: bytes, payload: int) -> Message:
         for name, dtype, shape in header["arrays"]:
             arrays[str(name)] = _array(data, begin, dtype, shape)
             begin += arrays[str(name)].nbytes
-    except (ValueError, TypeError, KeyError, RecursionError, struct.error):
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError, struct.error):
         raise ValueError("sent what is not a message") from None
     if begin != len(data):
         raise ValueError("sent a message with bytes left over")

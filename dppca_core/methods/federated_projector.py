@@ -33,9 +33,9 @@ release = spiked_release.release
 
 def precision(std: float, spike: float, variance: float, n: int) -> float:
     """1 / (s^2 + v (l + v)/(n l^2)); zero where no spike was found, l <= 0: such a projector says nothing."""
-    if spike <= 0:
-        return 0.0
     flat = max(variance, 0.0)
+    if spike <= 1e-9 * flat or spike <= 0:  # also where l^2 would be lost to rounding
+        return 0.0
     return 1 / (std**2 + flat * (spike + flat) / (n * spike**2))
 
 

@@ -1,5 +1,6 @@
 """What a hospital keeps on disk: nothing is paid or drawn twice, whatever stops in between."""
 
+import json
 import multiprocessing
 import os
 from pathlib import Path
@@ -11,7 +12,7 @@ from dppca_core import Budget, SpikedModel, journal, power
 from dppca_core.federated import hospital, protocol
 from dppca_core.federated.message import Message
 from dppca_core.federated.plan import Plan
-from dppca_core.federated.protocol import Noise, ProviderState
+from dppca_core.federated.protocol import LimitError, Noise, ProviderState
 
 D, K, SIZES = 8, 2, (60, 40)
 MODEL = SpikedModel(d=D, k=K, s=4, seed=1)
@@ -31,6 +32,9 @@ def asked(number: int = 1, run: str = "trial") -> Message:
     return Message(run, number, {"block": START, "rows": np.arange(D)})
 
 
+OTHER = Message("trial", 1, {"block": START[:, ::-1].copy(), "rows": np.arange(D)})
+
+
 def lines(folder: Path) -> int:
     return len(journal.read(folder / hospital.LEDGER))
 
@@ -42,9 +46,7 @@ def test_a_restart_repeats_what_was_sent(tmp_path):
     np.testing.assert_array_equal(first.arrays["product"], again.arrays["product"])
     assert lines(tmp_path) == 1
     with pytest.raises(ValueError, match="has answered round 1 already, to another question"):
-        hospital.answer(
-            state(), tmp_path, Message("trial", 1, {"block": START[:, ::-1].copy(), "rows": np.arange(D)})
-        )
+        hospital.answer(state(), tmp_path, OTHER)
     hospital.answer(state(), tmp_path, asked(2))
     assert lines(tmp_path) == 2
 
@@ -61,31 +63,100 @@ def test_the_disk_gives_the_state_back(tmp_path):
     }
 
 
-def test_a_crash_between_paying_and_storing_pays_once(tmp_path, monkeypatch):
-    """Nothing has left, so that round is answered with fresh noise, on the same payment."""
+def stored(folder: Path, number: int = 1) -> Path:
+    return folder / "sent" / f"trial-{number}.npz"
+
+
+@pytest.mark.parametrize(("step", "kept"), [("replace", False), ("append", True)])
+def test_a_crash_before_an_answer_leaves_draws_and_pays_once(tmp_path, monkeypatch, step, kept):
+    """Stored but not paid: the same answer leaves, once it is paid. Not even stored: nothing had happened."""
 
     def crash(*_):
         raise OSError("the machine stopped")
 
     with monkeypatch.context() as stopped:
-        stopped.setattr(journal, "replace", crash)
+        stopped.setattr(journal, step, crash)
         with pytest.raises(OSError, match="stopped"):
             hospital.answer(state(), tmp_path, asked())
-    assert lines(tmp_path) == 1
+    assert lines(tmp_path) == 0 and stored(tmp_path).exists() is kept
+    if kept:
+        drawn = hospital.restored(state(), tmp_path).sent[1].answer.arrays["product"]
+        with pytest.raises(ValueError, match="to another question"):
+            hospital.answer(state(), tmp_path, OTHER)
+        found = hospital.answer(state(), tmp_path, asked())
+        np.testing.assert_array_equal(found.arrays["product"], drawn)
+    else:
+        hospital.answer(state(), tmp_path, asked())
     hospital.answer(state(), tmp_path, asked())
     assert lines(tmp_path) == 1
-    with monkeypatch.context() as stopped:
-        stopped.setattr(journal, "append", crash)
-        with pytest.raises(OSError, match="stopped"):
-            hospital.answer(state(), tmp_path, asked(2))
-    assert lines(tmp_path) == 1 and not list(tmp_path.glob("sent/*-2.npz"))  # neither paid nor stored
+
+
+def test_an_answer_that_is_gone_is_not_drawn_anew(tmp_path):
+    """A server that saw two could average the noise away."""
+    hospital.answer(state(), tmp_path, asked())
+    stored(tmp_path).unlink()
+    for question in (asked(), OTHER, asked(2)):
+        with pytest.raises(hospital.DamagedError, match="round 1 was paid for and is gone"):
+            hospital.answer(state(), tmp_path, question)
+    assert lines(tmp_path) == 1
+
+
+def test_a_ledger_that_is_gone_gives_no_budget_back(tmp_path):
+    for number in (1, 2, 3):
+        hospital.answer(state(), tmp_path, asked(number))
+    first = hospital.answer(state(), tmp_path, asked())
+    (tmp_path / hospital.LEDGER).unlink()
+    with pytest.raises(LimitError):
+        hospital.answer(state("second"), tmp_path, asked(1, "second"))
+    again = hospital.answer(state(), tmp_path, asked())
+    np.testing.assert_array_equal(first.arrays["product"], again.arrays["product"])
+
+
+def test_a_line_without_its_end_counts(tmp_path):
+    """An editor, or a copy, took the last line break away: the payment stands, the next has its own line."""
+    for number in (1, 2):
+        hospital.answer(state(), tmp_path, asked(number))
+    ledger = tmp_path / hospital.LEDGER
+    ledger.write_bytes(ledger.read_bytes().removesuffix(b"\n"))
+    assert len(hospital.restored(state(), tmp_path).spent) == 2
+    hospital.answer(state(), tmp_path, asked(3))
+    assert lines(tmp_path) == 3
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"events": []},
+        {"events": [{"noise_multiplier": 1e300}]},
+        {"events": [{"noise_multiplier": 3.0, "steps": 0}]},
+        {"events": {"epsilon": 1.0}},
+        {"neighbours": "add-remove"},
+        {"round": "one"},
+        {"run": "trial", "round": 1, "more": 0, "events": 3},
+    ],
+    ids=str,
+)
+def test_a_line_that_pays_for_nothing_is_refused(tmp_path, changed):
+    hospital.answer(state(), tmp_path, asked())
+    ledger = tmp_path / hospital.LEDGER
+    ledger.write_text(json.dumps(json.loads(ledger.read_text()) | changed) + "\n")
+    with pytest.raises(hospital.DamagedError, match=r"line 1 of ledger\.jsonl"):
+        hospital.answer(state(), tmp_path, asked(2))
+
+
+def test_a_round_paid_twice_is_damage(tmp_path):
+    hospital.answer(state(), tmp_path, asked())
+    ledger = tmp_path / hospital.LEDGER
+    ledger.write_bytes(ledger.read_bytes() * 2)
+    with pytest.raises(hospital.DamagedError, match=r"line 2 of ledger\.jsonl pays for a round again"):
+        hospital.answer(state(), tmp_path, asked(2))
 
 
 def test_earlier_runs_count(tmp_path):
     for number in (1, 2, 3):
         hospital.answer(state(), tmp_path, asked(number))
     second = state("second")
-    with pytest.raises(ValueError, match="would have spent ε = 1"):
+    with pytest.raises(LimitError):
         hospital.answer(second, tmp_path, asked(1, "second"))
     assert lines(tmp_path) == 3
     hospital.answer(state("second", Budget(2.0, 1e-5)), tmp_path, asked(1, "second"))
@@ -109,8 +180,7 @@ def test_a_torn_last_line_is_mended_and_any_other_is_refused(tmp_path):
 
 def test_a_damaged_answer_is_not_drawn_anew(tmp_path):
     hospital.answer(state(), tmp_path, asked())
-    (stored,) = tmp_path.glob("sent/*.npz")
-    stored.write_bytes(stored.read_bytes()[:100])
+    stored(tmp_path).write_bytes(stored(tmp_path).read_bytes()[:100])
     with pytest.raises(ValueError, match=r"trial-1\.npz cannot be read"):
         hospital.answer(state(), tmp_path, asked())
     assert lines(tmp_path) == 1

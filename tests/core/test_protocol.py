@@ -14,7 +14,7 @@ from dppca_core.federated.exchange import ALL
 from dppca_core.federated.in_process import InProcess, simulate
 from dppca_core.federated.message import Message
 from dppca_core.federated.plan import Plan, from_dict, to_dict
-from dppca_core.federated.protocol import Noise, ProviderState, provider_step, server_step
+from dppca_core.federated.protocol import LimitError, Noise, ProviderState, provider_step, server_step
 
 D, K, SIZES = 12, 2, (300, 200, 100)
 MODEL = SpikedModel(d=D, k=K, s=5, seed=1)
@@ -154,8 +154,10 @@ def test_a_hospital_refuses_beyond_its_limit():
     _, states = simulate(plan(iterations=3), COHORT, SEEDED, START)
     second = replace(plan(iterations=3), run="second")
     again = ProviderState(0, second, COHORT[0], SEEDED[0], spent=states[0].spent)
-    with pytest.raises(ValueError, match=r"would have spent ε = 1\.\d+ with round 1; its limit is 1 at"):
+    with pytest.raises(LimitError, match="Hospital 1 has a limit that does not allow round 1") as refused:
         provider_step(again, asked(second))
+    assert refused.value.detail.startswith("ε = 1.17")
+    assert "1.17" not in str(refused.value)  # what was spent stays at the hospital
     twice = accounting.epsilon_of([*(e for es in states[0].spent.values() for e in es)] * 2, 1e-5)
     enough = replace(again, limit=Budget(twice, 1e-5))
     for number in (1, 2, 3):
@@ -163,8 +165,23 @@ def test_a_hospital_refuses_beyond_its_limit():
     just_short = replace(again, limit=Budget(twice * 0.999, 1e-5))
     for number in (1, 2):
         just_short, _ = provider_step(just_short, asked(second, number))
-    with pytest.raises(ValueError, match="would have spent"):
+    with pytest.raises(LimitError):
         provider_step(just_short, asked(second, 3))
+
+
+def test_a_limit_counts_its_own_neighbours():
+    """epsilon = 1 for adding or removing a patient is 1.46 for replacing one."""
+    limit = Budget(1.0, 1e-5, "add-remove")
+    with pytest.raises(ValueError, match="Hospital 1 counts add-remove in its limit where the plan says"):
+        replace(state(), limit=limit)
+
+
+def test_a_hospital_orthonormalises_what_it_is_asked():
+    """The check leaves 1e-6; a server that uses it up moves nothing."""
+    stretched = START * (1 + 4e-7)
+    exact = provider_step(state(noise=SILENT[0]), asked(plan()))[1].arrays["product"]
+    found = provider_step(state(noise=SILENT[0]), asked(plan(), block=stretched))[1].arrays["product"]
+    np.testing.assert_allclose(found, exact, rtol=1e-12, atol=1e-15)
 
 
 def test_nothing_private_leaves_with_the_state_printed():
@@ -196,6 +213,80 @@ SAID = {
     "replayed": "sent a message of round 1 in round 2",
     "another run": "sent a message of another run",
 }
+
+
+WORTH = "sent worth with"
+TOO_LARGE = {
+    "dps_pca": [({"product": np.full((D, K), 1e308)}, "sent product with numbers beyond")],
+    "dpdis_pca": [({"directions": np.full((D, 2 * K), 1e200)}, "sent directions with numbers beyond")],
+    "federated_projector": [
+        ({"projector": np.full(D * (D + 1) // 2, 1e9)}, "sent projector with numbers beyond"),
+        ({"worth": np.array([0.0, 1.0, 0.0])}, WORTH),
+        ({"worth": np.array([-1.0, 1.0, 1.0])}, WORTH),
+        ({"worth": np.array([1e300, 1.0, 1.0])}, WORTH),
+        ({"worth": np.array([1.0, 1e308, 1e308])}, WORTH),
+        ({"worth": np.array([1.0, 1.0, -1e308])}, WORTH),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("method", "changed", "said"), [(m, *case) for m, cases in TOO_LARGE.items() for case in cases]
+)
+def test_a_number_that_no_patients_give_is_its_senders_fault(method, changed, said):
+    """Finite, and large enough to drown the others, or to make the next question one that nobody answers."""
+    which = plan(method)
+    start = START if method == "dps_pca" else None
+
+    class Liar(InProcess):
+        def __call__(self, question, hospitals, wait):
+            found = dict(super().__call__(question, hospitals, wait))
+            if 1 in found:
+                honest = found[1].message
+                found[1] = replace(found[1], message=replace(honest, arrays={**honest.arrays, **changed}))
+            return found
+
+    def carried() -> Liar:
+        return Liar([ProviderState(i, which, COHORT[i], SEEDED[i]) for i in range(3)])
+
+    stopped = coordinator.run(which, carried(), start=start)
+    assert stopped.ended.startswith(f"The run ended in round 1: Hospital 2 {said}")
+    went_on = coordinator.run(which, carried(), start=start, policy=coordinator.Policy("continue"))
+    assert went_on.ended == "" and list(went_on.rounds[0].faults) == [1] and went_on.basis is not None
+
+
+def test_a_tiny_spike_says_nothing_and_divides_nothing():
+    """Within the allowed range, and nowhere a division by zero: such a projector counts for nothing."""
+    which = plan("federated_projector")
+    exchange = protocol.exchange_of(which)
+    honest, _ = simulate(which, COHORT, SEEDED, None)
+    spikes = (0.1, 1e-300, 0.2)
+    answers = {}
+    for i, spike in enumerate(spikes):
+        sent = honest.rounds[0].answers[i].message
+        answers[i] = replace(sent, arrays={**sent.arrays, "worth": np.array([1.0, spike, 0.5])})
+        exchange.check_reply(i, answers[i].arrays)
+    found = server_step(which, protocol.start(which), answers)
+    without = server_step(which, protocol.start(which), {i: answers[i] for i in (0, 2)})
+    assert sin_theta(found.basis, without.basis) < 1e-12
+
+
+def test_honest_answers_are_far_from_what_is_refused():
+    """At epsilon = .1 and 1, every exchange: nothing comes near the limits."""
+    for epsilon in (0.1, 1.0):
+        for method in TOO_LARGE:
+            which = replace(plan(method), budget=Budget(epsilon, 1e-5))
+            record, _ = simulate(which, COHORT, SEEDED, START if method == "dps_pca" else None)
+            assert record.ended == "" and record.basis is not None
+
+
+def test_foreign_names_are_told_in_plain_letters():
+    for name in ("\ud800", "x\u2028y", "n" * 1000, "<b>"):
+        with pytest.raises(ValueError, match="instead of product") as refused:
+            protocol.check_answer(
+                plan(), protocol.start(plan(), START), 0, Message("trial", 1, {name: np.zeros(1)})
+            )
+        assert str(refused.value).isascii() and len(str(refused.value)) < 120
 
 
 class Faulty(InProcess):

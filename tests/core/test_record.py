@@ -122,6 +122,17 @@ def test_a_damaged_record_is_refused(spoil, said):
         record.read("\n".join(spoil(written)))
 
 
+def test_odd_ends_of_lines_in_names_are_no_ends():
+    found, _ = ran(iterations=2)
+    odd = replace(found, ended="one\u2028two\x85three\x1cfour")
+    assert record.read("\n".join(record.lines(odd))).ended == odd.ended
+
+
+def test_a_number_of_thousands_of_digits_is_not_json():
+    with pytest.raises(ValueError, match=r"line 1 is not of a record: it is not JSON$"):
+        record.read('{"kind":' + "1" * 5000 + "}")
+
+
 def test_a_record_too_long_is_not_read(monkeypatch):
     monkeypatch.setattr(record, "MOST_CHARACTERS", 10)
     with pytest.raises(ValueError, match="a record may have 10 characters, got 11"):

@@ -51,15 +51,15 @@ def main() -> None:
         how = asked["how"]
         if how == "dies before it pays":
             die()
-        if how == "dies when it has paid":
-            journal.replace = die
+        if how == "dies when it has stored":
+            journal.append = die
         try:
             data = spoilt(hospital.answer(files.state(asked["run"]), files.keeps, question), how)
         except ValueError as reason:
             data, said = b"", {"refused": str(reason)}
         else:
             said = {"length": len(data)}
-        if how == "dies when it has stored":
+        if how == "dies when it has paid":
             die()
         sys.stdout.buffer.write(json.dumps(said).encode() + b"\n" + data)
         sys.stdout.buffer.flush()

@@ -136,7 +136,7 @@ def test_too_little_noise_is_not_sent_where_nothing_sums_securely(own, tmp_path)
 
 
 def test_a_run_is_resumed_from_the_start_in_its_record(own, tmp_path):
-    """Whatever the seed says by then; and another plan begins anew."""
+    """Whatever the seed says by then; the record of another run is not written over."""
     item = {"folder": tmp_path / "server", "plan": f"{PLAN.run}.json", "record": "record.jsonl"}
     first = flower_app.run(Loop(own), **item, seed=1)
     path = tmp_path / "server" / "record.jsonl"
@@ -144,5 +144,9 @@ def test_a_run_is_resumed_from_the_start_in_its_record(own, tmp_path):
     second = flower_app.run(Loop(own), **item, seed=2)
     np.testing.assert_array_equal(first.basis, second.basis)
     demo_hospitals.agree(tmp_path, replace(PLAN, run="third"))
-    third = flower_app.run(Loop(own), **item | {"plan": "third.json"}, seed=2)
+    whole = path.read_text()
+    with pytest.raises(ValueError, match=r"record\.jsonl holds the record of another run: keep it"):
+        flower_app.run(Loop(own), **item | {"plan": "third.json"}, seed=2)
+    assert path.read_text() == whole
+    third = flower_app.run(Loop(own), **item | {"plan": "third.json", "record": "third.jsonl"}, seed=2)
     assert third.basis is not None and not np.array_equal(third.start, first.start)

@@ -1,5 +1,7 @@
 """Bytes and messages: one gives the other back, and no bytes do more than be refused."""
 
+import json
+import struct
 from contextlib import suppress
 
 import numpy as np
@@ -48,6 +50,12 @@ def test_a_changed_byte_gives_a_message_or_is_refused(place, value):
         assert wire.decode(bytes(data), 10**6).payload <= 48
 
 
+def wide(axes: int) -> bytes:
+    """A header whose product of lengths is beyond any number."""
+    header = json.dumps({"run": "run", "round": 1, "arrays": [["a", "float64", [999] * axes]]}).encode()
+    return struct.pack("<I", len(header)) + header + bytes(1_000)
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [
@@ -58,6 +66,7 @@ def test_a_changed_byte_gives_a_message_or_is_refused(place, value):
         (ONE.replace(b"float64", b"object_"), "sent what is not a message"),
         (ONE.replace(b'"run": "run"', b'"run": 12345'), "sent what is not a message"),
         (ONE + bytes(3_000), "sent 3,1"),
+        (wide(110), "sent what is not a message"),
     ],
 )
 def test_a_broken_message_is_refused(data, said):
