@@ -5,6 +5,7 @@ no length in it is believed: the bytes that came must be those that it announces
 """
 
 import json
+import math
 import struct
 from typing import Any
 
@@ -57,5 +58,6 @@ def _array(data: bytes, begin: int, dtype: Any, shape: Any) -> NDArray[Any]:
     for length in shape:
         checks.whole(0, len(data), shape=length)
     kind = np.dtype(dtype)
-    count = int(np.prod(shape, dtype=np.float64))  # a float, so that no product of lengths overflows
+    count = math.prod(shape)
+    checks.whole(0, len(data), numbers=count)
     return np.frombuffer(data, kind.newbyteorder("<"), count, begin).astype(kind).reshape(shape)
