@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pandas as pd
@@ -33,13 +35,17 @@ _UPLOADED = "record uploaded"
 def rounds(of: Alliance, settings: Settings) -> None:
     """The ring of Figure 1, drawn from the run, and the error after each round."""
     shown = _run(of, settings)
-    if shown is None:
-        return
+    if shown is not None:
+        with _drawable(settings):
+            _rounds(shown, settings)
+
+
+def _rounds(shown: Shown, settings: Settings) -> None:
     st.markdown(round_words.headline(shown))
     figure = ring_charts.figure(shown, settings)
     live.figure(figure, key="ring figure", on_use=lambda: _keep("ring figure", shown), save="dppca-rounds")
     if shown.record.ended:
-        st.text(shown.record.ended)
+        st.text(text.brief(shown.record.ended))
     st.caption(
         f"{_unknown(shown)} {round_words.overhead(shown)}".strip() or "The result goes to all who joined."
     )
@@ -49,8 +55,23 @@ def rounds(of: Alliance, settings: Settings) -> None:
 def sees(of: Alliance, settings: Settings) -> None:
     """A hospital's message beside what it hides."""
     shown = _run(of, settings)
-    if shown is None:
-        return
+    if shown is not None:
+        with _drawable(settings):
+            _sees(of, shown, settings)
+
+
+@contextmanager
+def _drawable(settings: Settings) -> Iterator[None]:
+    """One sentence where a record that was given reads well, but holds numbers that nothing can draw."""
+    try:
+        yield
+    except (ArithmeticError, TypeError, ValueError, MemoryError):
+        if settings["join.source"] != "own":
+            raise
+        st.text("This run cannot be drawn: numbers in its record are too large, or do not belong together.")
+
+
+def _sees(of: Alliance, shown: Shown, settings: Settings) -> None:
     plan = shown.record.plan
     if shown.summed:
         st.caption("Single messages are masked: the server sees their sum, and nothing of any one of them.")
@@ -101,7 +122,7 @@ def table(shown: Shown) -> pd.DataFrame:
                 "hospital": "sum" if hospital == ALL else shown.name(hospital),
                 "bytes_asked": done.question.payload,
                 "bytes_sent": answer.message.payload,
-                "bytes_on_wire": answer.wire_bytes,
+                "bytes_of_message": answer.wire_bytes,
                 "seconds": answer.seconds,
                 column: known.get(done.number),
             }

@@ -12,6 +12,7 @@ from pages.shared import runs, text
 from pages.shared.choices import Settings
 from pages.shared.runs import Shown
 
+_MOST_FAULTS = 5  # told in full
 _METHODS = {"dps_pca": "DPS-PCA", "dpdis_pca": "DPdisPCA", "federated_projector": "Averaged projectors"}
 
 
@@ -29,8 +30,8 @@ def _payload(done: Round) -> int:
     return max((answer.message.payload for answer in done.answers.values()), default=0)
 
 
-def wire(done: Round) -> int:
-    """Bytes on the wire of the largest answer, all that the engine adds with it."""
+def message_bytes(done: Round) -> int:
+    """Bytes of the largest answer as a message: its numbers and its header, nothing of a network's own."""
     return max((answer.wire_bytes for answer in done.answers.values()), default=0)
 
 
@@ -50,7 +51,7 @@ def travelled(shown: Shown, number: int, answering: bool) -> int:
 def tile_titles(shown: Shown, settings: Settings) -> list[str]:
     """What the four figures are."""
     known = shown.errors is not None
-    last = "On the wire, an answer" if shown.over_network else "All hospitals, so far"
+    last = "An answer with its header" if shown.over_network else "All hospitals, so far"
     return ["Error" if known else "Moved by this round", "Asked of each", "Each hospital sends", last]
 
 
@@ -75,11 +76,13 @@ def step(shown: Shown, number: int, answering: bool, settings: Settings) -> dict
         )
         label = f"round {number}: asked"
     if shown.over_network:
-        on_wire = (
-            [text.size(wire(done)), f"answers after {_seconds(done.seconds)}"] if answering else ["–", ""]
+        weight = (
+            [text.size(message_bytes(done)), f"answers after {text.duration(done.seconds)}"]
+            if answering
+            else ["–", ""]
         )
     else:
-        on_wire = [text.size(travelled(shown, number, answering)), "both ways"]
+        weight = [text.size(travelled(shown, number, answering)), "both ways"]
     return {
         "at": label,
         "sentence": sentence,
@@ -87,7 +90,7 @@ def step(shown: Shown, number: int, answering: bool, settings: Settings) -> dict
             [figure, ("before this round" if not answering else f"after {number} of {whole}")],
             [asked, "the rows that are kept, and which" if done.question.payload else "nothing is asked"],
             [text.size(sent) if answering else "–", "masked" if shown.summed and answering else ""],
-            on_wire,
+            weight,
         ],
         "notes": _faults(shown, done) if answering else "",
     }
@@ -119,15 +122,14 @@ def _answered(shown: Shown, done: Round, whole: int, hospitals: str, figure: str
     )
 
 
-def _seconds(seconds: float) -> str:
-    return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
-
-
 def _faults(shown: Shown, done: Round) -> str:
-    return " ".join(
-        f"{'The sum' if hospital == ALL else shown.name(hospital)} {why}."
+    """Who failed and why; a record may hold any words, of any number of hospitals."""
+    said = [
+        f"{'The sum' if hospital == ALL else shown.name(hospital)} {text.brief(why)}."
         for hospital, why in done.faults.items()
-    )
+    ]
+    more = len(said) - _MOST_FAULTS
+    return " ".join([*said[:_MOST_FAULTS], *([f"And {more:,} more."] if more > 0 else [])])
 
 
 def headline(shown: Shown) -> str:
@@ -137,7 +139,7 @@ def headline(shown: Shown) -> str:
     where = (
         "between separate processes" if shown.over_network else "simulated with the messages of the protocol"
     )
-    took = f", in {_seconds(record.seconds)}" if shown.over_network and record.seconds else ""
+    took = f", in {text.duration(record.seconds)}" if shown.over_network and record.seconds else ""
     said = (
         f"{_METHODS.get(plan.method, plan.method)} with "
         f"{text.count(plan.hospitals, 'hospital', 'hospitals')} and {sum(plan.sizes):,} patients in "
@@ -151,15 +153,15 @@ def headline(shown: Shown) -> str:
 
 
 def overhead(shown: Shown) -> str:
-    """What an engine's messages weigh beside what they carry; empty for a simulation."""
+    """What messages with their headers weigh beside the numbers in them; empty for a simulation."""
     if not shown.over_network:
         return ""
     answers = [answer for done in shown.record.rounds for answer in done.answers.values()]
     payload = sum(answer.message.payload for answer in answers)
-    on_wire = sum(answer.wire_bytes for answer in answers)
-    if not payload or on_wire < payload:
+    whole = sum(answer.wire_bytes for answer in answers)
+    if not payload or whole < payload:
         return ""
     return (
-        f"The answers carry {text.size(payload)} and weigh {text.size(on_wire)} on the wire: the engine adds "
-        f"{text.percent(on_wire / payload - 1)}."
+        f"The answers hold {text.size(payload)} of numbers, {text.size(whole)} with their headers. What the "
+        "network's engine and its encryption add to a round is not in the record, but in docs/federated.md."
     )

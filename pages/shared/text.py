@@ -144,6 +144,22 @@ def size(count_of_bytes: float) -> str:
     return f"{count_of_bytes:.3g} GB"
 
 
+def duration(seconds: float) -> str:
+    """12 ms, 3.5 s, 5 min, 2.5 h, 40 days."""
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms"
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    unit, name = next(((u, n) for u, n in ((60, "min"), (3600, "h")) if seconds < 100 * u), (86400, "days"))
+    return f"{number(float(f'{seconds / unit:.2g}'))} {name}"
+
+
+def brief(words: str, most: int = 160) -> str:
+    """Somebody else's words on one line, at most so many letters."""
+    line = " ".join(words[: 4 * most].split())
+    return line if len(line) <= most else f"{line[:most].rstrip()} …"
+
+
 def attacker(epsilon: float, delta: float) -> float:
     """Largest chance that an attacker at even odds guesses right: (e^epsilon + delta)/(1 + e^epsilon).
 

@@ -1,7 +1,9 @@
 """One run on the providers page: its rounds, its messages, two who compare them, and real runs' records."""
 
+import io
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -175,6 +177,21 @@ def test_stored_runs_came_to_their_end_between_processes():
         assert shown.errors is not None and shown.errors[-1] < shown.errors[0]
 
 
+def test_a_message_is_not_called_what_travels_on_the_wire():
+    """The record knows a message with its header: an engine's and its encryption's own bytes it does not."""
+    shown = runs.open_stored(runs.stored()[0])
+    answers = [one for done in shown.record.rounds for one in done.answers.values()]
+    numbers, whole = (
+        text.size(sum(sizes))
+        for sizes in ([a.message.payload for a in answers], [a.wire_bytes for a in answers])
+    )
+    said = round_words.overhead(shown)
+    assert f"hold {numbers} of numbers, {whole} with their headers." in said and "not in the record" in said
+    titles = round_words.tile_titles(shown, settings())
+    assert "wire" not in " ".join([said, *titles, *round_panels.table(shown).columns])
+    assert round_words.overhead(simulated("dps_pca")) == ""
+
+
 def test_a_run_of_unknown_truth_shows_how_far_it_moved():
     found = real()
     unknown = runs.of_record(found)
@@ -214,6 +231,85 @@ def test_a_bad_file_is_one_sentence(given, says):
     with pytest.raises(ValueError, match=re.escape(says)) as refused:
         runs.read(given)
     assert "\n" not in str(refused.value)
+
+
+def changed(line, **fields):
+    """A whole record with these fields of one line, or of its plan, set to something else."""
+    lines = raw(real()).decode().splitlines()
+    plain = json.loads(lines[line])
+    (plain["plan"] if line == 0 else plain).update(fields)
+    return "\n".join([*lines[:line], json.dumps(plain), *lines[line + 1 :]]).encode()
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (changed(0, method="a" * 20_000), "line 2 is not of a record: method must be one of"),
+        (changed(0, names=["a" * 20_000]), "line 1 is not of a record: names must be one for each"),
+        (b"[" * 100_000, "line 1 is not of a record: its brackets are nested too deeply."),
+        (b"1" * 5_000, "line 1 is not of a record: a number in it has too many digits."),
+        (changed(1, faults={"0": "x\n" * 9_000, "9": ""}), "line 2 is not of a record: hospital must be one"),
+        (
+            raw(real()).splitlines()[0] + b'\n{"kind":"end","seconds":0,"ended":"' + b"a " * 9_000 + b'"}',
+            "This run has no round to show. a a",
+        ),
+    ],
+)
+def test_whatever_a_record_holds_its_refusal_is_a_short_sentence_in_our_words(given, says):
+    with pytest.raises(ValueError, match=re.escape(says)) as refused:
+        runs.read(given)
+    said = str(refused.value)
+    assert len(said) < 240 and "\n" not in said and "sys." not in said and "recursion" not in said
+
+
+def test_a_record_may_begin_with_a_byte_order_mark():
+    assert runs.read(b"\xef\xbb\xbf" + raw(real())).record.plan == real().plan
+
+
+def test_what_a_record_says_stays_short_on_the_screen():
+    shown = runs.read(changed(4, ended="no\n" * 9_000, seconds=1e308))
+    assert len(round_words.headline(shown)) < 200
+    shown = runs.read(changed(1, faults={str(i): "did\nnot answer " * 999 for i in range(3)}, seconds=1e308))
+    first = round_words.step(shown, 1, True, settings())
+    assert first["notes"].startswith("North did not answer did not") and "\n" not in first["notes"]
+    assert len(first["notes"]) < 600 and max(len(words) for words in first["tiles"][3]) < 40
+
+
+def test_the_first_few_faults_are_told_and_the_others_counted():
+    found = real()
+    (first, *_) = found.rounds
+    why = dict.fromkeys(range(200), "did not answer")
+    plan = replace(found.plan, sizes=(1,) * 200, names=())
+    lost = record.Round(1, first.question, {}, why, None, 1.0)
+    shown = runs.of_record(record.Record(plan, found.start, (lost,), "Nobody answered."))
+    assert round_words.step(shown, 1, True, settings())["notes"].endswith("not answer. And 195 more.")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0.012, "12 ms"),
+        (3.46, "3.5 s"),
+        (300.0, "5 min"),
+        (9e3, "2.5 h"),
+        (3.456e6, "40 days"),
+        (1e308, "1.2e303 days"),
+    ],
+)
+def test_a_duration_has_the_unit_of_a_person(seconds, said):
+    assert text.duration(seconds) == said
+
+
+@pytest.mark.parametrize("panel", ["rounds", "sees"])
+def test_a_record_that_cannot_be_drawn_is_a_sentence(screen, monkeypatch, panel):
+    def too_large(*_):
+        raise OverflowError("int too large to convert to float")
+
+    drawing = "figure" if panel == "rounds" else "message"
+    monkeypatch.setattr(ring_charts if panel == "rounds" else seen_charts, drawing, too_large)
+    monkeypatch.setattr(round_panels.st, "file_uploader", lambda *_, **__: io.BytesIO(raw(real())))
+    page = screen(PAGE, **SMALL | {"join.panel": panel, "join.source": "own"})
+    assert [box.value for box in page.app.text if "This run cannot be drawn" in box.value]
 
 
 def test_a_file_too_large_is_not_read(monkeypatch):
