@@ -7,6 +7,7 @@ from pages.shared import (
     controls,
     join_controls,
     join_panels,
+    join_tries,
     join_words,
     joins,
     origins,
@@ -40,6 +41,6 @@ elif panel == "pair":
 else:
     join_controls.choose_compared()
     join_panels.compared(cached.outcomes(recipe), settings)
-st.markdown(f"**Try this:** {join_words.try_this(settings)}")
+st.markdown(f"**Try this:** {join_tries.try_this(recipe, settings)}")
 scene, epsilon = scenes.of(settings)
 origins.page(cached.results(scene), epsilon, settings, measured=join_words.about(recipe))

@@ -87,7 +87,10 @@ class Choice:
 
 
 class Sizes(Choice):
-    """Whole numbers in a row, such as 400-300-100; empty for none of its own."""
+    """Whole numbers in a row, such as 400-300-100; empty for none of its own.
+
+    People also type 400; 300 or 50,000 30,000: what can be read in one way only is read.
+    """
 
     _MOST, _LARGEST = 200, 10**9
 
@@ -99,14 +102,34 @@ class Sizes(Choice):
         """A link's text as sizes without leading zeros; and what it was, where it is none."""
         if raw.strip() in ("", self.text("")):
             return "", None
-        parts = raw.strip().split("-")
-        short = len(parts) <= self._MOST and all(re.fullmatch("[0-9]{1,12}", part) for part in parts)
-        numbers = [int(part) for part in parts] if short else []
-        if numbers and all(1 <= number <= self._LARGEST for number in numbers):
+        numbers = _sizes(raw.strip()) if len(raw) <= 20 * self._MOST else []
+        if 0 < len(numbers) <= self._MOST and all(1 <= number <= self._LARGEST for number in numbers):
             return "-".join(map(str, numbers)), None
         shown = re.sub(r"[^\w.,+\- ]", "", raw)[:24].strip()
         wanted = "which is not up to 200 sizes such as 400-300-100"
         return "", f"“{shown}”, {wanted}" if shown else f"not readable, {wanted}"
+
+
+_PLAIN, _GROUPED = "[1-9][0-9]{0,11}", "[1-9][0-9]{0,2}(?:,[0-9]{3})+"
+
+
+def _sizes(raw: str) -> list[int]:
+    """Whole numbers between dashes, semicolons, commas or spaces; none where they could be other numbers.
+
+    400,300 may be one size or two: it is not read.
+    """
+    if re.fullmatch("[0-9]{1,12}(-[0-9]{1,12})*", raw):
+        return [int(part) for part in raw.split("-")]
+    for between in (";", "-", r",\s", r"\s"):
+        if re.search(between, raw):
+            parts = re.split(rf"\s*{between}\s*", raw)
+            readable = all(re.fullmatch(f"{_PLAIN}|{_GROUPED}", part) for part in parts)
+            return [int(part.replace(",", "")) for part in parts] if readable else []
+    one = re.fullmatch(_GROUPED, raw) is not None
+    several = re.fullmatch(f"{_PLAIN}(,{_PLAIN})+", raw) is not None
+    if one == several:
+        return []
+    return [int(raw.replace(",", ""))] if one else [int(part) for part in raw.split(",")]
 
 
 def _number(raw: str) -> float:

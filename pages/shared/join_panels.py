@@ -35,9 +35,7 @@ def _gain(found: Outcomes, settings: Settings) -> None:
     st.markdown(f"**{join_words.headline(found, settings)}**")
     figure = join_charts.gains(found, grouped, settings)
     live.figure(figure, key="joining figure", save="dppca-joining")
-    missing = found.next_missing(settings["slow"]) is not None
-    coming = f" {len(found.cells):,} runs measured, more coming." if missing else ""
-    st.caption(f"{join_words.notes(found, settings)}{coming} {join_words.failures(found, settings)}")
+    st.caption(f"{join_words.notes(found, settings)} {join_words.failures(found, settings)}")
     exports.downloads(found.table, lambda: figure, "dppca-joining")
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from dppca_core.experiments.alliances import ALL, Alliance, Outcomes
 from dppca_core.experiments.ways import WAYS, Way
 from dppca_core.methods import METHODS
-from pages.shared import choices, text
+from pages.shared import text
 from pages.shared.choices import Settings
 from pages.shared.joins import Row, Scale, best, rows
 
@@ -82,7 +82,20 @@ def headline(found: Outcomes, settings: Settings) -> str:
         f"{', '.join(parts)}. {who} alone, protecting its {_people(settings, 2)} as well: "
         f"{text.error(alone[0].middle)}{last}; guessing {text.short(scale.guess)}."
     )
-    return f"{said} {verdict(joined['untrusted server'], alone, of, scale)}"
+    untrusted = joined["untrusted server"]
+    judged = verdict(untrusted, alone, of, scale).removesuffix(".")
+    return f"{said} {judged}{_better_but(grouped, untrusted, of, scale)}."
+
+
+def _better_but(grouped: Mapping[str, list[Row]], joined: Row, of: Alliance, scale: Scale) -> str:
+    """What errs less with as little trust, but promises less; empty where nothing does."""
+    better = [row for row in grouped["untrusted server"] if row.middle < joined.middle]
+    if not better:
+        return ""
+    least = min(better, key=lambda row: row.middle)
+    promise = METHODS[least.way.method].guarantee_at(of.k)
+    words = (text.PLAIN_GUARANTEES if scale.plain else text.GUARANTEES)[promise]
+    return f"; {title(least.way, of, scale.plain)}, {words}, would have error {text.error(least.middle)}"
 
 
 def _people(settings: Settings, count: int) -> str:
@@ -154,10 +167,7 @@ def notes(found: Outcomes, settings: Settings) -> str:
     """How often was run, what the marks mean, who is left out, and what is not counted."""
     of = found.recipe
     board = settings["view"] == "board"
-    fewest = min(found.repeats_of(key) for key in (*found.live, *found.slow))
-    times = f"{of.repeats}" if fewest == of.repeats else f"{fewest} to {of.repeats}"
-    runs = "run" if times == "1" else "runs"
-    said = [f"Dots are medians of {times} {runs}, bars hold 8 of 10"]
+    said = [_measured(found, settings)]
     shown = [way for way in WAYS.values() if settings["join.trust"] in ("all", way.trust)]
     marks = text.guarantee_notes({METHODS[way.method].guarantee_at(of.k) for way in shown}, board)
     said += [marks] if marks else []
@@ -175,6 +185,20 @@ def notes(found: Outcomes, settings: Settings) -> str:
         reasons.setdefault(reason, []).append(title(WAYS[key], of, board))
     said += [f"left out: {', '.join(names)}, as {reason}" for reason, names in reasons.items()]
     return ". ".join(text.sentence(part) for part in said) + "."
+
+
+def _measured(found: Outcomes, settings: Settings) -> str:
+    """Of how many runs the dots are medians, now or in the end."""
+    done = len(found.cells)
+    if found.next_missing(settings["slow"]) is None:
+        of = found.recipe
+        fewest = min(found.repeats_of(key) for key in (*found.live, *found.slow))
+        times = f"{of.repeats}" if fewest == of.repeats else f"{fewest} to {of.repeats}"
+        return f"Dots are medians of {times} {'run' if times == '1' else 'runs'}, bars hold 8 of 10"
+    if not done:
+        return "No run is measured yet; dots come as runs end"
+    runs = text.count(done, "run", "runs")
+    return f"{runs} measured, more coming; dots are medians of what is there, bars hold 8 of 10"
 
 
 def about(of: Alliance) -> str:
@@ -208,36 +232,6 @@ def failures(found: Outcomes, settings: Settings) -> str:
         f"{title(WAYS[key], found.recipe, board)} has no answer: {text.symbols(reason)}."
         for key, reason in reasons.items()
     )
-
-
-_TRY = {
-    "rounds": (
-        "press *Play*; then choose *DPS-PCA, secure sums* and see what still reaches the server, and what "
-        "error it is left with."
-    ),
-    "sees": (
-        "move *{}* to the left, round by round: more noise, until nothing of the pattern can be told from it."
-    ),
-    "pair": (
-        "move *{}* to the left: with shared noise all points stay on the line, however much noise there is."
-    ),
-}
-
-
-def try_this(settings: Settings) -> str:
-    """What to do next."""
-    if settings["join.panel"] in ("rounds", "sees") and settings["join.source"] != "simulated":
-        return "press *Play*, then set *Run* to a simulated one, whose privacy and hospitals you can move."
-    if settings["join.panel"] in _TRY:
-        privacy = choices.CHOICES["eps"].name(settings["view"] == "board")
-        return _TRY[settings["join.panel"]].format(privacy)
-    name = choices.CHOICES["share"].name(settings["view"] == "board")
-    if settings["share"] == 0 and not settings["join.sizes"]:
-        return (
-            f"set *{name}* (*More settings*) to 60 %, or type the hospitals' sizes yourself: whether joining "
-            "pays is then another question for the largest than for the smallest."
-        )
-    return "make the hospitals equal again, then raise their number: who gains by joining then?"
 
 
 def bytes_line(grouped: Mapping[str, list[Row]], of: Alliance, plain: bool) -> str:

@@ -30,7 +30,8 @@ def recipe(settings: Settings) -> tuple[Alliance, tuple[str, ...]]:
     rank = min(max(settings["join.rank"], scene.k), scene.d)
     if rank != settings["join.rank"]:
         limit = f"fewer than the {scene.k} to find" if rank == scene.k else f"more than all {scene.d}"
-        said.append(f"DPdisPCA sends {rank} directions here: {settings['join.rank']} are {limit}.")
+        asked, verb = settings["join.rank"], "is" if settings["join.rank"] == 1 else "are"
+        said.append(f"DPdisPCA sends {rank} directions here: {asked} {verb} {limit}.")
     joining = Alliance(
         population=scene.population,
         sizes=own or scene.sizes,

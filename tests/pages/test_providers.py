@@ -10,7 +10,7 @@ import pytest
 from dppca_core.experiments.alliances import ALL, Alliance, Outcomes
 from dppca_core.experiments.live import quantiles
 from dppca_core.experiments.ways import TRUSTS, WAYS
-from pages.shared import choices, join_charts, join_controls, join_words, joins, style
+from pages.shared import choices, join_charts, join_controls, join_tries, join_words, joins, style, text
 
 PAGE = "hospitals/providers.py"
 SMALL = {"d": "30", "n": "20000", "k": "2", "s": "6", "shat": "10"}
@@ -60,6 +60,33 @@ def test_a_bad_size_is_one_sentence(screen):
     assert "add up to more than the table's 569 patients" in table.captions
 
 
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("50000,30000,20000", "50000-30000-20000"),
+        ("50,000 30,000", "50000-30000"),
+        ("50,000, 30,000", "50000-30000"),
+        ("400; 300;100", "400-300-100"),
+        ("400 - 300", "400-300"),
+        ("400  300", "400-300"),
+        ("1,000,000", "1000000"),
+        ("50,30", "50-30"),
+        ("400,300,100", ""),
+        ("9,500", ""),
+        ("50 000", ""),
+        ("50,000,30,000", ""),
+        ("400;;300", ""),
+        ("4.5;3", ""),
+        ("5; -3", ""),
+    ],
+)
+def test_sizes_are_read_where_they_can_be_read_in_one_way_only(typed, read):
+    value, was = choices.CHOICES["join.sizes"].read(typed)
+    assert value == read
+    assert was is None if read else "sizes such as 400-300-100" in was
+    assert choices.CHOICES["join.sizes"].read(value) == (value, None)
+
+
 def test_edits_of_the_table_become_a_link():
     assert join_controls.edited((400, 300, 100), {"edited_rows": {"1": {"patients": 250}}}) == "400-250-100"
     assert join_controls.edited((400, 300), {"added_rows": [{"patients": 7}, {}]}) == "400-300-7"
@@ -83,7 +110,7 @@ def test_a_board_sees_no_symbols(screen, panel):
     drawn = json.dumps(page.figure["layout"], ensure_ascii=False)
     said = page.markdown + page.captions + page.notices + drawn
     assert [symbol for symbol in SYMBOLS if symbol in said] == []
-    assert "DPdisPCA sends 2 directions here: 1 are fewer than the 2 to find." in page.captions
+    assert "DPdisPCA sends 2 directions here: 1 is fewer than the 2 to find." in page.captions
 
 
 def test_what_travels_is_told_with_its_bytes(screen):
@@ -143,6 +170,32 @@ def test_the_headline_compares_alike_promises_only(measured):
     assert f"the smallest {smallest.middle:.2g}" in said or f"the smallest {smallest.middle:.2f}" in said
 
 
+@pytest.mark.parametrize(
+    ("view", "promise"),
+    [("analyst", "private on a good event of the data only"), ("board", "protected only where the data")],
+)
+def test_what_errs_less_but_promises_less_is_named_only_where_it_does(measured, view, promise):
+    found, settings = measured
+    shown = settings | {"view": view}
+    mark = f"; Averaged projectors †, {promise}"
+    cells = dict(found.cells)
+    for error in (1e-3, 1.4):
+        for cell in [cell for cell in cells if cell[0] == "federated_projector"]:
+            cells[cell] = cells[cell]._replace(sin=error)
+        said = join_words.headline(Outcomes(found.recipe, cells), shown)
+        assert (mark in said) == (error < 1)
+        assert (said.endswith(f"would have error {text.error(np.sqrt(2) * error)}.")) == (error < 1)
+
+
+def test_no_dot_is_a_median_of_runs_before_the_first_run(measured):
+    found, settings = measured
+    assert join_words.notes(found, settings).startswith("Dots are medians of 3 runs")
+    empty = Outcomes(found.recipe)
+    assert join_words.notes(empty, settings).startswith("No run is measured yet")
+    empty.try_cell(*next(empty.wanted()))
+    assert join_words.notes(empty, settings).startswith("1 run measured, more coming")
+
+
 def test_the_verdict_follows_the_bands():
     of = Alliance("breast_cancer", (300, 200), 2, 30, 4, joins.recipe(choices.defaults())[0].budget)
 
@@ -157,3 +210,20 @@ def test_the_verdict_follows_the_bands():
     assert said.endswith("changes little for the largest hospital and the smallest alike.")
     guess = [row(1.3, 1.35, 1.4, 0), row(1.3, 1.35, 1.4, 1)]
     assert "nor does staying alone" in join_words.verdict(row(1.3, 1.38, 1.4), guess, of, scale)
+
+
+@pytest.mark.parametrize("sizes", ["", "700"])
+def test_one_hospital_is_told_what_it_can_try(sizes):
+    now = choices.defaults() | {"N": 1, "join.sizes": sizes}
+    of = joins.recipe(now)[0]
+    for panel in ("gain", "travel", "pair"):
+        said = join_tries.try_this(of, now | {"join.panel": panel})
+        assert ("type the size of a second hospital" if sizes else "move *Hospitals N* to 5") in said
+        assert "share" not in said and "line" not in said
+
+
+def test_nobody_is_told_to_watch_what_is_not_simulated():
+    now = choices.defaults() | {"d": 2000, "n": 10**6, "N": 200, "join.panel": "pair"}
+    assert "line" not in join_tries.try_this(joins.recipe(now)[0], now)
+    now |= {"d": 200, "N": 5}
+    assert "points stay on the line" in join_tries.try_this(joins.recipe(now)[0], now)
