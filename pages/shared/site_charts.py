@@ -119,7 +119,7 @@ def against_strength(found: Measured, settings: Settings) -> dict[str, Any]:
         axis(strength, range=[-0.06, ends[1] + 0.06]),
         axis(f"{measure.error_title}, common directions", range=span) | _scale(log, span),
         320,
-        len(seen) + 2,
+        lines,
     )
     return {"data": [*bands, *lines], "layout": layout, "frames": []}
 
@@ -147,7 +147,7 @@ def by_kind(found: Measured, settings: Settings) -> dict[str, Any]:
         axis(measure.error_title, range=span) | _scale(log, span),
         _lines_of(names),
         _LINE * len(names),
-        1,
+        [guess],
     )
     return {"data": [*dots, guess], "layout": layout | across, "frames": []}
 
@@ -162,7 +162,7 @@ def joining(found: Measured, settings: Settings) -> dict[str, Any]:
     if alone is None or joined is None:
         return {
             "data": [],
-            "layout": _layout(axis(measure.title), _lines_of(names), _LINE * len(names), 6),
+            "layout": _layout(axis(measure.title), _lines_of(names), _LINE * len(names), []),
             "frames": [],
         }
     plain = measure.without_privacy(found, at, kind)
@@ -207,7 +207,10 @@ def joining(found: Measured, settings: Settings) -> dict[str, Any]:
         traces.append(guess)
     note = " (synthetic patients)" if of.synthetic else ""
     layout = _layout(
-        axis(measure.title + note, range=span) | _scale(log, span), _lines_of(names), _LINE * len(names), 6
+        axis(measure.title + note, range=span) | _scale(log, span),
+        _lines_of(names),
+        _LINE * len(names),
+        traces,
     )
     return {"data": traces, "layout": layout | across, "frames": []}
 
@@ -247,7 +250,7 @@ def missing() -> dict[str, Any]:
         axis("", side="top") | axes,
         axis("", autorange="reversed", automargin=True, ticksuffix=" ") | axes,
         _CELL * len(keys),
-        0,
+        [],
     )
     layout["margin"] |= {"t": 40, "b": 8}
     layout["meta"] = {"titles": ()}
@@ -275,9 +278,15 @@ def _lines_of(names: list[str]) -> Trace:
     return axis("", type="category", automargin=True, ticksuffix=" ") | order
 
 
-def _layout(xaxis: Trace, yaxis: Trace, inner: int, entries: int) -> dict[str, Any]:
-    """`inner` pixels of plot, an axis title, and so many legend entries, in a column on narrow screens."""
+def _layout(xaxis: Trace, yaxis: Trace, inner: int, traces: list[Trace]) -> dict[str, Any]:
+    """`inner` pixels of plot, an axis title, and the traces' legend, in a column on narrow screens.
+
+    Were there less room than the legend takes, the plot would shrink and the legend rise into the title.
+    """
+    entries = sum(bool(trace["showlegend"]) for trace in traces)
     legend = {"orientation": "h", "y": -_TITLE / inner, "yanchor": "top", "x": 0, "font": {"size": 12}}
+    legend |= {"tracegroupgap": 0}
+    column = legend | {"orientation": "v"}
     height = inner + 8 + _TITLE
     return {
         "xaxis": xaxis,
@@ -287,5 +296,5 @@ def _layout(xaxis: Trace, yaxis: Trace, inner: int, entries: int) -> dict[str, A
         "legend": legend,
         "showlegend": True,
         "hovermode": "closest",
-        "meta": {"titles": (), "narrow": {"height": height + _ENTRY * entries}},
+        "meta": {"titles": (), "narrow": {"height": height + _ENTRY * entries + 10, "legend": column}},
     }

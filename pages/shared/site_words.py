@@ -79,26 +79,24 @@ def _share(of: SiteRecipe) -> str:
 
 
 def costs(found: Measured, settings: Settings) -> pd.DataFrame:
-    """What each way of standardising costs, and what it gives."""
+    """What each way of standardising gives, and what it costs: few columns, so that a telephone shows all."""
     of, measure = found.of, Measure(found.of, settings)
     at = site_view.strength(of, settings)
     whole = gaussian.noise_multiplier(of.budget)
     rows = []
     for kind in of.kinds:
         seen, left = measure.common(found, at, kind), of.left(kind)
-        row = {
-            "standardised by": KIND_TITLES[kind],
-            "costs of the privacy budget": _share(of) if kind in PAID else "nothing, it is public",
-        }
-        if not measure.plain:
-            lowered = f", δ = {left.delta:.3g}" if left.delta != of.delta else ""
-            row["left for the PCA"] = f"ε = {left.epsilon:.3g}{lowered}"
-            row["its noise"] = f"× {gaussian.noise_multiplier(left) / whole:.3g}"
         spread, plain = seen if seen is not None else ([math.nan] * 3, math.nan)
         low, middle, high = (text.error(float(value)) for value in spread)
+        row = {"standardised by": KIND_TITLES[kind], "error (8 of 10 runs)": f"{middle} ({low} to {high})"}
         if of.synthetic:
-            row["error without privacy"] = text.error(plain)
-        rows.append(row | {"error (8 of 10 runs)": f"{middle} ({low} to {high})"})
+            row["no privacy"] = text.error(plain)
+        cost = _share(of) if kind in PAID else "nothing"
+        if not measure.plain and kind in PAID:
+            lowered = f", δ = {left.delta:.3g}" if left.delta != of.delta else ""
+            noise = gaussian.noise_multiplier(left) / whole
+            cost += f"; left ε = {left.epsilon:.3g}{lowered}, noise × {noise:.3g}"
+        rows.append(row | {"cost of the budget": cost})
     return pd.DataFrame(rows)
 
 

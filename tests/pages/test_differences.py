@@ -42,7 +42,7 @@ def test_it_opens_with_live_numbers_and_says_synthetic_on_every_chart(screen):
     drawn = [json.loads(one.proto.json) for one in page.app.get("bidi_component")]
     assert len(drawn) == 2 and all("synthetic patients" in titles(figure) for figure in drawn)
     table = page.app.table[0].value
-    assert list(table["costs of the privacy budget"]) == ["nothing, it is public"] * 2 + ["20 %"] * 2
+    assert [cost[:4] for cost in table["cost of the budget"]] == ["noth"] * 2 + ["20 %"] * 2
 
 
 def test_the_real_table_tells_its_absent_cholesterol_and_what_is_not_private(screen):
@@ -153,11 +153,14 @@ def test_an_outcome_is_a_tenth_or_it_is_none(alone, joined, outcome):
 def test_the_table_states_what_is_left_of_the_budget():
     found, now = filled()
     table = site_words.costs(found, now).set_index("standardised by")
-    assert table["left for the PCA"].iloc[0] == "ε = 1"
+    assert list(table.columns) == ["error (8 of 10 runs)", "cost of the budget"]
     left = found.of.left("pooled")
-    assert table["left for the PCA"].iloc[1] == f"ε = {left.epsilon:.3g}"
     noise = gaussian.noise_multiplier(left) / gaussian.noise_multiplier(found.of.budget)
-    assert list(table["its noise"])[1:] == [f"× {noise:.3g}"] * 2 == [f"× {0.8**-0.5:.3g}"] * 2
+    assert f"{noise:.3g}" == f"{0.8**-0.5:.3g}"
+    paid = f"20 %; left ε = {left.epsilon:.3g}, noise × {noise:.3g}"
+    assert list(table["cost of the budget"]) == ["nothing", paid, paid]
+    plain = site_words.costs(found, now | {"view": "board"})
+    assert list(plain["cost of the budget"]) == ["nothing", "20 %", "20 %"]
 
 
 def test_the_chart_of_what_is_missing_counts_the_rows():
