@@ -6,6 +6,7 @@ A payload for the live component: one frame for each question and for each round
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,12 +21,15 @@ from pages.shared.choices import Settings
 from pages.shared.runs import Shown
 
 _NAMED, _WEIGHED = 12, 6  # hospitals up to which each has its name, and its bytes
-_FROM, _TO = 0.29, 0.77  # an arrow's ends, in radii
+_FROM, _TO = 0.34, 0.7  # an arrow's ends, in radii: clear of the server and the dots on a telephone
 _ASIDE = 0.05  # half the distance between an arrow up and the one down
 _UP, _DOWN = "#1F7FC0", "#8468B8"
 _FAILED = "#B3261E"
 _LEAST = 1e-4
-_PIXELS = 100.0  # of a radius, roughly
+_PIXELS = 86.0  # of a radius on a telephone; there are more elsewhere
+_LETTER, _LINE = 6.4, 14.0  # pixels of small text
+_GAP = 3.0  # pixels between what must not touch
+_NAME_LINE = 12  # letters
 
 
 class _Ring:
@@ -37,11 +41,11 @@ class _Ring:
         turns = math.pi / 2 - 2 * math.pi * np.arange(count) / count
         self.out = np.stack([np.cos(turns), np.sin(turns)], axis=1)
         self.aside = np.stack([-self.out[:, 1], self.out[:, 0]], axis=1) * min(_ASIDE, 0.4 / count)
-        widest = min(46.0, 420 / count)
+        widest = min(46.0, 400 / count)
         sizes = np.sqrt(np.array(self.plan.sizes) / max(self.plan.sizes))
         self.widths = np.maximum(widest * sizes, min(9.0, max(widest, 5.0)))
         self.named = range(count) if count <= _NAMED else range(1)
-        self.weighed = range(count) if count <= _WEIGHED else range(1)
+        self.weighed = range(count if count <= _WEIGHED else 0)  # the figures above say it too
         self.thick = max(0.4, min(3.0, 45 / count))
 
     def arrows(self, up: bool, hospitals: Sequence[int]) -> list[Trace]:
@@ -68,7 +72,13 @@ class _Ring:
         """Bytes beside the arrows."""
         kept = [i for i in self.weighed if i in words]
         side = 1 if up else -1
-        at = np.array([self.out[i] * 0.52 + side * self.aside[i] * 3.6 for i in kept]).reshape(-1, 2)
+        away = []
+        for i in kept:
+            normal = self.aside[i] / np.linalg.norm(self.aside[i])
+            half = np.array([_LETTER * len(words[i]), _LINE]) / 2
+            clear = (float(half @ np.abs(normal)) + _GAP) / _PIXELS  # the text's box, seen along the arrow
+            away.append(self.out[i] * (_FROM + _TO) / 2 + side * (self.aside[i] + normal * clear))
+        at = np.array(away).reshape(-1, 2)
         return {"x": rounded(at[:, 0]), "y": rounded(at[:, 1]), "text": [words[i] for i in kept]}
 
     def hospitals(self, failed: Sequence[int]) -> Trace:
@@ -86,15 +96,20 @@ class _Ring:
         }
 
     def names(self) -> Trace:
-        """Names and sizes outside the ring."""
-        away = 1.06 + self.widths / 2 / _PIXELS
-        at = self.out * away[:, None]
+        """Names and sizes beside the dots, away from the middle: right, left, above or below."""
+        right, above = self.out.T
+        beside = np.abs(right) > 0.3
+        away = (self.widths / 2 + _GAP) / _PIXELS
+        shift = np.where(beside, [np.sign(right), 0 * above], [0 * right, np.sign(above)]).T
+        at = self.out + away[:, None] * shift
         words = [
-            f"{self.shown.name(i)}<br>{text.patients(n)}" if i in self.named else ""
+            "<br>".join([*textwrap.wrap(self.shown.name(i), _NAME_LINE)[:2], text.patients(n)])
+            if i in self.named
+            else ""
             for i, n in enumerate(self.plan.sizes)
         ]
-        sides = np.where(self.out[:, 0] > 0.3, "right", np.where(self.out[:, 0] < -0.3, "left", "center"))
-        heights = np.where(sides == "center", np.where(self.out[:, 1] > 0, "top", "bottom"), "middle")
+        sides = np.where(beside, np.where(right > 0, "right", "left"), "center")
+        heights = np.where(beside, "middle", np.where(above > 0, "top", "bottom"))
         places = [f"{height} {side}" for height, side in zip(heights, sides, strict=True)]
         return {"x": rounded(at[:, 0]), "y": rounded(at[:, 1]), "text": words, "textposition": places}
 
@@ -236,10 +251,10 @@ def _layout(curve: _Curve, rounds: int) -> dict[str, Any]:
             "titles": (),
             "narrow": {
                 "xaxis": hidden | {"domain": [0, 1]},
-                "yaxis": upright | {"domain": [0.46, 1]},
+                "yaxis": upright | {"domain": [0.48, 1]},
                 "xaxis2": across | {"domain": [0.12, 1]},
-                "yaxis2": up | {"domain": [0, 0.36]},
-                "height": 700,
+                "yaxis2": up | {"domain": [0, 0.42]},
+                "height": 640,
             },
         },
     }

@@ -75,6 +75,52 @@ def test_the_ring_has_a_step_for_every_question_and_answer_with_its_bytes(way):
     assert "<script" in exports.html(figure, "rounds")
 
 
+PHONE = 86  # pixels of the ring's radius where the screen has 390
+
+
+def boxes(trace, anchors):
+    """(left, below, right, above) in pixels of each text, at 6.2 pixels a letter and 14 a line."""
+    for x, y, words, anchor in zip(trace["x"], trace["y"], trace["text"], anchors, strict=True):
+        lines = words.split("<br>")
+        wide, tall = 6.2 * max(map(len, lines)), 14.0 * len(lines)
+        left = PHONE * x - {"left": wide, "center": wide / 2, "right": 0}[anchor.split()[1]]
+        below = PHONE * y - {"bottom": tall, "middle": tall / 2, "top": 0}[anchor.split()[0]]
+        yield left, below, left + wide, below + tall
+
+
+def inside(points, box):
+    """How many of these points, in radii, lie inside a box of pixels."""
+    points = PHONE * np.asarray(points)
+    return int(((points > box[:2]) & (points < box[2:])).all(axis=1).sum())
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 6, 9, 12])
+def test_on_a_telephone_no_words_lie_on_arrows_dots_or_the_server(count):
+    figure = ring_charts.figure(simulated("dps_pca", N=count, n=10**6), settings())
+    data, turn = figure["data"], np.linspace(0, 2 * np.pi, 60)
+    dots = data[5]
+    circles = np.concatenate(
+        [
+            np.stack([x + w / 2 / PHONE * np.cos(turn), y + w / 2 / PHONE * np.sin(turn)], axis=1)
+            for x, y, w in zip(dots["x"], dots["y"], dots["marker"]["size"], strict=True)
+        ]
+    )
+    shafts = []
+    for trace in (data[0], data[2]):
+        ends = np.array([[x, y] for x, y in zip(trace["x"], trace["y"], strict=True) if x is not None])
+        shafts += [(1 - t) * ends[::2] + t * ends[1::2] for t in np.linspace(0, 1, 40)]
+    square = np.stack(np.meshgrid(*[np.linspace(-22, 22, 12) / PHONE] * 2), axis=-1).reshape(-1, 2)
+    for frame in figure["frames"][-2:]:
+        labels = frame["traces"]["4"]
+        assert len(labels["text"]) == (count if count <= 6 else 0)
+        for box in boxes(labels, ["middle center"] * len(labels["text"])):
+            assert inside(np.concatenate([*shafts, circles, square]), box) == 0
+    names = list(boxes(data[7], data[7]["textposition"]))
+    assert len(names) == count
+    for box in names:
+        assert inside(circles, box) == 0 and abs(box[0]) < 178 and abs(box[2]) < 178
+
+
 def test_bytes_so_far_add_up():
     shown = simulated("dps_pca")
     asked = sum(done.question.payload for done in shown.record.rounds)
