@@ -1,0 +1,274 @@
+"""What was released on a table: append-only, within a limit that its owner set, counted by dp-accounting.
+
+A ledger belongs to the content of a table, not to a file's name. Paying comes first: `spend` writes the
+event, on the disk, before any noise is drawn, so that a crash wastes budget and never spends it unseen.
+Between two processes, or two tabs, only one pays at a time, and the second sees what the first has spent.
+
+One line of JSON each:
+
+{"kind": "limit", "at": "2026-11-21T14:00:00+00:00", "epsilon": 2.0, "delta": 1e-06,
+ "neighbours": "replace-one"}
+{"kind": "release", "at": ..., "title": "DPS-PCA", "events": [{"noise_multiplier": 5.2, "steps": 4}],
+ "about": {...}}
+
+A limit may be raised or lowered by another line; delta and neighbours stay those of the first.
+"""
+
+import json
+import re
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from dppca_core import checks, composition, journal
+from dppca_core.types import NEIGHBOURS, Event, Guarantee, Release
+
+MOST_CHARACTERS = 10 * 2**20
+_KEY = re.compile(r"[0-9a-f]{8,64}")  # it names a file
+_SLACK = 1e-9  # relative: composing exactly what was calibrated exactly leaves rounding
+
+
+class OverLimitError(ValueError):
+    """A release that would spend more than the owner's limit; nothing was spent."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What all releases on the table together may cost. Raises ValueError for a field out of range."""
+
+    epsilon: float
+    delta: float
+    neighbours: str = "replace-one"
+
+    def __post_init__(self) -> None:
+        checks.positive(epsilon=self.epsilon)
+        checks.inside_unit_interval(delta=self.delta)
+        checks.one_of(NEIGHBOURS, neighbours=self.neighbours)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One release: when, what, its events, and whatever else a reader needs to check it."""
+
+    at: str
+    title: str
+    events: tuple[Event, ...]
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Account:
+    """The ledger as it stands: the limit (None before it was set), and all releases in order."""
+
+    limit: Limit | None = None
+    entries: tuple[Entry, ...] = ()
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """All events of all releases."""
+        return tuple(event for entry in self.entries for event in entry.events)
+
+    def spent(self, more: Sequence[Event] = ()) -> composition.Total:
+        """epsilon at the limit's delta, with `more` events. Raises ValueError before a limit was set."""
+        if self.limit is None:
+            raise ValueError("set a limit first: what all releases on this table together may cost")
+        return composition.total((*self.events, *more), self.limit.delta)
+
+
+class Ledger(ABC):
+    """Where one table's lines are kept."""
+
+    @abstractmethod
+    def _lines(self) -> list[dict[str, Any]]:
+        """All lines so far."""
+
+    @abstractmethod
+    def _append(self, line: dict[str, Any]) -> None:
+        """One more line, which stays."""
+
+    @abstractmethod
+    def _alone(self) -> Any:
+        """A context in which nobody else writes."""
+
+    def account(self) -> Account:
+        """As it stands. Raises ValueError for lines that are damaged."""
+        return from_lines(self._lines())
+
+    def set_limit(self, limit: Limit) -> Account:
+        """The account with this limit from now on.
+
+        Raises ValueError where delta or neighbours are not those of the first limit, or where more than that
+        was spent already.
+        """
+        with self._alone():
+            now = self.account()
+            if now.limit is not None:
+                for name in ("delta", "neighbours"):
+                    first, asked = getattr(now.limit, name), getattr(limit, name)
+                    if first != asked:
+                        raise ValueError(f"{name} stays {first}, with which this ledger began, got {asked}")
+                spent = now.spent().epsilon
+                if spent > limit.epsilon * (1 + _SLACK):
+                    raise ValueError(f"epsilon = {spent:.4g} is spent already, a limit cannot be below that")
+            if now.limit != limit:
+                self._append(_limit_line(limit, _now()))
+            return self.account()
+
+    def spend(self, title: str, events: Sequence[Event], about: Mapping[str, Any] | None = None) -> Entry:
+        """Pay for a release, before it is made: the entry, which is on the ledger when this returns.
+
+        Raises OverLimitError beyond the limit, and ValueError before a limit was set or for no events.
+        """
+        if not events:
+            raise ValueError("events must be given: a release without a cost is not private")
+        with self._alone():
+            now = self.account()
+            asked = now.spent(events).epsilon
+            if now.limit is None or asked > now.limit.epsilon * (1 + _SLACK):
+                most = now.limit.epsilon if now.limit else 0.0
+                raise OverLimitError(
+                    f"this would bring the total to epsilon = {asked:.4g}, and the limit is {most:.4g}: "
+                    "nothing was spent"
+                )
+            entry = Entry(_now(), title, tuple(events), dict(about or {}))
+            self._append(_release_line(entry))
+            return entry
+
+    def export(self) -> str:
+        """All lines, as JSON lines."""
+        return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in self._lines())
+
+    def take_in(self, text: str) -> Account:
+        """The account with the lines of another ledger of the same table, as exported; known ones count once.
+
+        Raises ValueError for text that is not a ledger, or one with another delta or neighbours.
+        """
+        lines = parse(text)
+        theirs = from_lines(lines)
+        with self._alone():
+            mine = self.account()
+            if mine.limit and theirs.limit and mine.limit.delta != theirs.limit.delta:
+                raise ValueError(f"delta of that ledger is {theirs.limit.delta:g}, here {mine.limit.delta:g}")
+            if mine.limit and theirs.limit and mine.limit.neighbours != theirs.limit.neighbours:
+                raise ValueError(
+                    f"that ledger counts {theirs.limit.neighbours}, this {mine.limit.neighbours}"
+                )
+            known = [json.dumps(line, sort_keys=True) for line in self._lines()]
+            for line in lines:
+                # Limits are not taken over where one is set: no file may raise what the owner decided here.
+                if json.dumps(line, sort_keys=True) in known or (line["kind"] == "limit" and mine.limit):
+                    continue
+                self._append(line)
+            return self.account()
+
+
+class SessionLedger(Ledger):
+    """In memory, for one visitor: gone with the session, which the screen says."""
+
+    def __init__(self) -> None:
+        self._kept: list[dict[str, Any]] = []
+        self._lock = threading.Lock()
+
+    def _lines(self) -> list[dict[str, Any]]:
+        return list(self._kept)
+
+    def _append(self, line: dict[str, Any]) -> None:
+        self._kept.append(line)
+
+    def _alone(self) -> Any:
+        return self._lock
+
+
+class DiskLedger(Ledger):
+    """FOLDER/KEY.jsonl, shared by all who open the same table with the same folder.
+
+    `key`: 8 to 64 hexadecimal digits. Raises ValueError for another, which could name another file.
+    """
+
+    def __init__(self, folder: Path, key: str) -> None:
+        if not _KEY.fullmatch(key):
+            raise ValueError("key must be 8 to 64 hexadecimal digits")
+        self.path = folder / f"{key}.jsonl"
+
+    def _lines(self) -> list[dict[str, Any]]:
+        return journal.read(self.path)
+
+    def _append(self, line: dict[str, Any]) -> None:
+        journal.append(self.path, line)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        with journal.locked(self.path):
+            yield
+
+
+def parse(text: str) -> list[dict[str, Any]]:
+    """The lines of an exported ledger. Raises ValueError, with the number of the line, for anything else."""
+    if len(text) > MOST_CHARACTERS:
+        raise ValueError(f"a ledger may have {MOST_CHARACTERS:,} characters, got {len(text):,}")
+    lines = []
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            lines.append(json.loads(line))
+            from_lines(lines[-1:])
+        except (ValueError, RecursionError):
+            raise ValueError(f"line {number} is not of a ledger") from None
+    if not lines:
+        raise ValueError("a ledger must have lines, got none")
+    from_lines(lines)
+    return lines
+
+
+def from_lines(lines: Sequence[Mapping[str, Any]]) -> Account:
+    """The account that lines make up. Raises ValueError, with the number of the line, for a damaged one."""
+    limit: Limit | None = None
+    entries = []
+    for number, line in enumerate(lines, 1):
+        try:
+            if line["kind"] == "limit":
+                limit = Limit(*(line[name.name] for name in fields(Limit)))
+            elif line["kind"] == "release":
+                entries.append(_entry(line))
+            else:
+                raise ValueError
+        except (KeyError, TypeError, ValueError):
+            raise ValueError(
+                f"line {number} of the ledger cannot be read: mend or restore it first"
+            ) from None
+    return Account(limit, tuple(entries))
+
+
+def _limit_line(limit: Limit, at: str) -> dict[str, Any]:
+    return {"kind": "limit", "at": at, **vars(limit)}
+
+
+def _release_line(entry: Entry) -> dict[str, Any]:
+    events = [dict(vars(event)) for event in entry.events]
+    return {"kind": "release", "at": entry.at, "title": entry.title, "events": events, "about": entry.about}
+
+
+def _entry(line: Mapping[str, Any]) -> Entry:
+    if not isinstance(line["about"], dict) or not isinstance(line["title"], str) or not line["events"]:
+        raise ValueError
+    return Entry(str(line["at"]), line["title"], tuple(map(_event, line["events"])), line["about"])
+
+
+def _event(plain: Mapping[str, Any]) -> Event:
+    if "noise_multiplier" in plain:
+        release = Release(**plain)
+        checks.positive(noise_multiplier=release.noise_multiplier)
+        checks.whole(1, steps=release.steps)
+        return release
+    stated = Guarantee(**plain)
+    checks.not_negative(epsilon=stated.epsilon)
+    checks.within(0.0, 1.0, delta=stated.delta)
+    return stated
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -1,0 +1,237 @@
+"""The ledger: nothing is spent twice or unseen, whoever asks at the same time, whatever stops in between."""
+
+import json
+import math
+import multiprocessing
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from dppca_core import Guarantee, Release, accounting, composition, journal
+from dppca_core.ledger import DiskLedger, Ledger, Limit, OverLimitError, SessionLedger, from_lines, parse
+
+KEY = "0123456789abcdef"
+LIMIT = Limit(1.0, 1e-5)
+ONE = (Release(3.75),)  # epsilon = .994 at 1e-5
+HALF = (Release(7.2),)  # epsilon = .487
+
+
+@pytest.fixture(params=["disk", "session"])
+def ledger(request, tmp_path) -> Ledger:
+    return DiskLedger(tmp_path / "new", KEY) if request.param == "disk" else SessionLedger()
+
+
+MIXES = {
+    "one": [Release(3.75)],
+    "steps": [Release(12.0, 10)],
+    "many": [Release(5.0), Release(9.0, 3), Release(20.0)],
+    "large": [Release(0.05)],
+    "tiny": [Release(300.0)],
+}
+
+
+@pytest.mark.parametrize("events", MIXES.values(), ids=list(MIXES))
+@pytest.mark.parametrize("delta", [1e-9, 1e-5, 0.1])
+def test_loss_distributions_agree_with_the_closed_form(events, delta):
+    """dp-accounting and Balle & Wang are independent; the former rounds up."""
+    exact = accounting.epsilon_of(events, delta)
+    found = composition.total(events, delta)
+    assert found.epsilon == pytest.approx(exact, rel=1e-3, abs=1e-5)
+    assert found.epsilon >= exact * (1 - 1e-6)
+    assert found.simple >= exact * (1 - 1e-9)
+    assert (found.simple > exact * 1.05) == (len(events) > 1 and exact > 0)
+
+
+def test_stated_guarantees_add_up():
+    """Pure epsilons: the sum, less what delta forgives; beside a Gaussian, below simple composition."""
+    ten = composition.total([Guarantee(0.1)] * 10, 1e-6)
+    assert ten.simple == pytest.approx(1.0)
+    assert 0.95 < ten.epsilon <= 1.0
+    mixed = composition.total([Guarantee(0.5, 1e-6), Release(7.2)], 1e-5)
+    assert accounting.epsilon_of(HALF, 1e-5) < mixed.epsilon < mixed.simple
+    assert composition.total([Guarantee(0.5, 1e-5), Release(7.2)], 1e-5) == (math.inf, math.inf)
+    assert composition.total([], 1e-5) == (0.0, 0.0)
+
+
+def test_a_release_is_paid_for_once_and_refused_beyond_the_limit(ledger):
+    ledger.set_limit(LIMIT)
+    ledger.spend("first", HALF, {"k": 2})
+    with pytest.raises(OverLimitError, match=r"epsilon = 1\.\d+, and the limit is 1: nothing was spent"):
+        ledger.spend("second", ONE)
+    account = ledger.account()
+    assert [entry.title for entry in account.entries] == ["first"]
+    assert account.entries[0].about == {"k": 2}
+    assert account.spent().epsilon == pytest.approx(0.487, abs=0.01)
+    ledger.set_limit(Limit(2.0, 1e-5))
+    ledger.spend("second", ONE)
+    assert ledger.account().events == (*HALF, *ONE)
+
+
+def test_the_whole_limit_can_be_spent_exactly(ledger):
+    ledger.set_limit(Limit(composition.total(ONE, 1e-5).epsilon, 1e-5))
+    ledger.spend("all", ONE)
+    with pytest.raises(OverLimitError):
+        ledger.spend("more", (Release(1000.0),))
+
+
+def test_nothing_is_released_without_a_limit_or_a_cost(ledger):
+    with pytest.raises(ValueError, match="set a limit first"):
+        ledger.spend("first", HALF)
+    ledger.set_limit(LIMIT)
+    with pytest.raises(ValueError, match="not private"):
+        ledger.spend("free", ())
+    assert ledger.account().entries == ()
+
+
+def test_a_limit_is_not_lowered_below_what_is_spent_nor_counted_otherwise(ledger):
+    ledger.set_limit(LIMIT)
+    ledger.spend("first", HALF)
+    with pytest.raises(ValueError, match=r"epsilon = 0\.48\d* is spent already"):
+        ledger.set_limit(Limit(0.3, 1e-5))
+    with pytest.raises(ValueError, match="delta stays 1e-05"):
+        ledger.set_limit(Limit(1.0, 1e-3))
+    with pytest.raises(ValueError, match="neighbours stays replace-one"):
+        ledger.set_limit(Limit(1.0, 1e-5, "add-remove"))
+    assert ledger.set_limit(Limit(0.5, 1e-5)).limit == Limit(0.5, 1e-5)
+
+
+def test_an_export_is_taken_in_once(ledger):
+    ledger.set_limit(LIMIT)
+    ledger.spend("first", HALF)
+    other = SessionLedger()
+    assert other.take_in(ledger.export()) == ledger.account()
+    assert other.take_in(ledger.export()) == ledger.account()
+    other.set_limit(Limit(3.0, 1e-5))
+    other.spend("second", ONE)
+    merged = ledger.take_in(other.export())
+    assert [entry.title for entry in merged.entries] == ["first", "second"]
+    assert merged.limit == LIMIT  # what the owner set here
+    assert merged.spent().epsilon > 1
+    foreign = SessionLedger()
+    foreign.set_limit(Limit(1.0, 1e-3))
+    with pytest.raises(ValueError, match=r"delta of that ledger is 0\.001, here 1e-05"):
+        ledger.take_in(foreign.export())
+
+
+LINE = json.dumps(
+    {"kind": "release", "at": "", "title": "a", "events": [{"noise_multiplier": 3.0}], "about": {}}
+)
+BAD = {
+    "empty": "",
+    "words": "hello",
+    "a number": "3",
+    "an array": "[1]",
+    "another kind": '{"kind":"refund"}',
+    "no events": LINE.replace('[{"noise_multiplier": 3.0}]', "[]"),
+    "no noise": LINE.replace("3.0", "0"),
+    "negative": LINE.replace('"noise_multiplier": 3.0', '"epsilon": -1.0'),
+    "not a number": LINE.replace("3.0", "NaN"),
+    "negative steps": LINE.replace("3.0", '3.0, "steps": -1'),
+    "more than a release": LINE.replace("3.0", '3.0, "more": 1'),
+    "nested": "[" * 10_000,
+    "a bad second line": LINE + "\n" + "{",
+}
+
+
+@pytest.mark.parametrize("text", BAD.values(), ids=list(BAD))
+def test_what_is_no_ledger_is_refused(text, ledger):
+    ledger.set_limit(LIMIT)
+    with pytest.raises(ValueError, match=r"of a ledger|must have lines"):
+        ledger.take_in(text)
+    assert ledger.account().entries == ()
+    assert parse(LINE)
+
+
+def test_a_ledger_is_found_again_by_its_key(tmp_path):
+    DiskLedger(tmp_path, KEY).set_limit(LIMIT)
+    DiskLedger(tmp_path, KEY).spend("first", HALF)
+    assert len(DiskLedger(tmp_path, KEY).account().entries) == 1
+    assert DiskLedger(tmp_path, KEY[::-1]).account().entries == ()
+    for key in ("../../etc/passwd", "", "0123/4567", "g" * 16):
+        with pytest.raises(ValueError, match="hexadecimal"):
+            DiskLedger(tmp_path, key)
+
+
+def test_a_crash_while_writing_loses_no_earlier_line(tmp_path):
+    ledger = DiskLedger(tmp_path, KEY)
+    ledger.set_limit(LIMIT)
+    ledger.spend("first", HALF)
+    whole = ledger.path.read_bytes()
+    for cut in range(whole.rfind(b"\n", 0, -1) + 1, len(whole)):
+        ledger.path.write_bytes(whole[:cut])
+        assert ledger.account().entries == ()
+    ledger.path.write_bytes(whole[:-5])
+    ledger.spend("again", HALF)
+    assert [entry.title for entry in ledger.account().entries] == ["again"]
+
+
+def test_a_damaged_line_stops_every_release(tmp_path):
+    ledger = DiskLedger(tmp_path, KEY)
+    ledger.set_limit(LIMIT)
+    ledger.spend("first", HALF)
+    ledger.path.write_bytes(ledger.path.read_bytes().replace(b"noise_multiplier", b"noise"))
+    with pytest.raises(ValueError, match="line 2 of the ledger cannot be read"):
+        ledger.spend("second", HALF)
+
+
+def test_a_full_disk_spends_nothing_and_says_so(tmp_path, monkeypatch):
+    ledger = DiskLedger(tmp_path, KEY)
+    ledger.set_limit(LIMIT)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as stopped:
+        stopped.setattr(journal, "append", full)
+        with pytest.raises(OSError, match="No space left"):
+            ledger.spend("first", HALF)
+    assert ledger.account().entries == ()
+
+
+def test_order_is_that_of_writing_whatever_the_clock_says(ledger, monkeypatch):
+    ledger.set_limit(Limit(9.0, 1e-5))
+    for at in ("2026-01-02", "2026-01-01", "2025-12-31"):
+        monkeypatch.setattr("dppca_core.ledger._now", lambda at=at: at)
+        ledger.spend(at, HALF)
+    times = [entry.at for entry in ledger.account().entries]
+    assert all(first > second for first, second in pairwise(times))
+
+
+def _tab(folder: Path, gate, found) -> None:
+    ledger = DiskLedger(folder, KEY)
+    gate.wait()
+    try:
+        ledger.spend("race", HALF)
+        found.put("paid")
+    except OverLimitError:
+        found.put("refused")
+
+
+def test_tabs_that_race_spend_the_limit_once(tmp_path):
+    """Room for one of six: exactly one is paid, in each of five races."""
+    context = multiprocessing.get_context("fork")
+    for race in range(5):
+        folder = tmp_path / str(race)
+        DiskLedger(folder, KEY).set_limit(Limit(0.5, 1e-5))
+        gate, found = context.Barrier(6), context.Queue()
+        tabs = [context.Process(target=_tab, args=(folder, gate, found)) for _ in range(6)]
+        for tab in tabs:
+            tab.start()
+        said = sorted(found.get(timeout=60) for _ in tabs)
+        for tab in tabs:
+            tab.join()
+        assert said == ["paid"] + ["refused"] * 5
+        assert len(DiskLedger(folder, KEY).account().entries) == 1
+
+
+def test_without_the_lock_the_race_would_be_lost(tmp_path, monkeypatch):
+    """Two tabs that both looked before either wrote: what the lock prevents."""
+    folder = tmp_path / "race"
+    DiskLedger(folder, KEY).set_limit(Limit(0.5, 1e-5))
+    first, second = DiskLedger(folder, KEY), DiskLedger(folder, KEY)
+    stale = second.account()
+    first.spend("one", HALF)
+    monkeypatch.setattr(second, "account", lambda: stale)
+    second.spend("two", HALF)
+    assert from_lines(journal.read(first.path)).spent().epsilon > 0.5
