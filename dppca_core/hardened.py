@@ -1,0 +1,120 @@
+"""A noisy second moment for real patients: exact integer sums, and noise by OpenDP's discrete Gaussian.
+
+A Gaussian drawn in floating point, added to a sum in floating point, is not private to the letter: last
+digits tell which sums are possible (Mironov 2012; Casacuberta et al. 2022). Here nothing is rounded after
+the data were touched:
+
+1. each entry of a clipped row, |x| <= 1, is rounded towards zero to a multiple of 2^-b, so |x| <= 1 still;
+2. sums of products are integers in units of 4^-b, below 2^53, which double precision adds without error;
+3. OpenDP adds discrete Gaussian noise, drawn from the operating system's entropy, to these integers.
+
+Replacing a row moves the sum by |xx^T - yy^T|_F <= sqrt 2, adding or removing one by |x|^2 <= 1
+(`dppca_core.noisy_moment`). Diagonal entries get noise of std s, those above it s/sqrt 2, and are mirrored:
+
+    sum_i D_ii^2 / s^2 + sum_{i<j} D_ij^2 / (s^2/2) = |D|_F^2 / s^2,
+
+so both draws together are one Gaussian release with sensitivity/std = |D|_F/s, the isotropic noise of
+`linalg.isotropic_noise`. s is calibrated for the continuous Gaussian (Balle & Wang 2018). The discrete one
+has its zero-concentrated guarantee exactly (Canonne, Kamath & Steinke 2020), and its privacy curve up to
+terms of e^(-2 pi^2 s^2 16^b), zero in any arithmetic: s 4^b is at least 64 wherever `release` answers.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+import opendp.prelude as dp
+
+from dppca_core import checks, noisy_moment
+from dppca_core.types import Array, Budget
+
+MOST_FEATURES = 400  # above it drawing takes many seconds, and a matrix is not what one wants to send
+_EXACT = 53  # bits of an integer that double precision holds
+_MOST_BITS = 20
+_LEAST_BITS = 8
+_PIECE = 2_000  # entries drawn between two reports of progress
+
+dp.enable_features("contrib")
+
+
+class StoppedError(Exception):
+    """The person cancelled while noise was drawn: nothing was shown, and what was paid stays paid."""
+
+
+class IntegerSum(NamedTuple):
+    """sum x x^T of n rows rounded to multiples of 2^-bits, (d, d), in units of 4^-bits: whole numbers."""
+
+    n: int
+    bits: int
+    total: Array
+
+
+def bits_for(n: int) -> int:
+    """b such that n 4^b <= 2^53, at most 20: sums of n products of rounded entries are exact.
+
+    Raises ValueError for more rows than leave 8 bits, 2^37.
+    """
+    checks.whole(1, 2 ** (_EXACT - 2 * _LEAST_BITS), n=n)
+    return min((_EXACT - (n - 1).bit_length()) // 2, _MOST_BITS)
+
+
+def integer_sum(blocks: Iterable[Array], n: int, d: int) -> IntegerSum:
+    """The sum over all blocks of clipped rows, (m, d) each, n rows together. Reads private rows.
+
+    Raises ValueError for rows longer than 1, another number of columns, or of rows.
+    """
+    bits = bits_for(n)
+    total, seen = np.zeros((d, d)), 0
+    for rows in blocks:
+        if rows.ndim != 2 or rows.shape[1] != d:
+            raise ValueError(f"rows must have {d} columns, got shape {rows.shape}")
+        lengths = np.einsum("ij,ij->i", rows, rows)
+        if not (lengths <= 1 + 1e-12).all():
+            raise ValueError("rows must be clipped to norm 1 beforehand")
+        whole = np.trunc(rows * 2.0**bits)
+        total += whole.T @ whole
+        seen += len(rows)
+    if seen != n:
+        raise ValueError(f"rows must be {n} as announced, got {seen}")
+    return IntegerSum(n, bits, total)
+
+
+def release(summed: IntegerSum, budget: Budget, progress: Callable[[float], bool] | None = None) -> Array:
+    """The noisy second moment, (d, d), of rows scaled to norm 1. The only step that releases private rows.
+
+    `progress` is told the share done, and answers whether to go on. Raises StoppedError where it says no, and
+    ValueError for more than 400 features, accounting as printed (whose noise is not exact), or noise beyond
+    what 64-bit integers hold.
+    """
+    d = len(summed.total)
+    checks.whole(1, MOST_FEATURES, features=d)
+    if budget.accounting == "as-printed":
+        raise ValueError("accounting must be exact or zcdp for a release on real patients")
+    unit = 4.0**summed.bits
+    std = noisy_moment.sum_noise_std(budget) * unit
+    if not 2.0**6 <= std <= 2.0**56:
+        raise ValueError(f"epsilon = {budget.epsilon:g} asks for noise outside of what integers can hold")
+    rows, columns = np.triu_indices(d)
+    diagonal = rows == columns
+    noisy = np.empty(len(rows), dtype=np.float64)
+    whole = summed.total[rows, columns]
+    done = 0
+    for chosen, own in ((diagonal, std), (~diagonal, std / math.sqrt(2))):
+        measure, places = _measurement(own), np.flatnonzero(chosen)
+        for begin in range(0, len(places), _PIECE):
+            piece = places[begin : begin + _PIECE]
+            noisy[piece] = measure([int(entry) for entry in whole[piece]])
+            done += len(piece)
+            if progress is not None and not progress(done / len(rows)):
+                raise StoppedError
+    mean = np.zeros((d, d))
+    mean[rows, columns] = noisy / (unit * summed.n)
+    mean[columns, rows] = mean[rows, columns]
+    return mean
+
+
+def _measurement(std: float) -> dp.Measurement:
+    """OpenDP's vector Gaussian on integers: each entry gets discrete Gaussian noise of this std."""
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
+    return dp.m.make_gaussian(*space, scale=std)
