@@ -8,12 +8,24 @@ curator and sends d(d+1)/2 numbers instead of d k a round.
 import numpy as np
 
 from dppca_core import checks, linalg, noisy_moment, power
-from dppca_core.types import Budget, Cohort, Estimate, Method
+from dppca_core.types import Array, Budget, Cohort, Estimate, Method
 
 release = noisy_moment.release
 
 _STEPS = 60
 _TOLERANCE = 1e-6
+
+
+def sparse_directions(noisy: Array, k: int, kept: int) -> tuple[Array, ...]:
+    """Truncated power on a released (d, d) moment from its own top eigenvectors: iterates, (d, k) each."""
+    return power.iterate(
+        lambda block, rows, _: noisy @ block if rows is None else noisy[rows].T @ block,
+        linalg.top_eigenspace(noisy, k),
+        s_hat=kept,
+        steps=_STEPS,
+        burn_in=0,
+        tolerance=_TOLERANCE,
+    )
 
 
 def fit(
@@ -33,14 +45,7 @@ def fit(
     kept = d if s_hat is None else s_hat
     checks.whole(k, d, s_hat=kept)
     noisy = release(cohort, budget, rng, noise)
-    iterates = power.iterate(
-        lambda block, rows, _: noisy @ block if rows is None else noisy[rows].T @ block,
-        linalg.top_eigenspace(noisy, k),
-        s_hat=kept,
-        steps=_STEPS,
-        burn_in=0,
-        tolerance=_TOLERANCE,
-    )
+    iterates = sparse_directions(noisy, k, kept)
     return Estimate(
         iterates[-1],
         noise_std=noisy_moment.entry_std(budget, cohort.n, noise),

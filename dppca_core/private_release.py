@@ -1,0 +1,236 @@
+"""A release on real patients: paid for first, drawn once from the operating system's entropy, told in full.
+
+Methods that begin with a noisy second moment get it from `hardened` (OpenDP's discrete Gaussian on exact
+integer sums); all that follows is post-processing, and the eigenvalues come with it. DPS-PCA multiplies rows
+by a basis between its releases, which no such sum holds: its noise is drawn in floating point, and the result
+says so.
+"""
+
+import math
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from dppca_core import checks, hardened, linalg, moments
+from dppca_core.ledger import Entry, Ledger
+from dppca_core.methods import METHODS, analyze_gauss_sparse, dpdis_pca
+from dppca_core.types import Array, Budget, Cohort, Event, Provider
+
+OFFERED = ("analyze_gauss", "analyze_gauss_sparse", "dpdis_pca", "dps_pca")
+HARDENED = ("analyze_gauss", "analyze_gauss_sparse", "dpdis_pca")
+Progress = Callable[[float], bool]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be released. Raises ValueError for a method that is not offered, or a field out of range.
+
+    s_hat: features kept, of the sparse methods. rank: R of DPdisPCA. iterations, burn_in: of DPS-PCA.
+    """
+
+    method: str
+    d: int
+    k: int
+    budget: Budget
+    s_hat: int | None = None
+    rank: int | None = None
+    iterations: int = 4
+    burn_in: int = 2
+
+    def __post_init__(self) -> None:
+        checks.one_of(OFFERED, method=self.method)
+        checks.whole(2, d=self.d)
+        checks.whole(1, self.d - 1, k=self.k)
+        if self.s_hat is not None:
+            checks.whole(self.k, self.d, s_hat=self.s_hat)
+        if self.rank is not None:
+            checks.whole(self.k, self.d, rank=self.rank)
+        if self.method in HARDENED:
+            checks.whole(2, hardened.MOST_FEATURES, d=self.d)
+        checks.whole(1, iterations=self.iterations)
+        checks.whole(0, burn_in=self.burn_in)
+        if self.budget.accounting == "as-printed":
+            raise ValueError("accounting must be exact or zcdp for a release on real patients")
+
+    @property
+    def own(self) -> dict[str, int]:
+        """The method's own parameters, as its `fit` names them."""
+        given = {
+            "analyze_gauss_sparse": {"s_hat": self.s_hat or self.d},
+            "dpdis_pca": {"rank": self.rank or min(2 * self.k, self.d)},
+            "dps_pca": {
+                "s_hat": self.s_hat or self.d,
+                "iterations": self.iterations,
+                "burn_in": self.burn_in,
+            },
+        }
+        return given.get(self.method, {})
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What it costs, known before anything is read."""
+        spends = METHODS[self.method].spends
+        assert spends is not None  # all that is offered is private
+        return spends(self.budget, d=self.d, k=self.k, **self.own)
+
+
+@dataclass(frozen=True)
+class Released:
+    """What leaves: (d, k) components, k eigenvalues of the scaled rows where they were paid for, the entry.
+
+    hardened: whether the noise is OpenDP's. document: all as plain JSON, with what is needed to check it.
+    """
+
+    basis: Array
+    eigenvalues: Array | None
+    hardened: bool
+    entry: Entry
+    document: dict[str, Any]
+
+
+def make(
+    request: Request,
+    rows: Sequence[Array],
+    ledger: Ledger,
+    *,
+    features: Sequence[str],
+    public: dict[str, Any],
+    progress: Progress | None = None,
+) -> Released:
+    """Pays, draws, and returns the release of hospitals' clipped rows, (n_i, d) each, of norm at most 1.
+
+    features: names of the d columns. public: what is public about the table (bounds, categories, sizes), for
+    the document. Raises OverLimitError before anything is read beyond the limit, ValueError for rows that do
+    not fit the request, and `hardened.StoppedError` where `progress` says so: then it is paid for, unseen.
+    """
+    if len(features) != request.d or any(part.ndim != 2 or part.shape[1] != request.d for part in rows):
+        raise ValueError(f"rows must have the {request.d} columns that were asked for")
+    if not rows or min(len(part) for part in rows) < 1:
+        raise ValueError("every hospital must have a patient")
+    about = {"method": request.method, "parameters": parameters(request)}
+    entry = ledger.spend(METHODS[request.method].title, request.events, about)
+    if request.method in HARDENED:
+        basis, eigenvalues = _of_moments(request, rows, progress)
+    else:
+        basis, eigenvalues = _in_floating_point(request, rows), None
+    sizes = [len(part) for part in rows]
+    document = _document(request, basis, eigenvalues, features, sizes, public, entry)
+    return Released(basis, eigenvalues, request.method in HARDENED, entry, document)
+
+
+def _of_moments(
+    request: Request, rows: Sequence[Array], progress: Progress | None
+) -> tuple[Array, Array | None]:
+    """From noisy moments: of all rows together, or of each hospital's, which are different patients'."""
+    joint = request.method != "dpdis_pca"
+    parts = [list(rows)] if joint else [[part] for part in rows]
+    noisy = []
+    for i, blocks in enumerate(parts):
+        n = sum(len(block) for block in blocks)
+        summed = hardened.integer_sum(blocks, n, request.d)
+        noisy.append(hardened.release(summed, request.budget, _share(progress, i, len(parts))))
+    if joint:
+        if request.method == "analyze_gauss":
+            basis = linalg.top_eigenspace(noisy[0], request.k)
+        else:
+            kept = request.own["s_hat"]
+            basis = analyze_gauss_sparse.sparse_directions(noisy[0], request.k, kept)[-1]
+        return _ordered(basis, noisy[0])
+    rank = request.own["rank"]
+    sent = [one if rank == request.d else dpdis_pca.compress(one, rank, "eigh") for one in noisy]
+    share = dpdis_pca.shares([len(part) for part in rows], request.budget, "size")
+    basis = dpdis_pca.combine(sent, share, request.k, "eigh")
+    return _ordered(basis, np.tensordot(share, np.stack(noisy), axes=1))
+
+
+def _ordered(basis: Array, noisy: Array) -> tuple[Array, Array]:
+    """The same subspace by falling eigenvalues of the released moment: eigenvectors of V^T S V turn V."""
+    values, turn = linalg.top_eigenpairs(basis.T @ noisy @ basis, basis.shape[1])
+    return basis @ turn, values
+
+
+def _in_floating_point(request: Request, rows: Sequence[Array]) -> Array:
+    """DPS-PCA, seeded by the operating system."""
+    providers = tuple(Provider(len(part), moments.RowMoment(part.copy())) for part in rows)
+    cohort = Cohort(providers, moments.SumMoment(providers))
+    rng = np.random.default_rng()
+    found = METHODS[request.method].fit(cohort, k=request.k, budget=request.budget, rng=rng, **request.own)
+    return found.basis
+
+
+def _share(progress: Progress | None, done: int, parts: int) -> Progress | None:
+    if progress is None:
+        return None
+    told = progress
+    return lambda share: told((done + share) / parts)
+
+
+def parameters(request: Request) -> dict[str, Any]:
+    """The request as plain JSON."""
+    return {"d": request.d, "k": request.k, **request.own, "budget": asdict(request.budget)}
+
+
+def guarantee(request: Request) -> str:
+    """What is promised, in one sentence."""
+    budget = request.budget
+    neighbours = (
+        "replacing any one patient's row by any other"
+        if budget.neighbours == "replace-one"
+        else "adding or removing any one patient's row, their number being public"
+    )
+    factor = f"e^{budget.epsilon:g}"
+    if budget.epsilon < 10:
+        factor += f" = {math.exp(budget.epsilon):.3g}"
+    return (
+        f"{neighbours[0].upper()}{neighbours[1:]} changes the chance of any conclusion from this release by "
+        f"at most a factor of {factor}, plus {budget.delta:g}."
+    )
+
+
+def noise_said(request: Request) -> str:
+    """Which noise it was, in one sentence."""
+    if request.method in HARDENED:
+        return (
+            f"Noise: the discrete Gaussian of OpenDP {version('opendp')} on an exact integer sum, from the "
+            "operating system's entropy."
+        )
+    return (
+        "Noise: a Gaussian in floating point from the operating system's entropy. This is not hardened: last "
+        "digits of floating-point noise can tell more than the guarantee allows."
+    )
+
+
+def _document(
+    request: Request,
+    basis: Array,
+    eigenvalues: Array | None,
+    features: Sequence[str],
+    sizes: Sequence[int],
+    public: dict[str, Any],
+    entry: Entry,
+) -> dict[str, Any]:
+    return {
+        "what": METHODS[request.method].title,
+        "reference": METHODS[request.method].reference,
+        "at": entry.at,
+        "guarantee": guarantee(request),
+        "noise": noise_said(request),
+        "hardened": request.method in HARDENED,
+        "method": request.method,
+        "parameters": parameters(request),
+        "events": [dict(vars(event)) for event in request.events],
+        "calibration": "Balle & Wang 2018, T steps as one"
+        if request.budget.accounting == "exact"
+        else "zCDP, Bun & Steinke 2016",
+        "hospitals": list(sizes),
+        "public": public,
+        "features": list(features),
+        "components": basis.T.tolist(),
+        "eigenvalues": None if eigenvalues is None else eigenvalues.tolist(),
+        "versions": {"python": platform.python_version()}
+        | {name: version(name) for name in ("numpy", "scipy", "opendp", "dp-accounting")},
+    }

@@ -1,0 +1,159 @@
+"""A release: paid before it is drawn, from the system's entropy, told in full, right without noise."""
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dppca_core import Budget, SpikedModel, accounting, hardened, linalg, moments, private_release, sin_theta
+from dppca_core.ledger import Limit, OverLimitError, SessionLedger
+from dppca_core.private_release import HARDENED, OFFERED, Request, make
+
+D, K, SIZES = 10, 2, (900, 600)
+MODEL = SpikedModel(d=D, k=K, s=4, seed=1)
+ALL = np.concatenate(list(MODEL.rows(sum(SIZES), np.random.default_rng(0))))
+ROWS = np.split(moments.clip_rows(ALL, MODEL.norm_bound(len(ALL))), [SIZES[0]])
+NAMES = [f"column {i}" for i in range(D)]
+BUDGET = Budget(1.0, 1e-5)
+EVERY = pytest.mark.parametrize("method", OFFERED)
+
+
+def request(method: str, budget: Budget = BUDGET, **own: Any) -> Request:
+    return Request(method, D, K, budget, **own)
+
+
+def paid(limit: float = 1e9) -> SessionLedger:
+    ledger = SessionLedger()
+    ledger.set_limit(Limit(limit, 1e-5))
+    return ledger
+
+
+def released(which: Request, ledger: SessionLedger | None = None, **own: Any) -> private_release.Released:
+    return make(which, ROWS, ledger or paid(), features=NAMES, public={"bound": 3.0}, **own)
+
+
+@EVERY
+def test_with_hardly_any_noise_it_is_pca(method):
+    """epsilon = 1e6: the pooled eigenspace, and its eigenvalues where they come with it."""
+    found = released(request(method, Budget(1e6, 1e-5), rank=D))
+    pooled = np.concatenate(ROWS).T @ np.concatenate(ROWS) / sum(SIZES)
+    values, vectors = linalg.top_eigenpairs(pooled, K)
+    assert sin_theta(found.basis, vectors) < 0.01
+    np.testing.assert_allclose(found.basis.T @ found.basis, np.eye(K), atol=1e-10)
+    if method in HARDENED:
+        np.testing.assert_allclose(found.eigenvalues, values, rtol=0.01)
+        turned = np.abs(found.basis.T @ vectors)
+        np.testing.assert_allclose(turned, np.eye(K), atol=0.1)  # in order, largest first
+    else:
+        assert found.eigenvalues is None
+
+
+@EVERY
+def test_no_two_releases_are_the_same(method):
+    assert not np.array_equal(released(request(method)).basis, released(request(method)).basis)
+
+
+@EVERY
+def test_it_costs_what_was_asked_and_is_on_the_ledger(method):
+    ledger = paid()
+    found = released(request(method), ledger)
+    (entry,) = ledger.account().entries
+    assert entry == found.entry and entry.about["method"] == method
+    assert accounting.epsilon_of(entry.events, 1e-5) == pytest.approx(1.0, rel=1e-4)
+    assert entry.events == request(method).events
+
+
+@EVERY
+def test_it_is_paid_before_rows_are_read_and_refused_beyond_the_limit(method, monkeypatch):
+    ledger = paid(limit=1.2)
+    released(request(method), ledger)
+    reading = []
+    monkeypatch.setattr(hardened, "integer_sum", lambda *a: reading.append(a))
+    monkeypatch.setattr(moments, "RowMoment", lambda *a: reading.append(a))
+    with pytest.raises(OverLimitError):
+        released(request(method), ledger)
+    assert reading == [] and len(ledger.account().entries) == 1
+
+
+def test_a_crash_while_drawing_has_paid(monkeypatch):
+    def crash(*_):
+        raise MemoryError
+
+    ledger = paid()
+    monkeypatch.setattr(hardened, "release", crash)
+    with pytest.raises(MemoryError):
+        released(request("analyze_gauss"), ledger)
+    assert len(ledger.account().entries) == 1
+
+
+def test_a_release_that_was_stopped_is_paid_for_and_unseen():
+    ledger = paid()
+    with pytest.raises(hardened.StoppedError):
+        released(request("analyze_gauss"), ledger, progress=lambda share: False)
+    assert len(ledger.account().entries) == 1
+    shares: list[float] = []
+    released(request("dpdis_pca"), ledger, progress=lambda share: shares.append(share) or True)
+    assert shares == sorted(shares) and shares[-1] == 1.0
+
+
+@EVERY
+def test_the_document_says_everything_but_a_seed(method):
+    found = released(request(method))
+    document = json.loads(json.dumps(found.document, allow_nan=False))
+    assert "seed" not in json.dumps(document)
+    assert document["parameters"]["budget"]["epsilon"] == 1.0
+    assert document["features"] == NAMES and document["hospitals"] == list(SIZES)
+    assert document["public"] == {"bound": 3.0}
+    np.testing.assert_allclose(np.array(document["components"]).T, found.basis)
+    assert ("not hardened" in document["noise"]) == (method not in HARDENED) != document["hardened"]
+    assert {"python", "numpy", "opendp", "dp-accounting"} <= document["versions"].keys()
+    assert "factor of e^1 = 2.72, plus 1e-05" in document["guarantee"]
+
+
+def test_the_guarantee_names_its_neighbours():
+    assert private_release.guarantee(request("analyze_gauss")).startswith("Replacing any one patient's row")
+    other = request("analyze_gauss", Budget(1.0, 1e-5, "add-remove"))
+    assert private_release.guarantee(other).startswith("Adding or removing any one patient's row")
+
+
+def test_sparse_components_have_so_many_features():
+    found = released(request("analyze_gauss_sparse", s_hat=4))
+    assert (np.abs(found.basis).sum(axis=1) > 0).sum() == 4
+
+
+def test_noise_is_that_of_the_sensitivity():
+    """Off-diagonal entries of the release of no data: std sqrt(2) z / sqrt(2) / n, within 4 sd."""
+    n, zeros = 100, [np.zeros((100, 101))]
+    noisy = hardened.release(hardened.integer_sum(zeros, n, 101), BUDGET)
+    off = noisy[np.triu_indices(101, 1)] * n
+    z = 3.730632  # Balle & Wang at (1, 1e-5)
+    allowed = 4 / math.sqrt(2 * len(off))
+    assert abs(off.std() / z - 1) < allowed
+    assert abs(off.std() / (z / math.sqrt(2)) - 1) > allowed
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"method": "ppca"}, "method must be one of"),
+        ({"k": D}, "k must be"),
+        ({"d": 401}, "d must be between 2 and 400"),
+        ({"s_hat": 1}, "s_hat must be"),
+        ({"rank": 1}, "rank must be"),
+        ({"budget": Budget(1.0, 1e-5, accounting="as-printed")}, "accounting must be exact or zcdp"),
+    ],
+)
+def test_a_request_checks_itself(changed, said):
+    with pytest.raises(ValueError, match=said):
+        replace(request("analyze_gauss"), **changed)
+
+
+def test_rows_must_fit():
+    ledger = paid()
+    for rows, names in ((ROWS, NAMES[1:]), ([ROWS[0][:, 1:]], NAMES), ([ROWS[0][:0]], NAMES), ([], NAMES)):
+        with pytest.raises(ValueError, match=r"columns that were asked|hospital must have a patient"):
+            make(request("analyze_gauss"), rows, ledger, features=names, public={})
+    assert ledger.account().entries == ()
