@@ -1,0 +1,37 @@
+"""A person's own table: from a file to rows of numbers, by public constants only, and never onto a disk.
+
+    raw = tables.read(data, "ours.csv")                       # private; raw.key finds its ledger
+    schema = tables.Schema((tables.Column("age", "number", 0, 120, fill=60), ...))     # public
+    encoded = schema.encode(raw.table)                        # encoded.rows (n, d); .owner: not private
+    groups = tables.at_random(len(encoded.rows), hospitals=5, seed=0)
+    cohort = Cohort.from_rows([encoded.rows[group] for group in groups], schema.bound)
+
+or, for a file of any size, `tables.reduce_file(path, schema).cohort`.
+"""
+
+from dppca_core.tables.content import content_key, content_key_of_file
+from dppca_core.tables.dealing import at_random, by_column
+from dppca_core.tables.encoding import Encoded, OwnerOnly, encode
+from dppca_core.tables.export import neutral, safe_csv
+from dppca_core.tables.pieces import Reduced, reduce_file
+from dppca_core.tables.reading import Raw, from_frame, read
+from dppca_core.tables.schema import Column, Schema
+
+__all__ = [
+    "Column",
+    "Encoded",
+    "OwnerOnly",
+    "Raw",
+    "Reduced",
+    "Schema",
+    "at_random",
+    "by_column",
+    "content_key",
+    "content_key_of_file",
+    "encode",
+    "from_frame",
+    "neutral",
+    "read",
+    "reduce_file",
+    "safe_csv",
+]

@@ -1,0 +1,157 @@
+"""A table's cells as rows of numbers in [-1, 1], by a recipe; and what only their owner may know about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dppca_core.tables import cells
+from dppca_core.tables.schema import Column, Schema
+from dppca_core.types import Array
+
+
+@dataclass(frozen=True)
+class OwnerOnly:
+    """Not private: counts of one table's rows and cells, for its owner's eyes and never for a release.
+
+    rows: read. dropped: for a missing cell. filled: missing cells that a constant stands for, of kept rows.
+    outside: for each chosen column, cells of kept rows beyond their range or none of their categories.
+    long: kept rows whose norm is above the bound. Two of them add up.
+    """
+
+    rows: int
+    dropped: int
+    filled: int
+    outside: tuple[int, ...]
+    long: int
+
+    @property
+    def kept(self) -> int:
+        """Rows that are used."""
+        return self.rows - self.dropped
+
+    @property
+    def clipped_share(self) -> float:
+        """Share of the kept rows that the bound shortens."""
+        return self.long / max(self.kept, 1)
+
+    @property
+    def outside_share(self) -> float:
+        """Share of the kept rows' cells outside their ranges or categories."""
+        return sum(self.outside) / max(self.kept * len(self.outside), 1)
+
+    def __add__(self, other: OwnerOnly) -> OwnerOnly:
+        return OwnerOnly(
+            self.rows + other.rows,
+            self.dropped + other.dropped,
+            self.filled + other.filled,
+            tuple(a + b for a, b in zip(self.outside, other.outside, strict=True)),
+            self.long + other.long,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """rows: (kept, d) in [-1, 1], not yet clipped to the bound. kept: (n,), which of the table's rows."""
+
+    rows: Array = field(repr=False)
+    kept: cells.Mask = field(repr=False)
+    owner: OwnerOnly = field(repr=False)
+
+
+def encode(
+    schema: Schema,
+    table: pa.Table | pa.RecordBatch | pd.DataFrame,
+    decimal_comma: bool = False,
+    before: int = 0,
+) -> Encoded:
+    """The rows of a table, each from its own cells and the recipe alone (see the recipe's formulas).
+
+    decimal_comma: see `cells.numbers`; tables that `read` gave need it no more. before: rows of the file
+    before these, for what is said of a row. Raises ValueError, without a cell, for a chosen column that is
+    not there, or other text in a column of numbers.
+    """
+    flat: Any = table
+    if isinstance(table, pd.DataFrame):
+        known = [column.name for column in schema.columns if column.name in table.columns]
+        flat = cells.from_frame(table[known])
+    for column in schema.columns:
+        if column.name not in flat.schema.names:
+            raise ValueError(f"The table has no column '{column.name}'.")
+    n: int = flat.num_rows
+    rows, kept = np.empty((n, schema.d)), np.ones(n, dtype=bool)
+    filled, outside = np.zeros(n, dtype=np.intp), []
+    begin = 0
+    for column in schema.columns:
+        part = rows[:, begin : (begin := begin + len(column.features))]
+        cell = flat.column(column.name)
+        if column.kind == "number":
+            missing, beyond = _numbers(column, cell, decimal_comma, before, part)
+        else:
+            missing, beyond = _categories(column, cell, decimal_comma, part)
+        outside.append(beyond)
+        if column.fill is None:
+            kept &= ~missing
+        else:
+            filled += missing
+    if not kept.all():
+        rows = rows[kept]
+    owner = OwnerOnly(
+        n,
+        int(n - kept.sum()),
+        int(filled[kept].sum()),
+        tuple(int(beyond[kept].sum()) for beyond in outside),
+        int((np.sqrt(np.einsum("ij,ij->i", rows, rows)) > schema.bound).sum()),
+    )
+    return Encoded(rows, kept, owner)
+
+
+def _numbers(
+    column: Column, cell: pa.Array, decimal_comma: bool, before: int, part: Array
+) -> tuple[cells.Mask, cells.Mask]:
+    """Fill (n, 1) encoded numbers; which are missing, which outside."""
+    values, missing, unread = cells.numbers(cell, decimal_comma)
+    if unread.any():
+        raise ValueError(
+            f"Column '{column.name}' has {int(unread.sum()):,} cells that are not numbers (the first in row "
+            f"{before + int(np.argmax(unread)) + 1:,}), {_what(cell)}"
+        )
+    if column.fill is not None:
+        values[missing] = float(column.fill)
+    beyond = (values < column.low) | (values > column.high)
+    np.clip(values, column.low, column.high, out=values)
+    # The division may round past 1.
+    np.clip((values - column.middle) / column.half, -1.0, 1.0, out=part[:, 0])
+    return missing, beyond
+
+
+def _what(cell: pa.Array) -> str:
+    if cells.dates(cell):
+        return "but dates: turn them into numbers, such as an age or days since."
+    return "such as words or commas in numbers: leave it out, make it a category, or mend it."
+
+
+def _categories(
+    column: Column, cell: pa.Array, decimal_comma: bool, part: Array
+) -> tuple[cells.Mask, cells.Mask]:
+    """Fill (n, c) centred indicators; which are missing, which none of the categories."""
+    found = cells.numbers(cell, decimal_comma)
+    place = np.full(len(found.values), -1)
+    as_number = cells.numbers(pa.array(column.categories, pa.large_string()), decimal_comma=True)
+    for i in np.flatnonzero(~as_number.unread):  # 1, 1.0 and "1" are one answer
+        place[found.values == as_number.values[i]] = i
+    if found.unread.any():
+        text = cells.texts(cell)
+        words = pc.index_in(text, value_set=pa.array(column.categories, text.type))
+        place = np.where(found.unread, np.asarray(pc.fill_null(words, -1)), place)
+    if column.fill:
+        place[found.missing] = column.categories.index(str(column.fill))
+    part[:] = -column.centre
+    inside = np.flatnonzero(place >= 0)
+    part[inside, place[inside]] += 1.0
+    return found.missing, (place < 0) & ~found.missing

@@ -1,0 +1,71 @@
+"""A file as a table, by what it holds and not by its name. Nothing is written to disk."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from dppca_core import checks
+from dppca_core.tables import limits, parquet_file, text_file
+from dppca_core.tables.layout import Layout
+
+Source = bytes | str | Path | BinaryIO
+ENCODINGS = ("utf-8", "windows-1252")  # UTF-16 tells itself
+_SIGNS = (
+    (b"PK\x03\x04", "a zip archive or an Excel workbook: save its sheet as CSV"),
+    (b"\xd0\xcf\x11\xe0", "an Excel workbook: save its sheet as CSV"),
+    (b"\x1f\x8b", "compressed: unpack it first"),
+    (b"BZh", "compressed: unpack it first"),
+    (b"\xfd7zXZ", "compressed: unpack it first"),
+    (b"7z\xbc\xaf", "compressed: unpack it first"),
+    (b"%PDF", "a PDF: save the table as CSV"),
+)
+
+
+@contextmanager
+def opened(
+    source: Source, encoding: str = "utf-8", columns: Sequence[str] | None = None, batch_rows: int = 65_536
+) -> Iterator[Layout]:
+    """Look into a CSV, TSV or Parquet file; `columns` are those of its batches (None: all).
+
+    encoding: of a text file that does not start with a mark. batch_rows: at most, of a Parquet file.
+    Raises ValueError with one sentence, here or while batches are read, for a file that is no table; OSError
+    for a path that cannot be read.
+    """
+    checks.one_of(ENCODINGS, encoding=encoding)
+    with _binary(source) as file:
+        head = file.read(limits.HEADER_BYTES)
+        file.seek(0)
+        if not head.strip():
+            raise ValueError("The file is empty.")
+        for sign, what in _SIGNS:
+            if head.startswith(sign):
+                raise ValueError(f"The file is {what}.")
+        if head.startswith(b"PAR1"):
+            yield parquet_file.look(file, columns, batch_rows)
+        else:
+            yield text_file.look(file, head, encoding, columns)
+
+
+@contextmanager
+def _binary(source: Source) -> Iterator[BinaryIO]:
+    if isinstance(source, (str, Path)):
+        with open(source, "rb") as file:
+            yield file
+    elif isinstance(source, bytes):
+        yield io.BytesIO(source)
+    else:
+        source.seek(0)
+        yield source
+
+
+def size_of(source: Source) -> int:
+    """Bytes of a file."""
+    if isinstance(source, bytes):
+        return len(source)
+    if isinstance(source, (str, Path)):
+        return Path(source).stat().st_size
+    return source.seek(0, io.SEEK_END)

@@ -1,0 +1,61 @@
+"""What is known of a file before its rows are read: its form, its columns, the way to their batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from dppca_core.tables import limits
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """An opened file. `batches()` gives its rows once; their cells are float64 or text (`cells.plain`).
+
+    rows: None where only reading tells. unnamed: columns (from 1) left out because they have no name, as row
+    numbers have none. decimal_comma: whether 1,5 is one and a half.
+    """
+
+    form: str
+    names: tuple[str, ...]
+    rows: int | None
+    batches: Callable[[], Iterator[pa.RecordBatch]]
+    unnamed: tuple[int, ...] = ()
+    decimal_comma: bool = False
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Raise ValueError unless there are enough columns, not too many, and their names differ.
+
+    It speaks of positions: where the names were forgotten, the first line is a patient.
+    """
+    if len(names) > limits.MOST_COLUMNS:
+        raise ValueError(
+            f"The file has {len(names):,} columns, and at most {limits.MOST_COLUMNS:,} can be read: keep "
+            "those that matter."
+        )
+    first: dict[str, int] = {}
+    for position, name in enumerate(names, 1):
+        if len(name) > limits.MOST_NAME or not name.isprintable():
+            raise ValueError(
+                f"The name of column {position} is longer than {limits.MOST_NAME} letters or holds a line "
+                "break: is a quotation mark not closed?"
+            )
+        if name and name in first:
+            raise ValueError(f"Columns {first[name]} and {position} have the same name: rename one.")
+        first[name] = position
+    if len(first) - ("" in first) < 2:
+        raise ValueError(
+            "The file has one named column only: components need at least two, separated by commas, "
+            "semicolons, tabs or bars."
+        )
+
+
+def chosen(columns: Sequence[str] | None, names: Collection[str]) -> tuple[str, ...]:
+    """The wanted columns; None: all. Raises ValueError for one that the file does not have."""
+    absent = [name for name in columns or () if name not in names]
+    if absent:
+        raise ValueError(f"The file has no column '{absent[0]}'.")
+    return tuple(names if columns is None else columns)

@@ -1,0 +1,12 @@
+"""How large a table may be. Beyond, a file is refused with one sentence, before it is read whole."""
+
+MOST_BYTES = 100 * 2**20  # of a file held in memory; `reduce_file` reads larger ones in pieces
+MOST_COLUMNS = 5_000  # of a file
+MOST_ROWS = 2_000_000
+MOST_CELLS = 50_000_000  # 400 MB as numbers
+FEWEST_ROWS = 2
+MOST_FEATURES = 2_000  # after one-hot: a d x d matrix of 32 MB
+MOST_CATEGORIES = 200  # of one column
+MOST_HOSPITALS = 200
+MOST_NAME = 100  # letters in a column's name: a longer one is a quotation mark that was not closed
+HEADER_BYTES = 2**20  # within which the first line ends

@@ -1,0 +1,44 @@
+"""A Parquet file page by page: bounded memory, however large its row groups are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from dppca_core.tables import cells
+from dppca_core.tables.layout import Layout, check_names, chosen
+
+# A row group is read through a buffer per column, and not at once: many files have one row group only.
+_BUFFER = 2**18
+_INDEX = "__index_level_"  # what pandas calls the row numbers that it stores along
+
+
+def look(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) -> Layout:
+    """Its columns and batches. Raises ValueError for nested columns and for a file that is cut short."""
+    parquet = cells.quietly(lambda: pyarrow.parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER))
+    if parquet is None:
+        raise ValueError("The file starts like a Parquet file but cannot be read as one: is it complete?")
+    schema = parquet.schema_arrow
+    names = ["" if name.startswith(_INDEX) else name.strip() for name in schema.names]
+    check_names(names)
+    stored = {name: as_stored for name, as_stored in zip(names, schema.names, strict=True) if name}
+    wanted = chosen(columns, stored)
+    for name in wanted:
+        cells.plain(pa.array([], schema.field(stored[name]).type), name)  # refuses its type, if any
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        groups = parquet.iter_batches(
+            batch_size=batch_rows, columns=[stored[name] for name in wanted], use_threads=False
+        )
+        for batch in cells.each(groups):
+            if batch is None:
+                raise ValueError("The Parquet file cannot be read to its end: is it complete?")
+            yield pa.record_batch(
+                [cells.plain(batch.column(stored[name]), name) for name in wanted], names=list(wanted)
+            )
+
+    unnamed = tuple(position for position, name in enumerate(names, 1) if not name)
+    return Layout("Parquet", wanted, parquet.metadata.num_rows, batches, unnamed)

@@ -1,0 +1,98 @@
+"""The second moment of a table that is too large to hold: read in pieces, encoded, clipped, added up.
+
+    n = number of kept rows,   S = sum of x x^T over them, |x| <= 1,   moment = S / n       (d, d)
+
+One batch and one d x d matrix a hospital are in memory at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from dppca_core.moments import DenseMoment, SumMoment, clip_rows
+from dppca_core.tables import dealing, files, limits
+from dppca_core.tables.encoding import Encoded, OwnerOnly, encode
+from dppca_core.tables.schema import Schema
+from dppca_core.types import Array, Cohort, Provider
+
+_BATCH_CELLS = 2**20
+MOST_MATRIX_BYTES = 2**30  # of all hospitals together
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """cohort: one provider a hospital, moments without rows. hospitals: their names. owner: not private."""
+
+    cohort: Cohort = field(repr=False)
+    hospitals: tuple[str, ...] = field(repr=False)
+    owner: OwnerOnly = field(repr=False)
+
+
+def reduce_file(
+    source: files.Source,
+    schema: Schema,
+    *,
+    by: str | None = None,
+    encoding: str = "utf-8",
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Reduced:
+    """A CSV, TSV or Parquet file of any size as a cohort, equal to reading, encoding and clipping it whole.
+
+    by: the column that names the hospitals; None is one hospital. Only the columns of `schema` and `by` are
+    read. progress(rows done, rows in all or None) is called after each batch; to stop, let it raise: the
+    file is closed and nothing stays. Raises ValueError as `files.opened` and `Schema.encode` do, where no row
+    is left, and where the hospitals' matrices would not fit.
+    """
+    names = dict.fromkeys(column.name for column in schema.columns) | ({by: None} if by is not None else {})
+    batch_rows = max(256, _BATCH_CELLS // max(schema.d, len(names)))
+    sums: dict[str, Array] = {}
+    counts: dict[str, int] = {}
+    owner = OwnerOnly(0, 0, 0, (0,) * len(schema.columns), 0)
+    with files.opened(source, encoding, tuple(names), batch_rows) as layout:
+        for large in layout.batches():
+            for begin in range(0, large.num_rows, batch_rows):
+                batch = large.slice(begin, batch_rows)
+                encoded = encode(schema, batch, layout.decimal_comma, owner.rows)
+                owner += encoded.owner
+                for hospital, rows in _dealt(batch, encoded, by, layout.decimal_comma):
+                    if hospital not in sums:
+                        _check_room(len(sums) + 1, schema.d, by)
+                        sums[hospital], counts[hospital] = np.zeros((schema.d, schema.d)), 0
+                    clipped = clip_rows(rows, schema.bound)
+                    sums[hospital] += clipped.T @ clipped
+                    counts[hospital] += len(rows)
+                if progress is not None:
+                    progress(owner.rows, layout.rows)
+    if not sums:
+        raise ValueError("No row is left: each has a missing cell, or there are none.")
+    hospitals = tuple(sorted(sums))
+    for hospital in hospitals:
+        sums[hospital] /= counts[hospital]
+    providers = tuple(Provider(counts[hospital], DenseMoment(sums[hospital])) for hospital in hospitals)
+    return Reduced(Cohort(providers, SumMoment(providers), schema.bound), hospitals, owner)
+
+
+def _dealt(
+    batch: pa.RecordBatch, encoded: Encoded, by: str | None, decimal_comma: bool
+) -> Iterator[tuple[str, Array]]:
+    """The rows of each hospital that has some among these."""
+    if not len(encoded.rows):
+        return
+    if by is None:
+        yield "", encoded.rows
+        return
+    for hospital, places in dealing.by_column(batch.column(by), by, encoded.kept, decimal_comma).items():
+        yield hospital, encoded.rows[places]
+
+
+def _check_room(hospitals: int, d: int, by: str | None) -> None:
+    if hospitals > limits.MOST_HOSPITALS:
+        raise ValueError(dealing.too_many(str(by)))
+    if hospitals > 1 and 8 * d * d * hospitals > MOST_MATRIX_BYTES:
+        raise ValueError(
+            f"Column '{by}' has too many values for a matrix each, with {d:,} features: choose fewer columns."
+        )

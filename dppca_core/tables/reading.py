@@ -1,0 +1,121 @@
+"""A whole table from a file, in memory and nowhere else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dppca_core.tables import cells, content, files, limits
+
+
+@dataclass(frozen=True, eq=False)
+class Raw:
+    """A table as it was brought: private, all of it but its column names.
+
+    table: columns of float64 or text, null where missing. unnamed: see Layout. It prints without its cells.
+    """
+
+    name: str
+    form: str
+    table: pa.Table = field(repr=False)
+    unnamed: tuple[int, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names, in the file's order."""
+        return tuple(self.table.column_names)
+
+    @property
+    def n(self) -> int:
+        """Rows, dropped ones included."""
+        return int(self.table.num_rows)
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        """ "number", "text" or "date" of each column, to fill the chooser in advance. For the owner only."""
+        return {
+            name: "number"
+            if pa.types.is_floating(self.table[name].type)
+            else ("date" if cells.dates(self.table[name]) else "text")
+            for name in self.columns
+        }
+
+    @cached_property
+    def missing(self) -> dict[str, int]:
+        """Missing cells of each column that has some. For the owner only."""
+        return {name: count for name in self.columns if (count := self.table[name].null_count)}
+
+    @cached_property
+    def constant(self) -> tuple[str, ...]:
+        """Columns with one value, or none: they say nothing about patients. For the owner only."""
+        return tuple(
+            name for name in self.columns if pc.count_distinct(self.table[name].drop_null()).as_py() <= 1
+        )
+
+    @cached_property
+    def key(self) -> str:
+        """`content_key` of the table."""
+        return content.content_key(self.table)
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """The same as a data frame, for charts that the owner alone sees."""
+        frame: pd.DataFrame = self.table.to_pandas()
+        return frame
+
+
+def read(source: files.Source, name: str, encoding: str = "utf-8") -> Raw:
+    """A CSV, TSV or Parquet table, whole; what it is follows from its bytes, `name` is only kept.
+
+    encoding: "utf-8" or "windows-1252", of a text file without a mark. Raises ValueError with one sentence,
+    which holds no cell, for a file that is too large or no table with two rows and two columns.
+    """
+    size = files.size_of(source)
+    if size > limits.MOST_BYTES:
+        raise ValueError(
+            f"The file has {size / 2**20:,.0f} MB, and at most {limits.MOST_BYTES / 2**20:,.0f} MB can be "
+            "opened here: keep the columns that matter, or reduce it by a script in pieces."
+        )
+    with files.opened(source, encoding) as layout:
+        _check_fits(layout.rows or 0, len(layout.names))
+        batches, rows = [], 0
+        for batch in layout.batches():
+            batches.append(batch)
+            rows += batch.num_rows
+            _check_fits(rows, len(layout.names))
+        _check_enough(rows)
+        whole = pa.Table.from_batches(batches)
+    columns = {column: cells.canonical(whole[column], layout.decimal_comma) for column in layout.names}
+    return Raw(name, layout.form, pa.table(columns), layout.unnamed)
+
+
+def from_frame(frame: pd.DataFrame, name: str) -> Raw:
+    """A table from a data frame. Raises ValueError as `read` does."""
+    table = cells.from_frame(frame)
+    _check_enough(table.num_rows)
+    _check_fits(table.num_rows, table.num_columns)
+    return Raw(name, "data frame", pa.table({n: cells.canonical(table[n]) for n in table.column_names}))
+
+
+def _check_enough(rows: int) -> None:
+    if rows == 0:
+        raise ValueError("The file has names but no rows.")
+    if rows < limits.FEWEST_ROWS:
+        raise ValueError(f"The file has one row only: at least {limits.FEWEST_ROWS} patients are needed.")
+
+
+def _check_fits(rows: int, columns: int) -> None:
+    if rows > limits.MOST_ROWS:
+        raise ValueError(
+            f"The file has more than {limits.MOST_ROWS:,} rows, more than can be opened here: reduce "
+            "it by a script in pieces."
+        )
+    if rows * columns > limits.MOST_CELLS:
+        raise ValueError(
+            f"The file has more than {limits.MOST_CELLS:,} cells, more than can be opened here: keep "
+            "the columns that matter, or reduce it by a script in pieces."
+        )

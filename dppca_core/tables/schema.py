@@ -1,0 +1,229 @@
+"""How a table becomes rows: a public recipe, written down before the rows are looked at.
+
+A number x in [low, high] becomes (x - middle) / half, middle = (low + high)/2, half = (high - low)/2, clipped
+to [-1, 1]. A column of c public categories becomes c columns, each the indicator of its category less
+1/max(c, 2), about 0 on average where the answers are spread; an answer that is none of them is all zeros less
+the same. So 0 is "nothing remarkable" everywhere, and the uncentred second moment of the rows is
+about what a covariance would be, with a mean that is public instead of private.
+
+Ranges and categories are known beforehand (physiology, a code book): taken from the rows they would publish
+the lowest and the highest patient.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from dppca_core import checks
+from dppca_core.tables import cells, limits
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dppca_core.tables.encoding import Encoded
+
+KINDS = ("number", "category")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One chosen column. A number has low < high, a category its public categories (texts; "1" is also 1.0).
+
+    fill: what stands for a missing cell, a number in [low, high], one of the categories, or "" for none of
+    them; None: the row is dropped. A filled row keeps the number of patients public; with dropped rows, the
+    number that is left has to count as public too.
+
+    Raises ValueError that names the column.
+    """
+
+    name: str
+    kind: str
+    low: float = -1.0
+    high: float = 1.0
+    categories: tuple[str, ...] = ()
+    fill: float | str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip() or not self.name.isprintable():
+            raise ValueError(f"name of a column must be a word, got {self.name!r}")
+        if len(self.name) > limits.MOST_NAME:
+            raise ValueError(f"name of a column must have at most {limits.MOST_NAME} letters")
+        checks.one_of(KINDS, **{f"kind of '{self.name}'": self.kind})
+        if self.kind == "number":
+            self._check_range()
+        else:
+            self._check_categories()
+
+    def _check_range(self) -> None:
+        for end in ("low", "high"):
+            checks.within(-1e300, 1e300, **{f"{end} of '{self.name}'": getattr(self, end)})
+        if not self.low < self.high or not self.half > 0:
+            raise ValueError(
+                f"low of '{self.name}' must be below its high, got {self.low:g} and {self.high:g}"
+            )
+        if self.categories:
+            raise ValueError(f"'{self.name}' is a number and has no categories")
+        if self.fill is not None:
+            checks.within(self.low, self.high, **{f"fill of '{self.name}'": self.fill})  # type: ignore[arg-type]
+
+    def _check_categories(self) -> None:
+        if not isinstance(self.categories, tuple) or not 1 <= len(self.categories) <= limits.MOST_CATEGORIES:
+            raise ValueError(
+                f"categories of '{self.name}' must be between 1 and {limits.MOST_CATEGORIES} words"
+            )
+        for word in self.categories:
+            if not isinstance(word, str) or not word.isprintable() or word != word.strip():
+                raise ValueError(f"categories of '{self.name}' must be words, got {word!r}")
+        found = cells.numbers(pa.array(self.categories, pa.large_string()), decimal_comma=True)
+        if found.missing.any():
+            word = self.categories[int(np.argmax(found.missing))]
+            raise ValueError(f"categories of '{self.name}' must not hold {word!r}, which counts as missing")
+        alike = {
+            word if unread else float(value)
+            for word, value, unread in zip(self.categories, found.values, found.unread, strict=True)
+        }
+        if len(alike) < len(self.categories):
+            raise ValueError(f"categories of '{self.name}' must differ from each other")
+        if self.fill is not None:
+            checks.one_of(("", *self.categories), **{f"fill of '{self.name}'": self.fill})  # type: ignore[arg-type]
+
+    @property
+    def middle(self) -> float:
+        """Half way between low and high, encoded as 0: a fill that says nothing."""
+        return self.low / 2 + self.high / 2
+
+    @property
+    def half(self) -> float:
+        """Half the width of the range."""
+        return self.high / 2 - self.low / 2
+
+    @property
+    def centre(self) -> float:
+        """What is taken from each indicator: 1/max(c, 2)."""
+        return 1 / max(len(self.categories), 2)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the columns that it becomes."""
+        if self.kind == "number":
+            return (self.name,)
+        return tuple(f"{self.name} = {word}" for word in self.categories)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The chosen columns, and the public norm that no row exceeds once clipped. Hashable, holds no rows.
+
+    bound: in units of the encoded rows; `default_bound` where none is given. Raises ValueError for no or too
+    many columns, fewer than two features, columns of one name, or a bound that is not positive.
+    """
+
+    columns: tuple[Column, ...]
+    bound: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.columns, tuple) or not all(isinstance(c, Column) for c in self.columns):
+            raise ValueError("columns must be a tuple of Column")
+        if len({column.name for column in self.columns}) < len(self.columns):
+            raise ValueError("columns must have different names")
+        if not 2 <= self.d <= limits.MOST_FEATURES:
+            raise ValueError(
+                f"columns must become between 2 and {limits.MOST_FEATURES:,} features, one for each number "
+                f"and each category, got {self.d:,}"
+            )
+        if self.bound == 0:
+            object.__setattr__(self, "bound", self.default_bound)
+        checks.positive(bound=self.bound)
+
+    @cached_property
+    def features(self) -> tuple[str, ...]:
+        """Names of the encoded columns, (d,): "age", "sex = female"."""
+        return tuple(feature for column in self.columns for feature in column.features)
+
+    @property
+    def d(self) -> int:
+        """Number of encoded columns."""
+        return len(self.features)
+
+    @property
+    def longest(self) -> float:
+        """The norm that no encoded row exceeds: clipping at it changes nothing.
+
+        A number adds at most 1 to its square, c categories (1 - a)^2 + (c - 1) a^2 or c a^2, a = 1/max(c, 2).
+        """
+        total = 0.0
+        for column in self.columns:
+            c, a = len(column.categories), column.centre
+            total += 1.0 if column.kind == "number" else max((1 - a) ** 2 + (c - 1) * a**2, c * a**2)
+        return math.sqrt(total)
+
+    @property
+    def default_bound(self) -> float:
+        """Root mean square norm of rows spread evenly over ranges and categories; sqrt(d/3) for numbers.
+
+        The noise grows with bound^2, so that against `longest`, where no row is ever clipped, this bound
+        saves a factor of up to three. Measured values crowd about the middle of ranges that are wide enough
+        for everyone, so few rows are longer, and those are shortened, not lost: their direction stays.
+        """
+        total = 0.0
+        for column in self.columns:
+            c, a = len(column.categories), column.centre
+            total += 1 / 3 if column.kind == "number" else (1 - a) ** 2 + (c - 1) * a**2
+        return math.sqrt(total)
+
+    def encode(self, table: pa.Table | pa.RecordBatch | pd.DataFrame, decimal_comma: bool = False) -> Encoded:
+        """The rows, (n, d) in [-1, 1], each from its own cells alone; see `encoding.encode`."""
+        from dppca_core.tables import encoding  # encoding builds on the recipe
+
+        return encoding.encode(self, table, decimal_comma)
+
+    def choose(self, names: Sequence[str]) -> Schema:
+        """The same for some of the columns, with their default bound. Raises ValueError for other names."""
+        known = {column.name: column for column in self.columns}
+        for name in names:
+            checks.one_of(known, column=name)
+        return Schema(tuple(known[name] for name in names))
+
+    def to_json(self) -> str:
+        """As text; `from_json` reads it again."""
+        plain = {"columns": [_plain(column) for column in self.columns], "bound": self.bound}
+        return json.dumps(plain, indent=1, ensure_ascii=False)
+
+    @staticmethod
+    def from_json(text: str | bytes) -> Schema:
+        """A recipe, or a data dictionary, from its JSON. Raises ValueError with one sentence."""
+        try:
+            plain = json.loads(text)
+        except (ValueError, RecursionError):
+            plain = None
+        if not isinstance(plain, dict) or not isinstance(plain.get("columns"), list):
+            raise ValueError('The dictionary must be JSON with "columns", a list with one record a column.')
+        if unknown := sorted(set(plain) - {"columns", "bound"}):
+            raise ValueError(f"The dictionary has an unknown entry {unknown[0]!r}.")
+        return Schema(tuple(_column(entry) for entry in plain["columns"]), plain.get("bound", 0.0))
+
+
+def _plain(column: Column) -> dict[str, Any]:
+    others = ("low", "high") if column.kind == "category" else ("categories",)
+    return {key: value for key, value in asdict(column).items() if key not in others}
+
+
+def _column(entry: object) -> Column:
+    if not isinstance(entry, dict) or not {"name", "kind"} <= entry.keys():
+        raise ValueError('Each column of the dictionary needs a "name" and a "kind".')
+    needed = {"low", "high"} if entry["kind"] == "number" else {"categories"}
+    known = {"name", "kind", "fill"} | needed
+    if unknown := sorted(set(entry) - known):
+        raise ValueError(f"Column {entry['name']!r} of the dictionary has an unknown entry {unknown[0]!r}.")
+    if lacking := sorted(needed - entry.keys()):
+        raise ValueError(f"Column {entry['name']!r} of the dictionary lacks {' and '.join(lacking)}.")
+    words = entry.get("categories", ())
+    return Column(**entry | ({"categories": tuple(words)} if isinstance(words, list) else {}))

@@ -1,0 +1,189 @@
+"""A text table, CSV or TSV: its encoding, its separator, its batches.
+
+UTF-8 with or without a mark, UTF-16 with one, or the Windows-1252 that a person says it is; never a guess,
+which would turn letters into others in silence. Every row must have as many cells as the first line has
+names. No refusal quotes a cell, nor the first line, which is a patient where the names were forgotten.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from dppca_core.tables import cells, limits
+from dppca_core.tables.layout import Layout, check_names, chosen
+
+DELIMITERS = (",", ";", "\t", "|")
+_FORMS = {",": "CSV", ";": "CSV with semicolons", "\t": "TSV", "|": "CSV with bars"}
+_BLOCK = 2**23  # one row fits into it
+_SAMPLE_ROWS = 50
+
+
+class _Utf8(io.RawIOBase):
+    """A text file as UTF-8, checked while it is read. On a fault it ends, and `refusal` tells why."""
+
+    def __init__(self, file: BinaryIO, encoding: str) -> None:
+        self._file, self._encoding = file, encoding
+        self._decoder = codecs.getincrementaldecoder(encoding)("strict")
+        self._line, self._left = 1, b""
+        self.refusal = ""
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        while not self._left:
+            block = self._file.read(2**20)
+            text = ""
+            try:
+                text = self._decoder.decode(block, final=not block)
+            except UnicodeError:
+                self.refusal = self._not_decoded()
+            if "\0" in text:
+                self.refusal = "The file holds zero bytes: it is no text, or UTF-16 without its mark."
+            if self.refusal or not block:
+                return b""
+            self._left = text.encode()
+            self._line += text.count("\n")
+        end = len(self._left) if size < 0 else size
+        given, self._left = self._left[:end], self._left[end:]
+        return given
+
+    def _not_decoded(self) -> str:
+        if self._encoding.startswith("utf-8"):
+            return (
+                f"The file is not in UTF-8 (somewhere after line {self._line:,}): save it as 'CSV UTF-8', or "
+                "say that it is in Windows-1252."
+            )
+        return f"The file is not in {self._encoding} as it says (somewhere after line {self._line:,})."
+
+
+def look(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[str] | None) -> Layout:
+    """Its columns and batches, from its first bytes. Raises ValueError for what is no table."""
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    elif encoding == "utf-8" or head.startswith(codecs.BOM_UTF8):
+        encoding = "utf-8-sig"
+    sample = _sample(head, encoding)
+    delimiter, first = _separated(sample, whole=len(head) < limits.HEADER_BYTES)
+    names = [name.strip() for name in first]
+    check_names(names)
+    _no_patient(names)
+    named = {name: position for position, name in enumerate(names) if name}
+    wanted = chosen(columns, named)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        file.seek(0)
+        text = _Utf8(file, encoding)
+        begun = False
+        for batch in _raw(text, delimiter, len(names)):
+            rows = batch if begun else batch.slice(1)  # the names
+            begun = True
+            yield pa.record_batch([rows.column(named[name]) for name in wanted], names=list(wanted))
+
+    unnamed = tuple(position for position, name in enumerate(names, 1) if not name)
+    return Layout(_FORMS[delimiter], wanted, None, batches, unnamed, decimal_comma=delimiter != ",")
+
+
+def _sample(head: bytes, encoding: str) -> str:
+    text = _Utf8(io.BytesIO(head), encoding)
+    sample = text.read()
+    if text.refusal and not (sample and len(head) == limits.HEADER_BYTES):  # a letter may be cut there
+        raise ValueError(text.refusal)
+    return sample.decode()
+
+
+def _separated(sample: str, whole: bool) -> tuple[str, list[str]]:
+    """The separator by which the first lines have equally many cells, the most; and the first cells."""
+    best: tuple[bool, int, str, list[str]] = (False, 0, ",", [])
+    for delimiter in reversed(DELIMITERS):  # a draw goes to the comma
+        lines: list[list[str]] = []
+        try:
+            for line in csv.reader(io.StringIO(sample, newline=None), delimiter=delimiter):
+                if line:
+                    lines.append(line)
+                if len(lines) > _SAMPLE_ROWS:
+                    break
+            else:
+                if not whole and len(lines) > 1:
+                    lines.pop()  # cut short
+        except csv.Error:
+            continue
+        count = len(lines[0])
+        even = count > 1 and all(len(line) == count for line in lines)
+        if (even, count) >= best[:2]:
+            best = even, count, delimiter, lines[0]
+    if not whole and len(sample.splitlines()) < 2 and best[1] <= limits.MOST_COLUMNS:
+        raise ValueError(
+            "The first line does not end within a megabyte: is it a table with one row a patient?"
+        )
+    return best[2], best[3]
+
+
+def _no_patient(names: Sequence[str]) -> None:
+    """Refuse a first line with numbers in it, unless they count the columns."""
+    found = cells.numbers(pa.array(names, pa.large_string()), decimal_comma=True).values
+    counted = [str(i) for i in range(len(names) + 1)]
+    if (found == found).any() and list(names) not in (counted[:-1], counted[1:]):
+        places = [str(i) for i, value in enumerate(found, 1) if value == value]
+        listed = ", ".join(places[:5]) + (" and more" if len(places) > 5 else "")
+        raise ValueError(
+            f"The first line must name the columns, but it holds numbers (column {listed}): is it a patient?"
+        )
+
+
+def _raw(text: _Utf8, delimiter: str, count: int) -> Iterator[pa.RecordBatch]:
+    """Batches of text columns, by position, the first line among the rows."""
+    ragged: list[tuple[int, int | None]] = []
+
+    def refuse(row: pyarrow.csv.InvalidRow) -> str:
+        ragged.append((row.actual_columns, row.number))
+        return "error"
+
+    reader = cells.quietly(
+        lambda: pyarrow.csv.open_csv(
+            text,
+            read_options=pyarrow.csv.ReadOptions(
+                use_threads=False, block_size=_BLOCK, autogenerate_column_names=True
+            ),
+            parse_options=pyarrow.csv.ParseOptions(
+                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=refuse
+            ),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types={f"f{i}": pa.large_string() for i in range(count)}, strings_can_be_null=False
+            ),
+        )
+    )
+    done = 0
+    for batch in cells.each(reader) if reader is not None else (None,):
+        if batch is None or batch.num_columns != count:
+            break
+        for position, column in enumerate(batch.columns, 1):
+            if pc.any(pc.match_substring_regex(column, "[\r\n]")).as_py():
+                raise ValueError(
+                    f"Column {position} has a line break within a cell (after row {done:,}): take it out, or "
+                    "close a quotation mark that was left open."
+                )
+        done += batch.num_rows
+        yield batch
+    else:
+        if not text.refusal:
+            return
+    if text.refusal:
+        raise ValueError(text.refusal)
+    if ragged:
+        cells_found, row = ragged[0]
+        raise ValueError(
+            f"Row {row or done + 1:,} of the file has {cells_found:,} cells where the first has {count:,}: "
+            "every row needs as many cells as there are names."
+        )
+    raise ValueError(
+        f"The file cannot be read as a table (after row {done:,}): is a quotation mark left open?"
+    )
