@@ -72,7 +72,7 @@ class Column:
         if self.categories:
             raise ValueError(f"'{self.name}' is a number and has no categories")
         if self.fill is not None:
-            checks.within(self.low, self.high, **{f"fill of '{self.name}'": self.fill})  # type: ignore[arg-type]
+            checks.within(self.low, self.high, **{f"fill of '{self.name}'": self.fill})
 
     def _check_categories(self) -> None:
         if not isinstance(self.categories, tuple) or not 1 <= len(self.categories) <= limits.MOST_CATEGORIES:
@@ -93,7 +93,7 @@ class Column:
         if len(alike) < len(self.categories):
             raise ValueError(f"categories of '{self.name}' must differ from each other")
         if self.fill is not None:
-            checks.one_of(("", *self.categories), **{f"fill of '{self.name}'": self.fill})  # type: ignore[arg-type]
+            checks.one_of(("", *self.categories), **{f"fill of '{self.name}'": self.fill})
 
     @property
     def middle(self) -> float:
