@@ -1,0 +1,202 @@
+"""Private PCA as a scikit-learn transformer: any private method of the registry, in a Pipeline."""
+
+import warnings
+from inspect import signature
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from dppca_core import accounting, checks, eigenvalue_release
+from dppca_core.methods import METHODS
+from dppca_core.types import Array, Budget, Cohort, Event, Method
+
+_SHARED = {"cohort", "k", "budget", "rng"}  # of every method's `fit`; the rest are its own
+
+
+class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Principal components of one party's table that do not give away its rows.
+
+    Every row x becomes (x - center) / scale, is clipped to norm `bound`, and enters the second moment
+    (1/n) sum x x^T, whose top eigenvectors a differentially private method estimates. `center`, `scale`,
+    `bound` and n are public: they must come from what is known about the columns, never from these rows.
+
+    **Protected is** what `fit` leaves: `components_`, and `explained_variance_` where paid for. What
+    `transform` returns is about the rows given to it, and as confidential as they are. **Every fit spends**
+    epsilon and delta again: a grid search or a cross-validation costs the sum over all its fits on a row, and
+    its scores, and the parameters chosen by them, come from private rows without noise. **A StandardScaler
+    before it** reads means and deviations from the private rows without paying, which no later noise mends:
+    give `center` and `scale` instead. Noise is drawn in floating point, which is not hardened against attacks
+    on its last digits.
+
+    Parameters
+    ----------
+    method : a private method of `dppca_core.METHODS`, whose `guarantee` says on what its epsilon rests.
+    n_components : k, from 1 to one less than the number of features.
+    epsilon, delta, neighbours, accounting : see `dppca_core.Budget`. delta belongs well below 1/n.
+    bound : longest row that counts in full, in units of the scaled rows. At the default of 1, rows that are
+        all longer count by their direction alone.
+    center, scale : one public number, or one for each feature; None is 0, and 1. scale is positive.
+    explained_variance : False, or the share of the budget, between 0 and 1, that pays for the eigenvalues;
+        see `dppca_core.eigenvalue_release.split`. Paying also turns `components_` into principal axes.
+    params : the method's own parameters by name, as {"s_hat": 20, "iterations": 8} for dps_pca.
+    random_state : None seeds the noise from the operating system's entropy. A whole number makes it
+        repeatable, so that it protects nobody: the fitted result is marked as a simulation.
+
+    Attributes
+    ----------
+    components_ : (k, d), orthonormal rows, in units of the scaled features.
+    explained_variance_ : (k,), second moments along them of the clipped rows, about `center` and over n,
+        largest first. AttributeError unless paid for, or part of what the method releases anyway.
+    mean_, scale_ : (d,), the public center and scale.
+    spent_ : what the fit spent, as events for a ledger. epsilon_ : their true epsilon at `delta`.
+    simulation_ : whether `random_state` was a number. notes_ : what the method says about its answer.
+    n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dppca_core.sklearn import PrivatePCA
+    >>> rows = np.random.default_rng(0).normal(100, 1, (5000, 6)) * [9, 5, 1, 1, 1, 1]
+    >>> pca = PrivatePCA(n_components=2, epsilon=1.0, delta=1e-6, bound=30.0, explained_variance=0.1,
+    ...                  center=[900, 500, 100, 100, 100, 100], random_state=0)
+    >>> pca.fit_transform(rows).shape
+    (5000, 2)
+    >>> print(np.abs(pca.components_[:, :2]).round(1).tolist(), round(pca.epsilon_, 9), pca.simulation_)
+    [[1.0, 0.0], [0.0, 1.0]] 1.0 True
+    """
+
+    def __init__(
+        self,
+        *,
+        method: str = "dps_pca",
+        n_components: int = 1,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bound: float = 1.0,
+        center: ArrayLike | None = None,
+        scale: ArrayLike | None = None,
+        neighbours: str = "replace-one",
+        accounting: str = "exact",
+        explained_variance: bool | float = False,
+        params: dict[str, Any] | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.method = method
+        self.n_components = n_components
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bound = bound
+        self.center = center
+        self.scale = scale
+        self.neighbours = neighbours
+        self.accounting = accounting
+        self.explained_variance = explained_variance
+        self.params = params
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Find the components of the rows of X, (n, d), and spend the budget. y is not used.
+
+        Raises ValueError for a parameter out of range, and for rows that are empty or not finite; TypeError
+        for sparse ones. Warns where the calibration that was asked for truly spends more than epsilon.
+        """
+        rows = validate_data(self, X, dtype=np.float64, ensure_min_features=2)
+        d = rows.shape[1]
+        checks.whole(1, d - 1, n_components=self.n_components)
+        k = int(self.n_components)
+        method, own = self._method_and_own()
+        budget = Budget(self.epsilon, self.delta, self.neighbours, self.accounting)  # type: ignore[arg-type]
+        mean, scale = self._public("center", 0.0, d), self._public("scale", 1.0, d)
+        if self.random_state is not None:
+            checks.whole(0, random_state=self.random_state)
+        rng = np.random.default_rng(self.random_state)
+        part, price = budget, None
+        if self.explained_variance is not False:
+            checks.inside_unit_interval(explained_variance=self.explained_variance)
+            part, price = eigenvalue_release.split(method, budget, self.explained_variance, d=d, k=k, **own)
+        spent: tuple[Event, ...] = method.spends(part, d=d, k=k, **own) if method.spends else ()
+        spent += (price,) if price else ()
+        epsilon = accounting.epsilon_of(spent, budget.delta)
+        if epsilon > budget.epsilon * (1 + 1e-6) + 1e-9:  # beyond what rounding can do
+            warnings.warn(
+                f"{method.name} truly spends epsilon = {epsilon:.4g} at delta = {budget.delta:g}, more than "
+                f"the {budget.epsilon:g} asked for",
+                stacklevel=2,
+            )
+        with np.errstate(over="ignore"):  # what overflows is refused below
+            cohort = Cohort.from_rows([(rows - mean) / scale], self.bound)
+        found = method.fit(cohort, k=k, budget=part, rng=rng, **own)
+        basis, block, values = found.basis, found.covariance, None
+        if block is not None:
+            block = basis.T @ block @ basis
+        if price:
+            block = eigenvalue_release.release(cohort, basis, price, budget, rng)
+        if block is not None:
+            values, basis = eigenvalue_release.principal(basis, block)
+            values *= self.bound**2
+        # As in scikit-learn, the heaviest loading of a component is positive.
+        self.components_: Array = (basis * np.sign(basis[np.abs(basis).argmax(axis=0), range(k)])).T
+        self._explained_variance = values
+        self.mean_, self.scale_ = mean, scale
+        self.spent_, self.epsilon_ = spent, epsilon
+        self.simulation_ = self.random_state is not None
+        self.notes_ = found.notes
+        return self
+
+    @property
+    def explained_variance_(self) -> Array:
+        """See the class."""
+        check_is_fitted(self)
+        if self._explained_variance is None:
+            raise AttributeError(
+                "explained_variance_ was not paid for: set explained_variance to a share of the budget, such "
+                "as 0.1, before fitting"
+            )
+        return self._explained_variance
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Scores of the rows of X along the components, (n, k): not clipped, and no noise is added."""
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        scores: Array = ((rows - self.mean_) / self.scale_) @ self.components_.T
+        return scores
+
+    def inverse_transform(self, X: ArrayLike) -> Array:
+        """Rows, (n, d), with these scores, (n, k), in the units of the data."""
+        check_is_fitted(self)
+        scores = check_array(X, dtype=np.float64)
+        k = len(self.components_)
+        if scores.shape[1] != k:
+            raise ValueError(f"X must have {k} columns, one for each component, got {scores.shape[1]}")
+        rows: Array = (scores @ self.components_) * self.scale_ + self.mean_
+        return rows
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def _method_and_own(self) -> tuple[Method, dict[str, Any]]:
+        private = {name: method for name, method in METHODS.items() if method.private}
+        checks.one_of(private, method=self.method)
+        method, own = private[self.method], {} if self.params is None else self.params
+        checks.instance(dict, params=own)
+        known = set(signature(method.fit).parameters) - _SHARED
+        if not set(own) <= known:
+            allowed = ", ".join(sorted(known)) or "none"
+            raise ValueError(f"params must be among those of {method.name} ({allowed}), got {self.params!r}")
+        return method, own
+
+    def _public(self, name: str, default: float, d: int) -> Array:
+        given = getattr(self, name)
+        try:
+            values = np.asarray(default if given is None else given, dtype=np.float64)
+        except (TypeError, ValueError):  # words, or lists of unequal lengths
+            values = np.array(np.nan)
+        if values.shape not in ((), (d,)) or not np.isfinite(values).all():
+            raise ValueError(f"{name} must be a finite number, or {d} of them, one a feature, got {given!r}")
+        if name == "scale" and not (values > 0).all():
+            raise ValueError(f"scale must be positive, got {given!r}")
+        return np.full(d, values)
