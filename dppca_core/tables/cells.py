@@ -78,7 +78,7 @@ def numbers(column: Any, decimal_comma: bool = False) -> Numbers:
     decimal_comma: 1,5 is one and a half, as in files whose columns are not separated by commas.
     """
     if pa.types.is_floating(column.type):
-        values = np.array(column.to_numpy(zero_copy_only=False) if isinstance(column, pa.Array) else column)
+        values = np.array(column.to_numpy(zero_copy_only=False))
         missing = ~np.isfinite(values)
         values[missing] = np.nan
         return Numbers(values, missing, np.zeros(len(values), dtype=bool))

@@ -82,7 +82,7 @@ class _Content:
         rows = np.zeros(batch.num_rows, dtype=np.uint64)
         for place in range(batch.num_columns):
             words = _cells(batch.column(place))
-            self._columns[place] += _mix(words ^ _OTHER).sum(dtype=np.uint64)
+            self._columns[place : place + 1] += _mix(words ^ _OTHER).sum(keepdims=True)
             rows += _mix(words)
         self._rows.append(_mix(rows))
 

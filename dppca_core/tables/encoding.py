@@ -117,9 +117,10 @@ def _numbers(
     """Fill (n, 1) encoded numbers; which are missing, which outside."""
     values, missing, unread = cells.numbers(cell, decimal_comma)
     if unread.any():
+        others = int(unread.sum()) - 1
         raise ValueError(
-            f"Column '{column.name}' has {int(unread.sum()):,} cells that are not numbers (the first in row "
-            f"{before + int(np.argmax(unread)) + 1:,}), {_what(cell)}"
+            f"Column '{column.name}' holds no number in row {before + int(np.argmax(unread)) + 1:,}"
+            f"{f' and {others:,} others' if others else ''}, {_what(cell)}"
         )
     if column.fill is not None:
         values[missing] = float(column.fill)
@@ -132,8 +133,8 @@ def _numbers(
 
 def _what(cell: pa.Array) -> str:
     if cells.dates(cell):
-        return "but dates: turn them into numbers, such as an age or days since."
-    return "such as words or commas in numbers: leave it out, make it a category, or mend it."
+        return "but a date: turn them into numbers, such as an age or days since."
+    return "but text, or commas in a number: leave the column out, make it a category, or mend it."
 
 
 def _categories(
@@ -154,4 +155,5 @@ def _categories(
     part[:] = -column.centre
     inside = np.flatnonzero(place >= 0)
     part[inside, place[inside]] += 1.0
-    return found.missing, (place < 0) & ~found.missing
+    # One category is yes or no: another answer is "no", and nothing that the dictionary forgot.
+    return found.missing, (place < 0) & ~found.missing & (len(column.categories) > 1)

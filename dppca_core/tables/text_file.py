@@ -179,10 +179,10 @@ def _raw(text: _Utf8, delimiter: str, count: int) -> Iterator[pa.RecordBatch]:
     if text.refusal:
         raise ValueError(text.refusal)
     if ragged:
-        cells_found, row = ragged[0]
+        found, row = ragged[0]
         raise ValueError(
-            f"Row {row or done + 1:,} of the file has {cells_found:,} cells where the first has {count:,}: "
-            "every row needs as many cells as there are names."
+            f"Row {row or done + 1:,} of the file has not as many cells as the first ({found:,}, not "
+            f"{count:,}): every row needs one for each name, and no quotation mark left open."
         )
     raise ValueError(
         f"The file cannot be read as a table (after row {done:,}): is a quotation mark left open?"

@@ -1,0 +1,63 @@
+"""The bundled clinical tables as if they were brought along, with their public dictionaries.
+
+A dictionary's ranges come from `data/<name>.json`: its range where it states one, else three scales on either
+side of the centre; never from the rows.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from sklearn.datasets import load_breast_cancer
+
+from dppca_core import checks
+from dppca_core.tables import reading
+from dppca_core.tables.schema import Column, Schema
+
+_DATA = Path(__file__).resolve().parents[2] / "data"
+_SCALES = 3.0  # of a distribution without tails, nearly everyone
+_LABEL = "diagnosis"
+
+
+def names() -> tuple[str, ...]:
+    """The tables that are here."""
+    brought = (path.stem for path in sorted(_DATA.glob("*.csv")) if path.with_suffix(".json").exists())
+    return ("breast_cancer", *brought)
+
+
+def example(name: str) -> tuple[reading.Raw, Schema]:
+    """A table and its dictionary, missing numbers filled by the middle of their range.
+
+    Columns of the table that the dictionary lacks are labels, or name the hospital. Raises ValueError for
+    another name.
+    """
+    checks.one_of(names(), name=name)
+    stored = json.loads((_DATA / f"{name}.json").read_text(encoding="utf-8"))
+    schema = dictionary(stored)
+    if name == "breast_cancer":
+        bunch: Any = load_breast_cancer(as_frame=True)
+        label = bunch.target.map(lambda code: str(bunch.target_names[code]))
+        return reading.from_frame(bunch.data.assign(**{_LABEL: label}), stored["title"]), schema
+    frame = pd.read_csv(_DATA / f"{name}.csv")
+    for column in stored.get("measurements", ()):
+        if column.get("zero") == "absent":
+            frame[column["name"]] = frame[column["name"]].replace(0, float("nan"))
+    return reading.from_frame(frame, stored["title"]), schema
+
+
+def dictionary(stored: dict[str, Any]) -> Schema:
+    """The recipe that a bundled file of constants states. Raises ValueError for one without columns."""
+    columns = []
+    for entry in stored.get("measurements") or stored["features"]:
+        name = entry["name"]
+        if "categories" in entry:
+            columns.append(Column(name, "category", categories=tuple(entry["categories"]), fill=""))
+            continue
+        half = _SCALES * entry.get("scale", 0.0)
+        low, high = entry.get("range") or (entry["centre"] - half, entry["centre"] + half)
+        number = Column(name, "number", low, high)
+        columns.append(Column(name, "number", low, high, fill=number.middle))
+    return Schema(tuple(columns))
