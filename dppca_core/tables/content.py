@@ -81,7 +81,7 @@ class _Content:
             self._columns = np.zeros(batch.num_columns, dtype=np.uint64)
         rows = np.zeros(batch.num_rows, dtype=np.uint64)
         for place in range(batch.num_columns):
-            words = _cells(batch.column(place))
+            words = _cells(cells.plain(batch.column(place), batch.schema.names[place]))
             self._columns[place : place + 1] += _mix(words ^ _OTHER).sum(keepdims=True)
             rows += _mix(words)
         self._rows.append(_mix(rows))

@@ -89,7 +89,7 @@ def encode(
     begin = 0
     for column in schema.columns:
         part = rows[:, begin : (begin := begin + len(column.features))]
-        cell = flat.column(column.name)
+        cell = cells.plain(flat.column(column.name), column.name)
         if column.kind == "number":
             missing, beyond = _numbers(column, cell, decimal_comma, before, part)
         else:

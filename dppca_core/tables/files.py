@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+import pyarrow as pa
+
 from dppca_core import checks
 from dppca_core.tables import limits, parquet_file, text_file
 from dppca_core.tables.layout import Layout
@@ -53,7 +55,7 @@ def opened(
 @contextmanager
 def _binary(source: Source) -> Iterator[BinaryIO]:
     if isinstance(source, (str, Path)):
-        with open(source, "rb") as file:
+        with pa.OSFile(str(source)) as file:  # Arrow reads it without asking Python
             yield file
     elif isinstance(source, bytes):
         yield io.BytesIO(source)

@@ -46,8 +46,8 @@ class Column:
 
     name: str
     kind: str
-    low: float = -1.0
-    high: float = 1.0
+    low: float = 0.0
+    high: float = 0.0
     categories: tuple[str, ...] = ()
     fill: float | str | None = None
 
@@ -122,12 +122,12 @@ class Column:
 class Schema:
     """The chosen columns, and the public norm that no row exceeds once clipped. Hashable, holds no rows.
 
-    bound: in units of the encoded rows; `default_bound` where none is given. Raises ValueError for no or too
+    bound: in units of the encoded rows; `default_bound` where None is given. Raises ValueError for no or too
     many columns, fewer than two features, columns of one name, or a bound that is not positive.
     """
 
     columns: tuple[Column, ...]
-    bound: float = 0.0
+    bound: float = None  # type: ignore[assignment]  # becomes the default
 
     def __post_init__(self) -> None:
         if not isinstance(self.columns, tuple) or not all(isinstance(c, Column) for c in self.columns):
@@ -139,7 +139,7 @@ class Schema:
                 f"columns must become between 2 and {limits.MOST_FEATURES:,} features, one for each number "
                 f"and each category, got {self.d:,}"
             )
-        if self.bound == 0:
+        if self.bound is None:
             object.__setattr__(self, "bound", self.default_bound)
         checks.positive(bound=self.bound)
 
@@ -208,7 +208,8 @@ class Schema:
             raise ValueError('The dictionary must be JSON with "columns", a list with one record a column.')
         if unknown := sorted(set(plain) - {"columns", "bound"}):
             raise ValueError(f"The dictionary has an unknown entry {unknown[0]!r}.")
-        return Schema(tuple(_column(entry) for entry in plain["columns"]), plain.get("bound", 0.0))
+        bound: Any = plain.get("bound")
+        return Schema(tuple(_column(entry) for entry in plain["columns"]), bound)
 
 
 def _plain(column: Column) -> dict[str, Any]:

@@ -123,6 +123,7 @@ NUMBERS = {"name": "x", "kind": "number", "low": 0, "high": 1}
     [
         (lambda: Column("x", "number", 5, 1), "low of 'x' must be below its high"),
         (lambda: Column("x", "number", 1, 1), "below"),
+        (lambda: Column("x", "number"), "below"),
         (lambda: Column("x", "number", math.nan, 1), "low of 'x'"),
         (lambda: Column("x", "number", 0, math.inf), "high of 'x'"),
         (lambda: Column("x", "number", 0, "1"), "high of 'x' must be a number"),
@@ -141,7 +142,8 @@ NUMBERS = {"name": "x", "kind": "number", "low": 0, "high": 1}
         (lambda: Schema((AGE, AGE)), "different names"),
         (lambda: Schema((AGE, SEX), bound=-1), "bound must be positive"),
         (lambda: Schema((AGE, SEX), bound=math.nan), "bound must be positive"),
-        (lambda: Schema(tuple(Column(f"c{i}", "number") for i in range(2001))), "2,001"),
+        (lambda: Schema((AGE, SEX), bound=0), "bound must be positive"),
+        (lambda: Schema(tuple(Column(f"c{i}", "number", 0, 1) for i in range(2001))), "2,001"),
         (lambda: Schema.from_json("{"), "JSON"),
         (lambda: Schema.from_json(b"\xff"), "JSON"),
         (lambda: Schema.from_json("[" * 100_000), "JSON"),

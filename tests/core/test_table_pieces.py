@@ -128,3 +128,22 @@ def test_dealing_by_a_column():
         tables.by_column(column, "h")
     numbered = tables.by_column(pa.array([2.0, 10.0, 2.0]), "h")
     assert {name: list(group) for name, group in numbered.items()} == {"10": [1], "2": [0, 2]}
+
+
+def arrow_peak(path) -> int:
+    """Bytes that Arrow holds at most while a file is reduced, at the end of each batch."""
+    schema = Schema(tuple(Column(f"c{i}", "number", -4, 4) for i in range(10)))
+    held = [before := pa.total_allocated_bytes()]
+    tables.reduce_file(path, schema, progress=lambda done, total: held.append(pa.total_allocated_bytes()))
+    return max(held) - before
+
+
+def test_memory_is_bounded_whatever_the_row_groups(tmp_path, monkeypatch):
+    monkeypatch.setattr(pieces, "_BATCH_CELLS", 2**16)
+    path, rng = tmp_path / "t.parquet", np.random.default_rng(0)
+    whole = pa.table({f"c{i}": rng.standard_normal(200_000) for i in range(10)})
+    pq.write_table(whole, path, row_group_size=200_000, data_page_size=2**15, use_dictionary=False)
+    assert arrow_peak(path) < whole.nbytes / 2
+    plain = pq.ParquetFile
+    monkeypatch.setattr(pq, "ParquetFile", lambda file, **options: plain(file))  # a planted bug: all at once
+    assert arrow_peak(path) > whole.nbytes / 2

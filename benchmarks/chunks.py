@@ -1,0 +1,98 @@
+"""Reducing a Parquet table to its second moment in pieces, beside X^T X of rows that are in memory already.
+
+    python -m benchmarks.chunks [--rows N] [--columns D] [--json FILE]
+
+Each in a process of its own, for its peak memory: `reduce_file` (read, encode, clip, add up; the file has one
+row group, the worst case), `content_key_of_file` (its key for the ledger), and X^T X alone, one product.
+The file is made in a temporary folder, is as large as its rows (1.6 GB by default) and is gone afterwards.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dppca_core import tables
+
+
+def make(path: Path, rows: int, columns: int) -> float:
+    """Returns its seconds, as all actions do."""
+    rng = np.random.default_rng(0)
+    pq.write_table(
+        pa.table({f"c{i}": rng.standard_normal(rows) for i in range(columns)}), path, row_group_size=rows
+    )
+    return 0.0
+
+
+def reduce(path: Path, rows: int, columns: int) -> float:
+    schema = tables.Schema(tuple(tables.Column(f"c{i}", "number", -4, 4) for i in range(columns)))
+    began = time.perf_counter()
+    assert tables.reduce_file(path, schema).cohort.n == rows
+    return time.perf_counter() - began
+
+
+def key(path: Path, rows: int, columns: int) -> float:
+    began = time.perf_counter()
+    tables.content_key_of_file(path)
+    return time.perf_counter() - began
+
+
+def product(path: Path, rows: int, columns: int) -> float:
+    x = np.random.default_rng(0).standard_normal((rows, columns))
+    began = time.perf_counter()
+    x.T @ x
+    return time.perf_counter() - began
+
+
+ACTIONS = {"make": make, "reduce_file": reduce, "content_key_of_file": key, "X^T X in memory": product}
+
+
+def alone(action: str, path: Path, rows: int, columns: int) -> dict[str, float]:
+    """Seconds and peak memory in GiB of one action in a new process."""
+    command = [sys.executable, "-m", "benchmarks.chunks", "--action", action, "--path", str(path)]
+    done = subprocess.run(
+        [*command, "--rows", str(rows), "--columns", str(columns)], check=True, capture_output=True, text=True
+    )
+    return dict(json.loads(done.stdout))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--columns", type=int, default=200)
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    parser.add_argument("--action", choices=ACTIONS, help=argparse.SUPPRESS)
+    parser.add_argument("--path", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    size = options.rows, options.columns
+    if options.action:
+        seconds = ACTIONS[options.action](options.path, *size)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        print(json.dumps({"seconds": seconds, "GiB": peak}))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.parquet"
+        figures = {action: alone(action, path, *size) for action in ACTIONS}
+    del figures["make"]
+    in_memory = figures["X^T X in memory"]["seconds"]
+    print(f"{options.rows:,} x {options.columns}{'seconds':>20}{'rows/s':>12}{'ratio':>8}{'peak GiB':>10}")
+    for action, found in figures.items():
+        found |= {"rows per second": options.rows / found["seconds"], "ratio": found["seconds"] / in_memory}
+        print(
+            f"  {action:24}{found['seconds']:8.2f}{found['rows per second']:12,.0f}{found['ratio']:8.1f}"
+            f"{found['GiB']:10.2f}"
+        )
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
