@@ -3,8 +3,9 @@
     python -m benchmarks.chunks [--rows N] [--columns D] [--json FILE]
 
 Each in a process of its own, for its peak memory: `reduce_file` (read, encode, clip, add up; the file has one
-row group, the worst case), `content_key_of_file` (its key for the ledger), and X^T X alone, one product.
-The file is made in a temporary folder, is as large as its rows (1.6 GB by default) and is gone afterwards.
+row group, the worst case), `content_key_of_file` (its key for the ledger), reading alone, and X^T X alone,
+one product. The file is made in a temporary folder, is as large as its rows (1.6 GB by default) and is gone
+afterwards.
 """
 
 import argparse
@@ -21,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dppca_core import tables
+from dppca_core.tables import files
 
 
 def make(path: Path, rows: int, columns: int) -> float:
@@ -45,6 +47,13 @@ def key(path: Path, rows: int, columns: int) -> float:
     return time.perf_counter() - began
 
 
+def read(path: Path, rows: int, columns: int) -> float:
+    began = time.perf_counter()
+    with files.opened(path, batch_rows=5000) as layout:
+        assert sum(batch.num_rows for batch in layout.batches()) == rows
+    return time.perf_counter() - began
+
+
 def product(path: Path, rows: int, columns: int) -> float:
     x = np.random.default_rng(0).standard_normal((rows, columns))
     began = time.perf_counter()
@@ -52,7 +61,13 @@ def product(path: Path, rows: int, columns: int) -> float:
     return time.perf_counter() - began
 
 
-ACTIONS = {"make": make, "reduce_file": reduce, "content_key_of_file": key, "X^T X in memory": product}
+ACTIONS = {
+    "make": make,
+    "reduce_file": reduce,
+    "content_key_of_file": key,
+    "reading alone": read,
+    "X^T X in memory": product,
+}
 
 
 def alone(action: str, path: Path, rows: int, columns: int) -> dict[str, float]:

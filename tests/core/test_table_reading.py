@@ -181,13 +181,16 @@ def test_limits(monkeypatch, data, name, value, words):
         tables.read(data, "t")
 
 
-def test_a_file_and_a_path_read_like_bytes(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_bytes(GOOD)
-    file = io.BytesIO(GOOD)
-    file.read()
-    assert values(tables.read(path, "t")) == values(tables.read(file, "t")) == EXPECTED
+@pytest.mark.parametrize("data", [GOOD, parquet(pa.table(EXPECTED))], ids=["csv", "parquet"])
+def test_a_file_and_a_path_read_like_bytes_and_stay_as_they_are(tmp_path, data):
+    path = tmp_path / "t"
+    path.write_bytes(data)
+    file = io.BytesIO(data)
+    for source in (path, file, file):  # a page reads what was uploaded once more at each run
+        assert values(tables.read(source, "t")) == EXPECTED
+    assert not file.closed
     assert list(tmp_path.iterdir()) == [path]
+    assert path.read_bytes() == data
 
 
 def test_a_data_frame_is_a_table():
