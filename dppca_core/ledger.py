@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from dppca_core import checks, composition, journal
-from dppca_core.types import NEIGHBOURS, Event, Guarantee, Release
+from dppca_core.events import from_plain, to_plain
+from dppca_core.types import NEIGHBOURS, Event
 
 MOST_CHARACTERS = 10 * 2**20
 _KEY = re.compile(r"[0-9a-f]{8,64}")  # it names a file
@@ -248,26 +249,14 @@ def _limit_line(limit: Limit, at: str) -> dict[str, Any]:
 
 
 def _release_line(entry: Entry) -> dict[str, Any]:
-    events = [dict(vars(event)) for event in entry.events]
+    events = to_plain(entry.events)
     return {"kind": "release", "at": entry.at, "title": entry.title, "events": events, "about": entry.about}
 
 
 def _entry(line: Mapping[str, Any]) -> Entry:
-    if not isinstance(line["about"], dict) or not isinstance(line["title"], str) or not line["events"]:
+    if not isinstance(line["about"], dict) or not isinstance(line["title"], str):
         raise ValueError
-    return Entry(str(line["at"]), line["title"], tuple(map(_event, line["events"])), line["about"])
-
-
-def _event(plain: Mapping[str, Any]) -> Event:
-    if "noise_multiplier" in plain:
-        release = Release(**plain)
-        checks.positive(noise_multiplier=release.noise_multiplier)
-        checks.whole(1, steps=release.steps)
-        return release
-    stated = Guarantee(**plain)
-    checks.not_negative(epsilon=stated.epsilon)
-    checks.within(0.0, 1.0, delta=stated.delta)
-    return stated
+    return Entry(str(line["at"]), line["title"], from_plain(line["events"]), line["about"])
 
 
 def _now() -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from dppca_core import checks, hardened, linalg, moments
+from dppca_core.events import to_plain
 from dppca_core.ledger import Entry, Ledger
 from dppca_core.methods import METHODS, analyze_gauss_sparse, dpdis_pca
 from dppca_core.types import Array, Budget, Cohort, Event, Provider
@@ -222,7 +223,7 @@ def _document(
         "hardened": request.method in HARDENED,
         "method": request.method,
         "parameters": parameters(request),
-        "events": [dict(vars(event)) for event in request.events],
+        "events": to_plain(request.events),
         "calibration": "Balle & Wang 2018, T steps as one"
         if request.budget.accounting == "exact"
         else "zCDP, Bun & Steinke 2016",

@@ -160,7 +160,7 @@ def test_a_crash_while_writing_loses_no_earlier_line(tmp_path):
     whole = ledger.path.read_bytes()
     for cut in range(whole.rfind(b"\n", 0, -1) + 1, len(whole)):
         ledger.path.write_bytes(whole[:cut])
-        assert ledger.account().entries == ()
+        assert len(ledger.account().entries) == (cut == len(whole) - 1)  # whole but for its end: it counts
     ledger.path.write_bytes(whole[:-5])
     ledger.spend("again", HALF)
     assert [entry.title for entry in ledger.account().entries] == ["again"]
