@@ -112,6 +112,9 @@ def make(
         raise ValueError(f"rows must have the {request.d} columns that were asked for")
     if not rows or min(len(part) for part in rows) < 1:
         raise ValueError("every hospital must have a patient")
+    limit = ledger.account().limit
+    if limit is not None and limit.neighbours != request.budget.neighbours:
+        raise ValueError(f"neighbours must be those of the ledger, {limit.neighbours}")
     about = {"method": request.method, "parameters": parameters(request)}
     entry = ledger.spend(METHODS[request.method].title, request.events, about)
     if request.method in HARDENED:

@@ -28,10 +28,13 @@ _SHOWN = (
     "slow",
     *choices.PAGE_KEYS,
 )  # what is shown, not what is measured: presets leave it alone
-_WITHOUT_SLIDERS = ("papers",)
 _UNUSED = {"differences": site_view.unused}  # pages on which some sliders make no difference
 _WITH_SIZES = "providers"  # the page that has a table of hospitals' sizes
 _ON_THE_PAGE = {"noise": "all kinds are on the page", "start": "always random here"}  # on that page
+_WITHOUT_SLIDERS = {
+    "papers": "This page runs the papers' own settings. The sliders are on the other pages.",
+    "your_data": "The settings of this page are beside what they decide. The sliders are elsewhere.",
+}
 _ENDS = "private ↔ accurate"
 
 
@@ -161,7 +164,7 @@ def render(page: str = "") -> None:
         st.query_params.from_dict(link)
     plain, table = now["view"] == "board", None if page in _UNUSED else TABLES.get(now["data"])
     if page in _WITHOUT_SLIDERS:
-        st.sidebar.caption("This page runs the papers' own settings. The sliders are on the other pages.")
+        st.sidebar.caption(_WITHOUT_SLIDERS[page])
         return
     with st.sidebar:
         st.selectbox(

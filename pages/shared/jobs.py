@@ -125,7 +125,7 @@ class Job:
         return self.progress.completed == self.progress.total
 
     def _cancelled(self) -> bool:
-        return self._stop.is_set() or not _present(self.visitor)
+        return self._stop.is_set() or not present(self.visitor)
 
 
 def _missing(recipe: Recipe, known: tuple[Row, ...]) -> tuple[float, int]:
@@ -136,7 +136,8 @@ def _missing(recipe: Recipe, known: tuple[Row, ...]) -> tuple[float, int]:
     return sum(seconds for seconds, _ in task.grouped(recipe, missing)), len(missing)
 
 
-def _present(visitor: str) -> bool:
+def present(visitor: str) -> bool:
+    """Whether the visitor is still there."""
     return not Runtime.exists() or Runtime.instance().is_active_session(visitor)
 
 
@@ -188,7 +189,7 @@ class Jobs:
     def _forget(self) -> None:
         """Visitors who have gone, then the oldest jobs that have ended."""
         for key, job in list(self._jobs.items()):
-            if not job.running and (len(self._jobs) > KEPT_JOBS or not _present(job.visitor)):
+            if not job.running and (len(self._jobs) > KEPT_JOBS or not present(job.visitor)):
                 del self._jobs[key]
 
 
@@ -198,21 +199,22 @@ def jobs() -> Jobs:
     return Jobs()
 
 
-def _visitor() -> str:
+def visitor() -> str:
+    """Who looks at the page now."""
     context = get_script_run_ctx()
     return context.session_id if context else ""
 
 
 def start(place: str, recipe: Recipe) -> Job:
     """This visitor's job at this place; one that is quick is complete when this returns."""
-    job = jobs().start(_visitor(), place, recipe)
+    job = jobs().start(visitor(), place, recipe)
     job.wait(_FIRST_LOOK_SECONDS)
     return job
 
 
 def at(place: str) -> Job | None:
     """This visitor's job at this place, if there is one."""
-    return jobs().at(_visitor(), place)
+    return jobs().at(visitor(), place)
 
 
 def status(job: Job, place: str) -> None:

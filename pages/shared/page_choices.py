@@ -17,6 +17,7 @@ from dppca_core.experiments.seen import CARRIED
 from dppca_core.experiments.site_recipe import HEART, SYNTHETIC
 from dppca_core.experiments.ways import TRUSTS
 from dppca_core.methods import METHODS
+from dppca_core.private_release import OFFERED
 from pages.shared.choice import Choice, Sizes
 from pages.shared.text import JOIN_TITLES, JOIN_WAYS
 
@@ -183,8 +184,46 @@ def _of_hospitals() -> list[Choice]:
     ]
 
 
+RATIOS = (2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+_CHANCES = tuple(10.0**-power for power in range(12, 3, -1))
+SLICES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+
+
+def _of_own_table(shared: Mapping[str, Choice]) -> list[Choice]:
+    """Settings of a person's own table: what a release asks for, never what the table holds."""
+    titles = {name: METHODS[name].title for name in OFFERED}
+    encodings = {"utf-8": "UTF-8", "windows-1252": "Windows-1252"}
+
+    def like(key: str, default: float | int, label: str = "", plain: str = "") -> Choice:
+        same = shared[key]
+        words = (label or same.label, plain or same.plain)
+        return Choice(f"own.{key}", *words, same.options, default, help=same.help)
+
+    return [
+        Choice("own.encoding", "Text encoding", "Text encoding", tuple(encodings), "utf-8", encodings),
+        like("N", 3),
+        Choice("own.method", "Method", "Method", OFFERED, "analyze_gauss", titles),
+        like("eps", 0.5),
+        Choice("own.delta", "Failure chance δ", shared["delta"].plain, _CHANCES, 1e-6),
+        like("k", 2),
+        like("shat", 10),
+        Choice(
+            "own.rank", "R, directions that each hospital sends", "Directions sent", tuple(range(1, 51)), 5
+        ),
+        like("T", 4),
+        like("burn", 2),
+        like("s", 10, "Rows that matter s, your guess", "Measurements that matter, your guess"),
+        Choice(
+            *("own.ratio", "Spike against bulk, your guess", "Pattern against background, your guess"),
+            *(RATIOS, 10.0, {ratio: f"{ratio:g} to 1" for ratio in RATIOS}),
+        ),
+        Choice("own.slice", "Slice ε of the budget", "Slice of the privacy budget", SLICES, 0.05),
+        Choice("own.shown", *("Show what only you may see (not private)",) * 2, (False, True), False),
+    ]
+
+
 def of_pages(shared: Mapping[str, Choice]) -> dict[str, Choice]:
     """All of them by key; some are named after the shared controls."""
     own = (*_of_bounds(), *_of_papers(), *_of_comparison(shared), *_of_rounds(shared))
-    own = (*own, *_of_hospitals(), *_of_differences())
+    own = (*own, *_of_hospitals(), *_of_differences(), *_of_own_table(shared))
     return {choice.key: choice for choice in own}

@@ -66,6 +66,13 @@ def test_it_costs_what_was_asked_and_is_on_the_ledger(method):
     assert entry.events == request(method).events
 
 
+def test_it_counts_neighbours_as_its_ledger_does():
+    ledger = paid()
+    with pytest.raises(ValueError, match="neighbours must be those of the ledger, replace-one"):
+        released(request("analyze_gauss", Budget(1.0, 1e-5, "add-remove")), ledger)
+    assert not ledger.account().entries
+
+
 @EVERY
 def test_it_is_paid_before_rows_are_read_and_refused_beyond_the_limit(method, monkeypatch):
     ledger = paid(limit=1.2)

@@ -106,7 +106,7 @@ def test_a_complete_table_is_there_at_once_for_everybody():
 
 
 def test_a_visitor_who_has_gone_is_not_worked_for(gate, monkeypatch):
-    monkeypatch.setattr(jobs, "_present", lambda visitor: visitor != "gone")
+    monkeypatch.setattr(jobs, "present", lambda visitor: visitor != "gone")
     job = Jobs().start("gone", "here", RECIPE)
     gate.set()
     assert ended(job).state == "stopped"

@@ -1,0 +1,156 @@
+"""The screen's ledger: the limit, what is spent and left, every release, export and import."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from dppca_core import accounting
+from dppca_core.ledger import Account, Ledger, Limit
+from dppca_core.tables import Raw, neutral
+from dppca_core.types import NEIGHBOURS
+from pages.shared import choices, text
+from pages.shared.choices import Settings
+from pages.shared.own import session, words
+
+
+def opened(raw: Raw) -> tuple[Ledger, Account | None]:
+    """The ledger of this table's content; no account where it cannot be read, which is then said."""
+    ledger = session.ledger(raw)
+    try:
+        return ledger, ledger.account()
+    except ValueError as reason:
+        st.error(f"{words.refusal(str(reason))} Until then nothing can be released.")
+    except OSError as reason:
+        st.error(f"The ledger cannot be read ({reason.strerror}), so nothing can be released.")
+    return ledger, None
+
+
+def ask_limit(ledger: Ledger, settings: Settings) -> None:
+    """What all releases on this table together may cost: asked once, before the first."""
+    plain = settings["view"] == "board"
+    st.markdown("**First, your limit:** what all releases on this table together may cost, for good.")
+    with st.form("own limit", border=True):
+        left, middle, right = st.columns(3, vertical_alignment="bottom")
+        most = left.number_input(
+            "Privacy loss in total" if plain else "ε in total",
+            0.001,
+            100.0,
+            1.0,
+            key="own limit eps",
+            format="%.4g",
+        )
+        chance = choices.CHOICES["own.delta"]
+        delta = middle.selectbox(
+            chance.name(plain),
+            chance.options,
+            chance.options.index(chance.default),
+            key="own limit delta",
+            format_func=chance.text,
+            help="It stays. Keep it well below one in the number of patients.",
+        )
+        pairs = choices.CHOICES["neighbours"]
+        neighbours = right.selectbox(
+            pairs.name(plain),
+            NEIGHBOURS,
+            key="own limit neighbours",
+            format_func=pairs.text,
+            help="It stays.",
+        )
+        if st.form_submit_button("Set this limit"):
+            _set_limit(ledger, Limit(float(most), float(delta), str(neighbours)))
+
+
+def _set_limit(ledger: Ledger, limit: Limit) -> None:
+    try:
+        ledger.set_limit(limit)
+    except ValueError as reason:
+        st.error(words.refusal(str(reason)))
+    except OSError as reason:
+        st.error(f"The ledger could not be written ({reason.strerror}): no limit was set.")
+    else:
+        st.rerun()
+
+
+def show(raw: Raw, ledger: Ledger, account: Account, settings: Settings) -> None:
+    """What is spent and left, and what it was spent on."""
+    plain = settings["view"] == "board"
+    limit = account.limit
+    if limit is not None:
+        spent = words.total(account)
+        share = min(spent.epsilon / limit.epsilon, 1.0)
+        st.progress(share, words.left(account, plain))
+        if not plain:
+            st.caption(
+                f"By privacy loss distributions (dp-accounting) ε = {text.number(round(spent.epsilon, 4))} "
+                f"at δ = {text.number(limit.delta)}; by simple composition, adding up, ε = "
+                f"{text.short(spent.simple)}. Neighbours: "
+                f"{choices.CHOICES['neighbours'].text(limit.neighbours)}."
+            )
+    if account.entries:
+        st.dataframe(_releases(account, plain), hide_index=True, height="content")
+    else:
+        st.caption("Nothing was released on this table.")
+    _where()
+    _exchange(raw, ledger, account)
+    if limit is not None:
+        _change_limit(ledger, limit, plain)
+
+
+def _releases(account: Account, plain: bool) -> pd.DataFrame:
+    """One row a release, with what it costs alone."""
+    rows = []
+    for entry in account.entries:
+        alone = accounting.epsilon_of(entry.events, account.limit.delta) if account.limit else math.nan
+        rows.append((entry.at[:19].replace("T", " "), neutral(entry.title), text.short(alone)))
+    return pd.DataFrame(rows, columns=["when (UTC)", "what", "privacy loss alone" if plain else "ε alone"])
+
+
+def _where() -> None:
+    if session.folder() is None:
+        st.warning(
+            "This ledger is in this session only and is lost when the page is closed or reloaded: export it. "
+            f"A server that is started with {session.LEDGER_DIR} set to a folder keeps it there."
+        )
+    else:
+        st.caption(
+            "The ledger is on this server's disk, under a key that follows from the table's content: the "
+            "same table under another name finds it. It holds what was released and no cell of the table."
+        )
+
+
+def _exchange(raw: Raw, ledger: Ledger, account: Account) -> None:
+    with st.expander("Export or import the ledger"):
+        if account.limit is not None or account.entries:
+            st.download_button(
+                "Export it (JSON lines)",
+                ledger.export,
+                "ledger.jsonl",
+                "application/jsonl",
+                on_click="ignore",
+            )
+        st.caption("What another ledger of this very table holds is added; what both hold counts once.")
+        upload = st.file_uploader(
+            "A ledger of this table", type=["jsonl", "json"], key=f"own import {raw.key[:8]}"
+        )
+        if upload is not None and st.button("Add its releases to this ledger"):
+            try:
+                ledger.take_in(upload.getvalue().decode("utf-8"))
+            except UnicodeDecodeError:
+                st.error("Nothing was taken over: the file is no ledger.")
+            except ValueError as reason:
+                st.error(f"Nothing was taken over: {words.literal(str(reason))}.")
+            except OSError as reason:
+                st.error(f"The ledger could not be written ({reason.strerror}).")
+            else:
+                st.rerun()
+
+
+def _change_limit(ledger: Ledger, limit: Limit, plain: bool) -> None:
+    with st.expander("Change the limit"), st.form("own new limit", border=False):
+        label = "Privacy loss in total" if plain else "ε in total"
+        most = st.number_input(label, 0.001, 100.0, float(limit.epsilon), format="%.4g", key="own new eps")
+        if st.form_submit_button("Change it"):
+            _set_limit(ledger, Limit(float(most), limit.delta, limit.neighbours))

@@ -1,0 +1,244 @@
+"""The screen's first part: a table, its public dictionary, and its hospitals."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dppca_core import tables
+from dppca_core.tables import Schema, examples
+from pages.shared import controls
+from pages.shared.choices import Settings
+from pages.shared.own import draft, session, table, words
+from pages.shared.own.session import Own
+from pages.shared.own.table import Prepared
+
+_UNREADABLE = "The file cannot be read as a table."
+_AT_RANDOM = "at random"
+
+
+def show(settings: Settings) -> Prepared | None:
+    """Bring a table and say what is public about it; what a release would be of, once all is said."""
+    own = session.own()
+    _choose_file(own, settings)
+    if own.raw is None:
+        return None
+    left, right = st.columns([5, 1], vertical_alignment="center")
+    left.markdown(words.brought(own.raw))
+    right.button(
+        "Forget it", on_click=own.forget, help="The rows leave this session's memory.", width="stretch"
+    )
+    _choose_columns(own)
+    if not own.chosen:
+        st.info("Choose the columns that count, or open a data dictionary.")
+        _dictionary(own, None)
+        return None
+    _edit(own)
+    typed = {name: own.lines[name] for name in own.chosen}
+    schema, said = _schema(typed, own.bound)
+    _dictionary(own, schema)
+    _public_choices(own, schema)
+    lacking = draft.lacking(typed)
+    if lacking:
+        st.info(words.literal(lacking))
+        return None
+    if schema is None:
+        st.error(words.refusal(said))
+        return None
+    found = _prepared(own, schema, settings["own.N"])
+    if isinstance(found, str):
+        st.error(words.refusal(found))
+        return None
+    _facts(found, settings)
+    return found
+
+
+def _choose_file(own: Own, settings: Settings) -> None:
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        upload = st.file_uploader(
+            "A table with one row a patient, its first line naming the columns",
+            type=["csv", "tsv", "txt", "parquet"],
+            key="own file",
+            help="It stays in this session's memory: no disk, no log, no other visitor.",
+        )
+    with right:
+        controls.choose("own.encoding")
+        for name in examples.names():
+            title = name.replace("_", " ")
+            st.button(
+                f"Take the {title} table as if it were yours",
+                on_click=_take_example,
+                args=(own, name),
+                width="stretch",
+            )
+    if upload is None:
+        own.files.pop("table", None)
+        own.said = ""
+    elif own.is_new("table", f"{upload.file_id} {settings['own.encoding']}"):
+        with st.spinner("Reading"):
+            try:
+                own.bring(tables.read(upload, upload.name, settings["own.encoding"]))
+            except ValueError as reason:
+                own.said = str(reason)
+            except Exception:  # the text of any other error may hold a cell, and would go to the log
+                own.said = _UNREADABLE
+    if own.said:
+        kept = " The table that was here before still is." if own.raw else ""
+        st.error(words.refusal(own.said) + kept)
+
+
+def _take_example(own: Own, name: str) -> None:
+    raw, schema = examples.example(name)
+    own.bring(raw)
+    _take_lines(own, {column.name: draft.of_column(column) for column in schema.columns}, schema.bound)
+
+
+def _take_lines(own: Own, lines: dict[str, draft.Line], bound: float | None) -> None:
+    own.lines |= lines
+    own.chosen, own.bound = tuple(lines), bound or None
+    own.generation += 1
+    own.by = None if own.by in own.chosen else own.by
+
+
+def _choose_columns(own: Own) -> None:
+    raw, key = own.raw, f"own columns {own.generation}"
+    assert raw is not None
+    if key not in st.session_state:
+        st.session_state[key] = list(own.chosen)
+    marks = {"text": " (words)", "date": " (dates)"}
+    chosen = st.multiselect(
+        "Columns that count",
+        raw.columns,
+        key=key,
+        format_func=lambda name: name + marks.get(raw.kinds[name], ""),
+        placeholder="choose columns",
+    )
+    own.chosen = tuple(chosen)
+    for name in chosen:
+        own.lines.setdefault(name, draft.first(raw.kinds[name]))
+
+
+def _edit(own: Own) -> None:
+    """The editor keeps what is typed as changes to the lines that it began with: these must stay the same."""
+    key = f"own lines {own.generation} {hash(own.chosen)}"
+    if key not in st.session_state or set(own.base) != set(own.chosen):
+        own.base = {name: own.lines[name] for name in own.chosen}
+    column = st.column_config
+    typed = st.data_editor(
+        draft.frame(own.base),
+        key=key,
+        hide_index=True,
+        disabled=["column"],
+        column_config={
+            "column": column.TextColumn("column", pinned=True),
+            "kind": column.SelectboxColumn("kind", options=list(draft.KINDS), required=True),
+            "low": column.NumberColumn(
+                "lowest", help="What the code book or physiology allows, not the lowest patient."
+            ),
+            "high": column.NumberColumn(
+                "highest", help="What the code book or physiology allows, not the highest patient."
+            ),
+            "categories": column.TextColumn(
+                "categories",
+                width="medium",
+                help="Of a category, separated by commas: every answer there may be.",
+            ),
+            "missing": column.TextColumn(
+                "if missing",
+                help="Blank: the patient is left out. Else what is filled in; 'none' of them.",
+            ),
+        },
+    )
+    own.lines |= draft.of_frame(typed)
+    st.caption(
+        "Ranges and categories come from a code book or from physiology. Taken from the rows, they would "
+        "publish the lowest and the highest patient."
+    )
+
+
+def _schema(typed: dict[str, draft.Line], bound: float | None) -> tuple[Schema | None, str]:
+    try:
+        return draft.schema(typed, bound), ""
+    except ValueError as reason:
+        return None, str(reason)
+
+
+def _dictionary(own: Own, schema: Schema | None) -> None:
+    with st.expander("Open or save this as a data dictionary"):
+        upload = st.file_uploader("A data dictionary (JSON)", type=["json"], key="own dictionary")
+        if upload is None:
+            own.files.pop("dictionary", None)
+        elif own.raw is not None and own.is_new("dictionary", upload.file_id):
+            try:
+                lines, bound, said = draft.taken(upload.getvalue(), own.raw)
+            except ValueError as reason:
+                st.error(words.refusal(str(reason)))
+            else:
+                _take_lines(own, lines, bound)
+                st.toast(words.literal(said or "The dictionary was taken over."))
+                st.rerun()
+        if schema is not None:
+            st.download_button(
+                "Save the dictionary",
+                schema.to_json(),
+                "dictionary.json",
+                "application/json",
+                on_click="ignore",
+            )
+
+
+def _public_choices(own: Own, schema: Schema | None) -> None:
+    left, middle, right = st.columns(3, vertical_alignment="bottom")
+    key = f"own bound {own.generation}"
+    if key not in st.session_state:
+        st.session_state[key] = own.bound
+    usual = "" if schema is None else f"{schema.default_bound:.4g}"
+    with left:
+        own.bound = st.number_input(
+            "Public row bound B, in encoded units",
+            min_value=1e-9,
+            key=key,
+            format="%.4g",
+            placeholder=f"default {usual}",
+            help="Blank: the default, which follows from the dictionary alone.",
+        )
+    assert own.raw is not None
+    free = [_AT_RANDOM, *(name for name in own.raw.columns if name not in own.chosen)]
+    key = f"own by {own.generation} {hash(own.chosen)}"
+    if key not in st.session_state:
+        st.session_state[key] = free.index(own.by) if own.by in free else 0
+    with middle:
+        dealt = st.selectbox(
+            "Patients are dealt to hospitals", range(len(free)), key=key, format_func=free.__getitem__
+        )
+    own.by = free[dealt] if dealt else None
+    with right:
+        if own.by is None:
+            controls.choose("own.N")
+
+
+def _prepared(own: Own, schema: Schema, hospitals: int) -> Prepared | str:
+    """Encoded once for each dictionary; a sentence where the table does not fit it."""
+    assert own.raw is not None
+    of = (schema, own.by, hospitals if own.by is None else None)
+    if own.prepared is None or own.prepared[0] != of:
+        own.measured.clear()
+        found: Prepared | str
+        try:
+            found = table.prepare(own.raw, schema, own.by, hospitals)
+        except ValueError as reason:
+            found = str(reason)
+        except Exception:  # the text of any other error may hold a cell, and would go to the log
+            found = "The table does not fit its dictionary."
+        own.prepared = of, found
+    return own.prepared[1]
+
+
+def _facts(found: Prepared, settings: Settings) -> None:
+    plain = settings["view"] == "board"
+    st.success(words.ready(found, plain))
+    st.caption(f"{words.bound(found, plain)} {words.public_number(found)}")
+    if settings["own.shown"]:
+        with st.container(border=True):
+            st.markdown(words.NOT_PRIVATE)
+            st.markdown("\n".join(f"- {line}" for line in words.of_owner(found)))

@@ -1,0 +1,143 @@
+"""A release, and beside it what only the owner may see -> figures as plain dictionaries. No Streamlit."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dppca_core.types import Array
+from pages.shared import style
+from pages.shared.charts import Trace, axis, rounded
+
+MOST_ROWS = 30
+_DIVERGING = [[0, "#2166ac"], [0.5, "rgba(128,140,150,0.08)"], [1, "#b2182b"]]
+_LABELS = ("dps_pca", "analyze_gauss", "analyze_gauss_sparse", "ppca", "cape", "ldp_pca", "sparse_pca", "pca")
+_MOST_NAME = 28
+RELEASED, PLAIN = style.look("dps_pca"), style.look("pca")
+
+
+def shown(name: str) -> str:
+    """A column's name as a chart shows it: Plotly reads markup in texts."""
+    short = name if len(name) <= _MOST_NAME else name[: _MOST_NAME - 1] + "…"
+    return html.escape(short, quote=False)
+
+
+def heaviest(basis: Array, most: int = MOST_ROWS) -> Array:
+    """Places of the features with the largest loadings, heaviest first; those with none are left out."""
+    weight = np.linalg.norm(basis, axis=1)
+    places: Array = np.argsort(-weight, kind="stable")[: int(min(most, np.count_nonzero(weight)))]
+    return places
+
+
+def loadings(features: Sequence[str], basis: Array) -> dict[str, Any]:
+    """Heat map of a release's loadings, (d, k), heaviest features first."""
+    places = heaviest(basis)
+    peak = float(np.abs(basis).max())
+    trace = {
+        "type": "heatmap",
+        "x": [f"{j + 1}" for j in range(basis.shape[1])],
+        "y": list(range(len(places))),
+        "z": [rounded(row) for row in basis[places]],
+        "colorscale": _DIVERGING,
+        "zmin": -peak,
+        "zmax": peak,
+        "colorbar": {"title": {"text": "loading"}, "thickness": 12},
+        "hovertemplate": "component %{x}, %{text}: %{z}<extra></extra>",
+        "text": [[shown(features[int(place)])] * basis.shape[1] for place in places],
+    }
+    layout = {
+        "xaxis": axis("component", type="category"),
+        "yaxis": axis("", autorange="reversed", tickvals=trace["y"])
+        | {"ticktext": [shown(features[int(place)]) for place in places]},
+        "height": 120 + 19 * len(places),
+        "margin": {"l": 190, "r": 10, "t": 10, "b": 48},
+        "meta": {"titles": (), "narrow": {"margin": {"l": 130, "r": 10, "t": 10, "b": 48}}},
+    }
+    return {"data": [trace], "layout": layout, "frames": []}
+
+
+def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace, height: int = 400) -> dict[str, Any]:
+    return {
+        "data": traces,
+        "layout": {
+            "xaxis": xaxis,
+            "yaxis": yaxis,
+            "height": height,
+            "margin": {"l": 66, "r": 12, "t": 10, "b": 50},
+            "legend": {"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
+            "showlegend": True,
+            "hovermode": "closest",
+            "meta": {"titles": ()},
+        },
+        "frames": [],
+    }
+
+
+def scree(values: Array, released: Array | None, most: int = 30) -> dict[str, Any]:
+    """Eigenvalues of the clipped second moment, and those that a release paid for."""
+    count = min(most, len(values))
+
+    def dots(name: str, look: style.Look, drawn: Array) -> Trace:
+        return {
+            "name": name,
+            "type": "scatter",
+            "mode": "lines+markers",
+            "x": list(range(1, len(drawn) + 1)),
+            "y": rounded(drawn),
+            "line": {"color": look.colour, "dash": look.dash},
+            "marker": {"symbol": look.symbol, "size": 8, "color": look.colour},
+        }
+
+    traces = [dots("without privacy (not private)", PLAIN, values[:count])]
+    if released is not None:
+        traces.append(dots("released", RELEASED, released))
+    xaxis = axis("component", dtick=max(1, count // 10), range=[0.5, count + 0.5])
+    return _figure(traces, xaxis, axis("eigenvalue (share of B²)", rangemode="tozero"), 340)
+
+
+def biplot(
+    points: Array, labels: Sequence[str], features: Sequence[str], basis: Array, arrows: int = 8
+) -> dict[str, Any]:
+    """Patients along two released components, (m, 2), coloured by label, and the heaviest loadings as arrows.
+
+    Not private: every dot is a patient.
+    """
+    order = [str(name) for name in dict.fromkeys(sorted(labels))]
+    which = np.array(labels)
+    traces: list[Trace] = []
+    for i, name in enumerate(order):
+        look, mine = style.look(_LABELS[i % len(_LABELS)]), points[which == name]
+        traces.append(
+            {
+                "name": shown(name),
+                "type": "scatter",
+                "mode": "markers",
+                "x": rounded(mine[:, 0]),
+                "y": rounded(mine[:, 1]),
+                "marker": {"symbol": look.symbol, "size": 6, "color": look.colour, "opacity": 0.6},
+                "hoverinfo": "skip",
+            }
+        )
+    reach = float(np.abs(points).max(initial=1e-9)) / float(np.abs(basis).max())
+    for place in heaviest(basis, arrows):
+        x, y = reach * basis[int(place)]
+        side = "right" if x >= 0 else "left"
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines+text",
+                "x": rounded([0, x]),
+                "y": rounded([0, y]),
+                "text": ["", shown(features[int(place)])],
+                "textposition": f"middle {side}",
+                "textfont": {"size": 10},
+                "line": {"color": style.GUESS, "width": 1.5},
+                "showlegend": False,
+                "hoverinfo": "skip",
+            }
+        )
+    xaxis, yaxis = (axis(f"along released component {j} (share of B)") for j in (1, 2))
+    return _figure(traces, xaxis, yaxis, 520)

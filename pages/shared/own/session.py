@@ -1,0 +1,102 @@
+"""What one visitor has brought and released: in the memory of this session, and nowhere else.
+
+Nothing here is given to a cache, a log, a link or a file; only a ledger may be on disk, and holds no cell.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dppca_core.ledger import DiskLedger, Ledger, SessionLedger
+from dppca_core.private_release import Released
+from dppca_core.tables import Raw, Schema
+from pages.shared.own.draft import Line
+from pages.shared.own.order import Order
+from pages.shared.own.table import Prepared
+
+LEDGER_DIR = "DPPCA_LEDGER_DIR"
+_KEY = "own table"
+
+
+@dataclass(frozen=True)
+class Made:
+    """One confirmed order, and of what: the table's name and key, and its dictionary."""
+
+    name: str
+    key: str
+    schema: Schema
+    order: Order[Released]
+
+
+@dataclass
+class Own:
+    """raw: the table. lines, bound: its dictionary as typed, which a new table of the same columns keeps.
+
+    said: why the last file was not taken. files: uploads that were looked at, by place. base: the lines that
+    the editor of this generation began with. by: the column that names the hospitals. prepared: the last one,
+    and of what. asked: an order to be confirmed. made: those that were, oldest first. measured: what only the
+    owner may see of this table, by what was asked.
+    """
+
+    raw: Raw | None = None
+    said: str = ""
+    files: dict[str, str] = field(default_factory=dict)
+    lines: dict[str, Line] = field(default_factory=dict)
+    base: dict[str, Line] = field(default_factory=dict)
+    chosen: tuple[str, ...] = ()
+    bound: float | None = None
+    by: str | None = None
+    generation: int = 0
+    prepared: tuple[object, Prepared | str] | None = None
+    ledgers: dict[str, SessionLedger] = field(default_factory=dict)
+    asked: Order[Released] | None = None
+    made: list[Made] = field(default_factory=list)
+    measured: dict[object, Any] = field(default_factory=dict)
+
+    def bring(self, raw: Raw) -> None:
+        """Another table. What was typed for columns of the same names stays."""
+        self._let_go()
+        self.raw, self.said = raw, ""
+        self.chosen = tuple(name for name in self.chosen if name in raw.columns)
+        self.by = self.by if self.by in raw.columns else None
+        self.generation += 1
+
+    def forget(self) -> None:
+        """The table, and all that was computed of it but what was released."""
+        self._let_go()
+        self.raw = None
+
+    def _let_go(self) -> None:
+        self.prepared = self.asked = None
+        self.measured.clear()
+
+    def is_new(self, place: str, file_id: str) -> bool:
+        """Whether this upload was not looked at in an earlier run; notes that it is now."""
+        known = self.files.get(place)
+        self.files[place] = file_id
+        return known != file_id
+
+
+def own() -> Own:
+    """This session's."""
+    found: Own = st.session_state.setdefault(_KEY, Own())
+    return found
+
+
+def folder() -> Path | None:
+    """Where ledgers are on disk; None for the session only."""
+    named = os.environ.get(LEDGER_DIR, "")
+    return Path(named) if named else None
+
+
+def ledger(raw: Raw) -> Ledger:
+    """The ledger of this table's content, under whatever name it came."""
+    where = folder()
+    if where is not None:
+        return DiskLedger(where, raw.key)
+    return own().ledgers.setdefault(raw.key, SessionLedger())

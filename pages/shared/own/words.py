@@ -1,0 +1,212 @@
+"""Sentences of the page on a person's own table. No Streamlit here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import pandas as pd
+
+from dppca_core import composition
+from dppca_core.ledger import Account
+from dppca_core.methods import METHODS
+from dppca_core.private_release import HARDENED, Released, Request
+from dppca_core.tables import OwnerOnly, Raw
+from dppca_core.types import Event
+from pages.shared import text
+from pages.shared.own.order import Order
+from pages.shared.own.table import Prepared
+
+NOT_PRIVATE = ":red-badge[not private] Only you may see this: it is computed from the patients' rows."
+_MARKUP = re.compile(r"([\\`*_\[\]<>$~|#]|:(?=\w))")
+
+
+def literal(said: str) -> str:
+    """A text in which names that people chose are not read as Markdown."""
+    return _MARKUP.sub(r"\\\1", said)
+
+
+def refusal(reason: str) -> str:
+    """Why something was refused, as one sentence."""
+    said = literal(reason)
+    return f"{said[:1].upper()}{said[1:]}{'' if said.endswith(('.', '?')) else '.'}"
+
+
+def brought(raw: Raw) -> str:
+    """What was brought, in one line."""
+    said = f"**{literal(raw.name)}** ({raw.form}): {raw.n:,} rows, {len(raw.columns):,} named columns."
+    if raw.unnamed:
+        places = ", ".join(str(place) for place in raw.unnamed[:3])
+        said += f" Column {places} has no name and is left out."
+    return said
+
+
+def ready(own: Prepared, plain: bool) -> str:
+    """What a release would be of."""
+    measured = text.count(own.d, "measurement", "measurements") if plain else f"d = {own.d:,} features"
+    sizes = sorted(len(group) for group in own.groups)
+    each = f"{sizes[0]:,}" if sizes[0] == sizes[-1] else f"{sizes[0]:,} to {sizes[-1]:,}"
+    hospitals = text.count(len(sizes), "hospital", "hospitals")
+    n, many = ("", "") if plain else ("n = ", "N = ")
+    return f"**Ready:** {n}{own.n:,} patients in {many}{hospitals} ({each} each), {measured}."
+
+
+def public_number(own: Prepared) -> str:
+    """What counts as public beside the dictionary."""
+    said = "The number of patients, and of each hospital's, counts as public and is part of every release."
+    if any(column.fill is None for column in own.schema.columns):
+        said += (
+            " Patients with a missing cell are left out, which changes that number: fill the cells in, and "
+            "it says nothing."
+        )
+    return said
+
+
+def bound(own: Prepared, plain: bool) -> str:
+    """What the row bound is."""
+    size = f"{own.schema.bound:.4g}"
+    if plain:
+        return (
+            f"No patient counts for more than a length of {size}: longer rows are shortened to it, and the "
+            "noise hides a row of that length. Smaller is less noise and more shortening."
+        )
+    return (
+        f"Every row is clipped to norm B = {size}, and noise is proportional to B². Without a number of your "
+        "own, B is the root mean square norm of rows spread evenly over the ranges; no row is longer than "
+        f" {own.schema.longest:.4g}."
+    )
+
+
+def of_owner(own: Prepared) -> list[str]:
+    """Counts of rows and cells: not private."""
+    counts: OwnerOnly = own.encoded.owner
+    said = [
+        f"{counts.rows:,} rows were read, {counts.dropped:,} left out for a missing cell, "
+        f"{counts.filled:,} missing cells filled in.",
+        f"{text.percent(counts.clipped_share)} of the patients used are longer than the bound and shortened.",
+    ]
+    names = [column.name for column in own.schema.columns]
+    far = sorted(zip(counts.outside, names, strict=True), reverse=True)
+    listed = [f"{literal(name)} {count:,}" for count, name in far[:5] if count]
+    if listed:
+        said.append(f"Cells outside their range or categories: {', '.join(listed)}.")
+    constant = [literal(name) for name in own.raw.constant if name in names]
+    if constant:
+        said.append(f"The same for every patient, so it says nothing: {', '.join(constant[:5])}.")
+    return said
+
+
+_composed = lru_cache(maxsize=256)(composition.total)  # of noise multipliers: nothing of a table
+
+
+def total(account: Account, more: tuple[Event, ...] = ()) -> composition.Total:
+    """What the releases so far cost at the limit's delta, with `more` events."""
+    assert account.limit is not None
+    return _composed((*account.events, *more), account.limit.delta)
+
+
+def privacy(epsilon: float, plain: bool) -> str:
+    """An epsilon as the reader knows it."""
+    return f"privacy loss {text.short(epsilon)}" if plain else f"ε = {text.short(epsilon)}"
+
+
+def price(request: Request, account: Account, plain: bool) -> str:
+    """What a release will cost and what is left, before it is made."""
+    assert account.limit is not None
+    most, now = account.limit.epsilon, total(account).epsilon
+    after = total(account, request.events).epsilon
+    left = max(most - after, 0.0)
+    kind = METHODS[request.method].title
+    own = f"a release by {kind} with {privacy(request.budget.epsilon, plain)}"
+    if after > most * (1 + 1e-9):
+        return (
+            f"{own[0].upper()}{own[1:]} would bring the total to {privacy(after, plain)}, beyond the limit "
+            f"{text.number(most)}: ask for less."
+        )
+    return (
+        f"{own[0].upper()}{own[1:]} brings what is spent from {text.short(now)} to {text.short(after)} of "
+        f"your limit {text.number(most)}, and leaves {text.short(left)}."
+    )
+
+
+def confirm(request: Request, own: Prepared, account: Account, plain: bool) -> str:
+    """What the person confirms."""
+    what = text.count(request.k, "direction", "directions") if plain else f"k = {request.k} components"
+    once = "It cannot be taken back: what is spent stays spent, also if you stop it or close the page."
+    return (
+        f"**Release {what} of {own.n:,} patients?** {price(request, account, plain)} {once} The noise is "
+        "drawn once, and anybody may see the result."
+    )
+
+
+def over(request: Request, account: Account) -> bool:
+    """Whether it would go beyond the limit."""
+    assert account.limit is not None
+    return total(account, request.events).epsilon > account.limit.epsilon * (1 + 1e-9)
+
+
+def ended(order: Order[Any]) -> str:
+    """Why an order has no result."""
+    return {
+        "stopped": "Stopped: it is on the ledger and paid for, and nothing of it was shown.",
+        "refused": f"Nothing was released: {refusal(order.said)}",
+        "unwritten": f"Nothing was released: the ledger could not be written ({order.said}).",
+        "failed": f"Nothing was released: the program failed ({order.said}). The ledger says what is paid.",
+    }[order.state]
+
+
+def hardening(method: str, plain: bool) -> str:
+    """Which noise it will be."""
+    if method in HARDENED:
+        if plain:
+            return "Its noise is drawn by a vetted library and is exact."
+        return "Noise: OpenDP's discrete Gaussian on an exact integer sum. Eigenvalues come with it."
+    if plain:
+        return "Its noise is drawn in ordinary computer arithmetic: **not hardened** against experts."
+    return (
+        "Noise: a Gaussian in floating point, **not hardened**: last digits can tell more than the guarantee "
+        "allows. Eigenvalues are not released."
+    )
+
+
+def try_this(table: bool, prepared: bool, released: bool, settings: Mapping[str, Any]) -> str:
+    """What to do next."""
+    if not table:
+        return "take the breast cancer table as if it were yours, and release its directions."
+    if not prepared:
+        return "type the range of two columns from a code book, and see the table get ready."
+    if not released:
+        return (
+            "move the guesses of the synthetic twin until it looks like your field, find the privacy that it "
+            "needs there, and only then release."
+        )
+    if not settings["own.shown"]:
+        return "turn on what only you may see, and compare the release with the answer without privacy."
+    return "bring the same table again under another name: its ledger is found by its content."
+
+
+def loadings(found: Released, features: Sequence[str]) -> pd.DataFrame:
+    """The components as a table, one row a feature."""
+    columns = {f"component {j + 1}": found.basis[:, j] for j in range(found.basis.shape[1])}
+    return pd.DataFrame({"feature": list(features), **columns})
+
+
+def eigenvalues(found: Released, plain: bool) -> str:
+    """The released eigenvalues, in one line."""
+    assert found.eigenvalues is not None
+    listed = ", ".join(text.short(max(value, 0.0)) for value in found.eigenvalues)
+    what = "Strength of each direction" if plain else "Private eigenvalues of the scaled rows (shares of B²)"
+    return f"{what}: {listed}."
+
+
+def left(account: Account, plain: bool) -> str:
+    """What is spent of the limit and what is left."""
+    assert account.limit is not None
+    most, spent = account.limit.epsilon, total(account).epsilon
+    what = "privacy loss" if plain else "ε"
+    return (
+        f"{text.short(spent)} of the limit {what} = {text.number(most)} is spent, "
+        f"{text.short(max(most - spent, 0.0))} is left"
+    )
