@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import plotly
+from starlette.formparsers import MultiPartParser
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse
 from starlette.routing import Route
@@ -31,6 +32,8 @@ async def healthz(request: Request) -> PlainTextResponse:
 async def plotly_js(request: Request) -> FileResponse:
     return FileResponse(PLOTLY, headers={"Cache-Control": "public, max-age=86400"})
 
+
+MultiPartParser.spool_max_size = 2**31  # an upload stays in memory: beyond 1 MB it would go to a file
 
 ROUTES = [Route("/healthz", healthz), Route("/assets/plotly.min.js", plotly_js)]
 

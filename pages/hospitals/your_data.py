@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.shared import controls
-from pages.shared.own import account, bring, release, twin
+from pages.shared.own import account, bring, origins, owner, release, session, twin, words
 
 st.title("And on ours?")
 st.markdown(
@@ -17,18 +17,26 @@ controls.choose("own.shown")
 
 st.subheader("1 · Your table")
 prepared = bring.show(settings)
-shown = None
+ledger = book = None
 if prepared is not None:
     ledger, book = account.opened(prepared.raw)
     st.subheader("2 · Rehearse on a synthetic twin")
     twin.show(prepared, settings)
-    st.subheader("3 · The release")
+    st.subheader("3 · Release")
     if book is not None and book.limit is None:
         account.ask_limit(ledger, settings)
     elif book is not None:
         release.choose(settings)
-        release.show(prepared, ledger, book, settings)
-    shown = release.results(settings)
+        release.show(prepared, book, settings)
+shown = release.results(settings)
+if prepared is not None:
+    st.subheader("4 · The ledger of this table")
     if book is not None:
-        st.subheader("4 · The ledger of this table")
         account.show(prepared.raw, ledger, book, settings)
+    st.subheader("5 · Only for you")
+    owner.show(prepared, shown, settings)
+own = session.own()
+st.markdown(
+    f"**Try this:** {words.try_this(own.raw is not None, prepared is not None, bool(own.made), settings)}"
+)
+origins.show(prepared, settings)

@@ -82,6 +82,8 @@ def _choose_file(own: Own, settings: Settings) -> None:
                 own.said = str(reason)
             except Exception:  # the text of any other error may hold a cell, and would go to the log
                 own.said = _UNREADABLE
+            else:
+                session.drop(upload.file_id)
     if own.said:
         kept = " The table that was here before still is." if own.raw else ""
         st.error(words.refusal(own.said) + kept)
@@ -105,12 +107,13 @@ def _choose_columns(own: Own) -> None:
     assert raw is not None
     if key not in st.session_state:
         st.session_state[key] = list(own.chosen)
-    marks = {"text": " (words)", "date": " (dates)"}
+    # Widgets keep what they format by: no rows among it.
+    marks, kinds = {"text": " (words)", "date": " (dates)"}, raw.kinds
     chosen = st.multiselect(
         "Columns that count",
         raw.columns,
         key=key,
-        format_func=lambda name: name + marks.get(raw.kinds[name], ""),
+        format_func=lambda name: name + marks.get(kinds[name], ""),
         placeholder="choose columns",
     )
     own.chosen = tuple(chosen)

@@ -98,6 +98,12 @@ def scree(values: Array, released: Array | None, most: int = 30) -> dict[str, An
     return _figure(traces, xaxis, axis("eigenvalue (share of B²)", rangemode="tozero"), 340)
 
 
+def _room(points: Array, tips: Array, room: float) -> list[float]:
+    """A range that holds the points, and the tips with a share of room beyond."""
+    ends = np.concatenate([points, tips * (1 + room)])
+    return [float(ends.min()) * 1.03, float(ends.max()) * 1.03]
+
+
 def biplot(
     points: Array, labels: Sequence[str], features: Sequence[str], basis: Array, arrows: int = 8
 ) -> dict[str, Any]:
@@ -121,7 +127,7 @@ def biplot(
                 "hoverinfo": "skip",
             }
         )
-    reach = float(np.abs(points).max(initial=1e-9)) / float(np.abs(basis).max())
+    reach = 0.8 * float(np.abs(points).max(initial=1e-9)) / float(np.abs(basis).max())
     for place in heaviest(basis, arrows):
         x, y = reach * basis[int(place)]
         side = "right" if x >= 0 else "left"
@@ -139,5 +145,9 @@ def biplot(
                 "hoverinfo": "skip",
             }
         )
-    xaxis, yaxis = (axis(f"along released component {j} (share of B)") for j in (1, 2))
+    tips = reach * basis[heaviest(basis, arrows)]
+    xaxis, yaxis = (
+        axis(f"along released component {j + 1} (share of B)", range=_room(points[:, j], tips[:, j], room))
+        for j, room in ((0, 0.4), (1, 0.08))  # names of features stand beside the arrows' tips
+    )
     return _figure(traces, xaxis, yaxis, 520)

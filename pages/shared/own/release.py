@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from dppca_core import private_release
-from dppca_core.ledger import Account, Ledger, Limit
+from dppca_core.ledger import Account, Limit
 from dppca_core.methods import METHODS
 from dppca_core.private_release import Released, Request
 from dppca_core.tables import safe_csv
@@ -74,7 +74,7 @@ def choose(settings: Settings) -> None:
     st.caption(trust + words.hardening(settings["own.method"], plain))
 
 
-def show(prepared: Prepared, ledger: Ledger, account: Account, settings: Settings) -> None:
+def show(prepared: Prepared, account: Account, settings: Settings) -> None:
     """Price, button, confirmation, progress; then what was released."""
     own, plain = session.own(), settings["view"] == "board"
     assert account.limit is not None
@@ -100,7 +100,7 @@ def show(prepared: Prepared, ledger: Ledger, account: Account, settings: Setting
             key="own release",
             disabled=words.over(request, account),
             on_click=_ask,
-            args=(own, prepared, ledger, request, what),
+            args=(own, request, what),
         )
     else:
         _confirmation(own, own.asked, prepared, words.confirm(request, prepared, account, plain))
@@ -108,7 +108,12 @@ def show(prepared: Prepared, ledger: Ledger, account: Account, settings: Setting
         st.warning(words.ended(own.made[-1].order))
 
 
-def _ask(own: Own, prepared: Prepared, ledger: Ledger, request: Request, what: object) -> None:
+def _ask(own: Own, request: Request, what: object) -> None:
+    """A button's arguments outlive the table, so the rows are not among them."""
+    prepared = own.ready
+    if prepared is None:
+        return
+    ledger = session.ledger(prepared.raw)
     own.asked = Order(
         what,
         lambda progress: private_release.make(
@@ -198,7 +203,7 @@ def _titled(i: int, made: Made) -> str:
 
 def _one(found: Released, features: tuple[str, ...], settings: Settings) -> None:
     plain = settings["view"] == "board"
-    st.markdown(f"**{found.document['guarantee']}** {found.document['noise']}")
+    st.markdown(f"**{words.promise(found, plain)}** {words.hardening(found.document['method'], plain)}")
     frame = words.loadings(found, features)
     live.figure(charts.loadings(features, found.basis), key="own loadings", save="private-components")
     if found.eigenvalues is not None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dppca_core.ledger import DiskLedger, Ledger, SessionLedger
 from dppca_core.private_release import Released
@@ -58,6 +59,12 @@ class Own:
     made: list[Made] = field(default_factory=list)
     measured: dict[object, Any] = field(default_factory=dict)
 
+    @property
+    def ready(self) -> Prepared | None:
+        """The table as it was prepared last, if it fits its dictionary."""
+        found = self.prepared[1] if self.prepared is not None else None
+        return found if isinstance(found, Prepared) else None
+
     def bring(self, raw: Raw) -> None:
         """Another table. What was typed for columns of the same names stays."""
         self._let_go()
@@ -86,6 +93,13 @@ def own() -> Own:
     """This session's."""
     found: Own = st.session_state.setdefault(_KEY, Own())
     return found
+
+
+def drop(file_id: str) -> None:
+    """Let an uploaded file go, once it was read: the server would hold it until the session ends."""
+    context = get_script_run_ctx()
+    if context is not None:
+        context.uploaded_file_mgr.remove_file(context.session_id, file_id)
 
 
 def folder() -> Path | None:

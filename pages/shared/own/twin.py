@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from dppca_core.experiments.live import EPSILONS
-from pages.shared import cached, choices, controls, live, readout, scenes, text
+from pages.shared import cached, choices, controls, live, readout, scenes
 from pages.shared.choices import CHOICES, Settings
 from pages.shared.own.table import Prepared
 
@@ -80,7 +80,7 @@ def show(prepared: Prepared, settings: Settings) -> None:
     said = "Open the explorer with these settings"
     st.link_button(said, f"./?{link}", help="In a new tab: this table stays here.")
     st.caption(
-        f"Invented patients, as many ({text.number(n)}) and with as many measurements ({d:,}) as yours, whose "
+        f"Invented patients, as many ({n:,}) and with as many measurements ({d:,}) as yours, whose "
         "pattern is your guess. No patient of yours has a part in this figure, so it costs nothing."
     )
 

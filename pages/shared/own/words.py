@@ -16,6 +16,7 @@ from dppca_core.private_release import HARDENED, Released, Request
 from dppca_core.tables import OwnerOnly, Raw
 from dppca_core.types import Event
 from pages.shared import text
+from pages.shared.own.diagnostics import Verdict
 from pages.shared.own.order import Order
 from pages.shared.own.table import Prepared
 
@@ -187,6 +188,15 @@ def try_this(table: bool, prepared: bool, released: bool, settings: Mapping[str,
     return "bring the same table again under another name: its ledger is found by its content."
 
 
+def promise(found: Released, plain: bool) -> str:
+    """The guarantee in a sentence: as odds for a board."""
+    budget = found.document["parameters"]["budget"]
+    if plain:
+        return text.odds(budget["epsilon"], budget["delta"], budget["neighbours"])
+    guarantee: str = found.document["guarantee"]
+    return guarantee.replace(f"{budget['delta']:g}", text.number(budget["delta"]))
+
+
 def loadings(found: Released, features: Sequence[str]) -> pd.DataFrame:
     """The components as a table, one row a feature."""
     columns = {f"component {j + 1}": found.basis[:, j] for j in range(found.basis.shape[1])}
@@ -210,3 +220,29 @@ def left(account: Account, plain: bool) -> str:
         f"{text.short(spent)} of the limit {what} = {text.number(most)} is spent, "
         f"{text.short(max(most - spent, 0.0))} is left"
     )
+
+
+def verdict(found: Verdict, k: int, plain: bool) -> str:
+    """How good a release is, in one sentence; not private."""
+    directions = text.count(k, "direction", "directions")
+    share = text.percent(found.energy)
+    error = f"error {text.error(found.error)}"
+    if not plain:
+        error = f"‖sin Θ‖ = {text.error(found.error)}"
+    said = f"Against PCA without privacy of the same rows: {error}, where guessing has "
+    said += f"{text.short(found.guess)}; it captures {share} of what the best {directions} hold."
+    if found.error > 0.9 * found.guess:
+        said += (
+            " **It is hardly better than a guess:** ask for fewer directions or measurements, or pay more."
+        )
+    return said
+
+
+def worth(scores: pd.DataFrame) -> str:
+    """What privacy costs a classifier, in one sentence."""
+    released, plain, _, guess = scores["right"]
+    if plain <= guess + 0.01:
+        return "So few components do not tell it, with or without privacy."
+    kept = max(released - guess, 0.0) / (plain - guess)
+    share = text.percent(min(kept, 1.0))
+    return f"Of what as many components gain over guessing, the released ones keep {share}."

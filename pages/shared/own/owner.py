@@ -1,0 +1,106 @@
+"""The screen's last part: what only the owner may see of a release. One switch hides it all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import pandas as pd
+import streamlit as st
+
+from dppca_core.private_release import Released
+from pages.shared import live
+from pages.shared.choices import Settings
+from pages.shared.own import charts, diagnostics, session, words
+from pages.shared.own.session import Made
+from pages.shared.own.table import Prepared
+
+Value = TypeVar("Value")
+
+
+def show(prepared: Prepared, made: Made | None, settings: Settings) -> None:
+    """The release that is shown above, against the answer without privacy."""
+    if not settings["own.shown"]:
+        st.caption("Hidden: the switch at the top shows it.")
+        return
+    st.markdown(words.NOT_PRIVATE)
+    if made is None or made.order.made is None:
+        st.caption("After a release: how far it is from the answer without privacy.")
+        return
+    if made.key != prepared.raw.key or made.schema != prepared.schema:
+        st.caption("The release shown above is of another table, or of other columns.")
+        return
+    released, plain = made.order.made, settings["view"] == "board"
+    found = _once("truth", lambda: diagnostics.truth(prepared))
+    verdict = diagnostics.verdict(found, released.basis)
+    st.markdown(words.verdict(verdict, released.basis.shape[1], plain))
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        st.markdown("**Strength of every direction**" if plain else "**Scree**")
+        drawn = charts.scree(found.eigenvalues, released.eigenvalues)
+        live.figure(drawn, key="own scree", save="not-private-scree")
+    with right:
+        st.markdown("**Your patients along the released directions**" if plain else "**Biplot**")
+        label = _label(prepared)
+        _scatter(prepared, released, label)
+    if label is not None:
+        _downstream(prepared, made, released, label)
+
+
+def _once(of: object, compute: Callable[[], Value]) -> Value:
+    """Computed once for this table and dictionary, in this session's memory."""
+    known = session.own().measured
+    if of not in known:
+        known[of] = compute()
+    kept: Value = known[of]
+    return kept
+
+
+def _label(prepared: Prepared) -> str | None:
+    names = _once("labels", lambda: diagnostics.label_columns(prepared))
+    if not names:
+        st.caption("A column with two to ten values, not among the features, could colour the patients.")
+        return None
+    place = st.selectbox(
+        "Colour by", range(len(names) + 1), 1, key="own label", format_func=["no column", *names].__getitem__
+    )
+    return names[place - 1] if place else None
+
+
+def _scatter(prepared: Prepared, released: Released, label: str | None) -> None:
+    basis = released.basis[:, :2]
+    if basis.shape[1] < 2:
+        st.caption("One direction alone has no picture of this kind.")
+        return
+    places, said = diagnostics.some(*diagnostics.labels(prepared, label), diagnostics.MOST_POINTS)
+    said = said if label else ["patients"] * len(said)
+    points = prepared.rows[places] @ basis
+    drawn = charts.biplot(points, said, prepared.schema.features, basis)
+    live.figure(drawn, key="own biplot", save="not-private-biplot")
+    if len(places) < prepared.n:
+        st.caption(f"{len(places):,} of {prepared.n:,} patients are drawn.")
+
+
+def _downstream(prepared: Prepared, made: Made, released: Released, label: str) -> None:
+    st.markdown("**Use: telling the label from few numbers**")
+    key = ("downstream", made.order.number, label)
+    known = session.own().measured
+    if key not in known:
+        if not st.button("Measure it by cross-validation", key="own downstream"):
+            return
+        with st.spinner("Measuring"):
+            try:
+                known[key] = diagnostics.downstream(prepared, label, released.basis)
+            except ValueError as reason:
+                st.info(words.refusal(str(reason)))
+                return
+        st.rerun()
+    scores: pd.DataFrame = known[key]
+    shares = {name: st.column_config.NumberColumn(format="percent") for name in scores.columns[1:]}
+    st.dataframe(scores, hide_index=True, height="content", column_config=shares)
+    used = min(prepared.n, diagnostics.MOST_ROWS)
+    st.caption(
+        f"Share of patients whose {words.literal(label)} logistic regression gets right, in cross-validation "
+        f"over {used:,} patients; the released components were found on all of them. "
+        f"{words.worth(scores)}"
+    )

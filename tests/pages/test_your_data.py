@@ -1,0 +1,502 @@
+"""A table of one's own on the screen: typed, rehearsed, released once, counted, kept to one session."""
+
+import errno
+import gc
+import io
+import json
+import threading
+import weakref
+
+import numpy as np
+import pandas as pd
+import pytest
+from starlette.datastructures import Headers
+from starlette.formparsers import MultiPartParser
+
+from dppca_core import hardened, journal, private_release, sin_theta
+from dppca_core.ledger import DiskLedger
+from dppca_core.tables import Column, Schema, content_key
+from pages.shared import choices
+from pages.shared.own import diagnostics, session
+from pages.shared.own.order import Order
+
+PAGE = "hospitals/your_data.py"
+CANARY = "Zanzibar-7731"
+NUMBER = 61.62636465
+ROWS = 120
+
+
+def patients(seed=0, n=ROWS):
+    rng = np.random.default_rng(seed)
+    age, weight = rng.uniform(20, 90, n).round(1), rng.uniform(45, 120, n).round(1)
+    frame = pd.DataFrame({"age": age, "weight": weight, "pulse": (220 - age + rng.normal(0, 5, n)).round(1)})
+    frame["sex"] = rng.choice(["f", "m"], n)
+    frame["clinic"] = rng.choice(["north", "south"], n)
+    return frame
+
+
+DICTIONARY = Schema(
+    (
+        Column("age", "number", 0, 120, fill=60.0),
+        Column("weight", "number", 30, 200, fill=80.0),
+        Column("pulse", "number", 30, 220),
+    )
+)
+
+
+def csv(frame):
+    return frame.to_csv(index=False).encode()
+
+
+def upload(page, data, name="ours.csv"):
+    page.app.file_uploader(key="own file").set_value((name, data, "text/csv"))
+    page.run()
+
+
+def press(page, start):
+    button = next(one for one in page.app.button if one.label.startswith(start))
+    button.click()
+    page.run()
+
+
+def labels(page):
+    return [button.label for button in page.app.button]
+
+
+def errors(page):
+    return "\n".join(box.value for box in page.app.error)
+
+
+def warnings(page):
+    return "\n".join(box.value for box in page.app.warning)
+
+
+def own(page):
+    return page.app.session_state["own table"]
+
+
+def brought(screen, frame=None, dictionary=DICTIONARY, name="ours.csv", **link):
+    page = screen(PAGE, **link)
+    upload(page, csv(patients() if frame is None else frame), name)
+    page.app.file_uploader(key="own dictionary").set_value(
+        ("dictionary.json", dictionary.to_json().encode(), "application/json")
+    )
+    page.run()
+    return page
+
+
+def limited(screen, **link):
+    page = brought(screen, **link)
+    press(page, "Set this limit")
+    return page
+
+
+def released(screen, **link):
+    page = limited(screen, **link)
+    press(page, "Release")
+    press(page, "Spend")
+    return page
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv(session.LEDGER_DIR, str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def makes(monkeypatch):
+    """How often a release was made."""
+    made, true = [], private_release.make
+
+    def make(*args, **own):
+        made.append(args)
+        return true(*args, **own)
+
+    monkeypatch.setattr(private_release, "make", make)
+    return made
+
+
+# --- a release happens once -----------------------------------------------------------------------------
+
+
+def test_a_release_is_asked_for_priced_confirmed_and_made_once(screen, makes):
+    page = limited(screen)
+    press(page, "Release")
+    assert not makes
+    assert "from 0 to 0.5 of your limit 1, and leaves 0.5" in page.markdown
+    assert "It cannot be taken back" in page.markdown
+    press(page, "Spend")
+    for _ in range(3):
+        page.run()
+    page.move("own.eps", 0.1)
+    page.move("own.k", 1)
+    assert len(makes) == 1
+    (made,) = own(page).made
+    assert made.order.made.hardened
+    assert made.order.made.document["features"] == ["age", "weight", "pulse"]
+    assert "seed" not in json.dumps(made.order.made.document["parameters"])
+    press(page, "Release")
+    press(page, "Spend")
+    assert len(makes) == 2 and len(own(page).made) == 2
+
+
+def test_a_click_on_an_old_confirmation_confirms_nothing(screen, makes):
+    """Moved settings let an order go; its button, still on a slow screen, is not the next order's."""
+    page = limited(screen)
+    press(page, "Release")
+    old = own(page).asked
+    page.move("own.eps", 0.2)
+    assert own(page).asked is None
+    assert not [label for label in labels(page) if label.startswith("Spend")]
+    press(page, "Release")
+    assert own(page).asked is not old
+    assert not makes
+
+
+def test_many_clicks_at_once_make_one_release():
+    """Forty threads confirm one order, and one of them is the first."""
+    calls, gate = [], threading.Barrier(40)
+    order = Order(None, lambda progress: calls.append(progress(1.0)), lambda: True)
+    first = []
+
+    def click():
+        gate.wait()
+        first.append(order.confirm())
+
+    threads = [threading.Thread(target=click) for _ in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    order.wait(10)
+    assert calls == [True] and sum(first) == 1 and order.state == "done"
+
+
+def test_a_stopped_release_is_paid_for_and_not_shown(screen, monkeypatch):
+    begun, go_on = threading.Event(), threading.Event()
+
+    def release(summed, budget, progress):
+        begun.set()
+        go_on.wait(10)
+        if not progress(0.5):
+            raise hardened.StoppedError
+        raise AssertionError("it was not stopped")
+
+    monkeypatch.setattr(hardened, "release", release)
+    monkeypatch.setattr("pages.shared.own.release._FIRST_LOOK_SECONDS", 0.01)
+    page = released(screen)
+    assert begun.wait(10)
+    press(page, "Stop")
+    go_on.set()
+    own(page).made[0].order.wait(10)
+    page.run()
+    assert "paid for, and nothing of it was shown" in warnings(page)
+    assert "0.5 of the limit" in page.app.get("progress")[0].proto.text
+    assert own(page).made[0].order.made is None
+
+
+@pytest.mark.parametrize("method", private_release.OFFERED)
+def test_every_method_can_be_released(screen, method):
+    page = released(screen, **{"own.method": method, "own.k": "20", "own.N": "2"})
+    found = own(page).made[0].order.made
+    assert found.basis.shape == (3, 2) and found.document["method"] == method
+    assert "Components k lowered to 2" in page.captions
+    hard = method in private_release.HARDENED
+    assert ("not hardened" in page.markdown + page.captions) != hard
+
+
+def test_beyond_the_limit_there_is_no_button(screen):
+    page = limited(screen, **{"own.eps": "2"})
+    (button,) = [one for one in page.app.button if one.label.startswith("Release")]
+    assert button.disabled
+    assert "beyond the limit 1: ask for less" in page.markdown
+
+
+# --- the ledger -----------------------------------------------------------------------------------------
+
+
+def test_the_same_table_under_another_name_finds_its_ledger(screen, folder):
+    released(screen)
+    shuffled = patients().sample(frac=1, random_state=1).rename(columns={"age": "years"})
+    other = screen(PAGE)
+    upload(other, csv(shuffled), "theirs.csv")
+    other.app.file_uploader(key="own dictionary").set_value(("d.json", DICTIONARY.to_json().encode(), ""))
+    other.run()
+    assert "0.5 of the limit" in other.app.get("progress")[0].proto.text
+    assert other.app.dataframe[-1].value["what"].tolist() == ["Analyze Gauss"]
+    assert not [label for label in labels(other) if label.startswith("Set this limit")]
+
+
+def test_another_table_has_another_ledger(screen, folder):
+    released(screen)
+    page = brought(screen, patients(seed=1))
+    assert [label for label in labels(page) if label.startswith("Set this limit")]
+
+
+def test_without_a_folder_the_ledger_is_the_sessions_and_says_so(screen):
+    page = released(screen)
+    assert "lost when the page is closed or reloaded" in warnings(page)
+    press(page, "Forget it")
+    upload(page, csv(patients()), "again.csv")
+    assert "0.5 of the limit" in page.app.get("progress")[0].proto.text
+
+
+def test_a_damaged_ledger_is_one_sentence_and_no_release(screen, folder):
+    (folder / f"{content_key(patients())}.jsonl").write_text('{"kind": "release"}\n')
+    page = brought(screen)
+    assert errors(page).count("\n") == 0
+    assert "cannot be read: mend or restore it first" in errors(page)
+    assert not [label for label in labels(page) if label.startswith(("Release", "Set this"))]
+
+
+def test_a_full_disk_releases_nothing(screen, folder, monkeypatch):
+    page = limited(screen)
+
+    def full(path, plain):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(journal, "append", full)
+    press(page, "Release")
+    press(page, "Spend")
+    assert "Nothing was released: the ledger could not be written (No space left" in warnings(page)
+    assert str(folder) not in warnings(page)
+    assert own(page).made[0].order.made is None
+
+
+def test_what_another_tab_spent_counts_here(screen, folder):
+    page = limited(screen)
+    press(page, "Release")
+    ledger = DiskLedger(folder, content_key(patients()))
+    ledger.spend(
+        "in another tab",
+        private_release.Request("analyze_gauss", 3, 2, private_release.Budget(0.9, 1e-6)).events,
+    )
+    press(page, "Spend")
+    assert "Nothing was released: This would bring the total to epsilon" in warnings(page)
+    assert len(ledger.account().entries) == 1
+
+
+def test_a_ledger_is_taken_in_once(screen, folder):
+    released(screen)
+    (file,) = folder.glob("*.jsonl")
+    exported = file.read_bytes()
+    file.unlink()
+    page = brought(screen)
+    place = next(box for box in page.app.file_uploader if box.label == "A ledger of this table")
+    for data, says in ((b"\xff\xfe", "no ledger"), (b"{}\n", "line 1 is not of a ledger"), (exported, "")):
+        place = next(box for box in page.app.file_uploader if box.label == "A ledger of this table")
+        place.set_value(("ledger.jsonl", data, ""))
+        page.run()
+        press(page, "Add its releases")
+        assert says in errors(page)
+    press(page, "Add its releases")
+    assert len(DiskLedger(folder, content_key(patients())).account().entries) == 1
+
+
+# --- the table and its dictionary -----------------------------------------------------------------------
+
+BAD = {
+    "empty": (b"", "The file is empty."),
+    "header only": (b"age,weight\n", "The file has names but no rows."),
+    "one row": (b"age,weight\n1,2\n", "one row only"),
+    "one column": (b"age\n1\n2\n", "one named column only"),
+    "ragged": (b"age,weight\n1,2\n3\n", "as many cells as the first"),
+    "zip": (b"PK\x03\x04" + bytes(40), "a zip archive or an Excel workbook"),
+    "encoding": ("age,größe\n1,2\n3,4\n".encode("cp1252"), "not in UTF-8"),
+    "duplicates": (b"age,age\n1,2\n3,4\n", "Columns 1 and 2 have the same name"),
+    "markup": (b'"![x](y)",age\na,1\nb,2,3\n', "cells as the first"),
+}
+
+
+def test_a_bad_table_is_one_sentence_and_loses_nothing(screen):
+    page = brought(screen)
+    key = page.app.data_editor[0].key
+    page.app.session_state[key] = {"edited_rows": {0: {"high": 99.0}}, "added_rows": [], "deleted_rows": []}
+    page.run()
+    typed = dict(own(page).lines)
+    assert typed["age"].high == 99.0
+    for data, says in BAD.values():
+        upload(page, data)
+        assert says in errors(page) and "\n" not in errors(page)
+        assert "The table that was here before still is." in errors(page)
+        assert own(page).lines == typed
+        assert [box.value for box in page.app.success] == [
+            "**Ready:** n = 120 patients in N = 3 hospitals (40 each), d = 3 features."
+        ]
+    upload(page, csv(patients(seed=2)), "next.csv")
+    assert not errors(page) and own(page).lines == typed
+    assert own(page).chosen == ("age", "weight", "pulse")
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"low": 130.0}, "Low of 'age' must be below its high"),
+        ({"missing": "many"}, "What is filled into 'age' must be a number"),
+        ({"missing": "500"}, "Fill of 'age' must lie between 0 and 120"),
+        ({"kind": "category", "categories": "a, b, a"}, "must differ from each other"),
+    ],
+)
+def test_what_cannot_be_typed_is_one_sentence(screen, changes, says):
+    page = brought(screen)
+    key = page.app.data_editor[0].key
+    page.app.session_state[key] = {"edited_rows": {0: changes}, "added_rows": [], "deleted_rows": []}
+    page.run()
+    assert says in errors(page) and "\n" not in errors(page)
+
+
+def test_nothing_is_filled_in_from_the_rows(screen):
+    page = screen(PAGE)
+    upload(page, csv(patients()))
+    chooser = page.app.multiselect[0]
+    chooser.set_value(["age", "sex"])
+    page.run()
+    lines = own(page).lines
+    assert (lines["age"].low, lines["age"].high, lines["age"].missing) == (None, None, "")
+    assert lines["sex"].kind == "category" and lines["sex"].categories == ""
+    assert "range or categories of age, sex" in page.notices
+
+
+def test_a_dictionary_of_other_columns_is_refused(screen):
+    page = screen(PAGE)
+    upload(page, csv(patients()))
+    for data, says in (
+        (b"[1]", "must be JSON"),
+        (Schema((Column("x", "number"), Column("y", "number"))).to_json().encode(), "none of this table's"),
+    ):
+        page.app.file_uploader(key="own dictionary").set_value(("d.json", data, ""))
+        page.run()
+        assert says in errors(page)
+
+
+def test_hospitals_come_by_a_column(screen):
+    page = brought(screen)
+    box = next(box for box in page.app.selectbox if box.label.startswith("Patients are dealt"))
+    assert "clinic" in box.options
+    box.set_value(box.options.index("clinic"))
+    page.run()
+    sizes = [len(group) for group in own(page).prepared[1].groups]
+    assert sorted(sizes) == sorted(patients()["clinic"].value_counts())
+
+
+def test_a_twin_has_the_tables_size_and_none_of_its_rows(screen):
+    one, other = (brought(screen, patients(seed), dictionary=_wide()) for seed in (0, 1))
+    figure = one.figure
+    assert "With 120 patients in 3 hospitals" in figure["words"][figure["active"]]["sentence"]
+    assert figure["scene"] == other.figure["scene"]
+    link = one.app.get("link_button")[0].proto.url
+    assert link.startswith("./?") and "age" not in link and "own" not in link
+
+
+def _wide():
+    sexes = Column("sex", "category", categories=("f", "m"), fill="")
+    return Schema((*DICTIONARY.columns, sexes))
+
+
+# --- what only the owner may see ------------------------------------------------------------------------
+
+
+def test_one_switch_hides_all_that_is_not_private(screen):
+    page = released(screen)
+    assert "not private" not in page.markdown.replace("(not private)", "")
+    assert "sin" not in page.markdown and "longer than the bound" not in page.markdown
+    page.app.checkbox(key="own.shown").check()
+    page.run()
+    assert page.markdown.count("Only you may see this") == 2
+    assert "Against PCA without privacy of the same rows: ‖sin Θ‖" in page.markdown
+    assert "longer than the bound" in page.markdown
+    press(page, "Measure it")
+    scores = page.app.dataframe[-1].value
+    assert scores["from"].tolist()[0] == "released components"
+    assert page.link["own.shown"] == "true"
+
+
+def test_the_verdict_and_the_use_are_right(screen):
+    """By hand on the clipped rows; the sex of these patients is a coin, so nothing tells it."""
+    page = released(screen, **{"own.shown": "true"})
+    prepared, basis = own(page).prepared[1], own(page).made[0].order.made.basis
+    values, vectors = np.linalg.eigh(np.cov(prepared.rows.T, bias=True) + _outer(prepared.rows.mean(axis=0)))
+    found = diagnostics.verdict(diagnostics.truth(prepared), basis)
+    assert found.error == pytest.approx(sin_theta(basis, vectors[:, -2:]), abs=1e-9)
+    assert f"{found.error:.2f}" in page.markdown or f"{found.error:.2g}" in page.markdown
+    captured = np.trace(basis.T @ (prepared.rows.T @ prepared.rows / ROWS) @ basis) / values[-2:].sum()
+    assert found.energy == pytest.approx(captured)
+    scores = diagnostics.downstream(prepared, "sex", basis).set_index("from")["right"]
+    assert abs(scores["all columns"] - scores["always the commonest label"]) < 0.2
+
+
+def _outer(mean):
+    return np.outer(mean, mean)
+
+
+# --- isolation ------------------------------------------------------------------------------------------
+
+
+def _marked():
+    frame = patients()
+    frame.loc[3, "clinic"], frame.loc[5, "weight"] = CANARY, NUMBER
+    return frame
+
+
+def test_another_session_and_the_logs_hold_no_cell(screen, folder, capfd, caplog, monkeypatch):
+    caplog.set_level("DEBUG")
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    page = brought(screen, _marked(), **{"own.shown": "true"})
+    press(page, "Set this limit")
+    press(page, "Release")
+    press(page, "Spend")
+    bad = csv(_marked()) + b"1,2\n"
+    upload(page, bad)
+    other = screen(PAGE)
+    logs = "".join(capfd.readouterr()) + caplog.text
+    disk = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    released_ = json.dumps(own(page).made[0].order.made.document)
+    seen = [other.markdown, other.captions, json.dumps(other.link), json.dumps(page.link), errors(page)]
+    for text in (*seen, logs, disk.decode(), released_):
+        assert CANARY not in text and str(NUMBER) not in text and "clinic" not in text
+    assert own(other).raw is None
+
+
+def test_nothing_holds_the_rows_once_they_are_let_go(screen):
+    """No cache, thread or order keeps what the session has forgotten."""
+    page = released(screen, **{"own.shown": "true"})
+    prepared = own(page).prepared[1]
+    held = [weakref.ref(one) for one in (prepared, prepared.rows, prepared.raw, prepared.encoded.rows)]
+    del prepared
+    press(page, "Forget it")
+    page.run()
+    gc.collect()
+    assert [one() is None for one in held] == [True] * 4
+    assert len(own(page).made) == 1
+
+
+def test_a_link_holds_settings_and_nothing_of_the_table(screen):
+    page = released(screen, **{"own.eps": "0.2", "own.shown": "true"})
+    assert set(page.link) <= set(choices.CHOICES)
+    assert not {"age", "weight", "ours", str(ROWS)} & set(json.dumps(page.link).replace('"', " ").split())
+
+
+async def _parsed(size):
+    async def stream():
+        yield (
+            b'--b\r\nContent-Disposition: form-data; name="f"; filename="f.csv"\r\n\r\n'
+            + bytes(size)
+            + b"\r\n--b--\r\n"
+        )
+
+    headers = Headers({"content-type": "multipart/form-data; boundary=b"})
+    form = await MultiPartParser(headers, stream()).parse()
+    return form["f"]
+
+
+def test_an_upload_never_touches_the_disk():
+    """Starlette writes parts beyond 1 MB to a temporary file, unless told otherwise as app.py does."""
+    import asyncio
+
+    import app
+
+    assert app.app is not None
+    file = asyncio.run(_parsed(3 * 2**20)).file
+    assert isinstance(file._file, io.BytesIO)
+    file.close()
