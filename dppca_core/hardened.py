@@ -114,6 +114,13 @@ def release(summed: IntegerSum, budget: Budget, progress: Callable[[float], bool
     return mean
 
 
+def noisy(whole: Array, std: float) -> Array:
+    """Whole numbers, (m,), each with discrete Gaussian noise. Raises ValueError for a std out of reach."""
+    if not 2.0**6 <= std <= 2.0**56:
+        raise ValueError(f"std must be what 64-bit integers can hold, got {std:g}")
+    return np.array(_measurement(std)([int(value) for value in whole]), dtype=np.float64)
+
+
 def _measurement(std: float) -> dp.Measurement:
     """OpenDP's vector Gaussian on integers: each entry gets discrete Gaussian noise of this std."""
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
