@@ -26,7 +26,7 @@ import numpy as np
 
 from dppca_core import checks, gaussian, hardened, noisy_moment
 from dppca_core.ledger import Entry, Ledger
-from dppca_core.types import Array, Budget, Release
+from dppca_core.types import Array, Budget, Event, Release
 
 TITLE = "Eigenvalues"
 _FINEST = 2.0**-20  # of a row's largest contribution
@@ -60,21 +60,26 @@ def whole_eigenvalues(summed: hardened.IntegerSum) -> Array:
     return rounded
 
 
+def events(budget: Budget) -> tuple[Event, ...]:
+    """What it costs. Raises ValueError for accounting as printed, which is not exact."""
+    if budget.accounting == "as-printed":
+        raise ValueError("accounting must be exact or zcdp for a release on real patients")
+    return (Release(gaussian.noise_multiplier(budget)),)
+
+
 def make(rows: Sequence[Array], budget: Budget, ledger: Ledger) -> Spectrum:
     """Pays, draws, and returns the eigenvalues of hospitals' clipped rows, (n_i, d) each, together.
 
     Raises OverLimitError before anything is read beyond the limit, and ValueError for accounting as printed,
     neighbours that are not the ledger's, or rows longer than 1.
     """
-    if budget.accounting == "as-printed":
-        raise ValueError("accounting must be exact or zcdp for a release on real patients")
+    spent = events(budget)
     limit = ledger.account().limit
     if limit is not None and limit.neighbours != budget.neighbours:
         raise ValueError(f"neighbours must be those of the ledger, {limit.neighbours}")
-    multiplier = gaussian.noise_multiplier(budget)
     n, d = sum(len(part) for part in rows), rows[0].shape[1]
-    entry = ledger.spend(TITLE, (Release(multiplier),), {"method": "eigenvalues", "budget": asdict(budget)})
+    entry = ledger.spend(TITLE, spent, {"method": "eigenvalues", "budget": asdict(budget)})
     whole = whole_eigenvalues(hardened.integer_sum(rows, n, d))
-    step, std = unit(n, d), multiplier * sensitivity(budget, n, d)
+    step, std = unit(n, d), gaussian.noise_multiplier(budget) * sensitivity(budget, n, d)
     noisy = hardened.noisy(whole, std / step) * step / n
     return Spectrum(np.maximum(np.sort(noisy)[::-1], 0.0), std / n, entry)

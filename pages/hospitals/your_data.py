@@ -21,7 +21,7 @@ ledger = book = None
 if prepared is not None:
     ledger, book = account.opened(prepared.raw)
     st.subheader("2 · Rehearse on a synthetic twin")
-    twin.show(prepared, settings)
+    twin.show(prepared, book, settings)
     st.subheader("3 · Release")
     if book is not None and book.limit is None:
         account.ask_limit(ledger, settings)

@@ -157,7 +157,7 @@ def test_a_click_on_an_old_confirmation_confirms_nothing(screen, makes):
 def test_many_clicks_at_once_make_one_release():
     """Forty threads confirm one order, and one of them is the first."""
     calls, gate = [], threading.Barrier(40)
-    order = Order(None, lambda progress: calls.append(progress(1.0)), lambda: True)
+    order = Order(("here",), lambda progress: calls.append(progress(1.0)), lambda: True)
     first = []
 
     def click():
@@ -184,7 +184,7 @@ def test_a_stopped_release_is_paid_for_and_not_shown(screen, monkeypatch):
         raise AssertionError("it was not stopped")
 
     monkeypatch.setattr(hardened, "release", release)
-    monkeypatch.setattr("pages.shared.own.release._FIRST_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("pages.shared.own.confirm._FIRST_LOOK_SECONDS", 0.01)
     page = released(screen)
     assert begun.wait(10)
     press(page, "Stop")
@@ -500,3 +500,21 @@ def test_an_upload_never_touches_the_disk():
     file = asyncio.run(_parsed(3 * 2**20)).file
     assert isinstance(file._file, io.BytesIO)
     file.close()
+
+
+def test_a_paid_spectrum_is_on_the_ledger_and_shapes_the_twin(screen, folder):
+    """The guess is moved once, to what was paid for, and is the person's own afterwards."""
+    link = {"own.slice": "0.5", "own.ratio": "100", "own.k": "1", "own.N": "1"}
+    page = limited(screen, dictionary=_wide(), **link)
+    press(page, "Pay for the spectrum")
+    assert "from 0 to 0.5 of your limit 1" in page.markdown
+    press(page, "Spend")
+    entries = DiskLedger(folder, content_key(patients())).account().entries
+    assert [entry.title for entry in entries] == ["Eigenvalues"]
+    values = own(page).spectrum[1].made.eigenvalues
+    ratio = values[0] / (2 * values[1:].mean())
+    assert page.setting("own.ratio") == choices.CHOICES["own.ratio"].nearest(ratio)
+    assert "that you paid for" in page.markdown
+    page.move("own.ratio", 50.0)
+    page.run()
+    assert page.setting("own.ratio") == 50.0

@@ -18,10 +18,12 @@ _numbers = itertools.count(1)
 class Order(Generic[Made]):
     """`make(progress)` is called by the first `confirm` alone, however often a button is pressed.
 
-    what: what was asked for; a page that asks for something else by now lets it go. said: why it was refused.
+    what: the place on the page, and what was asked for there, told apart without rows. said: why not.
     """
 
-    def __init__(self, what: object, make: Callable[[Progress], Made], present: Callable[[], bool]) -> None:
+    def __init__(
+        self, what: tuple[object, ...], make: Callable[[Progress], Made], present: Callable[[], bool]
+    ) -> None:
         self.number = next(_numbers)
         self.what = what
         self.state: State = "asked"

@@ -24,13 +24,13 @@ def show(prepared: Prepared, made: Made | None, settings: Settings) -> None:
         st.caption("Hidden: the switch at the top shows it.")
         return
     st.markdown(words.NOT_PRIVATE)
-    if made is None or made.order.made is None:
+    if made is None or made.order is None or made.released is None:
         st.caption("After a release: how far it is from the answer without privacy.")
         return
     if made.key != prepared.raw.key or made.schema != prepared.schema:
         st.caption("The release shown above is of another table, or of other columns.")
         return
-    released, plain = made.order.made, settings["view"] == "board"
+    released, plain = made.released, settings["view"] == "board"
     found = _once("truth", lambda: diagnostics.truth(prepared))
     verdict = diagnostics.verdict(found, released.basis)
     st.markdown(words.verdict(verdict, released.basis.shape[1], plain))
@@ -44,7 +44,7 @@ def show(prepared: Prepared, made: Made | None, settings: Settings) -> None:
         label = _label(prepared)
         _scatter(prepared, released, label)
     if label is not None:
-        _downstream(prepared, made, released, label)
+        _downstream(prepared, made.order.number, released, label)
 
 
 def _once(of: object, compute: Callable[[], Value]) -> Value:
@@ -81,9 +81,9 @@ def _scatter(prepared: Prepared, released: Released, label: str | None) -> None:
         st.caption(f"{len(places):,} of {prepared.n:,} patients are drawn.")
 
 
-def _downstream(prepared: Prepared, made: Made, released: Released, label: str) -> None:
+def _downstream(prepared: Prepared, number: int, released: Released, label: str) -> None:
     st.markdown("**Use: telling the label from few numbers**")
-    key = ("downstream", made.order.number, label)
+    key = ("downstream", number, label)
     known = session.own().measured
     if key not in known:
         if not st.button("Measure it by cross-validation", key="own downstream"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -13,15 +14,12 @@ from dppca_core.methods import METHODS
 from dppca_core.private_release import Released, Request
 from dppca_core.tables import safe_csv
 from dppca_core.types import Budget
-from pages.shared import controls, jobs, live, text
+from pages.shared import controls, live, text
 from pages.shared.choices import Settings
-from pages.shared.own import charts, session, words
+from pages.shared.own import charts, confirm, session, words
 from pages.shared.own.order import Order
 from pages.shared.own.session import Made, Own
 from pages.shared.own.table import Prepared
-
-_FIRST_LOOK_SECONDS = 1.0
-_REFRESH_SECONDS = 0.4
 
 
 def possible(settings: Settings, d: int, limit: Limit) -> tuple[Request, list[str]]:
@@ -76,7 +74,7 @@ def choose(settings: Settings) -> None:
 
 def show(prepared: Prepared, account: Account, settings: Settings) -> None:
     """Price, button, confirmation, progress; then what was released."""
-    own, plain = session.own(), settings["view"] == "board"
+    plain = settings["view"] == "board"
     assert account.limit is not None
     try:
         request, said = possible(settings, prepared.d, account.limit)
@@ -86,96 +84,40 @@ def show(prepared: Prepared, account: Account, settings: Settings) -> None:
     for sentence in said:
         st.caption(sentence)
     st.caption(text.odds(request.budget.epsilon, request.budget.delta, request.budget.neighbours))
-    what = (request, account, prepared.of)
-    if own.asked is not None and own.asked.what != what:
-        own.asked = None  # it was asked for something else
-    running = [made.order for made in own.made if made.order.running]
-    if running:
-        _progress(running[-1])
-    elif own.asked is None:
-        st.markdown(words.price(request, account, plain))
-        st.button(
-            "Release …",
-            type="primary",
-            key="own release",
-            disabled=words.over(request, account),
-            on_click=_ask,
-            args=(own, request, what),
-        )
-    else:
-        _confirmation(own, own.asked, prepared, words.confirm(request, prepared, account, plain))
-    if own.made and own.made[-1].key == prepared.raw.key and own.made[-1].order.failed:
-        st.warning(words.ended(own.made[-1].order))
-
-
-def _ask(own: Own, request: Request, what: object) -> None:
-    """A button's arguments outlive the table, so the rows are not among them."""
-    prepared = own.ready
-    if prepared is None:
-        return
-    ledger = session.ledger(prepared.raw)
-    own.asked = Order(
-        what,
-        lambda progress: private_release.make(
-            request,
-            prepared.parts,
-            ledger,
-            features=prepared.schema.features,
-            public=prepared.public,
-            progress=progress,
-        ),
-        partial(jobs.present, jobs.visitor()),
+    confirm.offer(
+        "release",
+        "Release …",
+        (request, account, prepared.of),
+        price=words.price(words.by(request, plain), request.events, account, plain),
+        question=words.confirm(request, prepared, account, plain),
+        begin=partial(_begin, request),
+        keep=partial(_keep, Made(prepared.raw.name, prepared.raw.key, prepared.schema)),
+        blocked=words.over(request.events, account),
     )
 
 
-def _confirmation(own: Own, order: Order[Released], prepared: Prepared, said: str) -> None:
-    with st.container(border=True, key="own confirmation"):
-        st.markdown(said)
-        left, right, _ = st.columns([2, 2, 3])
-        # The order's number is in the key: a click on this button cannot confirm a later order.
-        left.button(
-            "Spend and release",
-            type="primary",
-            key=f"own confirm {order.number}",
-            on_click=_confirm,
-            args=(own, order, Made(prepared.raw.name, prepared.raw.key, prepared.schema, order)),
-            width="stretch",
-        )
-        right.button(
-            "Do not release",
-            key=f"own decline {order.number}",
-            on_click=_decline,
-            args=(own,),
-            width="stretch",
-        )
+def _begin(request: Request, own: Own) -> confirm.Make | None:
+    prepared = own.ready
+    if prepared is None:
+        return None
+    ledger = session.ledger(prepared.raw)
+    return lambda progress: private_release.make(
+        request,
+        prepared.parts,
+        ledger,
+        features=prepared.schema.features,
+        public=prepared.public,
+        progress=progress,
+    )
 
 
-def _confirm(own: Own, order: Order[Released], made: Made) -> None:
-    """The first click makes the release; any other finds it made."""
-    if order.confirm():
-        own.made.append(made)
-        own.asked = None
-        order.wait(_FIRST_LOOK_SECONDS)
-
-
-def _decline(own: Own) -> None:
-    own.asked = None
-
-
-def _progress(order: Order[Released]) -> None:
-    def bar() -> None:
-        left, right = st.columns([5, 1], vertical_alignment="center")
-        left.progress(order.share, "Drawing noise")
-        right.button("Stop", key=f"own stop {order.number}", on_click=order.stop, width="stretch")
-        if not order.running:
-            st.rerun()
-
-    st.fragment(bar, run_every=_REFRESH_SECONDS)()
+def _keep(made: Made, own: Own, order: Order[Released]) -> None:
+    own.made.append(replace(made, order=order))
 
 
 def results(settings: Settings) -> Made | None:
     """What was released in this session, one of it in full; the one that is shown."""
-    made = [one for one in session.own().made if one.order.made is not None]
+    made = [one for one in session.own().made if one.released is not None]
     if not made:
         return None
     index = len(made) - 1
@@ -188,14 +130,13 @@ def results(settings: Settings) -> Made | None:
             format_func=lambda i: _titled(i, made[i]),
         )
     chosen = made[index]
-    found = chosen.order.made
-    assert found is not None
-    _one(found, chosen.schema.features, settings)
+    assert chosen.released is not None
+    _one(chosen.released, chosen.schema.features, settings)
     return chosen
 
 
 def _titled(i: int, made: Made) -> str:
-    found = made.order.made
+    found = made.released
     assert found is not None
     at = found.entry.at[11:19]
     return f"{i + 1} · {found.document['what']} at {at} UTC, {made.name}"

@@ -15,6 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dppca_core.ledger import DiskLedger, Ledger, SessionLedger
 from dppca_core.private_release import Released
+from dppca_core.spectrum_release import Spectrum
 from dppca_core.tables import Raw, Schema
 from pages.shared.own.draft import Line
 from pages.shared.own.order import Order
@@ -26,12 +27,17 @@ _KEY = "own table"
 
 @dataclass(frozen=True)
 class Made:
-    """One confirmed order, and of what: the table's name and key, and its dictionary."""
+    """A confirmed order, and of what: the table's name and key, and its dictionary."""
 
     name: str
     key: str
     schema: Schema
-    order: Order[Released]
+    order: Order[Released] | None = None
+
+    @property
+    def released(self) -> Released | None:
+        """What came of it, so far."""
+        return self.order.made if self.order is not None else None
 
 
 @dataclass
@@ -40,7 +46,9 @@ class Own:
 
     said: why the last file was not taken. files: uploads that were looked at, by place. base: the lines that
     the editor of this generation began with. by: the column that names the hospitals. prepared: the last one,
-    and of what. asked: an order to be confirmed. made: those that were, oldest first. measured: what only the
+    and of what. asked: an order to be confirmed. orders: the last that was, by place on the page. made: all
+    releases' orders, oldest first. spectrum: the last order of eigenvalues and its table's key; shaped: the
+    number of the one that the twin was shaped by. measured: what only the
     owner may see of this table, by what was asked.
     """
 
@@ -55,8 +63,11 @@ class Own:
     generation: int = 0
     prepared: tuple[object, Prepared | str] | None = None
     ledgers: dict[str, SessionLedger] = field(default_factory=dict)
-    asked: Order[Released] | None = None
+    asked: Order[Any] | None = None
+    orders: dict[str, Order[Any]] = field(default_factory=dict)
     made: list[Made] = field(default_factory=list)
+    spectrum: tuple[str, Order[Spectrum]] | None = None
+    shaped: int = 0
     measured: dict[object, Any] = field(default_factory=dict)
 
     @property

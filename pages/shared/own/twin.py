@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from urllib.parse import urlencode
 
 import streamlit as st
 
+from dppca_core import spectrum_release
 from dppca_core.experiments.live import EPSILONS
+from dppca_core.ledger import Account
+from dppca_core.spectrum_release import Spectrum
+from dppca_core.types import Budget
 from pages.shared import cached, choices, controls, live, readout, scenes
 from pages.shared.choices import CHOICES, Settings
+from pages.shared.own import confirm, session, words
+from pages.shared.own.order import Order
+from pages.shared.own.session import Own
 from pages.shared.own.table import Prepared
 
 REFRESH_SECONDS = 0.6
@@ -49,12 +57,13 @@ def nearest(wanted: Settings) -> Settings:
     return choices.reconcile(snapped)[0]
 
 
-def show(prepared: Prepared, settings: Settings) -> None:
-    """The guesses, the figure, and the way to the explorer."""
+def show(prepared: Prepared, account: Account | None, settings: Settings) -> None:
+    """The guesses, the figure, the way to the explorer, and eigenvalues of one's own for a slice."""
     n, d = prepared.n, prepared.d
     if d < _FEWEST or n < len(prepared.groups):
         st.caption(f"A twin needs at least {_FEWEST} measurements.")
         return
+    spectrum = _shaped(prepared, settings)
     for column, key in zip(st.columns(2), ("own.ratio", "own.s"), strict=True):
         with column:
             controls.choose(key)
@@ -81,8 +90,59 @@ def show(prepared: Prepared, settings: Settings) -> None:
     st.link_button(said, f"./?{link}", help="In a new tab: this table stays here.")
     st.caption(
         f"Invented patients, as many ({n:,}) and with as many measurements ({d:,}) as yours, whose "
-        "pattern is your guess. No patient of yours has a part in this figure, so it costs nothing."
+        f"pattern is {'your guess' if spectrum is None else 'as strong as you paid to know'}. No patient of "
+        "yours has a part in this figure, so it costs nothing."
     )
+    if spectrum is not None:
+        st.markdown(words.spectrum(spectrum, min(settings["own.k"], d - 1), settings["view"] == "board"))
+    if account is not None and account.limit is not None:
+        with st.expander("Shape the twin by your own table, for a slice of the budget", key="own shaping"):
+            controls.choose("own.slice")
+            _offer(prepared, account, settings)
+
+
+def _shaped(prepared: Prepared, settings: Settings) -> Spectrum | None:
+    """The eigenvalues that were paid for; the guess is moved to them once, before its control is drawn."""
+    own = session.own()
+    if own.spectrum is None or own.spectrum[0] != prepared.raw.key or own.spectrum[1].made is None:
+        return None
+    order = own.spectrum[1]
+    if own.shaped != order.number:
+        own.shaped = order.number
+        ratio = words.ratio(order.made, min(settings["own.k"], prepared.d - 1))
+        controls.set_to("own.ratio", CHOICES["own.ratio"].nearest(ratio))
+        st.rerun()
+    return order.made
+
+
+def _offer(prepared: Prepared, account: Account, settings: Settings) -> None:
+    plain, limit = settings["view"] == "board", account.limit
+    assert limit is not None
+    budget = Budget(settings["own.slice"], settings["own.delta"], limit.neighbours)
+    events = spectrum_release.events(budget)
+    price = words.price(words.of_spectrum(budget, plain), events, account, plain)
+    confirm.offer(
+        "spectrum",
+        "Pay for the spectrum …",
+        (budget, account, prepared.of),
+        price=price,
+        question=f"**Release the strength of every direction?** {price} {words.ONCE}",
+        begin=partial(_begin, budget),
+        keep=partial(_keep, prepared.raw.key),
+        blocked=words.over(events, account),
+    )
+
+
+def _begin(budget: Budget, own: Own) -> confirm.Make | None:
+    prepared = own.ready
+    if prepared is None:
+        return None
+    ledger = session.ledger(prepared.raw)
+    return lambda progress: spectrum_release.make(prepared.parts, budget, ledger)
+
+
+def _keep(key: str, own: Own, order: Order[Spectrum]) -> None:
+    own.spectrum = key, order
 
 
 def _keep_scrubbed() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -13,14 +14,16 @@ from dppca_core import composition
 from dppca_core.ledger import Account
 from dppca_core.methods import METHODS
 from dppca_core.private_release import HARDENED, Released, Request
+from dppca_core.spectrum_release import Spectrum
 from dppca_core.tables import OwnerOnly, Raw
-from dppca_core.types import Event
+from dppca_core.types import Budget, Event
 from pages.shared import text
 from pages.shared.own.diagnostics import Verdict
 from pages.shared.own.order import Order
 from pages.shared.own.table import Prepared
 
 NOT_PRIVATE = ":red-badge[not private] Only you may see this: it is computed from the patients' rows."
+ONCE = "It cannot be taken back: what is spent stays spent, also if you stop it or close the page."
 _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#]|:(?=\w))")
 
 
@@ -113,39 +116,65 @@ def privacy(epsilon: float, plain: bool) -> str:
     return f"privacy loss {text.short(epsilon)}" if plain else f"ε = {text.short(epsilon)}"
 
 
-def price(request: Request, account: Account, plain: bool) -> str:
+def by(request: Request, plain: bool) -> str:
+    """What would be released."""
+    title = METHODS[request.method].title
+    return f"A release by {title} with {privacy(request.budget.epsilon, plain)}"
+
+
+def price(what: str, events: tuple[Event, ...], account: Account, plain: bool) -> str:
     """What a release will cost and what is left, before it is made."""
     assert account.limit is not None
     most, now = account.limit.epsilon, total(account).epsilon
-    after = total(account, request.events).epsilon
+    after = total(account, events).epsilon
     left = max(most - after, 0.0)
-    kind = METHODS[request.method].title
-    own = f"a release by {kind} with {privacy(request.budget.epsilon, plain)}"
     if after > most * (1 + 1e-9):
         return (
-            f"{own[0].upper()}{own[1:]} would bring the total to {privacy(after, plain)}, beyond the limit "
+            f"{what} would bring the total to {privacy(after, plain)}, beyond the limit "
             f"{text.number(most)}: ask for less."
         )
     return (
-        f"{own[0].upper()}{own[1:]} brings what is spent from {text.short(now)} to {text.short(after)} of "
+        f"{what} brings what is spent from {text.short(now)} to {text.short(after)} of "
         f"your limit {text.number(most)}, and leaves {text.short(left)}."
     )
+
+
+def of_spectrum(budget: Budget, plain: bool) -> str:
+    """What a release of eigenvalues is called."""
+    what = "The strength of every direction" if plain else "A release of all eigenvalues"
+    return f"{what} with {privacy(budget.epsilon, plain)}"
+
+
+def ratio(found: Spectrum, k: int) -> float:
+    """Mean of the k largest over the largest of the rest, were those spread evenly from zero up."""
+    rest = 2 * float(found.eigenvalues[k:].mean())
+    return float(found.eigenvalues[:k].mean()) / rest if rest > 0 else math.inf
+
+
+def spectrum(found: Spectrum, k: int, plain: bool) -> str:
+    """What paid eigenvalues say of the twin."""
+    top = ", ".join(text.short(value) for value in found.eigenvalues[:k])
+    least = "Strength" if plain else "Eigenvalues"
+    said = f"**{least} that you paid for:** {top}, each give or take {text.short(2 * found.std)}; "
+    if float(found.eigenvalues[k - 1]) < 2 * found.std:
+        return f"{said}the noise is as large, so this slice cannot tell a pattern."
+    return f"{said}the pattern is about {text.short(ratio(found, k))} times the background."
 
 
 def confirm(request: Request, own: Prepared, account: Account, plain: bool) -> str:
     """What the person confirms."""
     what = text.count(request.k, "direction", "directions") if plain else f"k = {request.k} components"
-    once = "It cannot be taken back: what is spent stays spent, also if you stop it or close the page."
+    cost = price(by(request, plain), request.events, account, plain)
     return (
-        f"**Release {what} of {own.n:,} patients?** {price(request, account, plain)} {once} The noise is "
+        f"**Release {what} of {own.n:,} patients?** {cost} {ONCE} The noise is "
         "drawn once, and anybody may see the result."
     )
 
 
-def over(request: Request, account: Account) -> bool:
+def over(events: tuple[Event, ...], account: Account) -> bool:
     """Whether it would go beyond the limit."""
     assert account.limit is not None
-    return total(account, request.events).epsilon > account.limit.epsilon * (1 + 1e-9)
+    return total(account, events).epsilon > account.limit.epsilon * (1 + 1e-9)
 
 
 def ended(order: Order[Any]) -> str:
