@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -23,28 +24,31 @@ COMPLETE = ".dppca-live[data-complete=true]"
 
 
 @contextmanager
-def serving() -> Iterator[str]:
-    """The dashboard on a free port, as a newcomer starts it; yields its address."""
+def serving(log: Path | None = None, **environment: str) -> Iterator[str]:
+    """The dashboard on a free port, as a newcomer starts it; yields its address. log: what it prints."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    try:
-        address = f"http://127.0.0.1:{port}/"
-        for _ in range(300):
-            try:
-                with urllib.request.urlopen(f"{address}healthz") as answer:
-                    assert answer.read() == b"ok"
-                break
-            except OSError:
-                assert server.poll() is None, server.stdout.read().decode()
-                time.sleep(0.1)
-        yield address
-    finally:
-        server.terminate()
-        server.wait()  # not for its pipe: worker processes hold that open until they have been idle for long
-        server.stdout.close()
+    with open(log, "w+b") if log else tempfile.TemporaryFile() as out:
+        server = subprocess.Popen(
+            command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, env=os.environ | environment
+        )
+        try:
+            address = f"http://127.0.0.1:{port}/"
+            for _ in range(300):
+                try:
+                    with urllib.request.urlopen(f"{address}healthz") as answer:
+                        assert answer.read() == b"ok"
+                    break
+                except OSError:
+                    out.seek(0)
+                    assert server.poll() is None, out.read().decode()
+                    time.sleep(0.1)
+            yield address
+        finally:
+            server.terminate()
+            server.wait()
 
 
 @pytest.fixture(scope="session")
