@@ -20,7 +20,7 @@ terms of e^(-2 pi^2 s^2 16^b), zero in any arithmetic: s 4^b is at least 64 wher
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -59,25 +59,53 @@ def bits_for(n: int) -> int:
     return min((_EXACT - (n - 1).bit_length()) // 2, _MOST_BITS)
 
 
+class Adder:
+    """An `IntegerSum` as it grows: clipped rows are added block by block, and let go.
+
+    bits: `bits_for` as many rows as may come. Reads private rows.
+    """
+
+    def __init__(self, d: int, bits: int) -> None:
+        self._n, self._bits, self._total = 0, bits, np.zeros((d, d))
+
+    def add(self, rows: Array) -> None:
+        """(m, d) more. Raises ValueError for rows longer than 1, other columns, or more rows than fit."""
+        if rows.ndim != 2 or rows.shape[1] != len(self._total):
+            raise ValueError(f"rows must have {len(self._total)} columns, got shape {rows.shape}")
+        lengths = np.einsum("ij,ij->i", rows, rows)
+        if not (lengths <= 1 + 1e-12).all():
+            raise ValueError("rows must be clipped to norm 1 beforehand")
+        if (self._n + len(rows)) * 4**self._bits > 2**_EXACT:
+            raise ValueError(f"rows must be at most {2**_EXACT // 4**self._bits:,} to be added exactly")
+        whole = np.trunc(rows * 2.0**self._bits)
+        self._total += whole.T @ whole
+        self._n += len(rows)
+
+    @property
+    def sum(self) -> IntegerSum:
+        """What was added so far."""
+        return IntegerSum(self._n, self._bits, self._total)
+
+
 def integer_sum(blocks: Iterable[Array], n: int, d: int) -> IntegerSum:
     """The sum over all blocks of clipped rows, (m, d) each, n rows together. Reads private rows.
 
     Raises ValueError for rows longer than 1, another number of columns, or of rows.
     """
-    bits = bits_for(n)
-    total, seen = np.zeros((d, d)), 0
+    adder = Adder(d, bits_for(n))
     for rows in blocks:
-        if rows.ndim != 2 or rows.shape[1] != d:
-            raise ValueError(f"rows must have {d} columns, got shape {rows.shape}")
-        lengths = np.einsum("ij,ij->i", rows, rows)
-        if not (lengths <= 1 + 1e-12).all():
-            raise ValueError("rows must be clipped to norm 1 beforehand")
-        whole = np.trunc(rows * 2.0**bits)
-        total += whole.T @ whole
-        seen += len(rows)
-    if seen != n:
-        raise ValueError(f"rows must be {n} as announced, got {seen}")
-    return IntegerSum(n, bits, total)
+        adder.add(rows)
+    if adder.sum.n != n:
+        raise ValueError(f"rows must be {n} as announced, got {adder.sum.n}")
+    return adder.sum
+
+
+def together(sums: Sequence[IntegerSum]) -> IntegerSum:
+    """One sum of several. Raises ValueError where their bits differ, or leave no room for all their rows."""
+    n, bits = sum(one.n for one in sums), sums[0].bits
+    if any(one.bits != bits for one in sums) or n * 4**bits > 2**_EXACT:
+        raise ValueError("sums must have the same bits, with room for all their rows")
+    return IntegerSum(n, bits, np.sum([one.total for one in sums], axis=0))
 
 
 def release(summed: IntegerSum, budget: Budget, progress: Callable[[float], bool] | None = None) -> Array:

@@ -17,13 +17,15 @@ import numpy as np
 
 from dppca_core import checks, hardened, linalg, moments
 from dppca_core.events import to_plain
+from dppca_core.hardened import IntegerSum
 from dppca_core.ledger import Entry, Ledger
 from dppca_core.methods import METHODS, analyze_gauss_sparse, dpdis_pca
-from dppca_core.types import Array, Budget, Cohort, Event, Provider
+from dppca_core.types import Array, Budget, Cohort, Event, Moment, Provider
 
 OFFERED = ("analyze_gauss", "analyze_gauss_sparse", "dpdis_pca", "dps_pca")
 HARDENED = ("analyze_gauss", "analyze_gauss_sparse", "dpdis_pca")
 Progress = Callable[[float], bool]
+Part = Array | IntegerSum
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class Released:
 
 def make(
     request: Request,
-    rows: Sequence[Array],
+    rows: Sequence[Part],
     ledger: Ledger,
     *,
     features: Sequence[str],
@@ -104,14 +106,17 @@ def make(
 ) -> Released:
     """Pays, draws, and returns the release of hospitals' clipped rows, (n_i, d) each, of norm at most 1.
 
+    A hospital may also be the exact sum of its rows (`hardened.Adder`), of a table too large to hold.
     features: names of the d columns. public: what is public about the table (bounds, categories, sizes), for
     the document. Raises OverLimitError before anything is read beyond the limit, ValueError for rows that do
     not fit the request, and `hardened.StoppedError` where `progress` says so: then it is paid for, unseen.
     """
-    if len(features) != request.d or any(part.ndim != 2 or part.shape[1] != request.d for part in rows):
+    if len(features) != request.d or any(columns(part) != request.d for part in rows):
         raise ValueError(f"rows must have the {request.d} columns that were asked for")
-    if not rows or min(len(part) for part in rows) < 1:
+    if not rows or min(patients(part) for part in rows) < 1:
         raise ValueError("every hospital must have a patient")
+    if len({isinstance(part, IntegerSum) for part in rows}) > 1:
+        raise ValueError("hospitals must be all rows, or all sums")
     limit = ledger.account().limit
     if limit is not None and limit.neighbours != request.budget.neighbours:
         raise ValueError(f"neighbours must be those of the ledger, {limit.neighbours}")
@@ -121,22 +126,43 @@ def make(
         basis, eigenvalues = _of_moments(request, rows, progress)
     else:
         basis, eigenvalues = _in_floating_point(request, rows), None
-    sizes = [len(part) for part in rows]
+    sizes = [patients(part) for part in rows]
     document = _document(request, basis, eigenvalues, features, sizes, public, entry)
     return Released(basis, eigenvalues, request.method in HARDENED, entry, document)
 
 
+def patients(part: Part) -> int:
+    """How many rows a hospital has."""
+    return part.n if isinstance(part, IntegerSum) else len(part)
+
+
+def columns(part: Part) -> int:
+    """How many columns they have. Raises ValueError for what is no matrix."""
+    matrix = part.total if isinstance(part, IntegerSum) else part
+    if matrix.ndim != 2:
+        raise ValueError(f"rows must be a matrix, got shape {matrix.shape}")
+    return int(matrix.shape[1])
+
+
+def summed(parts: Sequence[Part], d: int) -> IntegerSum:
+    """The exact sum of all rows of these hospitals. Reads private rows."""
+    sums = [part for part in parts if isinstance(part, IntegerSum)]
+    if sums:
+        return hardened.together(sums)
+    blocks = [part for part in parts if not isinstance(part, IntegerSum)]
+    return hardened.integer_sum(blocks, sum(len(block) for block in blocks), d)
+
+
 def _of_moments(
-    request: Request, rows: Sequence[Array], progress: Progress | None
+    request: Request, rows: Sequence[Part], progress: Progress | None
 ) -> tuple[Array, Array | None]:
     """From noisy moments: of all rows together, or of each hospital's, which are different patients'."""
     joint = request.method != "dpdis_pca"
     parts = [list(rows)] if joint else [[part] for part in rows]
     noisy = []
     for i, blocks in enumerate(parts):
-        n = sum(len(block) for block in blocks)
-        summed = hardened.integer_sum(blocks, n, request.d)
-        noisy.append(hardened.release(summed, request.budget, _share(progress, i, len(parts))))
+        total = summed(blocks, request.d)
+        noisy.append(hardened.release(total, request.budget, _share(progress, i, len(parts))))
     if joint:
         if request.method == "analyze_gauss":
             basis = linalg.top_eigenspace(noisy[0], request.k)
@@ -146,7 +172,7 @@ def _of_moments(
         return _ordered(basis, noisy[0])
     rank = request.own["rank"]
     sent = [one if rank == request.d else dpdis_pca.compress(one, rank, "eigh") for one in noisy]
-    share = dpdis_pca.shares([len(part) for part in rows], request.budget, "size")
+    share = dpdis_pca.shares([patients(part) for part in rows], request.budget, "size")
     basis = dpdis_pca.combine(sent, share, request.k, "eigh")
     return _ordered(basis, np.tensordot(share, np.stack(noisy), axes=1))
 
@@ -157,9 +183,15 @@ def _ordered(basis: Array, noisy: Array) -> tuple[Array, Array]:
     return basis @ turn, values
 
 
-def _in_floating_point(request: Request, rows: Sequence[Array]) -> Array:
+def _moment(part: Part) -> Moment:
+    if isinstance(part, IntegerSum):
+        return moments.DenseMoment(part.total / (4.0**part.bits * part.n))
+    return moments.RowMoment(part.copy())
+
+
+def _in_floating_point(request: Request, rows: Sequence[Part]) -> Array:
     """DPS-PCA, seeded by the operating system."""
-    providers = tuple(Provider(len(part), moments.RowMoment(part.copy())) for part in rows)
+    providers = tuple(Provider(patients(part), _moment(part)) for part in rows)
     cohort = Cohort(providers, moments.SumMoment(providers))
     rng = np.random.default_rng()
     found = METHODS[request.method].fit(cohort, k=request.k, budget=request.budget, rng=rng, **request.own)

@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from dppca_core import checks, gaussian, hardened, noisy_moment
+from dppca_core import checks, gaussian, hardened, noisy_moment, private_release
 from dppca_core.ledger import Entry, Ledger
 from dppca_core.types import Array, Budget, Event, Release
 
@@ -67,8 +67,8 @@ def events(budget: Budget) -> tuple[Event, ...]:
     return (Release(gaussian.noise_multiplier(budget)),)
 
 
-def make(rows: Sequence[Array], budget: Budget, ledger: Ledger) -> Spectrum:
-    """Pays, draws, and returns the eigenvalues of hospitals' clipped rows, (n_i, d) each, together.
+def make(rows: Sequence[private_release.Part], budget: Budget, ledger: Ledger) -> Spectrum:
+    """Pays, draws, and returns the eigenvalues of all hospitals' clipped rows, given as there.
 
     Raises OverLimitError before anything is read beyond the limit, and ValueError for accounting as printed,
     neighbours that are not the ledger's, or rows longer than 1.
@@ -77,9 +77,9 @@ def make(rows: Sequence[Array], budget: Budget, ledger: Ledger) -> Spectrum:
     limit = ledger.account().limit
     if limit is not None and limit.neighbours != budget.neighbours:
         raise ValueError(f"neighbours must be those of the ledger, {limit.neighbours}")
-    n, d = sum(len(part) for part in rows), rows[0].shape[1]
+    n, d = sum(map(private_release.patients, rows)), private_release.columns(rows[0])
     entry = ledger.spend(TITLE, spent, {"method": "eigenvalues", "budget": asdict(budget)})
-    whole = whole_eigenvalues(hardened.integer_sum(rows, n, d))
+    whole = whole_eigenvalues(private_release.summed(rows, d))
     step, std = unit(n, d), gaussian.noise_multiplier(budget) * sensitivity(budget, n, d)
     noisy = hardened.noisy(whole, std / step) * step / n
     return Spectrum(np.maximum(np.sort(noisy)[::-1], 0.0), std / n, entry)

@@ -39,12 +39,14 @@ def reduce_file(
     by: str | None = None,
     encoding: str = "utf-8",
     progress: Callable[[int, int | None], None] | None = None,
+    each: Callable[[str, Array], None] | None = None,
 ) -> Reduced:
     """A CSV, TSV or Parquet file of any size as a cohort, equal to reading, encoding and clipping it whole.
 
     by: the column that names the hospitals; None is one hospital. Only the columns of `schema` and `by` are
     read. progress(rows done, rows in all or None) is called after each batch; to stop, let it raise: the
-    file is closed and nothing stays. Raises ValueError as `files.opened` and `Schema.encode` do, where no row
+    file is closed and nothing stays. each(hospital, clipped rows): for what else is to be added up. Raises
+    ValueError as `files.opened` and `Schema.encode` do, where no row
     is left, and where the hospitals' matrices would not fit.
     """
     names = dict.fromkeys(column.name for column in schema.columns) | ({by: None} if by is not None else {})
@@ -65,6 +67,8 @@ def reduce_file(
                     clipped = clip_rows(rows, schema.bound)
                     sums[hospital] += clipped.T @ clipped
                     counts[hospital] += len(rows)
+                    if each is not None:
+                        each(hospital, clipped)
                 if progress is not None:
                     progress(owner.rows, layout.rows)
     if not sums:

@@ -52,6 +52,35 @@ def test_with_hardly_any_noise_it_is_pca(method):
 
 
 @EVERY
+def test_sums_of_rows_do_as_well_as_rows(method):
+    """Of a table that was read in pieces: the same answer where there is hardly any noise."""
+    bits = hardened.bits_for(sum(SIZES))
+    sums = []
+    for part in ROWS:
+        adder = hardened.Adder(D, bits)
+        adder.add(part[:100])
+        adder.add(part[100:])
+        sums.append(adder.sum)
+    asked = request(method, Budget(1e6, 1e-5), rank=D)
+    of_sums = make(asked, sums, paid(), features=NAMES, public={})
+    assert sin_theta(of_sums.basis, released(asked).basis) < 0.01
+    assert of_sums.document["hospitals"] == list(SIZES)
+
+
+def test_hospitals_that_do_not_fit_together_are_refused():
+    one, other = hardened.IntegerSum(5, 20, np.zeros((D, D))), hardened.IntegerSum(5, 10, np.zeros((D, D)))
+    for parts, says in (
+        ([ROWS[0], one], "all rows, or all sums"),
+        ([one, other], "the same bits, with room"),
+        ([one._replace(n=2**13), one._replace(n=1)], "room for all their rows"),
+        ([hardened.IntegerSum(5, 20, np.zeros((3, 3)))], f"the {D} columns"),
+        ([ROWS[0].ravel()], "must be a matrix"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            make(request("analyze_gauss"), parts, paid(), features=NAMES, public={})
+
+
+@EVERY
 def test_no_two_releases_are_the_same(method):
     assert not np.array_equal(released(request(method)).basis, released(request(method)).basis)
 
