@@ -15,7 +15,7 @@ from starlette.formparsers import MultiPartParser
 
 from dppca_core import hardened, journal, private_release, sin_theta
 from dppca_core.ledger import DiskLedger
-from dppca_core.tables import Column, Schema, content_key
+from dppca_core.tables import Column, Schema, content_key, limits
 from pages.shared import choices
 from pages.shared.own import diagnostics, session
 from pages.shared.own.order import Order
@@ -196,14 +196,18 @@ def test_a_stopped_release_is_paid_for_and_not_shown(screen, monkeypatch):
     assert own(page).made[0].order.made is None
 
 
-@pytest.mark.parametrize("method", private_release.OFFERED)
-def test_every_method_can_be_released(screen, method):
-    page = released(screen, **{"own.method": method, "own.k": "20", "own.N": "2"})
-    found = own(page).made[0].order.made
-    assert found.basis.shape == (3, 2) and found.document["method"] == method
-    assert "Components k lowered to 2" in page.captions
-    hard = method in private_release.HARDENED
-    assert ("not hardened" in page.markdown + page.captions) != hard
+def test_every_method_can_be_released(screen):
+    page = limited(screen, **{"own.eps": "0.1", "own.k": "20", "own.N": "2"})
+    for method in private_release.OFFERED:
+        page.move("own.method", method)
+        press(page, "Release")
+        press(page, "Spend")
+        found = own(page).made[-1].released
+        assert found.basis.shape == (3, 2) and found.document["method"] == method
+        assert "Components k lowered to 2" in page.captions
+        hard = method in private_release.HARDENED
+        assert ("not hardened" in page.markdown + page.captions) != hard
+    assert [one.released.document["method"] for one in own(page).made] == list(private_release.OFFERED)
 
 
 def test_beyond_the_limit_there_is_no_button(screen):
@@ -329,21 +333,18 @@ def test_a_bad_table_is_one_sentence_and_loses_nothing(screen):
     assert own(page).chosen == ("age", "weight", "pulse")
 
 
-@pytest.mark.parametrize(
-    ("changes", "says"),
-    [
+def test_what_cannot_be_typed_is_one_sentence(screen):
+    page = brought(screen)
+    for changes, says in (
         ({"low": 130.0}, "Low of 'age' must be below its high"),
         ({"missing": "many"}, "What is filled into 'age' must be a number"),
         ({"missing": "500"}, "Fill of 'age' must lie between 0 and 120"),
         ({"kind": "category", "categories": "a, b, a"}, "must differ from each other"),
-    ],
-)
-def test_what_cannot_be_typed_is_one_sentence(screen, changes, says):
-    page = brought(screen)
-    key = page.app.data_editor[0].key
-    page.app.session_state[key] = {"edited_rows": {0: changes}, "added_rows": [], "deleted_rows": []}
-    page.run()
-    assert says in errors(page) and "\n" not in errors(page)
+    ):
+        key = page.app.data_editor[0].key
+        page.app.session_state[key] = {"edited_rows": {0: changes}, "added_rows": [], "deleted_rows": []}
+        page.run()
+        assert says in errors(page) and "\n" not in errors(page)
 
 
 def test_nothing_is_filled_in_from_the_rows(screen):
@@ -376,7 +377,7 @@ def test_hospitals_come_by_a_column(screen):
     assert "clinic" in box.options
     box.set_value(box.options.index("clinic"))
     page.run()
-    sizes = [len(group) for group in own(page).prepared[1].groups]
+    sizes = [len(group) for group in own(page).prepared[1].held.groups]
     assert sorted(sizes) == sorted(patients()["clinic"].value_counts())
 
 
@@ -410,19 +411,22 @@ def test_one_switch_hides_all_that_is_not_private(screen):
     scores = page.app.dataframe[-1].value
     assert scores["from"].tolist()[0] == "released components"
     assert page.link["own.shown"] == "true"
+    assert set(page.link) <= set(choices.CHOICES)
+    assert not {"age", "weight", "ours", "clinic", str(ROWS)} & set(page.link.values())
 
 
 def test_the_verdict_and_the_use_are_right(screen):
     """By hand on the clipped rows; the sex of these patients is a coin, so nothing tells it."""
     page = released(screen, **{"own.shown": "true"})
-    prepared, basis = own(page).prepared[1], own(page).made[0].order.made.basis
-    values, vectors = np.linalg.eigh(np.cov(prepared.rows.T, bias=True) + _outer(prepared.rows.mean(axis=0)))
+    prepared, basis = own(page).prepared[1], own(page).made[0].released.basis
+    rows = prepared.held.rows
+    values, vectors = np.linalg.eigh(np.cov(rows.T, bias=True) + _outer(rows.mean(axis=0)))
     found = diagnostics.verdict(diagnostics.truth(prepared), basis)
     assert found.error == pytest.approx(sin_theta(basis, vectors[:, -2:]), abs=1e-9)
     assert f"{found.error:.2f}" in page.markdown or f"{found.error:.2g}" in page.markdown
-    captured = np.trace(basis.T @ (prepared.rows.T @ prepared.rows / ROWS) @ basis) / values[-2:].sum()
+    captured = np.trace(basis.T @ (rows.T @ rows / ROWS) @ basis) / values[-2:].sum()
     assert found.energy == pytest.approx(captured)
-    scores = diagnostics.downstream(prepared, "sex", basis).set_index("from")["right"]
+    scores = diagnostics.downstream(prepared.raw, prepared.held, "sex", basis).set_index("from")["right"]
     assert abs(scores["all columns"] - scores["always the commonest label"]) < 0.2
 
 
@@ -451,7 +455,7 @@ def test_another_session_and_the_logs_hold_no_cell(screen, folder, capfd, caplog
     other = screen(PAGE)
     logs = "".join(capfd.readouterr()) + caplog.text
     disk = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
-    released_ = json.dumps(own(page).made[0].order.made.document)
+    released_ = json.dumps(own(page).made[0].released.document)
     seen = [other.markdown, other.captions, json.dumps(other.link), json.dumps(page.link), errors(page)]
     for text in (*seen, logs, disk.decode(), released_):
         assert CANARY not in text and str(NUMBER) not in text and "clinic" not in text
@@ -462,19 +466,13 @@ def test_nothing_holds_the_rows_once_they_are_let_go(screen):
     """No cache, thread or order keeps what the session has forgotten."""
     page = released(screen, **{"own.shown": "true"})
     prepared = own(page).prepared[1]
-    held = [weakref.ref(one) for one in (prepared, prepared.rows, prepared.raw, prepared.encoded.rows)]
+    held = [weakref.ref(one) for one in (prepared, prepared.held, prepared.held.rows, prepared.raw)]
     del prepared
     press(page, "Forget it")
     page.run()
     gc.collect()
     assert [one() is None for one in held] == [True] * 4
     assert len(own(page).made) == 1
-
-
-def test_a_link_holds_settings_and_nothing_of_the_table(screen):
-    page = released(screen, **{"own.eps": "0.2", "own.shown": "true"})
-    assert set(page.link) <= set(choices.CHOICES)
-    assert not {"age", "weight", "ours", str(ROWS)} & set(json.dumps(page.link).replace('"', " ").split())
 
 
 async def _parsed(size):
@@ -518,3 +516,44 @@ def test_a_paid_spectrum_is_on_the_ledger_and_shapes_the_twin(screen, folder):
     page.move("own.ratio", 50.0)
     page.run()
     assert page.setting("own.ratio") == 50.0
+
+
+# --- too large to hold ----------------------------------------------------------------------------------
+
+
+def test_a_table_too_large_to_hold_is_read_in_pieces_and_released(screen, monkeypatch):
+    """As Parquet, by a column of hospitals; the sums are those of the same table in memory."""
+    held = brought(screen)
+    box = next(box for box in held.app.selectbox if box.label.startswith("Patients are dealt"))
+    box.set_value(box.options.index("clinic"))
+    held.run()
+    monkeypatch.setattr(limits, "MOST_ROWS", ROWS - 1)
+    file = io.BytesIO()
+    patients().to_parquet(file, index=False)
+    page = screen(PAGE, **{"own.shown": "true"})
+    upload(page, file.getvalue(), "ours.parquet")
+    page.app.file_uploader(key="own dictionary").set_value(("d.json", DICTIONARY.to_json().encode(), ""))
+    page.run()
+    assert "too large to hold" in page.notices
+    box = next(box for box in page.app.selectbox if box.label.startswith("Patients are dealt"))
+    box.set_value(box.options.index("clinic"))
+    page.run()
+    press(page, "Read it now")
+    mine, theirs = own(page).prepared[1], own(held).prepared[1]
+    np.testing.assert_allclose(mine.moment, theirs.moment, atol=1e-5)
+    assert (mine.sizes, mine.raw.key) == (theirs.sizes, theirs.raw.key)
+    press(page, "Set this limit")
+    press(page, "Release")
+    press(page, "Spend")
+    assert own(page).made[0].released.document["hospitals"] == list(theirs.sizes)
+    assert "‖sin Θ‖" in page.markdown and "no patients here to draw" in page.captions
+
+
+def test_a_large_table_that_does_not_fit_is_one_sentence(screen, monkeypatch):
+    monkeypatch.setattr(limits, "MOST_BYTES", 100)
+    frame = patients()
+    frame["age"] = "old"
+    page = brought(screen, frame)
+    press(page, "Read it now")
+    assert "'age'" in errors(page) and "\n" not in errors(page)
+    assert [label for label in labels(page) if label == "Read it again"]

@@ -14,9 +14,10 @@ from dppca_core.types import NEIGHBOURS
 from pages.shared import choices, text
 from pages.shared.choices import Settings
 from pages.shared.own import session, words
+from pages.shared.own.large import Large
 
 
-def opened(raw: Raw) -> tuple[Ledger, Account | None]:
+def opened(raw: Raw | Large) -> tuple[Ledger, Account | None]:
     """The ledger of this table's content; no account where it cannot be read, which is then said."""
     ledger = session.ledger(raw)
     try:
@@ -74,7 +75,7 @@ def _set_limit(ledger: Ledger, limit: Limit) -> None:
         st.rerun()
 
 
-def show(raw: Raw, ledger: Ledger, account: Account, settings: Settings) -> None:
+def show(raw: Raw | Large, ledger: Ledger, account: Account, settings: Settings) -> None:
     """What is spent and left, and what it was spent on."""
     plain = settings["view"] == "board"
     limit = account.limit
@@ -121,7 +122,7 @@ def _where() -> None:
         )
 
 
-def _exchange(raw: Raw, ledger: Ledger, account: Account) -> None:
+def _exchange(raw: Raw | Large, ledger: Ledger, account: Account) -> None:
     with st.expander("Export or import the ledger"):
         if account.limit is not None or account.entries:
             st.download_button(

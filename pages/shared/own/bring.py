@@ -8,12 +8,12 @@ from dppca_core import tables
 from dppca_core.tables import Schema, examples
 from pages.shared import controls
 from pages.shared.choices import Settings
-from pages.shared.own import draft, session, table, words
+from pages.shared.own import draft, in_pieces, large, session, table, words
 from pages.shared.own.session import Own
 from pages.shared.own.table import Prepared
 
 _UNREADABLE = "The file cannot be read as a table."
-_AT_RANDOM = "at random"
+_AT_RANDOM, _IN_ONE = "at random", "all in one"
 
 
 def show(settings: Settings) -> Prepared | None:
@@ -44,7 +44,12 @@ def show(settings: Settings) -> Prepared | None:
     if schema is None:
         st.error(words.refusal(said))
         return None
-    found = _prepared(own, schema, settings["own.N"])
+    if isinstance(own.raw, large.Large):
+        found = in_pieces.show(own, own.raw, schema)
+    else:
+        found = _prepared(own, own.raw, schema, settings["own.N"])
+    if found is None:
+        return None
     if isinstance(found, str):
         st.error(words.refusal(found))
         return None
@@ -77,7 +82,7 @@ def _choose_file(own: Own, settings: Settings) -> None:
     elif own.is_new("table", f"{upload.file_id} {settings['own.encoding']}"):
         with st.spinner("Reading"):
             try:
-                own.bring(tables.read(upload, upload.name, settings["own.encoding"]))
+                own.bring(_read(upload.getvalue(), upload.name, settings["own.encoding"]))
             except ValueError as reason:
                 own.said = str(reason)
             except Exception:  # the text of any other error may hold a cell, and would go to the log
@@ -87,6 +92,10 @@ def _choose_file(own: Own, settings: Settings) -> None:
     if own.said:
         kept = " The table that was here before still is." if own.raw else ""
         st.error(words.refusal(own.said) + kept)
+
+
+def _read(data: bytes, name: str, encoding: str) -> tables.Raw | large.Large:
+    return large.look(data, name, encoding) or tables.read(data, name, encoding)
 
 
 def _take_example(own: Own, name: str) -> None:
@@ -173,7 +182,7 @@ def _dictionary(own: Own, schema: Schema | None) -> None:
             own.files.pop("dictionary", None)
         elif own.raw is not None and own.is_new("dictionary", upload.file_id):
             try:
-                lines, bound, said = draft.taken(upload.getvalue(), own.raw)
+                lines, bound, said = draft.taken(upload.getvalue(), own.raw.columns)
             except ValueError as reason:
                 st.error(words.refusal(str(reason)))
             else:
@@ -206,7 +215,8 @@ def _public_choices(own: Own, schema: Schema | None) -> None:
             help="Blank: the default, which follows from the dictionary alone.",
         )
     assert own.raw is not None
-    free = [_AT_RANDOM, *(name for name in own.raw.columns if name not in own.chosen)]
+    nobody = _AT_RANDOM if isinstance(own.raw, tables.Raw) else _IN_ONE
+    free = [nobody, *(name for name in own.raw.columns if name not in own.chosen)]
     key = f"own by {own.generation} {hash(own.chosen)}"
     if key not in st.session_state:
         st.session_state[key] = free.index(own.by) if own.by in free else 0
@@ -216,19 +226,18 @@ def _public_choices(own: Own, schema: Schema | None) -> None:
         )
     own.by = free[dealt] if dealt else None
     with right:
-        if own.by is None:
+        if own.by is None and isinstance(own.raw, tables.Raw):
             controls.choose("own.N")
 
 
-def _prepared(own: Own, schema: Schema, hospitals: int) -> Prepared | str:
+def _prepared(own: Own, raw: tables.Raw, schema: Schema, hospitals: int) -> Prepared | str:
     """Encoded once for each dictionary; a sentence where the table does not fit it."""
-    assert own.raw is not None
     of = (schema, own.by, hospitals if own.by is None else None)
     if own.prepared is None or own.prepared[0] != of:
         own.measured.clear()
         found: Prepared | str
         try:
-            found = table.prepare(own.raw, schema, own.by, hospitals)
+            found = table.prepare(raw, schema, own.by, hospitals)
         except ValueError as reason:
             found = str(reason)
         except Exception:  # the text of any other error may hold a cell, and would go to the log

@@ -16,8 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from dppca_core import linalg, metrics
+from dppca_core.tables import Raw
 from dppca_core.types import Array
-from pages.shared.own.table import Prepared
+from pages.shared.own.table import Prepared, Rows
 
 MOST_POINTS = 2_000
 MOST_ROWS = 5_000
@@ -34,7 +35,7 @@ class Truth(NamedTuple):
 
 def truth(own: Prepared) -> Truth:
     """The answer without privacy."""
-    moment: Array = own.rows.T @ own.rows / own.n
+    moment = own.moment
     return Truth(moment, np.linalg.eigvalsh(moment)[::-1])
 
 
@@ -55,19 +56,19 @@ def verdict(found: Truth, basis: Array) -> Verdict:
     return Verdict(metrics.sin_theta(basis, plain), metrics.random_guess(d, k), energy)
 
 
-def label_columns(own: Prepared) -> list[str]:
+def label_columns(own: Prepared, raw: Raw) -> list[str]:
     """Columns that are no features and have two to ten values."""
     used = {column.name for column in own.schema.columns}
-    table = own.raw.table
-    free = [name for name in own.raw.columns if name not in used]
+    table = raw.table
+    free = [name for name in raw.columns if name not in used]
     return [name for name in free if 2 <= pc.count_distinct(table[name].drop_null()).as_py() <= MOST_LABELS]
 
 
-def labels(own: Prepared, name: str | None) -> tuple[Array, list[str]]:
+def labels(raw: Raw, held: Rows, name: str | None) -> tuple[Array, list[str]]:
     """Places among the rows, and the label of each, "" without a column; rows without one are left out."""
     if name is None:
-        return np.arange(own.n), [""] * own.n
-    column = own.raw.table[name].to_pandas()[own.encoded.kept].reset_index(drop=True)
+        return np.arange(len(held.rows)), [""] * len(held.rows)
+    column = raw.table[name].to_pandas()[held.kept].reset_index(drop=True)
     known = column.dropna()
     said = [f"{value:g}" if isinstance(value, float) else str(value) for value in known]
     return known.index.to_numpy(), said
@@ -81,22 +82,22 @@ def some(places: Array, said: list[str], most: int) -> tuple[Array, list[str]]:
     return places[drawn], [said[int(i)] for i in drawn]
 
 
-def downstream(own: Prepared, name: str, basis: Array) -> pd.DataFrame:
+def downstream(raw: Raw, held: Rows, name: str, basis: Array) -> pd.DataFrame:
     """Share of patients whose label logistic regression gets right, in cross-validation: mean and spread.
 
     From the released components, (d, k), from as many without privacy, and from all features; the share of
     the commonest label is what guessing gets. At most 5,000 patients. Raises ValueError for labels of which
     fewer than two have two patients.
     """
-    places, said = some(*labels(own, name), MOST_ROWS)
+    places, said = some(*labels(raw, held, name), MOST_ROWS)
     target = np.array(said)
     values, counts = np.unique(target, return_counts=True)
     common = np.isin(target, values[counts >= 2])
     if len(np.unique(target[common])) < 2:
         raise ValueError("fewer than two labels have two patients")
-    rows, target = own.rows[places[common]], target[common]
+    rows, target = held.rows[places[common]], target[common]
     folds = StratifiedKFold(min(FOLDS, int(counts[counts >= 2].min())), shuffle=True, random_state=0)
-    plain = linalg.top_eigenspace(own.rows.T @ own.rows, basis.shape[1])
+    plain = linalg.top_eigenspace(held.rows.T @ held.rows, basis.shape[1])
     lines = []
     for what, used in (
         ("released components", rows @ basis),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
 
-from dppca_core import tables
 from dppca_core.tables import Column, Schema
 
 KINDS = ("number", "category")
@@ -122,13 +121,13 @@ def of_frame(typed: pd.DataFrame) -> dict[str, Line]:
     }
 
 
-def taken(text: bytes, raw: tables.Raw) -> tuple[dict[str, Line], float, str]:
+def taken(text: bytes, columns: Collection[str]) -> tuple[dict[str, Line], float, str]:
     """A dictionary from its file: lines of the columns that the table has, its bound, and what is absent.
 
     Raises ValueError with one sentence for a file that is no dictionary, or one of other columns.
     """
     read = Schema.from_json(text)
-    here = {one.name: of_column(one) for one in read.columns if one.name in raw.columns}
+    here = {one.name: of_column(one) for one in read.columns if one.name in columns}
     absent = [one.name for one in read.columns if one.name not in here]
     if not here:
         raise ValueError("The dictionary speaks of none of this table's columns.")

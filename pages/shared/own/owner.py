@@ -9,11 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from dppca_core.private_release import Released
+from dppca_core.tables import Raw
 from pages.shared import live
 from pages.shared.choices import Settings
 from pages.shared.own import charts, diagnostics, session, words
 from pages.shared.own.session import Made
-from pages.shared.own.table import Prepared
+from pages.shared.own.table import Prepared, Rows
 
 Value = TypeVar("Value")
 
@@ -39,12 +40,16 @@ def show(prepared: Prepared, made: Made | None, settings: Settings) -> None:
         st.markdown("**Strength of every direction**" if plain else "**Scree**")
         drawn = charts.scree(found.eigenvalues, released.eigenvalues)
         live.figure(drawn, key="own scree", save="not-private-scree")
+    raw, held = prepared.raw, prepared.held
+    if not isinstance(raw, Raw) or not isinstance(held, Rows):
+        right.caption("Of a table that was read in pieces there are no patients here to draw.")
+        return
     with right:
         st.markdown("**Your patients along the released directions**" if plain else "**Biplot**")
-        label = _label(prepared)
-        _scatter(prepared, released, label)
+        label = _label(prepared, raw)
+        _scatter(prepared, raw, held, released, label)
     if label is not None:
-        _downstream(prepared, made.order.number, released, label)
+        _downstream(raw, held, made.order.number, released, label)
 
 
 def _once(of: object, compute: Callable[[], Value]) -> Value:
@@ -56,8 +61,8 @@ def _once(of: object, compute: Callable[[], Value]) -> Value:
     return kept
 
 
-def _label(prepared: Prepared) -> str | None:
-    names = _once("labels", lambda: diagnostics.label_columns(prepared))
+def _label(prepared: Prepared, raw: Raw) -> str | None:
+    names = _once("labels", lambda: diagnostics.label_columns(prepared, raw))
     if not names:
         st.caption("A column with two to ten values, not among the features, could colour the patients.")
         return None
@@ -67,21 +72,24 @@ def _label(prepared: Prepared) -> str | None:
     return names[place - 1] if place else None
 
 
-def _scatter(prepared: Prepared, released: Released, label: str | None) -> None:
+def _scatter(prepared: Prepared, raw: Raw, held: Rows, released: Released, label: str | None) -> None:
     basis = released.basis[:, :2]
     if basis.shape[1] < 2:
         st.caption("One direction alone has no picture of this kind.")
         return
-    places, said = diagnostics.some(*diagnostics.labels(prepared, label), diagnostics.MOST_POINTS)
+    places, said = _once(
+        ("labels", label),
+        lambda: diagnostics.some(*diagnostics.labels(raw, held, label), diagnostics.MOST_POINTS),
+    )
     said = said if label else ["patients"] * len(said)
-    points = prepared.rows[places] @ basis
+    points = held.rows[places] @ basis
     drawn = charts.biplot(points, said, prepared.schema.features, basis)
     live.figure(drawn, key="own biplot", save="not-private-biplot")
     if len(places) < prepared.n:
         st.caption(f"{len(places):,} of {prepared.n:,} patients are drawn.")
 
 
-def _downstream(prepared: Prepared, number: int, released: Released, label: str) -> None:
+def _downstream(raw: Raw, held: Rows, number: int, released: Released, label: str) -> None:
     st.markdown("**Use: telling the label from few numbers**")
     key = ("downstream", number, label)
     known = session.own().measured
@@ -90,7 +98,7 @@ def _downstream(prepared: Prepared, number: int, released: Released, label: str)
             return
         with st.spinner("Measuring"):
             try:
-                known[key] = diagnostics.downstream(prepared, label, released.basis)
+                known[key] = diagnostics.downstream(raw, held, label, released.basis)
             except ValueError as reason:
                 st.info(words.refusal(str(reason)))
                 return
@@ -98,7 +106,7 @@ def _downstream(prepared: Prepared, number: int, released: Released, label: str)
     scores: pd.DataFrame = known[key]
     shares = {name: st.column_config.NumberColumn(format="percent") for name in scores.columns[1:]}
     st.dataframe(scores, hide_index=True, height="content", column_config=shares)
-    used = min(prepared.n, diagnostics.MOST_ROWS)
+    used = min(len(held.rows), diagnostics.MOST_ROWS)
     st.caption(
         f"Share of patients whose {words.literal(label)} logistic regression gets right, in cross-validation "
         f"over {used:,} patients; the released components were found on all of them. "

@@ -18,6 +18,7 @@ from dppca_core.private_release import Released
 from dppca_core.spectrum_release import Spectrum
 from dppca_core.tables import Raw, Schema
 from pages.shared.own.draft import Line
+from pages.shared.own.large import Large
 from pages.shared.own.order import Order
 from pages.shared.own.table import Prepared
 
@@ -52,7 +53,7 @@ class Own:
     owner may see of this table, by what was asked.
     """
 
-    raw: Raw | None = None
+    raw: Raw | Large | None = None
     said: str = ""
     files: dict[str, str] = field(default_factory=dict)
     lines: dict[str, Line] = field(default_factory=dict)
@@ -76,7 +77,7 @@ class Own:
         found = self.prepared[1] if self.prepared is not None else None
         return found if isinstance(found, Prepared) else None
 
-    def bring(self, raw: Raw) -> None:
+    def bring(self, raw: Raw | Large) -> None:
         """Another table. What was typed for columns of the same names stays."""
         self._let_go()
         self.raw, self.said = raw, ""
@@ -91,6 +92,9 @@ class Own:
 
     def _let_go(self) -> None:
         self.prepared = self.asked = None
+        reading = self.orders.pop("reading", None)
+        if reading is not None:
+            reading.stop()
         self.measured.clear()
 
     def is_new(self, place: str, file_id: str) -> bool:
@@ -119,7 +123,7 @@ def folder() -> Path | None:
     return Path(named) if named else None
 
 
-def ledger(raw: Raw) -> Ledger:
+def ledger(raw: Raw | Large) -> Ledger:
     """The ledger of this table's content, under whatever name it came."""
     where = folder()
     if where is not None:

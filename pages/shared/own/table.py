@@ -6,36 +6,48 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from dppca_core import moments, tables
-from dppca_core.tables import Raw, Schema
+from dppca_core import moments, private_release, tables
+from dppca_core.hardened import IntegerSum
+from dppca_core.tables import OwnerOnly, Raw, Schema
+from dppca_core.tables.cells import Mask
 from dppca_core.types import Array, Indices
+from pages.shared.own.large import Large
 
 DEALING_SEED = 0  # public: which hospital a patient is dealt to hides nothing
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
-    """rows: (n, d), clipped to the bound and divided by it. groups: which of them each hospital holds.
+class Rows:
+    """rows: (n, d), clipped to the bound and divided by it. kept: which of the table. groups: by hospital."""
 
-    Private, all of it but the schema and the sizes.
+    rows: Array
+    kept: Mask
+    groups: tuple[Indices, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """sizes: patients of each hospital. held: their rows, or their exact sums, of a table too large to hold.
+
+    Private, all of it but the schema, the sizes and how patients were dealt.
     """
 
-    raw: Raw = field(repr=False)
+    raw: Raw | Large = field(repr=False)
     schema: Schema
-    encoded: tables.Encoded = field(repr=False)
-    rows: Array = field(repr=False)
-    groups: tuple[Indices, ...] = field(repr=False)
+    owner: OwnerOnly = field(repr=False)
+    sizes: tuple[int, ...]
     dealt: str
+    held: Rows | tuple[IntegerSum, ...] = field(repr=False)
 
     @property
     def of(self) -> tuple[object, ...]:
         """What tells it from another, without a row in it."""
-        return self.raw.key, self.schema, self.dealt, tuple(len(group) for group in self.groups)
+        return self.raw.key, self.schema, self.dealt, self.sizes
 
     @property
     def n(self) -> int:
         """Patients who are used."""
-        return len(self.rows)
+        return sum(self.sizes)
 
     @property
     def d(self) -> int:
@@ -43,9 +55,20 @@ class Prepared:
         return self.schema.d
 
     @property
-    def parts(self) -> list[Array]:
-        """Each hospital's rows."""
-        return [self.rows[group] for group in self.groups]
+    def parts(self) -> list[private_release.Part]:
+        """What each hospital brings to a release."""
+        if isinstance(self.held, Rows):
+            return [self.held.rows[group] for group in self.held.groups]
+        return list(self.held)
+
+    @property
+    def moment(self) -> Array:
+        """Second moment of all rows, (d, d), without noise."""
+        if isinstance(self.held, Rows):
+            return self.held.rows.T @ self.held.rows / self.n
+        total = private_release.summed(self.parts, self.d)
+        exact: Array = total.total / (4.0**total.bits * total.n)
+        return exact
 
     @property
     def public(self) -> dict[str, Any]:
@@ -54,7 +77,7 @@ class Prepared:
 
 
 def prepare(raw: Raw, schema: Schema, by: str | None, hospitals: int) -> Prepared:
-    """Raises ValueError with one sentence where the table does not fit the dictionary."""
+    """A table in memory. Raises ValueError with one sentence where it does not fit the dictionary."""
     encoded = tables.encode(schema, raw.table)
     n = len(encoded.rows)
     if n < 2:
@@ -66,5 +89,11 @@ def prepare(raw: Raw, schema: Schema, by: str | None, hospitals: int) -> Prepare
         dealt = f"at random, seed {DEALING_SEED}"
     else:
         groups = tuple(tables.by_column(raw.table[by], by, encoded.kept).values())
-        dealt = f"by the column '{by}'"
-    return Prepared(raw, schema, encoded, moments.clip_rows(encoded.rows, schema.bound), groups, dealt)
+        dealt = by_column(by)
+    rows = Rows(moments.clip_rows(encoded.rows, schema.bound), encoded.kept, groups)
+    return Prepared(raw, schema, encoded.owner, tuple(len(group) for group in groups), dealt, rows)
+
+
+def by_column(by: str) -> str:
+    """How patients were dealt."""
+    return f"by the column '{by}'"

@@ -60,14 +60,14 @@ def nearest(wanted: Settings) -> Settings:
 def show(prepared: Prepared, account: Account | None, settings: Settings) -> None:
     """The guesses, the figure, the way to the explorer, and eigenvalues of one's own for a slice."""
     n, d = prepared.n, prepared.d
-    if d < _FEWEST or n < len(prepared.groups):
+    if d < _FEWEST or n < len(prepared.sizes):
         st.caption(f"A twin needs at least {_FEWEST} measurements.")
         return
     spectrum = _shaped(prepared, settings)
     for column, key in zip(st.columns(2), ("own.ratio", "own.s"), strict=True):
         with column:
             controls.choose(key)
-    wanted = settings_of(settings | {"own.N": len(prepared.groups)}, n, d)
+    wanted = settings_of(settings | {"own.N": len(prepared.sizes)}, n, d)
     scene, epsilon = scenes.of(wanted)
     found = cached.results(scene)
     missing = found.next_missing(epsilon, False) is not None

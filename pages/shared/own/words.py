@@ -15,10 +15,11 @@ from dppca_core.ledger import Account
 from dppca_core.methods import METHODS
 from dppca_core.private_release import HARDENED, Released, Request
 from dppca_core.spectrum_release import Spectrum
-from dppca_core.tables import OwnerOnly, Raw
+from dppca_core.tables import Raw
 from dppca_core.types import Budget, Event
 from pages.shared import text
 from pages.shared.own.diagnostics import Verdict
+from pages.shared.own.large import Large
 from pages.shared.own.order import Order
 from pages.shared.own.table import Prepared
 
@@ -38,9 +39,11 @@ def refusal(reason: str) -> str:
     return f"{said[:1].upper()}{said[1:]}{'' if said.endswith(('.', '?')) else '.'}"
 
 
-def brought(raw: Raw) -> str:
+def brought(raw: Raw | Large) -> str:
     """What was brought, in one line."""
-    said = f"**{literal(raw.name)}** ({raw.form}): {raw.n:,} rows, {len(raw.columns):,} named columns."
+    count = raw.n if isinstance(raw, Raw) else raw.rows
+    rows = "" if count is None else f"{count:,} rows, "
+    said = f"**{literal(raw.name)}** ({raw.form}): {rows}{len(raw.columns):,} named columns."
     if raw.unnamed:
         places = ", ".join(str(place) for place in raw.unnamed[:3])
         said += f" Column {places} has no name and is left out."
@@ -50,7 +53,7 @@ def brought(raw: Raw) -> str:
 def ready(own: Prepared, plain: bool) -> str:
     """What a release would be of."""
     measured = text.count(own.d, "measurement", "measurements") if plain else f"d = {own.d:,} features"
-    sizes = sorted(len(group) for group in own.groups)
+    sizes = sorted(own.sizes)
     each = f"{sizes[0]:,}" if sizes[0] == sizes[-1] else f"{sizes[0]:,} to {sizes[-1]:,}"
     hospitals = text.count(len(sizes), "hospital", "hospitals")
     n, many = ("", "") if plain else ("n = ", "N = ")
@@ -85,7 +88,7 @@ def bound(own: Prepared, plain: bool) -> str:
 
 def of_owner(own: Prepared) -> list[str]:
     """Counts of rows and cells: not private."""
-    counts: OwnerOnly = own.encoded.owner
+    counts = own.owner
     said = [
         f"{counts.rows:,} rows were read, {counts.dropped:,} left out for a missing cell, "
         f"{counts.filled:,} missing cells filled in.",
@@ -238,6 +241,14 @@ def eigenvalues(found: Released, plain: bool) -> str:
     listed = ", ".join(text.short(max(value, 0.0)) for value in found.eigenvalues)
     what = "Strength of each direction" if plain else "Private eigenvalues of the scaled rows (shares of B²)"
     return f"{what}: {listed}."
+
+
+def unread(order: Order[Any]) -> str:
+    """Why a large table was not read."""
+    return {
+        "stopped": "Reading was stopped.",
+        "refused": refusal(order.said),
+    }.get(order.state, "The file cannot be read as a table.")
 
 
 def left(account: Account, plain: bool) -> str:

@@ -1,0 +1,45 @@
+"""A table too large to hold: its columns at once, its rows only as sums. No Streamlit here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dppca_core.tables import files, limits
+
+
+@dataclass(frozen=True, eq=False)
+class Large:
+    """The file as it was uploaded. rows: where it tells. key: `tables.content_key_of_file`, once it was read.
+
+    What `tables.Raw` knows of cells, kinds and constants, it cannot know without reading: all columns count
+    as numbers until somebody says otherwise.
+    """
+
+    name: str
+    form: str
+    columns: tuple[str, ...]
+    rows: int | None
+    encoding: str
+    data: bytes = field(repr=False)
+    unnamed: tuple[int, ...] = ()
+    key: str = ""
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """ "number" of each column."""
+        return dict.fromkeys(self.columns, "number")
+
+    @property
+    def constant(self) -> tuple[str, ...]:
+        """None that is known."""
+        return ()
+
+
+def look(data: bytes, name: str, encoding: str) -> Large | None:
+    """The file, if it is larger than `tables.read` holds. Raises ValueError for what is no table."""
+    with files.opened(data, encoding) as layout:
+        rows, columns = layout.rows or 0, len(layout.names)
+        fits = len(data) <= limits.MOST_BYTES and rows <= limits.MOST_ROWS
+        if fits and rows * columns <= limits.MOST_CELLS:
+            return None
+        return Large(name, layout.form, layout.names, layout.rows, encoding, data, layout.unnamed)

@@ -1,0 +1,45 @@
+"""A large table read twice in pieces: its hospitals' exact sums, then its key. No Streamlit here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from dppca_core import hardened, tables
+from dppca_core.hardened import StoppedError
+from dppca_core.private_release import Progress
+from dppca_core.tables import Schema
+from dppca_core.types import Array
+from pages.shared.own.large import Large
+from pages.shared.own.table import Prepared, by_column
+
+MOST_ROWS = 2**27  # of a file that does not tell: 13 bits of each entry are kept
+_SUMMING = 0.75  # share of the time
+
+
+def reduce(large: Large, schema: Schema, by: str | None, progress: Progress) -> Prepared:
+    """Every hospital's exact sum; all patients in one hospital without a column that deals them.
+
+    Raises ValueError with one sentence where the table does not fit the dictionary, and StoppedError.
+    """
+    bits = hardened.bits_for(large.rows or MOST_ROWS)
+    sums: dict[str, hardened.Adder] = {}
+
+    def add(hospital: str, rows: Array) -> None:
+        sums.setdefault(hospital, hardened.Adder(schema.d, bits)).add(rows)
+
+    def share(begin: float, whole: float) -> Callable[[int, int | None], None]:
+        def tell(done: int, of: int | None) -> None:
+            if not progress(begin + whole * done / max(of or MOST_ROWS, done, 1)):
+                raise StoppedError
+
+        return tell
+
+    reduced = tables.reduce_file(
+        large.data, schema, by=by, encoding=large.encoding, progress=share(0.0, _SUMMING), each=add
+    )
+    key = tables.content_key_of_file(large.data, large.encoding, share(_SUMMING, 1 - _SUMMING))
+    held = tuple(sums[hospital].sum for hospital in reduced.hospitals)
+    dealt = "all in one hospital" if by is None else by_column(by)
+    sizes = tuple(one.n for one in held)
+    return Prepared(replace(large, key=key), schema, reduced.owner, sizes, dealt, held)
