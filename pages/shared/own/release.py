@@ -83,6 +83,8 @@ def show(prepared: Prepared, account: Account, settings: Settings) -> None:
         return
     for sentence in said:
         st.caption(sentence)
+    if request.budget.delta > 1 / prepared.n:
+        st.caption("The failure chance is above one in the number of patients: choose a smaller one.")
     st.caption(text.odds(request.budget.epsilon, request.budget.delta, request.budget.neighbours))
     confirm.offer(
         "release",
