@@ -106,7 +106,7 @@ def _take_example(own: Own, name: str) -> None:
 
 def _take_lines(own: Own, lines: dict[str, draft.Line], bound: float | None) -> None:
     own.lines |= lines
-    own.chosen, own.bound = tuple(lines), bound or None
+    own.chosen, own.bound = tuple(lines), bound
     own.generation += 1
     own.by = None if own.by in own.chosen else own.by
 

@@ -78,7 +78,7 @@ def column(name: str, line: Line) -> Column:
 
 def schema(lines: Mapping[str, Line], bound: float | None) -> Schema:
     """The dictionary. Raises ValueError with one sentence while something is lacking or cannot be."""
-    return Schema(tuple(column(name, line) for name, line in lines.items()), bound or 0.0)
+    return Schema(tuple(column(name, line) for name, line in lines.items()), bound)
 
 
 def lacking(lines: Mapping[str, Line]) -> str:
@@ -121,7 +121,7 @@ def of_frame(typed: pd.DataFrame) -> dict[str, Line]:
     }
 
 
-def taken(text: bytes, columns: Collection[str]) -> tuple[dict[str, Line], float, str]:
+def taken(text: bytes, columns: Collection[str]) -> tuple[dict[str, Line], float | None, str]:
     """A dictionary from its file: lines of the columns that the table has, its bound, and what is absent.
 
     Raises ValueError with one sentence for a file that is no dictionary, or one of other columns.
@@ -135,4 +135,4 @@ def taken(text: bytes, columns: Collection[str]) -> tuple[dict[str, Line], float
     if absent:
         more = f" and {len(absent) - 3:,} more" if len(absent) > 3 else ""
         said = f"Not in this table, so left out: {', '.join(absent[:3])}{more}."
-    return here, 0.0 if absent else read.bound, said
+    return here, None if absent else read.bound, said

@@ -38,8 +38,16 @@ def reduce(large: Large, schema: Schema, by: str | None, progress: Progress) -> 
     reduced = tables.reduce_file(
         large.data, schema, by=by, encoding=large.encoding, progress=share(0.0, _SUMMING), each=add
     )
+    left_out = reduced.owner.dropped
+    if left_out and by is not None:
+        raise ValueError(
+            "Patients with a missing cell cannot be left out of hospitals that are read in pieces: fill "
+            "their cells in, or read the table without dealing it."
+        )
     key = tables.content_key_of_file(large.data, large.encoding, share(_SUMMING, 1 - _SUMMING))
-    held = tuple(sums[hospital].sum for hospital in reduced.hospitals)
+    # A patient who is left out counts as a row of zeros, as in a table that is held.
+    found = [sums[hospital].sum for hospital in reduced.hospitals]
+    held = tuple(one._replace(n=one.n + left_out) for one in found)
     dealt = "all in one hospital" if by is None else by_column(by)
     sizes = tuple(one.n for one in held)
     return Prepared(replace(large, key=key), schema, reduced.owner, sizes, dealt, held)

@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from dppca_core import moments, private_release, tables
 from dppca_core.hardened import IntegerSum
 from dppca_core.tables import OwnerOnly, Raw, Schema
@@ -18,7 +20,7 @@ DEALING_SEED = 0  # public: which hospital a patient is dealt to hides nothing
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """rows: (n, d), clipped to the bound and divided by it. kept: which of the table. groups: by hospital."""
+    """rows: (m, d), clipped to the bound and divided by it. kept: which of the table. groups: by hospital."""
 
     rows: Array
     kept: Mask
@@ -27,7 +29,10 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """sizes: patients of each hospital. held: their rows, or their exact sums, of a table too large to hold.
+    """sizes: patients of each hospital. A patient who is left out, for a missing cell, counts as a row of
+    zeros: so the number of patients does not tell of any cell, and replacing a row by one that is left out
+    moves a sum by at most the row's own length. held: their rows, or their exact sums, of a table too large
+    to hold.
 
     Private, all of it but the schema, the sizes and how patients were dealt.
     """
@@ -46,7 +51,7 @@ class Prepared:
 
     @property
     def n(self) -> int:
-        """Patients who are used."""
+        """Patients in the table, those without a usable row among them."""
         return sum(self.sizes)
 
     @property
@@ -58,7 +63,11 @@ class Prepared:
     def parts(self) -> list[private_release.Part]:
         """What each hospital brings to a release."""
         if isinstance(self.held, Rows):
-            return [self.held.rows[group] for group in self.held.groups]
+            rows, groups = self.held.rows, self.held.groups
+            return [
+                np.concatenate([rows[group], np.zeros((size - len(group), self.d))])
+                for group, size in zip(groups, self.sizes, strict=True)
+            ]
         return list(self.held)
 
     @property
@@ -79,19 +88,20 @@ class Prepared:
 def prepare(raw: Raw, schema: Schema, by: str | None, hospitals: int) -> Prepared:
     """A table in memory. Raises ValueError with one sentence where it does not fit the dictionary."""
     encoded = tables.encode(schema, raw.table)
-    n = len(encoded.rows)
-    if n < 2:
+    n, places = len(encoded.kept), np.cumsum(encoded.kept) - 1
+    if len(encoded.rows) < 2:
         raise ValueError(
             "Fewer than two patients are left: every other row has a missing cell. Fill them in."
         )
     if by is None:
-        groups = tables.at_random(n, min(hospitals, n), DEALING_SEED)
+        members = tables.at_random(n, min(hospitals, n), DEALING_SEED)
         dealt = f"at random, seed {DEALING_SEED}"
     else:
-        groups = tuple(tables.by_column(raw.table[by], by, encoded.kept).values())
+        members = tuple(tables.by_column(raw.table[by], by).values())
         dealt = by_column(by)
+    groups = tuple(places[group[encoded.kept[group]]] for group in members)
     rows = Rows(moments.clip_rows(encoded.rows, schema.bound), encoded.kept, groups)
-    return Prepared(raw, schema, encoded.owner, tuple(len(group) for group in groups), dealt, rows)
+    return Prepared(raw, schema, encoded.owner, tuple(len(group) for group in members), dealt, rows)
 
 
 def by_column(by: str) -> str:

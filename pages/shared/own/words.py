@@ -65,8 +65,8 @@ def public_number(own: Prepared) -> str:
     said = "The number of patients, and of each hospital's, counts as public and is part of every release."
     if any(column.fill is None for column in own.schema.columns):
         said += (
-            " Patients with a missing cell are left out, which changes that number: fill the cells in, and "
-            "it says nothing."
+            " A patient with a missing cell is left out of the sums and still counted, so the number says "
+            "nothing of who that was; eigenvalues come out smaller by the share that is left out."
         )
     return said
 
