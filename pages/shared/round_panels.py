@@ -153,8 +153,10 @@ def _run(of: Alliance, settings: Settings) -> Shown | None:
     with right:
         if settings["join.source"] == "simulated":
             controls.choose("join.way")
-            return _simulated(of, settings["join.way"])
-        shown = _stored() if settings["join.source"] == "stored" else _own()
+        else:
+            shown = _stored() if settings["join.source"] == "stored" else _own()
+    if settings["join.source"] == "simulated":
+        return _simulated(of, settings["join.way"])
     st.caption("A run that took place has its own settings: the sliders do not move it.")
     return shown
 
@@ -164,7 +166,7 @@ def _simulated(of: Alliance, key: str) -> Shown | None:
     if reason:
         st.info(f"Not simulated message by message: {reason}.")
         return None
-    with st.spinner("Passing the messages ..."):
+    with st.spinner(round_words.passing(of, WAYS[key])):
         return runs.of_simulation(cached.seen(_once(of), key))
 
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from dppca_core.experiments.alliances import Alliance
+from dppca_core.experiments.ways import Way
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.record import Round
 from pages.shared import runs, text
@@ -150,6 +152,15 @@ def headline(shown: Shown) -> str:
     if shown.errors is not None:
         return f"{said} It ends with error {text.error(float(shown.errors[-1]))}."
     return said
+
+
+def passing(of: Alliance, way: Way) -> str:
+    """What is being done until a run can be shown, and for about how long."""
+    hospitals = text.count(len(of.sizes), "hospital", "hospitals")
+    return (
+        f"Passing the messages of {hospitals} with {of.n:,} patients and {of.d:,} measurements of each: "
+        f"about {math.ceil(of.seconds_dealt(way))} s."
+    )
 
 
 def overhead(shown: Shown) -> str:

@@ -1,5 +1,6 @@
 """One run on the providers page: its rounds, its messages, two who compare them, and real runs' records."""
 
+import contextlib
 import io
 import json
 import re
@@ -119,6 +120,21 @@ def test_on_a_telephone_no_words_lie_on_arrows_dots_or_the_server(count):
     assert len(names) == count
     for box in names:
         assert inside(circles, box) == 0 and abs(box[0]) < 178 and abs(box[2]) < 178
+
+
+def test_what_takes_seconds_says_so_first(screen, monkeypatch):
+    said = []
+
+    @contextlib.contextmanager
+    def spinner(words):
+        said.append(words)
+        yield
+
+    monkeypatch.setattr(round_panels.st, "spinner", spinner)
+    screen(PAGE, **SMALL | {"join.panel": "rounds"})
+    assert said == [
+        "Passing the messages of 3 hospitals with 20,000 patients and 30 measurements of each: about 1 s."
+    ]
 
 
 def test_bytes_so_far_add_up():
