@@ -25,9 +25,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.special import betaincinv, ndtri
+from scipy.special import ndtri
 
-from dppca_core import checks, gaussian
+from dppca_core import binomial, checks, gaussian
 from dppca_core.types import Array, Budget, Cohort, Estimate, Method
 
 Mechanism = Callable[[Cohort, np.random.Generator], float | Array]
@@ -83,11 +83,7 @@ def _limits(here: Array, there: Array, alpha: float) -> _Limits:
     hits = np.array([(draws[:, None] > thresholds).sum(axis=0) for draws in kept], dtype=float).T
     trials = np.array([float(len(draws)) for draws in kept])
     share = alpha / (len(thresholds) * 2 * 2)
-    low, high = np.zeros_like(hits), np.ones_like(hits)
-    some, short = hits > 0, hits < trials
-    misses = trials - hits
-    low[some] = betaincinv(hits[some], misses[some] + 1, share)
-    high[short] = 1 - betaincinv(misses[short], hits[short] + 1, share)
+    low, high = binomial.limits(hits, trials, share)
     return _Limits(thresholds, hits / trials, low, high)
 
 

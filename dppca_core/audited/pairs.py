@@ -6,6 +6,7 @@ with Q move by as much when both lie in span Q, and by the operator norm 1 for k
 only translate what is released, except where noise depends on a gap.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +26,8 @@ class Case:
     """One release of a method at its worst pair.
 
     epsilon, delta: the claim; delta is 0 where it is pure. gaussian: whether `gaussian_tradeoff` bounds its
-    epsilon. tight: whether this pair and statistic attain the claim. draws: enough to see it.
+    epsilon. tight: whether this pair and statistic attain the claim. draws: enough to see it. mu:
+    sensitivity / std of the claim, for Gaussian releases.
     """
 
     title: str
@@ -36,17 +38,19 @@ class Case:
     gaussian: bool = True
     tight: bool = True
     draws: int = 12_000
+    mu: float = math.nan
 
 
 def gaussian_case(
     title: str, pair: Pair, mechanism: Mechanism, spent: Sequence[Event], budget: Budget, **own: Any
 ) -> Case:
     """A case whose claim is the epsilon of Gaussian releases at the budget's delta. own: fields of Case."""
-    return Case(title, pair, mechanism, accounting.epsilon_of(spent, budget.delta), budget.delta, **own)
+    claim, mu = accounting.epsilon_of(spent, budget.delta), 1 / accounting.multiplier_of(spent)
+    return Case(title, pair, mechanism, claim, budget.delta, mu=mu, **own)
 
 
 def neighbours(budget: Budget, x: Array, y: Array, others: Array, n: int) -> Pair:
-    """Two cohorts of n patients at one hospital that differ in one row, of norm at most 1.
+    """Two cohorts of n patients at one hospital that differ in one row, of norm at most 1 if it was clipped.
 
     others: sum of the outer products of the n - 1 rows that stay, (d, d). y is left out for add/remove.
     """
@@ -58,10 +62,10 @@ def neighbours(budget: Budget, x: Array, y: Array, others: Array, n: int) -> Pai
     return cohort(x), cohort(y if budget.neighbours == "replace-one" else np.zeros_like(y))
 
 
-def axes(budget: Budget, n: int = 2) -> Pair:
-    """e1 against e2 in three features, beside n - 1 patients at the third axis."""
+def axes(budget: Budget, n: int = 2, norm: float = 1.0) -> Pair:
+    """norm e1 against norm e2 in three features, beside n - 1 patients at the third axis."""
     e1, e2, e3 = np.eye(3)
-    return neighbours(budget, e1, e2, (n - 1) * np.outer(e3, e3), n)
+    return neighbours(budget, norm * e1, norm * e2, (n - 1) * np.outer(e3, e3), n)
 
 
 def moved(pair: Pair) -> Array:

@@ -12,6 +12,7 @@ from dppca_core.moments import DenseMoment, SumMoment
 from dppca_core.types import Array, Budget, Cohort, Provider
 
 STEPS = 2
+AT_ONCE = 100
 
 
 def _block(k: int) -> Array:
@@ -42,6 +43,29 @@ def oja(budget: Budget, k: int) -> tuple[Case, ...]:
         return cohort.n * place(dp_oja.release(cohort.pooled, block, std / cohort.n, rng))
 
     return (gaussian_case(f"one batch, k = {k}", pair, mechanism, dp_oja.spends(budget), budget),)
+
+
+def rounds(budget: Budget, k: int, steps: int) -> Case:
+    """One hospital's messages in all `steps` rounds of DPS-PCA.
+
+    AT_ONCE independent runs are drawn by one call of `release` a round, beside each other as further
+    columns of the block, which a product does not mix.
+    """
+    pair, block = axes(budget), _block(k)
+    std = dps_pca.sum_noise_std(budget, k=k, iterations=steps)
+    way = moved(pair) @ block
+    unit, tiled = way / np.linalg.norm(way), np.tile(block, (1, AT_ONCE))
+
+    def mechanism(cohort: Cohort, rng: np.random.Generator) -> Array:
+        seen = np.zeros(tiled.shape)
+        for _ in range(steps):
+            noise = rng.standard_normal(tiled.shape) * (std / cohort.n)
+            seen += cohort.n * dps_pca.release(cohort.pooled, tiled, None, noise)
+        read: Array = np.einsum("dmk,dk->m", seen.reshape(len(block), AT_ONCE, k), unit)
+        return read
+
+    spent = dps_pca.spends(budget, k=k, iterations=steps)
+    return gaussian_case(f"messages of {steps} rounds, k = {k}", pair, mechanism, spent, budget)
 
 
 def server_view(

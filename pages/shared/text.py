@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from dppca_core import tradeoff
 from dppca_core.types import Budget
 
 METRIC_TITLES = {
@@ -160,21 +161,16 @@ def brief(words: str, most: int = 160) -> str:
     return line if len(line) <= most else f"{line[:most].rstrip()} …"
 
 
-def attacker(epsilon: float, delta: float) -> float:
-    """Largest chance that an attacker at even odds guesses right: (e^epsilon + delta)/(1 + e^epsilon).
-
-    The largest total variation that (epsilon, delta) allows is (e^eps - 1 + 2 delta)/(e^eps + 1)
-    (Kairouz, Oh & Viswanath, IEEE Trans. Inf. Theory 2017, Theorem 3.3 and its region).
-    """
-    tail = math.exp(-epsilon)
-    return (1 + delta * tail) / (1 + tail)
+def even_odds(right: float) -> str:
+    """A chance to guess right as odds out of 100: 73:27."""
+    percent = 100 * right
+    digits = 0 if percent < 99 else 2 if percent < 99.99 else 4
+    return f"{percent:.{digits}f}:{100 - percent:.{digits}f}"
 
 
 def odds(epsilon: float, delta: float, neighbours: str) -> str:
     """What the guarantee means to one patient, as odds."""
-    percent = 100 * attacker(epsilon, delta)
-    digits = 0 if percent < 99 else 2 if percent < 99.99 else 4
-    ends = f"{percent:.{digits}f}:{100 - percent:.{digits}f}"
+    ends = even_odds(tradeoff.best_guess(epsilon, delta))
     question = (
         "whether one patient's record or another's was used"
         if neighbours == "replace-one"

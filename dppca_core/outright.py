@@ -1,0 +1,31 @@
+"""What delta allows at worst: a mechanism that publishes each record outright with probability delta.
+
+Between neighbours the output differs only when the one record is published, so its law moves by delta in
+total variation: it is (0, delta)-private, for replacing a patient as for removing one. Among n patients it
+publishes Binomial(n, delta) of them. No method here does so; the promise does not exclude it.
+"""
+
+import math
+from typing import NamedTuple
+
+from scipy.stats import binom
+
+from dppca_core import checks
+
+
+class Published(NamedTuple):
+    """Patients published: expected, the 10, 50 and 90 % quantiles, and the chance of at least one."""
+
+    expected: float
+    low: int
+    middle: int
+    high: int
+    some: float
+
+
+def published(n: int, delta: float) -> Published:
+    """How many of n patients are published. Raises ValueError for n below 1 or a delta outside (0, 1)."""
+    checks.whole(1, n=n)
+    checks.inside_unit_interval(delta=delta)
+    low, middle, high = (int(binom.ppf(q, n, delta)) for q in (0.1, 0.5, 0.9))
+    return Published(n * delta, low, middle, high, -math.expm1(n * math.log1p(-delta)))
