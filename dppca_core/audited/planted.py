@@ -44,10 +44,11 @@ class Scaled(np.random.Generator):
 
 
 class Planted(NamedTuple):
-    """What to draw, and the size of its noise."""
+    """What to draw, the size of its noise, and how far it truly moves in units of that noise."""
 
     case: Case
     size: float
+    mu: float
 
 
 def attacked(method: str, budget: Budget, k: int, steps: int) -> Case:
@@ -80,13 +81,15 @@ def planted(bug: str, method: str, budget: Budget, k: int, steps: int) -> Plante
         raise ValueError(f"bug must break the release, but {reason}, got {bug!r}")
     case = attacked(method, budget, k, steps)
     if bug == "half":
-        return Planted(case, 0.5)
+        return Planted(case, 0.5, 2 * case.mu)
     if bug == "sensitivity":
-        return Planted(case, 1 / _sensitivity(method, budget, k))
+        moved = _sensitivity(method, budget, k)
+        return Planted(case, 1 / moved, moved * case.mu)
     if bug == "shared":
         _, jointly = products.dps(budget, min(k, 2), "shared")
-        return Planted(jointly, 1.0)
-    return Planted(replace(case, pair=axes(budget, case.pair[0].n, LONG_ROW)), 1.0)
+        return Planted(jointly, 1.0, math.inf)  # noise that is the same in two messages cancels
+    unclipped = replace(case, pair=axes(budget, case.pair[0].n, LONG_ROW))
+    return Planted(unclipped, 1.0, LONG_ROW**2 * case.mu)
 
 
 def _sensitivity(method: str, budget: Budget, k: int) -> float:

@@ -1,5 +1,6 @@
 """Releases drawn over and over from two neighbouring cohorts: what attacks and audits count."""
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -43,10 +44,13 @@ class Draws:
         a = self.attacked
         return planted.attacked(a.method, a.budget, a.k, a.steps)
 
-    def _drawn(self, kind: str) -> Planted:
+    def drawn(self, kind: str) -> Planted:
+        """What this kind draws. Raises ValueError for a bug that is none here."""
         a = self.attacked
-        if kind in ("true", "silent"):
-            return Planted(self.case, 1.0 if kind == "true" else 0.0)
+        if kind == "true":
+            return Planted(self.case, 1.0, self.case.mu)
+        if kind == "silent":
+            return Planted(self.case, 0.0, math.inf)
         return planted.planted(kind, a.method, a.budget, a.k, a.steps)
 
     def try_cell(self, kind: str, portion: int) -> None:
@@ -54,7 +58,7 @@ class Draws:
         checks.one_of(KINDS, kind=kind)
         if (kind, portion) in self._cells:
             return
-        case, size = self._drawn(kind)
+        case, size, _ = self.drawn(kind)
         with_, without = planted.readings(case)
         unit = (with_ - without) / case.mu
         drawn = []

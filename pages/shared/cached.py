@@ -15,15 +15,19 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dppca_core.bounds import BOUNDS
+from dppca_core.experiments import neighbours
 from dppca_core.experiments.alliances import Alliance, Outcomes
+from dppca_core.experiments.attacks import Attacked, Draws
 from dppca_core.experiments.joining import Measured
 from dppca_core.experiments.live import EPSILONS, Results, Scene
+from dppca_core.experiments.neighbours import Picture
 from dppca_core.experiments.one_thread import for_good
 from dppca_core.experiments.regime_map import RegimeMap, regime_map
 from dppca_core.experiments.seen import Seen, simulate
 from dppca_core.experiments.site_recipe import SiteRecipe
-from dppca_core.types import Bound
-from pages.shared import scenes
+from dppca_core.types import Bound, Budget
+from pages.shared import privacy_view, scenes
+from pages.shared.privacy_view import Accounted
 
 NextCell = Callable[[], tuple[Any, ...] | None]
 
@@ -61,6 +65,24 @@ def outcomes(recipe: Alliance) -> Outcomes:
 def seen(recipe: Alliance, way: str) -> Seen:
     """One run message by message: up to half a gigabyte of them, by `seen.refused`; usually below one MB."""
     return simulate(recipe, way)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def draws(of: Attacked) -> Draws:
+    """Releases to attack and to audit, none at first; 16 bytes a draw, a few megabytes at most."""
+    return Draws(of)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def picture(budget: Budget, seed: int) -> Picture:
+    """Two neighbouring data sets and their releases."""
+    return neighbours.picture(budget, seed=seed)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def accountings(budget: Budget, sensitivity: float, steps: int) -> Accounted:
+    """What rounds cost by five accountings."""
+    return privacy_view.accounted(budget, sensitivity, steps)
 
 
 @st.cache_resource(max_entries=512, show_spinner=False)

@@ -9,7 +9,7 @@ import streamlit as st
 from dppca_core.datasets import TABLES, Table
 from dppca_core.experiments.live import Results, run_seconds
 from dppca_core.methods import METHODS
-from pages.shared import choices, site_view, text
+from pages.shared import choices, privacy_view, site_view, text
 from pages.shared.choices import CHOICES, PRESETS, Choice, Settings
 
 _SEEN = "settings of the last run"
@@ -28,7 +28,10 @@ _SHOWN = (
     "slow",
     *choices.PAGE_KEYS,
 )  # what is shown, not what is measured: presets leave it alone
-_UNUSED = {"differences": site_view.unused}  # pages on which some sliders make no difference
+_UNUSED = {
+    "differences": site_view.unused,
+    "privacy": privacy_view.unused,
+}  # pages on which some sliders make no difference
 _WITH_SIZES = "providers"  # the page that has a table of hospitals' sizes
 _ON_THE_PAGE = {"noise": "all kinds are on the page", "start": "always random here"}  # on that page
 _WITHOUT_SLIDERS = {

@@ -79,6 +79,7 @@ function themed(layout, root) {
   return out;
 }
 
+const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 const unset = (text) => text === undefined || text === null || text === "";
 
 class View {
@@ -101,6 +102,7 @@ class View {
     this.keep.addEventListener("click", () => this.use?.(this.index));
     this.player = root.querySelector(".scrub .play");
     this.player.addEventListener("click", () => this.play());
+    still.addEventListener("change", () => this.rest());
     for (const button of root.querySelectorAll(".save button")) {
       button.addEventListener("click", () => this.save(button.value));
     }
@@ -110,13 +112,16 @@ class View {
     return this.scrubbed ?? this.data.active;
   }
 
-  // Frame after frame, from the first when the last is on screen; once more stops it.
+  // Frame after frame, from the first when the last is on screen; once more pauses it. One frame for each
+  // press where little motion is preferred.
   play() {
     if (this.playing) return this.rest();
     const last = this.data.frames.length - 1;
     if (this.index === last) this.scrubbed = 0;
-    this.player.textContent = "Stop";
+    else if (still.matches) this.scrubbed = this.index + 1;
     this.soon();
+    if (still.matches) return;
+    this.player.textContent = "Pause";
     this.playing = setInterval(() => {
       if (!this.root.isConnected || this.index >= last) return this.rest();
       this.scrubbed = this.index + 1;
@@ -127,7 +132,7 @@ class View {
   rest() {
     clearInterval(this.playing);
     this.playing = null;
-    this.player.textContent = "Play";
+    this.player.textContent = still.matches ? "Next" : "Play";
   }
 
   update(data, use, pick) {
@@ -231,7 +236,7 @@ class View {
     const { data, root } = this;
     const words = data.words?.[this.index];
     root.querySelector(".scrub").hidden = !words;
-    root.querySelector(".tiles").hidden = !words;
+    root.querySelector(".tiles").hidden = !words || !data.tiles.length;
     if (!words) return;
     this.slider.max = data.words.length - 1;
     this.slider.value = this.index;
@@ -239,6 +244,8 @@ class View {
     this.slider.setAttribute("aria-valuetext", at);
     this.slider.setAttribute("aria-label", data.play ? data.scrub : "Scrub ε in the browser");
     this.player.hidden = !data.play;
+    if (!this.playing) this.rest();
+    this.keep.hidden = data.kept === false;
     const ends = data.ends ?? ["more privacy", "more accuracy"];
     root.querySelectorAll(".scrub small").forEach((end, i) => (end.textContent = ends[i]));
     const say = (name, text) => {
@@ -254,7 +261,7 @@ class View {
     say(".printed", words.printed);
     say(".progress", data.progress);
     say("output", data.plain && !words.at ? words.epsilon : at);
-    this.chart.setAttribute("aria-label", words.sentence);
+    this.chart.setAttribute("aria-label", words.spoken ?? words.sentence);
     this.keep.disabled = this.index === data.active;
     const tiles = root.querySelector(".tiles");
     tiles.replaceChildren(

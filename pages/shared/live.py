@@ -35,10 +35,10 @@ def figure(
 ) -> None:
     """Show a figure of `charts`; `on_use` is called when a scrubbed frame is kept, `on_pick` at a click.
 
-    Frames are of the explorer's epsilons, or with "play" in the payload of rounds, which can play. The index
-    of the frame kept is then in st.session_state[key]["use"]; of the point that was clicked, "pick"
-    holds its trace's uid as "name", and "x". save: what the figure is called as a file. `turn`
-    tells the browser what was sent last.
+    Frames are of the explorer's epsilons, or with "play" in the payload of rounds, which can play; where
+    little motion is preferred each press shows one more. Unless "kept" is False, one can be kept: its index
+    is then in st.session_state[key]["use"]; of the point that was clicked, "pick" holds its trace's uid as
+    "name", and "x". save: what the figure is called as a file. `turn` tells the browser what was sent last.
     """
     payload = payload | {"picks": on_pick is not None} | ({"filename": save} if save else {})
     if "scene" not in payload:  # a figure without frames is told apart by what it shows

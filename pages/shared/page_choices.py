@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dppca_core import clinical, standardisation
+from dppca_core.audited.planted import METHODS_ATTACKED
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.alliances import MOST_HOSPITALS
 from dppca_core.experiments.joining import STRENGTHS
@@ -222,8 +223,36 @@ def _of_own_table(shared: Mapping[str, Choice]) -> list[Choice]:
     ]
 
 
+FALSE_ALARMS = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+NO_BUG = "none"
+
+
+def _of_privacy() -> list[Choice]:
+    """The privacy page's own controls: what is attacked, how, how often, and what is broken."""
+    titles = {name: METHODS[name].title for name in METHODS_ATTACKED}
+    shares = {share: f"{100 * share:g} %" for share in FALSE_ALARMS}
+    bugs = {
+        NO_BUG: "none",
+        "half": "noise half as large",
+        "sensitivity": "sensitivity 1 for √2",
+        "shared": "one noise for two hospitals",
+        "unclipped": "a record three times too long",
+    }
+    plainly = bugs | {"sensitivity": "one patient's influence underrated"}
+    draws = (1000, 5000, 20_000)
+    return [
+        Choice("attack.method", "Messages of", "Messages of", METHODS_ATTACKED, "dps_pca", titles),
+        Choice(
+            *("attack.alarms", "False alarms accepted", "False alarms the attacker accepts"),
+            *(FALSE_ALARMS, 0.2, shares),
+        ),
+        Choice("attack.draws", "Releases drawn", "Releases drawn", draws, 5000),
+        Choice("audit.bug", "Planted bug", "Mistake planted", tuple(bugs), NO_BUG, bugs, plain_words=plainly),
+    ]
+
+
 def of_pages(shared: Mapping[str, Choice]) -> dict[str, Choice]:
     """All of them by key; some are named after the shared controls."""
-    own = (*_of_bounds(), *_of_papers(), *_of_comparison(shared), *_of_rounds(shared))
-    own = (*own, *_of_hospitals(), *_of_differences(), *_of_own_table(shared))
+    own = [*_of_bounds(), *_of_papers(), *_of_comparison(shared), *_of_rounds(shared)]
+    own += [*_of_hospitals(), *_of_differences(), *_of_own_table(shared), *_of_privacy()]
     return {choice.key: choice for choice in own}

@@ -12,6 +12,8 @@ from dppca_core import Budget, attack, audit, binomial, gaussian, outright, trad
 from dppca_core.audited import planted
 from dppca_core.audited.planted import BUGS, METHODS_ATTACKED
 from dppca_core.experiments.attacks import PORTION, Attacked, Draws
+from dppca_core.experiments.neighbours import picture
+from tests.core import laws
 from tests.core.laws import ALPHA
 
 SHARES = np.linspace(0, 1, 1001)
@@ -163,8 +165,12 @@ def test_the_audit_refutes_every_bug_and_only_the_bug(method, bug):
         with pytest.raises(ValueError, match=f"bug must break the release, but {reason}"):
             draws.try_cell(bug, 0)
         return
-    found = audit.gaussian_tradeoff(*drawn(bug, method)[1:], delta=BUDGET.delta, alpha=ALPHA)
+    here, there = drawn(bug, method)[1:]
+    found = audit.gaussian_tradeoff(here, there, delta=BUDGET.delta, alpha=ALPHA)
     assert found.epsilon > BUDGET.epsilon
+    with np.errstate(divide="ignore"):
+        moved = (here.mean() - there.mean()) / there.std()
+    assert draws.drawn(bug).mu == (math.inf if moved > 1e9 else pytest.approx(moved, rel=0.1))
 
 
 def test_a_bug_that_breaks_nothing_is_named():
@@ -197,3 +203,16 @@ def test_what_is_published_is_what_a_simulation_publishes(n, delta):
     assert told.expected == pytest.approx(counts.mean(), abs=5 * counts.std() / math.sqrt(20_000))
     assert told.some == pytest.approx((counts > 0).mean(), abs=5 * 0.5 / math.sqrt(20_000))
     assert np.quantile(counts, [0.1, 0.5, 0.9]).tolist() == [told.low, told.middle, told.high]
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
+def test_the_picture_s_two_patients_move_a_release_as_far_as_any(relation):
+    """Read off N(0, 1) and N(mu, 1), but for ALPHA; mu of the other relation is off."""
+    drawn_picture = picture(Budget(2.0, 0.01, relation), 1000)
+    assert drawn_picture.mu == pytest.approx(1 / gaussian.noise_multiplier(Budget(2.0, 0.01)))
+    here, there = ([one.read for one in side] for side in (drawn_picture.here, drawn_picture.there))
+    assert laws.follows(here, stats.norm(drawn_picture.mu)) and laws.follows(there, stats.norm())
+    assert not laws.follows(here, stats.norm(math.sqrt(2) * drawn_picture.mu))
+    assert (drawn_picture.instead is None) is (relation == "add-remove")
+    rows = np.vstack([drawn_picture.others, drawn_picture.patient])
+    assert np.linalg.norm(rows, axis=1).max() == pytest.approx(1.0)

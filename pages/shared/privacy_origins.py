@@ -1,0 +1,39 @@
+"""Where the privacy page's numbers come from: one expander at its foot."""
+
+import platform
+from importlib.metadata import version
+
+import streamlit as st
+
+from dppca_core.methods import METHODS
+from pages.shared import privacy_words
+from pages.shared.choices import Settings
+
+
+def page(settings: Settings) -> None:
+    """Sources, seeds and limits."""
+    drawer = st.expander("Where this comes from", key="origins", on_change="rerun")
+    if not drawer.open:
+        return
+    method = METHODS[settings["attack.method"]]
+    with drawer:
+        st.markdown(
+            "Trade-off curves: Wasserman & Zhou (JASA 2010); Dong, Roth & Su (JRSS-B 2022), equations 5 "
+            "and 6. Odds: Kairouz, Oh & Viswanath (IEEE Trans. Inf. Theory 2017). Calibration: Balle & "
+            "Wang (ICML 2018). Composition: Dwork & Roth (2014), Theorems 3.16 and 3.20; Bun & Steinke "
+            "(2016); Canonne, Kamath & Steinke (NeurIPS 2020); Dong, Roth & Su, Corollary 3.3; Ge et al. "
+            "(AISTATS 2018), Lemma A.1. Audit: Jagielski, Ullman & Oprea (NeurIPS 2020); Nasr et al. "
+            "(USENIX Security 2023). Intervals: Clopper & Pearson (1934)."
+        )
+        st.markdown(
+            f"Attacked: {method.title}, {method.reference}; the picture's releases are those of "
+            f"{METHODS['analyze_gauss'].title}, {METHODS['analyze_gauss'].reference}. The picture's "
+            "patients are drawn at random, the others are a worst case: nobody's data."
+        )
+        if settings["view"] == "researcher":
+            st.markdown(privacy_words.FORMULAS)
+        versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "streamlit"))
+        st.caption(
+            f"Seed {settings['seed']}; Python {platform.python_version()}, {versions}. Noise here is "
+            "seeded and drawn in floating point: a study tool, not a hardened release."
+        )

@@ -1,0 +1,327 @@
+"""What the privacy page says, from its numbers. Plain functions, tested without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from dppca_core import attack, gaussian, outright, tradeoff
+from dppca_core.attack import Rates
+from dppca_core.audit import LowerBound
+from dppca_core.audited.planted import LONG_ROW
+from dppca_core.composition import ACCOUNTINGS
+from dppca_core.experiments.neighbours import PATIENTS, Picture
+from dppca_core.methods import METHODS
+from dppca_core.types import Budget
+from pages.shared import text
+from pages.shared.page_choices import NO_BUG
+from pages.shared.privacy_view import LEVEL, ROUNDS, Accounted, Attack
+
+FORMULAS = r"""
+A test has false alarms $\alpha$ and misses $\beta$. $(\varepsilon,\delta)$ allows $\beta\ge
+f(\alpha)=\max(0,\;1-\delta-e^{\varepsilon}\alpha,\;e^{-\varepsilon}(1-\delta-\alpha))$; a Gaussian release
+that a patient moves by $\mu=\Delta/\sigma$ standard deviations has as its best tests exactly
+$G_\mu(\alpha)=\Phi(\Phi^{-1}(1-\alpha)-\mu)$ (Dong, Roth & Su, JRSS-B 2022), attained by a threshold on the
+coordinate of the message along the way in which it moves (Neyman & Pearson 1933). From even odds the best
+guess is right with probability $\Phi(\mu/2)$ against this release,
+$(e^{\varepsilon}+\delta)/(1+e^{\varepsilon})$ against the worst that the promise allows.
+
+$T$ rounds with noise $\sigma$ are one release with $\mu=\sqrt T\,\Delta/\sigma$ (exact); basic composition
+adds $T$ times $(\varepsilon/T,\delta/T)$; advanced composition charges
+$\sqrt{2T\ln(2/\delta)}\,e+Te(e^{e}-1)$ for $T$ rounds of $(e,\delta/2T)$; zCDP adds
+$\rho=\Delta^2/2\sigma^2$ and converts by Canonne, Kamath & Steinke (2020); Ge et al. print
+$\sigma=\tfrac{2T}{\varepsilon}\sqrt{2\ln(2T/\delta)}$ (with the logarithm of their Lemma A.1 restored).
+
+The audit's bound is that of $\mu\ge\Phi^{-1}(1-\alpha)-\Phi^{-1}(\beta)$ at upper limits of both error
+rates, over 9 thresholds, and the $\varepsilon$ of a Gaussian release with that $\mu$ at $\delta$.
+"""
+
+
+def figures(value: float) -> str:
+    """Two or three digits; what root finders leave of a round number is round."""
+    return text.short(float(f"{value:.6g}"))
+
+
+def sides(replaced: bool) -> tuple[str, str]:
+    """What the two data sets are called."""
+    return ("With the patient", "With another instead") if replaced else ("With the patient", "Without")
+
+
+def at(budget: Budget, plain: bool) -> str:
+    """The promise in a sentence."""
+    if plain:
+        return f"privacy setting {budget.epsilon:g}"
+    return f"ε = {text.number(budget.epsilon)}, δ = {text.number(budget.delta)}"
+
+
+def headline(found: Attack, truly: float, budget: Budget, method: str) -> str:
+    """What the promise means, and what this noise, which truly keeps the epsilon `truly`, means."""
+    promised = text.even_odds(tradeoff.best_guess(budget.epsilon, budget.delta))
+    ends = text.even_odds(tradeoff.gaussian_guess(found.mu))
+    said = text.odds(budget.epsilon, budget.delta, budget.neighbours)
+    title = METHODS[method].title
+    if truly > budget.epsilon * (1 + 1e-6):
+        return (
+            f"{said} The noise of {title} does not keep this promise: it truly gives {figures(truly)}, and "
+            f"its best attack from even odds ends at {ends}."
+        )
+    if ends == promised:
+        return f"{said} That is what the best attack on the messages of {title} comes to."
+    return f"{said} The best attack on the messages of {title} comes to {ends}."
+
+
+def scene(drawn: Picture, limit: float, budget: Budget, plain: bool) -> str:
+    """What the picture shows, over all its releases."""
+    count = len(drawn.here)
+    right = _right(drawn, limit, count)
+    change = "one patient is replaced by another" if drawn.instead is not None else "one patient is left out"
+    return (
+        f"**Two data sets of {PATIENTS} patients, alike except that {change}.** From each, a noisy summary "
+        f"is published {count} times by {METHODS['analyze_gauss'].title} at {at(budget, plain)}; its main "
+        f"direction is drawn. The attacker knows everybody else's data, and of these {2 * count} releases "
+        f"gives {right} to the right data set."
+    )
+
+
+def _right(drawn: Picture, limit: float, count: int) -> int:
+    return sum(one.read > limit for one in drawn.here[:count]) + sum(
+        one.read <= limit for one in drawn.there[:count]
+    )
+
+
+def frames(drawn: Picture, limit: float) -> list[dict[str, Any]]:
+    """What each frame says, and how the figure is read aloud."""
+    count = len(drawn.here)
+    first, second = (side.lower() for side in sides(drawn.instead is not None))
+    shown = []
+    for index, (one, other) in enumerate(zip(drawn.here, drawn.there, strict=True), 1):
+        called = [first if read > limit else second for read in (one.read, other.read)]
+        shown.append(
+            {
+                "at": f"{index} of {count}",
+                "notes": (
+                    f"Release {index}: {first} the attacker reads {one.read:.2f} and says “{called[0]}”; "
+                    f"{second} {other.read:.2f} and says “{called[1]}”. Right so far: "
+                    f"{_right(drawn, limit, index)} of {2 * index}."
+                ),
+                "sentence": "",
+                "spoken": f"Release {index} of {count} from two data sets that differ in one patient",
+            }
+        )
+    return shown
+
+
+def chosen(found: Attack, plain: bool) -> str:
+    """The chosen test: its two error rates by calculation."""
+    scale = " on the scale below" if plain else " standard deviations"
+    return (
+        f"The attacker says “with” above {found.limit:.2f}{scale}. At {100 * found.alarms:g} % false "
+        f"alarms every test misses {_share(found.misses)} or more."
+    )
+
+
+def measured(found: Attack, draws: int) -> str:
+    """What the live attack measured, with its intervals, and whether the curve passes through them."""
+    seen = found.measured
+    lies = (
+        "The exact curve passes through these intervals."
+        if attack.on_curve(seen, found.mu)
+        else "The exact curve misses these intervals, as chance alone makes it in at most 1 of 20 attacks."
+    )
+    silent = found.silent
+    least = 1 - (silent.false_alarm_span[1] + silent.miss_span[1]) / 2
+    clear = (
+        f"Without noise the attacker is right every time (at least {100 * least:.1f} %)."
+        if silent.right == 1
+        else f"Without noise the attacker is right {_counted(silent.right)} of the time."
+    )
+    return (
+        f"**Attacked here, {draws:,} times with the patient and {draws:,} times without:** "
+        f"{_spanned(seen, alarms=True)} false alarms, {_spanned(seen, alarms=False)} misses. {lies} "
+        f"From 50:50 this attack was right {_counted(seen.right)} of the time. {clear} Both intervals hold "
+        f"at once in {round(20 * LEVEL)} of 20 attacks."
+    )
+
+
+def _share(value: float) -> str:
+    if not 1e-5 <= value <= 1 - 1e-5:
+        return f"{'below 0.001' if value < 0.5 else 'above 99.999'} %"
+    return f"{100 * value:.{1 if 0.01 <= value <= 0.99 else 3}f} %"
+
+
+def _counted(value: float) -> str:
+    """A measured share."""
+    return f"{100 * value:.1f} %"
+
+
+def _spanned(seen: Rates, alarms: bool) -> str:
+    value = seen.false_alarms if alarms else seen.misses
+    low, high = seen.false_alarm_span if alarms else seen.miss_span
+    return f"{_counted(value)} ({100 * low:.1f} to {100 * high:.1f} %)"
+
+
+def failure(n: int, budget: Budget, plain: bool) -> str:
+    """What delta lets happen among n patients."""
+    told = outright.published(n, budget.delta)
+    chance = text.number(budget.delta)
+    name = f"a chance of {chance}" if plain else f"probability δ = {chance}"
+    few = text.number(float(f"{told.expected:.2g}")) if told.expected < 100 else f"{told.expected:,.0f}"
+    close = f" That is no protection: keep {'this chance' if plain else 'δ'} well below 1 in {n:,}."
+    return (
+        f"**A program that publishes each record outright with {name} and says nothing else keeps this "
+        f"part of the promise.** Of {n:,} patients it is expected to publish {few}, and at least one with "
+        f"a chance of {_share(told.some)}.{close if told.expected >= 0.1 else ''}"
+    )
+
+
+def beyond(found: Attack, budget: Budget) -> str:
+    """How the Gaussian noise uses delta instead."""
+    _, misses = tradeoff.touching(found.mu, budget.epsilon)
+    truly = gaussian.delta_of(1 / found.mu, budget.epsilon)
+    return (
+        "Gaussian noise publishes no record. It uses δ otherwise: with a chance of "
+        f"{figures(1 - misses)} a release speaks more strongly for the patient than e^ε to one, and "
+        f"what is beyond e^ε adds up to {figures(truly)}, of δ = {text.number(budget.delta)} allowed."
+    )
+
+
+def accounting(name: str, plain: bool) -> str:
+    """An accounting's name on screen."""
+    if not plain:
+        return ACCOUNTINGS[name].title
+    return {
+        "printed": "as printed in the paper",
+        "basic": "simply adding up",
+        "advanced": "advanced composition",
+        "zcdp": "zCDP",
+        "exact": "exact",
+    }[name]
+
+
+def rounds(found: Accounted, budget: Budget, plain: bool) -> str:
+    """Which accounting needs how much more noise, and where advanced composition beats adding up."""
+    order = sorted((name for name in ACCOUNTINGS if name != "exact"), key=found.ratio)
+    first, *others = ((_in_sentence(name, plain), figures(found.ratio(name))) for name in order)
+    asked = f"{first[0]} takes {first[1]} times as much, {', '.join(' '.join(pair) for pair in others)}"
+    count = text.count(found.steps, "round", "rounds")
+    said = (
+        f"**{count} at {at(budget, plain)} {'need' if found.steps > 1 else 'needs'} noise of "
+        f"{figures(found.std)}{' in each' if found.steps > 1 else ''}, counted exactly. To be as safe, "
+        f"{asked}.**"
+    )
+    noise = found.noise
+    better = [t for t in ROUNDS if noise["advanced"][t] < noise["basic"][t]]
+    basic = _in_sentence("basic", plain)
+    if found.steps in better:
+        return f"{said} Advanced composition needs less than {basic} here."
+    if not better:
+        return f"{said} Up to {ROUNDS[-1]} rounds, advanced composition needs more than {basic}."
+    return (
+        f"{said} Advanced composition, made for many rounds, needs more than {basic} here; "
+        f"less in {better[0]} rounds{'' if better[-1] == better[0] else ' or more'}."
+    )
+
+
+def moves(found: Accounted, columns: int) -> str:
+    """What the noise is calibrated to."""
+    by = "√2" if found.sensitivity > 1 else "1"
+    return (
+        f"σ is on the scale of sums over a hospital's patients. One patient moves a message of "
+        f"{text.count(columns, 'column', 'columns')} by at most {by}; Ge et al. count 2."
+    )
+
+
+def _in_sentence(name: str, plain: bool) -> str:
+    title = accounting(name, plain)
+    if name == "printed":
+        return "the printed formula"
+    return title if plain or name == "zcdp" else title[:1].lower() + title[1:]
+
+
+def charges(found: Accounted, budget: Budget, plain: bool) -> pd.DataFrame:
+    """Noise needed, against the exact, and what the exact noise is said to cost."""
+    names = list(ACCOUNTINGS)
+    symbol, cost = ("noise in each round", "setting charged") if plain else ("σ in each round", "ε charged")
+    return pd.DataFrame(
+        {
+            "counted": [accounting(name, plain) for name in names],
+            symbol: [figures(float(found.noise[name][found.steps])) for name in names],
+            "times the exact": [figures(found.ratio(name)) for name in names],
+            f"{cost} for the exact noise": [
+                figures(float(found.charged[name][found.steps])) for name in names
+            ],
+        }
+    )
+
+
+def audited(
+    honest: LowerBound,
+    broken: LowerBound | None,
+    kind: str,
+    moved: float,
+    truly: float,
+    budget: Budget,
+    draws: int,
+) -> str:
+    """What the audit proves of the program as it is, and with the bug. moved: mu with the bug."""
+    promised = f"{budget.epsilon:g}"
+    one_in = round(1 / honest.alpha)
+    rate = f"Such an audit accuses a program that keeps its promise in at most 1 of {one_in} cases."
+    proves = f"From {draws:,} releases of each kind the audit proves at least {figures(honest.epsilon)}"
+    if honest.epsilon > budget.epsilon:
+        first = f"**{proves}: the promise of {promised} is refuted without any planted mistake.** "
+        first += f"As printed, the noise truly gives {figures(truly)}."
+    else:
+        first = f"**{proves}, which does not contradict the promise of {promised}.**"
+    if broken is None:
+        return f"{first} {rate}"
+    real = gaussian.epsilon_of(1 / moved, budget.delta) if moved < float("inf") else float("inf")
+    given = "no finite number" if real == float("inf") else figures(real)
+    shown = f"With {_planted(kind)} it proves at least {figures(broken.epsilon)}"
+    if broken.epsilon > budget.epsilon:
+        second = f"**{shown}: the promise is refuted.** The true value is {given}."
+    elif real <= budget.epsilon:
+        second = (
+            f"{shown}. The true value is {given}: the noise is so large that even so the promise is kept."
+        )
+    else:
+        second = f"{shown}. The true value is {given}, which so few releases do not show: draw more."
+    return f"{first} {second} {rate}"
+
+
+def _planted(kind: str) -> str:
+    return {
+        "half": "noise of half its size",
+        "sensitivity": "one patient's influence taken for 1 instead of √2",
+        "shared": "one noise for two hospitals, seen together over two rounds,",
+        "unclipped": f"a record of length {LONG_ROW:g} that nobody clipped to 1",
+    }[kind]
+
+
+def attacked(method: str, settings: Mapping[str, Any]) -> str:
+    """What is drawn, in a sentence below the charts."""
+    count = text.count(settings["T"], "message", "messages")
+    what = {
+        "dps_pca": f"{'all' if settings['T'] > 1 else 'the'} {count} of one hospital in a run",
+        "dp_oja": "the message of the batch that the patient enters",
+        "ldp_pca": "one patient's own message",
+    }.get(method, "the noisy second moment")
+    return (
+        f"Seen by the attacker: {what}, drawn by the method's own release step at the pair of patients "
+        "that moves it most. Everybody else's data are known and only shift it."
+    )
+
+
+def try_this(settings: Mapping[str, Any], refuted: bool) -> str:
+    """What to do next."""
+    if settings["audit.bug"] == NO_BUG:
+        planted = "Mistake planted" if settings["view"] == "board" else "Planted bug"
+        return (
+            f"set *{planted}* to noise half as large, and see whether the audit notices from releases alone."
+        )
+    if not refuted:
+        return "draw more releases: the more there are, the smaller a mistake the audit sees."
+    name = "Privacy" if settings["view"] == "board" else "Privacy loss ε"
+    return f"move *{name}* to the left until the audit no longer sees the mistake."

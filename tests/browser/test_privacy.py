@@ -1,0 +1,33 @@
+"""The animation of releases: played and paused by a button, stepped by hand for who prefers little motion."""
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+REST_MS = 900  # longer than a frame
+
+
+def test_releases_play_pause_and_step_by_hand(watched, address):
+    page = watched().open(f"{address}privacy?attack.draws=1000").page
+    figure = page.locator(".dppca-live:has(.play:not([hidden]))")
+    at, slider = figure.locator("output"), figure.get_by_role("slider", name="Releases")
+    page.wait_for_timeout(REST_MS)
+    expect(at).to_have_text("1 of 20")  # nothing moves unasked
+    figure.get_by_role("button", name="Play").click()
+    expect(at).to_have_text("3 of 20")
+    figure.get_by_role("button", name="Pause").click()
+    page.wait_for_timeout(REST_MS)
+    held = int(slider.input_value())
+    page.wait_for_timeout(REST_MS)
+    expect(slider).to_have_value(str(held))
+    slider.press("ArrowRight")
+    expect(at).to_have_text(f"{held + 2} of 20")
+    page.wait_for_function(
+        "count => document.querySelector('.dppca-live .chart').data[6].x.length === count", arg=held + 2
+    )
+    page.emulate_media(reduced_motion="reduce")
+    figure.get_by_role("button", name="Next").click()
+    page.wait_for_timeout(REST_MS)
+    expect(at).to_have_text(f"{held + 3} of 20")  # one step, and no more
+    expect(figure.get_by_role("button", name="Play")).to_have_count(0)
