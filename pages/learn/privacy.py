@@ -78,7 +78,7 @@ if none_here:
 honest = privacy_view.audit_of(found, "true", draws)
 broken = privacy_view.audit_of(found, bug, draws) if bug else None
 truly = found.case.epsilon
-said = [("audit proves at least", honest.epsilon)]
+said = [("audit shows at least", honest.epsilon)]
 if broken is not None:
     said.append(("with the mistake planted", broken.epsilon))
 moved = found.drawn(bug).mu if bug else attack.mu

@@ -221,8 +221,8 @@ def _crossed(name: str, colour: str, symbol: str, seen: Rates) -> Trace:
 
 
 def audits(promised: float, truly: float, rows: Sequence[tuple[str, float]], plain: bool) -> dict[str, Any]:
-    """What audits prove, beside what is promised and what the noise as programmed truly gives."""
-    named = (("promised", promised), ("true of the noise as programmed", truly), *rows)
+    """What audits show, beside what is promised and what the noise as programmed truly gives."""
+    named = (("promised", promised), ("what its noise truly gives", truly), *rows)
     names = [name for name, _ in named][::-1]
     values = [value for _, value in named][::-1]
     shades = ["#009E73", _CROWD, *(WITHOUT if value > promised else WITH for _, value in rows)][::-1]

@@ -171,8 +171,8 @@ def failure(n: int, budget: Budget, plain: bool) -> str:
     close = f" That is no protection: keep {'this chance' if plain else 'δ'} well below 1 in {n:,}."
     return (
         f"**A program that publishes each record outright with {name} and says nothing else keeps this "
-        f"part of the promise.** Of {n:,} patients it is expected to publish {few}, and at least one with "
-        f"a chance of {_share(told.some)}.{close if told.expected >= 0.1 else ''}"
+        f"part of the promise.** Of {n:,} patients it is expected to publish {few}; the chance of at "
+        f"least one is {_share(told.some)}.{close if told.expected >= 0.1 else ''}"
     )
 
 
@@ -269,7 +269,7 @@ def audited(
     promised = f"{budget.epsilon:g}"
     one_in = round(1 / honest.alpha)
     rate = f"Such an audit accuses a program that keeps its promise in at most 1 of {one_in} cases."
-    proves = f"From {draws:,} releases of each kind the audit proves at least {figures(honest.epsilon)}"
+    proves = f"From {draws:,} releases with and as many without the patient the audit shows at least {figures(honest.epsilon)}"
     if honest.epsilon > budget.epsilon:
         first = f"**{proves}: the promise of {promised} is refuted without any planted mistake.** "
         first += f"As printed, the noise truly gives {figures(truly)}."
@@ -279,7 +279,7 @@ def audited(
         return f"{first} {rate}"
     real = gaussian.epsilon_of(1 / moved, budget.delta) if moved < float("inf") else float("inf")
     given = "no finite number" if real == float("inf") else figures(real)
-    shown = f"With {_planted(kind)} it proves at least {figures(broken.epsilon)}"
+    shown = f"With {_planted(kind)} it shows at least {figures(broken.epsilon)}"
     if broken.epsilon > budget.epsilon:
         second = f"**{shown}: the promise is refuted.** The true value is {given}."
     elif real <= budget.epsilon:
