@@ -269,7 +269,8 @@ def audited(
     promised = f"{budget.epsilon:g}"
     one_in = round(1 / honest.alpha)
     rate = f"Such an audit accuses a program that keeps its promise in at most 1 of {one_in} cases."
-    proves = f"From {draws:,} releases with and as many without the patient the audit shows at least {figures(honest.epsilon)}"
+    seen = f"From {draws:,} releases with the patient and as many without, the audit shows"
+    proves = f"{seen} at least {figures(honest.epsilon)}"
     if honest.epsilon > budget.epsilon:
         first = f"**{proves}: the promise of {promised} is refuted without any planted mistake.** "
         first += f"As printed, the noise truly gives {figures(truly)}."
