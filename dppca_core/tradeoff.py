@@ -2,12 +2,12 @@
 
 The attacker sees one release and says which of two neighbouring data sets it came from. A test has two error
 rates: false alarms, P(says "with" | without), and misses, P(says "without" | with). (epsilon, delta)-privacy
-allows the tests on or above (Wasserman & Zhou, JASA 2010; Dong, Roth & Su, JRSS-B 2022, equation 5)
+allows the tests on or above (Wasserman & Zhou, JASA 2010; Dong, Roth & Su, JRSS-B 2022)
 
     f(a) = max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a)),
 
 and a Gaussian release that moves by mu = sensitivity / std between the two has as its best tests exactly
-(Dong, Roth & Su, equation 6; the likelihood ratio is monotone in the coordinate along the move)
+(Dong, Roth & Su; the likelihood ratio is monotone in the coordinate along the move)
 
     G_mu(a) = Phi(Phi^-1(1 - a) - mu).
 
