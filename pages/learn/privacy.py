@@ -10,6 +10,7 @@ from pages.shared import (
     live,
     privacy_charts,
     privacy_cost_charts,
+    privacy_cost_words,
     privacy_origins,
     privacy_view,
     privacy_words,
@@ -51,22 +52,22 @@ st.markdown(privacy_words.measured(attack, draws))
 st.caption(privacy_words.attacked(method, settings))
 
 st.subheader("What the chance of failure lets happen" if plain else "What δ lets happen")
-st.markdown(privacy_words.failure(n, budget, plain))
+st.markdown(privacy_cost_words.failure(n, budget, plain))
 live.figure(privacy_cost_charts.published(n, budget.delta, plain), key="failure figure", save="dppca-failure")
 if not plain:
-    st.caption(privacy_words.beyond(attack, budget))
+    st.caption(privacy_cost_words.beyond(attack, budget))
 
 st.subheader("One budget, several rounds")
 rounds = cached.accountings(budget, privacy_view.sensitivity(settings), settings["T"])
-st.markdown(privacy_words.rounds(rounds, budget, plain))
+st.markdown(privacy_cost_words.rounds(rounds, budget, plain))
 left, right = st.columns(2)
 with left:
     live.figure(privacy_cost_charts.noise(rounds, plain), key="noise figure", save="dppca-rounds-noise")
 with right:
     live.figure(privacy_cost_charts.charged(rounds, plain), key="charged figure", save="dppca-rounds-cost")
-st.table(privacy_words.charges(rounds, budget, plain), hide_index=True, border="horizontal")
+st.table(privacy_cost_words.charges(rounds, budget, plain), hide_index=True, border="horizontal")
 if not plain:
-    st.caption(privacy_words.moves(rounds, settings["k"]))
+    st.caption(privacy_cost_words.moves(rounds, settings["k"]))
 
 st.subheader("Is the promise kept?")
 left, right = st.columns([2, 3], vertical_alignment="bottom")
@@ -82,7 +83,7 @@ said = [("audit shows at least", honest.epsilon)]
 if broken is not None:
     said.append(("with the mistake planted", broken.epsilon))
 moved = found.drawn(bug).mu if bug else attack.mu
-st.markdown(privacy_words.audited(honest, broken, bug or "", moved, truly, budget, draws))
+st.markdown(privacy_cost_words.audited(honest, broken, bug or "", moved, truly, budget, draws))
 live.figure(privacy_charts.audits(budget.epsilon, truly, said, plain), key="audit figure", save="dppca-audit")
 
 refuted = broken is not None and broken.epsilon > budget.epsilon

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dppca_core import outright
-from pages.shared import choices, privacy_words, style
+from pages.shared import choices, privacy_cost_words, style
 from pages.shared.charts import Trace, axis, band, line, rounded
 from pages.shared.comparison_charts import plain_figure
 from pages.shared.privacy_view import ROUNDS, Accounted
@@ -71,7 +71,7 @@ def _against_rounds(found: Accounted, table: Any, title: str, plain: bool) -> di
     for name, look in LOOKS.items():
         values = table[name].where(table[name] > 10 ** reach[0])
         marker = {"symbol": look.symbol, "size": 6, "color": look.colour}
-        drawn = line(1, privacy_words.accounting(name, plain), look.colour, look.dash)
+        drawn = line(1, privacy_cost_words.accounting(name, plain), look.colour, look.dash)
         drawn |= {
             "x": list(ROUNDS),
             "y": rounded(values.to_numpy()),

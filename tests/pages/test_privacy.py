@@ -11,7 +11,7 @@ from dppca_core.attack import Rates
 from dppca_core.audited.planted import BUGS, METHODS_ATTACKED
 from dppca_core.experiments.attacks import Draws
 from dppca_core.experiments.neighbours import picture
-from pages.shared import choices, privacy_charts, privacy_view, privacy_words
+from pages.shared import choices, privacy_charts, privacy_cost_words, privacy_view, privacy_words
 
 PAGE = "learn/privacy.py"
 FEW = {"attack.draws": "1000"}
@@ -185,7 +185,7 @@ def test_a_curve_off_the_intervals_is_owned_up_to():
 def test_rounds_say_what_the_core_computes(steps):
     budget = Budget(1.0, 1e-5)
     told = privacy_view.accounted(budget, 2**0.5, steps)
-    said = privacy_words.rounds(told, budget, False)
+    said = privacy_cost_words.rounds(told, budget, False)
     for name in composition.ACCOUNTINGS:
         ratio = composition.noise(name, budget, 2**0.5, steps) / composition.noise(
             "exact", budget, 2**0.5, steps
@@ -199,7 +199,7 @@ def test_rounds_say_what_the_core_computes(steps):
 def test_the_evidence_beyond_epsilon_is_as_likely_as_said():
     """Of 200,000 readings with the patient, those with likelihood ratio above e^eps; 5 standard errors."""
     seen, asked = found(eps=1.0, delta=0.01)
-    said = privacy_words.beyond(seen, privacy_view.budget(asked))
+    said = privacy_cost_words.beyond(seen, privacy_view.budget(asked))
     chance = float(re.search(r"with a chance of ([\d.e-]+)", said)[1])
     drawn = seen.mu + np.random.default_rng(0).standard_normal(200_000)
     share = (seen.mu * drawn - seen.mu**2 / 2 > 1.0).mean()
