@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from dppca_core import gaussian, outright, tradeoff
+from dppca_core.accountings import ACCOUNTINGS
 from dppca_core.audit import LowerBound
 from dppca_core.audited.planted import LONG_ROW
-from dppca_core.composition import ACCOUNTINGS
 from dppca_core.types import Budget
 from pages.shared import text
 from pages.shared.privacy_view import ROUNDS, Accounted, Attack

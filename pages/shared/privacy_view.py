@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from dppca_core import attack, audit, composition, noisy_product, tradeoff
+from dppca_core import accountings, attack, audit, noisy_product, tradeoff
 from dppca_core.attack import Rates
 from dppca_core.audit import LowerBound
 from dppca_core.audited import planted
@@ -112,11 +112,11 @@ class Accounted(NamedTuple):
 
 def accounted(of: Budget, sensitivity: float, steps: int) -> Accounted:
     """All of it, in about 50 ms."""
-    names = list(composition.ACCOUNTINGS)
-    std = composition.noise("exact", of, sensitivity, steps)
-    noise = {name: [composition.noise(name, of, sensitivity, t) for t in ROUNDS] for name in names}
+    names = list(accountings.ACCOUNTINGS)
+    std = accountings.noise("exact", of, sensitivity, steps)
+    noise = {name: [accountings.noise(name, of, sensitivity, t) for t in ROUNDS] for name in names}
     charged = {
-        name: [composition.cost(name, std, of.delta, sensitivity, t) for t in ROUNDS] for name in names
+        name: [accountings.cost(name, std, of.delta, sensitivity, t) for t in ROUNDS] for name in names
     }
     index = pd.Index(ROUNDS, name="T")
     return Accounted(sensitivity, steps, std, pd.DataFrame(noise, index), pd.DataFrame(charged, index))
