@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from dppca_core import Budget, attack, composition, gaussian, tradeoff
+from dppca_core import Budget, accountings, attack, gaussian, tradeoff
 from dppca_core.attack import Rates
 from dppca_core.audited.planted import BUGS, METHODS_ATTACKED
 from dppca_core.experiments.attacks import Draws
@@ -186,12 +186,12 @@ def test_rounds_say_what_the_core_computes(steps):
     budget = Budget(1.0, 1e-5)
     told = privacy_view.accounted(budget, 2**0.5, steps)
     said = privacy_cost_words.rounds(told, budget, False)
-    for name in composition.ACCOUNTINGS:
-        ratio = composition.noise(name, budget, 2**0.5, steps) / composition.noise(
+    for name in accountings.ACCOUNTINGS:
+        ratio = accountings.noise(name, budget, 2**0.5, steps) / accountings.noise(
             "exact", budget, 2**0.5, steps
         )
         assert told.ratio(name) == pytest.approx(ratio) and (name == "exact" or f"{ratio:.2f}" in said)
-    assert ("needs less than basic composition here" in said) is (steps == 30)
+    assert ("needs less than basic accountings here" in said) is (steps == 30)
     charged = told.charged.loc[steps]
     assert charged["exact"] == pytest.approx(1.0, rel=1e-6) and charged.min() == charged["exact"]
 
