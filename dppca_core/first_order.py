@@ -8,6 +8,9 @@ Sampling n Gaussian rows: E|E_ij|^2 = lambda_i lambda_j / n. Symmetric noise of 
 diagonal: s^2. Fresh noise N(0, s^2) in each step X <- S X + G of a power iteration: that of the last step
 counts (s/lambda_j)^2, each one before it (lambda_i/lambda_j)^2 times the next: a geometric sum.
 
+Turning j towards i takes (lambda_j - lambda_i) of the captured energy for each unit of sin^2, so that pairs
+say what is lost of it:  energy_lost = sum over j <= k < i of  (lambda_j - lambda_i) sin^2_ij.
+
 Derived here and checked against simulation in tests/core/test_predictions.py. Eigenvalues are those
 of the scaled rows, standard deviations those of their mean moment's noise; sines have no unit.
 """
@@ -15,6 +18,8 @@ of the scaled rows, standard deviations those of their mean moment's noise; sine
 import math
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
+
+import numpy as np
 
 from dppca_core.bound_rule import Check, has_gap, judged, spectrum, void
 from dppca_core.metrics import random_guess
@@ -28,6 +33,11 @@ SMALL_SHARE = 1 / 3
 LABEL = "first order"
 
 
+def paired(top: Array, bulk: Array) -> tuple[Array, Array]:
+    """lambda_j as (k, 1) and lambda_i as (1, d - k)."""
+    return top[:, None], bulk[None, :]
+
+
 def sampling_pairs(over: Number, under: Number, n: int) -> Number:
     """sin^2 from sampling for a pair lambda_j = `over`, lambda_i = `under`, elementwise."""
     return over * under / (over - under) ** 2 / n
@@ -38,19 +48,19 @@ def iterated_pairs(over: Number, under: Number, std: float) -> Number:
     return (std / over) ** 2 / (1 - (under / over) ** 2)
 
 
+def symmetric_pairs(over: Number, under: Number, std: float) -> Number:
+    """sin^2 from one symmetric noise matrix with this std off the diagonal for such a pair, elementwise."""
+    return (std / (over - under)) ** 2
+
+
 def sampling(top: Array, bulk: Array, n: int) -> float:
     """sin^2 from sampling, all pairs: what is left without privacy."""
-    return float(sampling_pairs(top[:, None], bulk[None, :], n).sum())
-
-
-def iterated_noise(top: Array, bulk: Array, std: float) -> float:
-    """sin^2 from fresh noise of this std in each step of a dense power iteration."""
-    return float(iterated_pairs(top[:, None], bulk[None, :], std).sum())
+    return float(sampling_pairs(*paired(top, bulk), n).sum())
 
 
 def symmetric_noise(top: Array, bulk: Array, std: float) -> float:
     """sin^2 from one symmetric noise matrix with this std off the diagonal."""
-    return float(((std / (top[:, None] - bulk[None, :])) ** 2).sum())
+    return float(symmetric_pairs(*paired(top, bulk), std).sum())
 
 
 def small(setting: Setting, total: float) -> Check:
@@ -70,15 +80,24 @@ def finished(setting: Setting, total: float) -> Check:
 
 def predicted(
     setting: Setting,
-    private: float,
-    sampled: float,
+    private: float | Array,
+    sampled: float | Array,
+    gaps: float | Array,
     found: Sequence[Check] = (),
     quantities: Mapping[str, float] | None = None,
 ) -> Bound:
-    """The record of a closed form: sin^2 from privacy plus sin^2 from sampling, where both are small."""
-    total = math.sqrt(private + sampled)
-    terms = {"privacy": math.sqrt(private), "sampling": math.sqrt(sampled)}
-    return judged((small(setting, total), *found), terms, total, SOURCE, quantities=quantities)
+    """The record of a closed form: sin^2 from privacy plus sin^2 from sampling, where both are small.
+
+    private, sampled: of every pair, (k, d - k), or summed over pairs with one gap. gaps: lambda_j - lambda_i.
+    quantities gains "energy_lost", in the units of the setting's eigenvalues.
+    """
+    squares = {"privacy": float(np.sum(private)), "sampling": float(np.sum(sampled))}
+    total = math.sqrt(sum(squares.values()))
+    terms = {name: math.sqrt(square) for name, square in squares.items()}
+    lost = {"energy_lost": float(np.sum((private + sampled) * gaps))}
+    return judged(
+        (small(setting, total), *found), terms, total, SOURCE, quantities=lost | dict(quantities or {})
+    )
 
 
 def one_release(setting: Setting, std: float, *found: Check) -> Bound:
@@ -87,5 +106,6 @@ def one_release(setting: Setting, std: float, *found: Check) -> Bound:
     gap = has_gap(top, bulk)
     if not gap[0]:
         return void((gap,), SOURCE)
-    private, sampled = symmetric_noise(top, bulk, std), sampling(top, bulk, setting.n)
-    return predicted(setting, private, sampled, (gap, *found), {"noise_std": std})
+    over, under = paired(top, bulk)
+    private, sampled = symmetric_pairs(over, under, std), sampling_pairs(over, under, setting.n)
+    return predicted(setting, private, sampled, over - under, (gap, *found), {"noise_std": std})

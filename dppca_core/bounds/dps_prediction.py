@@ -19,6 +19,7 @@ stand in `dppca_core.first_order`.
 import math
 from functools import lru_cache
 
+import numpy as np
 from scipy.stats import chi2
 
 from dppca_core import first_order
@@ -54,20 +55,21 @@ def dps_prediction(setting: Setting) -> Bound:
         inflation = selection_inflation(d, k, s, s_hat)
         entries = k * ((s - k) + max(s_hat - s, 0) * inflation)
         weakest, mean_bulk = float(top[-1]), float(bulk.mean())
-        private = entries * first_order.iterated_pairs(weakest, mean_bulk, spread)
-        sampled = entries * first_order.sampling_pairs(weakest, mean_bulk, n)
+        over, under = np.full((1, 1), weakest), np.full((1, 1), mean_bulk)
     else:
-        private = first_order.iterated_noise(top, bulk, spread)
-        sampled = first_order.sampling(top, bulk, n)
+        entries = 1.0
+        over, under = first_order.paired(top, bulk)
+    private = entries * first_order.iterated_pairs(over, under, spread)
+    sampled = entries * first_order.sampling_pairs(over, under, n)
     steps = setting.iterations - (setting.burn_in if s_hat < d else 0)
     found = (
-        first_order.finished(setting, math.sqrt(private + sampled)),
+        first_order.finished(setting, math.sqrt(float((private + sampled).sum()))),
         (s_hat >= s, f"rows kept ŝ = {s_hat} at least s = {s}"),
         (s_hat == d or setting.burn_in >= 1, f"burn-in {setting.burn_in} at least 1"),
         (steps >= 1, f"{steps} thresholded steps at least 1"),
     )
     quantities = {"inflation": math.sqrt(inflation), "sigma": sigma, "noise_std": spread}
-    return first_order.predicted(setting, private, sampled, found, quantities)
+    return first_order.predicted(setting, private, sampled, over - under, found, quantities)
 
 
 BOUNDS = (

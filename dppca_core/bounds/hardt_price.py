@@ -73,14 +73,16 @@ def noisy_power_prediction(setting: Setting) -> Bound:
     if not gap[0]:
         return void((gap,), first_order.SOURCE)
     std = noise_std(setting)
-    private = first_order.iterated_noise(top, bulk, std)
-    sampled = first_order.sampling(top, bulk, setting.n)
+    over, under = first_order.paired(top, bulk)
+    private = first_order.iterated_pairs(over, under, std)
+    sampled = first_order.sampling_pairs(over, under, setting.n)
     exact: Check = (
         setting.budget.accounting != "as-printed",
         "noise known beforehand: as printed it scales with the iterate's largest entry",
     )
-    found = (first_order.finished(setting, math.sqrt(private + sampled)), gap, exact)
-    return first_order.predicted(setting, private, sampled, found, {"noise_std": std})
+    total = math.sqrt(float((private + sampled).sum()))
+    found = (first_order.finished(setting, total), gap, exact)
+    return first_order.predicted(setting, private, sampled, over - under, found, {"noise_std": std})
 
 
 RULE = BoundRule(

@@ -23,9 +23,10 @@ def ppca_laplace(setting: Setting) -> Bound:
     if not gap[0]:
         return void((gap,), first_order.SOURCE)
     factor = min(strength(setting.budget) * setting.n, bingham.STRONGEST / 2)
-    private = float((1 / (2 * factor * (top[:, None] - bulk[None, :]))).sum())
-    sampled = first_order.sampling(top, bulk, setting.n)
-    return first_order.predicted(setting, private, sampled, (gap,), {"strength": factor})
+    over, under = first_order.paired(top, bulk)
+    private = 1 / (2 * factor * (over - under))
+    sampled = first_order.sampling_pairs(over, under, setting.n)
+    return first_order.predicted(setting, private, sampled, over - under, (gap,), {"strength": factor})
 
 
 BOUNDS = (

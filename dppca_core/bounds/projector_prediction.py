@@ -11,6 +11,8 @@ the cautious side as the method moves them; the noise with which they are releas
 
 import math
 
+import numpy as np
+
 from dppca_core import first_order, noisy_moment, spiked_release
 from dppca_core.bound_rule import BoundRule, has_gap, spectrum, void
 from dppca_core.types import Bound, Setting
@@ -35,8 +37,9 @@ def projector_prediction(setting: Setting) -> Bound:
         std /= math.sqrt(2)
     spread = max(blur / spike, blur / (d - k) / raised) if spike > 0 else math.inf
     close = spread <= _CLOSE, f"released spike and bulk within {spread:.2g} of themselves, at most {_CLOSE:g}"
-    private, sampled = k * (d - k) * std**2, first_order.sampling(top, bulk, n)
-    return first_order.predicted(setting, private, sampled, (gap, close), {"noise_std": std})
+    over, under = first_order.paired(top, bulk)
+    private, sampled = np.full((k, d - k), std**2), first_order.sampling_pairs(over, under, n)
+    return first_order.predicted(setting, private, sampled, over - under, (gap, close), {"noise_std": std})
 
 
 BOUNDS = (

@@ -118,6 +118,7 @@ class Recipe:
 
     `population` is a model or a table's name; k, d and s are the model's, while a table needs k, and n only
     where fewer than all of its rows are drawn. `scaling`, `failure` and `bound`: see `patients.Scaling`.
+    patients_each: of a hospital, so that n patients are in n / patients_each hospitals, whatever `providers`.
     metrics: sin Theta, projector distance, captured energy of the truth's second moment, share of the support
     found, covariance (Frobenius error relative to the truth's, for methods that give one) and rounds (sin
     Theta of every iterate). What a point cannot be, as s_hat < k, becomes a failed row of the table, which
@@ -142,6 +143,7 @@ class Recipe:
     scaling: Literal["bound", "bound-sqrt-d", "largest", "unit"] = "bound"
     failure: float = 0.01
     bound: float | None = None
+    patients_each: int | None = None
     repeats: int = 10
     metrics: tuple[str, ...] = ("sin",)
     seed: int = 0
@@ -153,6 +155,8 @@ class Recipe:
         checks.whole(1, repeats=self.repeats)
         checks.whole(0, seed=self.seed)
         checks.within(0.0, 1.0, largest_share=self.largest_share)
+        if self.patients_each is not None:
+            checks.whole(1, patients_each=self.patients_each)
         scaling = self.rows_scaled
         if scaling.kind == "unit" and {"energy", "covariance"}.intersection(self.metrics):
             raise ValueError("metrics cannot be energy or covariance where each row has its own scale")
@@ -215,6 +219,13 @@ class Recipe:
     def rows_scaled(self) -> Scaling:
         """How rows come to a length of at most 1."""
         return Scaling(self.scaling, self.failure, self.bound)
+
+    def hospitals_at(self, values: Mapping[str, Value]) -> int:
+        """How many hospitals there are with this n or this number of them."""
+        n = values.get("n", self.n)
+        if self.patients_each is not None and n is not None:
+            return max(round(n / self.patients_each), 1)
+        return int(values.get("providers", self.providers))
 
     def population_at(self, values: dict[str, Value]) -> SpikedModel | str:
         """The population with these d, k, s and spike. Raises ValueError where they do not fit together."""

@@ -126,7 +126,7 @@ def _measure(recipe: Recipe, cell: Placed) -> Row:
     whole = 0 if synthetic else datasets.table(str(population)).n
     n = int(values.get("n", recipe.n or whole))
     k = population.k if isinstance(population, SpikedModel) else int(values.get("k", recipe.k or 0))
-    providers = options.pop("providers", values.get("providers", recipe.providers))
+    providers = options.pop("providers", recipe.hospitals_at(values))
     sizes = hospital_sizes(n, int(providers or 1), recipe.largest_share)
     alone = bool(options.pop("alone", False))
     if options.pop("known", False):
@@ -235,7 +235,7 @@ def rough_seconds(recipe: Recipe, cell: Placed, fresh: bool) -> float:
     own = population if isinstance(population, SpikedModel) else datasets.table(population)
     d = int(values.get("d", own.d))
     k = int(values.get("k", own.k if isinstance(own, SpikedModel) else recipe.k or 1))
-    providers = int(values.get("providers", recipe.providers))
+    providers = recipe.hospitals_at(values)
     drawing = 7e-11 * d**3 if fresh and synthetic else 0.0
     if drawing and recipe.scaling == "unit":  # row by row
         drawing += int(values.get("n", recipe.n or 0)) * d * (1.4e-8 + 1e-10 * d)
