@@ -174,15 +174,15 @@ class Plan:
             self._none_by("patients", fewest, epsilon),
         )
 
-    def hospitals(self, epsilon: float, size: int) -> Answer:
-        """The fewest hospitals of `size` patients each that reach it together."""
+    def hospitals(self, epsilon: float, size: int, near: float | None = None) -> Answer:
+        """The fewest hospitals of `size` patients each that reach it together. near: a guess at it."""
         checks.whole(1, size=size)
         most = min(MOST_HOSPITALS, MOST_PATIENTS // size)
         return self._answer(
             lambda N: (N * size, epsilon, N),
             1,
             most,
-            None,
+            near,
             self._none_by("hospitals", most * size, epsilon, most),
         )
 
