@@ -33,7 +33,10 @@ _UNUSED = {
     "privacy": privacy_view.unused,
 }  # pages on which some sliders make no difference
 _WITH_SIZES = "providers"  # the page that has a table of hospitals' sizes
-_ON_THE_PAGE = {"noise": "all kinds are on the page", "start": "always random here"}  # on that page
+_ON_THE_PAGE = {  # what a page sets itself
+    _WITH_SIZES: {"noise": "all kinds are on the page", "start": "always random here"},
+    "planner": {"noise": "follows whom you trust", "start": "always random here"},
+}
 _WITHOUT_SLIDERS = {
     "papers": "This page runs the papers' own settings. The sliders are on the other pages.",
     "your_data": "The settings of this page are beside what they decide. The sliders are elsewhere.",
@@ -136,8 +139,8 @@ def _why_fixed(key: str, settings: Settings, table: Table | None, page: str) -> 
     """Why a control is greyed, in a few words; None when it is free."""
     if page in _UNUSED:
         return _UNUSED[page](settings).get(key)
-    if page == _WITH_SIZES and key in _ON_THE_PAGE:
-        return _ON_THE_PAGE[key]
+    if key in _ON_THE_PAGE.get(page, {}):
+        return _ON_THE_PAGE[page][key]
     if key == "burn" and settings["shat"] >= (table.d if table else settings["d"]):
         return "nothing is thresholded"
     return None

@@ -1,0 +1,163 @@
+"""The planner's chart as a plain dictionary: lines of equal error over patients and epsilon. No Streamlit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from dppca_core.experiments.bisection import Reading
+from dppca_core.experiments.planning import WAYS
+from dppca_core.types import Array
+from pages.shared import plans, style, text
+from pages.shared.charts import Trace, axis, line, rounded
+from pages.shared.choices import Settings
+from pages.shared.comparison_charts import plain_figure
+from pages.shared.plans import Drawn
+
+_ERRORS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+_SHARES = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
+_SHADE = "rgba(128,140,150,{})"
+
+
+def look(way: str) -> style.Look:
+    """The method's, with another dash and marker where its noise is summed in secret."""
+    own = style.look(WAYS[way].method)
+    return own._replace(dash="dot", symbol="circle-open") if way.endswith("_summed") else own
+
+
+def figure(of: Drawn, settings: Settings, read: Mapping[str, Reading]) -> Trace:
+    """The plane of the way looked at: its lines of equal error, the target's line of every way, and here.
+
+    Grey: too few patients for any epsilon. Hatched: an error too large for the closed form.
+    """
+    plain, asked = settings["view"] == "board", settings["plan.asked"]
+    chosen = plans.focus(settings)
+    field = of.plane
+    epsilons = [float(epsilon) for epsilon in field.epsilons]
+    low, high = float(field.amounts[0]), float(field.amounts[-1])
+    traces = _no_answer(of, epsilons, low, high, plain)
+    for level in _SHARES if plans.energetic(settings) else _ERRORS:
+        traces += _equal(of, level, epsilons, settings)
+    for name, values in of.curves.items():
+        own, bold = look(name), name == chosen
+        inside = np.where((values >= low) & (values <= high), values, np.nan)
+        drawn = line(
+            1, WAYS[name].title, own.colour, own.dash, x=epsilons, y=rounded(inside), showlegend=True
+        )
+        drawn["line"] |= {"width": 4 if bold else 2}
+        drawn["hovertemplate"] = f"%{{y:,.3s}} at %{{x:.3~g}}<extra>{WAYS[name].title}</extra>"
+        traces.append(drawn | {"opacity": 1.0 if bold else 0.75})
+    traces += _here(settings, read, chosen, (low, high))
+    up = axis(_upward(asked, plain), type="log", range=[math.log10(low), math.log10(high)]) | _ticks(
+        low, high
+    )
+    across = axis("privacy setting" if plain else "privacy loss ε", type="log", range=[-2.03, 1.03])
+    across |= {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]}
+    return plain_figure(traces, across, up)
+
+
+def _upward(asked: str, plain: bool) -> str:
+    if asked == "hospitals":
+        return "hospitals" if plain else "hospitals N"
+    return "patients in total" if plain else "patients in total n"
+
+
+def _ticks(low: float, high: float) -> Trace:
+    """Powers of ten as people say them."""
+    powers = [10**p for p in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
+    every = powers[:: 1 if len(powers) <= 8 else 2]
+    return {"tickvals": every, "ticktext": [text.patients(power) for power in every]}
+
+
+def _no_answer(of: Drawn, epsilons: list[float], low: float, high: float, plain: bool) -> list[Trace]:
+    found = []
+    edge = np.clip(np.nan_to_num(of.plane.edge, nan=low), low, high)
+    base = line(1, "", "#000000", x=epsilons, y=[low] * len(epsilons), hoverinfo="skip") | {
+        "line": {"width": 0}
+    }
+    if (edge > low).any():
+        name = "error too large to predict" if plain else "closed form silent: error beyond ⅓ of a guess"
+        hatch = {"shape": "/", "fgcolor": _SHADE.format(0.55), "bgcolor": _SHADE.format(0.0), "size": 9}
+        own = {"y": rounded(edge), "name": name, "fill": "tonexty", "fillpattern": hatch, "showlegend": True}
+        found += [base, base | own | {"fillcolor": _SHADE.format(0.2)}]
+    if math.isfinite(of.floor):
+        name = "too few patients for any privacy setting" if plain else "no ε helps: sampling alone errs more"
+        own = {"y": [float(f"{of.floor:.4g}")] * len(epsilons), "name": name, "fill": "tonexty"}
+        found += [base, base | own | {"fillcolor": _SHADE.format(0.35), "showlegend": True}]
+    return found
+
+
+def _equal(of: Drawn, level: float, epsilons: list[float], settings: Settings) -> list[Trace]:
+    """One thin line, labelled where it ends on the right; not where the closed form is silent."""
+    energy = plans.energetic(settings)
+    loss = 1 - level if energy else level / plans.factor(settings)
+    values = of.plane.line(loss)
+    values[values < of.plane.edge] = np.nan
+    seen = np.flatnonzero(np.isfinite(values))
+    if not len(seen):
+        return []
+    said = f"{100 * level:g} %" if energy else f"{level:g}"
+    words = [said if j == seen[-2 if len(seen) > 1 else -1] else "" for j in range(len(epsilons))]
+    drawn = line(1, said, style.GUESS, "dot", x=epsilons, y=rounded(values), mode="lines+text", text=words)
+    drawn["line"] |= {"width": 1}
+    return [drawn | {"textposition": "top center", "textfont": {"size": 11}, "hoverinfo": "skip"}]
+
+
+def _here(
+    settings: Settings, read: Mapping[str, Reading], chosen: str, span: tuple[float, float]
+) -> list[Trace]:
+    """This setting as a cross, the answer as a dot, the simulated one with its interval."""
+    asked, epsilon = settings["plan.asked"], float(settings["eps"])
+    amount = settings["N"] if asked == "hospitals" else plans.in_total(settings)
+    marks = [("this setting", epsilon, float(amount), "x", 12, "#111111")]
+    answer = plans.answer(settings, chosen)
+    if answer.value is not None:
+        at = (answer.value, float(amount)) if asked == "epsilon" else (epsilon, answer.value)
+        marks.append(("the answer", *at, "circle", 13, look(chosen).colour))
+    colour = look(chosen).colour
+    traces = []
+    for name, x, y, symbol, size, shade in marks:
+        marker = {"symbol": symbol, "size": size, "color": shade}
+        marker["line"] = {"color": "#ffffff", "width": 1.5}
+        traces.append(
+            line(
+                1, name, "#000000", x=[x], y=[min(max(y, span[0]), span[1])], mode="markers", showlegend=True
+            )
+            | {"marker": marker, "hovertemplate": f"{name}: %{{y:,.3s}} at %{{x:.3~g}}<extra></extra>"}
+        )
+    found = read.get(chosen)
+    if found is not None and found.state == "found":
+        traces.append(_simulated(found, settings, colour))
+    return traces
+
+
+def _simulated(found: Reading, settings: Settings, colour: str) -> Trace:
+    sideways = settings["plan.asked"] == "epsilon"
+    amount = plans.in_total(settings)
+    place = ([found.value], [amount]) if sideways else ([settings["eps"]], [found.value])
+    arms = {"type": "data", "symmetric": False, "color": colour, "thickness": 2, "width": 6}
+    arms |= {"array": rounded([found.high - found.value]), "arrayminus": rounded([found.value - found.low])}
+    own = line(1, "simulated, 95 %", colour, x=rounded(place[0]), y=rounded(place[1]), mode="markers")
+    marker = {"symbol": "diamond-open", "size": 14, "color": colour, "line": {"width": 2.5}}
+    return own | {"marker": marker, "showlegend": True, "error_x" if sideways else "error_y": arms}
+
+
+def table(of: Drawn, settings: Settings, chosen: str) -> pd.DataFrame:
+    """Tidy: the target's curve of every way, then the plane of the one that is looked at."""
+    amount = "hospitals" if settings["plan.asked"] == "hospitals" else "patients"
+    curves = [
+        {"what": "target", "way": name, "epsilon": float(e), amount: float(v)}
+        for name, values in of.curves.items()
+        for e, v in zip(of.plane.epsilons, values, strict=True)
+    ]
+    losses: Array = of.plane.losses
+    column = "share_lost" if plans.energetic(settings) else "sin_theta"
+    points = [
+        {"what": "plane", "way": chosen, "epsilon": float(e), amount: float(a), column: float(losses[i, j])}
+        for i, a in enumerate(of.plane.amounts)
+        for j, e in enumerate(of.plane.epsilons)
+    ]
+    return pd.DataFrame([*curves, *points])

@@ -1,0 +1,200 @@
+"""A paragraph to paste into a protocol or an ethics application: the numbers, the promise, and its limits."""
+
+from __future__ import annotations
+
+import math
+
+from dppca_core.datasets import TABLES
+from dppca_core.experiments.bisection import Reading
+from dppca_core.experiments.planning import WAYS, Answer
+from dppca_core.methods import METHODS
+from pages.shared import plan_words, plans, text
+from pages.shared.choices import Settings
+
+_TRUST = {
+    "central": "One curator sees all patients' measurements and must be trusted; only the result is "
+    "protected.",
+    "untrusted server": "Each hospital adds its own noise before anything leaves it, so that no server need "
+    "be trusted.",
+    "secure aggregation": "Hospitals' messages are added up by secure aggregation, which must be in place "
+    "and show nobody more than the sum; the sum carries the noise.",
+    "local": "Noise is added to each patient's own data before anybody sees it, so that nobody need be "
+    "trusted.",
+}
+_RELATION = {
+    "replace-one": "neighbouring data sets differ by replacing one patient's record",
+    "add-remove": "neighbouring data sets differ by adding or removing one patient's record",
+}
+_PLAIN_RELATION = {
+    "replace-one": "whether one patient's record or another's was used",
+    "add-remove": "whether a patient took part",
+}
+_ACCOUNTING = {
+    "exact": "exact for Gaussian noise (Balle & Wang 2018; Dong, Roth & Su 2022)",
+    "zcdp": "zero-concentrated differential privacy (Bun & Steinke 2016)",
+    "as-printed": "the constants printed in the method's paper",
+}
+
+
+def paragraph(settings: Settings, read: Reading | None) -> str:
+    """Sample size, privacy, assumptions and limits; where there is no answer, why."""
+    way = plans.focus(settings)
+    answer = plans.answer(settings, way)
+    plain = settings["view"] == "board"
+    confirmed = read is not None and read.state in ("found", "least")
+    if answer.value is None and not confirmed:
+        return f"No plan can be stated. {_no_plan(answer, settings)}"
+    parts = [
+        f"Plan. {_need(answer, read, settings)}",
+        f"Privacy. {(_plain_privacy if plain else _privacy)(settings, way, answer, read)}",
+        f"Assumptions. {_assumed(settings)}",
+        f"Limits. {_limits(settings)}",
+    ]
+    return "\n\n".join(parts)
+
+
+def _no_plan(answer: Answer, settings: Settings) -> str:
+    start = f"For {plan_words.goal(settings)} {plan_words.held(settings)}"
+    title = WAYS[plans.focus(settings)].title
+    return f"{start}, {title} has no answer by closed form: {plan_words.reason(answer, settings)}."
+
+
+def _need(answer: Answer, read: Reading | None, settings: Settings) -> str:
+    way, plain = plans.focus(settings), settings["view"] == "board"
+    method = METHODS[WAYS[way].method]
+    d, k = plans.plan(settings, way).scene.d, settings["k"]
+    what = (
+        f"{k} main directions of {d} measurements" if plain else f"the k = {k} leading principal directions "
+    )
+    what += "" if plain else f"of d = {d} measurements"
+    needed = answer.value
+    simulated = read is not None and read.state in ("found", "least")
+    said = f"To find {what} with {plan_words.goal(settings)} ({_guess(settings)}), {WAYS[way].title} "
+    said += f"({method.reference}{'' if plain else _own(settings, way)}) needs "
+    if needed is not None:
+        said += f"{_amount(needed, settings)}, by a closed form"
+        if simulated:
+            assert read is not None
+            said += f"; {_runs(read, settings)} gives {plan_words.interval_of(read, settings)}"
+            if not plan_words.agrees(plans.agreement(answer, read)):
+                said += ", which disagrees: go by the simulation"
+        return said + "."
+    assert read is not None
+    said += f"{_amount(read.value, settings)}, by {_runs(read, settings)}: "
+    return said + f"{plan_words.interval_of(read, settings)}. No closed form applies at this target."
+
+
+def _guess(settings: Settings) -> str:
+    own = plans.plan(settings, plans.focus(settings))
+    if plans.energetic(settings):
+        return f"on average; a random guess captures {100 * (1 - own.guess):.2g} %"
+    guess = text.short(own.guess * plans.factor(settings))
+    return f"root mean square over patients and noise; a random guess has {guess}"
+
+
+def _own(settings: Settings, way: str) -> str:
+    own = plans.plan(settings, way).scene.options(WAYS[way].method)
+    names = {"s_hat": "ŝ = {} rows kept", "iterations": "T = {} rounds", "burn_in": "{} burn-in steps"}
+    said = [words.format(own[name]) for name, words in names.items() if name in own]
+    return "; " + ", ".join(said) if said else ""
+
+
+def _amount(needed: float, settings: Settings) -> str:
+    asked, plain = settings["plan.asked"], settings["view"] == "board"
+    hospitals = text.count(settings["N"], "hospital", "hospitals")
+    if asked == "epsilon":
+        n = text.count(plans.in_total(settings), "patient", "patients")
+        scale = "a privacy setting" if plain else "ε"
+        return f"{scale} of at least {plan_words.privacy(needed, up=True)} with {n} in {hospitals}"
+    if asked == "hospitals":
+        number, size = math.ceil(needed - 1e-9), settings["plan.size"]
+        many, total = text.count(number, "hospital", "hospitals"), plan_words.amount(number * size, up=True)
+        return f"at least {many} of {size:,} patients each ({total} in total)"
+    return f"at least {plan_words.amount(needed, up=True)} patients in total, in {hospitals}"
+
+
+def _runs(read: Reading, settings: Settings) -> str:
+    what = {"patients": "numbers of patients", "hospitals": "numbers of hospitals"}
+    kind = what.get(
+        settings["plan.asked"], "privacy settings" if settings["view"] == "board" else "values of ε"
+    )
+    runs = f"{read.runs:,} runs at {read.values} {kind}, seed {settings['seed']}"
+    return f"simulation of the method itself ({runs})"
+
+
+def _epsilon(settings: Settings, answer: Answer, read: Reading | None) -> float:
+    if settings["plan.asked"] != "epsilon":
+        return float(settings["eps"])
+    found = answer.value if answer.value is not None else (read.value if read is not None else math.nan)
+    return float(plan_words.privacy(found, up=True))
+
+
+def _plain_privacy(settings: Settings, way: str, answer: Answer, read: Reading | None) -> str:
+    epsilon = _epsilon(settings, answer, read)
+    method = METHODS[WAYS[way].method]
+    odds = text.odds(epsilon, settings["delta"], settings["neighbours"])
+    failing = f" The chance that this fails is at most {_one_in(settings['delta'])}."
+    if method.guarantee_at(settings["k"]) == "ε":
+        failing = ""
+    special = text.PLAIN_GUARANTEES.get(method.guarantee_at(settings["k"]), "")
+    note = f" Note: {special}." if special else ""
+    return f"{odds}{failing}{note} {_TRUST[WAYS[way].trust]}"
+
+
+def _one_in(chance: float) -> str:
+    return f"1 in {plan_words.amount(1 / chance)}" if chance < 0.05 else f"{100 * chance:g} %"
+
+
+def _privacy(settings: Settings, way: str, answer: Answer, read: Reading | None) -> str:
+    epsilon, delta = text.number(_epsilon(settings, answer, read)), text.number(settings["delta"])
+    method, scene = METHODS[WAYS[way].method], plans.plan(settings, way).scene
+    kind = method.guarantee_at(scene.k)
+    pure = kind in ("ε", "approximate sampler")
+    promise = f"ε = {epsilon}" if pure else f"(ε, δ) = ({epsilon}, {delta})"
+    said = f"Differential privacy for each patient with {promise}; {_RELATION[settings['neighbours']]}; "
+    rounds = f", over all {scene.iterations} rounds together" if "iterations" in method.uses else ""
+    said += (
+        f"accounting: {'the exponential mechanism' if pure else _ACCOUNTING[settings['accounting']]}{rounds}."
+    )
+    true = plans.true_epsilon(settings, way)
+    if true is not None:
+        said += f" These constants truly give ε = {text.short(true)}, not the {epsilon} they were set for."
+    if kind != "(ε, δ)":
+        said += f" Caution: {text.GUARANTEES[kind]}."
+    if settings["delta"] > 1 / max(plans.in_total(settings), 1) and not pure:
+        said += " δ is above one in the number of patients, which is no meaningful promise."
+    return f"{said} {_TRUST[WAYS[way].trust]}"
+
+
+def _assumed(settings: Settings) -> str:
+    plain = settings["view"] == "board"
+    scene = plans.plan(settings, plans.focus(settings)).scene
+    table = TABLES.get(settings["data"])
+    if table is not None:
+        like = f"a population with the spectrum of {table.title} ({table.source}), its rows as if Gaussian"
+        bound = "rows clipped at the bound stored with that table"
+    elif plain:
+        like = (
+            f"one population in which {scene.k} patterns, in {settings['s']} of the measurements, stand out "
+        )
+        like += f"{settings['spike'] / settings['bulk']:.3g} times above the strongest background"
+        bound = (
+            "a limit on how large one patient's measurements count, fixed beforehand without looking at data"
+        )
+    else:
+        like = f"one Gaussian population with k = {scene.k} eigenvalues of {settings['spike']:g} on s = "
+        like += f"{settings['s']} of the measurements and the others uniform up to {settings['bulk']:g}"
+        chance = f"that all patients respect with probability {1 - scene.failure:g}"
+        bound = f"rows divided by a public bound {chance}, set beforehand"
+    same = "" if settings["plan.asked"] == "hospitals" else "; hospitals measure alike"
+    return f"Patients are independent draws from {like}; {bound}{same}."
+
+
+def _limits(settings: Settings) -> str:
+    drawn = "A prediction on average over patients and noise: a single study may err by more"
+    data = "data that differ from these assumptions need more or fewer patients"
+    tuning = (
+        "choosing the number of directions, bounds or scales by looking at the data costs privacy not counted"
+    )
+    tool = "worked out with a study tool whose noise is simulated in floating point: not a hardened release"
+    return f"{drawn}; {data}; {tuning} here; {tool}."
