@@ -276,7 +276,7 @@ def _of_planner() -> list[Choice]:
         Choice("plan.of", "Target", "Target", tuple(measures), "error", measures, plain_words=plain),
         Choice("plan.target", "Error at most", "Error at most", PLAN_ERRORS, 0.1),
         Choice("plan.share", "Captured at least", "Captured at least", PLAN_SHARES, 0.95, shares),
-        Choice("plan.trust", "Patients trust", "Patients trust", tuple(TRUSTED), "any", TRUSTED),
+        Choice("plan.trust", "Whom patients trust", "Whom patients trust", tuple(TRUSTED), "any", TRUSTED),
         Choice("plan.way", "Method", "Method", tuple(WAYS), "dps_pca", titles),
         Choice("plan.size", "Patients of each hospital", "Patients of each hospital", sizes, 20_000),
         Choice("plan.simulate", *("Confirm by simulation",) * 2, (False, True), False),

@@ -11,7 +11,7 @@ import pandas as pd
 from dppca_core.experiments.bisection import Reading
 from dppca_core.experiments.planning import WAYS
 from dppca_core.types import Array
-from pages.shared import plans, style, text
+from pages.shared import plan_words, plans, style, text
 from pages.shared.charts import Trace, axis, line, rounded
 from pages.shared.choices import Settings
 from pages.shared.comparison_charts import plain_figure
@@ -19,13 +19,15 @@ from pages.shared.plans import Drawn
 
 _ERRORS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _SHARES = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
+_APART = 3  # values of epsilon between the labels of two lines
+_ROOM = 3.0  # a factor above and below
 _SHADE = "rgba(128,140,150,{})"
 
 
 def look(way: str) -> style.Look:
     """The method's, with another dash and marker where its noise is summed in secret."""
     own = style.look(WAYS[way].method)
-    return own._replace(dash="dot", symbol="circle-open") if way.endswith("_summed") else own
+    return own._replace(dash="longdash", symbol="circle-open") if way.endswith("_summed") else own
 
 
 def figure(of: Drawn, settings: Settings, read: Mapping[str, Reading]) -> Trace:
@@ -35,28 +37,54 @@ def figure(of: Drawn, settings: Settings, read: Mapping[str, Reading]) -> Trace:
     """
     plain, asked = settings["view"] == "board", settings["plan.asked"]
     chosen = plans.focus(settings)
-    field = of.plane
-    epsilons = [float(epsilon) for epsilon in field.epsilons]
-    low, high = float(field.amounts[0]), float(field.amounts[-1])
-    traces = _no_answer(of, epsilons, low, high, plain)
-    for level in _SHARES if plans.energetic(settings) else _ERRORS:
-        traces += _equal(of, level, epsilons, settings)
+    epsilons = [float(epsilon) for epsilon in of.plane.epsilons]
+    low, high = _span(of, settings)
+    traces = _no_answer(of, settings, epsilons, low, high)
+    for i, level in enumerate(_SHARES if plans.energetic(settings) else _ERRORS):
+        traces += _equal(of, level, 2 + _APART * i, settings)
     for name, values in of.curves.items():
         own, bold = look(name), name == chosen
-        inside = np.where((values >= low) & (values <= high), values, np.nan)
         drawn = line(
-            1, WAYS[name].title, own.colour, own.dash, x=epsilons, y=rounded(inside), showlegend=True
+            1, WAYS[name].title, own.colour, own.dash, x=epsilons, y=rounded(values), showlegend=True
         )
         drawn["line"] |= {"width": 4 if bold else 2}
         drawn["hovertemplate"] = f"%{{y:,.3s}} at %{{x:.3~g}}<extra>{WAYS[name].title}</extra>"
         traces.append(drawn | {"opacity": 1.0 if bold else 0.75})
     traces += _here(settings, read, chosen, (low, high))
-    up = axis(_upward(asked, plain), type="log", range=[math.log10(low), math.log10(high)]) | _ticks(
-        low, high
-    )
+    up = axis(_upward(asked, plain), type="log", range=[math.log10(low), math.log10(high)], automargin=True)
     across = axis("privacy setting" if plain else "privacy loss ε", type="log", range=[-2.03, 1.03])
     across |= {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]}
-    return plain_figure(traces, across, up)
+    drawn = plain_figure(traces, across, up | _ticks(low, high))
+    drawn["layout"] |= {"height": 560, "annotations": _said(of, settings, low, high)}
+    drawn["layout"]["legend"] |= {"y": -0.13, "traceorder": "normal"}
+    return drawn
+
+
+def _span(of: Drawn, settings: Settings) -> tuple[float, float]:
+    """Whole powers of ten around the target's line of the way looked at and this setting."""
+    curve = of.curves[plans.focus(settings)]
+    ends = float(of.plane.amounts[0]), float(of.plane.amounts[-1])
+    if not np.isfinite(curve).any():
+        return ends
+    amount = settings["N"] if settings["plan.asked"] == "hospitals" else plans.in_total(settings)
+    wanted = (np.nanmin([np.nanmin(curve), amount]) / _ROOM, np.nanmax([np.nanmax(curve), amount]) * _ROOM)
+    low, high = (
+        10.0 ** kind(math.log10(end)) for kind, end in zip((math.floor, math.ceil), wanted, strict=True)
+    )
+    return max(low, ends[0]), min(high, ends[1])
+
+
+def _said(of: Drawn, settings: Settings, low: float, high: float) -> list[Trace]:
+    """Why there is no bold line, in its place."""
+    chosen = plans.focus(settings)
+    answer = plans.answer(settings, chosen)
+    if np.isfinite(of.curves[chosen]).any() or answer.value is not None:
+        return []
+    words = f"no answer by formula: {plan_words.short_reason(answer, settings)}"
+    place = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 0.12, "showarrow": False}
+    return [
+        place | {"text": words, "font": {"size": 15}, "bgcolor": "rgba(128,140,150,0.25)", "borderpad": 6}
+    ]
 
 
 def _upward(asked: str, plain: bool) -> str:
@@ -72,26 +100,28 @@ def _ticks(low: float, high: float) -> Trace:
     return {"tickvals": every, "ticktext": [text.patients(power) for power in every]}
 
 
-def _no_answer(of: Drawn, epsilons: list[float], low: float, high: float, plain: bool) -> list[Trace]:
-    found = []
+def _no_answer(of: Drawn, settings: Settings, epsilons: list[float], low: float, high: float) -> list[Trace]:
+    plain, chosen, found = settings["view"] == "board", plans.focus(settings), []
+    flat = [low] * len(epsilons)
+    base = line(1, "", "#000000", x=epsilons, y=flat, hoverinfo="skip") | {"line": {"width": 0}}
     edge = np.clip(np.nan_to_num(of.plane.edge, nan=low), low, high)
-    base = line(1, "", "#000000", x=epsilons, y=[low] * len(epsilons), hoverinfo="skip") | {
-        "line": {"width": 0}
-    }
+    name = "error too large to predict" if plain else "closed form silent: error beyond ⅓ of a guess"
+    if not of.plane.holds and not np.isfinite(of.curves[chosen]).any():
+        edge[:] = high
+        name = "the formula does not hold" if plain else "closed form silent: an assumption fails"
     if (edge > low).any():
-        name = "error too large to predict" if plain else "closed form silent: error beyond ⅓ of a guess"
-        hatch = {"shape": "/", "fgcolor": _SHADE.format(0.55), "bgcolor": _SHADE.format(0.0), "size": 9}
+        hatch = {"shape": "/", "fgcolor": _SHADE.format(0.45), "bgcolor": _SHADE.format(0.0), "size": 9}
         own = {"y": rounded(edge), "name": name, "fill": "tonexty", "fillpattern": hatch, "showlegend": True}
         found += [base, base | own | {"fillcolor": _SHADE.format(0.2)}]
-    if math.isfinite(of.floor):
+    if math.isfinite(of.floor) and of.floor > low:
         name = "too few patients for any privacy setting" if plain else "no ε helps: sampling alone errs more"
         own = {"y": [float(f"{of.floor:.4g}")] * len(epsilons), "name": name, "fill": "tonexty"}
         found += [base, base | own | {"fillcolor": _SHADE.format(0.35), "showlegend": True}]
     return found
 
 
-def _equal(of: Drawn, level: float, epsilons: list[float], settings: Settings) -> list[Trace]:
-    """One thin line, labelled where it ends on the right; not where the closed form is silent."""
+def _equal(of: Drawn, level: float, place: int, settings: Settings) -> list[Trace]:
+    """One thin line, labelled at a place of its own; not where the closed form is silent."""
     energy = plans.energetic(settings)
     loss = 1 - level if energy else level / plans.factor(settings)
     values = of.plane.line(loss)
@@ -100,10 +130,12 @@ def _equal(of: Drawn, level: float, epsilons: list[float], settings: Settings) -
     if not len(seen):
         return []
     said = f"{100 * level:g} %" if energy else f"{level:g}"
-    words = [said if j == seen[-2 if len(seen) > 1 else -1] else "" for j in range(len(epsilons))]
+    labelled = int(seen[np.abs(seen - place).argmin()])
+    words = [said if j == labelled else "" for j in range(len(values))]
+    epsilons = [float(epsilon) for epsilon in of.plane.epsilons]
     drawn = line(1, said, style.GUESS, "dot", x=epsilons, y=rounded(values), mode="lines+text", text=words)
     drawn["line"] |= {"width": 1}
-    return [drawn | {"textposition": "top center", "textfont": {"size": 11}, "hoverinfo": "skip"}]
+    return [drawn | {"textposition": "top right", "textfont": {"size": 11}, "hoverinfo": "skip"}]
 
 
 def _here(
@@ -126,7 +158,11 @@ def _here(
             line(
                 1, name, "#000000", x=[x], y=[min(max(y, span[0]), span[1])], mode="markers", showlegend=True
             )
-            | {"marker": marker, "hovertemplate": f"{name}: %{{y:,.3s}} at %{{x:.3~g}}<extra></extra>"}
+            | {
+                "marker": marker,
+                "cliponaxis": False,
+                "hovertemplate": f"{name}: %{{y:,.3s}} at %{{x:.3~g}}<extra></extra>",
+            }
         )
     found = read.get(chosen)
     if found is not None and found.state == "found":

@@ -15,7 +15,6 @@ from pages.shared import controls, jobs, plans
 from pages.shared.choices import CHOICES, Settings
 from pages.shared.jobs import Job
 
-
 _LOOK_SECONDS = 0.5  # a quick simulation is done within one look, a long one is not waited for
 
 
@@ -127,7 +126,8 @@ def confirm(settings: Settings) -> None:
         return
     if not settings["plan.simulate"]:
         about = jobs.said_seconds(plans.seconds(of))
-        words = f"Confirm {title} by simulation, about {about}"
+        verb = "Confirm" if plans.answer(settings, way).value is not None else "Find the answer of"
+        words = f"{verb} {title} by simulation, about {about}"
         st.button(words, key="simulate", on_click=controls.set_to, args=("plan.simulate", True))
         return
     job = jobs.at(_place(way))
@@ -135,6 +135,9 @@ def confirm(settings: Settings) -> None:
         return
     if job.state != "complete":
         jobs.status(job, _place(way))
+        st.caption(
+            f"Value {len(job.recipe.swept[0].values) - 1} of about {plans.VALUES - 1}, halving the gap."
+        )
         return
     left, right = st.columns([3, 1], vertical_alignment="center")
     values, failed = len(job.recipe.swept[0].values), job.table()["failed"]

@@ -202,23 +202,27 @@ def table(settings: Settings, read: Mapping[str, Reading]) -> pd.DataFrame:
         "epsilon": f"{'privacy' if plain else 'ε'} with {n:,} patients",
         "hospitals": f"hospitals of {size:,} {at}",
     }
-    k, rows = settings["k"], []
+    shown = {asked: columns[asked]} if plain else columns
+    rows = []
     for name in plans.listed(settings):
         way, found = WAYS[name], plans.answers(settings, name)
         method = METHODS[way.method]
-        row = {"method": way.title + text.GUARANTEE_MARKS.get(method.guarantee_at(k), "")}
+        row = {"method": way.title + text.GUARANTEE_MARKS.get(method.guarantee_at(settings["k"]), "")}
         row["whom it trusts"] = text.TRUST_TITLES[way.trust].lower()
-        for key, column in columns.items():
+        for key, column in shown.items():
             one: Answer = getattr(found, key)
             row[column] = short_reason(one, settings) if one.value is None else _cell(key, one)
-        row[f"simulated: {columns[asked]}"] = _simulated(read.get(name), settings)
+        if read:
+            row["simulated [95 %]" if len(shown) == 1 else f"{columns[asked]}, simulated [95 %]"] = (
+                _simulated(read.get(name), settings)
+            )
         rows.append(row)
     return pd.DataFrame(rows)
 
 
 def _cell(key: str, one: Answer) -> str:
     assert one.value is not None
-    most = "≤ " if one.least else ""
+    most = "≤ " if one.least and key != "hospitals" else ""
     return most + (privacy(one.value, up=True) if key == "epsilon" else amount(one.value, up=True))
 
 
@@ -255,10 +259,10 @@ def below_chart(settings: Settings) -> str:
     plain = settings["view"] == "board"
     way = WAYS[plans.focus(settings)].title
     which = "share captured" if plans.energetic(settings) else "error"
-    what = "more privacy to the left, more accuracy to the right" if plain else f"closed form for {way}"
+    what = "More privacy to the left, more accuracy to the right." if plain else "All by closed form."
     return (
         f"Bold: {goal(settings)}, {way}; thin, the same for the other methods; dotted, equal {which} "
-        f"for {way}. On the chart: {what}."
+        f"for {way}; grey and hatched, no answer for {way}. {what}"
     )
 
 
@@ -275,11 +279,16 @@ def try_this(settings: Settings) -> str:
     else:
         key, to = "plan.target", _option("plan.target", settings["plan.target"] / 2)
     then = plans.answer(settings | {key: to}, way).value
-    if now is None or then is None or (key == "n" and settings["data"] in TABLES) or to == settings[key]:
-        return (
-            "choose another *Method* or relax the target until the bold line appears, then confirm it by "
-            "simulation."
-        )
+    table = settings["data"] in TABLES
+    if now is None:
+        rough = plans.answer(settings, way).kind in ("guess", "first order")
+        key = "plan.share" if plans.energetic(settings) else "plan.target"
+        up = rough == plans.energetic(settings)
+        name = CHOICES[key].name(settings["view"] == "board")
+        way_out = f"move *{name}* {'up' if up else 'down'}"
+        return f"{way_out}, or choose another *Method*, until a bold line appears."
+    if then is None or (key == "n" and table) or to == settings[key]:
+        return "choose another *Method*, and see what whom you trust does to the answer."
     name, shown = CHOICES[key].name(settings["view"] == "board"), CHOICES[key].text(to)
     said = f"set *{name}* to {shown}: {title} goes from {value(now, settings)} to {value(then, settings)}."
     if asked == "hospitals" and way == "dps_pca":
@@ -292,7 +301,7 @@ def try_this(settings: Settings) -> str:
             said += (
                 f"kept secret they go from {' to '.join(value(float(end or 0), settings) for end in ends)}."
             )
-    return said + " Then confirm it by simulation."
+    return said if table else said + " Then confirm it by simulation."
 
 
 def _option(key: str, wanted: float) -> Any:

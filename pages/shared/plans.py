@@ -23,7 +23,7 @@ from pages.shared.choices import Settings
 
 CHART_EPSILONS = np.array(EPSILONS)
 _FEWEST_RUNS = 10  # of each value in a simulation: an interval needs some
-_VALUES = 6  # that a bisection takes as a rule
+VALUES = 6  # that a bisection takes as a rule
 PEOPLE = 8.2e9  # on earth, United Nations 2024
 
 
@@ -151,7 +151,7 @@ def seconds(of: Search) -> float:
     """Roughly how long a simulation computes, on one core."""
     first = of.recipe(of.first())
     values = len(first.swept[0].values)
-    return sum(rough for rough, _ in task.grouped(first, first.cells())) * _VALUES / values
+    return sum(rough for rough, _ in task.grouped(first, first.cells())) * VALUES / values
 
 
 def agreement(found: Answer, read: Reading) -> float | None:
