@@ -25,15 +25,14 @@ _RELATION = {
     "replace-one": "neighbouring data sets differ by replacing one patient's record",
     "add-remove": "neighbouring data sets differ by adding or removing one patient's record",
 }
-_PLAIN_RELATION = {
-    "replace-one": "whether one patient's record or another's was used",
-    "add-remove": "whether a patient took part",
-}
 _ACCOUNTING = {
     "exact": "exact for Gaussian noise (Balle & Wang 2018; Dong, Roth & Su 2022)",
     "zcdp": "zero-concentrated differential privacy (Bun & Steinke 2016)",
     "as-printed": "the constants printed in the method's paper",
 }
+
+
+_PURE = ("ε", "approximate sampler")  # δ plays no part
 
 
 def paragraph(settings: Settings, read: Reading | None) -> str:
@@ -129,12 +128,23 @@ def _epsilon(settings: Settings, answer: Answer, read: Reading | None) -> float:
     return float(plan_words.privacy(found, up=True))
 
 
+def _planned(settings: Settings, answer: Answer, read: Reading | None) -> float:
+    """Patients in total of the plan."""
+    asked = settings["plan.asked"]
+    needed = answer.value if answer.value is not None else (read.value if read is not None else math.nan)
+    if asked == "epsilon":
+        return float(plans.in_total(settings))
+    return needed * settings["plan.size"] if asked == "hospitals" else needed
+
+
 def _plain_privacy(settings: Settings, way: str, answer: Answer, read: Reading | None) -> str:
     epsilon = _epsilon(settings, answer, read)
     method = METHODS[WAYS[way].method]
     odds = text.odds(epsilon, settings["delta"], settings["neighbours"])
     failing = f" The chance that this fails is at most {_one_in(settings['delta'])}."
-    if method.guarantee_at(settings["k"]) == "ε":
+    if settings["delta"] > 1 / _planned(settings, answer, read):
+        failing += " That is more than one in the number of patients: a smaller chance is usual."
+    if method.guarantee_at(settings["k"]) in _PURE:
         failing = ""
     special = text.PLAIN_GUARANTEES.get(method.guarantee_at(settings["k"]), "")
     note = f" Note: {special}." if special else ""
@@ -149,7 +159,7 @@ def _privacy(settings: Settings, way: str, answer: Answer, read: Reading | None)
     epsilon, delta = text.number(_epsilon(settings, answer, read)), text.number(settings["delta"])
     method, scene = METHODS[WAYS[way].method], plans.plan(settings, way).scene
     kind = method.guarantee_at(scene.k)
-    pure = kind in ("ε", "approximate sampler")
+    pure = kind in _PURE
     promise = f"ε = {epsilon}" if pure else f"(ε, δ) = ({epsilon}, {delta})"
     said = f"Differential privacy for each patient with {promise}; {_RELATION[settings['neighbours']]}; "
     rounds = f", over all {scene.iterations} rounds together" if "iterations" in method.uses else ""
@@ -161,8 +171,9 @@ def _privacy(settings: Settings, way: str, answer: Answer, read: Reading | None)
         said += f" These constants truly give ε = {text.short(true)}, not the {epsilon} they were set for."
     if kind != "(ε, δ)":
         said += f" Caution: {text.GUARANTEES[kind]}."
-    if settings["delta"] > 1 / max(plans.in_total(settings), 1) and not pure:
-        said += " δ is above one in the number of patients, which is no meaningful promise."
+    n = _planned(settings, answer, read)
+    if settings["delta"] > 1 / n and not pure:
+        said += f" δ is above 1/n = {text.short(1 / n)}: a smaller one is usual."
     return f"{said} {_TRUST[WAYS[way].trust]}"
 
 

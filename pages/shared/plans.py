@@ -15,7 +15,7 @@ from dppca_core.experiments import task
 from dppca_core.experiments.bisection import Reading, Search
 from dppca_core.experiments.live import EPSILONS
 from dppca_core.experiments.plan_plane import Plane, answered, plane
-from dppca_core.experiments.planning import WAYS, Answer, Plan
+from dppca_core.experiments.planning import MOST_EPSILON, WAYS, Answer, Plan
 from dppca_core.methods import METHODS
 from dppca_core.types import TRUSTS, Array
 from pages.shared import scenes
@@ -135,13 +135,14 @@ def search(settings: Settings, way: str) -> Search | None:
     """The simulation of what is asked, or None where there is nowhere to begin, or only a table."""
     asked: Literal["patients", "epsilon", "hospitals"] = settings["plan.asked"]
     found = answer(settings, way)
-    if found.start is None or settings["data"] in TABLES:
+    start = MOST_EPSILON if found.kind in ("epsilon", "sampling") else found.start
+    if start is None or settings["data"] in TABLES:
         return None
     return Search(
         plan(settings, way),
         asked,
         at=float(in_total(settings) if asked == "epsilon" else settings["eps"]),
-        start=found.start,
+        start=start,
         size=settings["plan.size"],
         repeats=max(settings["repeats"], _FEWEST_RUNS),
     )

@@ -12,6 +12,7 @@ import pytest
 
 from dppca_core import METHODS, Budget, Setting, SpikedModel, first_order, sin_theta, spiked_release
 from dppca_core.bounds import BOUNDS
+from dppca_core.metrics import captured_energy
 from dppca_core.spiked import hospital_sizes
 from tests.core.laws import mean_is
 
@@ -89,6 +90,35 @@ def test_twenty_unequal_hospitals(name, method, budget, model, n):
     assert found.applies
     assert agrees(squares, found.total**2)
     assert not agrees(squares, found.total**2 + found.terms["privacy"] ** 2)
+
+
+STEEP = SpikedModel(d=30, k=2, s=8, spike=(100.0, 80.0), bulk=(0.0, 50.0), seed=1)
+ENERGY = [
+    ("analyze_gauss_prediction", "analyze_gauss", 10**6),
+    ("noisy_power_prediction", "noisy_power", 10**6),
+    ("projector_prediction", "spiked_projector", 10**5),
+    ("ppca_laplace", "ppca", 10**6),
+    ("local_prediction", "ldp_pca", 10**12),
+    ("dps_prediction", "dps_pca", 10**6),
+]
+
+
+@pytest.mark.parametrize(("name", "method", "n"), ENERGY, ids=lambda value: str(value))
+def test_the_energy_lost_is_that_of_each_pair(name, method, n):
+    """Over a wide bulk; the eigengap as the one factor between it and sin^2 is refused."""
+    setting = replace(place(STEEP, n, FEW), iterations=30)
+    own = {"iterations": 30} if "iterations" in METHODS[method].uses else {}
+    covariance, lost = STEEP.covariance() / STEEP.norm_bound(n) ** 2, []
+    best = float(setting.eigenvalues[:2].sum())
+    for run in range(40 if method == "ppca" else 200):
+        cohort, rng = STEEP.draw(n, 1, np.random.default_rng([run, 5])), np.random.default_rng([run, 6])
+        basis = METHODS[method].fit(cohort, k=2, budget=FEW, rng=rng, **own).basis
+        lost.append(best - captured_energy(basis, covariance, 1.0))
+    found = BOUNDS[name](setting)
+    assert found.applies
+    assert agrees(np.array(lost), found.quantities["energy_lost"])
+    gap = float(setting.eigenvalues[1] - setting.eigenvalues[2])
+    assert not agrees(np.array(lost), gap * found.total**2)
 
 
 @pytest.mark.parametrize("name", ["analyze_gauss_prediction", "projector_prediction", "ppca_laplace"])

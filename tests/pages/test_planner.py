@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dppca_core.experiments.planning import WAYS
-from pages.shared import choices, jobs, page_choices, plan_protocol, plan_words, plans
+from pages.shared import choices, exports, jobs, page_choices, plan_charts, plan_protocol, plan_words, plans
 
 PAGE = "hospitals/planner.py"
 SMALL = {"d": "30", "k": "2", "s": "6", "shat": "12", "n": "20000"}
@@ -88,13 +88,7 @@ REFUSALS = {
         "even without any noise for privacy",
     ),
     "no ε": (
-        {
-            "plan.asked": "epsilon",
-            "n": "1000",
-            "plan.target": "0.15",
-            "plan.way": "analyze_gauss",
-            "d": "200",
-        },
+        {"plan.asked": "epsilon", "plan.way": "ldp_pca"},
         "even ε = 10 gives error",
     ),
     "no hospitals": (
@@ -149,6 +143,34 @@ def test_a_simulation_that_contradicts_is_what_to_go_by(screen, monkeypatch):
     assert "Simulation says otherwise, so go by it" in page.markdown and "go by the simulation" in paragraph(
         page
     )
+
+
+def test_simulation_finds_no_epsilon_either(screen):
+    link = {"plan.asked": "epsilon", "plan.way": "ldp_pca", "plan.simulate": "true"}
+    page = settled(screen(PAGE, **SMALL, **link))
+    assert "even ε = 10 gives error" in page.markdown and "Simulation found none either." in page.markdown
+    assert table(page).loc["Local PCA"].iloc[-1] == "none"
+
+
+def test_delta_is_held_against_the_patients_of_the_plan():
+    """193,000 of them at a delta of 1e-5; 43,900 with a curator are fewer than 1/delta."""
+    settings = choices.defaults()
+    assert "δ is above 1/n = 5.2e-6" in plan_protocol.paragraph(settings, None)
+    assert "is above 1/n" not in plan_protocol.paragraph(settings | {"plan.way": "analyze_gauss"}, None)
+    assert "is above 1/n" not in plan_protocol.paragraph(settings | {"delta": 1e-6}, None)
+    many = settings | {"plan.asked": "hospitals"}
+    assert "δ is above 1/n = 2.5e-6" in plan_protocol.paragraph(many, None)
+    board = plan_protocol.paragraph(settings | {"view": "board"}, None)
+    assert "more than one in the number of patients" in board
+
+
+def test_the_figure_and_the_table_can_be_taken_away():
+    settings = choices.defaults() | {"plan.of": "energy"}
+    drawn = plans.drawn(settings)
+    whole = exports.html(plan_charts.figure(drawn, settings, {}), "plan")
+    assert "DPS-PCA, summed in secret" in whole
+    rows = plan_charts.table(drawn, settings, "dps_pca")
+    assert set(rows["way"]) == set(WAYS) and (rows[rows["what"] == "plane"]["share_lost"] > 0).all()
 
 
 def test_a_table_has_a_plan_but_no_simulation(screen):
