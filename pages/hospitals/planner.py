@@ -10,6 +10,7 @@ from pages.shared import (
     plan_controls,
     plan_origins,
     plan_protocol,
+    plan_table,
     plan_words,
     plans,
 )
@@ -38,8 +39,8 @@ def panels() -> None:
     live.figure(figure, key="plan figure", save="dppca-plan")
     st.caption(plan_words.below_chart(settings))
     plan_controls.confirm(settings)
-    st.table(plan_words.table(settings, read), hide_index=True, border="horizontal")
-    st.caption(plan_words.notes(settings))
+    st.table(plan_table.table(settings, read), hide_index=True, border="horizontal")
+    st.caption(plan_table.notes(settings))
     st.subheader("For a protocol or an ethics application")
     st.code(plan_protocol.paragraph(settings, read.get(chosen)), language=None, wrap_lines=True)
     if running != refreshing:

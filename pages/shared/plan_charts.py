@@ -41,7 +41,7 @@ def figure(of: Drawn, settings: Settings, read: Mapping[str, Reading]) -> Trace:
     low, high = _span(of, settings)
     traces = _no_answer(of, settings, epsilons, low, high)
     for i, level in enumerate(_SHARES if plans.energetic(settings) else _ERRORS):
-        traces += _equal(of, level, 2 + _APART * i, settings)
+        traces += _equal(of, level, 2 + _APART * i, settings, (low, high))
     for name, values in of.curves.items():
         own, bold = look(name), name == chosen
         drawn = line(
@@ -56,7 +56,9 @@ def figure(of: Drawn, settings: Settings, read: Mapping[str, Reading]) -> Trace:
     across |= {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]}
     drawn = plain_figure(traces, across, up | _ticks(low, high))
     drawn["layout"] |= {"height": 560, "annotations": _said(of, settings, low, high)}
-    drawn["layout"]["legend"] |= {"y": -0.13, "traceorder": "normal"}
+    legend = drawn["layout"]["legend"] | {"y": -0.13, "traceorder": "normal"}
+    narrow = {"height": 660, "legend": legend | {"y": -0.2}}  # of a telephone: one name in a row
+    drawn["layout"] |= {"legend": legend, "meta": {"titles": (), "narrow": narrow}}
     return drawn
 
 
@@ -120,12 +122,12 @@ def _no_answer(of: Drawn, settings: Settings, epsilons: list[float], low: float,
     return found
 
 
-def _equal(of: Drawn, level: float, place: int, settings: Settings) -> list[Trace]:
+def _equal(of: Drawn, level: float, place: int, settings: Settings, span: tuple[float, float]) -> list[Trace]:
     """One thin line, labelled at a place of its own; not where the closed form is silent."""
     energy = plans.energetic(settings)
     loss = 1 - level if energy else level / plans.factor(settings)
     values = of.plane.line(loss)
-    values[values < of.plane.edge] = np.nan
+    values[(values < of.plane.edge) | (values < span[0]) | (values > span[1])] = np.nan
     seen = np.flatnonzero(np.isfinite(values))
     if not len(seen):
         return []

@@ -148,7 +148,8 @@ def _plain_privacy(settings: Settings, way: str, answer: Answer, read: Reading |
         failing = ""
     special = text.PLAIN_GUARANTEES.get(method.guarantee_at(settings["k"]), "")
     note = f" Note: {special}." if special else ""
-    return f"{odds}{failing}{note} {_TRUST[WAYS[way].trust]}"
+    setting = f"Differential privacy for each patient at a setting of {text.number(epsilon)}."
+    return f"{setting} {odds}{failing}{note} {_TRUST[WAYS[way].trust]}"
 
 
 def _one_in(chance: float) -> str:

@@ -1,12 +1,10 @@
-"""What the planner says: the answer in a sentence, why there is none, a row for every way."""
+"""What the planner says: the answer in a sentence, and why there is none. Plain functions."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from typing import Any
-
-import pandas as pd
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.bisection import Reading
@@ -74,7 +72,10 @@ def headline(settings: Settings, read: Mapping[str, Reading]) -> str:
         said = f"{start}, {title} has no answer by closed form: {reason(answer, settings)}."
         return said + _instead(way, read, settings)
     most = "no more than " if answer.least else ""
-    said = f"{start}, {title} needs {most}{value(answer.value, settings)}{_spread(answer, settings)}."
+    verb = "does from" if settings["plan.asked"] == "epsilon" else "needs"
+    on = " on" if settings["plan.asked"] == "epsilon" else ""
+    found = f"{value(answer.value, settings)}{on}{_spread(answer, settings)}"
+    said = f"{start}, {title} {verb} {most}{found}."
     return said + _confirmed(way, answer, read, settings) + _least(way, settings)
 
 
@@ -115,16 +116,17 @@ def _instead(way: str, read: Mapping[str, Reading], settings: Settings) -> str:
 def interval_of(found: Reading, settings: Settings) -> str:
     """A simulated answer with its interval."""
     if found.state == "least":
-        return f"{_number(found.value, settings)} already do"
-    ends = [_number(end, settings) if math.isfinite(end) else "∞" for end in (found.low, found.high)]
-    return f"{_number(found.value, settings)} (95 % interval {ends[0]} to {ends[1]})"
+        return f"{simulated(found.value, settings)} already do"
+    ends = [simulated(end, settings) if math.isfinite(end) else "∞" for end in (found.low, found.high)]
+    return f"{simulated(found.value, settings)} (95 % interval {ends[0]} to {ends[1]})"
 
 
-def _number(found: float, settings: Settings) -> str:
+def simulated(found: float, settings: Settings) -> str:
+    """A simulated number."""
     asked = settings["plan.asked"]
     if asked == "epsilon":
         return privacy(found)
-    return f"{found:.1f}" if asked == "hospitals" and found < 100 else amount(found)
+    return amount(found, up=asked == "hospitals")
 
 
 def _least(way: str, settings: Settings) -> str:
@@ -190,68 +192,6 @@ def short_reason(answer: Answer, settings: Settings) -> str:
         "hospitals": "none",
     }
     return words[answer.kind]
-
-
-def table(settings: Settings, read: Mapping[str, Reading]) -> pd.DataFrame:
-    """A row for every way: the three answers by closed form, and what was simulated of the one asked for."""
-    plain, asked = settings["view"] == "board", settings["plan.asked"]
-    epsilon, n, size = settings["eps"], plans.in_total(settings), settings["plan.size"]
-    at = f"at privacy {text.number(epsilon)}" if plain else f"at ε = {text.number(epsilon)}"
-    columns = {
-        "patients": f"patients {at}",
-        "epsilon": f"{'privacy' if plain else 'ε'} with {n:,} patients",
-        "hospitals": f"hospitals of {size:,} {at}",
-    }
-    shown = {asked: columns[asked]} if plain else columns
-    rows = []
-    for name in plans.listed(settings):
-        way, found = WAYS[name], plans.answers(settings, name)
-        method = METHODS[way.method]
-        row = {"method": way.title + text.GUARANTEE_MARKS.get(method.guarantee_at(settings["k"]), "")}
-        row["whom it trusts"] = text.TRUST_TITLES[way.trust].lower()
-        for key, column in shown.items():
-            one: Answer = getattr(found, key)
-            row[column] = short_reason(one, settings) if one.value is None else _cell(key, one)
-        if read:
-            row["simulated [95 %]" if len(shown) == 1 else f"{columns[asked]}, simulated [95 %]"] = (
-                _simulated(read.get(name), settings)
-            )
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def _cell(key: str, one: Answer) -> str:
-    assert one.value is not None
-    most = "≤ " if one.least and key != "hospitals" else ""
-    return most + (privacy(one.value, up=True) if key == "epsilon" else amount(one.value, up=True))
-
-
-def _simulated(found: Reading | None, settings: Settings) -> str:
-    if found is None:
-        return ""
-    if found.state == "measuring":
-        return "…"
-    if found.state == "none":
-        return "none"
-    if found.state == "least":
-        return f"≤ {_number(found.value, settings)}"
-    ends = [_number(end, settings) if math.isfinite(end) else "∞" for end in (found.low, found.high)]
-    return f"{_number(found.value, settings)} [{ends[0]} – {ends[1]}]"
-
-
-def notes(settings: Settings) -> str:
-    """Under the table: what the marks mean, and for what population."""
-    kinds = [METHODS[WAYS[name].method].guarantee_at(settings["k"]) for name in plans.listed(settings)]
-    plain = settings["view"] == "board"
-    said = [text.guarantee_notes(kinds, plain)]
-    said.append("Closed form to the left, rounded up; simulation, where asked for, with its 95 % interval")
-    if settings["data"] in TABLES:
-        name = TABLES[settings["data"]].title.split(",")[0]
-        said.append(
-            f"For a population like {name}: its spectrum, as if its rows were Gaussian. Nobody can simulate "
-            "more patients than a table has"
-        )
-    return ". ".join(words for words in said if words) + "."
 
 
 def below_chart(settings: Settings) -> str:

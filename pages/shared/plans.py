@@ -159,7 +159,8 @@ def agreement(found: Answer, read: Reading) -> float | None:
     """Simulated over closed form; None where one of them is missing."""
     if found.value is None or read.state != "found":
         return None
-    return read.value / found.value
+    value = math.ceil(read.value) if isinstance(found.value, int) else read.value  # of patients, of hospitals
+    return value / found.value
 
 
 def formula(way: str) -> str:
