@@ -132,7 +132,7 @@ def _equal(of: Drawn, level: float, place: int, settings: Settings, span: tuple[
     if not len(seen):
         return []
     said = f"{100 * level:g} %" if energy else f"{level:g}"
-    labelled = int(seen[np.abs(seen - place).argmin()])
+    labelled = place if place in seen else int(seen[len(seen) // 4])
     words = [said if j == labelled else "" for j in range(len(values))]
     epsilons = [float(epsilon) for epsilon in of.plane.epsilons]
     drawn = line(1, said, style.GUESS, "dot", x=epsilons, y=rounded(values), mode="lines+text", text=words)

@@ -70,7 +70,7 @@ def test_hospitals_are_the_inverse_of_the_closed_form(way):
         assert found == math.ceil(plan.patients(1.0).start / size)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(
     way=st.sampled_from(list(WAYS)),
     epsilon=st.floats(0.01, 10),
