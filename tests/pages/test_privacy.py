@@ -191,7 +191,7 @@ def test_rounds_say_what_the_core_computes(steps):
             "exact", budget, 2**0.5, steps
         )
         assert told.ratio(name) == pytest.approx(ratio) and (name == "exact" or f"{ratio:.2f}" in said)
-    assert ("needs less than basic accountings here" in said) is (steps == 30)
+    assert ("needs less than basic composition here" in said) is (steps == 30)
     charged = told.charged.loc[steps]
     assert charged["exact"] == pytest.approx(1.0, rel=1e-6) and charged.min() == charged["exact"]
 
