@@ -31,6 +31,7 @@ bench: chromium
 	$(BIN)/python -m benchmarks.table1
 	$(BIN)/python -m benchmarks.sweeps
 	$(BIN)/python -m benchmarks.federated
+	$(BIN)/python -m benchmarks.chunks
 	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m benchmarks.latency
 
 federated-demo: $(VENV)/federated.stamp

@@ -8,7 +8,8 @@ from pages.shared import controls
 
 HERE = Path(__file__).parent
 SECTIONS = ("explore", "hospitals", "learn")
-FIRST = ("explorer", "convergence", "bounds", "methods")  # in this order; other pages follow by name
+# In this order; other pages follow by name.
+FIRST = ("explorer", "convergence", "bounds", "methods", "providers", "differences", "your_data", "planner")
 
 
 def place(page: Path) -> tuple[int, str]:
