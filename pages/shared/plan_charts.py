@@ -132,12 +132,13 @@ def _equal(of: Drawn, level: float, place: int, settings: Settings, span: tuple[
     if not len(seen):
         return []
     said = f"{100 * level:g} %" if energy else f"{level:g}"
-    labelled = place if place in seen else int(seen[len(seen) // 4])
-    words = [said if j == labelled else "" for j in range(len(values))]
+    at = place if place in seen else int(seen[len(seen) // 4])
     epsilons = [float(epsilon) for epsilon in of.plane.epsilons]
-    drawn = line(1, said, style.GUESS, "dot", x=epsilons, y=rounded(values), mode="lines+text", text=words)
+    drawn = line(1, said, style.GUESS, "dot", x=epsilons, y=rounded(values), hoverinfo="skip")
     drawn["line"] |= {"width": 1}
-    return [drawn | {"textposition": "top right", "textfont": {"size": 11}, "hoverinfo": "skip"}]
+    words = line(1, said, style.GUESS, x=[epsilons[at]], y=rounded(values[[at]]), hoverinfo="skip")
+    words |= {"mode": "text", "text": [said], "textposition": "top right", "textfont": {"size": 11}}
+    return [drawn, words]
 
 
 def _here(

@@ -171,6 +171,11 @@ def test_delta_is_held_against_the_patients_of_the_plan():
 def test_the_figure_and_the_table_can_be_taken_away():
     settings = choices.defaults() | {"plan.of": "energy"}
     drawn = plans.drawn(settings)
+    levels = [t for t in plan_charts.figure(drawn, settings, {})["data"] if t.get("mode") == "text"]
+    assert [label["text"] for label in levels][-2:] == [["99 %"], ["99.9 %"]]
+    for label in levels:  # a label stands on its line
+        own = next(t for t in plan_charts.figure(drawn, settings, {})["data"] if t["name"] == label["name"])
+        assert own["y"][own["x"].index(label["x"][0])] == label["y"][0] is not None
     whole = exports.html(plan_charts.figure(drawn, settings, {}), "plan")
     assert "DPS-PCA, summed in secret" in whole
     rows = plan_charts.table(drawn, settings, "dps_pca")
