@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dppca_core.experiments.planning import WAYS
-from pages.shared import choices, exports, jobs, page_choices, plan_charts, plan_protocol, plan_words, plans
+from pages.shared import choices, exports, jobs, plan_charts, plan_choices, plan_protocol, plan_words, plans
 
 PAGE = "hospitals/planner.py"
 SMALL = {"d": "30", "k": "2", "s": "6", "shat": "12", "n": "20000"}
@@ -72,7 +72,7 @@ def test_everything_can_be_asked(screen, asked, of, view):
     assert len(seen) > 5 and seen == sorted(seen, reverse=True)
 
 
-@pytest.mark.parametrize("trust", page_choices.TRUSTED)
+@pytest.mark.parametrize("trust", plan_choices.TRUSTED)
 def test_trust_decides_who_is_listed_and_looked_at(screen, trust):
     page = screen(PAGE, **SMALL, **{"plan.trust": trust})
     listed = [name for name in WAYS if trust in ("any", WAYS[name].trust)]
