@@ -16,6 +16,7 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 from dppca_core import accounting, checks
 from dppca_core.types import Event, Release
 
+_MOST_EPSILON = 1_000.0  # beyond, nothing is private and the distributions take minutes
 _POINTS = 50_000  # of the discretised privacy loss: beyond, the time grows and the digits do not matter
 
 
@@ -30,10 +31,18 @@ def total(events: Sequence[Event], delta: float) -> Total:
     """What all events together cost at `delta`: nothing for none, infinite where their own deltas use it up.
 
     Simple composition adds up what each costs alone, with what others leave of delta dealt equally to the
-    Gaussian releases. Raises ValueError for a delta outside (0, 1).
+    Gaussian releases. It bounds the total as well, as does the closed form, which is exact for Gaussians
+    alone where the distributions round up: the least of them counts. Raises ValueError for a delta outside
+    (0, 1).
     """
     checks.inside_unit_interval(delta=delta)
-    return Total(_composed(events, delta), _added(events, delta)) if events else Total(0.0, 0.0)
+    if not events:
+        return Total(0.0, 0.0)
+    simple = _added(events, delta)
+    bounds = [simple, accounting.epsilon_of(events, delta)]
+    if math.isfinite(simple) and simple < _MOST_EPSILON:
+        bounds.append(_composed(events, delta))
+    return Total(min(bounds), simple)
 
 
 def _added(events: Sequence[Event], delta: float) -> float:

@@ -6,7 +6,10 @@ from typing import Any
 from dppca_core import checks
 from dppca_core.types import Event, Guarantee, Release
 
-MOST_MULTIPLIER = 1e12  # what has more noise than this was not calibrated by anything here
+# What lies outside was not calibrated by anything here, and has no price that could be counted.
+MULTIPLIERS = (1e-6, 1e12)
+MOST_STEPS = 10**6
+MOST_EPSILON = 1e6
 
 
 def to_plain(events: Sequence[Event]) -> list[dict[str, Any]]:
@@ -27,12 +30,12 @@ def _event(plain: Mapping[str, Any]) -> Event:
     names = set(plain)
     if names in ({"noise_multiplier"}, {"noise_multiplier", "steps"}):
         release = Release(**plain)
-        checks.within(1e-12, MOST_MULTIPLIER, noise_multiplier=release.noise_multiplier)
-        checks.whole(1, steps=release.steps)
+        checks.within(*MULTIPLIERS, noise_multiplier=release.noise_multiplier)
+        checks.whole(1, MOST_STEPS, steps=release.steps)
         return release
     if names in ({"epsilon"}, {"epsilon", "delta"}):
         stated = Guarantee(**plain)
-        checks.not_negative(epsilon=stated.epsilon)
+        checks.within(0.0, MOST_EPSILON, epsilon=stated.epsilon)
         checks.within(0.0, 1.0, delta=stated.delta)
         return stated
     raise ValueError("an event must have noise_multiplier and steps, or epsilon and delta")

@@ -6,14 +6,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Alone with a file, among all processes of this machine that ask; waits for the others."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path.with_name(path.name + ".lock"), "w", encoding="utf-8") as lock:
+    with _owners(path.with_name(path.name + ".lock"), "ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -45,11 +44,13 @@ def _object(line: bytes) -> dict[str, Any] | None:
     return plain if isinstance(plain, dict) else None
 
 
-def append(path: Path, plain: dict[str, Any]) -> None:
-    """One more line, on the disk when this returns. The caller holds the lock."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    line = json.dumps(plain, separators=(",", ":"), allow_nan=False).encode() + b"\n"
-    with open(path, "a+b") as file:
+def append(path: Path, *plain: dict[str, Any]) -> None:
+    """More lines, all of them on the disk when this returns. The caller holds the lock.
+
+    Raises ValueError, and writes nothing, for what JSON cannot hold.
+    """
+    line = b"".join(json.dumps(one, separators=(",", ":"), allow_nan=False).encode() + b"\n" for one in plain)
+    with _owners(path, "a+b") as file:
         file.seek(0)
         before = file.read()
         last = before[before.rfind(b"\n") + 1 :]
@@ -65,14 +66,20 @@ def append(path: Path, plain: dict[str, Any]) -> None:
 
 def replace(path: Path, data: bytes) -> None:
     """A whole file at once: after a crash it is there in full, or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(path.name + ".draft")
-    with open(draft, "wb") as file:
+    with _owners(draft, "wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
     os.replace(draft, path)
     sync_folder(path.parent)
+
+
+def _owners(path: Path, mode: str) -> BinaryIO:
+    """A file that nobody but its owner reads, in such a folder where there was none."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle = open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))  # noqa: SIM115
+    return cast(BinaryIO, handle)
 
 
 def sync_folder(folder: Path) -> None:

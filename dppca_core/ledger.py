@@ -15,6 +15,7 @@ A limit may be raised or lowered by another line; delta and neighbours stay thos
 """
 
 import json
+import math
 import re
 import threading
 from abc import ABC, abstractmethod
@@ -89,8 +90,8 @@ class Ledger(ABC):
         """All lines so far."""
 
     @abstractmethod
-    def _append(self, line: dict[str, Any]) -> None:
-        """One more line, which stays."""
+    def _append(self, *lines: dict[str, Any]) -> None:
+        """More lines, which stay: all of them or, where one cannot be written, none."""
 
     @abstractmethod
     def _alone(self) -> Any:
@@ -120,15 +121,24 @@ class Ledger(ABC):
                 self._append(_limit_line(limit, _now()))
             return self.account()
 
-    def spend(self, title: str, events: Sequence[Event], about: Mapping[str, Any] | None = None) -> Entry:
+    def spend(
+        self,
+        title: str,
+        events: Sequence[Event],
+        about: Mapping[str, Any] | None = None,
+        expected: Account | None = None,
+    ) -> Entry:
         """Pay for a release, before it is made: the entry, which is on the ledger when this returns.
 
-        Raises OverLimitError beyond the limit, and ValueError before a limit was set or for no events.
+        expected: the account for which the price was said. Raises OverLimitError beyond the limit, and
+        ValueError before a limit was set, for no events, or where the account is another by now.
         """
         if not events:
             raise ValueError("events must be given: a release without a cost is not private")
         with self._alone():
             now = self.account()
+            if expected is not None and now != expected:
+                raise ValueError("another release was made on this table meanwhile: look at the price again")
             asked = now.spent(events).epsilon
             if now.limit is None or asked > now.limit.epsilon * (1 + _SLACK):
                 most = now.limit.epsilon if now.limit else 0.0
@@ -160,12 +170,15 @@ class Ledger(ABC):
                     f"that ledger counts {theirs.limit.neighbours}, this {mine.limit.neighbours}"
                 )
             known = [json.dumps(line, sort_keys=True) for line in self._lines()]
-            for line in lines:
-                # Limits are not taken over where one is set: no file may raise what the owner decided here.
-                if json.dumps(line, sort_keys=True) in known or (line["kind"] == "limit" and mine.limit):
-                    continue
-                self._append(line)
-            return self.account()
+            # Limits are not taken over where one is set: no file may raise what the owner decided here.
+            new = [line for line in lines if json.dumps(line, sort_keys=True) not in known]
+            if mine.limit:
+                new = [line for line in new if line["kind"] != "limit"]
+            both = from_lines([*self._lines(), *new])
+            if both.limit is not None and not math.isfinite(both.spent().epsilon):
+                raise ValueError(f"its releases use up delta = {both.limit.delta:g}: no total can be told")
+            self._append(*new)
+            return both
 
 
 class SessionLedger(Ledger):
@@ -178,8 +191,8 @@ class SessionLedger(Ledger):
     def _lines(self) -> list[dict[str, Any]]:
         return list(self._kept)
 
-    def _append(self, line: dict[str, Any]) -> None:
-        self._kept.append(line)
+    def _append(self, *lines: dict[str, Any]) -> None:
+        self._kept.extend(lines)
 
     def _alone(self) -> Any:
         return self._lock
@@ -199,8 +212,8 @@ class DiskLedger(Ledger):
     def _lines(self) -> list[dict[str, Any]]:
         return journal.read(self.path)
 
-    def _append(self, line: dict[str, Any]) -> None:
-        journal.append(self.path, line)
+    def _append(self, *lines: dict[str, Any]) -> None:
+        journal.append(self.path, *lines)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -215,7 +228,7 @@ def parse(text: str) -> list[dict[str, Any]]:
     lines = []
     for number, line in enumerate(text.splitlines(), 1):
         try:
-            lines.append(json.loads(line))
+            lines.append(json.loads(line, parse_constant=_no_number))
             from_lines(lines[-1:])
         except (ValueError, RecursionError):
             raise ValueError(f"line {number} is not of a ledger") from None
@@ -232,7 +245,9 @@ def from_lines(lines: Sequence[Mapping[str, Any]]) -> Account:
     for number, line in enumerate(lines, 1):
         try:
             if line["kind"] == "limit":
-                limit = Limit(*(line[name.name] for name in fields(Limit)))
+                before, limit = limit, Limit(*(line[name.name] for name in fields(Limit)))
+                if before and (before.delta, before.neighbours) != (limit.delta, limit.neighbours):
+                    raise ValueError
             elif line["kind"] == "release":
                 entries.append(_entry(line))
             else:
@@ -242,6 +257,10 @@ def from_lines(lines: Sequence[Mapping[str, Any]]) -> Account:
                 f"line {number} of the ledger cannot be read: mend or restore it first"
             ) from None
     return Account(limit, tuple(entries))
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is not a number that JSON has")
 
 
 def _limit_line(limit: Limit, at: str) -> dict[str, Any]:

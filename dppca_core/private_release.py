@@ -18,7 +18,7 @@ import numpy as np
 from dppca_core import checks, hardened, linalg, moments
 from dppca_core.events import to_plain
 from dppca_core.hardened import IntegerSum
-from dppca_core.ledger import Entry, Ledger
+from dppca_core.ledger import Account, Entry, Ledger
 from dppca_core.methods import METHODS, analyze_gauss_sparse, dpdis_pca
 from dppca_core.types import Array, Budget, Cohort, Event, Moment, Provider
 
@@ -102,14 +102,18 @@ def make(
     *,
     features: Sequence[str],
     public: dict[str, Any],
+    by_column: bool = False,
+    expected: Account | None = None,
     progress: Progress | None = None,
 ) -> Released:
     """Pays, draws, and returns the release of hospitals' clipped rows, (n_i, d) each, of norm at most 1.
 
     A hospital may also be the exact sum of its rows (`hardened.Adder`), of a table too large to hold.
     features: names of the d columns. public: what is public about the table (bounds, categories, sizes), for
-    the document. Raises OverLimitError before anything is read beyond the limit, ValueError for rows that do
-    not fit the request, and `hardened.StoppedError` where `progress` says so: then it is paid for, unseen.
+    the document. by_column: hospitals follow from a patient's own row, so that their sizes tell of it.
+    expected: as for `Ledger.spend`. Raises OverLimitError before anything is read beyond the limit,
+    ValueError for rows that do not fit the request, and `hardened.StoppedError` where `progress` says so:
+    then it is paid for, unseen.
     """
     if len(features) != request.d or any(columns(part) != request.d for part in rows):
         raise ValueError(f"rows must have the {request.d} columns that were asked for")
@@ -121,13 +125,16 @@ def make(
     if limit is not None and limit.neighbours != request.budget.neighbours:
         raise ValueError(f"neighbours must be those of the ledger, {limit.neighbours}")
     about = {"method": request.method, "parameters": parameters(request)}
-    entry = ledger.spend(METHODS[request.method].title, request.events, about)
+    entry = ledger.spend(METHODS[request.method].title, request.events, about, expected)
     if request.method in HARDENED:
         basis, eigenvalues = _of_moments(request, rows, progress)
     else:
         basis, eigenvalues = _in_floating_point(request, rows), None
     sizes = [patients(part) for part in rows]
-    document = _document(request, basis, eigenvalues, features, sizes, public, entry)
+    promised = guarantee(request, by_column)
+    document = _document(request, basis, eigenvalues, features, sizes, public, entry) | {
+        "guarantee": promised
+    }
     return Released(basis, eigenvalues, request.method in HARDENED, entry, document)
 
 
@@ -210,20 +217,23 @@ def parameters(request: Request) -> dict[str, Any]:
     return {"d": request.d, "k": request.k, **request.own, "budget": asdict(request.budget)}
 
 
-def guarantee(request: Request) -> str:
-    """What is promised, in one sentence."""
+def guarantee(request: Request, by_column: bool = False) -> str:
+    """What is promised, in one sentence. by_column: hospitals' sizes follow from rows, and are public."""
     budget = request.budget
     neighbours = (
         "replacing any one patient's row by any other"
         if budget.neighbours == "replace-one"
-        else "adding or removing any one patient's row, their number being public"
+        else "emptying any one patient's row, or filling an empty one, their number being public,"
     )
+    if by_column:
+        neighbours += " of the same hospital" if budget.neighbours == "replace-one" else ""
     factor = f"e^{budget.epsilon:g}"
     if budget.epsilon < 10:
         factor += f" = {math.exp(budget.epsilon):.3g}"
     return (
         f"{neighbours[0].upper()}{neighbours[1:]} changes the chance of any conclusion from this release by "
         f"at most a factor of {factor}, plus {budget.delta:g}."
+        + (" How many patients each hospital has is public." if by_column else "")
     )
 
 
@@ -253,7 +263,6 @@ def _document(
         "what": METHODS[request.method].title,
         "reference": METHODS[request.method].reference,
         "at": entry.at,
-        "guarantee": guarantee(request),
         "noise": noise_said(request),
         "hardened": request.method in HARDENED,
         "method": request.method,

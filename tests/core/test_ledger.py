@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dppca_core import Guarantee, Release, accounting, composition, journal
+from dppca_core import Budget, Guarantee, Release, accounting, composition, gaussian, journal
 from dppca_core.ledger import DiskLedger, Ledger, Limit, OverLimitError, SessionLedger, from_lines, parse
 
 KEY = "0123456789abcdef"
@@ -141,6 +141,72 @@ def test_what_is_no_ledger_is_refused(text, ledger):
         ledger.take_in(text)
     assert ledger.account().entries == ()
     assert parse(LINE)
+
+
+PRICELESS = {
+    "no finite total": [{"epsilon": 1.0, "delta": 1.0}],
+    "deltas used up": [{"epsilon": 0.1, "delta": 6e-6}, {"epsilon": 0.1, "delta": 6e-6}],
+}
+
+
+@pytest.mark.parametrize("events", PRICELESS.values(), ids=list(PRICELESS))
+def test_what_has_no_total_is_not_taken_in(events, ledger):
+    ledger.set_limit(LIMIT)
+    line = json.loads(LINE) | {"events": events}
+    with pytest.raises(ValueError, match="no total can be told"):
+        ledger.take_in(json.dumps(line))
+    assert ledger.account().entries == ()
+
+
+@pytest.mark.parametrize(
+    "event", [{"epsilon": 1e6}, {"noise_multiplier": 1e-6}, {"noise_multiplier": 1.0, "steps": 10**6}]
+)
+def test_a_huge_price_is_a_number(event, ledger):
+    """And stands on the ledger; nothing more can be released."""
+    ledger.set_limit(LIMIT)
+    account = ledger.take_in(json.dumps(json.loads(LINE) | {"events": [event]}))
+    assert 1e3 < account.spent().epsilon < math.inf
+    with pytest.raises(OverLimitError):
+        ledger.spend("more", HALF)
+
+
+def test_all_of_an_import_is_taken_in_or_nothing(ledger):
+    ledger.set_limit(LIMIT)
+    good = json.loads(LINE)
+    for bad in ('{"a": NaN}', '{"a": Infinity}'):
+        with pytest.raises(ValueError, match="line 2 is not of a ledger"):
+            ledger.take_in(LINE + "\n" + LINE.replace('"about": {}', f'"about": {bad}'))
+    second = [good, {"kind": "limit", "at": "", "epsilon": 5.0, "delta": 1e-3, "neighbours": "replace-one"}]
+    with pytest.raises(ValueError, match="delta of that ledger"):
+        ledger.take_in("\n".join(map(json.dumps, second)))
+    assert ledger.account().entries == ()
+
+
+def test_two_limits_count_alike(ledger):
+    limits = [
+        {"kind": "limit", "at": "", "epsilon": 1.0, "delta": d, "neighbours": "replace-one"}
+        for d in (1e-5, 0.9)
+    ]
+    with pytest.raises(ValueError, match="line 2 of the ledger cannot be read"):
+        ledger.take_in("\n".join(map(json.dumps, limits)))
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 50.0])
+@pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-5])
+def test_a_release_of_the_whole_round_limit_fits(epsilon, delta):
+    """Calibrated exactly at epsilon, it spends epsilon, and not a rounded-up total beside it."""
+    ledger = SessionLedger()
+    ledger.set_limit(Limit(epsilon, delta))
+    ledger.spend("all", (Release(gaussian.noise_multiplier(Budget(epsilon, delta))),))
+    with pytest.raises(OverLimitError):
+        ledger.spend("more", (Release(100.0),))
+
+
+def test_nobody_else_reads_a_ledger(tmp_path):
+    ledger = DiskLedger(tmp_path / "new", KEY)
+    ledger.set_limit(LIMIT)
+    assert ledger.path.stat().st_mode & 0o077 == 0
+    assert ledger.path.parent.stat().st_mode & 0o077 == 0
 
 
 def test_a_ledger_is_found_again_by_its_key(tmp_path):

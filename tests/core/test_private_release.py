@@ -152,7 +152,24 @@ def test_the_document_says_everything_but_a_seed(method):
 def test_the_guarantee_names_its_neighbours():
     assert private_release.guarantee(request("analyze_gauss")).startswith("Replacing any one patient's row")
     other = request("analyze_gauss", Budget(1.0, 1e-5, "add-remove"))
-    assert private_release.guarantee(other).startswith("Adding or removing any one patient's row")
+    assert private_release.guarantee(other).startswith("Emptying any one patient's row, or filling an empty")
+
+
+def test_the_guarantee_leaves_out_what_hospitals_sizes_tell():
+    """Where a patient's own row names the hospital, another row may be in another one."""
+    found = released(request("dpdis_pca"), by_column=True).document["guarantee"]
+    assert "by any other of the same hospital changes" in found
+    assert found.endswith("How many patients each hospital has is public.")
+    assert "same hospital" not in released(request("dpdis_pca")).document["guarantee"]
+
+
+def test_an_account_that_moved_on_is_not_charged_unasked():
+    ledger = paid()
+    asked = ledger.account()
+    released(request("analyze_gauss"), ledger, expected=asked)
+    with pytest.raises(ValueError, match="another release was made on this table meanwhile"):
+        released(request("analyze_gauss"), ledger, expected=asked)
+    assert len(ledger.account().entries) == 1
 
 
 def test_sparse_components_have_so_many_features():

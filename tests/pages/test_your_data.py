@@ -277,7 +277,7 @@ def test_what_another_tab_spent_counts_here(screen, folder):
         private_release.Request("analyze_gauss", 3, 2, private_release.Budget(0.9, 1e-6)).events,
     )
     press(page, "Spend")
-    assert "Nothing was released: This would bring the total to epsilon" in warnings(page)
+    assert "Nothing was released: Another release was made on this table meanwhile" in warnings(page)
     assert len(ledger.account().entries) == 1
 
 

@@ -105,7 +105,7 @@ def _releases(account: Account, plain: bool) -> pd.DataFrame:
     rows = []
     for entry in account.entries:
         alone = accounting.epsilon_of(entry.events, account.limit.delta) if account.limit else math.nan
-        rows.append((entry.at[:19].replace("T", " "), neutral(entry.title), text.short(alone)))
+        rows.append((neutral(entry.at[:19].replace("T", " ")), neutral(entry.title), text.short(alone)))
     return pd.DataFrame(rows, columns=["when (UTC)", "what", "privacy loss alone" if plain else "ε alone"])
 
 
@@ -152,6 +152,8 @@ def _exchange(raw: Raw | Large, ledger: Ledger, account: Account) -> None:
 def _change_limit(ledger: Ledger, limit: Limit, plain: bool) -> None:
     with st.expander("Change the limit"), st.form("own new limit", border=False):
         label = "Privacy loss in total" if plain else "ε in total"
-        most = st.number_input(label, 0.001, 100.0, float(limit.epsilon), format="%.4g", key="own new eps")
+        now = float(limit.epsilon)
+        ends = (min(0.001, now), max(100.0, now))  # an imported limit may lie anywhere
+        most = st.number_input(label, *ends, now, format="%.4g", key="own new eps")
         if st.form_submit_button("Change it"):
             _set_limit(ledger, Limit(float(most), limit.delta, limit.neighbours))

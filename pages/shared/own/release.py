@@ -92,13 +92,13 @@ def show(prepared: Prepared, account: Account, settings: Settings) -> None:
         (request, account, prepared.of),
         price=words.price(words.by(request, plain), request.events, account, plain),
         question=words.confirm(request, prepared, account, plain),
-        begin=partial(_begin, request),
+        begin=partial(_begin, request, account),
         keep=partial(_keep, Made(prepared.raw.name, prepared.raw.key, prepared.schema)),
         blocked=words.over(request.events, account),
     )
 
 
-def _begin(request: Request, own: Own) -> confirm.Make | None:
+def _begin(request: Request, account: Account, own: Own) -> confirm.Make | None:
     prepared = own.ready
     if prepared is None:
         return None
@@ -109,6 +109,8 @@ def _begin(request: Request, own: Own) -> confirm.Make | None:
         ledger,
         features=prepared.schema.features,
         public=prepared.public,
+        by_column=prepared.by_column,
+        expected=account,
         progress=progress,
     )
 

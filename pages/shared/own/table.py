@@ -15,6 +15,7 @@ from dppca_core.tables.cells import Mask
 from dppca_core.types import Array, Indices
 from pages.shared.own.large import Large
 
+_BY = "by the column "
 DEALING_SEED = 0  # public: which hospital a patient is dealt to hides nothing
 
 
@@ -80,6 +81,11 @@ class Prepared:
         return exact
 
     @property
+    def by_column(self) -> bool:
+        """Whether a patient's own row says to which hospital it belongs."""
+        return self.dealt.startswith(_BY)
+
+    @property
     def public(self) -> dict[str, Any]:
         """What a release tells of the table, beside its sizes: the dictionary and how patients were dealt."""
         return {"dictionary": json.loads(self.schema.to_json()), "dealt": self.dealt}
@@ -106,4 +112,4 @@ def prepare(raw: Raw, schema: Schema, by: str | None, hospitals: int) -> Prepare
 
 def by_column(by: str) -> str:
     """How patients were dealt."""
-    return f"by the column '{by}'"
+    return f"{_BY}'{by}'"

@@ -63,6 +63,8 @@ def ready(own: Prepared, plain: bool) -> str:
 def public_number(own: Prepared) -> str:
     """What counts as public beside the dictionary."""
     said = "The number of patients, and of each hospital's, counts as public and is part of every release."
+    if own.by_column:
+        said += " Dealt by a column, it tells how many patients have each of that column's values."
     if any(column.fill is None for column in own.schema.columns):
         said += (
             " A patient with a missing cell is left out of the sums and still counted, so the number says "
@@ -185,7 +187,8 @@ def ended(order: Order[Any]) -> str:
     return {
         "stopped": "Stopped: it is on the ledger and paid for, and nothing of it was shown.",
         "refused": f"Nothing was released: {refusal(order.said)}",
-        "unwritten": f"Nothing was released: the ledger could not be written ({order.said}).",
+        "unwritten": f"Nothing was released: the ledger could not be written ({order.said}). Whether it was "
+        "paid for stands on it.",
         "failed": f"Nothing was released: the program failed ({order.said}). The ledger says what is paid.",
     }[order.state]
 
