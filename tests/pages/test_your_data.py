@@ -519,6 +519,26 @@ def test_a_paid_spectrum_is_on_the_ledger_and_shapes_the_twin(screen, folder):
     assert page.setting("own.ratio") == 50.0
 
 
+def test_paid_eigenvalues_are_of_the_dictionary_they_were_paid_for(screen):
+    """Wider: fewer eigenvalues than k asks for. Another bound: other ones. Back again: shown again."""
+    page = limited(screen, dictionary=_wide(), **{"own.slice": "0.5", "own.k": "6", "own.N": "1"})
+    press(page, "Pay for the spectrum")
+    press(page, "Spend")
+    assert "that you paid for" in page.markdown
+    sexes = Column("sex", "category", categories=("f", "m", "x", "y", "z"), fill="")
+    for number, (schema, shown) in enumerate(
+        (
+            (Schema((*DICTIONARY.columns, sexes)), False),
+            (Schema(_wide().columns, bound=0.3), False),
+            (_wide(), True),
+        )
+    ):
+        data = (f"d{number}.json", schema.to_json().encode(), "application/json")
+        page.app.file_uploader(key="own dictionary").set_value(data)
+        page.run()
+        assert not page.app.exception and ("that you paid for" in page.markdown) == shown
+
+
 # --- too large to hold ----------------------------------------------------------------------------------
 
 

@@ -48,9 +48,9 @@ class Own:
     said: why the last file was not taken. files: uploads that were looked at, by place. base: the lines that
     the editor of this generation began with. by: the column that names the hospitals. prepared: the last one,
     and of what. asked: an order to be confirmed. orders: the last that was, by place on the page. made: all
-    releases' orders, oldest first. spectrum: the last order of eigenvalues and its table's key; shaped: the
-    number of the one that the twin was shaped by. measured: what only the
-    owner may see of this table, by what was asked.
+    releases' orders, oldest first. spectrum: the last order of eigenvalues, and of which `Prepared.of`, for
+    another dictionary has other eigenvalues; shaped: the number of the one that the twin was shaped by.
+    measured: what only the owner may see of this table, by what was asked.
     """
 
     raw: Raw | Large | None = None
@@ -67,7 +67,7 @@ class Own:
     asked: Order[Any] | None = None
     orders: dict[str, Order[Any]] = field(default_factory=dict)
     made: list[Made] = field(default_factory=list)
-    spectrum: tuple[str, Order[Spectrum]] | None = None
+    spectrum: tuple[tuple[object, ...], Order[Spectrum]] | None = None
     shaped: int = 0
     measured: dict[object, Any] = field(default_factory=dict)
 

@@ -104,7 +104,7 @@ def show(prepared: Prepared, account: Account | None, settings: Settings) -> Non
 def _shaped(prepared: Prepared, settings: Settings) -> Spectrum | None:
     """The eigenvalues that were paid for; the guess is moved to them once, before its control is drawn."""
     own = session.own()
-    if own.spectrum is None or own.spectrum[0] != prepared.raw.key or own.spectrum[1].made is None:
+    if own.spectrum is None or own.spectrum[0] != prepared.of or own.spectrum[1].made is None:
         return None
     order = own.spectrum[1]
     if own.shaped != order.number:
@@ -128,7 +128,7 @@ def _offer(prepared: Prepared, account: Account, settings: Settings) -> None:
         price=price,
         question=f"**Release the strength of every direction?** {price} {words.ONCE}",
         begin=partial(_begin, budget),
-        keep=partial(_keep, prepared.raw.key),
+        keep=partial(_keep, prepared.of),
         blocked=words.over(events, account),
     )
 
@@ -141,8 +141,8 @@ def _begin(budget: Budget, own: Own) -> confirm.Make | None:
     return lambda progress: spectrum_release.make(prepared.parts, budget, ledger)
 
 
-def _keep(key: str, own: Own, order: Order[Spectrum]) -> None:
-    own.spectrum = key, order
+def _keep(of: tuple[object, ...], own: Own, order: Order[Spectrum]) -> None:
+    own.spectrum = of, order
 
 
 def _keep_scrubbed() -> None:
