@@ -9,6 +9,8 @@ import pyarrow as pa
 
 from dppca_core.tables import limits
 
+NO_ROWS = "The file has names but no rows."
+
 
 @dataclass(frozen=True, eq=False)
 class Layout:
@@ -38,10 +40,14 @@ def check_names(names: Sequence[str]) -> None:
         )
     first: dict[str, int] = {}
     for position, name in enumerate(names, 1):
-        if len(name) > limits.MOST_NAME or not name.isprintable():
+        if len(name) > limits.MOST_NAME or "\n" in name or "\r" in name:
             raise ValueError(
                 f"The name of column {position} is longer than {limits.MOST_NAME} letters or holds a line "
                 "break: is a quotation mark not closed?"
+            )
+        if not name.isprintable():
+            raise ValueError(
+                f"The name of column {position} holds a character that cannot be printed: type it anew."
             )
         if name and name in first:
             raise ValueError(f"Columns {first[name]} and {position} have the same name: rename one.")

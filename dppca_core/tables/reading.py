@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dppca_core.tables import cells, content, files, limits
+from dppca_core.tables.layout import NO_ROWS
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,7 @@ def from_frame(frame: pd.DataFrame, name: str) -> Raw:
 
 def _check_enough(rows: int) -> None:
     if rows == 0:
-        raise ValueError("The file has names but no rows.")
+        raise ValueError(NO_ROWS)
     if rows < limits.FEWEST_ROWS:
         raise ValueError(f"The file has one row only: at least {limits.FEWEST_ROWS} patients are needed.")
 

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from dppca_core.tables import cells, limits
-from dppca_core.tables.layout import Layout, check_names, chosen
+from dppca_core.tables.layout import NO_ROWS, Layout, check_names, chosen
 
 DELIMITERS = (",", ";", "\t", "|")
 _FORMS = {",": "CSV", ";": "CSV with semicolons", "\t": "TSV", "|": "CSV with bars"}
@@ -76,6 +76,8 @@ def look(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[str] | No
     names = [name.strip() for name in first]
     check_names(names)
     _no_patient(names)
+    if len(head) < limits.HEADER_BYTES and len(sample.strip().splitlines()) < 2:
+        raise ValueError(NO_ROWS)  # Arrow takes a lone line that does not end for a fault
     named = {name: position for position, name in enumerate(names) if name}
     wanted = chosen(columns, named)
 

@@ -110,6 +110,8 @@ BAD = {
     "empty": (b"", "is empty"),
     "blank": (b" \n\n", "is empty"),
     "header only": (HEAD, "no rows"),
+    "header only, not ended": (HEAD.strip(), "no rows"),
+    "name that turns the line": ("a\u202e,b,c\n".encode() + SECRET * 2, "column 1 .* cannot be printed"),
     "one row": (HEAD + SECRET, "one row"),
     "one column": (f"a\n{CANARY}\n{NUMBER}\n".encode(), "one named column"),
     "short row": (HEAD + SECRET + row(CANARY, 2) + SECRET, r"Row 3 .* \(2, not 3\)"),
