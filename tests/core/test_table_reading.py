@@ -213,6 +213,16 @@ def test_exports_hold_no_formula():
     assert list(back["x"]) == list(frame["x"])
 
 
+@pytest.mark.parametrize(
+    "before", ["", " ", "\u00a0", "\ufeff", "\u200b", "\x0b", "\t", "\r", "\u202e \u3000"]
+)
+@pytest.mark.parametrize("start", "=+-@＝﹢")
+def test_a_formula_behind_blanks_is_no_formula(before, start):
+    cell = f"{before}{start}1+1"
+    assert tables.neutral(cell) == "'" + cell
+    assert tables.neutral(f"\u00a0a{start}1") == f"\u00a0a{start}1"
+
+
 CELLS = st.one_of(
     st.floats().map(repr),
     st.integers().map(str),

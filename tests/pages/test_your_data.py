@@ -396,6 +396,20 @@ def _wide():
     return Schema((*DICTIONARY.columns, sexes))
 
 
+def test_a_name_that_is_a_formula_is_none_in_what_a_list_downloads(screen):
+    formula = '=HYPERLINK("x")'
+    renamed = Schema((Column(formula, "number", 0, 120, fill=60.0), *DICTIONARY.columns[1:]))
+    page = brought(screen, patients().rename(columns={"age": formula}), renamed)
+    assert own(page).chosen[0] == formula and own(page).lines[formula].high == 120
+    press(page, "Set this limit")
+    press(page, "Release")
+    press(page, "Spend")
+    shown = [frame.value for frame in (*page.app.dataframe, *page.app.get("arrow_data_frame"))]
+    cells = [str(cell) for frame in shown for cell in frame.to_numpy().ravel()]
+    assert "'" + formula in cells and formula not in cells
+    assert page.app.data_editor[0].value["column"][0] == "'" + formula
+
+
 # --- what only the owner may see ------------------------------------------------------------------------
 
 

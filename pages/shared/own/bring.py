@@ -161,7 +161,7 @@ def _edit(own: Own) -> None:
             ),
         },
     )
-    own.lines |= draft.of_frame(typed)
+    own.lines |= draft.of_frame(typed, own.base)
     st.caption(
         "Ranges and categories come from a code book or from physiology. Taken from the rows, they would "
         "publish the lowest and the highest patient."

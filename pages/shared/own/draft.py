@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dppca_core.tables import Column, Schema
+from dppca_core.tables import Column, Schema, neutral
 
 KINDS = ("number", "category")
 NONE_OF_THEM = "none"  # a fill: none of the categories
@@ -91,11 +91,11 @@ def lacking(lines: Mapping[str, Line]) -> str:
 
 
 def frame(lines: Mapping[str, Line]) -> pd.DataFrame:
-    """The lines as an editable table."""
+    """The lines as an editable table. It has a download of its own, so no name is a formula there."""
     found = list(lines.values())
     return pd.DataFrame(
         {
-            "column": pd.Series(list(lines), dtype="str"),
+            "column": pd.Series([neutral(name) for name in lines], dtype="str"),
             "kind": pd.Series([line.kind for line in found], dtype="str"),
             "low": pd.Series([_or_nan(line.low) for line in found], dtype="float64"),
             "high": pd.Series([_or_nan(line.high) for line in found], dtype="float64"),
@@ -109,15 +109,15 @@ def _or_nan(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def of_frame(typed: pd.DataFrame) -> dict[str, Line]:
-    """The lines that an edited table says."""
+def of_frame(typed: pd.DataFrame, names: Collection[str]) -> dict[str, Line]:
+    """The lines that an edited table says, of the columns that it shows, in order."""
     return {
-        str(row.column): Line(
+        name: Line(
             row.kind if row.kind in KINDS else KINDS[0],
             *(float(end) if pd.notna(end) and math.isfinite(end) else None for end in (row.low, row.high)),
             *("" if pd.isna(said) else str(said) for said in (row.categories, row.missing)),
         )
-        for row in typed.itertuples()
+        for name, row in zip(names, typed.itertuples(), strict=True)
     }
 
 

@@ -12,7 +12,7 @@ from dppca_core import private_release
 from dppca_core.ledger import Account, Limit
 from dppca_core.methods import METHODS
 from dppca_core.private_release import Released, Request
-from dppca_core.tables import safe_csv
+from dppca_core.tables import neutral, safe_csv
 from dppca_core.types import Budget
 from pages.shared import controls, live, text
 from pages.shared.choices import Settings
@@ -154,7 +154,8 @@ def _one(found: Released, features: tuple[str, ...], settings: Settings) -> None
     if found.eigenvalues is not None:
         st.caption(words.eigenvalues(found, plain))
     with st.expander("All loadings as a table"):
-        st.dataframe(frame, hide_index=True)
+        # The list has a download of its own, which a spreadsheet opens.
+        st.dataframe(frame.assign(feature=frame["feature"].map(neutral)), hide_index=True)
     left, right, _ = st.columns([1, 1, 1])
     left.download_button(
         "Download the loadings (CSV)",
