@@ -1,12 +1,16 @@
 """The bundled clinical tables as if they were brought along, with their public dictionaries.
 
 A dictionary's ranges come from `data/<name>.json`: its range where it states one, else three scales on either
-side of the centre; never from the rows.
+side of the centre. This program takes none from the rows; but the centres and scales of the breast
+cancer table are, by the provenance in its file, the rounded means and standard deviations of the published
+table itself: its ranges rest on the very rows, which is fit for a public table only. All its measurements are
+lengths, areas and ratios, so its ranges begin at zero at the lowest.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +24,8 @@ from dppca_core.tables.schema import Column, Schema
 _DATA = Path(__file__).resolve().parents[2] / "data"
 _SCALES = 3.0  # of a distribution without tails, nearly everyone
 _LABEL = "diagnosis"
+OF_ITS_OWN_ROWS = ("breast_cancer",)  # tables whose ranges come from their own published summary
+_NOT_NEGATIVE = ("breast_cancer",)
 
 
 def names() -> tuple[str, ...]:
@@ -36,7 +42,7 @@ def example(name: str) -> tuple[reading.Raw, Schema]:
     """
     checks.one_of(names(), name=name)
     stored = json.loads((_DATA / f"{name}.json").read_text(encoding="utf-8"))
-    schema = dictionary(stored)
+    schema = dictionary(stored, 0.0 if name in _NOT_NEGATIVE else -math.inf)
     if name == "breast_cancer":
         bunch: Any = load_breast_cancer(as_frame=True)
         label = bunch.target.map(lambda code: str(bunch.target_names[code]))
@@ -48,8 +54,11 @@ def example(name: str) -> tuple[reading.Raw, Schema]:
     return reading.from_frame(frame, stored["title"]), schema
 
 
-def dictionary(stored: dict[str, Any]) -> Schema:
-    """The recipe that a bundled file of constants states. Raises ValueError for one without columns."""
+def dictionary(stored: dict[str, Any], least: float = -math.inf) -> Schema:
+    """The recipe that a bundled file of constants states, in which no range begins below `least`.
+
+    Raises ValueError for one without columns.
+    """
     columns = []
     for entry in stored.get("measurements") or stored["features"]:
         name = entry["name"]
@@ -58,6 +67,7 @@ def dictionary(stored: dict[str, Any]) -> Schema:
             continue
         half = _SCALES * entry.get("scale", 0.0)
         low, high = entry.get("range") or (entry["centre"] - half, entry["centre"] + half)
+        low = max(low, least)
         number = Column(name, "number", low, high)
         columns.append(Column(name, "number", low, high, fill=number.middle))
     return Schema(tuple(columns))

@@ -36,7 +36,7 @@ def show(settings: Settings) -> Prepared | None:
     typed = {name: own.lines[name] for name in own.chosen}
     schema, said = _schema(typed, own.bound)
     _dictionary(own, schema)
-    _public_choices(own, schema)
+    _public_choices(own, schema, settings["view"] == "board")
     lacking = draft.lacking(typed)
     if lacking:
         st.info(words.literal(lacking))
@@ -101,6 +101,7 @@ def _read(data: bytes, name: str, encoding: str) -> tables.Raw | large.Large:
 def _take_example(own: Own, name: str) -> None:
     raw, schema = examples.example(name)
     own.bring(raw)
+    own.example = name
     _take_lines(own, {column.name: draft.of_column(column) for column in schema.columns}, schema.bound)
 
 
@@ -166,6 +167,11 @@ def _edit(own: Own) -> None:
         "Ranges and categories come from a code book or from physiology. Taken from the rows, they would "
         "publish the lowest and the highest patient."
     )
+    if own.example in examples.OF_ITS_OWN_ROWS:
+        st.caption(
+            "This example's ranges are rounded from the table's own published summary, which a hospital must "
+            "not do with its own."
+        )
 
 
 def _schema(typed: dict[str, draft.Line], bound: float | None) -> tuple[Schema | None, str]:
@@ -199,7 +205,7 @@ def _dictionary(own: Own, schema: Schema | None) -> None:
             )
 
 
-def _public_choices(own: Own, schema: Schema | None) -> None:
+def _public_choices(own: Own, schema: Schema | None, plain: bool) -> None:
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     key = f"own bound {own.generation}"
     if key not in st.session_state:
@@ -207,7 +213,7 @@ def _public_choices(own: Own, schema: Schema | None) -> None:
     usual = "" if schema is None else f"{schema.default_bound:.4g}"
     with left:
         own.bound = st.number_input(
-            "Public row bound B, in encoded units",
+            "Most that one patient counts for" if plain else "Public row bound B, in encoded units",
             min_value=1e-9,
             key=key,
             format="%.4g",

@@ -44,13 +44,13 @@ class Made:
 @dataclass
 class Own:
     """raw: the table. lines, bound: its dictionary as typed, which a new table of the same columns keeps.
-
     said: why the last file was not taken. files: uploads that were looked at, by place. base: the lines that
-    the editor of this generation began with. by: the column that names the hospitals. prepared: the last one,
-    and of what. asked: an order to be confirmed. orders: the last that was, by place on the page. made: all
-    releases' orders, oldest first. spectrum: the last order of eigenvalues, and of which `Prepared.of`, for
-    another dictionary has other eigenvalues; shaped: the number of the one that the twin was shaped by.
-    measured: what only the owner may see of this table, by what was asked.
+    the editor of this generation began with. example: the bundled table that this is. by: the column that
+    names the hospitals. prepared: the last one, and of what. asked: an order to be confirmed. orders: the
+    last that was, by place on the page. made: all releases' orders, oldest first. spectrum: the last order of
+    eigenvalues, and of which `Prepared.of`, for another dictionary has other eigenvalues; shaped: the number
+    of the one that the twin was shaped by. measured: what only the owner may see of this table, by what was
+    asked.
     """
 
     raw: Raw | Large | None = None
@@ -58,6 +58,7 @@ class Own:
     files: dict[str, str] = field(default_factory=dict)
     lines: dict[str, Line] = field(default_factory=dict)
     base: dict[str, Line] = field(default_factory=dict)
+    example: str = ""
     chosen: tuple[str, ...] = ()
     bound: float | None = None
     by: str | None = None
@@ -80,7 +81,7 @@ class Own:
     def bring(self, raw: Raw | Large) -> None:
         """Another table. What was typed for columns of the same names stays."""
         self._let_go()
-        self.raw, self.said = raw, ""
+        self.raw, self.said, self.example = raw, "", ""
         self.chosen = tuple(name for name in self.chosen if name in raw.columns)
         self.by = self.by if self.by in raw.columns else None
         self.generation += 1
