@@ -214,7 +214,7 @@ def _of_own_table(shared: Mapping[str, Choice]) -> list[Choice]:
         ),
         like("T", 4),
         like("burn", 2),
-        like("s", 10, "Rows that matter s, your guess", "Measurements that matter, your guess"),
+        like("s", 10, "Columns that matter s, your guess", "Measurements that matter, your guess"),
         Choice(
             *("own.ratio", "Spike against bulk, your guess", "Pattern against background, your guess"),
             *(RATIOS, 10.0, {ratio: f"{ratio:g} to 1" for ratio in RATIOS}),

@@ -32,9 +32,10 @@ def heaviest(basis: Array, most: int = MOST_ROWS) -> Array:
     return places
 
 
-def loadings(features: Sequence[str], basis: Array) -> dict[str, Any]:
+def loadings(features: Sequence[str], basis: Array, plain: bool) -> dict[str, Any]:
     """Heat map of a release's loadings, (d, k), heaviest features first."""
     places = heaviest(basis)
+    loading, component = ("weight", "direction") if plain else ("loading", "component")
     peak = float(np.abs(basis).max())
     trace = {
         "type": "heatmap",
@@ -44,12 +45,12 @@ def loadings(features: Sequence[str], basis: Array) -> dict[str, Any]:
         "colorscale": _DIVERGING,
         "zmin": -peak,
         "zmax": peak,
-        "colorbar": {"title": {"text": "loading"}, "thickness": 12},
-        "hovertemplate": "component %{x}, %{text}: %{z}<extra></extra>",
+        "colorbar": {"title": {"text": loading}, "thickness": 12},
+        "hovertemplate": component + " %{x}, %{text}: %{z}<extra></extra>",
         "text": [[shown(features[int(place)])] * basis.shape[1] for place in places],
     }
     layout = {
-        "xaxis": axis("component", type="category"),
+        "xaxis": axis(component, type="category"),
         "yaxis": axis("", autorange="reversed", tickvals=trace["y"])
         | {"ticktext": [shown(features[int(place)]) for place in places]},
         "height": 120 + 19 * len(places),
@@ -76,7 +77,7 @@ def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace, height: int = 400) 
     }
 
 
-def scree(values: Array, released: Array | None, most: int = 30) -> dict[str, Any]:
+def scree(values: Array, released: Array | None, plain: bool, most: int = 30) -> dict[str, Any]:
     """Eigenvalues of the clipped second moment, and those that a release paid for."""
     count = min(most, len(values))
 
@@ -94,8 +95,9 @@ def scree(values: Array, released: Array | None, most: int = 30) -> dict[str, An
     traces = [dots("without privacy (not private)", PLAIN, values[:count])]
     if released is not None:
         traces.append(dots("released", RELEASED, released))
-    xaxis = axis("component", dtick=max(1, count // 10), range=[0.5, count + 0.5])
-    return _figure(traces, xaxis, axis("eigenvalue (share of B²)", rangemode="tozero"), 340)
+    xaxis = axis("direction" if plain else "component", dtick=max(1, count // 10), range=[0.5, count + 0.5])
+    strength = "strength (1: the most there can be)" if plain else "eigenvalue (share of B²)"
+    return _figure(traces, xaxis, axis(strength, rangemode="tozero"), 340)
 
 
 def _room(points: Array, tips: Array, room: float) -> list[float]:
@@ -105,7 +107,7 @@ def _room(points: Array, tips: Array, room: float) -> list[float]:
 
 
 def biplot(
-    points: Array, labels: Sequence[str], features: Sequence[str], basis: Array, arrows: int = 8
+    points: Array, labels: Sequence[str], features: Sequence[str], basis: Array, plain: bool, arrows: int = 8
 ) -> dict[str, Any]:
     """Patients along two released components, (m, 2), coloured by label, and the heaviest loadings as arrows.
 
@@ -146,8 +148,9 @@ def biplot(
             }
         )
     tips = reach * basis[heaviest(basis, arrows)]
+    what, share = ("direction", "1: the most there can be") if plain else ("component", "share of B")
     xaxis, yaxis = (
-        axis(f"along released component {j + 1} (share of B)", range=_room(points[:, j], tips[:, j], room))
+        axis(f"along released {what} {j + 1} ({share})", range=_room(points[:, j], tips[:, j], room))
         for j, room in ((0, 0.4), (1, 0.08))  # names of features stand beside the arrows' tips
     )
     return _figure(traces, xaxis, yaxis, 520)

@@ -38,7 +38,7 @@ def show(prepared: Prepared, made: Made | None, settings: Settings) -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.markdown("**Strength of every direction**" if plain else "**Scree**")
-        drawn = charts.scree(found.eigenvalues, released.eigenvalues)
+        drawn = charts.scree(found.eigenvalues, released.eigenvalues, plain)
         live.figure(drawn, key="own scree", save="not-private-scree")
     raw, held = prepared.raw, prepared.held
     if not isinstance(raw, Raw) or not isinstance(held, Rows):
@@ -47,7 +47,7 @@ def show(prepared: Prepared, made: Made | None, settings: Settings) -> None:
     with right:
         st.markdown("**Your patients along the released directions**" if plain else "**Biplot**")
         label = _label(prepared, raw)
-        _scatter(prepared, raw, held, released, label)
+        _scatter(prepared, raw, held, released, label, plain)
     if label is not None:
         _downstream(raw, held, made.order.number, released, label)
 
@@ -72,7 +72,9 @@ def _label(prepared: Prepared, raw: Raw) -> str | None:
     return names[place - 1] if place else None
 
 
-def _scatter(prepared: Prepared, raw: Raw, held: Rows, released: Released, label: str | None) -> None:
+def _scatter(
+    prepared: Prepared, raw: Raw, held: Rows, released: Released, label: str | None, plain: bool
+) -> None:
     basis = released.basis[:, :2]
     if basis.shape[1] < 2:
         st.caption("One direction alone has no picture of this kind.")
@@ -83,7 +85,7 @@ def _scatter(prepared: Prepared, raw: Raw, held: Rows, released: Released, label
     )
     said = said if label else ["patients"] * len(said)
     points = held.rows[places] @ basis
-    drawn = charts.biplot(points, said, prepared.schema.features, basis)
+    drawn = charts.biplot(points, said, prepared.schema.features, basis, plain)
     live.figure(drawn, key="own biplot", save="not-private-biplot")
     if len(places) < prepared.n:
         st.caption(f"{len(places):,} of {prepared.n:,} patients are drawn.")

@@ -149,16 +149,17 @@ def _titled(i: int, made: Made) -> str:
 def _one(found: Released, features: tuple[str, ...], settings: Settings) -> None:
     plain = settings["view"] == "board"
     st.markdown(f"**{words.promise(found, plain)}** {words.hardening(found.document['method'], plain)}")
-    frame = words.loadings(found, features)
-    live.figure(charts.loadings(features, found.basis), key="own loadings", save="private-components")
+    frame = words.loadings(found, features, plain)
+    loadings = "weights" if plain else "loadings"
+    live.figure(charts.loadings(features, found.basis, plain), key="own loadings", save="private-components")
     if found.eigenvalues is not None:
         st.caption(words.eigenvalues(found, plain))
-    with st.expander("All loadings as a table"):
+    with st.expander(f"All {loadings} as a table"):
         # The list has a download of its own, which a spreadsheet opens.
         st.dataframe(frame.assign(feature=frame["feature"].map(neutral)), hide_index=True)
     left, right, _ = st.columns([1, 1, 1])
     left.download_button(
-        "Download the loadings (CSV)",
+        f"Download the {loadings} (CSV)",
         lambda: safe_csv(frame),
         "private-components.csv",
         "text/csv",

@@ -232,9 +232,10 @@ def promise(found: Released, plain: bool) -> str:
     return guarantee.replace(f"{budget['delta']:g}", text.number(budget["delta"]))
 
 
-def loadings(found: Released, features: Sequence[str]) -> pd.DataFrame:
+def loadings(found: Released, features: Sequence[str], plain: bool) -> pd.DataFrame:
     """The components as a table, one row a feature."""
-    columns = {f"component {j + 1}": found.basis[:, j] for j in range(found.basis.shape[1])}
+    what = "direction" if plain else "component"
+    columns = {f"{what} {j + 1}": found.basis[:, j] for j in range(found.basis.shape[1])}
     return pd.DataFrame({"feature": list(features), **columns})
 
 
