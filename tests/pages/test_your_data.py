@@ -22,6 +22,7 @@ from pages.shared.own.order import Order
 
 PAGE = "hospitals/your_data.py"
 CANARY = "Zanzibar-7731"
+FILE, COLUMN = f"{CANARY}-file.csv", f"{CANARY}-column"
 NUMBER = 61.62636465
 ROWS = 120
 
@@ -455,26 +456,60 @@ def _outer(mean):
 def _marked():
     frame = patients()
     frame.loc[3, "clinic"], frame.loc[5, "weight"] = CANARY, NUMBER
-    return frame
+    return frame.assign(**{COLUMN: 1.0})
+
+
+def _drawn(page):
+    """All figures of a page, as they are sent to the browser."""
+    return "".join(figure.proto.json for figure in page.app.get("bidi_component"))
 
 
 def test_another_session_and_the_logs_hold_no_cell(screen, folder, capfd, caplog, monkeypatch):
     caplog.set_level("DEBUG")
     monkeypatch.setattr("tempfile.tempdir", str(folder))
-    page = brought(screen, _marked(), **{"own.shown": "true"})
+    page = brought(screen, _marked(), name=FILE, **{"own.shown": "true"})
     press(page, "Set this limit")
     press(page, "Release")
     press(page, "Spend")
+    page.app.selectbox(key="own label").set_value(2)
+    page.run()
+    # The owner's page does show them, so that their absence elsewhere says something.
+    assert CANARY in _drawn(page) and FILE in page.markdown
+    assert any(option.startswith(COLUMN) for option in page.app.multiselect[0].options)
     bad = csv(_marked()) + b"1,2\n"
-    upload(page, bad)
+    upload(page, bad, FILE)
     other = screen(PAGE)
     logs = "".join(capfd.readouterr()) + caplog.text
     disk = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
     released_ = json.dumps(own(page).made[0].released.document)
-    seen = [other.markdown, other.captions, json.dumps(other.link), json.dumps(page.link), errors(page)]
+    seen = [
+        other.markdown,
+        other.captions,
+        _drawn(other),
+        json.dumps(other.link),
+        json.dumps(page.link),
+        errors(page),
+    ]
     for text in (*seen, logs, disk.decode(), released_):
         assert CANARY not in text and str(NUMBER) not in text and "clinic" not in text
     assert own(other).raw is None
+
+
+def test_a_board_reads_no_symbols_and_an_example_says_what_its_ranges_rest_on(screen):
+    page = screen(PAGE, view="board", **{"own.shown": "true"})
+    press(page, "Take the breast cancer")
+    assert "rounded from the table's own published summary" in page.captions
+    assert all(line.low >= 0 for line in own(page).lines.values())
+    press(page, "Set this limit")
+    press(page, "Release")
+    press(page, "Spend")
+    said = _drawn(page) + "".join(box.label for box in page.app.number_input)
+    for plain in ("along released direction 1", "strength (1: the most", "Most that one patient counts for"):
+        assert plain in said
+    for symbol in ("share of B", "eigenvalue", "row bound B", '"loading"', '"component"'):
+        assert symbol not in said
+    upload(page, csv(patients()))
+    assert "published summary" not in page.captions
 
 
 def test_nothing_holds_the_rows_once_they_are_let_go(screen):
