@@ -23,10 +23,6 @@ STORED = Path(__file__).resolve().parents[2] / "data" / "runs"
 MOST_BYTES = 50 * 2**20
 _MOST_HOSPITALS = 200
 _MOST_NAME = 24
-_LIMITS = {
-    "recursion depth": "its brackets are nested too deeply",
-    "integer string conversion": "a number in it has too many digits",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +98,7 @@ def read(raw: bytes) -> Shown:
     except UnicodeDecodeError:
         raise ValueError("This file is not a run's record: it is not text.") from None
     except ValueError as reason:
-        raise ValueError(f"This file is not a run's record: {_in_own_words(reason)}.") from None
+        raise ValueError(f"This file is not a run's record: {text.brief(str(reason))}.") from None
     if given.plan.hospitals > _MOST_HOSPITALS:
         raise ValueError(
             f"This page draws up to {_MOST_HOSPITALS} hospitals; this run has {given.plan.hospitals:,}."
@@ -110,16 +106,6 @@ def read(raw: bytes) -> Shown:
     if not given.rounds:
         raise ValueError(f"This run has no round to show. {text.brief(given.ended)}".strip())
     return of_record(given)
-
-
-def _in_own_words(reason: ValueError) -> str:
-    """Why a record was refused: what Python says of its own limits is nothing to a reader of this page."""
-    said = str(reason)
-    for sign, words in _LIMITS.items():
-        if sign in said:
-            place, found, _ = said.partition(": ")
-            return f"{place}: {words}" if found and place.startswith("line ") else words
-    return text.brief(said)
 
 
 def curve(shown: Shown) -> tuple[list[int], Array]:

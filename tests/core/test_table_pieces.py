@@ -94,7 +94,7 @@ def test_refusals(tmp_path, monkeypatch):
     for call, words in (
         (lambda: reduce(late), "holds no number in row 901, but text"),
         (lambda: reduce(good.assign(x=np.nan)), "No row is left"),
-        (lambda: reduce(good[:0]), "No row is left"),
+        (lambda: reduce(good[:0]), "has names but no rows"),
         (lambda: reduce(good, "who"), "more than 200 values"),
         (lambda: reduce(good, "where"), "no column 'where'"),
         (lambda: reduce(good.drop(columns="y")), "no column 'y'"),

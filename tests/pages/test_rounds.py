@@ -308,8 +308,8 @@ def changed(line, **fields):
     [
         (changed(0, method="a" * 20_000), "line 2 is not of a record: method must be one of"),
         (changed(0, names=["a" * 20_000]), "line 1 is not of a record: names must be one for each"),
-        (b"[" * 100_000, "line 1 is not of a record: its brackets are nested too deeply."),
-        (b"1" * 5_000, "line 1 is not of a record: a number in it has too many digits."),
+        (b"[" * 100_000, "line 1 is not of a record: it is not JSON."),
+        (b"1" * 5_000, "line 1 is not of a record: it is not JSON."),
         (changed(1, faults={"0": "x\n" * 9_000, "9": ""}), "line 2 is not of a record: hospital must be one"),
         (
             raw(real()).splitlines()[0] + b'\n{"kind":"end","seconds":0,"ended":"' + b"a " * 9_000 + b'"}',
