@@ -78,6 +78,7 @@ def replace(path: Path, data: bytes) -> None:
 def _owners(path: Path, mode: str) -> BinaryIO:
     """A file that nobody but its owner reads, in such a folder where there was none."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # The caller closes it: SIM115 sees the `with` only where the file is opened.
     handle = open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))  # noqa: SIM115
     return cast(BinaryIO, handle)
 

@@ -112,19 +112,20 @@ class Search:
     def recipe(self, values: tuple[Value, ...]) -> Recipe:
         """The runs at these values."""
         scene, way = self.plan.scene, WAYS[self.plan.way]
-        held = {"epsilon": 1.0, "n": int(self.at)} if self.asked == "epsilon" else {"epsilon": self.at}
+        swept = self.asked == "epsilon"  # else it is what is held
         return Recipe(
             scene.population,
             (variant(way.method),),
             (Axis(self.name, values),),
-            **held,  # type: ignore[arg-type]
+            n=int(self.at) if swept else None,
+            epsilon=1.0 if swept else self.at,
             delta=scene.delta,
             s_hat=scene.s_hat,
             providers=scene.providers,
             largest_share=scene.largest_share if self.asked != "hospitals" else 0.0,
             iterations=scene.iterations,
             burn_in=scene.burn_in,
-            provider_noise=way.provider_noise or "independent",  # type: ignore[arg-type]
+            provider_noise=way.provider_noise,
             neighbours=scene.neighbours,
             accounting=scene.accounting,
             failure=scene.failure,

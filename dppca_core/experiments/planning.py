@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import Literal
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -33,13 +34,13 @@ _NODES = 60  # of the spline of the row bound's square, whose error is below 1e-
 
 @dataclass(frozen=True)
 class Way:
-    """A method with a closed form, under one trust. `provider_noise`: of methods that have the choice."""
+    """A method with a closed form, under one trust. `provider_noise`: for methods that have the choice."""
 
     name: str
     method: str
     rule: str
     trust: str
-    provider_noise: str = ""
+    provider_noise: Literal["independent", "secure-aggregation"] = "independent"
 
     @property
     def title(self) -> str:
@@ -52,9 +53,8 @@ def _ways() -> Iterator[Way]:
     for rule in BOUNDS.values():
         for name in rule.methods if rule.kind == "prediction" else ():
             method = METHODS[name]
-            choice = "provider_noise" in method.uses
-            yield Way(name, name, rule.name, method.trust, "independent" if choice else "")
-            if choice:
+            yield Way(name, name, rule.name, method.trust)
+            if "provider_noise" in method.uses:
                 summed = "secure aggregation"
                 yield Way(f"{name}_summed", name, rule.name, summed, "secure-aggregation")
 
@@ -144,7 +144,7 @@ class Plan:
             iterations=scene.iterations,
             eigenvalues=scaled,
             budget=scene.budget(epsilon),
-            provider_noise=WAYS[self.way].provider_noise or "independent",  # type: ignore[arg-type]
+            provider_noise=WAYS[self.way].provider_noise,
             burn_in=scene.burn_in,
         )
 

@@ -34,6 +34,7 @@ _SLACK = 1e-9  # relative, of a limit: composing exactly what was calibrated exa
 class Silent(np.random.Generator):
     """Draws zeros where noise is drawn: to test without noise, never for patients."""
 
+    # NumPy overloads this method by dtype and out; nothing here asks for anything but sizes.
     def standard_normal(self, size=None, dtype=np.float64, out=None):  # type: ignore[no-untyped-def]
         return np.zeros(() if size is None else size, dtype)
 

@@ -32,8 +32,10 @@ def test_every_closed_form_is_a_way_and_only_dps_pca_goes_two():
     assert {way.rule for way in WAYS.values()} == {
         name for name, rule in BOUNDS.items() if rule.kind == "prediction"
     }
-    trusts = {name: way.trust for name, way in WAYS.items() if way.provider_noise}
+    trusts = {name: way.trust for name, way in WAYS.items() if way.method == "dps_pca"}
     assert trusts == {"dps_pca": "untrusted server", "dps_pca_summed": "secure aggregation"}
+    assert {name for name, way in WAYS.items() if name != way.method} == {"dps_pca_summed"}
+    assert {name for name, way in WAYS.items() if way.provider_noise != "independent"} == {"dps_pca_summed"}
 
 
 @EVERY_WAY
