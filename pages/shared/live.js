@@ -235,6 +235,7 @@ class View {
   words() {
     const { data, root } = this;
     const words = data.words?.[this.index];
+    this.chart.setAttribute("aria-label", words?.spoken ?? words?.sentence ?? data.says);
     root.querySelector(".scrub").hidden = !words;
     root.querySelector(".tiles").hidden = !words || !data.tiles.length;
     if (!words) return;
@@ -261,7 +262,6 @@ class View {
     say(".printed", words.printed);
     say(".progress", data.progress);
     say("output", data.plain && !words.at ? words.epsilon : at);
-    this.chart.setAttribute("aria-label", words.spoken ?? words.sentence);
     this.keep.disabled = this.index === data.active;
     const tiles = root.querySelector(".tiles");
     tiles.replaceChildren(

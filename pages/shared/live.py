@@ -32,15 +32,18 @@ def figure(
     on_use: Callable[[], None] | None = None,
     on_pick: Callable[[], None] | None = None,
     save: str = "",
+    says: str = "",
 ) -> None:
     """Show a figure of `charts`; `on_use` is called when a scrubbed frame is kept, `on_pick` at a click.
 
     Frames are of the explorer's epsilons, or with "play" in the payload of rounds, which can play; where
     little motion is preferred each press shows one more. Unless "kept" is False, one can be kept: its index
     is then in st.session_state[key]["use"]; of the point that was clicked, "pick" holds its trace's uid as
-    "name", and "x". save: what the figure is called as a file. `turn` tells the browser what was sent last.
+    "name", and "x". save: what the figure is called as a file. says: its main finding in a sentence or two,
+    for those who do not see it; frames have their own ("spoken", else "sentence"). `turn` tells the browser
+    what was sent last.
     """
-    payload = payload | {"picks": on_pick is not None} | ({"filename": save} if save else {})
+    payload = payload | {"picks": on_pick is not None, "says": says} | ({"filename": save} if save else {})
     if "scene" not in payload:  # a figure without frames is told apart by what it shows
         payload = payload | {"scene": f"{zlib.crc32(repr(payload).encode()):08x}"}
     payload = payload | {"turn": time.time()}
