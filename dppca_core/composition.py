@@ -10,9 +10,6 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dp_accounting.pld import common
-from dp_accounting.pld import privacy_loss_distribution as pld
-
 from dppca_core import accounting, checks
 from dppca_core.types import Event, Release
 
@@ -55,6 +52,9 @@ def _added(events: Sequence[Event], delta: float) -> float:
 
 
 def _composed(events: Sequence[Event], delta: float) -> float:
+    from dp_accounting.pld import common  # here: slow to load, and needed once something was released
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
     gaussian = accounting.multiplier_of(events)  # Gaussians are one Gaussian, exactly
     mean = 0.5 / gaussian**2
     interval = max(1e-4, (mean + 12 * math.sqrt(2 * mean)) / _POINTS)

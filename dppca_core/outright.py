@@ -8,8 +8,6 @@ publishes Binomial(n, delta) of them. No method here does so; the promise does n
 import math
 from typing import NamedTuple
 
-from scipy.stats import binom
-
 from dppca_core import checks
 
 
@@ -27,5 +25,7 @@ def published(n: int, delta: float) -> Published:
     """How many of n patients are published. Raises ValueError for n below 1 or a delta outside (0, 1)."""
     checks.whole(1, n=n)
     checks.inside_unit_interval(delta=delta)
+    from scipy.stats import binom  # here: it loads a hundred other laws
+
     low, middle, high = (int(binom.ppf(q, n, delta)) for q in (0.1, 0.5, 0.9))
     return Published(n * delta, low, middle, high, -math.expm1(n * math.log1p(-delta)))

@@ -20,7 +20,7 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtrc, chdtri
 
 from dppca_core import first_order
 from dppca_core.bound_rule import BoundRule, has_gap, spectrum, void
@@ -34,8 +34,8 @@ def selection_inflation(d: int, k: int, s: int, s_hat: int) -> float:
     share = (s_hat - s) / (d - s) if d > s else 1.0
     if share <= 0 or share >= 1:
         return 1.0
-    quantile = chi2.isf(share, k)
-    return float(chi2.sf(quantile, k + 2)) / share
+    quantile = chdtri(k, share)
+    return float(chdtrc(k + 2, quantile)) / share
 
 
 def dps_prediction(setting: Setting) -> Bound:

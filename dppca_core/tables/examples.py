@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from sklearn.datasets import load_breast_cancer
 
 from dppca_core import checks
 from dppca_core.tables import reading
@@ -44,6 +43,8 @@ def example(name: str) -> tuple[reading.Raw, Schema]:
     stored = json.loads((_DATA / f"{name}.json").read_text(encoding="utf-8"))
     schema = dictionary(stored, 0.0 if name in _NOT_NEGATIVE else -math.inf)
     if name == "breast_cancer":
+        from sklearn.datasets import load_breast_cancer  # slow to load, and for this table only
+
         bunch: Any = load_breast_cancer(as_frame=True)
         label = bunch.target.map(lambda code: str(bunch.target_names[code]))
         return reading.from_frame(bunch.data.assign(**{_LABEL: label}), stored["title"]), schema

@@ -44,7 +44,7 @@ def absent(fresh: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
         raise OSError("Data not found")
 
     fresh.setitem(sys.modules, datasets._MNIST_MODULE, None)
-    fresh.setattr(datasets, "fetch_covtype", refuse)
+    fresh.setattr("sklearn.datasets.fetch_covtype", refuse)
     return fresh
 
 
@@ -90,7 +90,7 @@ def test_downloads_happen_on_request_only(absent, capsys):
     with pytest.raises(ValueError, match="name must be one of covertype, got 'mnist'"):
         datasets.download("mnist")
     asked = []
-    absent.setattr(datasets, "fetch_covtype", lambda **how: asked.append(how))
+    absent.setattr("sklearn.datasets.fetch_covtype", lambda **how: asked.append(how))
     assert datasets.main(["covertype"]) == 0
     assert len(asked) == 1
     assert asked[0].get("download_if_missing", True)

@@ -31,7 +31,7 @@ def every_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     datasets.rows.cache_clear()
     for name, table in datasets.OPTIONAL.items():
         zeros = np.broadcast_to(0.0, (table.n, table.d))
-        monkeypatch.setitem(datasets._OPTIONAL_LOADERS, name, lambda zeros=zeros, **_: (zeros, None))
+        monkeypatch.setitem(datasets._OPTIONAL_LOADERS, name, lambda zeros=zeros: (zeros, None))
     monkeypatch.setattr(datasets, "require", datasets.table)
     yield
     datasets.rows.cache_clear()

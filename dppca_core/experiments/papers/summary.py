@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import stdtrit
 
 from dppca_core.experiments.recipe import SWEPT
 from dppca_core.experiments.rounds import by_round
@@ -40,6 +40,6 @@ def summary(table: pd.DataFrame, x: str, column: str) -> pd.DataFrame:
         kept = kept[table.loc[kept.index, "failed"] == ""]
     groups = kept.groupby(["label", "method", "x"], sort=False)["y"]
     found = groups.agg(mean="mean", sd="std", runs="count").reset_index()
-    half = stats.t.ppf((1 + CONFIDENCE) / 2, found["runs"] - 1) * found["sd"] / np.sqrt(found["runs"])
+    half = stdtrit(found["runs"] - 1, (1 + CONFIDENCE) / 2) * found["sd"] / np.sqrt(found["runs"])
     found["low"], found["high"] = found["mean"] - half, found["mean"] + half
     return found[_COLUMNS]

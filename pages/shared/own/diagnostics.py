@@ -10,10 +10,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from dppca_core import linalg, metrics
 from dppca_core.tables import Raw
@@ -89,6 +85,11 @@ def downstream(raw: Raw, held: Rows, name: str, basis: Array) -> pd.DataFrame:
     the commonest label is what guessing gets. At most 5,000 patients. Raises ValueError for labels of which
     fewer than two have two patients.
     """
+    from sklearn.linear_model import LogisticRegression  # here: slow to load, and asked for by few
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
     places, said = some(*labels(raw, held, name), MOST_ROWS)
     target = np.array(said)
     values, counts = np.unique(target, return_counts=True)

@@ -1,0 +1,31 @@
+"""What is slow to load is loaded where it is used, not before the first screen."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+HEAVY = ("dask", "distributed", "dp_accounting", "flwr", "opendp", "scipy.stats", "sklearn")
+OPEN = f"""
+import sys
+import app
+from streamlit.testing.v1 import AppTest
+from pages.shared import paper_results
+paper_results.overview()
+assert not AppTest.from_file({str(ROOT / "pages" / "menu.py")!r}, default_timeout=60).run().exception
+"""
+
+
+def loaded(program: str) -> list[str]:
+    """The heavy packages that a program has loaded."""
+    program += f"print(*(name for name in {HEAVY} if name in sys.modules))"
+    command = [sys.executable, "-W", "ignore", "-c", program]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_the_explorer_opens_without_what_is_slow_to_load():
+    assert loaded(OPEN) == []
+
+
+def test_a_heavy_import_is_seen():
+    assert loaded("import sys, dppca_core.sklearn\n") == ["scipy.stats", "sklearn"]
