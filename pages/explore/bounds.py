@@ -21,8 +21,8 @@ REFRESH_SECONDS = 0.6  # while runs are still being measured
 
 st.title("Does the theory hold here?")
 st.markdown(
-    "What the papers promise, drawn over what is measured: a line where every assumption holds, faint where "
-    "one fails, and crosses at the top where the bound says nothing."
+    "What the papers promise, drawn over what is measured: a line where every assumption holds, thin where "
+    "one fails, and hollow marks at the top where the bound says nothing."
 )
 controls.view_switches(("view",))
 controls.notices()
@@ -62,17 +62,17 @@ def measured() -> None:
 refreshing = found.next_of(of) is not None
 st.fragment(measured, run_every=REFRESH_SECONDS if refreshing else None)()
 
-st.subheader("Where privacy is free")
+st.header("Where privacy is free")
 controls.choose("map")
 region_map = bound_controls.regions(scene, settings)
 live.figure(bound_charts.regimes(region_map, scene.n, epsilon), key="regime figure")
 st.caption(text.REGIME_NOTES[settings["map"]])
 
-st.subheader("The bounds, one by one")
+st.header("The bounds, one by one")
 for name in chosen:
     bound_controls.card(name, here[name], found, of, settings)
 
-st.subheader("Figure 2 of Ge et al.")
+st.header("Figure 2 of Ge et al.")
 controls.choose("figure2")
 if settings["figure2"]:
     live.figure(bound_charts.figure_2(Figure2()), key="figure 2")

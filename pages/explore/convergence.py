@@ -57,7 +57,7 @@ def panels() -> None:
 st.fragment(panels, run_every=REFRESH_SECONDS if refreshing else None)()
 
 if settings["view"] == "researcher":
-    st.subheader("How the factor and the plateau are read off")
+    st.header("How the factor and the plateau are read off")
     st.markdown(trajectory_text.FORMULAS)
 st.markdown(f"**Try this:** {trajectory_text.try_this(settings)}")
 exports.downloads(

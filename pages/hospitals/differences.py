@@ -42,12 +42,12 @@ def panels() -> None:
     for cell in found.first(strength, kind):
         found.try_cell(*cell)
     st.markdown(f"**{site_words.headline(found, settings)}**")
-    st.subheader("Standardising, and what it costs")
+    st.header("Standardising, and what it costs")
     draw = site_charts.against_strength if of.synthetic else site_charts.by_kind
     live.figure(draw(found, settings), key="standardising figure", save="dppca-standardising")
     st.table(site_words.costs(found, settings), hide_index=True, border="horizontal")
     st.caption(site_words.below_costs(of))
-    st.subheader("Who gains by joining")
+    st.header("Who gains by joining")
     live.figure(site_charts.joining(found, settings), key="joining figure", save="dppca-joining")
     st.caption(site_words.about_joining(of, settings))
     left = found.next_missing(strength, kind)
@@ -64,7 +64,7 @@ refreshing = found.next_missing(strength, kind) is not None
 st.fragment(panels, run_every=REFRESH_SECONDS if refreshing else None)()
 
 if not of.synthetic:
-    st.subheader("What is missing, hospital by hospital")
+    st.header("What is missing, hospital by hospital")
     live.figure(site_charts.missing(), key="missing figure", save="dppca-missing")
     st.caption(site_words.missing())
 st.markdown(f"**Try this:** {site_words.try_this(of, settings)}")

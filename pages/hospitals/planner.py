@@ -41,7 +41,7 @@ def panels() -> None:
     plan_controls.confirm(settings)
     st.table(plan_table.table(settings, read), hide_index=True, border="horizontal")
     st.caption(plan_table.notes(settings))
-    st.subheader("For a protocol or an ethics application")
+    st.header("For a protocol or an ethics application")
     st.code(plan_protocol.paragraph(settings, read.get(chosen)), language=None, wrap_lines=True)
     if running != refreshing:
         st.rerun()

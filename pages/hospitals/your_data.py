@@ -15,14 +15,14 @@ controls.notices()
 settings = controls.settings()
 controls.choose("own.shown")
 
-st.subheader("1 · Your table")
+st.header("1 · Your table")
 prepared = bring.show(settings)
 ledger = book = None
 if prepared is not None:
     ledger, book = account.opened(prepared.raw)
-    st.subheader("2 · Rehearse on a synthetic twin")
+    st.header("2 · Rehearse on a synthetic twin")
     twin.show(prepared, book, settings)
-    st.subheader("3 · Release")
+    st.header("3 · Release")
     if book is not None and book.limit is None:
         account.ask_limit(ledger, settings)
     elif book is not None:
@@ -30,10 +30,10 @@ if prepared is not None:
         release.show(prepared, book, settings)
 shown = release.results(settings)
 if prepared is not None:
-    st.subheader("4 · The ledger of this table")
+    st.header("4 · The ledger of this table")
     if book is not None:
         account.show(prepared.raw, ledger, book, settings)
-    st.subheader("5 · Only for you")
+    st.header("5 · Only for you")
     owner.show(prepared, shown, settings)
 own = session.own()
 st.markdown(

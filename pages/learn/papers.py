@@ -86,7 +86,7 @@ def findings(found: tuple[Finding, ...]) -> None:
     lines = []
     for one in found:
         numbers = "" if plain else f" {text.sentence(one.sentence)}."
-        lines.append(f"{'✓' if one.holds else '✗'} **{text.sentence(one.check)}.**{numbers}")
+        lines.append(f"{'✓ holds:' if one.holds else '✗ fails:'} **{text.sentence(one.check)}.**{numbers}")
     st.markdown(text.symbols("  \n".join(lines)))
 
 
@@ -149,7 +149,7 @@ if len(figure.runs) > 1:
 run = figure.runs[index]
 kept = paper_results.result(figure.key, index)
 chosen, why_not = paper_results.recipe_of(run)
-st.subheader(f"{figure.title}: {paper_results.verdict(figure.key, index)}")
+st.header(f"{figure.title}: {paper_results.verdict(figure.key, index)}")
 left, right = st.columns(2)
 first = "Claimed" if paper_results.beyond(figure) else "Printed"
 left.markdown(text.symbols(f"**{first}.** {text.sentence(figure.shows)} {text.sentence(figure.claim)}"))
@@ -181,7 +181,7 @@ exports.downloads(
     figure.key,
     text.symbols(f"{figure.paper}, {figure.title}: {run.title}"),
 )
-st.subheader("All figures and tables")
+st.header("All figures and tables")
 st.dataframe(
     everything,
     column_order=("paper", "figure", "what was run", "verdict"),

@@ -34,14 +34,14 @@ for column, key in zip(st.columns(3), ("attack.method", "attack.alarms", "attack
     with column:
         controls.choose(key)
 
-st.subheader("One patient more or less")
+st.header("One patient more or less")
 picture = cached.picture(budget, settings["seed"])
 st.markdown(privacy_words.scene(picture, attack.limit, budget, plain))
 live.figure(
     privacy_charts.releases(picture, attack.limit, plain), key="releases figure", save="dppca-releases"
 )
 
-st.subheader("The attacker's best test")
+st.header("The attacker's best test")
 st.markdown(privacy_words.chosen(attack, plain))
 left, right = st.columns(2)
 with left:
@@ -51,13 +51,13 @@ with right:
 st.markdown(privacy_words.measured(attack, draws))
 st.caption(privacy_words.attacked(method, settings))
 
-st.subheader("What the chance of failure lets happen" if plain else "What δ lets happen")
+st.header("What the chance of failure lets happen" if plain else "What δ lets happen")
 st.markdown(privacy_cost_words.failure(n, budget, plain))
 live.figure(privacy_cost_charts.published(n, budget.delta, plain), key="failure figure", save="dppca-failure")
 if not plain:
     st.caption(privacy_cost_words.beyond(attack, budget))
 
-st.subheader("One budget, several rounds")
+st.header("One budget, several rounds")
 rounds = cached.accountings(budget, privacy_view.sensitivity(settings), settings["T"])
 st.markdown(privacy_cost_words.rounds(rounds, budget, plain))
 left, right = st.columns(2)
@@ -69,7 +69,7 @@ st.table(privacy_cost_words.charges(rounds, budget, plain), hide_index=True, bor
 if not plain:
     st.caption(privacy_cost_words.moves(rounds, settings["k"]))
 
-st.subheader("Is the promise kept?")
+st.header("Is the promise kept?")
 left, right = st.columns([2, 3], vertical_alignment="bottom")
 with left:
     controls.choose("audit.bug")

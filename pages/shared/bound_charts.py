@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import ndimage
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.live import EPSILONS, TRACED, Results, quantiles
@@ -27,13 +28,25 @@ KIND_DASH = {
     "prediction": ("dash", "dashdot"),
 }
 REGIME_COLOURS = ("#1B9E77", "#F0C34E", "#C44E52", "#9AA5B1")
-_COLOURS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#8468B8", "#56B4E9", "#8C6D1F", "#7A8793")
-_FAINT = 0.45
+REGIME_INKS = ("#111111", "#111111", "#ffffff", "#111111")  # 4.5:1 or more on these
+_COLOURS = ("#D55E00", "#009E73", "#CC79A7", "#C58300", "#8468B8", "#2F9AD0", "#8C6D1F", "#7A8793")
+_SYMBOLS = (
+    *("circle", "square", "diamond", "cross", "triangle-up", "triangle-down", "pentagon", "hexagon"),
+    *("star", "triangle-left", "triangle-right", "hourglass", "bowtie", "star-square", "star-diamond", "x"),
+)
+_MARKED = 7  # of a bound's points: enough to tell its line without its colour
+_THIN = 1.2  # pixels, where an assumption fails
+_ROOM = 2.0  # cells from a region's edge to its name
 
 
 def colour(name: str) -> str:
     """The bound's colour: by its place in the registry, so the same everywhere."""
     return _COLOURS[list(BOUNDS).index(name) % len(_COLOURS)]
+
+
+def symbol(name: str) -> str:
+    """The bound's mark, by its place in the registry as well."""
+    return _SYMBOLS[list(BOUNDS).index(name) % len(_SYMBOLS)]
 
 
 def state(name: str, bound: Bound, most: float) -> str:
@@ -53,8 +66,8 @@ def against_epsilon(
 ) -> dict[str, Any]:
     """Measured error of method `of` and the bounds, against epsilon on two log axes.
 
-    A bound is solid, dashed or dotted by its kind where it applies, faint where an assumption fails, and
-    a row of crosses at the top where it is void.
+    A bound is solid, dashed or dotted by its kind where it applies, thin where an assumption fails, and
+    a row of hollow marks at the top where it is void.
     """
     look, title = style.look(of), METHODS[of].title
     seen = [(e, found.measured(of, e)) for e in EPSILONS]
@@ -118,17 +131,19 @@ def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float,
         kept = [v if s == kind else math.nan for v, s in zip(drawn, states, strict=True)]
         return rounded(np.maximum(kept, scale.floor))
 
-    shared = {"x": list(EPSILONS), "legendgroup": name}
+    mark = {"symbol": symbol(name), "size": 7, "color": shade}
+    shared = {"x": list(EPSILONS), "legendgroup": name, "mode": "lines+markers"}
+    shared["marker"] = mark | {"maxdisplayed": _MARKED}
     dash = KIND_DASH[rule.kind][list(BOUNDS).index(name) // len(_COLOURS) % 2]
-    crosses = {"mode": "markers", "marker": {"symbol": "x-thin-open", "size": 6, "color": shade}}
+    row = {"mode": "markers", "marker": mark | {"symbol": f"{symbol(name)}-open", "size": 6}}
     return [
         line(1, rule.title, shade, dash, y=only("applies"), showlegend=True) | shared,
         line(1, f"{rule.title}: an assumption fails", shade, dash, y=only("assumption fails"))
         | shared
-        | {"opacity": _FAINT},
+        | {"line": {"color": shade, "dash": dash, "width": _THIN}},
         line(1, f"{rule.title}: says nothing", shade)
         | shared
-        | crosses
+        | row
         | {"y": [top if s == "void" else None for s in states], "hoverinfo": "name"},
     ]
 
@@ -148,12 +163,13 @@ def terms(found: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[st
         stacked = stacked.cumsum(axis=0) * scale.factor
         top = max(top, 1.1 * float(stacked.max()))
         names = ("sampling ξ_stat", "+ privacy ξ_priv", "+ optimisation ξ_opt")
+        strong = 0.6 if bound.applies else 0.25
         for i, (row, name, shade) in enumerate(zip(stacked, names, style.THEOREM, strict=True)):
-            fill = {"fill": "tozeroy" if i == 0 else "tonexty", "fillcolor": style.faded(shade, 0.6)}
+            fill = {"fill": "tozeroy" if i == 0 else "tonexty", "fillcolor": style.faded(shade, strong)}
             traces.append(
-                line(1, name, shade, x=steps[1:], y=rounded(row), showlegend=True)
+                line(1, name, style.THEOREM[0], style.THEOREM_DASHES[i], x=steps[1:], y=rounded(row))
                 | fill
-                | {"opacity": 1.0 if bound.applies else _FAINT}
+                | {"showlegend": True}
             )
     if cells:
         low, middle, high = quantiles([scale.of(cell) for cell in cells])
@@ -196,7 +212,7 @@ def regimes(found: RegimeMap, n: int, epsilon: float) -> dict[str, Any]:
         for name, shade in zip(REGIONS, REGIME_COLOURS, strict=True)
     ]
     return _figure(
-        [heat, *keys, here | {"marker": marker}],
+        [heat, *keys, *_named(found), here | {"marker": marker}],
         xaxis=axis("patients n", type="log", dtick=1, exponentformat="power", minexponent=6),
         yaxis=axis("privacy loss ε", type="log")
         | {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]},
@@ -204,15 +220,28 @@ def regimes(found: RegimeMap, n: int, epsilon: float) -> dict[str, Any]:
     )
 
 
+def _named(found: RegimeMap) -> list[Trace]:
+    """Each region's name where it has most room, in ink that is read on its colour."""
+    named = []
+    for code, (name, ink) in enumerate(zip(REGIONS, REGIME_INKS, strict=True)):
+        room = ndimage.distance_transform_edt(np.pad(found.codes == code, 1))[1:-1, 1:-1]
+        i, j = np.unravel_index(int(room.argmax()), room.shape)
+        if room[i, j] >= _ROOM:
+            at = {"x": [float(found.patients[j])], "y": [float(found.epsilons[i])]}
+            words = {"mode": "text", "text": [name.replace(" is ", "<br>is ")], "hoverinfo": "skip"}
+            named.append(line(1, name, ink, **at) | words | {"textfont": {"color": ink, "size": 12}})
+    return named
+
+
 def figure_2(fit: Figure2) -> dict[str, Any]:
     """The theorem's terms against epsilon, as Figure 2 of Ge et al. draws them, from the fitted curve."""
     epsilons = np.linspace(*EPSILON_RANGE, 60)
     curves = fit.curves(epsilons)
     names = {"total": "overall", "stat": "sampling", "priv": "privacy", "opt": "optimisation"}
-    shades = dict(zip(names, ("#1F7FC0", "#E69F00", "#D55E00", "#009E73"), strict=True))
+    looks = (("#1F7FC0", "solid"), ("#C58300", "dash"), ("#D55E00", "longdash"), ("#009E73", "dashdot"))
     traces = [
-        line(1, names[term], shades[term], x=rounded(epsilons), y=rounded(curves[term]), showlegend=True)
-        for term in names
+        line(1, names[term], *look, x=rounded(epsilons), y=rounded(curves[term]), showlegend=True)
+        for term, look in zip(names, looks, strict=True)
     ]
     most = line(
         1, "largest possible error, √5", style.GUESS, "dot", x=list(EPSILON_RANGE), y=[math.sqrt(5)] * 2

@@ -103,7 +103,7 @@ def card(name: str, bound: Bound, found: Results, of: str, settings: Settings) -
             )
         st.markdown("; ".join(parts) + ".")
         lines = [
-            f"{':green[✓]' if line.startswith('holds') else ':red[✗]'} {line.partition(': ')[2]}"
+            line.replace("holds:", ":green[✓ holds:]", 1).replace("fails:", ":red[✗ fails:]", 1)
             for line in bound.why
         ]
         st.markdown("  \n".join(lines))

@@ -39,6 +39,12 @@ def rounded(values: Sequence[float] | Array) -> list[float | None]:
     return [float(f"{v:.4g}") if math.isfinite(v) else None for v in np.asarray(values, float)]
 
 
+def signs(matrix: Array, peak: float) -> list[list[str]]:
+    """+ or − for every entry of a third of the peak or more: a heat map's colours are not the only sign."""
+    marks = np.where(np.abs(matrix) >= peak / 3, np.where(matrix > 0, "+", "−"), "")
+    return [[str(mark) for mark in row] for row in marks]
+
+
 class Scale:
     """The metric on screen: how a cell's numbers become it, and what a random guess gives."""
 
@@ -109,8 +115,8 @@ class Trajectories:
         ends = [steps[0], steps[-1]]
         self.traces = [
             *(
-                line(1, f"Theorem 4.3: {term}", colour, x=steps[1:])
-                | {"fill": "tozeroy" if i == 0 else "tonexty", "fillcolor": colour, "opacity": 0.5}
+                line(1, f"Theorem 4.3: {term}", style.THEOREM[0], style.THEOREM_DASHES[i], x=steps[1:])
+                | {"fill": "tozeroy" if i == 0 else "tonexty", "fillcolor": style.faded(colour, 0.5)}
                 for i, (term, colour) in enumerate(zip(terms, style.THEOREM, strict=True))
             ),
             *band(1, name, look.colour, steps),
@@ -221,7 +227,7 @@ class Comparison:
         method = METHODS[name]
         label = method.title + text.GUARANTEE_MARKS.get(method.guarantee_at(self.found.scene.k), "")
         waiting = name in self.found.slow and not self.found.measured(name, epsilon)
-        return f'<span style="color:#8a94a0">{label} · not live</span>' if waiting else label
+        return f"<i>{label} · not live</i>" if waiting else label
 
     def _spread(self, name: str, epsilon: float) -> Array:
         cells = self.found.measured(name, epsilon)
@@ -352,6 +358,8 @@ def loadings(found: Results, basis: Array, limit: int = 40) -> dict[str, Any]:
         | {
             "x": columns,
             "z": [rounded(row) for row in matrix[rows]],
+            "text": signs(matrix[rows], peak),
+            "texttemplate": "%{text}",
             "xaxis": f"x{suffix}",
             "yaxis": "y",
             "name": name,

@@ -82,7 +82,7 @@ def figure(
     """Medians as points to click, error against epsilon, the hull under them, a ring around the release."""
     reach, floor = span_of(measure, *_extremes(table, measure, methods))
     ends = sorted({*AXES["eps"][1], *table["epsilon"].astype(float)})
-    shade = style.faded("#E0A800", 0.45)
+    shade = style.faded("#C58300", 0.8)
     edge = line(
         1,
         "lower convex hull",
@@ -91,7 +91,7 @@ def figure(
         hoverinfo="skip",
         showlegend=True,
     )
-    edge |= {"y": rounded([corner.error for corner in corners]), "line": {"color": shade, "width": 9}}
+    edge |= {"y": rounded([corner.error for corner in corners]), "line": {"color": shade, "width": 6}}
     traces, ring = [edge], line(1, "release below", style.GUESS, mode="markers", hoverinfo="skip")
     ring["marker"] = {"symbol": "circle-open", "size": 20, "color": style.GUESS, "line": {"width": 2.5}}
     for method in order(methods):

@@ -29,7 +29,7 @@ Y_TITLES = {
     "seconds": "seconds a run",
     "bound": "bound on ‖sin Θ‖<sub>F</sub>",
 }
-_SHADES = ("#1F7FC0", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#8468B8", "#56B4E9", "#7A8793", "#8C6D1F")
+SHADES = ("#1F7FC0", "#D55E00", "#009E73", "#CC79A7", "#C58300", "#8468B8", "#2F9AD0", "#7A8793", "#8C6D1F")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "pentagon", "star", "hexagon", "cross", "x")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _LOG_FROM = 12.0  # an axis whose largest value is this many times its smallest is logarithmic
@@ -41,7 +41,7 @@ def looks(curves: pd.DataFrame) -> dict[str, style.Look]:
     if methods.is_unique:
         return {label: style.look(method) for label, method in methods.items()}
     return {
-        label: style.Look(_SHADES[i % len(_SHADES)], _SYMBOLS[i % len(_SYMBOLS)], _DASHES[i % len(_DASHES)])
+        label: style.Look(SHADES[i % len(SHADES)], _SYMBOLS[i % len(_SYMBOLS)], _DASHES[i % len(_DASHES)])
         for i, label in enumerate(methods.index)
     }
 

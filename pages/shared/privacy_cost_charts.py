@@ -16,7 +16,7 @@ from pages.shared.privacy_view import ROUNDS, Accounted
 LOOKS = {
     "printed": style.Look("#CC79A7", "triangle-up", "longdash"),
     "basic": style.Look("#D55E00", "square", "dash"),
-    "advanced": style.Look("#E69F00", "diamond", "dashdot"),
+    "advanced": style.Look("#C58300", "diamond", "dashdot"),
     "zcdp": style.Look("#009E73", "cross", "dot"),
     "exact": style.Look("#1F7FC0", "circle", "solid"),
 }

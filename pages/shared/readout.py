@@ -235,6 +235,7 @@ def _legend(
         if not plain and any(theorem.applies for theorem, _ in bounds):
             names = ("Theorem 4.3: sampling", "+ privacy", "+ optimisation")
             items += [
-                (name, colour, "solid", "band") for name, colour in zip(names, style.THEOREM, strict=True)
+                (name, style.THEOREM[0], dash, "line")
+                for name, dash in zip(names, style.THEOREM_DASHES, strict=True)
             ]
     return items

@@ -11,7 +11,7 @@ import numpy as np
 from dppca_core.experiments import seen
 from dppca_core.types import Array
 from pages.shared import seen_words, style
-from pages.shared.charts import Trace, axis, line, rounded
+from pages.shared.charts import Trace, axis, line, rounded, signs
 from pages.shared.choices import Settings
 from pages.shared.runs import Shown
 
@@ -63,7 +63,7 @@ def message(shown: Shown, hospital: int, settings: Settings, names: Sequence[str
     reach = 1.05 * max((float(np.abs(_some(m)).max()) for m in parts), default=1.0)
     peak = max((float(np.abs(_cut(m, rows)).max()) for m in parts), default=1.0)
     known = shown.seen is not None
-    frames = [{"traces": _message_patches(pair, rows, known)} for pair in pairs]
+    frames = [{"traces": _message_patches(pair, rows, known, peak)} for pair in pairs]
     labels = [
         names[row] if row < len(names) else f"{'measurement' if plain else 'row'} {row + 1}" for row in rows
     ]
@@ -76,7 +76,7 @@ def message(shown: Shown, hospital: int, settings: Settings, names: Sequence[str
     dots |= {"marker": {"color": _RECEIVED, "size": 5, "opacity": 0.65}}
     dots |= {"hovertemplate": "received %{y:.3g}<br>without noise %{x:.3g}<extra></extra>"}
     heat = {"type": "heatmap", "y": labels, "colorscale": _DIVERGING, "zmin": -peak, "zmax": peak}
-    heat |= {"showscale": False, "hovertemplate": "%{y}: %{z:.3g}<extra></extra>"}
+    heat |= {"texttemplate": "%{text}", "showscale": False, "hovertemplate": "%{y}: %{z:.3g}<extra></extra>"}
     data += [dots] if known else []
     data += [heat | {"xaxis": "x2", "yaxis": "y2", "name": "received"}]
     data += [heat | {"xaxis": "x3", "yaxis": "y3", "name": "without noise"}] if known else []
@@ -93,13 +93,17 @@ def message(shown: Shown, hospital: int, settings: Settings, names: Sequence[str
     return _payload(data, layout, frames, words, settings, tiles, _message_legend(known, std))
 
 
-def _message_patches(pair: Pair, rows: Array, known: bool) -> dict[str, Trace]:
+def _heat(matrix: Array, peak: float) -> Trace:
+    return {"z": [rounded(row) for row in matrix], "text": signs(matrix, peak)}
+
+
+def _message_patches(pair: Pair, rows: Array, known: bool, peak: float) -> dict[str, Trace]:
     if pair.received is None:
         return {"0": {"x": [], "y": []}, "1": {"z": []}, "2": {"z": []}} if known else {"0": {"z": []}}
-    received = {"z": [rounded(row) for row in _cut(pair.received, rows)]}
+    received = _heat(_cut(pair.received, rows), peak)
     if not known or pair.exact is None:
         return {"0": received}
-    exact = {"z": [rounded(row) for row in _cut(pair.exact, rows)]}
+    exact = _heat(_cut(pair.exact, rows), peak)
     return {
         "0": {"x": rounded(_some(pair.exact)), "y": rounded(_some(pair.received))},
         "1": received,
@@ -126,7 +130,7 @@ def _message_legend(known: bool, std: float | None) -> list[tuple[str, str, str,
         said.append(
             ("8 of 10 entries, by the noise that is told", style.faded(_RECEIVED, 0.3), "solid", "band")
         )
-    return [*said, ("negative", "#2166ac", "solid", "band"), ("positive", "#b2182b", "solid", "band")]
+    return [*said, ("− negative", "#2166ac", "solid", "band"), ("+ positive", "#b2182b", "solid", "band")]
 
 
 def _known_layout(reach: float, rows: int, plain: bool) -> dict[str, Any]:

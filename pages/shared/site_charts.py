@@ -23,7 +23,7 @@ KIND_LOOKS = dict(
     zip(
         KINDS,
         (
-            Look("#56B4E9", "square", "dash"),
+            Look("#2F9AD0", "square", "dash"),
             Look("#009E73", "diamond", "solid"),
             Look("#D55E00", "triangle-up", "longdash"),
             Look("#CC79A7", "circle", "dashdot"),

@@ -17,7 +17,7 @@ from pages.shared.charts import Trace, axis, band, line, rounded
 from pages.shared.choices import CHOICES, Settings
 from pages.shared.trajectories import Family, Reading
 
-COLOURS = ("#5B5BB8", "#3B82C4", "#1B9C9C", "#4FAE68", "#A3A62C", "#DB8A1E")
+COLOURS = ("#5B5BB8", "#3B82C4", "#1B9C9C", "#3F9A58", "#8A8D1F", "#C47712")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "star")
 _DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot", "12px,3px,3px,3px")
 _LEAST = 1e-7  # errors below are an iteration's tolerance, not a measurement

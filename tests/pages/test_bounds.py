@@ -24,7 +24,7 @@ def test_it_opens_with_what_was_measured_and_how_many_bounds_speak(screen):
 
 def test_a_failed_assumption_is_crossed_with_its_number(screen):
     said = screen(PAGE, **SMALL).markdown
-    assert ":green[✓]" in said and ":red[✗]" in said
+    assert ":green[✓ holds:]" in said and ":red[✗ fails:]" in said
     assert "success probability" in said
 
 
@@ -72,7 +72,7 @@ def found():
 
 
 def test_a_bound_is_drawn_once_at_each_epsilon(found):
-    """Solid, faint or a cross: at every epsilon exactly one of the three."""
+    """Thick, thin or a hollow mark: at every epsilon exactly one of the three."""
     scale = charts.Scale(found, choices.defaults())
     for name in page_choices.SIN_BOUNDS:
         evaluated = {name: [BOUNDS[name](found.setting(e)) for e in EPSILONS]}

@@ -16,7 +16,7 @@ RUNS = [(key, index) for key, figure in FIGURES.items() for index in range(len(f
 def test_every_run_opens_with_its_verdict(screen, key, index):
     page = screen(PAGE, figure=key, run=str(index))
     figure, kept = FIGURES[key], paper_results.result(key, index)
-    assert f"{figure.title}: {paper_results.verdict(key, index)}" in [h.value for h in page.app.subheader]
+    assert f"{figure.title}: {paper_results.verdict(key, index)}" in [h.value for h in page.app.header]
     assert ("✗" in page.markdown) == (not kept.verdict.reproduced)
     drawn = page.figure
     names = [trace["name"] for trace in drawn["data"]]
@@ -142,7 +142,7 @@ def test_the_patients_that_calibration_saves_are_counted(screen):
     assert times["one release + sparse step, exact"] == "1"
     assert float(times["DPS-PCA as printed, dense start"]) > float(times["DPS-PCA exact"]) > 2
     page = screen(PAGE, figure="needed-patients")
-    assert "holds" in page.app.subheader[0].value and len(page.app.dataframe) == 2
+    assert "holds" in page.app.header[0].value and len(page.app.dataframe) == 2
 
 
 def test_expected_times_grow_with_the_recipe():

@@ -10,7 +10,7 @@ import numpy as np
 
 from dppca_core.types import Array
 from pages.shared import style
-from pages.shared.charts import Trace, axis, rounded
+from pages.shared.charts import Trace, axis, rounded, signs
 
 MOST_ROWS = 30
 _DIVERGING = [[0, "#2166ac"], [0.5, "rgba(128,140,150,0.08)"], [1, "#b2182b"]]
@@ -46,8 +46,10 @@ def loadings(features: Sequence[str], basis: Array, plain: bool) -> dict[str, An
         "zmin": -peak,
         "zmax": peak,
         "colorbar": {"title": {"text": loading}, "thickness": 12},
-        "hovertemplate": component + " %{x}, %{text}: %{z}<extra></extra>",
-        "text": [[shown(features[int(place)])] * basis.shape[1] for place in places],
+        "hovertemplate": component + " %{x}, %{customdata}: %{z}<extra></extra>",
+        "customdata": [[shown(features[int(place)])] * basis.shape[1] for place in places],
+        "text": signs(basis[places], peak),
+        "texttemplate": "%{text}",
     }
     layout = {
         "xaxis": axis(component, type="category"),
