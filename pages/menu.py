@@ -8,6 +8,7 @@ from pages.shared import controls
 
 HERE = Path(__file__).parent
 SECTIONS = ("explore", "hospitals", "learn")
+TITLE = "What privacy costs in PCA"
 # In this order; other pages follow by name.
 FIRST = ("explorer", "convergence", "bounds", "methods", "providers", "differences", "your_data", "planner")
 
@@ -17,7 +18,6 @@ def place(page: Path) -> tuple[int, str]:
     return (FIRST.index(page.stem) if page.stem in FIRST else len(FIRST), page.stem)
 
 
-st.set_page_config("What privacy costs in PCA", str(HERE / "shared" / "icon.svg"), layout="wide")
 menu = {
     section.capitalize(): [
         st.Page(page, title=page.stem.replace("_", " ").capitalize(), default=page.stem == "explorer")
@@ -27,5 +27,6 @@ menu = {
     if (HERE / section).is_dir()
 }
 page = st.navigation(menu)
+st.set_page_config(f"{page.title} · {TITLE}", str(HERE / "shared" / "icon.svg"), layout="wide")
 controls.render(page.url_path)
 page.run()

@@ -233,11 +233,7 @@ def notices() -> None:
     table = TABLES.get(now["data"])
     n = table.n if table else now["n"]
     if now["delta"] > 1 / n:
-        chance = text.number(now["delta"])
-        st.caption(
-            f"δ = {chance} is above 1/n: a method that publishes each record outright with "
-            f"probability {chance} would keep this guarantee."
-        )
+        st.caption(text.above_one_in(now["delta"], n, now["view"] == "board"))
 
 
 def slow_methods(found: Results) -> None:

@@ -103,6 +103,12 @@ class View {
     this.player = root.querySelector(".scrub .play");
     this.player.addEventListener("click", () => this.play());
     still.addEventListener("change", () => this.rest());
+    this.moved = 0; // how often keys have moved the axes
+    keyboard(this.chart, (found) => {
+      this.ranges = found;
+      this.moved += 1;
+      this.draw();
+    });
     for (const button of root.querySelectorAll(".save button")) {
       button.addEventListener("click", () => this.save(button.value));
     }
@@ -185,10 +191,13 @@ class View {
 
   traces() {
     const patch = this.data.frames[this.index]?.traces ?? {};
-    const ink = getComputedStyle(this.root).color;
+    const style = getComputedStyle(this.root);
+    const ink = style.color;
+    const dark = style.colorScheme === "dark";
     const traces = this.data.data.map((trace, i) => {
       const out = { ...trace, ...patch[i] };
       if (out.meta === "text-colour") out.line = { ...out.line, color: ink, width: 1.5 };
+      if (out.texttemplate && dark) out.textfont = { color: ink }; // Plotly takes the page for white
       return out;
     });
     const ghosting = this.scrubbed === null ? this.held : this.settled;
@@ -211,8 +220,15 @@ class View {
     const layout = themed(place(data.layout, this.width), root);
     const frame = data.frames[began];
     if (frame?.methods) layout.yaxis3.ticktext = frame.methods;
+    for (const name of this.moved ? free(layout) : []) {
+      const own = JSON.stringify(layout[name].range); // other ones are of other data
+      const found = this.ranges[name];
+      if (found) found.own ??= own;
+      layout[name] = { ...layout[name], uirevision: this.moved };
+      if (found?.own === own) layout[name] = { ...layout[name], range: found.range, autorange: false };
+    }
     this.words();
-    await library.react(this.chart, this.traces(), layout, { displayModeBar: false, responsive: false });
+    await library.react(this.chart, this.traces(), layout, { displayModeBar: false, responsive: false, showTips: false });
     if (data.picks && !this.picking) {
       this.picking = true;
       this.chart.on("plotly_click", ({ points: [point] }) => this.pick({ name: point.data.uid, x: point.x }));
@@ -254,6 +270,9 @@ class View {
       place.hidden = unset(text);
       if (place.textContent !== text) place.textContent = text ?? "";
     };
+    // Read aloud when it has come to rest: not at every frame that plays, nor at every run that is measured.
+    const rests = data.complete && !this.playing;
+    root.querySelector(".sentence").setAttribute("aria-live", rests ? "polite" : "off");
     say(".sentence", words.sentence);
     say(".scrub span", data.scrub);
     say(".odds", words.odds);
@@ -267,9 +286,11 @@ class View {
     tiles.replaceChildren(
       ...data.tiles.map((label, i) => {
         const tile = document.createElement("div");
-        const parts = [["dt", label], ["dd", words.tiles[i][0]], ["small", words.tiles[i][1]]];
+        const parts = [["dt", "", label], ["dd", "", words.tiles[i][0]], ["dd", "more", words.tiles[i][1]]];
         tile.append(
-          ...parts.map(([tag, text]) => Object.assign(document.createElement(tag), { textContent: text })),
+          ...parts.map(([tag, className, textContent]) =>
+            Object.assign(document.createElement(tag), { className, textContent }),
+          ),
         );
         return tile;
       }),

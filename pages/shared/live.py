@@ -1,4 +1,4 @@
-"""The live figure: a component of our own over Plotly.react (files live.html, live.css, live.js).
+"""The live figure: a component of our own over Plotly.react (live.html, live.css, live_keys.js, live.js).
 
 Streamlit's own chart is built anew on every change, which loses zoom and costs about 20 ms more; and the
 scrub must answer without the server.
@@ -17,7 +17,7 @@ _mount = st.components.v2.component(
     "dppca.live",
     html=(_HERE / "live.html").read_text(encoding="utf-8"),
     css=(_HERE / "live.css").read_text(encoding="utf-8"),
-    js=(_HERE / "live.js").read_text(encoding="utf-8"),
+    js="".join((_HERE / name).read_text(encoding="utf-8") for name in ("live_keys.js", "live.js")),
     isolate_styles=False,
 )
 

@@ -179,6 +179,17 @@ def odds(epsilon: float, delta: float, neighbours: str) -> str:
     return f"An attacker who starts at 50:50 on {question} ends at most at {ends}."
 
 
+def above_one_in(delta: float, n: int, plain: bool) -> str:
+    """What a delta above 1/n allows."""
+    chance = number(delta)
+    start = f"The chance of failure, {chance}, is above 1 in {n:,}" if plain else f"δ = {chance} is above 1/n"
+    how = "chance" if plain else "probability"
+    return (
+        f"{start}: a method that publishes each record outright with {how} {chance} would keep this "
+        f"{'promise' if plain else 'guarantee'}."
+    )
+
+
 def printed_truth(truly: Mapping[str, Sequence[str]], budget: Budget) -> str:
     """Calibrations that keep their paper's constants, with the epsilon that they truly give."""
     each = "; ".join(f"{', '.join(titles)} ε = {given}" for given, titles in truly.items())
