@@ -14,6 +14,7 @@ from pages.shared import (
     live,
     origins,
     scenes,
+    spoken,
     text,
 )
 
@@ -46,11 +47,14 @@ def measured() -> None:
     scale = scale_of()
     for cell in found.missing((of, e, 0) for e in EPSILONS) if of in found.names else ():
         found.try_cell(*cell)
-    st.markdown(f"**{bound_controls.headline(found, of, here, epsilon, scale)}**")
-    live.figure(bound_charts.against_epsilon(found, of, evaluated, epsilon, scale), key="bounds figure")
+    said = bound_controls.headline(found, of, here, epsilon, scale)
+    st.markdown(f"**{said}**")
+    drawn = bound_charts.against_epsilon(found, of, evaluated, epsilon, scale)
+    live.figure(drawn, key="bounds figure", says=said)
     if "ge2018" in here and settings["view"] != "board":
         st.markdown("**Theorem 4.3 term by term**, at this ε")
-        live.figure(bound_charts.terms(found, here["ge2018"], epsilon, scale), key="terms figure")
+        terms = bound_charts.terms(found, here["ge2018"], epsilon, scale)
+        live.figure(terms, key="terms figure", says=spoken.terms(terms))
     left = found.next_of(of)
     if left is not None:
         st.caption(f"{len(found.cells):,} runs measured, more coming")
@@ -65,7 +69,11 @@ st.fragment(measured, run_every=REFRESH_SECONDS if refreshing else None)()
 st.header("Where privacy is free")
 controls.choose("map")
 region_map = bound_controls.regions(scene, settings)
-live.figure(bound_charts.regimes(region_map, scene.n, epsilon), key="regime figure")
+live.figure(
+    bound_charts.regimes(region_map, scene.n, epsilon),
+    key="regime figure",
+    says=spoken.regimes(region_map, scene.n, epsilon, settings["view"] == "board"),
+)
 st.caption(text.REGIME_NOTES[settings["map"]])
 
 st.header("The bounds, one by one")
@@ -75,7 +83,8 @@ for name in chosen:
 st.header("Figure 2 of Ge et al.")
 controls.choose("figure2")
 if settings["figure2"]:
-    live.figure(bound_charts.figure_2(Figure2()), key="figure 2")
+    fitted = bound_charts.figure_2(Figure2())
+    live.figure(fitted, key="figure 2", says=spoken.figure_2(fitted))
     st.caption(text.FIGURE_2)
 st.markdown(f"**Try this:** {text.try_bounds(settings)}")
 exports.downloads(

@@ -42,8 +42,10 @@ refreshing = job.running
 def panels() -> None:
     """What has been measured so far."""
     found = trajectories.readings(family, settings, job.table())
-    st.markdown(f"**{trajectory_text.headline(family, found, settings)}**")
-    live.figure(trajectory_charts.figure(family, found, settings), key=f"{settings['layout']} figure")
+    said = trajectory_text.headline(family, found, settings)
+    st.markdown(f"**{said}**")
+    drawn = trajectory_charts.figure(family, found, settings)
+    live.figure(drawn, key=f"{settings['layout']} figure", says=said)
     with st.container(height=72, border=False):  # the same height with the bar as without
         jobs.status(job, PLACE)
         if job.state == "complete":

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dppca_core.experiments.live import EPSILONS, TRACED
-from pages.shared import cached, charts, controls, exports, live, origins, readout, scenes, text
+from pages.shared import cached, charts, controls, exports, live, origins, readout, scenes, spoken, text
 
 REFRESH_SECONDS = 0.6  # while runs are still being measured
 
@@ -35,7 +35,8 @@ def panels() -> None:
     live.figure(payload, key="live", on_use=keep_scrubbed)
     if settings["loadings"]:
         st.markdown("**Loadings of one release, turned onto the true ones**")
-        live.figure(charts.loadings(found, found.estimate(TRACED, epsilon, 0).basis), key="loadings figure")
+        drawn = charts.loadings(found, found.estimate(TRACED, epsilon, 0).basis)
+        live.figure(drawn, key="loadings figure", says=spoken.loadings(drawn))
     if not payload["complete"]:
         cached.look(found, lambda: found.next_missing(epsilon, settings["slow"]))
     elif refreshing:

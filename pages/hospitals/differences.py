@@ -11,6 +11,7 @@ from pages.shared import (
     site_origins,
     site_view,
     site_words,
+    spoken,
 )
 
 REFRESH_SECONDS = 0.6  # while runs are still being measured
@@ -44,11 +45,21 @@ def panels() -> None:
     st.markdown(f"**{site_words.headline(found, settings)}**")
     st.header("Standardising, and what it costs")
     draw = site_charts.against_strength if of.synthetic else site_charts.by_kind
-    live.figure(draw(found, settings), key="standardising figure", save="dppca-standardising")
+    live.figure(
+        draw(found, settings),
+        key="standardising figure",
+        save="dppca-standardising",
+        says=spoken.standardising(found, settings),
+    )
     st.table(site_words.costs(found, settings), hide_index=True, border="horizontal")
     st.caption(site_words.below_costs(of))
     st.header("Who gains by joining")
-    live.figure(site_charts.joining(found, settings), key="joining figure", save="dppca-joining")
+    live.figure(
+        site_charts.joining(found, settings),
+        key="joining figure",
+        save="dppca-joining",
+        says=site_words.who(found, settings) or site_words.MEASURING,
+    )
     st.caption(site_words.about_joining(of, settings))
     left = found.next_missing(strength, kind)
     if left is not None:
@@ -65,8 +76,9 @@ st.fragment(panels, run_every=REFRESH_SECONDS if refreshing else None)()
 
 if not of.synthetic:
     st.header("What is missing, hospital by hospital")
-    live.figure(site_charts.missing(), key="missing figure", save="dppca-missing")
-    st.caption(site_words.missing())
+    said = site_words.missing()
+    live.figure(site_charts.missing(), key="missing figure", save="dppca-missing", says=spoken.plainly(said))
+    st.caption(said)
 st.markdown(f"**Try this:** {site_words.try_this(of, settings)}")
 exports.downloads(found.table, lambda: site_charts.joining(found, settings), "dppca-differences")
 site_origins.page(of, settings)

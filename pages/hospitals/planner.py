@@ -34,9 +34,10 @@ drawn, chosen = plans.drawn(settings), plans.focus(settings)
 def panels() -> None:
     """The answer, the chart and the table, with what has been simulated so far."""
     read, running = plan_controls.simulated(settings)
-    st.markdown(f"**{plan_words.headline(settings, read)}**")
+    said = plan_words.headline(settings, read)
+    st.markdown(f"**{said}**")
     figure = plan_charts.figure(drawn, settings, read)
-    live.figure(figure, key="plan figure", save="dppca-plan")
+    live.figure(figure, key="plan figure", save="dppca-plan", says=said)
     st.caption(plan_words.below_chart(settings))
     plan_controls.confirm(settings)
     st.table(plan_table.table(settings, read), hide_index=True, border="horizontal")

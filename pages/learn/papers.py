@@ -16,6 +16,7 @@ from pages.shared import (
     paper_charts,
     paper_results,
     recipe_settings,
+    spoken,
     text,
 )
 from pages.shared.paper_results import Result
@@ -60,7 +61,9 @@ def panel(figure: Figure, run: Run, kept: Result, chosen: Recipe | None) -> None
     """The chart with both runs, how the second one stands, and what both say."""
     second = paper_results.rerun(figure, run)
     drawn = paper_charts.comparison(figure, chosen, kept.curves, second)
-    live.figure(drawn, key="paper figure")
+    verdict = paper_results.verdict(figure.key, figure.runs.index(run))
+    says = spoken.paper(f"{figure.title}: {verdict}", kept.curves, paper_charts.Y_TITLES[figure.metric])
+    live.figure(drawn, key="paper figure", says=says)
     place = paper_results.place(run)
     job = jobs.at(place) if run.recipe else None
     if job is None:

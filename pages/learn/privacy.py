@@ -14,6 +14,7 @@ from pages.shared import (
     privacy_origins,
     privacy_view,
     privacy_words,
+    spoken,
 )
 
 st.title("What can an attacker learn about one patient?")
@@ -45,26 +46,53 @@ st.header("The attacker's best test")
 st.markdown(privacy_words.chosen(attack, plain))
 left, right = st.columns(2)
 with left:
-    live.figure(privacy_charts.readings(attack, plain), key="readings figure", save="dppca-readings")
+    live.figure(
+        privacy_charts.readings(attack, plain),
+        key="readings figure",
+        save="dppca-readings",
+        says=spoken.readings(attack),
+    )
 with right:
-    live.figure(privacy_charts.errors(attack, budget, plain), key="errors figure", save="dppca-errors")
+    live.figure(
+        privacy_charts.errors(attack, budget, plain),
+        key="errors figure",
+        save="dppca-errors",
+        says=spoken.errors(attack, budget),
+    )
 st.markdown(privacy_words.measured(attack, draws))
 st.caption(privacy_words.attacked(method, settings))
 
 st.header("What the chance of failure lets happen" if plain else "What δ lets happen")
-st.markdown(privacy_cost_words.failure(n, budget, plain))
-live.figure(privacy_cost_charts.published(n, budget.delta, plain), key="failure figure", save="dppca-failure")
+told = privacy_cost_words.failure(n, budget, plain)
+st.markdown(told)
+live.figure(
+    privacy_cost_charts.published(n, budget.delta, plain),
+    key="failure figure",
+    save="dppca-failure",
+    says=spoken.plainly(told),
+)
 if not plain:
     st.caption(privacy_cost_words.beyond(attack, budget))
 
 st.header("One budget, several rounds")
 rounds = cached.accountings(budget, privacy_view.sensitivity(settings), settings["T"])
-st.markdown(privacy_cost_words.rounds(rounds, budget, plain))
+told = privacy_cost_words.rounds(rounds, budget, plain)
+st.markdown(told)
 left, right = st.columns(2)
 with left:
-    live.figure(privacy_cost_charts.noise(rounds, plain), key="noise figure", save="dppca-rounds-noise")
+    live.figure(
+        privacy_cost_charts.noise(rounds, plain),
+        key="noise figure",
+        save="dppca-rounds-noise",
+        says=spoken.plainly(told),
+    )
 with right:
-    live.figure(privacy_cost_charts.charged(rounds, plain), key="charged figure", save="dppca-rounds-cost")
+    live.figure(
+        privacy_cost_charts.charged(rounds, plain),
+        key="charged figure",
+        save="dppca-rounds-cost",
+        says=spoken.charged(rounds, plain),
+    )
 st.table(privacy_cost_words.charges(rounds, budget, plain), hide_index=True, border="horizontal")
 if not plain:
     st.caption(privacy_cost_words.moves(rounds, settings["k"]))
@@ -83,8 +111,14 @@ said = [("audit shows at least", honest.epsilon)]
 if broken is not None:
     said.append(("with the mistake planted", broken.epsilon))
 moved = found.drawn(bug).mu if bug else attack.mu
-st.markdown(privacy_cost_words.audited(honest, broken, bug or "", moved, truly, budget, draws))
-live.figure(privacy_charts.audits(budget.epsilon, truly, said, plain), key="audit figure", save="dppca-audit")
+told = privacy_cost_words.audited(honest, broken, bug or "", moved, truly, budget, draws)
+st.markdown(told)
+live.figure(
+    privacy_charts.audits(budget.epsilon, truly, said, plain),
+    key="audit figure",
+    save="dppca-audit",
+    says=spoken.plainly(told),
+)
 
 refuted = broken is not None and broken.epsilon > budget.epsilon
 st.markdown(f"**Try this:** {privacy_words.try_this(settings, refuted)}")

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dppca_core.experiments.live import Results
 from dppca_core.experiments.needed import patients_needed
 from dppca_core.methods import METHODS
-from pages.shared import comparison_charts, comparison_controls, comparison_words, exports, live, text
+from pages.shared import comparison_charts, comparison_controls, comparison_words, exports, live, spoken, text
 from pages.shared import frontier as frontier_of
 from pages.shared.choices import Settings
 from pages.shared.comparison_charts import Measure
@@ -28,10 +28,10 @@ def against(
     methods = [name for name in comparison_controls.used(settings) if name not in found.skipped]
     measure = Measure(found, settings, settings["compare.panel"])
     rows = comparison_words.at_here(table, of.over, of.here)
-    said = comparison_words.headline if measure.errs else comparison_words.cheapest
-    st.markdown(f"**{said(found, rows, of.over, of.here, settings)}**")
+    said = spoken.compared(found, rows, of.over, of.here, settings)
+    st.markdown(f"**{said}**")
     figure = comparison_charts.against(table, measure, methods, of, settings)
-    live.figure(figure, key="methods figure", save=f"dppca-{measure.panel}")
+    live.figure(figure, key="methods figure", save=f"dppca-{measure.panel}", says=said)
     notes = [_drawn(measure, of), of.left_out, _failures(table) if measure.errs else ""]
     st.caption(". ".join(words.rstrip(".") for words in [*notes, progress] if words) + ".")
     slot = st.container()
@@ -68,10 +68,11 @@ def needed(
     measure = Measure(found, settings, "needed")
     seen = table.groupby("label")["n"].transform("nunique")
     read = patients_needed(table[seen == len(of.values)], target / measure.factor, seed=found.scene.seed)
-    st.markdown(f"**{comparison_words.needed(read, target, plain)}**")
+    said = comparison_words.needed(read, target, plain)
+    st.markdown(f"**{said}**")
     rows = len(of.live.methods if of.live else ()) + len(of.heavy)
     figure = comparison_charts.needed(read, settings, found.scene.k, of.values, found.scene.n, rows)
-    live.figure(figure, key="needed figure", save="dppca-patients-needed")
+    live.figure(figure, key="needed figure", save="dppca-patients-needed", says=said)
     first, last = (text.patients(float(n)) for n in (of.values[0], of.values[-1]))
     st.caption(
         f"Read off runs with {first} to {last} patients, {len(of.values)} numbers of them: from the number "
@@ -95,9 +96,10 @@ def frontier(
     measure = Measure(found, settings, "frontier")
     off = frontier_of.off_hull(found.scene, methods)
     hull = frontier_of.hull(table, measure, [name for name in methods if name not in off])
-    st.markdown(f"**{frontier_of.said(hull, settings)}**")
+    finding = frontier_of.said(hull, settings)
+    st.markdown(f"**{finding}**")
     figure = frontier_of.figure(table, measure, methods, hull, settings)
-    live.figure(figure, key="frontier figure", on_pick=on_pick, save="dppca-frontier")
+    live.figure(figure, key="frontier figure", on_pick=on_pick, save="dppca-frontier", says=finding)
     said = "Click a point to see one release of it, or choose it below."
     st.caption(f"{said} {frontier_of.hull_note(off)} {_as_error(settings)}{progress}")
     slot = st.container()

@@ -100,7 +100,7 @@ def cheapest(found: Results, rows: pd.DataFrame, key: str, here: Value, settings
         )
     ranked = sorted(seen, key=lambda name: float(seen[name][1]))
     least, most = ranked[0], ranked[-1]
-    verb, unit = ("takes", _milliseconds) if time else ("sends", text.size)
+    verb, unit = ("takes", milliseconds) if time else ("sends", text.size)
     ends = [f"{METHODS[name].title} {verb}" for name in (least, most)]
     values = [unit(float(seen[name][1])) for name in (least, most)]
     each = "a fit" if time else "a hospital, in all rounds"
@@ -108,7 +108,8 @@ def cheapest(found: Results, rows: pd.DataFrame, key: str, here: Value, settings
     return f"{where}, {ends[0]} least ({values[0]} {each}) and {ends[1]} most ({values[1]})."
 
 
-def _milliseconds(value: float) -> str:
+def milliseconds(value: float) -> str:
+    """A duration in the unit a person would use."""
     return f"{value / 1e3:.2g} s" if value >= 1e3 else f"{value:.2g} ms"
 
 

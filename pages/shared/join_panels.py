@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dppca_core.experiments.alliances import Outcomes
-from pages.shared import cached, exports, join_charts, join_controls, join_words, joins, live
+from pages.shared import cached, exports, join_charts, join_controls, join_words, joins, live, spoken
 from pages.shared.choices import Settings
 
 REFRESH_SECONDS = 0.6  # while runs are still being measured
@@ -34,7 +34,8 @@ def _gain(found: Outcomes, settings: Settings) -> None:
     grouped = joins.rows(found, settings)
     st.markdown(f"**{join_words.headline(found, settings)}**")
     figure = join_charts.gains(found, grouped, settings)
-    live.figure(figure, key="joining figure", save="dppca-joining")
+    says = spoken.gains(grouped, found.recipe, joins.Scale(found, settings))
+    live.figure(figure, key="joining figure", save="dppca-joining", says=says)
     st.caption(f"{join_words.notes(found, settings)} {join_words.failures(found, settings)}")
     exports.downloads(found.table, lambda: figure, "dppca-joining")
 
@@ -42,10 +43,11 @@ def _gain(found: Outcomes, settings: Settings) -> None:
 def _travel(found: Outcomes, settings: Settings) -> None:
     grouped = joins.rows(found, settings)
     board = settings["view"] == "board"
-    st.markdown(f"**{join_words.bytes_line(grouped, found.recipe, board)}**")
+    said = join_words.bytes_line(grouped, found.recipe, board)
+    st.markdown(f"**{said}**")
     figure = join_charts.sent(found, grouped, settings)
     if figure["data"][1]["x"]:
-        live.figure(figure, key="bytes figure", save="dppca-bytes")
+        live.figure(figure, key="bytes figure", save="dppca-bytes", says=said)
     table = join_words.table(found, settings)
     pinned = {"way": st.column_config.TextColumn(pinned=True)}
     st.dataframe(table, hide_index=True, height="content", column_config=pinned)

@@ -41,8 +41,10 @@ def figure(
     is then in st.session_state[key]["use"]; of the point that was clicked, "pick" holds its trace's uid as
     "name", and "x". save: what the figure is called as a file. says: its main finding in a sentence or two,
     for those who do not see it; frames have their own ("spoken", else "sentence"). `turn` tells the browser
-    what was sent last.
+    what was sent last. Raises ValueError for a figure that says nothing.
     """
+    if not says and not payload.get("words"):
+        raise ValueError(f"{key} must say its main finding, for those who do not see it")
     payload = payload | {"picks": on_pick is not None, "says": says} | ({"filename": save} if save else {})
     if "scene" not in payload:  # a figure without frames is told apart by what it shows
         payload = payload | {"scene": f"{zlib.crc32(repr(payload).encode()):08x}"}

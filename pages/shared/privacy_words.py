@@ -93,18 +93,13 @@ def frames(drawn: Picture, limit: float) -> list[dict[str, Any]]:
     shown = []
     for index, (one, other) in enumerate(zip(drawn.here, drawn.there, strict=True), 1):
         called = [first if read > limit else second for read in (one.read, other.read)]
-        shown.append(
-            {
-                "at": f"{index} of {count}",
-                "notes": (
-                    f"Release {index}: {first} the attacker reads {one.read:.2f} and says “{called[0]}”; "
-                    f"{second} {other.read:.2f} and says “{called[1]}”. Right so far: "
-                    f"{_right(drawn, limit, index)} of {2 * index}."
-                ),
-                "sentence": "",
-                "spoken": f"Release {index} of {count} from two data sets that differ in one patient",
-            }
+        notes = (
+            f"Release {index}: {first} the attacker reads {one.read:.2f} and says “{called[0]}”; "
+            f"{second} {other.read:.2f} and says “{called[1]}”. Right so far: "
+            f"{_right(drawn, limit, index)} of {2 * index}."
         )
+        spoken = f"Two data sets that differ in one patient, {index} of {count} releases. {notes}"
+        shown.append({"at": f"{index} of {count}", "notes": notes, "sentence": "", "spoken": spoken})
     return shown
 
 

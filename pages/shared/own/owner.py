@@ -10,7 +10,7 @@ import streamlit as st
 
 from dppca_core.private_release import Released
 from dppca_core.tables import Raw
-from pages.shared import live
+from pages.shared import live, spoken
 from pages.shared.choices import Settings
 from pages.shared.own import charts, diagnostics, session, words
 from pages.shared.own.session import Made
@@ -39,7 +39,7 @@ def show(prepared: Prepared, made: Made | None, settings: Settings) -> None:
     with left:
         st.markdown("**Strength of every direction**" if plain else "**Scree**")
         drawn = charts.scree(found.eigenvalues, released.eigenvalues, plain)
-        live.figure(drawn, key="own scree", save="not-private-scree")
+        live.figure(drawn, key="own scree", save="not-private-scree", says=spoken.scree(drawn, plain))
     raw, held = prepared.raw, prepared.held
     if not isinstance(raw, Raw) or not isinstance(held, Rows):
         right.caption("Of a table that was read in pieces there are no patients here to draw.")
@@ -86,7 +86,7 @@ def _scatter(
     said = said if label else ["patients"] * len(said)
     points = held.rows[places] @ basis
     drawn = charts.biplot(points, said, prepared.schema.features, basis, plain)
-    live.figure(drawn, key="own biplot", save="not-private-biplot")
+    live.figure(drawn, key="own biplot", save="not-private-biplot", says=spoken.biplot(drawn))
     if len(places) < prepared.n:
         st.caption(f"{len(places):,} of {prepared.n:,} patients are drawn.")
 

@@ -14,7 +14,7 @@ from dppca_core.methods import METHODS
 from dppca_core.private_release import Released, Request
 from dppca_core.tables import neutral, safe_csv
 from dppca_core.types import Budget
-from pages.shared import controls, live, text
+from pages.shared import controls, live, spoken, text
 from pages.shared.choices import Settings
 from pages.shared.own import charts, confirm, session, words
 from pages.shared.own.order import Order
@@ -151,7 +151,9 @@ def _one(found: Released, features: tuple[str, ...], settings: Settings) -> None
     st.markdown(f"**{words.promise(found, plain)}** {words.hardening(found.document['method'], plain)}")
     frame = words.loadings(found, features, plain)
     loadings = "weights" if plain else "loadings"
-    live.figure(charts.loadings(features, found.basis, plain), key="own loadings", save="private-components")
+    drawn = charts.loadings(features, found.basis, plain)
+    says = spoken.weights(drawn, plain)
+    live.figure(drawn, key="own loadings", save="private-components", says=says)
     if found.eigenvalues is not None:
         st.caption(words.eigenvalues(found, plain))
     with st.expander(f"All {loadings} as a table"):
