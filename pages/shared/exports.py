@@ -9,24 +9,31 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-_OURS = ("meta", "uirevision")  # for our own component
 # Shares of the width, with room for the names of the third panel: in the browser our component places them.
 _PANELS = {"": (0.0, 0.26), "2": (0.29, 0.55), "3": (0.76, 1.0)}
 _TITLES_AT = (0.0, 0.29, 0.62)
 
 
-def still(figure: dict[str, Any]) -> dict[str, Any]:
-    """A figure of ours as Plotly alone understands it: the active frame, its panels in their places."""
+def frozen(figure: dict[str, Any]) -> dict[str, Any]:
+    """The active frame of a figure of ours, its panels not yet placed: place.js does it in a browser."""
     frame = figure["frames"][figure["active"]] if figure["frames"] else {"traces": {}}
     data = [
         {name: value for name, value in (trace | frame["traces"].get(str(i), {})).items() if name != "meta"}
         for i, trace in enumerate(figure["data"])
     ]
-    layout = {name: value for name, value in figure["layout"].items() if name not in _OURS}
+    layout = {name: value for name, value in figure["layout"].items() if name != "uirevision"}
     if "methods" in frame:  # the explorer's three panels
+        layout["yaxis3"] = layout["yaxis3"] | {"ticktext": frame["methods"]}
+    return {"data": data, "layout": layout}
+
+
+def still(figure: dict[str, Any]) -> dict[str, Any]:
+    """A figure of ours as Plotly alone understands it: the active frame, its panels in their places."""
+    drawn = frozen(figure)
+    layout = {name: value for name, value in drawn["layout"].items() if name != "meta"}
+    if len(drawn["layout"].get("meta", {}).get("titles", ())) == 3:
         for panel, domain in _PANELS.items():
             layout[f"xaxis{panel}"] = layout[f"xaxis{panel}"] | {"domain": domain}
-        layout["yaxis3"] = layout["yaxis3"] | {"ticktext": frame["methods"]}
         layout["annotations"] = [
             {
                 "text": f"<b>{words}</b>",
@@ -40,7 +47,7 @@ def still(figure: dict[str, Any]) -> dict[str, Any]:
             for words, x in zip(figure["layout"]["meta"]["titles"], _TITLES_AT, strict=True)
         ]
         layout["height"] = 620
-    return {"data": data, "layout": layout}
+    return drawn | {"layout": layout}
 
 
 def html(figure: dict[str, Any], title: str) -> str:

@@ -1,4 +1,4 @@
-"""The live figure: a component of our own over Plotly.react (live.html, live.css, live_keys.js, live.js).
+"""The live figure: a component of our own over Plotly.react (live.html, live.css and the scripts below).
 
 Streamlit's own chart is built anew on every change, which loses zoom and costs about 20 ms more; and the
 scrub must answer without the server.
@@ -13,11 +13,12 @@ from typing import Any
 import streamlit as st
 
 _HERE = Path(__file__).parent
+SCRIPTS = ("place.js", "live_keys.js", "live.js")  # one module: the last exports
 _mount = st.components.v2.component(
     "dppca.live",
     html=(_HERE / "live.html").read_text(encoding="utf-8"),
     css=(_HERE / "live.css").read_text(encoding="utf-8"),
-    js="".join((_HERE / name).read_text(encoding="utf-8") for name in ("live_keys.js", "live.js")),
+    js="".join((_HERE / name).read_text(encoding="utf-8") for name in SCRIPTS),
     isolate_styles=False,
 )
 

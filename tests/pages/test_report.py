@@ -1,0 +1,107 @@
+"""A report is one file: everything in it, nothing loaded, nothing from outside run."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from pages.shared import report
+from pages.shared.report import Drawn, Report, Table
+
+EVIL = "</script><script>alert(1)</script><img src=http://evil.example/x onerror=alert(2)>"
+FIGURE = {
+    "data": [
+        {"type": "scatter", "name": EVIL, "x": [1, 2], "y": [0.5, None]},
+        {"type": "heatmap", "name": "weights", "x": ["1"], "y": [EVIL], "z": [[0.25]], "xaxis": "x2"},
+    ],
+    "layout": {"xaxis": {"title": {"text": "round"}}, "yaxis": {"title": {"text": EVIL}}, "xaxis2": {}},
+    "frames": [],
+}
+MINE = Report(
+    title="What it costs",
+    sentence="With 10 patients it costs much.",
+    settings=[("Patients", "10"), (EVIL, EVIL)],
+    figures=[Drawn(FIGURE, "Error", "The error halves."), Drawn(FIGURE, EVIL, EVIL)],
+    guarantee="An attacker ends at 73:27.",
+    limits=["Noise is floating point.", EVIL],
+    sources=["Ge et al. 2018.", EVIL],
+    link="https://dashboard.example/?eps=1&n=10",
+    made=report.made(7),
+    tables=[Table("Answers", ("method", EVIL), [("PCA", EVIL)])],
+    texts=[("For a protocol", f"We will {EVIL}")],
+)
+LIBRARY = re.compile(r"<script>.*?</script>", re.DOTALL)
+
+
+class Elements(HTMLParser):
+    """Every element with its attributes, as a browser reads them, and all text outside scripts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(LIBRARY.sub("", page, count=1))
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.text += data
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.found if name == tag]
+
+
+@pytest.fixture(scope="module")
+def page():
+    return report.html(MINE)
+
+
+def test_every_part_is_there_under_a_heading(page):
+    read = Elements(page)
+    for part in (MINE.sentence, MINE.guarantee, MINE.made, "Seed 7", "The error halves.", "We will"):
+        assert part in read.text
+    for label, value in MINE.settings:
+        assert label in read.text and value in read.text
+    for sentence in (*MINE.limits, *MINE.sources):
+        assert sentence in read.text
+    assert [attributes.get("href") for attributes in read.all("a")] == [MINE.link]
+    assert len(read.all("h1")) == 1 and read.all("html") == [{"lang": "en"}]
+    assert [one["aria-label"] for one in read.all("div") if one.get("role") == "img"] == [
+        "The error halves.",
+        EVIL,
+    ]
+
+
+def test_what_comes_from_outside_is_text_and_nothing_else(page):
+    """Two scripts of its own, one block of numbers for each figure, and no element of the attacker's."""
+    read = Elements(page)
+    assert [one.get("type") for one in read.all("script")] == [*["application/json"] * 2, "module"]
+    assert not read.all("img")
+    assert not [name for _, attributes in read.found for name in attributes if name.startswith("on")]
+    assert page.count("<script>alert") == 0
+    blocks = re.findall(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)
+    assert [json.loads(block)["data"][0]["name"] for block in blocks] == [EVIL, EVIL]
+
+
+def test_nothing_is_loaded_from_anywhere(page):
+    read = Elements(page)
+    assert len(page.encode()) < 6e6
+    assert not [one for one in read.found if {"src", "srcset", "data", "action"} & set(one[1])]
+    assert not read.all("link") and not re.search(r"url\(|@import", report._read("report.css"))
+    (policy,) = (one["content"] for one in read.all("meta") if "http-equiv" in one)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "'unsafe-inline'" not in policy.split(";")[1]
+
+
+@pytest.mark.parametrize("address", ["./planner?eps=1", "javascript:alert(1)", "file:///etc/passwd"])
+def test_only_an_address_of_the_web_is_a_link(address):
+    read = Elements(report.html(MINE._replace(link=address)))
+    assert not read.all("a") and address in read.text
+
+
+def test_numbers_stand_in_a_table_for_each_panel(page):
+    read = Elements(page)
+    assert len(read.all("details")) == 2
+    assert "round" in read.text and "0.25" in read.text
