@@ -1,9 +1,24 @@
 """The front page: what privacy costs, live, for one population and every fast method."""
 
+from functools import partial
+
 import streamlit as st
 
 from dppca_core.experiments.live import EPSILONS, TRACED
-from pages.shared import cached, charts, controls, exports, live, origins, readout, scenes, spoken, text
+from pages.shared import (
+    cached,
+    charts,
+    controls,
+    explorer_report,
+    exports,
+    live,
+    origins,
+    readout,
+    report,
+    scenes,
+    spoken,
+    text,
+)
 
 REFRESH_SECONDS = 0.6  # while runs are still being measured
 
@@ -49,4 +64,7 @@ st.fragment(panels, run_every=REFRESH_SECONDS if refreshing else None)()
 controls.slow_methods(found)
 st.markdown(f"**Try this:** {text.try_explorer(settings)}")
 exports.downloads(found.table, lambda: readout.payload(found, epsilon, settings), "dppca-explorer")
+report.button(
+    partial(explorer_report.build, found, epsilon, settings, report.link(settings)), "dppca-explorer"
+)
 origins.page(found, epsilon, settings)

@@ -1,5 +1,7 @@
 """How many patients, how much privacy or how many hospitals an error takes, and a sentence for a protocol."""
 
+from functools import partial
+
 import streamlit as st
 
 from pages.shared import (
@@ -10,9 +12,11 @@ from pages.shared import (
     plan_controls,
     plan_origins,
     plan_protocol,
+    plan_report,
     plan_table,
     plan_words,
     plans,
+    report,
 )
 
 REFRESH_SECONDS = 0.6  # while a simulation runs
@@ -52,9 +56,12 @@ refreshing = plan_controls.running(settings)
 st.fragment(panels, run_every=REFRESH_SECONDS if refreshing else None)()
 plan_controls.assumptions(settings)
 st.markdown(f"**Try this:** {plan_words.try_this(settings)}")
+# Read now: a download is built outside of the visitor's session, which knows of no simulation.
+read_now, _ = plan_controls.simulated(settings)
 exports.downloads(
     lambda: plan_charts.table(drawn, settings, chosen),
-    lambda: plan_charts.figure(drawn, settings, plan_controls.simulated(settings)[0]),
+    lambda: plan_charts.figure(drawn, settings, read_now),
     "dppca-plan",
 )
+report.button(partial(plan_report.build, settings, read_now, report.link(settings, "planner")), "dppca-plan")
 plan_origins.page(settings)

@@ -1,9 +1,12 @@
 """A table of one's own: brought, rehearsed on a synthetic twin, released once, counted on a ledger."""
 
+from functools import partial
+
 import streamlit as st
 
-from pages.shared import controls
+from pages.shared import controls, report
 from pages.shared.own import account, bring, origins, owner, release, session, twin, words
+from pages.shared.own import report as own_report
 
 st.title("And on ours?")
 st.markdown(
@@ -33,6 +36,12 @@ if prepared is not None:
     st.header("4 · The ledger of this table")
     if book is not None:
         account.show(prepared.raw, ledger, book, settings)
+leaves = own_report.public(prepared, book, shown, twin.figure(prepared, settings) if prepared else None)
+if leaves is not None:
+    # Not a lambda of this page: it would hold what the page names, and with it the rows.
+    build = partial(own_report.build, leaves, settings, own_report.link(settings))
+    report.button(build, "dppca-your-data")
+if prepared is not None:
     st.header("5 · Only for you")
     owner.show(prepared, shown, settings)
 own = session.own()

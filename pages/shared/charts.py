@@ -187,7 +187,7 @@ class Sweep:
 class Comparison:
     """Panel 3: every method at one epsilon, a dot and its 10-90 % interval, grouped by trust."""
 
-    def __init__(self, found: Results, scale: Scale) -> None:
+    def __init__(self, found: Results, scale: Scale, plain: bool) -> None:
         self.found, self.scale = found, scale
         self.names = [name for name in found.methods if name not in found.skipped]
         trusts = [METHODS[name].trust for name in self.names]
@@ -203,9 +203,9 @@ class Comparison:
         self.bottom = place - 0.75
         self._headings = [f"<b>{text.TRUST_TITLES[trust]}</b>" for trust in order]
         ends = {"x": [scale.guess] * 2, "y": [-0.6, self.bottom]}
-        self.traces = [self._dots(), line(3, "random guess", style.GUESS, "dot") | ends]
+        self.traces = [self._dots(plain), line(3, "random guess", style.GUESS, "dot") | ends]
 
-    def _dots(self) -> Trace:
+    def _dots(self, plain: bool) -> Trace:
         """All methods as one trace: twenty with an interval each would take most of a redraw."""
         looks = [style.look(name) for name in self.names]
         methods = [METHODS[name] for name in self.names]
@@ -214,7 +214,7 @@ class Comparison:
             "symbol": [look.symbol for look in looks],
             "size": 11,
         }
-        guarantees = [text.GUARANTEES[method.guarantee_at(self.found.scene.k)] for method in methods]
+        guarantees = [text.guarantee(method.guarantee_at(self.found.scene.k), plain) for method in methods]
         return line(3, "methods", style.GUESS) | {
             "mode": "markers",
             "meta": "ghost",
@@ -274,7 +274,7 @@ def explorer(found: Results, settings: Settings, bounds: Sequence[tuple[Bound, B
     span = scale.span(_smallest(found, scale))
     first = Trajectories(found, scale, plain)
     second = Sweep(found, scale, [prediction for _, prediction in bounds], span)
-    third = Comparison(found, scale)
+    third = Comparison(found, scale, plain)
     panels = (first.traces, second.traces, third.traces)
     starts = (0, len(first.traces), len(first.traces) + len(second.traces))
     frames = []

@@ -232,8 +232,9 @@ def notices() -> None:
     now = settings()
     table = TABLES.get(now["data"])
     n = table.n if table else now["n"]
-    if now["delta"] > 1 / n:
-        st.caption(text.above_one_in(now["delta"], n, now["view"] == "board"))
+    large = text.large_delta(now["delta"], n, now["view"] == "board")
+    if large:
+        st.caption(large)
 
 
 def slow_methods(found: Results) -> None:

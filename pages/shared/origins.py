@@ -42,16 +42,10 @@ def page(found: Results, epsilon: float, settings: Settings, *, measured: str = 
     if not drawer.open:
         return
     with drawer:
-        st.markdown((measured or _measured(found, runs)) + "\n\n" + _limits())
+        st.markdown((measured or how_measured(found, runs)) + "\n\n" + limits())
         if settings["view"] == "researcher":
             st.markdown(_FORMULAS)
-            lines = found.setting(epsilon)
-            st.markdown(
-                f"Public row bound B = {found.truth.bound:.4g}; λ_k/B² = "
-                f"{lines.eigenvalues[scene.k - 1]:.4g}, λ_k+1/B² = {lines.eigenvalues[scene.k]:.4g}; "
-                f"seed {scene.seed}; δ = {text.number(scene.delta)}; τ = {lines.tau:g}, "
-                "C1 = C2 = 1 (the paper names no values)."
-            )
+            st.markdown(constants(found, epsilon))
         st.markdown(
             "| method | source | whom it trusts | guarantee |\n|---|---|---|---|\n"
             + "\n".join(
@@ -63,7 +57,19 @@ def page(found: Results, epsilon: float, settings: Settings, *, measured: str = 
         st.caption(f"Seed {scene.seed}; Python {platform.python_version()}, {versions}.")
 
 
-def _measured(found: Results, said: str) -> str:
+def constants(found: Results, epsilon: float) -> str:
+    """The numbers that the formulas stand on."""
+    scene, lines = found.scene, found.setting(epsilon)
+    return (
+        f"Public row bound B = {found.truth.bound:.4g}; λ_k/B² = "
+        f"{lines.eigenvalues[scene.k - 1]:.4g}, λ_k+1/B² = {lines.eigenvalues[scene.k]:.4g}; "
+        f"seed {scene.seed}; δ = {text.number(scene.delta)}; τ = {lines.tau:g}, "
+        "C1 = C2 = 1 (the paper names no values)."
+    )
+
+
+def how_measured(found: Results, said: str = "") -> str:
+    """On what data and how often, where the numbers are simulated; as Markdown."""
     scene = found.scene
     population = scene.population
     runs = said or f"{scene.repeats} runs, each with its own noise"
@@ -92,7 +98,8 @@ def _measured(found: Results, said: str) -> str:
     )
 
 
-def _limits() -> str:
+def limits() -> str:
+    """What noise here is not."""
     return (
         "Privacy is per patient, at the accounting shown; noise here is seeded and drawn in floating "
         "point: a study tool, not a hardened release."

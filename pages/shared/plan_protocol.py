@@ -21,10 +21,6 @@ _TRUST = {
     "local": "Noise is added to each patient's own data before anybody sees it, so that nobody need be "
     "trusted.",
 }
-_RELATION = {
-    "replace-one": "neighbouring data sets differ by replacing one patient's record",
-    "add-remove": "neighbouring data sets differ by adding or removing one patient's record",
-}
 _ACCOUNTING = {
     "exact": "exact for Gaussian noise (Balle & Wang 2018; Dong, Roth & Su 2022)",
     "zcdp": "zero-concentrated differential privacy (Bun & Steinke 2016)",
@@ -37,19 +33,28 @@ _PURE = ("ε", "approximate sampler")  # δ plays no part
 
 def paragraph(settings: Settings, read: Reading | None) -> str:
     """Sample size, privacy, assumptions and limits; where there is no answer, why."""
-    way = plans.focus(settings)
-    answer = plans.answer(settings, way)
-    plain = settings["view"] == "board"
-    confirmed = read is not None and read.state in ("found", "least")
-    if answer.value is None and not confirmed:
+    answer = plans.answer(settings, plans.focus(settings))
+    if not stated(settings, read):
         return f"No plan can be stated. {_no_plan(answer, settings)}"
     parts = [
         f"Plan. {_need(answer, read, settings)}",
-        f"Privacy. {(_plain_privacy if plain else _privacy)(settings, way, answer, read)}",
-        f"Assumptions. {_assumed(settings)}",
-        f"Limits. {_limits(settings)}",
+        f"Privacy. {promised(settings, read)}",
+        f"Assumptions. {assumed(settings)}",
+        f"Limits. {'; '.join(limits())}.",
     ]
     return "\n\n".join(parts)
+
+
+def stated(settings: Settings, read: Reading | None) -> bool:
+    """Whether there is a plan, by formula or by simulation."""
+    confirmed = read is not None and read.state in ("found", "least")
+    return confirmed or plans.answer(settings, plans.focus(settings)).value is not None
+
+
+def promised(settings: Settings, read: Reading | None) -> str:
+    """What each patient is promised under a plan that is `stated`."""
+    plain, way = settings["view"] == "board", plans.focus(settings)
+    return (_plain_privacy if plain else _privacy)(settings, way, plans.answer(settings, way), read)
 
 
 def _no_plan(answer: Answer, settings: Settings) -> str:
@@ -141,7 +146,7 @@ def _plain_privacy(settings: Settings, way: str, answer: Answer, read: Reading |
     epsilon = _epsilon(settings, answer, read)
     method = METHODS[WAYS[way].method]
     odds = text.odds(epsilon, settings["delta"], settings["neighbours"])
-    failing = f" The chance that this fails is at most {_one_in(settings['delta'])}."
+    failing = f" The chance that this fails is at most {text.one_in(settings['delta'])}."
     if settings["delta"] > 1 / _planned(settings, answer, read):
         failing += " That is more than one in the number of patients: a smaller chance is usual."
     if method.guarantee_at(settings["k"]) in _PURE:
@@ -149,11 +154,11 @@ def _plain_privacy(settings: Settings, way: str, answer: Answer, read: Reading |
     special = text.PLAIN_GUARANTEES.get(method.guarantee_at(settings["k"]), "")
     note = f" Note: {special}." if special else ""
     setting = f"Differential privacy for each patient at a setting of {text.number(epsilon)}."
+    true = plans.true_epsilon(settings, way)
+    if true is not None:
+        odds = text.odds(true, settings["delta"], settings["neighbours"])
+        setting += f" The noise is as printed in the method's paper, which truly gives {text.short(true)}."
     return f"{setting} {odds}{failing}{note} {_TRUST[WAYS[way].trust]}"
-
-
-def _one_in(chance: float) -> str:
-    return f"1 in {plan_words.amount(1 / chance)}" if chance < 0.05 else f"{100 * chance:g} %"
 
 
 def _privacy(settings: Settings, way: str, answer: Answer, read: Reading | None) -> str:
@@ -162,7 +167,7 @@ def _privacy(settings: Settings, way: str, answer: Answer, read: Reading | None)
     kind = method.guarantee_at(scene.k)
     pure = kind in _PURE
     promise = f"ε = {epsilon}" if pure else f"(ε, δ) = ({epsilon}, {delta})"
-    said = f"Differential privacy for each patient with {promise}; {_RELATION[settings['neighbours']]}; "
+    said = f"Differential privacy for each patient with {promise}; {text.RELATIONS[settings['neighbours']]}; "
     rounds = f", over all {scene.iterations} rounds together" if "iterations" in method.uses else ""
     said += (
         f"accounting: {'the exponential mechanism' if pure else _ACCOUNTING[settings['accounting']]}{rounds}."
@@ -178,7 +183,8 @@ def _privacy(settings: Settings, way: str, answer: Answer, read: Reading | None)
     return f"{said} {_TRUST[WAYS[way].trust]}"
 
 
-def _assumed(settings: Settings) -> str:
+def assumed(settings: Settings) -> str:
+    """What the numbers take patients to be, in one sentence."""
     plain = settings["view"] == "board"
     scene = plans.plan(settings, plans.focus(settings)).scene
     table = TABLES.get(settings["data"])
@@ -202,11 +208,12 @@ def _assumed(settings: Settings) -> str:
     return f"Patients are independent draws from {like}; {bound}{same}."
 
 
-def _limits(settings: Settings) -> str:
-    drawn = "A prediction on average over patients and noise: a single study may err by more"
-    data = "data that differ from these assumptions need more or fewer patients"
-    tuning = (
-        "choosing the number of directions, bounds or scales by looking at the data costs privacy not counted"
+def limits() -> tuple[str, ...]:
+    """What the numbers cannot promise."""
+    return (
+        "A prediction on average over patients and noise: a single study may err by more",
+        "data that differ from these assumptions need more or fewer patients",
+        "choosing the number of directions, bounds or scales by looking at the data costs privacy not "
+        "counted here",
+        "worked out with a study tool whose noise is simulated in floating point: not a hardened release",
     )
-    tool = "worked out with a study tool whose noise is simulated in floating point: not a hardened release"
-    return f"{drawn}; {data}; {tuning} here; {tool}."

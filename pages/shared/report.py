@@ -37,11 +37,12 @@ class Drawn(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A small table: the names of its columns, and rows of as many cells."""
+    """A small table: the names of its columns, rows of as many cells, and what its marks mean."""
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
+    notes: str = ""
 
 
 class Report(NamedTuple):
@@ -146,7 +147,8 @@ def _parts(report: Report) -> Iterable[str]:
         hint = f'<p class="small screen">{_HINT}</p><noscript><p>Charts need JavaScript.</p></noscript>'
         yield _section("Charts", hint + drawn)
     for table in report.tables:
-        yield _section(table.title, _table(table.columns, table.rows))
+        notes = f'<p class="small">{escape(table.notes)}</p>' if table.notes else ""
+        yield _section(table.title, _table(table.columns, table.rows) + notes)
     for title, paragraph in report.texts:
         yield _section(title, f"<blockquote>{escape(paragraph)}</blockquote>")
     yield _section("What patients are promised", f"<p>{escape(report.guarantee)}</p>")

@@ -1,4 +1,4 @@
-"""The numbers of a figure as tables, for those who do not see it or have no scripts. No Streamlit."""
+"""The numbers of a figure as tables, for those who do not see it or have no scripts."""
 
 from __future__ import annotations
 

@@ -59,6 +59,13 @@ PLAIN_GUARANTEES = {
 GUARANTEE_MARKS = {"ε": "*", "on a good event": " †", "approximate sampler": " ‡"}
 
 
+def guarantee(kind: str, plain: bool = False) -> str:
+    """A method's guarantee in a few words."""
+    if plain:
+        return PLAIN_GUARANTEES.get(kind, "not protected" if kind == "none" else "protected")
+    return GUARANTEES[kind]
+
+
 def guarantee_notes(kinds: Iterable[str], plain: bool = False) -> str:
     """The marks among these guarantees, explained."""
     wanted, words = set(kinds), PLAIN_GUARANTEES if plain else GUARANTEES
@@ -179,17 +186,6 @@ def odds(epsilon: float, delta: float, neighbours: str) -> str:
     return f"An attacker who starts at 50:50 on {question} ends at most at {ends}."
 
 
-def above_one_in(delta: float, n: int, plain: bool) -> str:
-    """What a delta above 1/n allows."""
-    chance = number(delta)
-    start = f"The chance of failure, {chance}, is above 1 in {n:,}" if plain else f"δ = {chance} is above 1/n"
-    how = "chance" if plain else "probability"
-    return (
-        f"{start}: a method that publishes each record outright with {how} {chance} would keep this "
-        f"{'promise' if plain else 'guarantee'}."
-    )
-
-
 def printed_truth(truly: Mapping[str, Sequence[str]], budget: Budget) -> str:
     """Calibrations that keep their paper's constants, with the epsilon that they truly give."""
     each = "; ".join(f"{', '.join(titles)} ε = {given}" for given, titles in truly.items())
@@ -197,6 +193,39 @@ def printed_truth(truly: Mapping[str, Sequence[str]], budget: Budget) -> str:
         f"Calibrated by their papers' constants for ε = {budget.epsilon:g}, these truly have, at "
         f"δ = {number(budget.delta)}: {each}."
     )
+
+
+def one_in(chance: float) -> str:
+    """A small chance in words: 1 in 100,000."""
+    return f"1 in {patients(1 / chance)}" if chance < 0.05 else f"{100 * chance:g} %"
+
+
+def large_delta(delta: float, n: float, plain: bool) -> str:
+    """What a failure chance above one in the number of patients would allow; nothing where it is below."""
+    if delta <= 1 / n:
+        return ""
+    if plain:
+        return (
+            f"The chance that privacy fails, {one_in(delta)}, is more than one in the number of patients: a "
+            "method that publishes each record outright with that chance would keep this promise."
+        )
+    return (
+        f"δ = {number(delta)} is above 1/n: a method that publishes each record outright with probability "
+        f"{number(delta)} would keep this guarantee."
+    )
+
+
+def unmarked(said: str) -> str:
+    """A sentence without its Markdown: emphasis, badges and escapes."""
+    said = re.sub(r":\w[\w-]*\[([^\]]*)\]", r"\1", said)
+    said = re.sub(r"(?<!\\)\*{1,2}", "", said)
+    return re.sub(r"\\([\\`*_\[\]<>$~|#:])", r"\1", said)
+
+
+RELATIONS = {
+    "replace-one": "neighbouring data sets differ by replacing one patient's record",
+    "add-remove": "neighbouring data sets differ by adding or removing one patient's record",
+}
 
 
 def try_explorer(settings: Mapping[str, Any]) -> str:

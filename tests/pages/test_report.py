@@ -3,10 +3,11 @@
 import json
 import re
 from html.parser import HTMLParser
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from pages.shared import report
+from pages.shared import choices, report
 from pages.shared.report import Drawn, Report, Table
 
 EVIL = "</script><script>alert(1)</script><img src=http://evil.example/x onerror=alert(2)>"
@@ -105,3 +106,74 @@ def test_numbers_stand_in_a_table_for_each_panel(page):
     read = Elements(page)
     assert len(read.all("details")) == 2
     assert "round" in read.text and "0.25" in read.text
+
+
+# --- the pages' own reports -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def built(monkeypatch):
+    """The reports that the last run of a page offers, built as if their button was pressed."""
+    offered = []
+    monkeypatch.setattr(report, "button", lambda build, name: offered.append(build))
+    return lambda: offered[-1]()
+
+
+def read(made):
+    """The file's text, once it was checked to stand alone."""
+    page = report.html(made)
+    assert len(page.encode()) < 6e6
+    return Elements(page).text
+
+
+def restored(made):
+    """The settings that the link of a report opens a page with."""
+    query = dict(parse_qsl(urlsplit(made.link).query))
+    now, said = choices.open_link(query)
+    assert not said
+    return now
+
+
+@pytest.mark.parametrize("view", ["board", "researcher"])
+def test_the_explorers_report_is_the_screen(screen, built, view):
+    page = screen(d="50", n="5000", N="3", eps="2", delta="0.01", view=view)
+    made = built()
+    settings = dict(page.app.session_state["settings of the last run"])
+    assert made.sentence == page.words()["sentence"]
+    assert restored(made) == settings
+    said = read(made)
+    assert page.words()["odds"] in made.guarantee and page.words()["odds"] in said
+    assert dict(made.settings)["Hospitals" if view == "board" else "Hospitals N"] == "3"
+    assert "0.01" not in dict(made.settings).values() if view == "board" else True
+    assert any("each record outright" in limit for limit in made.limits)
+    assert any("floating point" in limit for limit in made.limits)
+    assert len(made.figures) == 2 and all(drawn.says for drawn in made.figures)
+    assert any("Ge, Wang, Wang & Liu" in source for source in made.sources)
+    symbols = {sign for sign in "εδσŝλΣ√" if sign in said}
+    assert symbols <= {"ε"} if view == "board" else {"ε", "δ", "σ", "λ"} <= symbols
+
+
+def test_a_printed_calibration_is_promised_what_it_truly_gives(screen, built):
+    page = screen(d="50", n="5000", accounting="as-printed")
+    made = built()
+    assert page.words()["odds"] not in made.guarantee
+    assert "truly have" in made.guarantee
+
+
+@pytest.mark.parametrize("view", ["board", "analyst"])
+def test_the_planners_report_has_the_answer_the_table_and_the_paragraph(screen, built, view):
+    page = screen("hospitals/planner.py", view=view)
+    made = built()
+    assert f"**{made.sentence}**" in page.markdown
+    assert restored(made) == dict(page.app.session_state["settings of the last run"])
+    ((_, paragraph),) = made.texts
+    assert paragraph == page.app.code[0].value
+    assert made.guarantee in paragraph and made.guarantee in read(made)
+    assert [row[0] for row in made.tables[0].rows] == page.app.table[0].value["method"].tolist()
+
+
+def test_where_there_is_no_plan_nothing_is_promised(screen, built):
+    screen("hospitals/planner.py", **{"plan.target": "0.01", "n": "100", "plan.asked": "epsilon"})
+    made = built()
+    assert "no answer by closed form" in made.sentence and "nothing is promised" in made.guarantee
+    read(made)

@@ -6,6 +6,7 @@ import io
 import json
 import threading
 import weakref
+from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from starlette.formparsers import MultiPartParser
 from dppca_core import hardened, journal, private_release, sin_theta
 from dppca_core.ledger import DiskLedger
 from dppca_core.tables import Column, Schema, content_key, limits
-from pages.shared import choices
+from pages.shared import choices, report
 from pages.shared.own import diagnostics, session
 from pages.shared.own.order import Order
 
@@ -464,7 +465,41 @@ def _drawn(page):
     return "".join(figure.proto.json for figure in page.app.get("bidi_component"))
 
 
-def test_another_session_and_the_logs_hold_no_cell(screen, folder, capfd, caplog, monkeypatch):
+@pytest.fixture
+def built(monkeypatch):
+    """The file of the report that the last run of the page offers, and the report."""
+    offered = []
+    monkeypatch.setattr(report, "button", lambda build, name: offered.append(build))
+    return lambda: offered[-1]()
+
+
+@pytest.mark.parametrize("view", ["board", "researcher"])
+def test_a_report_is_of_the_release_and_the_same_for_any_rows(screen, built, view):
+    """Two tables of one size and dictionary: before a release their reports say the same, to the letter.
+
+    The twin's figure, of invented patients, is measured meanwhile and may have come further in the second.
+    """
+    rehearsals = []
+    for seed in (0, 1):
+        page = brought(screen, patients(seed), dictionary=_wide(), view=view, **{"own.shown": "true"})
+        rehearsals.append(built())
+    alike = [json.dumps(made._replace(figures=[], made="")) for made in rehearsals]
+    assert alike[0] == alike[1] and "Nothing was released" in alike[0]
+    assert [len(made.figures) for made in rehearsals] == [1, 1]
+    press(page, "Set this limit")
+    press(page, "Release")
+    press(page, "Spend")
+    made, found = built(), own(page).made[0].released
+    assert made.guarantee.split(" All releases")[0] in page.markdown.replace("**", "").replace("\\", "")
+    assert "0.5 of the limit" in made.guarantee
+    assert made.sentence.startswith("2 directions" if view == "board" else "2 components")
+    (weights,) = (table for table in made.tables if table.title.startswith("All released "))
+    assert [cell for row in weights.rows for cell in row[1:]] == [f"{v:.4f}" for v in found.basis.ravel()]
+    now, said = choices.open_link(dict(parse_qsl(urlsplit(made.link).query)))
+    assert not said and now == dict(page.app.session_state["settings of the last run"]) | {"own.shown": False}
+
+
+def test_another_session_and_the_logs_hold_no_cell(screen, folder, capfd, caplog, monkeypatch, built):
     caplog.set_level("DEBUG")
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     page = brought(screen, _marked(), name=FILE, **{"own.shown": "true"})
@@ -476,6 +511,9 @@ def test_another_session_and_the_logs_hold_no_cell(screen, folder, capfd, caplog
     # The owner's page does show them, so that their absence elsewhere says something.
     assert CANARY in _drawn(page) and FILE in page.markdown
     assert any(option.startswith(COLUMN) for option in page.app.multiselect[0].options)
+    made = built()
+    in_report = json.dumps(made) + report.html(made)
+    assert "age" in in_report and "weight" in in_report
     bad = csv(_marked()) + b"1,2\n"
     upload(page, bad, FILE)
     other = screen(PAGE)
@@ -490,7 +528,7 @@ def test_another_session_and_the_logs_hold_no_cell(screen, folder, capfd, caplog
         json.dumps(page.link),
         errors(page),
     ]
-    for text in (*seen, logs, disk.decode(), released_):
+    for text in (*seen, logs, disk.decode(), released_, in_report):
         assert CANARY not in text and str(NUMBER) not in text and "clinic" not in text
     assert own(other).raw is None
 

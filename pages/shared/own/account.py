@@ -91,7 +91,7 @@ def show(raw: Raw | Large, ledger: Ledger, account: Account, settings: Settings)
                 f"{choices.CHOICES['neighbours'].text(limit.neighbours)}."
             )
     if account.entries:
-        st.dataframe(_releases(account, plain), hide_index=True, height="content")
+        st.dataframe(releases(account, plain), hide_index=True, height="content")
     else:
         st.caption("Nothing was released on this table.")
     _where()
@@ -100,7 +100,7 @@ def show(raw: Raw | Large, ledger: Ledger, account: Account, settings: Settings)
         _change_limit(ledger, limit, plain)
 
 
-def _releases(account: Account, plain: bool) -> pd.DataFrame:
+def releases(account: Account, plain: bool) -> pd.DataFrame:
     """One row a release, with what it costs alone."""
     rows = []
     for entry in account.entries:

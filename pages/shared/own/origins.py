@@ -21,6 +21,15 @@ $\delta=\Phi(\tfrac1{2z}-\varepsilon z)-e^{\varepsilon}\Phi(-\tfrac1{2z}-\vareps
 """
 
 
+RELEASE = "its noise comes from the operating system's entropy, once, and there is no seed."
+TWIN = "(seed 0, population of Ge et al. 2018, section 5)."
+PAPERS = (
+    "Totals: privacy loss distributions (Koskela et al. 2020; Doroshenko et al. 2022) by dp-accounting.",
+    "Discrete Gaussian: Canonne, Kamath & Steinke 2020, by OpenDP.",
+    "Why floating point is not enough: Mironov 2012; Casacuberta et al. 2022.",
+)
+
+
 def show(prepared: Prepared | None, settings: Settings) -> None:
     """Sources, and what is seeded and what is not."""
     drawer = st.expander("Where this comes from", key="origins", on_change="rerun")
@@ -28,8 +37,7 @@ def show(prepared: Prepared | None, settings: Settings) -> None:
         return
     with drawer:
         st.markdown(
-            "**A release is real:** its noise comes from the operating system's entropy, once, and there is "
-            "no seed. The twin is a **simulation** (seed 0, population of Ge et al. 2018, section 5). "
+            f"**A release is real:** {RELEASE} The twin is a **simulation** {TWIN} "
             f"Dealing patients to hospitals at random uses the public seed {DEALING_SEED}, which hides "
             "nothing. The rows of a table stay in this session's memory, which ends two minutes after the "
             "page is closed."
@@ -41,9 +49,7 @@ def show(prepared: Prepared | None, settings: Settings) -> None:
                     f"B = {prepared.schema.bound:.6g}; features d = {prepared.d:,}; n = {prepared.n:,}."
                 )
         st.markdown(
-            "Totals: privacy loss distributions (Koskela et al. 2020; Doroshenko et al. 2022) by "
-            "dp-accounting. Discrete Gaussian: Canonne, Kamath & Steinke 2020, by OpenDP. Why floating point "
-            "is not enough: Mironov 2012; Casacuberta et al. 2022.\n\n"
+            " ".join(PAPERS) + "\n\n"
             "| method | source |\n|---|---|\n"
             + "\n".join(f"| {METHODS[name].title} | {METHODS[name].reference} |" for name in OFFERED)
         )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -55,6 +57,17 @@ def nearest(wanted: Settings) -> Settings:
         key: CHOICES[key].nearest(value) if CHOICES[key].numeric else value for key, value in wanted.items()
     }
     return choices.reconcile(snapped)[0]
+
+
+def figure(prepared: Prepared, settings: Settings) -> Callable[[], dict[str, Any]] | None:
+    """How the twin's figure is built, for a file; None where there is no twin. It holds no table."""
+    n, d, hospitals = prepared.n, prepared.d, len(prepared.sizes)
+    if d < _FEWEST or n < hospitals:
+        return None
+    wanted = settings_of(settings | {"own.N": hospitals}, n, d)
+    scene, epsilon = scenes.of(wanted)
+    found = cached.results(scene)
+    return lambda: readout.payload(found, epsilon, wanted)
 
 
 def show(prepared: Prepared, account: Account | None, settings: Settings) -> None:

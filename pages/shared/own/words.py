@@ -15,7 +15,7 @@ from dppca_core.ledger import Account
 from dppca_core.methods import METHODS
 from dppca_core.private_release import HARDENED, Released, Request
 from dppca_core.spectrum_release import Spectrum
-from dppca_core.tables import Raw
+from dppca_core.tables import Raw, Schema
 from dppca_core.types import Budget, Event
 from pages.shared import text
 from pages.shared.own.diagnostics import Verdict
@@ -62,10 +62,15 @@ def ready(own: Prepared, plain: bool) -> str:
 
 def public_number(own: Prepared) -> str:
     """What counts as public beside the dictionary."""
+    return counts_public(own.by_column, own.schema)
+
+
+def counts_public(by_column: bool, schema: Schema) -> str:
+    """The same, of the dictionary and how patients were dealt."""
     said = "The number of patients, and of each hospital's, counts as public and is part of every release."
-    if own.by_column:
+    if by_column:
         said += " Dealt by a column, it tells how many patients have each of that column's values."
-    if any(column.fill is None for column in own.schema.columns):
+    if any(column.fill is None for column in schema.columns):
         said += (
             " A patient with a missing cell is left out of the sums and still counted, so the number says "
             "nothing of who that was; eigenvalues come out smaller by the share that is left out."

@@ -1,0 +1,115 @@
+"""The front page as a report: what privacy costs at one setting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dppca_core.experiments.live import TRACED, Results
+from dppca_core.methods import METHODS
+from pages.shared import charts, origins, readout, report, report_words, text
+from pages.shared.choices import Settings
+from pages.shared.report import Drawn, Report, Table
+
+_KEYS = ("data", "eps", "delta", "n", "N", "share", "d", "k", "s", "shat", "spike", "bulk", "T", "burn")
+_KEYS = (*_KEYS, "noise", "neighbours", "accounting", "scaling", "start", "repeats", "metric", "seed")
+_FORMULAS = (
+    "Algorithm: K_t = Σ_i (n_i/n)(Σ̂_i Q_t + G_i/n_i), G_i ~ N(0, σ²); Q_t+1 = qr(threshold_ŝ(qr(K_t))).",
+    "Closed form after a burn-in: sin² ≈ k [(s−k) + (ŝ−s) f²] [(c σ/(n λ_k))² / (1−r²) + "
+    "λ_k b / (n (λ_k−b)²)], c = √N, N or 1 by noise mode, f² the mean square of the noise rows that "
+    "thresholding selects, r = b/λ_k.",
+)
+
+
+def build(found: Results, epsilon: float, settings: Settings, link: str) -> Report:
+    """All that the page shows at this epsilon, as measured so far."""
+    payload = readout.payload(found, epsilon, settings)
+    words = payload["words"][payload["active"]]
+    plain = settings["view"] == "board"
+    tiles = [(label, *values) for label, values in zip(payload["tiles"], words["tiles"], strict=True)]
+    return Report(
+        title="What does privacy cost?",
+        sentence=words["sentence"],
+        settings=report_words.settings_said(settings, _KEYS),
+        figures=_figures(found, epsilon, settings, payload),
+        tables=[Table(f"{METHODS[TRACED].title} in four numbers", ("", "", ""), tiles)],
+        guarantee=_guarantee(found, epsilon, settings),
+        limits=_limits(found, payload, settings),
+        sources=[
+            text.unmarked(origins.how_measured(found)),
+            *((*_formulas(found, epsilon, settings),) if settings["view"] == "researcher" else ()),
+            *report_words.methods(found.methods, found.scene.k, plain),
+        ],
+        link=link,
+        made=report.made(found.scene.seed),
+    )
+
+
+def _figures(found: Results, epsilon: float, settings: Settings, payload: dict[str, Any]) -> list[Drawn]:
+    words = payload["words"][payload["active"]]
+    said = f"{words.get('spoken') or words['sentence']} {report_words.error_means(settings)}"
+    plain = settings["view"] == "board"
+    drawn = [Drawn(payload, "The cost by round, by privacy setting and by method", said)]
+    estimate = found.estimate(TRACED, epsilon, 0)
+    share = text.percent(found.cell(TRACED, epsilon, 0).support)
+    title = "Weights of one release" if plain else "Loadings of one release, turned onto the true ones"
+    rows = "measurements that matter most" if plain else "rows with the largest true loadings"
+    kept = (
+        "every row is kept."
+        if found.support_size >= found.scene.d
+        else f"it kept {share} of the {found.support_size:,} {rows}."
+    )
+    said = f"Left the true {'weights' if plain else 'loadings'}, right those that one run found: {kept}"
+    return [*drawn, Drawn(charts.loadings(found, estimate.basis), title, said)]
+
+
+def _guarantee(found: Results, epsilon: float, settings: Settings) -> str:
+    """Of the method that is traced, at the epsilon that its calibration truly gives."""
+    scene, plain = found.scene, settings["view"] == "board"
+    method = METHODS[TRACED]
+    true = method.true_epsilon(scene.budget(epsilon), d=scene.d, k=scene.k, **scene.options(TRACED))
+    odds = text.odds(epsilon if true is None else true, scene.delta, scene.neighbours)
+    caution = readout.printed_plainly(found) if plain else readout.printed(found, epsilon, (TRACED,))
+    if plain:
+        said = f"{odds} The chance that this fails is at most {text.one_in(scene.delta)}."
+    else:
+        rounds = text.count(scene.iterations, "round", "rounds")
+        said = (
+            f"{method.title}, over all its {rounds} together, is asked for (ε, δ) = ({text.number(epsilon)}, "
+            f"{text.number(scene.delta)}); {text.RELATIONS[scene.neighbours]}. {odds}"
+        )
+    return f"{said} {caution}".strip()
+
+
+def _limits(found: Results, payload: dict[str, Any], settings: Settings) -> list[str]:
+    scene, plain = found.scene, settings["view"] == "board"
+    words = payload["words"][payload["active"]]
+    said = [words["theorem"], text.large_delta(scene.delta, scene.n, plain), words["notes"]]
+    if isinstance(scene.population, str):
+        said.append("The errors are computed from the rows of the table without noise: they are not private.")
+    else:
+        said.append("The patients are simulated: data that differ from the settings above err otherwise.")
+        if scene.s_hat < settings["s"]:
+            said.append(
+                f"Of {settings['s']} measurements that matter only {scene.s_hat} are kept: the rest is lost "
+                "at any privacy."
+            )
+    if scene.start_error is not None:
+        said.append(
+            f"{METHODS[TRACED].title} starts {text.number(scene.start_error)} from the truth here, which "
+            "nobody has outside a simulation."
+        )
+    if not payload["complete"]:
+        said.append(f"Made while measuring went on: {payload['progress']}.")
+    said.append(
+        "Methods under 'No privacy' protect nobody. They are drawn to show what privacy costs the others."
+    )
+    said.append(origins.limits())
+    return [one for one in said if one]
+
+
+def _formulas(found: Results, epsilon: float, settings: Settings) -> tuple[str, ...]:
+    return (
+        *_FORMULAS,
+        report_words.accounting(settings),
+        text.unmarked(origins.constants(found, epsilon)),
+    )

@@ -1,0 +1,226 @@
+"""A person's own table as a report: only what was released, what is public, and what is synthetic.
+
+Nothing here reads a row, a file's name or what only the owner may see: `build` takes a release, its public
+dictionary, the account on the ledger and the twin's figure, and is not given the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from dppca_core.ledger import Account
+from dppca_core.methods import METHODS
+from dppca_core.private_release import OFFERED, Released
+from dppca_core.tables import Column, Schema
+from pages.shared import report, report_words, text
+from pages.shared.choices import CHOICES, Settings
+from pages.shared.own import account, charts, origins, words
+from pages.shared.own.session import Made
+from pages.shared.own.table import Prepared
+from pages.shared.report import Drawn, Report, Table
+
+_TITLE = "What was released of our own table"
+_REHEARSED = "A rehearsal on a synthetic twin"
+
+
+@dataclass(frozen=True)
+class Public:
+    """What may leave: the dictionary, hospitals' sizes, whether they follow from a column, the ledger as it
+    stands, one release, and how the figure of the twin is built.
+    """
+
+    schema: Schema
+    sizes: tuple[int, ...]
+    by_column: bool
+    book: Account | None
+    released: Released | None
+    twin: Callable[[], dict[str, Any]] | None = field(repr=False, default=None)
+
+
+def public(
+    prepared: Prepared | None, book: Account | None, made: Made | None, twin: Callable[[], Any] | None
+) -> Public | None:
+    """Of the release that is shown and, where it is of the table at hand, its ledger and twin."""
+    released = made.released if made is not None else None
+    if made is not None and released is not None:
+        here = prepared is not None and (made.key, made.schema) == (prepared.raw.key, prepared.schema)
+        dealt = str(released.document["public"]["dealt"])
+        own = made.schema, tuple(released.document["hospitals"]), dealt.startswith("by ")
+        return Public(*own, book if here else None, released, twin if here else None)
+    if prepared is None:
+        return None
+    return Public(prepared.schema, prepared.sizes, prepared.by_column, book, None, twin)
+
+
+def link(settings: Settings) -> str:
+    """The page with these settings, what only the owner may see switched off: the table is in no link."""
+    return report.link(settings | {"own.shown": False}, "your_data")
+
+
+def build(of: Public, settings: Settings, address: str) -> Report:
+    """The release in full; before one, the rehearsal."""
+    plain, found = settings["view"] == "board", of.released
+    promised = "Nothing was released, so nothing is promised yet."
+    if found is not None:
+        method = found.document["method"]
+        promised = f"{words.promise(found, plain)} {words.hardening(method, plain)}"
+    limited = of.book is not None and of.book.limit is not None
+    if of.book is not None and limited:
+        promised += f" All releases of this table together: {words.left(of.book, plain)}."
+    return Report(
+        title=_REHEARSED if found is None else _TITLE,
+        sentence=_sentence(of, plain),
+        settings=_settings(of, settings),
+        figures=[*_release(of, plain), *_twin(of)],
+        tables=_tables(of, plain),
+        texts=[("Strength of the directions", words.eigenvalues(found, plain))]
+        if found is not None and found.eigenvalues is not None
+        else [],
+        guarantee=text.unmarked(promised),
+        limits=_limits(of, plain),
+        sources=_sources(of, settings["view"] == "researcher"),
+        link=address,
+        made=report.made(None) if found is not None else report.made(0),
+    )
+
+
+def _sentence(of: Public, plain: bool) -> str:
+    n, d = sum(of.sizes), of.schema.d
+    hospitals = text.count(len(of.sizes), "hospital", "hospitals")
+    whole = f"{n:,} patients in {hospitals}, {text.count(d, 'measurement', 'measurements')} of each"
+    found = of.released
+    if found is None:
+        return f"Nothing of {whole}, has been released: this is a rehearsal on invented patients."
+    budget, k = found.document["parameters"]["budget"], found.basis.shape[1]
+    what = text.count(k, *(("direction", "directions") if plain else ("component", "components")))
+    cost = words.privacy(budget["epsilon"], plain)
+    at = found.entry.at[:16].replace("T", " ")
+    return (
+        f"{what} of {whole}, {'was' if k == 1 else 'were'} released on {at} UTC by "
+        f"{found.document['what']} with {cost}."
+    )
+
+
+def _settings(of: Public, settings: Settings) -> list[tuple[str, str]]:
+    plain, found = settings["view"] == "board", of.released
+    sizes = sorted(of.sizes)
+    said = [
+        ("Patients", f"{sum(sizes):,}"),
+        ("Hospitals", f"{len(sizes):,}"),
+        ("Patients of each", f"{sizes[0]:,} to {sizes[-1]:,}" if sizes[0] < sizes[-1] else f"{sizes[0]:,}"),
+        ("Measurements" if plain else "Features d", f"{of.schema.d:,}"),
+        ("Most that one patient counts for" if plain else "Row bound B", f"{of.schema.bound:.4g}"),
+    ]
+    if found is None:
+        keys = ("own.method", "own.eps", "own.delta", "own.k", "own.shat", "own.ratio", "own.s")
+        return said + report_words.settings_said(settings, keys)
+    given = found.document["parameters"]
+    budget = given["budget"]
+    names = {"k": "own.k", "s_hat": "own.shat", "rank": "own.rank"}
+    names |= {"iterations": "own.T", "burn_in": "own.burn"}
+    chance = text.one_in(budget["delta"]) if plain else text.number(budget["delta"])
+    said += [
+        ("Method", str(found.document["what"])),
+        ("Privacy loss" if plain else "Privacy loss ε", text.number(budget["epsilon"])),
+        (CHOICES["own.delta"].name(plain), chance),
+        (CHOICES["neighbours"].name(plain), CHOICES["neighbours"].text(budget["neighbours"])),
+    ]
+    own = [(CHOICES[key].name(plain), str(given[name])) for name, key in names.items() if name in given]
+    return said + own
+
+
+def _release(of: Public, plain: bool) -> list[Drawn]:
+    found, features = of.released, of.schema.features
+    if found is None:
+        return []
+    first = [features[int(place)] for place in charts.heaviest(found.basis[:, :1], 3)]
+    direction = "direction" if plain else "component"
+    said = f"The first {direction} rests most on {', '.join(first)}. Its sign has no meaning."
+    title = "What the released directions are made of" if plain else "Loadings of the released components"
+    return [Drawn(charts.loadings(features, found.basis, plain), title, said)]
+
+
+def _twin(of: Public) -> list[Drawn]:
+    if of.twin is None:
+        return []
+    payload = of.twin()
+    said = payload["words"][payload["active"]]["sentence"]
+    note = "These patients are invented: none of the table has a part in it."
+    return [Drawn(payload, "A synthetic twin of the same size", f"{said} {note}")]
+
+
+def _tables(of: Public, plain: bool) -> list[Table]:
+    found, tables = of.released, []
+    if found is not None:
+        frame = words.loadings(found, of.schema.features, plain)
+        weights = [f"{value:.4f}" for value in found.basis.ravel()]
+        k = found.basis.shape[1]
+        rows = [(name, *weights[i * k : i * k + k]) for i, name in enumerate(of.schema.features)]
+        title = "All released weights" if plain else "All released loadings"
+        tables.append(Table(title, tuple(frame.columns), rows))
+    tables.append(
+        Table(
+            "What counts as public",
+            ("measurement", "range or categories", "if missing"),
+            [(column.name, _range(column), _missing(column)) for column in of.schema.columns],
+            "Ranges and categories come from a code book or from physiology, not from the patients.",
+        )
+    )
+    if of.book is not None and of.book.entries:
+        frame = account.releases(of.book, plain)
+        tables.append(report_words.table("All releases on the ledger of this table", frame))
+    return tables
+
+
+def _range(column: Column) -> str:
+    if column.kind == "number":
+        return f"{column.low:g} to {column.high:g}"
+    return ", ".join(column.categories)
+
+
+def _missing(column: Column) -> str:
+    if column.fill is None:
+        return "patient left out"
+    return "counts as none of them" if column.fill == "" else f"{column.fill} filled in"
+
+
+def _limits(of: Public, plain: bool) -> list[str]:
+    found, n = of.released, sum(of.sizes)
+    said = [words.counts_public(of.by_column, of.schema)]
+    if found is not None:
+        budget = found.document["parameters"]["budget"]
+        said.append(text.large_delta(budget["delta"], n, plain))
+        said.append(
+            "How far this is from the answer without privacy is not said: that would be computed from the "
+            "patients' rows, and is not private."
+        )
+        said.append(
+            "Choosing columns, ranges or the number of directions by looking at the patients costs privacy "
+            "that is not counted."
+        )
+    if of.twin is not None:
+        said.append(
+            "The twin says what to expect of patients like the guesses made for it; the real ones may differ."
+        )
+    said.append("The link restores the settings. The table itself stays with its owner and is in no link.")
+    return [one for one in said if one]
+
+
+def _sources(of: Public, formulas: bool) -> list[str]:
+    found = of.released
+    said = [f"Synthetic twin: simulation {origins.TWIN}"] if of.twin is not None else []
+    if found is not None:
+        said.append(f"The release: {origins.RELEASE} {found.document['noise']}")
+        said.append(f"{found.document['what']}: {found.document['reference']}.")
+    else:
+        said += [f"{METHODS[name].title}: {METHODS[name].reference}." for name in OFFERED]
+    if formulas:
+        said.append(
+            "A number x in [l, h] becomes (x − (l+h)/2) / ((h−l)/2), clipped to [−1, 1]; one of c categories "
+            "becomes c indicators less 1/max(c, 2); rows are clipped to norm B and divided by it. The noise "
+            "has σ = Δ z, for T steps √T Δ z, with Δ = √2 (replace one) or 1 and "
+            "δ = Φ(1/(2z) − εz) − e^ε Φ(−1/(2z) − εz) (Balle & Wang 2018)."
+        )
+    return [*said, *origins.PAPERS]
