@@ -14,26 +14,16 @@ goes through the server, the core and a new figure.
 
 import argparse
 import json
-import os
-import socket
 import statistics
-import subprocess
-import sys
 import tempfile
-import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from itertools import product
 from pathlib import Path
 
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page
 
-ROOT = Path(__file__).resolve().parent.parent
-FLAGS = (
-    *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync"),
-)
+from scripts.started import ROOT, chromium, serving
+
 PRESSES = 30
 SLIDERS = ("Privacy loss", "Hospitals")
 SETTINGS = {"default": "", "d = 1000": "?d=1%2C000&n=100%2C000&k=5&N=5"}
@@ -97,34 +87,6 @@ WATCH = """() => {
     requestAnimationFrame(look);
   }, {once: true, capture: true});
 }"""
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-@contextmanager
-def serving(script: Path) -> Iterator[str]:
-    """A Streamlit server of `script` with the product's configuration; yields its address."""
-    port = free_port()
-    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
-    server = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.DEVNULL, env=os.environ | {"PYTHONPATH": str(ROOT)}
-    )
-    try:
-        address = f"http://127.0.0.1:{port}/"
-        for _ in range(200):
-            try:
-                urllib.request.urlopen(f"{address}_stcore/health").close()
-                break
-            except OSError:
-                time.sleep(0.1)
-        yield address
-    finally:
-        server.terminate()
-        server.wait()
 
 
 def press(page: Page, slider: Locator, key: str) -> float:
@@ -214,14 +176,12 @@ def main() -> None:
         patches = {"stored": STORED, "cold": COLD}
         scripts = {name: PATCHED.format(patch=patch, **names) for name, patch in patches.items()}
         scripts["slider"] = SLIDER
-        addresses = {"live": stack.enter_context(serving(ROOT / "app.py"))}
+        addresses = {"live": stack.enter_context(serving())}
         for name, script in scripts.items():
             path = folder / f"{name}.py"
             path.write_text(script, encoding="utf-8")
-            addresses[name] = stack.enter_context(serving(path))
-        play = stack.enter_context(sync_playwright())
-        chromium = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-        browser = play.chromium.launch(executable_path=chromium, args=list(FLAGS))
+            addresses[name] = stack.enter_context(serving(path, PYTHONPATH=str(ROOT)))
+        browser = stack.enter_context(chromium())
         for (label, query), slider in product(SETTINGS.items(), SLIDERS):
             took = measure(browser, addresses, query, slider)
             title = f"{label}, {slider} slider"

@@ -1,68 +1,29 @@
 """A started server and headless Chromium, driven by Playwright."""
 
-import os
-import socket
-import subprocess
-import sys
-import tempfile
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-ROOT = Path(__file__).resolve().parents[2]
-FLAGS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync"),
-]
-COMPLETE = ".dppca-live[data-complete=true]"
+from scripts.started import COMPLETE, chromium, serving
 
-
-@contextmanager
-def serving(log: Path | None = None, **environment: str) -> Iterator[str]:
-    """The dashboard on a free port, as a newcomer starts it; yields its address. log: what it prints."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    with open(log, "w+b") if log else tempfile.TemporaryFile() as out:
-        server = subprocess.Popen(
-            command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, env=os.environ | environment
-        )
-        try:
-            address = f"http://127.0.0.1:{port}/"
-            for _ in range(300):
-                try:
-                    with urllib.request.urlopen(f"{address}healthz") as answer:
-                        assert answer.read() == b"ok"
-                    break
-                except OSError:
-                    out.seek(0)
-                    assert server.poll() is None, out.read().decode()
-                    time.sleep(0.1)
-            yield address
-        finally:
-            server.terminate()
-            server.wait()
+# Settings that are measured in a second or two, where a test is about the page and not about its numbers.
+SMALL = "repeats=1&d=30&n=10000&k=2&s=6&shat=10"
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as play:
-        chromium = os.environ.get("CHROMIUM") or "/usr/bin/chromium"
-        running = play.chromium.launch(executable_path=chromium, args=FLAGS)
+    with chromium() as running:
         yield running
-        running.close()
 
 
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
     with serving() as started:
+        with urllib.request.urlopen(f"{started}healthz") as answer:
+            assert answer.read() == b"ok"
         yield started
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.conftest import serving
+from scripts.started import serving
 
 pytestmark = pytest.mark.browser
 

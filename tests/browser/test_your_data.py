@@ -5,7 +5,7 @@ import json
 import pytest
 
 from dppca_core.tables import content_key, read
-from tests.browser.conftest import ROOT, serving
+from scripts.started import ROOT, serving
 from tests.pages.test_your_data import CANARY, DICTIONARY, NUMBER, csv, patients
 
 pytestmark = pytest.mark.browser
@@ -24,7 +24,7 @@ def test_a_table_is_released_once_and_leaves_no_trace(browser, tmp_path):
     ledgers, scratch = tmp_path / "ledgers", tmp_path / "scratch"
     scratch.mkdir()
     (tmp_path / "dictionary.json").write_text(DICTIONARY.to_json())
-    with serving(log, DPPCA_LEDGER_DIR=str(ledgers), TMPDIR=str(scratch)) as address:
+    with serving(log=log, DPPCA_LEDGER_DIR=str(ledgers), TMPDIR=str(scratch)) as address:
         page = browser.new_context(accept_downloads=True).new_page()
         page.goto(f"{address}your_data?own.shown=true")
         given = {"name": "ours.csv", "mimeType": "text/csv", "buffer": data}

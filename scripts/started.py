@@ -1,0 +1,69 @@
+"""The dashboard started on a free port, and headless Chromium: for browser tests, pictures and benchmarks."""
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+ROOT = Path(__file__).resolve().parent.parent
+FLAGS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+]
+COMPLETE = ".dppca-live[data-complete=true]"  # a figure with all that its setting needs
+START_SECONDS = 60
+
+
+def answers(url: str) -> bool:
+    """Whether a server listens there and is content."""
+    try:
+        urllib.request.urlopen(url).close()
+    except OSError:
+        return False
+    return True
+
+
+@contextmanager
+def serving(script: str | Path = "app.py", log: Path | None = None, **environment: str) -> Iterator[str]:
+    """A Streamlit server of `script`, configured as the dashboard is; yields its address.
+
+    log: where to keep what it prints. Raises RuntimeError, with what it printed, if it does not start.
+    """
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
+    with open(log, "w+b") if log else tempfile.TemporaryFile() as out:
+        server = subprocess.Popen(
+            command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, env=os.environ | environment
+        )
+        try:
+            address = f"http://127.0.0.1:{port}/"
+            until = time.monotonic() + START_SECONDS
+            while not answers(f"{address}_stcore/health"):
+                if server.poll() is not None or time.monotonic() > until:
+                    out.seek(0)
+                    raise RuntimeError(f"the dashboard did not start: {out.read().decode()}")
+                time.sleep(0.1)
+            yield address
+        finally:
+            server.terminate()
+            server.wait()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """The installed browser, headless."""
+    with sync_playwright() as play:
+        path = os.environ.get("CHROMIUM") or "/usr/bin/chromium"
+        running = play.chromium.launch(executable_path=path, args=FLAGS)
+        yield running
+        running.close()
