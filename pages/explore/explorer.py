@@ -9,6 +9,7 @@ from pages.shared import (
     cached,
     charts,
     controls,
+    exercises,
     explorer_report,
     exports,
     live,
@@ -63,6 +64,8 @@ st.fragment(panels, run_every=REFRESH_SECONDS if refreshing else None)()
 
 controls.slow_methods(found)
 st.markdown(f"**Try this:** {text.try_explorer(settings)}")
+with st.expander(exercises.TITLE):
+    st.markdown(exercises.markdown(settings["view"] == "board"))
 exports.downloads(found.table, lambda: readout.payload(found, epsilon, settings), "dppca-explorer")
 report.button(
     partial(explorer_report.build, found, epsilon, settings, report.link(settings)), "dppca-explorer"

@@ -1,0 +1,126 @@
+"""The exercises for a class: each link is followed, and what is to be observed is read off the screen."""
+
+import re
+
+import pytest
+
+from pages.shared import exercises
+from pages.shared.exercises import EXERCISES
+
+pytestmark = pytest.mark.browser
+
+# What shows that a page has all that is read from it.
+READY = {"privacy": "Attacked here", "bounds": "bounds drawn on it", "differences": "joined without privacy"}
+# What the map has at the cross: the nearest of its cells, on its log axes.
+REGION = """() => {
+  const data = [...document.querySelectorAll('.dppca-live .chart')].flatMap((chart) => chart.data ?? []);
+  const map = data.find((trace) => trace.type === 'heatmap');
+  const cross = data.find((trace) => trace.name === 'this setting' && trace.marker?.symbol === 'x');
+  const near = (values, at) => {
+    const off = values.map((value) => Math.abs(Math.log(value / at)));
+    return off.indexOf(Math.min(...off));
+  };
+  return map && cross && map.text[near(map.y, cross.y[0])][near(map.x, cross.x[0])];
+}"""
+
+
+NUMBER = r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
+
+
+def number(pattern: str, said: str) -> float:
+    found = re.search(pattern, said)
+    assert found, said
+    return float(found[1])
+
+
+def attack(before: str, after: str) -> tuple[float, ...]:
+    assert all("Without noise the attacker is right every time" in said for said in (before, after))
+    return tuple(number(rf"this attack was right {NUMBER} %", said) for said in (before, after))
+
+
+def free(before: str, after: str) -> tuple[float, ...]:
+    assert before.endswith("privacy costs") and after.endswith("privacy is free here")
+    return tuple(number(rf"has error {NUMBER}", said) for said in (before, after))
+
+
+def joining(before: str, after: str) -> tuple[float, ...]:
+    assert re.search("Joining helps hospitals (A, )?B, C, D, E and F, ", before)
+    assert "Joining harms hospitals A, B, C, D, E and F, " in after
+    told = rf"\({NUMBER} alone, {NUMBER} joined; joined without privacy {NUMBER}\)"
+    alone, joined, plain = map(float, re.search(told, after).groups())
+    assert plain == pytest.approx(joined, rel=0.05)
+    return alone, joined
+
+
+def error(said: str) -> float:
+    return number(rf"directions with error {NUMBER}", said)
+
+
+def less_privacy(before: str, after: str) -> tuple[float, ...]:
+    found = [number(r"Share of the true rows found\s+(\d+) %", said) for said in (before, after)]
+    assert found == [100, 0]
+    assert error(after) >= number(rf"guessing {NUMBER}", after)
+    return error(before), error(after)
+
+
+def as_printed(before: str, after: str) -> tuple[float, ...]:
+    was, now = (number(rf"Noise σ per entry\s+{NUMBER}", said) for said in (before, after))
+    return (now / was,)
+
+
+def metric(before: str, after: str) -> tuple[float, ...]:
+    guesses = [number(rf"guessing {NUMBER}", said) for said in (before, after)]
+    assert guesses[1] / guesses[0] == pytest.approx(2**0.5, rel=0.01)
+    assert error(after) / error(before) == pytest.approx(2**0.5, rel=0.01)
+    return (error(after) / error(before),)
+
+
+READERS = (attack, free, joining, less_privacy, as_printed, metric)
+
+
+@pytest.fixture(scope="module")
+def page(browser, address):
+    """One tab for all, as a class has it."""
+    opened = browser.new_page(viewport={"width": 1440, "height": 900})
+    yield opened
+    opened.close()
+
+
+def read(page, url: str, of: str) -> str:
+    """What the screen says, and which region the cross is in."""
+    page.goto(url)
+    if of in READY:
+        page.get_by_test_id("stMain").get_by_text(READY[of]).first.wait_for()
+    else:
+        page.get_by_text("directions with error").first.wait_for()
+    region = ""
+    if of == "bounds":
+        page.wait_for_function("!document.body.innerText.includes('runs measured')")
+        region = page.wait_for_function(REGION).json_value()
+    return page.get_by_test_id("stMain").inner_text() + region
+
+
+@pytest.mark.parametrize(
+    ("exercise", "reader"),
+    list(zip(EXERCISES, READERS, strict=True)),
+    ids=[reader.__name__ for reader in READERS],
+)
+def test_what_is_to_be_observed_is_on_the_screen(page, address, exercise, reader):
+    before, after = (
+        read(page, address + exercise.link(moved).removeprefix("."), exercise.page) for moved in (False, True)
+    )
+    assert reader(before, after) == pytest.approx(exercise.numbers, rel=0.05)
+    assert page.get_by_test_id("stException").count() == 0
+
+
+def test_the_links_of_the_front_page_open_by_a_click(page, address):
+    page.goto(address)
+    page.get_by_text(exercises.TITLE).click()
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="the same after the move").nth(1).click()
+    other = opened.value
+    other.get_by_text("bounds drawn on it").wait_for()
+    assert (
+        other.get_by_role("slider", name="Patients in total").get_attribute("aria-valuetext") == "10,000,000"
+    )
+    other.close()
