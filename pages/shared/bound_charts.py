@@ -72,7 +72,7 @@ def against_epsilon(
     look, title = style.look(of), METHODS[of].title
     seen = [(e, found.measured(of, e)) for e in EPSILONS]
     at = [e for e, cells in seen if cells]
-    spread = [quantiles([scale.of(cell)[-1] for cell in cells]) for _, cells in seen if cells]
+    spread = [quantiles([scale.last(cell) for cell in cells]) for _, cells in seen if cells]
     low, middle, high = np.array(spread).reshape(-1, 3).T
     most = scale.factor * math.sqrt(min(found.scene.k, found.scene.d - found.scene.k))
     values = [bound.final * scale.factor for bounds in evaluated.values() for bound in bounds]

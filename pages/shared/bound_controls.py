@@ -74,7 +74,7 @@ def headline(found: Results, of: str, here: Mapping[str, Bound], epsilon: float,
     cells = found.measured(of, epsilon)
     most = math.sqrt(min(found.scene.k, found.scene.d - found.scene.k))
     states = [state(name, bound, most) for name, bound in here.items() if speaks_of(name, of)]
-    middle = text.error(float(np.median([scale.of(cell)[-1] for cell in cells]))) if cells else "…"
+    middle = text.error(float(np.median([scale.last(cell) for cell in cells]))) if cells else "…"
     failing, void = states.count("assumption fails"), states.count("void")
     return (
         f"At ε = {text.number(epsilon)}, {METHODS[of].title} has error {middle} (guessing: "

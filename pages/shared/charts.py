@@ -62,6 +62,10 @@ class Scale:
         """The cell's values, one per iterate."""
         return cell.energy if self.metric == "energy" else cell.sin * self.factor
 
+    def last(self, cell: Cell) -> float:
+        """The cell's value at its output, without the work on all iterates."""
+        return float((cell.energy if self.metric == "energy" else cell.sin)[-1]) * self.factor
+
     def bounded(self, values: float | Array) -> Array:
         """A bound on sin Theta in this metric; nothing for energy, which no bound here speaks of."""
         scaled = np.asarray(values, dtype=float) * self.factor
@@ -98,8 +102,29 @@ def band(panel: int, name: str, colour: str, x: Sequence[float]) -> list[Trace]:
 
 
 def _smallest(found: Results, scale: Scale) -> float:
-    last = np.array([scale.of(cell)[-1] for cell in found.all_cells()])
+    last = np.array([scale.last(cell) for cell in found.all_cells()])
     return float(last[last > _ZERO].min(initial=1e-2))
+
+
+def spreads(found: Results, scale: Scale, names: Sequence[str]) -> Array:
+    """10, 50 and 90 % of each method's runs at each of EPSILONS: (methods, epsilons, 3), nan without runs.
+
+    Sorted together where there are equally many runs: one sort for each would take longer than all else.
+    """
+    out = np.full((len(names), len(EPSILONS), 3), math.nan)
+    alike: dict[int, list[tuple[int, int, list[float]]]] = {}
+    for i, name in enumerate(names):
+        for j, epsilon in enumerate(EPSILONS if found.private(name) else EPSILONS[:1]):
+            runs = [scale.last(cell) for cell in found.measured(name, epsilon)]
+            alike.setdefault(len(runs), []).append((i, j, runs))
+    alike.pop(0, None)
+    for group in alike.values():
+        rows, columns, runs = zip(*group, strict=True)
+        out[rows, columns] = quantiles(np.transpose(runs)).T
+    for i, name in enumerate(names):
+        if not found.private(name):
+            out[i] = out[i, 0]
+    return out
 
 
 class Trajectories:
@@ -155,13 +180,13 @@ class Sweep:
     ) -> None:
         look = style.look(TRACED)
         name = METHODS[TRACED].title
-        seen = [(e, found.measured(TRACED, e)) for e in EPSILONS]
-        at = [e for e, cells in seen if cells]
-        spread = [quantiles([scale.of(cell)[-1] for cell in cells]) for _, cells in seen if cells]
-        low, middle, high = np.array(spread).reshape(-1, 3).T
+        spread = spreads(found, scale, (TRACED,))[0]
+        seen = np.isfinite(spread[:, 1])
+        at = [epsilon for epsilon, measured in zip(EPSILONS, seen, strict=True) if measured]
+        low, middle, high = spread[seen].T
         predicted = [bound.total if bound.applies else math.nan for bound in predictions]
         reference = found.measured(REFERENCE, EPSILONS[0])
-        level = quantiles([scale.of(cell)[-1] for cell in reference])[1] if reference else math.nan
+        level = quantiles([scale.last(cell) for cell in reference])[1] if reference else math.nan
         ends = [EPSILONS[0], EPSILONS[-1]]
         self._foot, self._top = ((10**v if scale.log else v) for v in span)
         bands = band(2, name, look.colour, at)
@@ -190,6 +215,7 @@ class Comparison:
     def __init__(self, found: Results, scale: Scale, plain: bool) -> None:
         self.found, self.scale = found, scale
         self.names = [name for name in found.methods if name not in found.skipped]
+        self._spreads = spreads(found, scale, self.names)
         trusts = [METHODS[name].trust for name in self.names]
         order = dict.fromkeys(trust for trust in (*_FIRST, *trusts) if trust in trusts)
         self._groups: list[tuple[float, list[str]]] = []
@@ -229,28 +255,18 @@ class Comparison:
         waiting = name in self.found.slow and not self.found.measured(name, epsilon)
         return f"<i>{label} · not live</i>" if waiting else label
 
-    def _spread(self, name: str, epsilon: float) -> Array:
-        cells = self.found.measured(name, epsilon)
-        if not cells:
-            return np.full(3, math.nan)
-        return quantiles([self.scale.of(cell)[-1] for cell in cells])
-
     def frame(self, epsilon: float) -> tuple[dict[int, Trace], list[str]]:
         """Dots and intervals at this epsilon, best first in each group; and the axis's words."""
-        spreads = {name: self._spread(name, epsilon) for name in self.names}
+        low, middle, high = self._spreads[:, EPSILONS.index(epsilon)].T
         sign = -1 if self.scale.metric == "energy" else 1
-
-        def worse(name: str) -> float:
-            middle = sign * float(spreads[name][1])
-            return middle if math.isfinite(middle) else math.inf
+        worse = dict(zip(self.names, np.where(np.isfinite(middle), sign * middle, math.inf), strict=True))
 
         rows: dict[str, float] = {}
         words: list[str] = []
         for heading, (top, members) in zip(self._headings, self._groups, strict=True):
-            ranked = sorted(members, key=worse)
+            ranked = sorted(members, key=worse.__getitem__)
             rows |= {name: top + i for i, name in enumerate(ranked)}
             words += [heading, *(self._label(name, epsilon) for name in ranked)]
-        low, middle, high = np.array([spreads[name] for name in self.names]).reshape(-1, 3).T
         arms = {"array": rounded(high - middle), "arrayminus": rounded(middle - low), "symmetric": False}
         look = {"thickness": 2, "width": 4, "color": style.faded(style.GUESS, 0.9)}
         found = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from threading import Lock
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from dppca_core.experiments.live import EPSILONS, TRACED, Results, quantiles
 from dppca_core.methods import METHODS
-from dppca_core.types import Bound
+from dppca_core.types import Bound, Budget
 from pages.shared import charts, choices, style, text
 from pages.shared.choices import Settings
 
@@ -100,10 +101,10 @@ def _words(
     }
     if not cells:
         return shown | {"sentence": "Measuring …", "tiles": [["…", ""]] * 4}
-    low, middle, high = quantiles([scale.of(cell)[-1] for cell in cells])
+    low, middle, high = quantiles([scale.last(cell) for cell in cells])
     support = float(np.median([cell.support for cell in cells]))
     reference = found.measured(charts.REFERENCE, epsilon)
-    free = [scale.of(cell)[-1] for cell in reference]
+    free = [scale.last(cell) for cell in reference]
     rows = "" if charts.whole(found) else f", on as many {_columns_are(found)},"
     without = f"; without privacy{rows} {text.error(quantiles(free)[1])}" if free else ""
     verb = "captures" if scale.metric == "energy" else "finds"
@@ -191,13 +192,19 @@ def printed_plainly(found: Results) -> str:
     return " ".join(said)
 
 
+@lru_cache(maxsize=8192)
+def _true_epsilon(name: str, budget: Budget, d: int, k: int, own: tuple[Any, ...]) -> float | None:
+    """What the calibration truly gives, remembered: patients and hospitals change nothing about it."""
+    return METHODS[name].true_epsilon(budget, d=d, k=k, **dict(own))
+
+
 def printed(found: Results, epsilon: float, names: Iterable[str]) -> str:
     """As-printed calibrations among these methods, labelled with the epsilon that they truly give."""
     scene = found.scene
     budget = scene.budget(epsilon)
     truly = {}
     for name in names:
-        true = METHODS[name].true_epsilon(budget, d=scene.d, k=scene.k, **scene.options(name))
+        true = _true_epsilon(name, budget, scene.d, scene.k, tuple(scene.options(name).items()))
         if true is not None and abs(true / epsilon - 1) > 0.01:
             truly.setdefault(text.short(true) if true >= 1e-3 else "below 0.001", []).append(
                 METHODS[name].title
