@@ -66,8 +66,8 @@ controls.slow_methods(found)
 st.markdown(f"**Try this:** {text.try_explorer(settings)}")
 with st.expander(exercises.TITLE):
     st.markdown(exercises.markdown(settings["view"] == "board"))
-exports.downloads(found.table, lambda: readout.payload(found, epsilon, settings), "dppca-explorer")
-report.button(
-    partial(explorer_report.build, found, epsilon, settings, report.link(settings)), "dppca-explorer"
-)
+beside = exports.downloads(found.table, lambda: readout.payload(found, epsilon, settings), "dppca-explorer")
+with beside:
+    build = partial(explorer_report.build, found, epsilon, settings, report.link(settings))
+    report.button(build, "dppca-explorer", width="stretch")
 origins.page(found, epsilon, settings)

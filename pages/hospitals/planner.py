@@ -58,10 +58,12 @@ plan_controls.assumptions(settings)
 st.markdown(f"**Try this:** {plan_words.try_this(settings)}")
 # Read now: a download is built outside of the visitor's session, which knows of no simulation.
 read_now, _ = plan_controls.simulated(settings)
-exports.downloads(
+beside = exports.downloads(
     lambda: plan_charts.table(drawn, settings, chosen),
     lambda: plan_charts.figure(drawn, settings, read_now),
     "dppca-plan",
 )
-report.button(partial(plan_report.build, settings, read_now, report.link(settings, "planner")), "dppca-plan")
+with beside:
+    build = partial(plan_report.build, settings, read_now, report.link(settings, "planner"))
+    report.button(build, "dppca-plan", width="stretch")
 plan_origins.page(settings)

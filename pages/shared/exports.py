@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 # Shares of the width, with room for the names of the third panel: in the browser our component places them.
 _PANELS = {"": (0.0, 0.26), "2": (0.29, 0.55), "3": (0.76, 1.0)}
@@ -65,9 +68,9 @@ def html(figure: dict[str, Any], title: str) -> str:
 
 def downloads(
     table: Callable[[], pd.DataFrame], figure: Callable[[], dict[str, Any]], name: str, title: str = ""
-) -> None:
-    """Two buttons; nothing is built before one is pressed."""
-    left, right, _ = st.columns([1, 1, 2])
+) -> DeltaGenerator:
+    """Two buttons; nothing is built before one is pressed. Returns the place beside them, for a third."""
+    left, right, place, _ = st.columns(4)
     left.download_button(
         "Download the data",
         lambda: table().to_csv(index=False),
@@ -84,3 +87,4 @@ def downloads(
         on_click="ignore",
         width="stretch",
     )
+    return place

@@ -15,7 +15,7 @@ from functools import lru_cache
 from html import escape
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
@@ -87,14 +87,18 @@ def made(seed: int | None) -> str:
     return f"{now.day} {now:%B %Y}. {seeded}. Python {platform.python_version()}, {versions}."
 
 
-def button(build: Callable[[], Report], name: str) -> None:
-    """Downloads the report as `name`-report.html; nothing is built before it is pressed."""
+def button(build: Callable[[], Report], name: str, width: Literal["content", "stretch"] = "content") -> None:
+    """Downloads the report as `name`-report.html; nothing is built before it is pressed.
+
+    It is built outside of the visitor's session: `build` asks for nothing of it, and holds no private row.
+    """
     st.download_button(
         "Download a report",
         lambda: html(build()),
         f"{name}-report.html",
         "text/html",
         on_click="ignore",
+        width=width,
         help="One file for the board: settings, charts, guarantee and limits. It opens and prints anywhere.",
     )
 
@@ -138,6 +142,7 @@ def _parts(report: Report) -> Iterable[str]:
         f'<header><h1>{escape(report.title)}</h1>\n<p class="sentence">{escape(report.sentence)}</p>\n'
         f'<p class="small">{escape(report.made)}</p></header>'
     )
+    yield _section("What patients are promised", f"<p>{escape(report.guarantee)}</p>")
     settings = "".join(
         f"<div><dt>{escape(label)}</dt><dd>{escape(value)}</dd></div>" for label, value in report.settings
     )
@@ -151,7 +156,6 @@ def _parts(report: Report) -> Iterable[str]:
         yield _section(table.title, _table(table.columns, table.rows) + notes)
     for title, paragraph in report.texts:
         yield _section(title, f"<blockquote>{escape(paragraph)}</blockquote>")
-    yield _section("What patients are promised", f"<p>{escape(report.guarantee)}</p>")
     yield _section("Limits", _list(report.limits))
     yield _section("Where this comes from", _list(report.sources))
     yield _section("The same screen again", _link(report.link))

@@ -115,7 +115,7 @@ def test_numbers_stand_in_a_table_for_each_panel(page):
 def built(monkeypatch):
     """The reports that the last run of a page offers, built as if their button was pressed."""
     offered = []
-    monkeypatch.setattr(report, "button", lambda build, name: offered.append(build))
+    monkeypatch.setattr(report, "button", lambda build, name, width="": offered.append(build))
     return lambda: offered[-1]()
 
 

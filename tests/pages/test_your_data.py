@@ -469,7 +469,7 @@ def _drawn(page):
 def built(monkeypatch):
     """The file of the report that the last run of the page offers, and the report."""
     offered = []
-    monkeypatch.setattr(report, "button", lambda build, name: offered.append(build))
+    monkeypatch.setattr(report, "button", lambda build, name, width="": offered.append(build))
     return lambda: offered[-1]()
 
 
