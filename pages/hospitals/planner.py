@@ -37,6 +37,8 @@ drawn, chosen = plans.drawn(settings), plans.focus(settings)
 
 def panels() -> None:
     """The answer, the chart and the table, with what has been simulated so far."""
+    if controls.moved():  # by a button in here
+        st.rerun()
     read, running = plan_controls.simulated(settings)
     said = plan_words.headline(settings, read)
     st.markdown(f"**{said}**")

@@ -74,6 +74,11 @@ def set_to(key: str, value: object) -> None:
     _remember(key)
 
 
+def moved() -> bool:
+    """Whether a fragment of the page has moved a setting, which only a run of the whole page takes up."""
+    return _MOVED in st.session_state
+
+
 def _preset(name: str, now: Settings) -> Settings:
     """All settings of a preset; detail, ghost and loadings stay as they are now."""
     return choices.defaults() | {key: now[key] for key in _SHOWN} | PRESETS[name]
