@@ -41,6 +41,7 @@ if leaves is not None:
     # Not a lambda of this page: it would hold what the page names, and with it the rows.
     build = partial(own_report.build, leaves, settings, own_report.link(settings))
     report.button(build, "dppca-your-data")
+    st.caption("In the report: what was released, what counts as public, the twin. Nothing only you may see.")
 if prepared is not None:
     st.header("5 · Only for you")
     owner.show(prepared, shown, settings)

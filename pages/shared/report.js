@@ -1,6 +1,6 @@
 // Draws a report's charts, on the screen as wide as there is room, on paper as wide as an A4 page.
 const PAPER = 680; // CSS pixels between the margins of an A4 page
-const ABREAST = 830; // what three panels side by side need: on paper they are drawn so, and shrunk
+const ABREAST = 880; // what three panels side by side need: on paper they are drawn so, and shrunk
 
 const figures = [...document.querySelectorAll("figure")].map((figure) => ({
   chart: figure.querySelector(".chart"),

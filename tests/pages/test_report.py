@@ -148,6 +148,7 @@ def test_the_explorers_report_is_the_screen(screen, built, view):
     assert any("each record outright" in limit for limit in made.limits)
     assert any("floating point" in limit for limit in made.limits)
     assert len(made.figures) == 2 and all(drawn.says for drawn in made.figures)
+    assert len(report.html(made._replace(figures=4 * list(made.figures))).encode()) < 6e6  # as a story has
     assert any("Ge, Wang, Wang & Liu" in source for source in made.sources)
     symbols = {sign for sign in "εδσŝλΣ√" if sign in said}
     assert symbols <= {"ε"} if view == "board" else {"ε", "δ", "σ", "λ"} <= symbols

@@ -165,7 +165,7 @@ def _tables(of: Public, plain: bool) -> list[Table]:
             "What counts as public",
             ("measurement", "range or categories", "if missing"),
             [(column.name, _range(column), _missing(column)) for column in of.schema.columns],
-            "Ranges and categories come from a code book or from physiology, not from the patients.",
+            "Taken as known before anybody looked at a patient: ranges read off the patients are not public.",
         )
     )
     if of.book is not None and of.book.entries:

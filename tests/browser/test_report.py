@@ -1,0 +1,44 @@
+"""A report leaves the planner in a real browser, and opens from disk with nothing but itself."""
+
+import pytest
+
+from tests.browser.conftest import serving
+
+pytestmark = pytest.mark.browser
+
+SMALL = "d=30&k=2&s=6&shat=12&n=20000"
+SIZES = "[...document.querySelectorAll('.main-svg')].map((drawn) => drawn.getBoundingClientRect().width)"
+
+
+def test_a_confirmed_plan_leaves_as_a_file_that_needs_nothing(browser, tmp_path):
+    """The planner's button is heard, its simulation is in the file; the file asks nobody for anything."""
+    file, asked, complaints = tmp_path / "report.html", [], []
+    with serving() as address:
+        page = browser.new_context(accept_downloads=True).new_page()
+        page.goto(f"{address}planner?{SMALL}")
+        page.get_by_role("button", name="by simulation").click()
+        page.get_by_role("button", name="Leave simulation out").wait_for()
+        page.get_by_text("Simulation agrees").first.wait_for()
+        with page.expect_download() as got:
+            page.get_by_role("button", name="Download a report").click()
+        got.value.save_as(file)
+        assert got.value.suggested_filename == "dppca-plan-report.html"
+        page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(file.as_uri())
+        page.locator(".js-plotly-plot .main-svg").first.wait_for()
+        assert "Simulation agrees" in page.locator(".sentence").inner_text()
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        spot = page.locator(".scatterlayer .points path").last
+        spot.scroll_into_view_if_needed()
+        box = spot.bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.locator(".hoverlayer .hovertext").first.wait_for()
+        assert page.pdf(prefer_css_page_size=True).startswith(b"%PDF") and max(page.evaluate(SIZES)) < 390
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert max(page.evaluate(SIZES)) == 680
+        assert asked == [file.as_uri()] and not complaints
+        refused = f"fetch('{address}healthz', {{mode: 'no-cors'}}).then(() => 'sent', () => 'refused')"
+        assert page.evaluate(refused) == "refused"
