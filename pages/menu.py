@@ -10,7 +10,17 @@ HERE = Path(__file__).parent
 SECTIONS = ("explore", "hospitals", "learn")
 TITLE = "What privacy costs in PCA"
 # In this order; other pages follow by name.
-FIRST = ("explorer", "convergence", "bounds", "methods", "providers", "differences", "your_data", "planner")
+FIRST = (
+    "explorer",
+    "convergence",
+    "bounds",
+    "methods",
+    "providers",
+    "differences",
+    "your_data",
+    "planner",
+    "story",
+)
 
 
 def place(page: Path) -> tuple[int, str]:

@@ -40,6 +40,7 @@ _ON_THE_PAGE = {  # what a page sets itself
 _WITHOUT_SLIDERS = {
     "papers": "This page runs the papers' own settings. The sliders are on the other pages.",
     "your_data": "The settings of this page are beside what they decide. The sliders are elsewhere.",
+    "story": "Two settings are on each step. All others are as on the other pages.",
 }
 _ENDS = "private ↔ accurate"
 
@@ -194,13 +195,35 @@ def render(page: str = "") -> None:
                     _widget(key, plain, _held(key, now, page), _why_fixed(key, now, table, page))
 
 
-def choose(key: str) -> None:
-    """One of a page's own controls, where the page is now."""
-    choice, plain = CHOICES[key], settings()["view"] == "board"
+def choose(key: str, plain: bool | None = None) -> None:
+    """A control where the page is now. plain: in a board's words, whatever the detail."""
+    now = settings()
+    choice, plain = CHOICES[key], now["view"] == "board" if plain is None else plain
     if isinstance(choice.default, bool):
         st.checkbox(choice.name(plain), key=drawn(key), on_change=_remember, args=(key,))
     else:
         _widget(key, plain, None, None)
+
+
+def step_through(key: str, before: str, after: str) -> None:
+    """The options of a control in a row, between two buttons that move by one, as the arrow keys do.
+
+    While a slider or a box has the focus, arrow keys are its own (tested in the browser).
+    """
+    options, now = CHOICES[key].options, settings()[key]
+    at = options.index(now)
+    back, on = options[max(at - 1, 0)], options[min(at + 1, len(options) - 1)]
+    st.button(before, on_click=set_to, args=(key, back), disabled=at == 0, shortcut="Left", key=f"{key} back")
+    st.segmented_control(
+        *(CHOICES[key].plain, options),
+        key=drawn(key),
+        label_visibility="collapsed",
+        required=True,
+        on_change=_remember,
+        args=(key,),
+    )
+    last = at == len(options) - 1
+    st.button(after, on_click=set_to, args=(key, on), disabled=last, shortcut="Right", key=f"{key} on")
 
 
 def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> None:
@@ -229,8 +252,8 @@ def settings() -> Settings:
     return dict(st.session_state[_SEEN])
 
 
-def notices() -> None:
-    """One sentence for each setting that had to give way, and the note on delta."""
+def notices(plain: bool = False) -> None:
+    """One sentence for each setting that had to give way, and, unless in plain words, the note on delta."""
     said = st.session_state[_SAID]
     if said:
         st.info("  \n".join(said))
@@ -238,7 +261,7 @@ def notices() -> None:
     table = TABLES.get(now["data"])
     n = table.n if table else now["n"]
     large = text.large_delta(now["delta"], n, now["view"] == "board")
-    if large:
+    if large and not plain:
         st.caption(large)
 
 

@@ -14,6 +14,14 @@ function plotly() {
 }
 
 const STEP = 700; // milliseconds between frames that play
+// A figure for a room takes shares of the window: `fits` has that of its height, and of its width for the type.
+function fitted(layout) {
+  const fits = layout.meta?.fits;
+  if (!fits) return layout;
+  const size = Math.min(Math.max(fits.type * innerWidth, 13), 44);
+  return { ...layout, height: Math.max(fits.height * innerHeight, 340), font: { size } };
+}
+
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 const unset = (text) => text === undefined || text === null || text === "";
 
@@ -33,6 +41,9 @@ class View {
       if (this.data && Math.abs(this.chart.clientWidth - this.width) > 4) this.soon();
     });
     this.resizer.observe(this.chart);
+    window.addEventListener("resize", () => {
+      if (this.data?.layout.meta?.fits && this.root.isConnected) this.soon();
+    });
     this.keep = root.querySelector(".scrub .keep");
     this.keep.addEventListener("click", () => this.use?.(this.index));
     this.player = root.querySelector(".scrub .play");
@@ -152,7 +163,7 @@ class View {
     const began = this.index;
     this.stamped = this.stamp();
     this.width = this.chart.clientWidth;
-    const layout = themed(place(data.layout, this.width), root);
+    const layout = themed(fitted(place(data.layout, this.width)), root);
     const frame = data.frames[began];
     if (frame?.methods) layout.yaxis3.ticktext = frame.methods;
     for (const name of this.moved ? free(layout) : []) {

@@ -21,6 +21,7 @@ from dppca_core.methods import METHODS
 from dppca_core.private_release import OFFERED
 from pages.shared.choice import Choice, Sizes
 from pages.shared.plan_choices import of_planner
+from pages.shared.story_choices import of_story
 from pages.shared.text import JOIN_TITLES, JOIN_WAYS
 
 SIN_BOUNDS = tuple(name for name, rule in BOUNDS.items() if rule.measure == "sin")
@@ -255,5 +256,12 @@ def _of_privacy() -> list[Choice]:
 def of_pages(shared: Mapping[str, Choice]) -> dict[str, Choice]:
     """All of them by key; some are named after the shared controls."""
     own = [*_of_bounds(), *_of_papers(), *_of_comparison(shared), *_of_rounds(shared)]
-    own += [*_of_hospitals(), *_of_differences(), *_of_own_table(shared), *_of_privacy(), *of_planner()]
+    own += [
+        *_of_hospitals(),
+        *_of_differences(),
+        *_of_own_table(shared),
+        *_of_privacy(),
+        *of_planner(),
+        *of_story(),
+    ]
     return {choice.key: choice for choice in own}

@@ -55,7 +55,7 @@ function themed(layout, root) {
   const out = {
     ...layout, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", uirevision: "keep",
     modebar: { bgcolor: "rgba(0,0,0,0)", color: "rgba(128,140,150,0.8)", activecolor: style.color },
-    font: { color: style.color, family: style.fontFamily, size: 12 },
+    font: { color: style.color, family: style.fontFamily, size: layout.font?.size ?? 12 },
   };
   for (const key of Object.keys(layout)) {
     if (/^[xy]axis/.test(key)) {

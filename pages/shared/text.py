@@ -145,11 +145,11 @@ def patients(number: float) -> str:
 
 def size(count_of_bytes: float) -> str:
     """Bytes in the unit a person would use."""
-    for unit in ("B", "kB", "MB"):
+    for unit in ("B", "kB", "MB", "GB"):
         if count_of_bytes < 1000:
             return f"{count_of_bytes:.3g} {unit}"
         count_of_bytes /= 1000
-    return f"{count_of_bytes:.3g} GB"
+    return f"{count_of_bytes:.3g} TB"
 
 
 def duration(seconds: float) -> str:

@@ -1,0 +1,268 @@
+"""Settings -> what each step of the story shows: recipes of the core, and what they measure. No Streamlit.
+
+The story holds what a board need not decide: exact accounting, a random start, rows divided by a public
+bound, and sin Theta as the error. A run is kept by its recipe; the same run counts in every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dppca_core import metrics
+from dppca_core.datasets import TABLES
+from dppca_core.experiments import alliances, differencing
+from dppca_core.experiments.alliances import ALL, Alliance
+from dppca_core.experiments.live import EPSILONS, quantiles
+from dppca_core.experiments.neighbours import Picture, picture
+from dppca_core.experiments.ways import NUMBER, WAYS, Traffic
+from dppca_core.spiked import SpikedModel
+from dppca_core.types import Array, Budget
+from pages.shared import scenes
+from pages.shared.story_choices import WAYS as OFFERED
+
+OPEN = "sparse_pca"  # all rows together, without privacy
+ALONE = "analyze_gauss_sparse"  # one hospital by itself, protected: it is its own trusted place
+_WORK = 1e8  # operations of the eigenproblems of one place of a chart: a few tenths of a second
+_WIDE = 400  # measurements beyond which a chart over settings has fewer places
+TOO_MUCH = 1 / 3  # of a random guess: beyond it a pattern is of little use (as the bounds page has it)
+NEARLY_FREE = 1.25  # times the error without noise
+HELD = {"accounting": "exact", "start": "random", "scaling": "public", "metric": "sin"}
+
+
+class Spread(NamedTuple):
+    """10, 50 and 90 % of the error over runs."""
+
+    low: float
+    middle: float
+    high: float
+
+
+def recipe(settings: Mapping[str, Any]) -> Alliance:
+    """The hospitals of these settings."""
+    scene, epsilon = scenes.of({**settings, **HELD})
+    return Alliance(
+        population=scene.population,
+        sizes=scene.sizes,
+        k=scene.k,
+        s_hat=scene.s_hat,
+        rank=scene.k,
+        budget=scene.budget(epsilon),
+        iterations=scene.iterations,
+        burn_in=scene.burn_in,
+        scaling=scene.scaling,
+        repeats=scene.repeats,
+        seed=scene.seed,
+    )
+
+
+def basis(of: Alliance) -> Array:
+    """The true patterns, (d, k): the population's, or those of the whole table."""
+    if isinstance(of.population, SpikedModel):
+        return of.population.basis
+    return alliances.truth(of.population, of.n, of.k, of.scaling).basis
+
+
+def released(of: Alliance, way: str, repeat: int = 0) -> Array:
+    """What one run gives, (d, k)."""
+    return of.estimate(WAYS[way], ALL, repeat).basis
+
+
+@lru_cache(maxsize=100_000)
+def error(of: Alliance, way: str, repeat: int) -> float:
+    """sin Theta of one run."""
+    return metrics.sin_theta(released(of, way, repeat), basis(of))
+
+
+def runs(of: Alliance) -> int:
+    """How many runs a place of a chart is the median of: all, fewer where one takes long."""
+    return max(1, min(of.repeats, int(_WORK / of.d**3)))
+
+
+def spread(of: Alliance, way: str) -> Spread:
+    """The error over runs."""
+    return Spread(*(float(value) for value in quantiles([error(of, way, r) for r in range(runs(of))])))
+
+
+def alone(of: Alliance) -> Alliance:
+    """The largest hospital by itself, with the whole budget."""
+    return replace(of, sizes=(max(of.sizes),))
+
+
+def guess(of: Alliance) -> float:
+    """What knowing nothing gives."""
+    return metrics.random_guess(of.d, of.k)
+
+
+class Sharing(NamedTuple):
+    """Step 1: all together and the largest hospital alone, both without privacy."""
+
+    of: Alliance
+    alone: Spread
+    together: Spread
+
+
+def sharing(settings: Mapping[str, Any]) -> Sharing:
+    """Measure it."""
+    of = recipe(settings)
+    return Sharing(of, spread(alone(of), OPEN), spread(of, OPEN))
+
+
+class Given(NamedTuple):
+    """Step 2: a patient's record, what two exact totals give away of it, and to how many digits."""
+
+    of: Alliance
+    patient: Array
+    rebuilt: Array
+    digits: int
+    rows: Array  # those drawn, by the size of the patient's values
+
+
+def given_away(settings: Mapping[str, Any], shown: int = 10) -> Given:
+    """Rebuild it."""
+    of = recipe(settings)
+    found = differencing.pair(
+        of.population, max(of.sizes), settings["story.patient"] - 1, of.scaling, of.seed
+    )
+    back = found.bound * differencing.rebuilt(found.with_, found.without)
+    patient = differencing.turned(found.patient)
+    rows = np.argsort(-np.abs(patient), kind="stable")[: min(shown, of.d)]
+    return Given(of, patient, back, differencing.digits(patient, back), rows)
+
+
+class Weights(NamedTuple):
+    """Steps 3 and 8: how much each measurement counts in the true patterns and in those found, (d,).
+
+    A measurement's weight is the length of its row: from 0 to 1, whichever way the patterns are turned.
+    """
+
+    of: Alliance
+    true: Array
+    found: Array
+    rows: Array  # those drawn, heaviest first
+    error: Spread
+
+    @property
+    def agree(self) -> int:
+        """How many of the heaviest found, as many as are drawn, are among as many truly heaviest."""
+        count = len(self.rows)
+        heaviest = [set(np.argsort(-weight, kind="stable")[:count]) for weight in (self.true, self.found)]
+        return len(heaviest[0] & heaviest[1])
+
+
+def weights(settings: Mapping[str, Any], way: str, shown: int = 10) -> Weights:
+    """One run's, beside the truth."""
+    of = recipe(settings)
+    true, found = (np.linalg.norm(matrix, axis=1) for matrix in (basis(of), released(of, way)))
+    rows = np.argsort(-(true if way == OPEN else found), kind="stable")[: min(shown, of.d)]
+    return Weights(of, true, found, rows, spread(of, way))
+
+
+class Hidden(NamedTuple):
+    """Step 4: twenty releases with and without a patient, what was read, and how often a guess was right."""
+
+    budget: Budget
+    picture: Picture
+    limit: float
+    right: int
+    tries: int
+
+
+def hidden(settings: Mapping[str, Any]) -> Hidden:
+    """Release and attack."""
+    budget = recipe(settings).budget
+    drawn = picture(budget, seed=settings["seed"] + settings["story.draw"] - 1)  # first the privacy page's
+    limit = drawn.mu / 2  # of two bells of one width, half-way errs least
+    right = sum(one.read > limit for one in drawn.here) + sum(one.read <= limit for one in drawn.there)
+    return Hidden(budget, drawn, limit, right, len(drawn.here) + len(drawn.there))
+
+
+class Curve(NamedTuple):
+    """Steps 5 and 6: the error along a setting, with and without privacy, and at the setting itself."""
+
+    of: Alliance
+    way: str
+    at: tuple[float, ...]
+    private: tuple[Spread, ...]
+    free: tuple[Spread, ...]
+    here: int  # where the setting itself stands in `at`
+
+    @property
+    def now(self) -> float:
+        """The error at the setting."""
+        return self.private[self.here].middle
+
+    @property
+    def without(self) -> float:
+        """The same without noise."""
+        return self.free[self.here].middle
+
+
+def against_privacy(settings: Mapping[str, Any]) -> Curve:
+    """Over epsilon."""
+    of, way = recipe(settings), settings["story.way"]
+    each = 5 if of.d > _WIDE else 2
+    at = tuple(sorted({*EPSILONS[::each], EPSILONS[-1], of.budget.epsilon}))
+    private = tuple(spread(replace(of, budget=replace(of.budget, epsilon=e)), way) for e in at)
+    return Curve(of, way, at, private, (spread(of, OPEN),) * len(at), at.index(of.budget.epsilon))
+
+
+def against_patients(settings: Mapping[str, Any]) -> Curve:
+    """Over the number of patients, of as many hospitals; a table's up to all of them."""
+    of, way = recipe(settings), settings["story.way"]
+    each = (1,) if of.d > _WIDE else (1, 3)
+    steps = {float(m * 10**p) for p in range(2, 9) for m in each}
+    if settings["data"] in TABLES:
+        steps = {float(round(share * of.n)) for share in (0.1, 0.2, 0.4, 0.6, 0.8)}
+    least, most = max(len(of.sizes), of.k), of.n if settings["data"] in TABLES else 1e8
+    at = tuple(sorted({*(n for n in steps if least <= n <= max(most, of.n)), float(of.n)}))
+    of_n = [
+        recipe({**settings, "n": int(n)}) if settings["data"] not in TABLES else _part(of, int(n)) for n in at
+    ]
+    private = tuple(spread(one, way) for one in of_n)
+    return Curve(of, way, at, private, tuple(spread(one, OPEN) for one in of_n), at.index(of.n))
+
+
+def _part(of: Alliance, n: int) -> Alliance:
+    """So many of a table's patients, in the same hospitals."""
+    ends = [round(n * share) for share in np.cumsum(of.sizes) / of.n]
+    sizes = tuple(max(1, end - begin) for begin, end in zip([0, *ends], ends, strict=False))
+    return replace(of, sizes=sizes)
+
+
+class Joined(NamedTuple):
+    """Step 7: the error by whom hospitals trust, and what one hospital sends and keeps."""
+
+    of: Alliance
+    errors: dict[str, Spread]  # by way; "alone" is the largest hospital by itself, protected
+    free: Spread
+    sent: dict[str, Traffic]
+    kept: int  # bytes of the largest hospital's own table
+
+
+def joined(settings: Mapping[str, Any]) -> Joined:
+    """Measure every way on offer."""
+    of = recipe(settings)
+    errors = {way: spread(of, way) for way in OFFERED} | {"alone": spread(alone(of), ALONE)}
+    sent = {way: of.traffic(WAYS[way]) for way in OFFERED}
+    return Joined(of, errors, spread(of, OPEN), sent, NUMBER * max(of.sizes) * of.d)
+
+
+class Offer(NamedTuple):
+    """Step 8: what would be released, and what it would cost."""
+
+    weights: Weights
+    way: str
+    free: Spread
+    sent: Traffic
+
+
+def offer(settings: Mapping[str, Any]) -> Offer:
+    """One release by the way chosen."""
+    way = settings["story.way"]
+    found = weights(settings, way)
+    return Offer(found, way, spread(found.of, OPEN), found.of.traffic(WAYS[way]))

@@ -1,0 +1,47 @@
+"""Where the story's numbers come from: one expander at its foot."""
+
+import platform
+from importlib.metadata import version
+
+import streamlit as st
+
+from dppca_core.experiments.ways import WAYS
+from dppca_core.methods import METHODS
+from pages.shared.choices import Settings
+from pages.shared.story_choices import WAYS as OFFERED
+from pages.shared.story_data import ALONE, OPEN
+from pages.shared.story_words import WAY_TITLES
+
+SOURCES = (
+    *(
+        f"{WAY_TITLES[way]}: {METHODS[WAYS[way].method].title}, {METHODS[WAYS[way].method].reference}."
+        for way in OFFERED
+    ),
+    f"Without noise: {METHODS[OPEN].title}, {METHODS[OPEN].reference}.",
+    f"One hospital alone, protected: {METHODS[WAYS[ALONE].method].title}.",
+    "Error: the sine of the angles between the space found and the true one, as on the other "
+    "pages; medians over "
+    "runs, bars and bands hold 8 of 10 of them. Of little use: above a third of a random guess.",
+    "Two totals: their difference is the outer product of one patient's row, whose leading "
+    "eigenvector is that row, "
+    "up to the sign of all its values at once.",
+    "Odds: Kairouz, Oh & Viswanath (IEEE Trans. Inf. Theory 2017); Dong, Roth & Su (JRSS-B "
+    "2022). Noise: Balle & "
+    "Wang (ICML 2018).",
+    "Bytes: numbers of 64 bits, without what a network or the keys of a sealed sum add.",
+)
+
+
+def page(settings: Settings) -> None:
+    """Sources, seed and limits."""
+    drawer = st.expander("Where this comes from", key="origins", on_change="rerun")
+    if not drawer.open:
+        return
+    with drawer:
+        st.markdown("\n".join(f"- {one}" for one in SOURCES))
+        versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "streamlit"))
+        st.caption(
+            f"Seed {settings['seed']}; Python {platform.python_version()}, {versions}. A "
+            "simulation whose noise "
+            "is seeded and drawn in floating point: a study tool, not a hardened release."
+        )

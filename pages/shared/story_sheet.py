@@ -1,0 +1,141 @@
+"""What the board takes home: one printed page, and the fuller report. Only `buttons` is Streamlit's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from pages.shared import report, story_charts, story_data, story_origins, story_slides, story_words, style
+from pages.shared.choices import Settings
+from pages.shared.report import Drawn, Report
+from pages.shared.story_choices import STEPS
+from pages.shared.story_data import Offer, Weights
+
+PAGE = "story"
+TITLE = "What we would release, and at what cost"
+_CSS = """
+@page { size: A4; margin: 15mm 16mm; }
+* { box-sizing: border-box; }
+body { font: 10.5pt/1.38 system-ui, sans-serif; color: #1b2733; background: #fff;
+  margin: 0 auto; max-width: 178mm; }
+h1 { font-size: 19pt; margin: 0 0 2mm; line-height: 1.15; }
+h2 { font-size: 11.5pt; margin: 4mm 0 1mm; color: #125d91; }
+p { margin: 0 0 1.5mm; }
+.finding { font-size: 12.5pt; font-weight: 650; }
+.two { display: grid; grid-template-columns: 1fr 1fr; gap: 0 9mm; }
+dl { margin: 0; display: grid; grid-template-columns: auto 1fr; gap: 0.4mm 4mm; }
+dt { color: #4a5866; }
+dd { margin: 0; font-weight: 600; }
+ul { margin: 0; padding-left: 4.5mm; }
+svg { width: 100%; height: auto; display: block; }
+.small { font-size: 8pt; color: #4a5866; overflow-wrap: anywhere; }
+@media screen { body { padding: 8mm; max-width: 194mm; } }
+"""
+_LABELS, _WIDTH, _ROW, _BAR = 230, 680, 21, 12
+
+
+def _picture(found: Weights, colour: str) -> str:
+    """Released weights as bars, true ones as marks across them, as one SVG without scripts."""
+    scale, top = _WIDTH - _LABELS - 50, 4
+    parts = []
+    labels = story_charts.names(found.of, found.rows)
+    for i, (name, row) in enumerate(zip(labels, found.rows, strict=True)):
+        y, weight, true = top + _ROW * i, float(found.found[row]), float(found.true[row])
+        at = _LABELS + scale * true
+        parts.append(
+            f'<text x="{_LABELS - 8}" y="{y + 11}" text-anchor="end">{escape(name)}</text>'
+            f'<rect x="{_LABELS}" y="{y}" width="{scale * weight:.1f}" height="{_BAR}" fill="{colour}"/>'
+            f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{y - 3}" y2="{y + 15}" stroke="#000" stroke-width="2.5"/>'
+            f'<text x="{_LABELS + scale * max(weight, true) + 8:.1f}" y="{y + 11}">{weight:.2f}</text>'
+        )
+    height = top + _ROW * len(labels) + 2
+    return (
+        f'<svg viewBox="0 0 {_WIDTH} {height}" font-size="12" font-family="system-ui, sans-serif" role="img" '
+        f'aria-label="Weights released, and the true ones">{"".join(parts)}</svg>'
+    )
+
+
+def html(found: Offer, settings: Settings, link: str, made: str) -> str:
+    """The page: self-contained, without scripts, one sheet of A4 when printed."""
+    said, of = story_words.offer(found), found.weights.of
+    dl = "".join(
+        f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in story_words.listed(settings, of)
+    )
+    terms = "".join(
+        f"<li><b>{escape(term)}:</b> {escape(words)}</li>" for term, words in story_words.GLOSSARY
+    )
+    limits = "".join(f"<li>{escape(one)}</li>" for one in _limits(settings))
+    sees = story_words.server_sees(found.way)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(TITLE)}</title>
+<style>{_CSS}</style>
+</head>
+<body>
+<h1>{escape(TITLE)}</h1>
+<p class="finding">{escape(said.finding)}</p>
+{"".join(f"<p>{escape(one)}</p>" for one in said.more)}
+<h2>The release: weights of the measurements that count most</h2>
+{_picture(found.weights, style.look(found.way).colour)}
+<p class="small">Bars: what would be released, in one simulated run. Black marks: the truth, which only this
+demonstration knows. Weight: 0 is none, 1 is full.</p>
+<div class="two">
+<div><h2>Settings</h2><dl>{dl}</dl></div>
+<div><h2>What patients are promised</h2>
+<p>{escape(story_words.promise(of))} {escape(story_words.failure(of))}</p>
+<p>The server sees {escape(sees)}. No patient's row leaves a hospital.</p>
+<h2>Limits</h2><ul>{limits}</ul></div>
+</div>
+<h2>In plain words</h2>
+<ul class="two">{terms}</ul>
+<p class="small" style="margin-top: 3mm">{escape(made)} {escape(link)}</p>
+</body>
+</html>
+"""
+
+
+def _limits(settings: Settings) -> Sequence[str]:
+    return (
+        f"Errors are measured on {story_words.described(settings)}. Real patients may differ.",
+        "The promise covers this one release. Promises of several releases add up.",
+        "Privacy is for each patient, not for a hospital or a family.",
+        "A study tool: its noise is repeatable, so it must not release real data.",
+    )
+
+
+def full(settings: Settings, link: str) -> Report:
+    """The report: all eight steps."""
+    slides = [story_slides.slide({**settings, "story.step": step}) for step in range(1, STEPS + 1)]
+    of = story_data.recipe(settings)
+    return Report(
+        title="Sharing a pattern, not a patient",
+        sentence=slides[-1].says,
+        settings=story_words.listed(settings, of),
+        figures=[Drawn(one.figure, one.said.title, one.says) for one in slides],
+        guarantee=f"{story_words.promise(of)} {story_words.failure(of)}",
+        limits=_limits(settings),
+        sources=story_origins.SOURCES,
+        link=link,
+        made=report.made(settings["seed"]),
+    )
+
+
+def buttons(settings: Settings) -> None:
+    """The page to print, and the report; neither is built before it is pressed."""
+    link = report.link(settings, PAGE)  # known while the page runs, not when a button is pressed
+    with st.container(horizontal=True):
+        st.download_button(
+            "One-page summary",
+            lambda: html(story_data.offer(settings), settings, link, report.made(settings["seed"])),
+            "summary.html",
+            "text/html",
+            on_click="ignore",
+            help="Opens in a browser and prints on one page.",
+        )
+        report.button(lambda: full(settings, link), "dppca-story")

@@ -1,0 +1,372 @@
+"""What the story says at each step, from its numbers, as a newspaper would. Plain functions, no Streamlit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from dppca_core import tradeoff
+from dppca_core.datasets import TABLES
+from dppca_core.experiments.alliances import Alliance
+from pages.shared import text
+from pages.shared.story_data import (
+    NEARLY_FREE,
+    TOO_MUCH,
+    Curve,
+    Given,
+    Hidden,
+    Joined,
+    Offer,
+    Sharing,
+    Weights,
+    guess,
+)
+
+OPENING = "A ten-minute talk: how to share a pattern, not a patient."
+TITLES = (
+    "Why work together at all?",
+    "Why not just share the totals?",
+    "What is it that we want to share?",
+    "How does noise protect a patient?",
+    "What does noise cost?",
+    "Do more patients buy it back?",
+    "Who sees what?",
+    "What would we release, and at what cost?",
+)
+WAY_TITLES = {
+    "dps_pca": "Each hospital adds its own noise",
+    "dps_pca secure": "A sealed sum",
+    "analyze_gauss_sparse": "One trusted place",
+}
+_SEES = {
+    "dps_pca": "noisy numbers from each",
+    "dps_pca secure": "one noisy sum",
+    "analyze_gauss_sparse": "all exact totals",
+}
+
+
+def server_sees(way: str) -> str:
+    """What reaches the server."""
+    return _SEES[way]
+
+
+PATTERN = ("Pattern", "measurements that rise and fall together in many patients.")
+ERROR = ("Error", "how far what we find is from the truth. 0 is exact.")
+TOTAL = ("Total", "one sum over all patients, for each pair of measurements.")
+WEIGHT = ("Weight", "how much a measurement counts. 0 is not at all, 1 is in full.")
+NOISE = ("Noise", "random numbers, added on purpose before anything leaves.")
+SPY = ("Spy", "someone who knows all other patients and asks about this one.")
+SETTING = ("Privacy setting", "how much one patient may change what leaves. Less is more private.")
+SERVER = ("Server", "the computer that adds up what hospitals send.")
+SEALED = ("Sealed sum", "hospitals hide their numbers from all. Only the sum can be read.")
+GLOSSARY = (PATTERN, ERROR, TOTAL, WEIGHT, NOISE, SPY, SETTING, SERVER, SEALED)
+
+
+class Said(NamedTuple):
+    """A step's words: its title, what was found, what follows, terms in plain words, what to try."""
+
+    title: str
+    finding: str
+    more: tuple[str, ...]
+    glosses: tuple[tuple[str, str], ...]
+    try_this: str
+
+    @property
+    def sentences(self) -> str:
+        """All that it says."""
+        return " ".join((self.finding, *self.more))
+
+
+def error(value: float) -> str:
+    """An error as a reader says it."""
+    return "below 0.001" if 1e-7 < value < 1e-3 else text.error(value)
+
+
+def times(ratio: float) -> str:
+    """2.3 times; 46 times."""
+    return f"{ratio:.1f} times" if ratio < 10 else f"{text.patients(ratio)} times"
+
+
+def _patterns(of: Alliance) -> str:
+    return "the pattern" if of.k == 1 else f"the {of.k} patterns"
+
+
+def useless(value: float, of: Alliance) -> bool:
+    """Whether an error leaves a pattern of little use."""
+    return value > TOO_MUCH * guess(of)
+
+
+def _blind(of: Alliance) -> str:
+    return f"A blind guess has {text.short(guess(of))}."
+
+
+def sharing(found: Sharing) -> Said:
+    """Step 1."""
+    of, alone, together = found.of, found.alone.middle, found.together.middle
+    count = len(of.sizes)
+    if count == 1:
+        finding = f"There is one hospital here, and it finds {_patterns(of)} with error {error(together)}."
+        follows = "Nobody is there to join."
+    elif useless(together, of):
+        finding = f"Not even all {count} hospitals together see {_patterns(of)}: error {error(together)}."
+        follows = "There are too few patients, with or without privacy."
+    elif useless(alone, of):
+        finding = f"The largest hospital cannot see it alone: error {error(alone)}."
+        follows = f"All {count} together can: error {error(together)}."
+    else:
+        finding = (
+            f"Alone, the largest hospital has error {error(alone)}. All {count} together: {error(together)}."
+        )
+        follows = "Each sees it by itself, but together they see it more clearly."
+        if alone < NEARLY_FREE * together:
+            follows = "Working together hardly helps here."
+    if isinstance(of.population, str):
+        more = (follows, "The whole table counts as the truth here.", _blind(of))
+    else:
+        more = (follows, _blind(of))
+    moves = "*Hospitals* up" if isinstance(of.population, str) else "*Patients in total* to the left"
+    return Said(TITLES[0], finding, more, (PATTERN, ERROR), f"move {moves}. When does one hospital go blind?")
+
+
+def given(found: Given) -> Said:
+    """Step 2."""
+    of = found.of
+    size = max(of.sizes)
+    if found.digits >= 3:
+        finding = (
+            f"From two exact totals, a spy works out all {of.d} values of one patient, right to "
+            f"{min(found.digits, 12)} digits."
+        )
+    else:
+        finding = (
+            f"From two exact totals, a spy works out the values of one patient to {found.digits} digits."
+        )
+    more = (
+        "One total has the patient, the other does not. All the others cancel out.",
+        f"So a crowd of {size:,} hides nobody." if size > 1 else "Here there is not even a crowd.",
+    )
+    moves = "*Hospitals*" if isinstance(of.population, str) else "*Patients in total*"
+    return Said(TITLES[1], finding, more, (TOTAL, SPY), f"pick another patient, then move {moves}.")
+
+
+def pattern(found: Weights) -> Said:
+    """Step 3."""
+    of, count = found.of, len(found.rows)
+    finding = "A pattern is a list of weights. It names measurements, not patients."
+    share = "all" if found.agree == count else f"{found.agree}"
+    seen = f"Of the {count} that truly weigh most, we find {share}, with no noise yet."
+    if count == 1:
+        seen = f"We find the one that truly weighs most: {'yes' if found.agree else 'no'}."
+    more = (seen, f"The error is {error(found.error.middle)}. {_blind(of)}")
+    moves = (
+        "*Measurements kept* down" if isinstance(of.population, str) else "*Patients in total* to the left"
+    )
+    return Said(TITLES[2], finding, more, (PATTERN, WEIGHT), f"move {moves}. Which bars go wrong first?")
+
+
+def hidden(found: Hidden) -> Said:
+    """Step 4."""
+    budget = found.budget
+    most = 100 * tradeoff.best_guess(budget.epsilon, budget.delta)
+    truly = 100 * tradeoff.gaussian_guess(found.picture.mu)
+    finding = (
+        f"A spy reads {found.tries} noisy releases, half of them with the patient. The best guess is right "
+        f"{found.right} times."
+    )
+    half = found.tries // 2
+    more = [
+        f"A coin is right about {half} times. On average, this spy is right {_hundred(truly)} times in 100."
+    ]
+    more.append(f"We promise that no spy is right more than {_hundred(most)} times in 100.")
+    if most >= 95:
+        more.append("That is next to no promise.")
+    glosses = (NOISE, SPY, (SETTING[0], SETTING[1]))
+    return Said(TITLES[3], finding, tuple(more), glosses, "draw again, then move *Privacy* to the right.")
+
+
+def _hundred(percent: float) -> str:
+    if percent >= 99.5:
+        return "almost 100"
+    return f"{percent:.0f}" if percent >= 50.5 else f"{percent:.3g}"
+
+
+def _judged(now: float, without: float, of: Alliance) -> tuple[str, str]:
+    """What noise does to the error: what was found, and what follows from it."""
+    if useless(without, of):
+        return (
+            f"The error is {error(now)}, and even without noise it is {error(without)}.",
+            "There are too few patients for this, with or without privacy.",
+        )
+    if useless(now, of):
+        return (
+            f"Here privacy costs too much: the error is {error(now)}.",
+            f"A blind guess has {text.short(guess(of))}, so this is of little use.",
+        )
+    if now < NEARLY_FREE * without:
+        return (
+            f"Here privacy is almost free: error {error(now)}, and {error(without)} without noise.",
+            "What is left comes from too few patients, not from noise.",
+        )
+    more = f"Noise makes it {times(now / without)} as large." if without > 1e-6 else "Noise makes all of it."
+    share = f"It is {text.percent(now / guess(of))} of a blind guess."
+    return f"The error is {error(now)}. Without noise it is {error(without)}.", f"{more} {share}"
+
+
+def cost(found: Curve) -> Said:
+    """Step 5."""
+    finding, follows = _judged(found.now, found.without, found.of)
+    clear = [at for at, one in zip(found.at, found.private, strict=True) if not useless(one.middle, found.of)]
+    if not clear:
+        turns = "No setting up to 10 gives a useful answer."
+    elif clear[0] == found.at[0]:
+        turns = "Every setting drawn here gives a useful answer."
+    else:
+        turns = f"Below a setting of about {text.number(clear[0])}, noise drowns the pattern."
+    moves = "*Directions to find*" if isinstance(found.of.population, str) else "*Measurements per patient*"
+    hint = f"move *Privacy* to the left until the ring meets the long dashes, then move {moves}."
+    return Said(TITLES[4], finding, (follows, turns), (ERROR, NOISE, SETTING), hint)
+
+
+def bought(found: Curve) -> Said:
+    """Step 6."""
+    of, at, here = found.of, found.at, found.here
+    fixed = isinstance(of.population, str)
+    finding, follows = _judged(found.now, found.without, of)
+    far = next((i for i, n in enumerate(at) if n >= 10 * at[here]), None)
+    if far is not None:
+        follows = (
+            f"With {text.patients(at[far])} patients the error would be {error(found.private[far].middle)}."
+        )
+        if useless(found.private[far].middle, of):
+            follows += " That is still of little use."
+    elif fixed and here > 0:
+        less = found.private[0].middle
+        follows = f"With only {at[0]:,.0f} of these patients the error is {error(less)}."
+    free = next(
+        (
+            n
+            for n, one, bare in zip(at, found.private, found.free, strict=True)
+            if one.middle < NEARLY_FREE * bare.middle and not useless(bare.middle, of)
+        ),
+        None,
+    )
+    if free is None:
+        enough = f"Even {text.patients(at[-1])} patients do not make privacy free."
+    elif free <= at[here]:
+        enough = "More patients cost nothing in privacy."
+    else:
+        enough = f"From about {text.patients(free)} patients on, privacy is almost free."
+    moves = "*Hospitals*" if fixed else "*Patients in total*"
+    hint = f"move *Privacy* to the left, then move {moves} until the ring is low again."
+    return Said(TITLES[5], finding, (follows, enough), (ERROR, NOISE), hint)
+
+
+def together(found: Joined, way: str) -> Said:
+    """Step 7."""
+    of, mine = found.of, found.errors[way].middle
+    traffic = found.sent[way]
+    sends = text.size(traffic.up * traffic.rounds)
+    sees = {
+        "dps_pca": f"The server sees noisy numbers. Each hospital sends {sends}.",
+        "dps_pca secure": f"The server sees only a noisy sum. Each hospital sends {sends}.",
+        "analyze_gauss_sparse": f"One place sees each hospital's exact totals. Each sends {sends}.",
+    }[way]
+    keeps = f"The patients' rows, {text.size(found.kept)} in the largest hospital, stay at home."
+    rivals = {name: found.errors[name].middle for name in WAY_TITLES}
+    best = min(rivals, key=lambda name: rivals[name])
+    if useless(min(rivals.values()), of):
+        price = "At this privacy setting, no way gives a useful answer."
+    elif best == way or rivals[best] > mine / NEARLY_FREE:
+        price = f"The error is {error(mine)}. No way here is clearly better."
+    else:
+        rival = f"“{WAY_TITLES[best]}” has {error(rivals[best])}, but asks for {_TRUST[best]}."
+        price = f"The error is {error(mine)}. {rival}"
+    if not useless(min(rivals.values()), of) and len(of.sizes) > 1 and found.errors["alone"].middle < mine:
+        price += " Here, one hospital alone would do better."
+    return Said(
+        TITLES[6],
+        sees,
+        (keeps, price),
+        (SERVER, SEALED),
+        "move *Hospitals* up. Whose bar grows, and whose does not?",
+    )
+
+
+_TRUST = {
+    "dps_pca": "more noise",
+    "dps_pca secure": "sealed sums",
+    "analyze_gauss_sparse": "trust in one place",
+}
+
+
+def promise(of: Alliance) -> str:
+    """The guarantee in odds."""
+    budget = of.budget
+    return text.odds(budget.epsilon, budget.delta, budget.neighbours)
+
+
+def failure(of: Alliance) -> str:
+    """The chance that the promise fails."""
+    chance = 1 / of.budget.delta
+    told = f"There is a chance of 1 in {text.patients(chance)} that this promise fails."
+    if of.budget.delta > 1 / of.n:
+        told += f" For {of.n:,} patients that is too high."
+    return told
+
+
+def _released(of: Alliance) -> str:
+    count = text.count(of.k, "pattern", "patterns")
+    return f"{count} in {of.d} measurements of {of.n:,} patients"
+
+
+def advisable(found: Offer) -> bool:
+    """Whether what is released is of any use."""
+    return not useless(found.weights.error.middle, found.weights.of)
+
+
+def offer(found: Offer) -> Said:
+    """Step 8."""
+    of, mine, free = found.weights.of, found.weights.error.middle, found.free.middle
+    sends = text.size(found.sent.up * found.sent.rounds)
+    hospitals = text.count(len(of.sizes), "hospital", "hospitals")
+    if advisable(found):
+        finding = f"We would release {_released(of)}, and nothing else."
+        cost = f"The cost: an error of {error(mine)}, where {error(free)} would be without noise."
+    elif useless(free, of):
+        finding = f"We would not release this. There are too few patients: error {error(free)} without noise."
+        cost = f"With noise the error is {error(mine)}. {_blind(of)}"
+    else:
+        finding = (
+            f"We would not release this. With noise the error is {error(mine)}, close to blind guessing."
+        )
+        cost = f"Without noise it is {error(free)}. {_blind(of)}"
+    budget = of.budget
+    most = _hundred(100 * tradeoff.best_guess(budget.epsilon, budget.delta))
+    guard = f"The promise: a spy about any one patient is right at most {most} times in 100."
+    traffic = f"Each of {hospitals} sends {sends}." if len(of.sizes) > 1 else f"The hospital sends {sends}."
+    return Said(
+        TITLES[7],
+        finding,
+        (cost, f"{guard} {traffic}"),
+        (ERROR, NOISE, SPY),
+        "find the most private setting that you would still release, then print the summary.",
+    )
+
+
+def described(settings: Mapping[str, Any]) -> str:
+    """Whose patients these are."""
+    table = TABLES.get(settings["data"])
+    return f"a real table, {table.title}" if table else "made-up patients, drawn by the computer"
+
+
+def listed(settings: Mapping[str, Any], of: Alliance) -> Sequence[tuple[str, str]]:
+    """The settings in words, for paper."""
+    return (
+        ("Patients", f"{of.n:,}, {described(settings)}"),
+        ("Hospitals", f"{len(of.sizes)}, the largest with {max(of.sizes):,} patients"),
+        ("Measurements", f"{of.d} for each patient"),
+        ("Patterns", str(of.k)),
+        ("Privacy setting (ε)", text.number(of.budget.epsilon)),
+        ("Chance that privacy fails (δ)", text.number(of.budget.delta)),
+        ("How hospitals work together", WAY_TITLES[settings["story.way"]]),
+    )
