@@ -16,7 +16,7 @@ with st.spinner("Measuring …"):
 with st.container(key="story"):
     with st.container(key="story-steps", horizontal=True, vertical_alignment="center"):
         controls.step_through("story.step", "Back", "Next")
-        st.markdown(f"**Step {step} of {STEPS}** · {story_words.OPENING}")
+        st.markdown(f"**Step {step} of {STEPS}.** {story_words.OPENING}")
     with st.container():  # always there: what follows must keep its place, or the figure is built anew
         controls.notices(plain=True)
     st.title(slide.said.title, anchor=False)
@@ -27,13 +27,13 @@ with st.container(key="story"):
         terms = "\n".join(f"- **{term}:** {words}" for term, words in slide.said.glosses)
         st.container(key="story-terms").markdown(terms)
         for key in controls_of(step, settings):
-            controls.choose(key, plain=True)
+            controls.choose_plainly(key, story_words.CONTROLS[key])
     with right:
         live.figure(slide.figure, key=f"story {step}", save=f"dppca-story-{step}", says=slide.says)
     if step == STEPS:
         story_sheet.buttons(settings)
     st.markdown(f"**Try this:** {slide.said.try_this}")
-    controls.choose("story.notes", plain=True)
+    controls.choose("story.notes")
     if settings["story.notes"]:
         story_slides.notes(step)
 exports.downloads(lambda: slide.table, lambda: slide.figure, f"dppca-story-{step}", slide.said.title)

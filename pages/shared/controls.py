@@ -43,6 +43,7 @@ _WITHOUT_SLIDERS = {
     "story": "Two settings are on each step. All others are as on the other pages.",
 }
 _ENDS = "private ↔ accurate"
+_CONTROLS = {True: st.select_slider, False: st.selectbox}  # by whether the options are numbers
 
 
 def _possible() -> tuple[Settings, list[str]]:
@@ -128,8 +129,7 @@ def _widget(key: str, plain: bool, held: tuple[str, str] | None, fixed: str | No
         label = f"{choice.name(plain)} :gray[· {why}]"
         st.text_input(label, shown, disabled=True, key=f"{key} held at {shown}")
         return
-    make = st.select_slider if choice.numeric else st.selectbox
-    make(
+    _CONTROLS[choice.numeric](
         _label(choice, plain, fixed),
         choice.options,
         key=drawn(key),
@@ -195,14 +195,26 @@ def render(page: str = "") -> None:
                     _widget(key, plain, _held(key, now, page), _why_fixed(key, now, table, page))
 
 
-def choose(key: str, plain: bool | None = None) -> None:
-    """A control where the page is now. plain: in a board's words, whatever the detail."""
-    now = settings()
-    choice, plain = CHOICES[key], now["view"] == "board" if plain is None else plain
+def choose(key: str) -> None:
+    """One of a page's own controls, where the page is now."""
+    choice, plain = CHOICES[key], settings()["view"] == "board"
     if isinstance(choice.default, bool):
         st.checkbox(choice.name(plain), key=drawn(key), on_change=_remember, args=(key,))
     else:
         _widget(key, plain, None, None)
+
+
+def choose_plainly(key: str, name: str) -> None:
+    """A control where the page is now, called so, in a board's words whatever the detail."""
+    choice = CHOICES[key]
+    _CONTROLS[choice.numeric](
+        name,
+        choice.options,
+        key=drawn(key),
+        format_func=lambda value: choice.option(value, True),
+        on_change=_remember,
+        args=(key,),
+    )
 
 
 def step_through(key: str, before: str, after: str) -> None:

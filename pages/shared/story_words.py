@@ -61,6 +61,20 @@ SERVER = ("Server", "the computer that adds up what hospitals send.")
 SEALED = ("Sealed sum", "hospitals hide their numbers from all. Only the sum can be read.")
 GLOSSARY = (PATTERN, ERROR, TOTAL, WEIGHT, NOISE, SPY, SETTING, SERVER, SEALED)
 
+# What a step's controls are called, in the story's own words.
+CONTROLS = {
+    "n": "Patients in total",
+    "N": "Hospitals",
+    "d": "Measurements per patient",
+    "k": "Patterns to find",
+    "shat": "Measurements kept",
+    "share": "Largest hospital's share",
+    "eps": "Privacy setting",
+    "story.patient": "Which patient",
+    "story.draw": "Draw again",
+    "story.way": "How hospitals work together",
+}
+
 
 class Said(NamedTuple):
     """A step's words: its title, what was found, what follows, terms in plain words, what to try."""
@@ -181,7 +195,9 @@ def hidden(found: Hidden) -> Said:
     if most >= 95:
         more.append("That is next to no promise.")
     glosses = (NOISE, SPY, (SETTING[0], SETTING[1]))
-    return Said(TITLES[3], finding, tuple(more), glosses, "draw again, then move *Privacy* to the right.")
+    return Said(
+        TITLES[3], finding, tuple(more), glosses, "draw again, then move *Privacy setting* to the right."
+    )
 
 
 def _hundred(percent: float) -> str:
@@ -222,8 +238,8 @@ def cost(found: Curve) -> Said:
         turns = "Every setting drawn here gives a useful answer."
     else:
         turns = f"Below a setting of about {text.number(clear[0])}, noise drowns the pattern."
-    moves = "*Directions to find*" if isinstance(found.of.population, str) else "*Measurements per patient*"
-    hint = f"move *Privacy* to the left until the ring meets the long dashes, then move {moves}."
+    moves = "*Patterns to find*" if isinstance(found.of.population, str) else "*Measurements per patient*"
+    hint = f"move *Privacy setting* to the left until the ring meets the long dashes, then move {moves}."
     return Said(TITLES[4], finding, (follows, turns), (ERROR, NOISE, SETTING), hint)
 
 
@@ -257,7 +273,7 @@ def bought(found: Curve) -> Said:
     else:
         enough = f"From about {text.patients(free)} patients on, privacy is almost free."
     moves = "*Hospitals*" if fixed else "*Patients in total*"
-    hint = f"move *Privacy* to the left, then move {moves} until the ring is low again."
+    hint = f"move *Privacy setting* to the left, then move {moves} until the ring is low again."
     return Said(TITLES[5], finding, (follows, enough), (ERROR, NOISE), hint)
 
 
