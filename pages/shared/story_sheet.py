@@ -16,12 +16,12 @@ from pages.shared.story_data import Offer, Weights
 PAGE = "story"
 TITLE = "What we would release, and at what cost"
 _CSS = """
-@page { size: A4; margin: 15mm 16mm; }
+@page { size: A4; margin: 13mm 16mm; }
 * { box-sizing: border-box; }
-body { font: 10.5pt/1.38 system-ui, sans-serif; color: #1b2733; background: #fff;
+body { font: 10pt/1.34 Helvetica, Arial, sans-serif; color: #1b2733; background: #fff;
   margin: 0 auto; max-width: 178mm; }
 h1 { font-size: 19pt; margin: 0 0 2mm; line-height: 1.15; }
-h2 { font-size: 11.5pt; margin: 4mm 0 1mm; color: #125d91; }
+h2 { font-size: 11.5pt; margin: 3.5mm 0 1mm; color: #125d91; }
 p { margin: 0 0 1.5mm; }
 .finding { font-size: 12.5pt; font-weight: 650; }
 .two { display: grid; grid-template-columns: 1fr 1fr; gap: 0 9mm; }
@@ -33,7 +33,7 @@ svg { width: 100%; height: auto; display: block; }
 .small { font-size: 8pt; color: #4a5866; overflow-wrap: anywhere; }
 @media screen { body { padding: 8mm; max-width: 194mm; } }
 """
-_LABELS, _WIDTH, _ROW, _BAR = 230, 680, 21, 12
+_LABELS, _WIDTH, _ROW, _BAR = 230, 680, 19, 11
 
 
 def _picture(found: Weights, colour: str) -> str:
@@ -52,7 +52,7 @@ def _picture(found: Weights, colour: str) -> str:
         )
     height = top + _ROW * len(labels) + 2
     return (
-        f'<svg viewBox="0 0 {_WIDTH} {height}" font-size="12" font-family="system-ui, sans-serif" role="img" '
+        f'<svg viewBox="0 0 {_WIDTH} {height}" font-size="12" role="img" '
         f'aria-label="Weights released, and the true ones">{"".join(parts)}</svg>'
     )
 

@@ -114,6 +114,14 @@ def _blind(of: Alliance) -> str:
     return f"A blind guess has {text.short(guess(of))}."
 
 
+def _why_unseen(of: Alliance) -> str:
+    """Why not even all patients without noise show the pattern."""
+    population = of.population
+    if of.s_hat < (of.d if isinstance(population, str) else population.s):
+        return f"We keep only {of.s_hat} of {of.d} measurements here, and that is too few."
+    return "There are too few patients for this, with or without privacy."
+
+
 def sharing(found: Sharing) -> Said:
     """Step 1."""
     of, alone, together = found.of, found.alone.middle, found.together.middle
@@ -123,7 +131,7 @@ def sharing(found: Sharing) -> Said:
         follows = "Nobody is there to join."
     elif useless(together, of):
         finding = f"Not even all {count} hospitals together see {_patterns(of)}: error {error(together)}."
-        follows = "There are too few patients, with or without privacy."
+        follows = _why_unseen(of)
     elif useless(alone, of):
         finding = f"The largest hospital cannot see it alone: error {error(alone)}."
         follows = f"All {count} together can: error {error(together)}."
@@ -168,7 +176,7 @@ def pattern(found: Weights) -> Said:
     of, count = found.of, len(found.rows)
     finding = "A pattern is a list of weights. It names measurements, not patients."
     share = "all" if found.agree == count else f"{found.agree}"
-    seen = f"Of the {count} that truly weigh most, we find {share}, with no noise yet."
+    seen = f"Of the {count} that truly weigh most, we find {share}. Nothing is hidden yet."
     if count == 1:
         seen = f"We find the one that truly weighs most: {'yes' if found.agree else 'no'}."
     more = (seen, f"The error is {error(found.error.middle)}. {_blind(of)}")
@@ -211,7 +219,7 @@ def _judged(now: float, without: float, of: Alliance) -> tuple[str, str]:
     if useless(without, of):
         return (
             f"The error is {error(now)}, and even without noise it is {error(without)}.",
-            "There are too few patients for this, with or without privacy.",
+            _why_unseen(of),
         )
     if useless(now, of):
         return (
@@ -221,7 +229,7 @@ def _judged(now: float, without: float, of: Alliance) -> tuple[str, str]:
     if now < NEARLY_FREE * without:
         return (
             f"Here privacy is almost free: error {error(now)}, and {error(without)} without noise.",
-            "What is left comes from too few patients, not from noise.",
+            "What is left does not come from noise.",
         )
     more = f"Noise makes it {times(now / without)} as large." if without > 1e-6 else "Noise makes all of it."
     share = f"It is {text.percent(now / guess(of))} of a blind guess."
@@ -249,7 +257,9 @@ def bought(found: Curve) -> Said:
     fixed = isinstance(of.population, str)
     finding, follows = _judged(found.now, found.without, of)
     far = next((i for i, n in enumerate(at) if n >= 10 * at[here]), None)
-    if far is not None:
+    if useless(found.without, of):
+        pass  # why nothing is seen says more than another number
+    elif far is not None:
         follows = (
             f"With {text.patients(at[far])} patients the error would be {error(found.private[far].middle)}."
         )
@@ -267,7 +277,8 @@ def bought(found: Curve) -> Said:
         None,
     )
     if free is None:
-        enough = f"Even {text.patients(at[-1])} patients do not make privacy free."
+        most = f"all {of.n:,}" if fixed else text.patients(at[-1])
+        enough = f"Even {most} patients do not make privacy free."
     elif free <= at[here]:
         enough = "More patients cost nothing in privacy."
     else:
@@ -349,8 +360,8 @@ def offer(found: Offer) -> Said:
         finding = f"We would release {_released(of)}, and nothing else."
         cost = f"The cost: an error of {error(mine)}, where {error(free)} would be without noise."
     elif useless(free, of):
-        finding = f"We would not release this. There are too few patients: error {error(free)} without noise."
-        cost = f"With noise the error is {error(mine)}. {_blind(of)}"
+        finding = f"We would not release this. Even without noise the error is {error(free)}."
+        cost = f"{_why_unseen(of)} {_blind(of)}"
     else:
         finding = (
             f"We would not release this. With noise the error is {error(mine)}, close to blind guessing."
@@ -378,11 +389,11 @@ def described(settings: Mapping[str, Any]) -> str:
 def listed(settings: Mapping[str, Any], of: Alliance) -> Sequence[tuple[str, str]]:
     """The settings in words, for paper."""
     return (
-        ("Patients", f"{of.n:,}, {described(settings)}"),
-        ("Hospitals", f"{len(of.sizes)}, the largest with {max(of.sizes):,} patients"),
-        ("Measurements", f"{of.d} for each patient"),
+        ("Patients", f"{of.n:,}"),
+        ("Hospitals", f"{len(of.sizes)}; largest: {max(of.sizes):,}"),
+        ("Measurements", f"{of.d}"),
         ("Patterns", str(of.k)),
         ("Privacy setting (ε)", text.number(of.budget.epsilon)),
-        ("Chance that privacy fails (δ)", text.number(of.budget.delta)),
-        ("How hospitals work together", WAY_TITLES[settings["story.way"]]),
+        ("Chance of failure (δ)", text.number(of.budget.delta)),
+        ("Way of working", WAY_TITLES[settings["story.way"]]),
     )

@@ -1,0 +1,56 @@
+"""The story on a projector: arrow keys turn pages unless a slider has them; it fits; its summary prints."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from pages.shared import choices, story_data, story_sheet
+
+pytestmark = pytest.mark.browser
+
+SMALLEST = """() => Math.min(...[...document.querySelectorAll('.st-key-story [data-testid=stColumn] *')]
+  .filter(e => !e.closest('.dppca-live') && e.checkVisibility({opacityProperty: true}))
+  .filter(e => [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()))
+  .map(e => parseFloat(getComputedStyle(e).fontSize)))"""
+IN_CHART = """() => Math.min(...[...document.querySelectorAll('.st-key-story .chart svg text')]
+  .map(e => parseFloat(getComputedStyle(e).fontSize)))"""
+LOWEST = """() => Math.max(...[...document.querySelectorAll(
+  '.st-key-story h1, .st-key-story .chart, .st-key-story-steps button, .st-key-story [data-testid=stColumn]')]
+  .map(e => e.getBoundingClientRect().bottom))"""
+
+
+def test_arrow_keys_turn_pages_and_every_step_fits_a_projector(watched, address):
+    page = watched(viewport={"width": 1920, "height": 1080}).page
+    page.goto(f"{address}story?repeats=2")
+    for step in range(1, 9):
+        expect(page.get_by_text(f"Step {step} of 8.")).to_be_visible()
+        page.wait_for_selector(f".st-key-story-{step} .dppca-live[data-drawn]")
+        assert page.evaluate(SMALLEST) >= 24 and page.evaluate(IN_CHART) >= 20
+        assert page.evaluate(LOWEST) <= 1080
+        if step < 8:
+            page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_text("Step 7 of 8.")).to_be_visible()
+    slider = page.get_by_role("slider", name="Hospitals")
+    slider.press("ArrowRight")
+    expect(slider).to_have_attribute("aria-valuetext", "6")
+    page.wait_for_url(re.compile("[?&]N=6"))
+    expect(page.get_by_text("Step 7 of 8.")).to_be_visible()
+    page.get_by_role("radio", name="2", exact=True).click()
+    expect(page.get_by_text("Step 2 of 8.")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    "own", [{}, {"data": "breast_cancer", "shat": 30, "eps": 0.01}], ids=["usual", "long"]
+)
+def test_the_summary_prints_on_one_page(browser, own):
+    asked, _ = choices.reconcile(choices.defaults() | own)
+    sheet = story_sheet.html(
+        story_data.offer(asked), asked, f"https://example.org/story?{'key=value&' * 30}", "Today."
+    )
+    page = browser.new_page()
+    page.set_content(sheet)
+    printed = page.pdf(prefer_css_page_size=True)
+    page.close()
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1

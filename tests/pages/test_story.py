@@ -1,0 +1,268 @@
+"""The story: eight steps whose numbers are the core's, in sentences that a newspaper's reader can read."""
+
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+
+from dppca_core import metrics, noisy_moment, tradeoff
+from dppca_core.experiments import differencing, patients
+from dppca_core.experiments.alliances import ALL, Outcomes
+from dppca_core.types import Budget
+from pages.shared import choices, story_data, story_sheet, story_slides, story_words
+from pages.shared.story_choices import STEPS, WAYS, controls
+from pages.shared.story_notes import NOTES
+from tests.pages.reading import grade, syllables
+
+PAGE = "learn/story.py"
+NEWSPAPER = 9.0
+SETTINGS = {
+    "defaults": {},
+    "hopeless": {"eps": 0.01},
+    "lavish": {"eps": 10.0},
+    "everybody": {"n": 10**9},
+    "nobody": {"n": 100, "N": 100},
+    "one hospital": {"N": 1, "k": 1},
+    "many": {"n": 10**6, "N": 50, "share": 0.5, "story.way": "dps_pca"},
+    "breast cancer": {"data": "breast_cancer", "N": 3, "k": 2, "shat": 30},
+    "digits": {"data": "digits", "shat": 64, "story.way": "analyze_gauss_sparse", "neighbours": "add-remove"},
+    "wide": {"d": 500, "k": 10, "s": 20},
+    "too few kept": {"data": "digits", "shat": 20, "N": 2},
+    "failing": {"delta": 0.1, "eps": 2.0},
+}
+EVERY = pytest.mark.parametrize("own", SETTINGS.values(), ids=SETTINGS.keys())
+
+
+def settings(**own):
+    possible, _ = choices.reconcile(choices.defaults() | {"repeats": 2} | own)
+    return possible
+
+
+def slides(**own):
+    return [story_slides.slide(settings(**own) | {"story.step": step}) for step in range(1, STEPS + 1)]
+
+
+# --- on the screen --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {},
+        {"eps": "0.01", "N": "1"},
+        {"data": "breast_cancer", "k": "2", "shat": "30", "eps": "10"},
+        {"d": "400", "k": "10", "s": "20", "view": "researcher"},
+    ],
+    ids=["defaults", "private", "table", "wide"],
+)
+def test_every_step_shows_what_the_core_says(screen, link):
+    page = screen(PAGE, **link)
+    for step in range(1, STEPS + 1):
+        slide = story_slides.slide(page.app.session_state["settings of the last run"])
+        assert page.app.title[0].value == slide.said.title
+        assert slide.said.finding in page.markdown and f"**Step {step} of 8.**" in page.markdown
+        assert all(sentence in page.markdown for sentence in slide.said.more)
+        shown = page.figure
+        assert shown["data"] == json.loads(json.dumps(slide.figure["data"]))
+        assert shown["says"] == slide.said.sentences
+        keys = controls(step, page.app.session_state["settings of the last run"])
+        on_screen = [one.key for one in (*page.app.select_slider, *page.app.selectbox)]
+        assert sorted(on_screen) == sorted(keys)
+        buttons = {one.key: one for one in page.app.button}
+        assert buttons["story.step on"].disabled == (step == STEPS)
+        if step < STEPS:
+            buttons["story.step on"].click()
+            page.run()
+            assert page.link["story.step"] == str(step + 1)
+
+
+def test_a_move_moves_the_chart_and_the_words(screen):
+    page = screen(PAGE, **{"story.step": "5"})
+    before = page.figure["data"], page.markdown
+    page.move("eps", 0.1)
+    assert page.figure["data"] != before[0] and page.markdown != before[1]
+    page.move("d", 50)
+    assert page.link["d"] == "50" and page.link["story.step"] == "5"
+
+
+def test_notes_are_hidden_until_asked_for(screen):
+    page = screen(PAGE)
+    assert page.notices == ""
+    page.app.checkbox(key="story.notes").check()
+    page.run()
+    assert page.link["story.notes"] == "true" and NOTES[0].answer in page.notices
+    assert sum(note.seconds for note in NOTES) == 600
+
+
+# --- the numbers ----------------------------------------------------------------------------------------
+
+
+@EVERY
+def test_words_and_charts_stand_everywhere(own):
+    for slide in slides(**own):
+        sent = json.dumps(slide.figure, allow_nan=False)
+        said = slide.said.sentences
+        assert "nan" not in said and "inf" not in said and "None" not in said + sent
+        assert not re.search("[εδσΘ]", said + sent)
+        assert len(slide.table) > 0 and 2 <= len(slide.said.more) + 1 <= 4
+
+
+@pytest.mark.parametrize("name", ["defaults", "breast cancer"])
+def test_errors_are_those_of_the_providers_page(name):
+    of = story_data.recipe(settings(**SETTINGS[name]))
+    found = Outcomes(of)
+    for way in (*WAYS, story_data.OPEN):
+        for repeat in range(2):
+            found.try_cell(way, ALL, repeat)
+        errors = [run.sin for run in found.runs(way)]
+        assert story_data.spread(of, way).middle == pytest.approx(np.median(errors), rel=1e-12, abs=1e-9)
+    assert story_data.guess(of) == metrics.random_guess(of.d, of.k)
+
+
+def test_the_curves_hold_the_setting_and_fall():
+    by_privacy = story_data.against_privacy(settings())
+    by_patients = story_data.against_patients(settings())
+    assert by_privacy.now == by_patients.now == story_data.offer(settings()).weights.error.middle
+    for curve in (by_privacy, by_patients):
+        middles = [one.middle for one in curve.private]
+        assert middles[0] > 1.5 and middles[-1] < 0.05  # from a guess to far below
+    assert by_privacy.without == by_patients.without == story_data.sharing(settings()).together.middle
+
+
+def test_a_tables_curve_ends_with_all_its_patients():
+    curve = story_data.against_patients(settings(data="breast_cancer", N=3, k=2, shat=30))
+    assert curve.at[-1] == 569 == curve.of.n and curve.here == len(curve.at) - 1
+
+
+@pytest.mark.parametrize("data", ["synthetic", "breast_cancer"])
+def test_two_exact_totals_give_a_record_away_and_two_noisy_ones_do_not(data):
+    scene = story_data.recipe(settings(data=data))
+    pair = differencing.pair(scene.population, 150, 3, scene.scaling, 0)
+    back = pair.bound * differencing.rebuilt(pair.with_, pair.without)
+    row = differencing.turned(pair.patient)
+    np.testing.assert_allclose(back, row, atol=1e-9 * np.abs(row).max())
+    assert 9 <= differencing.digits(row, back) <= 15
+    rng = np.random.default_rng(0)
+    std = noisy_moment.sum_noise_std(Budget(1.0, 1e-5))
+    noisy = [total + std * rng.standard_normal(total.shape) for total in (pair.with_, pair.without)]
+    noisy = [(total + total.T) / 2 for total in noisy]
+    assert differencing.digits(row, pair.bound * differencing.rebuilt(*noisy)) == 0
+
+
+def test_a_rebuilt_table_row_is_a_row_of_the_table():
+    """Against the rows themselves: every patient of a hospital of five is found, and no other."""
+    held = patients.cohort("breast_cancer", (5,), patients.PUBLIC, 0, 0)
+    for who in range(5):
+        pair = differencing.pair("breast_cancer", 5, who, patients.PUBLIC, 0)
+        back = differencing.rebuilt(pair.with_, pair.without)
+        near = [min(np.abs(back - row).max(), np.abs(back + row).max()) for row in held[0].moment.rows]
+        assert int(np.argmin(near)) == who and min(near) < 1e-7
+
+
+def test_the_spy_is_counted_and_promised_as_the_core_has_it():
+    found = story_data.hidden(settings())
+    reads = [one.read > found.picture.mu / 2 for one in found.picture.here]
+    reads += [one.read <= found.picture.mu / 2 for one in found.picture.there]
+    said = story_words.hidden(found).sentences
+    assert f"is right {sum(reads)} times" in said and found.tries == 40
+    assert f"more than {100 * tradeoff.best_guess(1.0, 1e-5):.0f} times in 100" in said
+    assert f"right {100 * tradeoff.gaussian_guess(found.picture.mu):.0f} times in 100" in said
+    assert math.e / (1 + math.e) == pytest.approx(0.73, abs=2e-3)  # what 73 stands for
+
+
+# --- honest ---------------------------------------------------------------------------------------------
+
+
+def test_a_hopeless_setting_is_not_recommended():
+    said = [one.said.sentences for one in slides(eps=0.01)]
+    assert "privacy costs too much" in said[4] and "no way gives a useful answer" in said[6]
+    assert "We would not release this." in said[7]
+
+
+def test_what_is_free_is_called_free():
+    said = [one.said.sentences for one in slides(n=10**9, N=1)]
+    assert "almost free" in said[4] and "More patients cost nothing" in said[5]
+    assert "nobody is there to join" in said[0].lower() and "would not" not in said[7]
+
+
+def test_why_nothing_is_seen_is_the_true_reason():
+    few, cut = slides(n=100, N=20)[7].said.sentences, slides(**SETTINGS["too few kept"])
+    assert "measurements here" not in few
+    for step in (0, 4, 5, 7):
+        said = cut[step].said.sentences
+        assert "We keep only 20 of 64 measurements here" in said and "too few patients" not in said
+
+
+def test_one_hospital_that_sees_it_alone_is_owned_up_to():
+    said = slides(n=100_000, N=5)[0].said.sentences
+    assert "Each sees it by itself" in said
+    few = slides(n=100, N=20, k=3)[0].said.sentences
+    assert "cannot see it alone" in few or "Not even all" in few
+    assert "one hospital alone would do better" in slides(**{"story.way": "dps_pca"})[6].said.sentences
+
+
+# --- plain ----------------------------------------------------------------------------------------------
+
+
+@EVERY
+def test_a_newspapers_reader_can_read_it(own):
+    for slide in slides(**own):
+        assert grade(slide.said.sentences) <= NEWSPAPER, (grade(slide.said.sentences), slide.said.sentences)
+        assert max(len(one.split()) for one in re.split(r"(?<=[.!?])\s", slide.said.sentences)) <= 24
+
+
+def test_glosses_and_notes_are_as_plain():
+    for term, words in story_words.GLOSSARY:
+        assert grade(f"{term} means {words}") <= NEWSPAPER + 1, (term, grade(f"{term} means {words}"))
+    for note in NOTES:
+        assert grade(f"{note.say} {note.question} {note.answer}") <= NEWSPAPER
+
+
+def test_the_measure_of_reading_refuses_dense_prose():
+    """Its grade is far beyond; the words counted by hand."""
+    dense = (
+        "Differentially private sparse principal component analysis necessitates calibrating isotropic "
+        "Gaussian perturbations to the Frobenius sensitivity of iteratively communicated covariance products."
+    )
+    assert grade(dense) > 2 * NEWSPAPER
+    assert [syllables(word) for word in ("noise", "hospital", "patients", "table", "0.083")] == [
+        1,
+        3,
+        2,
+        2,
+        1,
+    ]
+
+
+@EVERY
+def test_every_hard_word_on_a_step_is_explained_there_or_before(own):
+    known = set()
+    for slide in slides(**own):
+        known |= {term.lower() for term, _ in slide.said.glosses}
+        said = slide.said.sentences.lower()
+        for term, _ in story_words.GLOSSARY:
+            if re.search(rf"\b{term.lower()}s?\b", said):
+                assert term.lower() in known, (term, said)
+
+
+# --- on paper -------------------------------------------------------------------------------------------
+
+
+@EVERY
+def test_the_summary_says_what_the_step_says_and_needs_no_network(own):
+    asked = settings(**own)
+    found = story_data.offer(asked)
+    page = story_sheet.html(found, asked, "https://example.org/story?eps=<1>", "Today.")
+    said = story_words.offer(found)
+    for sentence in (said.finding, *said.more):
+        assert sentence in page.replace("&#x27;", "'")
+    assert "<script" not in page and "<1>" not in page and "src=" not in page
+    assert page.count("<rect") == len(found.weights.rows) and len(page) < 20_000
+
+
+def test_the_report_holds_all_eight_steps():
+    full = story_sheet.full(settings(), "https://example.org/story")
+    assert [one.title for one in full.figures] == list(story_words.TITLES)
+    assert "ends at most at 73:27" in full.guarantee and "1 in 100,000" in full.guarantee
