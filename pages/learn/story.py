@@ -16,7 +16,7 @@ with st.spinner("Measuring …"):
 with st.container(key="story"):
     with st.container(key="story-steps", horizontal=True, vertical_alignment="center"):
         controls.step_through("story.step", "Back", "Next")
-        st.markdown(f"**Step {step} of {STEPS}.** {story_words.OPENING}")
+        st.markdown(f"**Step {step} of {STEPS}.** {story_words.opening(settings)}")
     with st.container():  # always there: what follows must keep its place, or the figure is built anew
         controls.notices(plain=True)
     st.title(slide.said.title, anchor=False)

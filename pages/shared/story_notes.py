@@ -70,7 +70,8 @@ NOTES = (
         "noise, a hospital "
         "trusts nobody, and pays for it. A sealed sum needs a protocol, but then one noise serves all.",
         "Who guards the server?",
-        "With own noise or a sealed sum nobody needs to: the server never has anything to lose.",
+        "With own noise or a sealed sum nobody needs to, as long as hospitals keep to the rules. The server "
+        "then has nothing to lose.",
     ),
     Note(
         60,

@@ -22,7 +22,6 @@ from pages.shared.story_data import (
     guess,
 )
 
-OPENING = "A ten-minute talk: how to share a pattern, not a patient."
 TITLES = (
     "Why work together at all?",
     "Why not just share the totals?",
@@ -214,6 +213,10 @@ def _hundred(percent: float) -> str:
     return f"{percent:.0f}" if percent >= 50.5 else f"{percent:.3g}"
 
 
+def _share(value: float, of: Alliance) -> str:
+    return f"{text.percent(min(value / guess(of), 1.0))} of a blind guess"
+
+
 def _judged(now: float, without: float, of: Alliance) -> tuple[str, str]:
     """What noise does to the error: what was found, and what follows from it."""
     if useless(without, of):
@@ -224,7 +227,7 @@ def _judged(now: float, without: float, of: Alliance) -> tuple[str, str]:
     if useless(now, of):
         return (
             f"Here privacy costs too much: the error is {error(now)}.",
-            f"A blind guess has {text.short(guess(of))}, so this is of little use.",
+            f"That is {_share(now, of)}, and of little use.",
         )
     if now < NEARLY_FREE * without:
         return (
@@ -232,7 +235,7 @@ def _judged(now: float, without: float, of: Alliance) -> tuple[str, str]:
             "What is left does not come from noise.",
         )
     more = f"Noise makes it {times(now / without)} as large." if without > 1e-6 else "Noise makes all of it."
-    share = f"It is {text.percent(now / guess(of))} of a blind guess."
+    share = f"It is {_share(now, of)}."
     return f"The error is {error(now)}. Without noise it is {error(without)}.", f"{more} {share}"
 
 
@@ -247,7 +250,8 @@ def cost(found: Curve) -> Said:
     else:
         turns = f"Below a setting of about {text.number(clear[0])}, noise drowns the pattern."
     moves = "*Patterns to find*" if isinstance(found.of.population, str) else "*Measurements per patient*"
-    hint = f"move *Privacy setting* to the left until the ring meets the long dashes, then move {moves}."
+    way = "right" if useless(found.now, found.of) else "left"
+    hint = f"move *Privacy setting* to the {way} until the ring meets the long dashes, then move {moves}."
     return Said(TITLES[4], finding, (follows, turns), (ERROR, NOISE, SETTING), hint)
 
 
@@ -363,21 +367,28 @@ def offer(found: Offer) -> Said:
         finding = f"We would not release this. Even without noise the error is {error(free)}."
         cost = f"{_why_unseen(of)} {_blind(of)}"
     else:
-        finding = (
-            f"We would not release this. With noise the error is {error(mine)}, close to blind guessing."
-        )
-        cost = f"Without noise it is {error(free)}. {_blind(of)}"
+        finding = f"We would not release this. With noise the error is {error(mine)}."
+        cost = f"That is {_share(mine, of)}, and too much. Without noise it is {error(free)}."
     budget = of.budget
     most = _hundred(100 * tradeoff.best_guess(budget.epsilon, budget.delta))
     guard = f"The promise: a spy about any one patient is right at most {most} times in 100."
     traffic = f"Each of {hospitals} sends {sends}." if len(of.sizes) > 1 else f"The hospital sends {sends}."
+    more = [cost, f"{guard} {traffic}"]
+    if budget.delta > 1 / of.n:
+        more.append(failure(of))
     return Said(
         TITLES[7],
         finding,
-        (cost, f"{guard} {traffic}"),
+        tuple(more),
         (ERROR, NOISE, SPY),
         "find the most private setting that you would still release, then print the summary.",
     )
+
+
+def opening(settings: Mapping[str, Any]) -> str:
+    """What the page shows."""
+    whose = "a real table" if settings["data"] in TABLES else "made-up patients"
+    return f"Sharing a pattern, not a patient, shown on {whose}."
 
 
 def described(settings: Mapping[str, Any]) -> str:

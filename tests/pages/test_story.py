@@ -181,6 +181,12 @@ def test_a_hopeless_setting_is_not_recommended():
     assert "We would not release this." in said[7]
 
 
+def test_a_promise_that_may_well_fail_is_owned_up_to():
+    said = slides(**SETTINGS["failing"])[7].said.sentences
+    assert "a chance of 1 in 10 that this promise fails. For 100,000 patients that is too high." in said
+    assert "promise fails" not in slides()[7].said.sentences
+
+
 def test_what_is_free_is_called_free():
     said = [one.said.sentences for one in slides(n=10**9, N=1)]
     assert "almost free" in said[4] and "More patients cost nothing" in said[5]
