@@ -102,10 +102,11 @@ def take(asked: Settings) -> None:
 
 
 def _label(choice: Choice, plain: bool, fixed: str | None) -> str:
+    """Without markup: Streamlit gives it to screen readers as it is."""
     words = choice.name(plain)
     if fixed:
-        return f"{words} :gray[· {fixed}]"
-    return f"{words} :gray[· {_ENDS}]" if choice.key in ("eps", "delta") else words
+        return f"{words} · {fixed}"
+    return f"{words} · {_ENDS}" if choice.key in ("eps", "delta") else words
 
 
 def _held(key: str, now: Settings, page: str) -> tuple[str, str] | None:
@@ -126,7 +127,7 @@ def _widget(key: str, plain: bool, held: tuple[str, str] | None, fixed: str | No
     choice = CHOICES[key]
     if held is not None:
         shown, why = held
-        label = f"{choice.name(plain)} :gray[· {why}]"
+        label = f"{choice.name(plain)} · {why}"
         st.text_input(label, shown, disabled=True, key=f"{key} held at {shown}")
         return
     _CONTROLS[choice.numeric](

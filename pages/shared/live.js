@@ -105,7 +105,8 @@ class View {
   // What is on screen, as far as the data decides it: the same stamp needs no new drawing.
   stamp() {
     const { scene, version, complete, ghost } = this.data;
-    return JSON.stringify([scene, version, complete, this.index, ghost, ghost && this.data.active]);
+    const ink = getComputedStyle(this.root).color; // of the theme, which may follow the day
+    return JSON.stringify([scene, version, complete, this.index, ghost, ghost && this.data.active, ink]);
   }
 
   // The page's own epsilon slider speaks to the server only when it is let go; its text changes at once,

@@ -47,8 +47,8 @@ def test_sizes_come_from_the_link_and_hold_the_sliders(screen):
     assert "3 hospitals with 10,000 patients" in page.markdown and ", the smallest" in page.markdown
     assert page.link["join.sizes"] == "9000-500-500"
     held = {box.label: box.value for box in page.app.text_input}
-    assert held["Patients in total n :gray[· set by the sizes]"] == "10,000"
-    assert held["Hospitals N :gray[· set by the sizes]"] == "3"
+    assert held["Patients in total n · set by the sizes"] == "10,000"
+    assert held["Hospitals N · set by the sizes"] == "3"
     elsewhere = screen("explore/convergence.py", **{"join.sizes": "9000-500-500"})
     assert [box for box in elsewhere.app.select_slider if box.key == "N"]
 

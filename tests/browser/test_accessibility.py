@@ -1,0 +1,176 @@
+"""axe-core on every page of the menu, and the keyboard: order, reach, and focus that is seen."""
+
+import itertools
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.browser.conftest import COMPLETE, ROOT
+
+pytestmark = pytest.mark.browser
+
+SMALL = "?repeats=1&d=30&n=10000&k=2&s=6&shat=10&T=2"
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
+# Streamlit's own: rule, selector of the elements that it may be about, and why it is not ours to mend.
+STREAMLITS = {
+    ("list", "[data-testid=stSidebarNavItems]"): "the menu's list holds its sections' headers",
+    ("listitem", "[data-testid=stSidebarNavItems] li"): "and its entries are within those sections",
+    ("color-contrast", "[data-testid=stWidgetLabel] p"): "a control that cannot be moved has a faint label",
+    (
+        "color-contrast",
+        "[data-testid=stMultiSelect] span[title]",
+    ): "white on the primary colour, dark or light",
+    ("scrollable-region-focusable", ".katex-display"): "a formula that is wider than its place",
+}
+DRAWN = "() => [...document.querySelectorAll('.dppca-live')].every((live) => live.dataset.drawn)"
+THEMED = "scheme => getComputedStyle(document.querySelector('.stApp')).colorScheme === scheme"
+# What is about to be replaced is faint until it is: for a moment, and not what this is about.
+STEADY = "[data-stale=true] { opacity: 1 !important } * { transition: none !important }"
+DISABLED = "label => Boolean(label.closest('[data-testid^=stS]')?.querySelector('[disabled]'))"
+
+
+def ours(page, found):
+    """Violations of this run that are ours, and which of Streamlit's own came up."""
+    mine, seen = [], set()
+    for violation in found["violations"]:
+        if violation["impact"] not in ("serious", "critical") and violation["id"] != "heading-order":
+            continue
+        for node in violation["nodes"]:
+            of = [(r, s) for r, s in STREAMLITS if r == violation["id"] and fits(page, node["target"][0], s)]
+            seen |= set(of)
+            mine += [] if of else [(violation["id"], node["target"], node["failureSummary"])]
+    return mine, seen
+
+
+def fits(page, target, selector):
+    """Whether this element is one of those; a label only of a control that is disabled."""
+    element = page.query_selector(target)
+    if element is None or not element.evaluate("(e, s) => e.matches(s)", selector):
+        return False
+    return "WidgetLabel" not in selector or element.evaluate(DISABLED)
+
+
+def test_no_page_has_a_serious_violation_of_ours(watched, address):
+    """All rules in the light, contrast again in the dark; the menu names the pages, new ones too."""
+    page = watched().page
+    page.goto(f"{address}{SMALL}")
+    page.wait_for_selector("[data-testid=stSidebarNavLink]")
+    page.add_style_tag(content=STEADY)
+    names = page.locator("[data-testid=stSidebarNavLink]").all_inner_texts()
+    assert len(names) == len([*ROOT.glob("pages/*/*.py")]) - len([*ROOT.glob("pages/shared/*.py")])
+    axe, seen, mine = Axe(), set(), {}
+    for name in names:
+        page.get_by_test_id("stSidebarNavLink").filter(has_text=name).click()
+        page.wait_for_function("name => document.title.startsWith(name)", arg=name)
+        page.get_by_text("Try this").first.wait_for()
+        page.wait_for_function(DRAWN)
+        for scheme, options in (
+            ("light", {"runOnly": TAGS, "rules": {"heading-order": {"enabled": True}}}),
+            ("dark", {"runOnly": ["color-contrast"]}),
+        ):
+            page.emulate_media(color_scheme=scheme)
+            page.wait_for_function(THEMED, arg=scheme)
+            found = axe.run(page, options=options | {"resultTypes": ["violations"]}).response
+            mine[name, scheme], listed = ours(page, found)
+            seen |= listed
+        labels = page.locator(".dppca-live .chart").evaluate_all("c => c.map(e => e.ariaLabel)")
+        assert all(labels), name
+    assert {where: what for where, what in mine.items() if what} == {}
+    assert seen == set(STREAMLITS), "no longer so: take it off the list"
+
+
+# Notes every element that gets the focus, where it is, and how it and its neighbours look while they have it.
+NOTE = """() => {
+  const kin = (e) => [e, e.parentElement, e.parentElement.parentElement, ...e.querySelectorAll('*'),
+    e.nextElementSibling, e.previousElementSibling].filter(Boolean);
+  const look = (e) => kin(e).flatMap((k) => ['', '::after'].map((part) => {
+    const s = getComputedStyle(k, part);
+    return [s.outline, s.boxShadow, s.borderColor, s.backgroundColor, s.textDecoration, s.content];
+  })).join();
+  const visited = new Map();
+  document.addEventListener('focusin', ({ target }) => {
+    const side = target.closest('[data-testid=stSidebarContent]'), box = target.getBoundingClientRect();
+    const main = target.closest('[data-testid=stMain]'), down = (side ?? main)?.scrollTop;
+    const said = (target.ariaLabel || target.innerText || target.outerHTML).slice(0, 90);
+    const place = [side ? 0 : 1, box.top + down, box.bottom + down, box.left, box.right];
+    if ((side || main) && target !== main) visited.set(target, { said, place, focused: '' });
+  });
+  document.addEventListener('keydown', () => {
+    const note = visited.get(document.activeElement);
+    if (note) note.focused = look(document.activeElement);
+  }, true);
+  const group = (e) => e.closest('[role=radiogroup]'); // arrows move inside of it
+  const reached = (e) => visited.has(e)
+    || (group(e) && [...visited.keys()].some((v) => group(v) === group(e)));
+  const seen = (e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  const here = (e) => e.closest('[data-testid=stMain], [data-testid=stSidebar]');
+  const controls = 'a[href], button, input, select, textarea, [tabindex="0"]';
+  window.missed = () => [...document.querySelectorAll(controls)]
+    .filter((e) => e.tabIndex >= 0 && !e.disabled && here(e) && !e.matches('[data-testid=stMain]') && seen(e)
+      && !reached(e)).map((e) => e.outerHTML.slice(0, 250));
+  window.visited = () => [...visited].map(([element, { said, place, focused }]) =>
+    ({ said, place, unseen: element.isConnected && focused === look(element) }));
+}"""
+
+CHART = "document.querySelector('.dppca-live .chart')"
+SPAN = "chart => chart._fullLayout.xaxis.range"
+
+
+def upwards(before, after):
+    """Whether the second stands wholly above the first and not to its right: against reading order."""
+    (column, top, _, _, right), (other, _, bottom, left, _) = before, after
+    return other < column or (other == column and bottom <= top and left < right)
+
+
+@pytest.mark.parametrize(
+    ("place", "has"),
+    [
+        ("", {"Explorer", "PNG", "SVG", "Scrub ε in the browser", "Keep this"}),
+        ("planner", {"Method", "PNG", "SVG"}),
+    ],
+)
+def test_the_keyboard_reaches_every_control_in_reading_order_and_is_seen(watched, address, place, has):
+    page = watched().page
+    page.goto(f"{address}{place}{SMALL}")
+    page.wait_for_selector(".dppca-live[data-drawn]")
+    page.add_style_tag(content=STEADY)
+    if "Keep this" in has:  # there is something to keep once the scrub has moved
+        page.wait_for_selector(COMPLETE, timeout=60_000)
+        page.get_by_role("slider", name="Scrub").press("ArrowLeft")
+        page.wait_for_function("document.querySelector('.dppca-live').dataset.drawn.endsWith(':19')")
+    page.evaluate(NOTE)
+    skip = page.get_by_text("Skip to main content")
+    skip.focus()
+    for _ in range(150):
+        page.keyboard.press("Tab")
+        if page.evaluate("visited().length > 20") and skip.evaluate("e => e === document.activeElement"):
+            break
+    page.evaluate("document.activeElement.blur()")
+    page.wait_for_timeout(200)
+    found = page.evaluate("visited()")
+    assert page.evaluate("missed()") == []
+    assert [one["said"] for one in found if one["unseen"]] == []
+    assert has <= {one["said"] for one in found}
+    steps = itertools.pairwise(found)
+    assert [(a["said"], b["said"]) for a, b in steps if upwards(a["place"], b["place"])] == []
+
+
+def test_keys_do_what_the_mouse_does_to_a_chart(watched, address):
+    """Zoom, pan, all of it again, and a line of the legend out and in."""
+    page = watched().page
+    page.goto(f"{address}bounds{SMALL}")
+    page.wait_for_selector(".dppca-live[data-drawn]")
+    chart = page.locator(".dppca-live .chart").first
+    spans = [chart.evaluate(SPAN)]
+    for key, change in (("+", 0.7), ("ArrowLeft", 1), ("-", 1 / 0.7), ("0", None)):
+        chart.press(key)
+        page.wait_for_function(f"last => String(({SPAN})({CHART})) !== String(last)", arg=spans[-1])
+        spans.append(chart.evaluate(SPAN))
+        (low, high), (left, right) = spans[-2:]
+        assert change is None or right - left == pytest.approx(change * (high - low))
+    assert spans[-1] == spans[0]
+    for hidden in (3, 0):
+        chart.press("2")
+        page.wait_for_function(
+            f"count => {CHART}._fullData.filter((t) => t.visible !== true).length === count", arg=hidden
+        )
