@@ -54,7 +54,7 @@ def measured() -> None:
     if "ge2018" in here and settings["view"] != "board":
         st.markdown("**Theorem 4.3 term by term**, at this ε")
         terms = bound_charts.terms(found, here["ge2018"], epsilon, scale)
-        live.figure(terms, key="terms figure", says=spoken.terms(terms))
+        live.figure(terms, key="terms figure", says=spoken.terms(terms, here["ge2018"].applies))
     left = found.next_of(of)
     if left is not None:
         st.caption(f"{len(found.cells):,} runs measured, more coming")

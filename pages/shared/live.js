@@ -138,13 +138,11 @@ class View {
 
   traces() {
     const patch = this.data.frames[this.index]?.traces ?? {};
-    const style = getComputedStyle(this.root);
-    const ink = style.color;
-    const dark = style.colorScheme === "dark";
+    const ink = getComputedStyle(this.root).color;
     const traces = this.data.data.map((trace, i) => {
       const out = { ...trace, ...patch[i] };
       if (out.meta === "text-colour") out.line = { ...out.line, color: ink, width: 1.5 };
-      if (out.texttemplate && dark) out.textfont = { color: ink }; // Plotly takes the page for white
+      if (out.texttemplate) out.textfont = { color: ink, size: 14 };
       return out;
     });
     const ghosting = this.scrubbed === null ? this.held : this.settled;

@@ -18,7 +18,6 @@ from pages.shared.runs import Shown
 _POINTS = 400  # of a message's entries, evenly
 _ROWS = 24  # of its rows, the heaviest without noise
 _RECEIVED, _OTHER = "#1F7FC0", "#D55E00"
-_DIVERGING = [[0, "#2166ac"], [0.5, "rgba(128,140,150,0.08)"], [1, "#b2182b"]]
 
 
 class Pair:
@@ -75,7 +74,7 @@ def message(shown: Shown, hospital: int, settings: Settings, names: Sequence[str
     dots = {"type": "scatter", "mode": "markers", "showlegend": False, "name": "entries"}
     dots |= {"marker": {"color": _RECEIVED, "size": 5, "opacity": 0.65}}
     dots |= {"hovertemplate": "received %{y:.3g}<br>without noise %{x:.3g}<extra></extra>"}
-    heat = {"type": "heatmap", "y": labels, "colorscale": _DIVERGING, "zmin": -peak, "zmax": peak}
+    heat = {"type": "heatmap", "y": labels, "colorscale": style.DIVERGING, "zmin": -peak, "zmax": peak}
     heat |= {"texttemplate": "%{text}", "showscale": False, "hovertemplate": "%{y}: %{z:.3g}<extra></extra>"}
     data += [dots] if known else []
     data += [heat | {"xaxis": "x2", "yaxis": "y2", "name": "received"}]
@@ -130,7 +129,11 @@ def _message_legend(known: bool, std: float | None) -> list[tuple[str, str, str,
         said.append(
             ("8 of 10 entries, by the noise that is told", style.faded(_RECEIVED, 0.3), "solid", "band")
         )
-    return [*said, ("− negative", "#2166ac", "solid", "band"), ("+ positive", "#b2182b", "solid", "band")]
+    return [
+        *said,
+        ("− negative", style.NEGATIVE, "solid", "band"),
+        ("+ positive", style.POSITIVE, "solid", "band"),
+    ]
 
 
 def _known_layout(reach: float, rows: int, plain: bool) -> dict[str, Any]:

@@ -102,8 +102,8 @@ def biplot(figure: Figure) -> str:
     return f"Patients along two released directions: {listed(each)}. The longest arrows: {listed(names)}."
 
 
-def terms(figure: Figure) -> str:
-    """The theorem's terms and the measured error in the last round."""
+def terms(figure: Figure, applies: bool) -> str:
+    """The theorem's terms and the measured error in the last round. applies: every assumption holds."""
     last = {trace["name"]: float(_values(trace)[-1]) for trace in figure["data"] if len(trace["y"])}
     stack = [(name, value) for name, value in last.items() if "ξ" in name]
     measured = [value for name, value in last.items() if name.endswith(", measured")]
@@ -112,7 +112,8 @@ def terms(figure: Figure) -> str:
         for name, value in stack:
             parts.append(f"{name.removeprefix('+ ').partition(' ')[0]} {text.error(value - below)}")
             below = value
-        said = f"Theorem 4.3 in the last round: {listed(parts)}, together {text.error(below)}."
+        but = "" if applies else ", of which an assumption fails here,"
+        said = f"Theorem 4.3{but} in the last round: {listed(parts)}, together {text.error(below)}."
     else:
         said = "Theorem 4.3 says nothing here."
     if measured:

@@ -47,6 +47,10 @@ GUESS = "#7A8793"
 THEOREM = ("#C58300", "#F0C34E", "#F8E2A0")  # sampling, privacy, optimisation: fills, told apart by edges
 THEOREM_DASHES = ("solid", "dash", "dot")  # of the edges, in the first of the colours
 
+# Of heat maps by sign: 3:1 or more under the signs written on them, in the ink of either theme.
+NEGATIVE, POSITIVE = "#3A7CBF", "#C9434F"
+DIVERGING = [[0, NEGATIVE], [0.5, "rgba(128,140,150,0.08)"], [1, POSITIVE]]
+
 
 def look(method: str) -> Look:
     """The method's look; a method without one of its own still shows."""

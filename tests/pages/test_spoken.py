@@ -96,10 +96,12 @@ def stack(*values):
 def test_terms_say_each_term_or_that_there_is_none():
     guess = [{"name": "random guess", "y": [1.7, 1.7]}]
     measured = [{"name": "DPS-PCA, measured", "y": [1.7, 0.4, 0.06]}]
-    said = spoken.terms({"data": [*stack(0.25, 0.5, 0.125), *measured, *guess]})
+    drawn = {"data": [*stack(0.25, 0.5, 0.125), *measured, *guess]}
+    said = spoken.terms(drawn, True)
+    assert "fails" not in said and "an assumption fails here, in the last" in spoken.terms(drawn, False)
     assert "sampling 0.25, privacy 0.5 and optimisation 0.12, together 0.88." in said
     assert "Measured: 0.06." in said and said.endswith("A random guess has 1.70.")
-    void = spoken.terms({"data": guess})
+    void = spoken.terms({"data": guess}, False)
     assert void == "Theorem 4.3 says nothing here. A random guess has 1.70."
 
 

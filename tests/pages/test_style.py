@@ -80,6 +80,12 @@ def test_regions_are_named_in_ink_that_is_read_on_them():
         assert contrast(ground, ink) >= 4.5
 
 
+@pytest.mark.parametrize("theme", THEMES)
+def test_signs_are_read_on_a_heat_maps_colours(theme):
+    for ground in (style.NEGATIVE, style.POSITIVE):
+        assert contrast(ground, THEMES[theme]["textColor"]) >= 3
+
+
 @pytest.mark.parametrize(
     "looks",
     [style.LOOKS, site_charts.KIND_LOOKS, privacy_cost_charts.LOOKS],

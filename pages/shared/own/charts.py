@@ -13,7 +13,6 @@ from pages.shared import style
 from pages.shared.charts import Trace, axis, rounded, signs
 
 MOST_ROWS = 30
-_DIVERGING = [[0, "#2166ac"], [0.5, "rgba(128,140,150,0.08)"], [1, "#b2182b"]]
 _LABELS = ("dps_pca", "analyze_gauss", "analyze_gauss_sparse", "ppca", "cape", "ldp_pca", "sparse_pca", "pca")
 _MOST_NAME = 28
 RELEASED, PLAIN = style.look("dps_pca"), style.look("pca")
@@ -42,7 +41,7 @@ def loadings(features: Sequence[str], basis: Array, plain: bool) -> dict[str, An
         "x": [f"{j + 1}" for j in range(basis.shape[1])],
         "y": list(range(len(places))),
         "z": [rounded(row) for row in basis[places]],
-        "colorscale": _DIVERGING,
+        "colorscale": style.DIVERGING,
         "zmin": -peak,
         "zmax": peak,
         "colorbar": {"title": {"text": loading}, "thickness": 12},
