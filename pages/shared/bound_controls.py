@@ -78,8 +78,10 @@ def headline(found: Results, of: str, here: Mapping[str, Bound], epsilon: float,
     failing, void = states.count("assumption fails"), states.count("void")
     return (
         f"At ε = {text.number(epsilon)}, {METHODS[of].title} has error {middle} (guessing: "
-        f"{text.short(scale.guess)}). Of {len(states)} bounds drawn on it, {states.count('applies')} apply, "
-        f"{failing} rest on an assumption that fails, and {void} say nothing."
+        f"{text.short(scale.guess)}). Of {text.count(len(states), 'bound', 'bounds')} drawn on it, "
+        f"{text.count(states.count('applies'), 'applies', 'apply')}, "
+        f"{text.count(failing, 'rests', 'rest')} on an assumption that fails, and "
+        f"{text.count(void, 'says', 'say')} nothing."
     )
 
 

@@ -156,7 +156,8 @@ def span_of(measure: Measure, lowest: float, highest: float) -> tuple[list[float
 
 def upward(measure: Measure, span: Sequence[float]) -> Trace:
     """The vertical axis."""
-    ticks = {"type": "log", "dtick": 1, "exponentformat": "power", "minexponent": 6} if measure.log else {}
+    form = "e" if measure.errs else "power"  # errors as 0.1 and 0.01, as on every page
+    ticks = {"type": "log", "dtick": 1, "exponentformat": form, "minexponent": 6} if measure.log else {}
     return axis(measure.title, range=list(span)) | ticks
 
 

@@ -42,18 +42,21 @@ class Exercise:
         return f"{self.page or '.'}?{query}" if query else self.page or "."
 
     def text(self, plain: bool, base: str = "") -> str:
-        """One paragraph of Markdown. base: the address before the links."""
+        """One entry of a numbered list in Markdown. base: the address before the links."""
         choice = CHOICES[self.key]
         was, now = (choice.option(self.settings(moved, plain)[self.key], plain) for moved in (False, True))
         links = (self.link(moved, plain) for moved in (False, True))
         here, there = (base + link.removeprefix(".") if base else link for link in links)
         names = {key: f"*{CHOICES[key].name(plain)}*" for key in CHOICES if "." not in key}
         seen = self.seen.format(*(f"{number:g}" for number in self.numbers), **names)
-        return (
-            f"**{self.question}** [Open this]({here}) and move *{choice.name(plain)}*{self.where} from {was} "
-            f"to {now} ([the same after the move]({there})). *Observe:* {seen} "
-            f"*Why:* {self.why.format(**names)}"
+        lines = (
+            f"**{self.question}**",
+            f"[Open this]({here}) and move *{choice.name(plain)}*{self.where} from {was} to {now} "
+            f"([the same after the move]({there})).",
+            f"*Observe:* {seen}",
+            f"*Why:* {self.why.format(**names)}",
         )
+        return "  \n   ".join(lines)
 
 
 EXERCISES = (
@@ -80,9 +83,9 @@ EXERCISES = (
     Exercise(
         "Should hospitals that measure differently join?",
         *("differences", {"n": 10**6, "delta": 1e-7, "sites.strength": 0.0}, "sites.strength", 1.0),
-        "joining helps the five smaller hospitals and harms none; then it harms all six, one of them most: "
-        "error {0} alone, {1} joined, and no less without privacy.",
-        (0.059, 0.34),
+        "joining helps at least the five smaller hospitals and harms none; then it harms all six, one of "
+        "them most: error {0} alone, {1} joined, and no less without privacy.",
+        (0.06, 0.34),
         "With so many patients each hospital finds its own directions alone. The joint answer is that of an "
         "average hospital, which none of them is.",
         " (on the page)",

@@ -153,5 +153,6 @@ def _guess(figure: Figure, recipe: Recipe | None, curves: pd.DataFrame) -> Trace
 def _axis(title: str, values: np.ndarray, may_log: bool) -> dict[str, Any]:
     known = values[np.isfinite(values)]
     if may_log and len(known) and known.min() > 0 and known.max() / known.min() >= _LOG_FROM:
-        return axis(title, type="log", dtick=1, exponentformat="power", minexponent=4)
+        form = "e" if known.max() < 1000 else "power"  # errors as 0.1 and 0.01, patients as powers
+        return axis(title, type="log", dtick=1, exponentformat=form, minexponent=4)
     return axis(title, rangemode="tozero" if len(known) and known.min() >= 0 else "normal")

@@ -3,6 +3,7 @@
 import pytest
 
 from scripts.started import serving
+from tests.browser.conftest import SMALL
 
 pytestmark = pytest.mark.browser
 
@@ -14,7 +15,7 @@ SLIDERS = (
 
 def test_a_deep_link_is_the_first_thing_a_new_server_shows(watched):
     with serving() as address:
-        page = watched().open(f"{address}?eps=2&n=1%2C000%2C000&N=20&d=100&repeats=1&view=Researcher")
+        page = watched().open(f"{address}?eps=2&n=1%2C000%2C000&N=20&d=30&repeats=1&view=Researcher")
         said = page.sentence()
         assert said.startswith("With 1,000,000 patients in 20 hospitals at ε = 2, DPS-PCA finds")
         page.page.get_by_role("radio", name="Researcher", checked=True).wait_for()
@@ -22,7 +23,7 @@ def test_a_deep_link_is_the_first_thing_a_new_server_shows(watched):
 
 
 def test_each_slider_moves_by_keyboard_and_the_charts_follow(watched, address):
-    page = watched().open(f"{address}?repeats=1")
+    page = watched().open(f"{address}?{SMALL}")
     for label in SLIDERS:
         before, said = page.drawn(), page.sentence()
         page.press(label, "ArrowRight")
@@ -35,7 +36,7 @@ def test_each_slider_moves_by_keyboard_and_the_charts_follow(watched, address):
 
 
 def test_a_link_copied_after_moving_reopens_the_same_screen(watched, address):
-    page = watched().open(f"{address}?repeats=1")
+    page = watched().open(f"{address}?{SMALL}")
     page.press("Patients in total", "ArrowRight")
     page.press("Privacy loss", "ArrowLeft")
     page.page.wait_for_url("**eps=0.8**")
@@ -47,7 +48,7 @@ def test_a_link_copied_after_moving_reopens_the_same_screen(watched, address):
 
 def test_a_presets_link_and_a_reload_keep_the_screen(watched, address):
     """What the program sets, not only what a widget was moved to, is in the address bar."""
-    page = watched().open(f"{address}?repeats=1&ghost=true")
+    page = watched().open(f"{address}?{SMALL}&ghost=true")
     page.page.get_by_role("combobox", name="Start from").click()
     page.page.get_by_role("option", name="Five hospitals, small").click()
     page.page.wait_for_url("**n=10000**")
@@ -62,7 +63,7 @@ def test_a_presets_link_and_a_reload_keep_the_screen(watched, address):
 
 
 def test_the_scrub_is_live_and_asks_the_server_nothing(watched, address):
-    page = watched().open(f"{address}?repeats=1")
+    page = watched().open(f"{address}?{SMALL}")
     sent: list[object] = []
     page.page.on("request", lambda request: sent.append(request.url))
     before, said = page.drawn(), page.sentence()
@@ -78,7 +79,7 @@ def test_the_scrub_is_live_and_asks_the_server_nothing(watched, address):
 
 
 def test_the_ghost_holds_the_previous_setting(watched, address):
-    page = watched().open(f"{address}?repeats=1&ghost=true")
+    page = watched().open(f"{address}?{SMALL}&ghost=true")
     assert not [name for name, *_ in page.drawn() if name.endswith(", before")]
     page.press("Hospitals", "ArrowRight")
     page.settle()
@@ -86,7 +87,7 @@ def test_the_ghost_holds_the_previous_setting(watched, address):
 
 
 def test_a_real_table_works_and_comes_back(watched, address):
-    page = watched().open(f"{address}?repeats=1&data=breast_cancer&k=2")
+    page = watched().open(f"{address}?repeats=1&data=breast_cancer&k=2&d=30&s=6&shat=10")
     assert page.sentence().startswith("With 569 patients in 5 hospitals")
     assert page.page.get_by_label("Patients in total").is_disabled()
     before = page.drawn()
@@ -100,7 +101,7 @@ def test_a_real_table_works_and_comes_back(watched, address):
 
 
 def test_zoom_survives_an_update(watched, address):
-    page = watched().open(f"{address}?repeats=1")
+    page = watched().open(f"{address}?{SMALL}")
     box = page.page.locator(".dppca-live .chart .xy .drag[data-subplot=xy]").first.bounding_box()
     page.page.mouse.move(box["x"] + 60, box["y"] + 40)
     page.page.mouse.down()
@@ -117,7 +118,7 @@ def test_zoom_survives_an_update(watched, address):
 def test_a_hostile_link_opens_with_one_sentence_and_no_script(watched, address):
     page = watched()
     page.page.on("dialog", lambda dialog: page.errors.append(dialog.message))
-    page.open(f"{address}?eps=0&n=1e40&k=20&s=5&view=%3Cscript%3Ealert(1)%3C%2Fscript%3E&repeats=1")
+    page.open(f"{address}?eps=0&n=1e40&k=20&s=5&view=%3Cscript%3Ealert(1)%3C%2Fscript%3E&repeats=1&d=30")
     said = page.page.get_by_test_id("stAlert").inner_text()
     assert (
         "Privacy loss ε was 0: set to 0.01" in said
@@ -146,7 +147,7 @@ def test_nothing_is_cut_off(watched, address, width, scheme):
 
 @pytest.mark.parametrize("kind", ["PNG", "SVG"])
 def test_the_figure_is_saved_as_a_picture(watched, address, kind):
-    page = watched(color_scheme="dark").open(f"{address}?repeats=1")
+    page = watched(color_scheme="dark").open(f"{address}?{SMALL}")
     with page.page.expect_download() as saved:
         page.page.get_by_role("button", name=kind).first.click()
     assert saved.value.suggested_filename == f"what-privacy-costs.{kind.lower()}"

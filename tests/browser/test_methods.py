@@ -2,9 +2,13 @@
 
 import pytest
 
+from tests.browser.conftest import SMALL
+
 pytestmark = pytest.mark.browser
 
-SMALL = "methods?repeats=1&d=30&n=10000&k=2&s=6&shat=10&"
+PAGE = f"methods?{SMALL}&"
+# A sweep of few methods beside the heavy one, which is heavy only from d = 200 up.
+FEW = "&".join(f"use.{name}=false" for name in ("dps_pca", "dpdis_pca", "cape", "ldp_pca", "pca"))
 # Where the point of a trace at some epsilon is, in pixels of the window.
 PLACE = """([uid, epsilon]) => {
   const chart = document.querySelector('.dppca-live .chart');
@@ -18,7 +22,7 @@ PLACE = """([uid, epsilon]) => {
 
 def test_a_clicked_point_of_the_frontier_shows_one_release_of_it(watched, address):
     page = watched()
-    page.page.goto(address + SMALL + "compare.panel=frontier")
+    page.page.goto(address + PAGE + "compare.panel=frontier")
     page.page.get_by_text("One release of DPS-PCA at ε = 1: error").wait_for()
     page.page.wait_for_function("!document.body.innerText.includes('runs measured')")
     page.page.wait_for_function(PLACE, arg=["dpdis_pca", 5])
@@ -34,7 +38,7 @@ def test_a_clicked_point_of_the_frontier_shows_one_release_of_it(watched, addres
 
 def test_a_heavy_method_is_found_again_after_another_page(watched, address):
     page = watched()
-    page.page.goto(f"{address}methods?repeats=1&use.ldp_sparse_pca=true&use.dpdis_pca=false")
+    page.page.goto(f"{address}methods?repeats=1&use.ldp_sparse_pca=true&{FEW}")
     button = page.page.get_by_role("button", name="Measure Local sparse PCA too")
     button.click()
     button.wait_for(state="detached")
@@ -53,6 +57,6 @@ def test_a_heavy_method_is_found_again_after_another_page(watched, address):
 def test_nothing_is_cut_off_on_a_telephone(watched, address):
     page = watched(viewport={"width": 390, "height": 844})
     for panel in ("needed", "frontier"):
-        page.page.goto(f"{address}{SMALL}compare.panel={panel}")
+        page.page.goto(f"{address}{PAGE}compare.panel={panel}")
         page.page.wait_for_selector(".dppca-live[data-drawn]")
         assert page.page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -2,14 +2,14 @@
 
 import pytest
 
-pytestmark = pytest.mark.browser
+from tests.browser.conftest import SMALL
 
-SMALL = "providers?repeats=1&d=30&n=10000&k=2&s=6&shat=10&T=2&"
+pytestmark = pytest.mark.browser
 
 
 def test_a_run_plays_and_its_round_is_kept(watched, address):
     page = watched()
-    page.page.goto(f"{address}{SMALL}join.panel=rounds")
+    page.page.goto(f"{address}providers?{SMALL}&T=2&join.panel=rounds")
     shown = page.page.locator(".dppca-live output").first
     page.page.get_by_text("round 2: answers").wait_for()
     page.page.get_by_role("button", name="Play").click()
