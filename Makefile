@@ -2,6 +2,7 @@
 # Needs Python 3.11 or newer and make; uv is used where it is installed.
 
 PORT ?= 8501
+BENCH ?= benchmarks/results.json
 ADDRESS := http://127.0.0.1:$(PORT)
 VENV := .venv
 BIN := $(VENV)/bin
@@ -27,8 +28,8 @@ test: chromium
 	CHROMIUM="$$(scripts/find-chromium)" OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m browser
 
 bench: chromium
-	$(BIN)/python -m benchmarks.kernels
-	$(BIN)/python -m benchmarks.table1
+	$(BIN)/python -m benchmarks.kernels --json $(BENCH)
+	$(BIN)/python -m benchmarks.table1 --json $(BENCH)
 	$(BIN)/python -m benchmarks.sweeps
 	$(BIN)/python -m benchmarks.federated
 	$(BIN)/python -m benchmarks.chunks
