@@ -1,5 +1,7 @@
 """Orthogonalisation, thresholding, eigenspaces and the two shapes of symmetric noise."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -54,6 +56,20 @@ def test_scatter_rows_puts_rows_back():
     full = linalg.scatter_rows(block, np.array([1, 4]), 6)
     np.testing.assert_array_equal(full[[1, 4]], block)
     assert np.count_nonzero(full) == 6
+
+
+def test_eigenproblems_in_reused_memory_disturb_neither_their_input_nor_each_other():
+    """Sizes in turn, one beyond what is held, in two threads: the eigenpairs of each, the matrices kept."""
+
+    def solved(d: int) -> bool:
+        half = np.random.default_rng(d).standard_normal((d, d))
+        matrix = half + half.T
+        before = matrix.copy()
+        values, vectors = linalg.top_eigenpairs(matrix, 2)
+        return np.array_equal(matrix, before) and np.allclose(matrix @ vectors, vectors * values, atol=1e-8)
+
+    with ThreadPoolExecutor(2) as threads:
+        assert all(threads.map(solved, [30, 7, 30, 80, 7, 80, 1030]))
 
 
 def test_large_negative_eigenvalues_are_not_chosen():
