@@ -5,9 +5,12 @@
 Parts of DPS-PCA, each measured alone in the same round: the normals of the noise and the start, 10 row-sparse
 products, thin orthogonalisations of (d, k) and (s_hat, k) through the fastest routine we know (Cholesky-QR in
 LAPACK), and the choice of the heaviest rows. Of the others: the noise of one triangle, which is all that an
-eigensolver reads, and the top eigenspace. One BLAS thread.
+eigensolver reads, and the top eigenspace. Then fifty runs of DPS-PCA at d = 1000 in one call against one run:
+fifty generators; one generator at fifty epsilons, which shares its normals as the pages' curves do; and ten
+generators at five epsilons. One BLAS thread.
 """
 
+import time
 from functools import partial
 
 import numpy as np
@@ -17,7 +20,7 @@ from benchmarks import measure
 from benchmarks.measure import Action, Row, Times
 from dppca_core import METHODS, Budget, SpikedModel, linalg
 
-K, S_HAT, STEPS, BUDGET = 5, 50, 10, Budget(1.0, 1e-5)
+K, S_HAT, STEPS, RUNS, BUDGET = 5, 50, 10, 50, Budget(1.0, 1e-5)
 
 POWER_PARTS = ("normals", "products", "orthogonalisations", "heaviest rows")
 ONE_SHOT_PARTS = ("packed noise", "top eigenspace")
@@ -88,13 +91,37 @@ def rows_of(took: dict[str, Times]) -> list[Row]:
     ]
 
 
+def batches(rounds: int) -> list[Row]:
+    """RUNS runs in one call, beside one run."""
+    d = 1000
+    cohort = SpikedModel(d=d, k=K, s=10).draw(100_000, 1, np.random.default_rng(1))
+    budgets = [Budget(float(epsilon), 1e-5) for epsilon in np.geomspace(0.01, 10, RUNS)]
+    rows = []
+    for title, own in {"burn-in 2": {"s_hat": S_HAT}, "all rows kept": {}}.items():
+        one = partial(METHODS["dps_pca"].fit, cohort, k=K, budget=BUDGET, rng=np.random.default_rng(1), **own)
+
+        def many(generators: int, own: dict[str, int] = own) -> Action:
+            rngs = [np.random.default_rng(seed) for seed in range(generators)]
+            chosen = budgets[::generators][: RUNS // generators]
+            return partial(METHODS["dps_pca"].fit_many, cohort, k=K, budgets=chosen, rngs=rngs, **own)
+
+        together = {f"{n} generators, {RUNS // n} epsilons": many(n) for n in (50, 10, 1)}
+        took = measure.in_turn({"one run": one} | together, rounds, time.process_time)
+        rows.append(measure.row(f"one run, {title}", took["one run"]))
+        rows += [measure.row(f"  {name}", took[name], "one run", took["one run"], 25) for name in together]
+    return rows
+
+
 def main() -> None:
     options = measure.options(__doc__).parse_args()
     rounds = 5 if options.quick else 100
     figures: dict[str, list[Row]] = {}
     with threadpool_limits(1):
         for d in (200, 400, 800):
-            figures[f"d = {d}"] = rows_of(measure.in_turn(actions_at(d), rounds if d < 800 else rounds // 2))
+            figures[f"d = {d}"] = rows_of(
+                measure.in_turn(actions_at(d), rounds if d < 800 else rounds // 2, time.process_time)
+            )
+        figures[f"d = 1000, {RUNS} runs in one call"] = batches(max(3, rounds // 10))
     for title, rows in figures.items():
         measure.show(f"{title}, k = {K}, rows kept {S_HAT}, T = {STEPS}", rows)
     measure.keep(options.json, "kernels", figures)

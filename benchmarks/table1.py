@@ -5,7 +5,8 @@
 k = 3, n = 100,000, epsilon = 1, delta = 0.1, T = 10, 50 rows kept, PPCA with the 100 scans of the table; one
 BLAS thread. The paper's column is of an Intel Xeon at 3.4 GHz in 2018, so the ratio compares machines and
 algorithms at once: our PPCA draws each column exactly from one eigendecomposition, where a scan of theirs
-decomposes a matrix for each column. Beside it Hoff's sampler (R package rstiefel, 100 scans), measured on another day on a machine of this kind: the lower end of what it took.
+decomposes a matrix for each column. Beside it Hoff's sampler (R package rstiefel, 100 scans), measured on
+another day on a machine of this kind: the lower end of what it took.
 """
 
 from functools import partial

@@ -75,6 +75,44 @@ def advance(product: Array, s_hat: int) -> Place:
     return kept(linalg.orthonormalise(product), s_hat)
 
 
+class Walk:
+    """One run of the iteration, from `start`, (d, k), product by product.
+
+    The first `burn_in` steps keep all rows (0 is the paper, which thresholds the start as well):
+    thresholding a random start loses the support for good in a share of runs.
+    """
+
+    def __init__(self, start: Array, *, s_hat: int, burn_in: int) -> None:
+        self._kept = [len(start), s_hat]  # rows, within the burn-in and after it
+        self._burn_in = burn_in
+        self.place = kept(start, self._kept[burn_in == 0])
+        self._iterates = [self.place.full]
+
+    @property
+    def step(self) -> int:
+        """How many products were taken."""
+        return len(self._iterates) - 1
+
+    def take(self, product: Array) -> None:
+        """Go on to the next basis, from the noisy product with `place`, (d, k)."""
+        self.place = advance(product, self._kept[self.step >= self._burn_in])
+        self._iterates.append(self.place.full)
+
+    def finish(
+        self, product: Callable[[Array, Indices | None, int], Array], steps: int, tolerance: float = 0.0
+    ) -> tuple[Array, ...]:
+        """All bases up to Q(steps); see `iterate`."""
+        while self.step < steps:
+            before = self.place.full
+            self.take(product(self.place.block, self.place.rows, self.step))
+            if tolerance > 0 and self.step > self._burn_in:
+                now = self.place.full
+                if np.linalg.norm(now - before @ (before.T @ now)) < tolerance:
+                    break
+        # Once more, so that what leaves is orthonormal to rounding and not to that of one Cholesky step.
+        return (*self._iterates[:-1], linalg.orthonormalise(self.place.full))
+
+
 def iterate(
     product: Callable[[Array, Indices | None, int], Array],
     start: Array,
@@ -84,23 +122,9 @@ def iterate(
     burn_in: int,
     tolerance: float = 0.0,
 ) -> tuple[Array, ...]:
-    """Bases Q(0), ..., Q(steps), each (d, k), from `start`, (d, k).
+    """Bases Q(0), ..., Q(steps), each (d, k), from `start`, (d, k); `burn_in` as in Walk.
 
-    The first `burn_in` steps keep all rows (0 is the paper, which thresholds the start as well):
-    thresholding a random start loses the support for good in a share of runs. `product(block, rows,
-    step)` is (d, k); with `rows`, the block holds just those rows of Q, the others being zero.
-    With `tolerance` > 0 it stops once the basis moves less than that.
+    `product(block, rows, step)` is (d, k); with `rows`, the block holds just those rows of Q, the others
+    being zero. With `tolerance` > 0 it stops once the basis moves less than that.
     """
-    d = len(start)
-    place = kept(start, d if burn_in > 0 else s_hat)
-    iterates = [place.full]
-    for step in range(steps):
-        place = advance(product(place.block, place.rows, step), d if step < burn_in else s_hat)
-        iterates.append(place.full)
-        if tolerance > 0 and step >= burn_in:
-            before = iterates[-2]
-            if np.linalg.norm(place.full - before @ (before.T @ place.full)) < tolerance:
-                break
-    # Once more, so that what leaves is orthonormal to rounding and not to that of one Cholesky step.
-    iterates[-1] = linalg.orthonormalise(place.full)
-    return tuple(iterates)
+    return Walk(start, s_hat=s_hat, burn_in=burn_in).finish(product, steps, tolerance)

@@ -1,7 +1,7 @@
 """The registry: every module of this folder that holds a METHOD. A new file is a new method."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import wraps
 from importlib import import_module
@@ -13,20 +13,25 @@ from dppca_core import checks
 from dppca_core.types import Budget, Cohort, Estimate, Method
 
 
+def _check(method: Method, cohort: Cohort, k: int) -> None:
+    """Check the arguments that all methods share, by name, and refuse what cannot run."""
+    checks.instance(Cohort, cohort=cohort)
+    checks.whole(1, cohort.features - 1, k=k)
+    if reason := method.skip(cohort.features):
+        raise ValueError(reason)
+
+
 def _checked(method: Method) -> Callable[..., Estimate]:
-    """Check the arguments that all methods share, by name, refuse what cannot run, and time the run."""
+    """One run, its arguments checked, timed."""
     fit = method.fit
 
     @wraps(fit)
     def checked(
         cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, **own: object
     ) -> Estimate:
-        checks.instance(Cohort, cohort=cohort)
+        _check(method, cohort, k)
         checks.instance(Budget, budget=budget)
         checks.instance(np.random.Generator, rng=rng)
-        checks.whole(1, cohort.features - 1, k=k)
-        if reason := method.skip(cohort.features):
-            raise ValueError(reason)
         started = time.perf_counter()
         found = fit(cohort, k=k, budget=budget, rng=rng, **own)
         return replace(found, seconds=time.perf_counter() - started)
@@ -34,10 +39,42 @@ def _checked(method: Method) -> Callable[..., Estimate]:
     return checked
 
 
+def _many_checked(method: Method) -> Callable[..., tuple[tuple[Estimate, ...], ...]] | None:
+    """Several runs at once, their arguments checked; each is said to take its share of the time."""
+    fit_many = method.fit_many
+    if fit_many is None:
+        return None
+
+    @wraps(fit_many)
+    def checked(
+        cohort: Cohort,
+        *,
+        k: int,
+        budgets: Sequence[Budget],
+        rngs: Sequence[np.random.Generator],
+        **own: object,
+    ) -> tuple[tuple[Estimate, ...], ...]:
+        _check(method, cohort, k)
+        checks.whole(1, **{"number of budgets": len(budgets), "number of generators": len(rngs)})
+        for budget in budgets:
+            checks.instance(Budget, budget=budget)
+        for rng in rngs:
+            checks.instance(np.random.Generator, rng=rng)
+        started = time.perf_counter()
+        found = fit_many(cohort, k=k, budgets=budgets, rngs=rngs, **own)
+        seconds = (time.perf_counter() - started) / (len(budgets) * len(rngs))
+        return tuple(tuple(replace(one, seconds=seconds) for one in of_rng) for of_rng in found)
+
+    return checked
+
+
 def _found() -> dict[str, Method]:
     modules = (import_module(f"{__name__}.{info.name}") for info in iter_modules(__path__))
     methods = (module.METHOD for module in modules)
-    return {method.name: replace(method, fit=_checked(method)) for method in methods}
+    return {
+        method.name: replace(method, fit=_checked(method), fit_many=_many_checked(method))
+        for method in methods
+    }
 
 
 METHODS: dict[str, Method] = _found()

@@ -16,12 +16,18 @@ With accounting "as-printed" and burn_in=0 this is Algorithm 1 to the letter, wi
 Lemma A.1 that its line 3 lost: sigma = (2T/epsilon) sqrt(2 ln(2T/delta)).
 """
 
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
+from typing import NamedTuple
+
 import numpy as np
 
 from dppca_core import checks, gaussian, noisy_product, power
 from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Indices, Method, Moment, Release
 
 PROVIDER_NOISE = ("independent", "shared", "secure-aggregation")
+SIDE_BY_SIDE = 64  # columns of one product: more do not make it faster
 UNDONE = "two hospitals' messages together undo the shared noise: only one message alone is private"
 sensitivity = noisy_product.sensitivity
 PAPER_SENSITIVITY = 2.0  # Lemma A.1: |xx^T| + |yy^T|
@@ -74,31 +80,100 @@ def fit(
     start: (d, k) orthonormal, default uniformly random.
     Raises ValueError unless k <= s_hat <= d, iterations >= 1 and 0 <= burn_in.
     """
+    ((found,),) = fit_many(
+        cohort,
+        k=k,
+        budgets=(budget,),
+        rngs=(rng,),
+        s_hat=s_hat,
+        iterations=iterations,
+        burn_in=burn_in,
+        provider_noise=provider_noise,
+        start=start,
+    )
+    return found
+
+
+def fit_many(
+    cohort: Cohort,
+    *,
+    k: int,
+    budgets: Sequence[Budget],
+    rngs: Sequence[np.random.Generator],
+    s_hat: int | None = None,
+    iterations: int = 10,
+    burn_in: int = 2,
+    provider_noise: str = "independent",
+    start: Array | None = None,
+) -> tuple[tuple[Estimate, ...], ...]:
+    """`fit` for each generator and, within it, each budget: for simulation only.
+
+    All budgets of a generator see the same start and the same noise up to its scale, as runs that are each
+    seeded alike would. Dense products are taken for several runs at once. The numbers are those of `fit`
+    up to rounding.
+    """
     d = cohort.features
     kept = d if s_hat is None else s_hat
     checks.whole(k, d, s_hat=kept)
     checks.whole(1, power.MOST_STEPS, iterations=iterations)
     checks.whole(0, burn_in=burn_in)
-    sigma = sum_noise_std(budget, k=k, iterations=iterations)
-    std = sigma * aggregate_factor(provider_noise, len(cohort)) / cohort.n
-    begin = power.begin(start, d, k, rng)
-    noise = rng.standard_normal((iterations, d, k))
-    noise *= std
-    iterates = power.iterate(
-        lambda block, rows, step: release(cohort.pooled, block, rows, noise[step]),
-        begin,
-        s_hat=kept,
-        steps=iterations,
-        burn_in=burn_in,
-    )
-    return Estimate(
-        iterates[-1],
-        iterates=iterates,
-        noise_std=std,
-        bytes_sent=8 * d * k * iterations,
-        spent=spends(budget, k=k, iterations=iterations),
-        notes=(UNDONE,) if provider_noise == "shared" and len(cohort) > 1 else (),
-    )
+    factor = aggregate_factor(provider_noise, len(cohort)) / cohort.n
+    stds = [factor * sum_noise_std(budget, k=k, iterations=iterations) for budget in budgets]
+
+    def runs() -> Iterator[Run]:
+        for rng in rngs:
+            walk = partial(power.Walk, power.begin(start, d, k, rng), s_hat=kept, burn_in=burn_in)
+            normals = rng.standard_normal((iterations, d, k))
+            yield from (Run(walk(), normals, std) for std in stds)
+
+    notes = (UNDONE,) if provider_noise == "shared" and len(cohort) > 1 else ()
+
+    def estimate(budget: Budget, std: float, iterates: tuple[Array, ...]) -> Estimate:
+        return Estimate(
+            iterates[-1],
+            iterates=iterates,
+            noise_std=std,
+            bytes_sent=8 * d * k * iterations,
+            spent=spends(budget, k=k, iterations=iterations),
+            notes=notes,
+        )
+
+    walked = walk_together(cohort.pooled, runs(), k, iterations)
+    return tuple(tuple(map(estimate, budgets, stds, walked)) for _ in rngs)
+
+
+class Run(NamedTuple):
+    """A simulated run: where it stands, its normals, (T, d, k), and their scale."""
+
+    walk: power.Walk
+    normals: Array
+    std: float
+
+    def noise(self, step: int) -> Array:
+        """Of that step, (d, k)."""
+        noise: Array = self.normals[step] * self.std
+        return noise
+
+
+def walk_together(moment: Moment, runs: Iterator[Run], k: int, steps: int) -> Iterator[tuple[Array, ...]]:
+    """The bases of each run. While blocks are full, the products of a few runs are taken side by side.
+
+    After that each run goes to its end by itself: its numbers stay in the cache.
+    """
+    while group := list(islice(runs, max(1, SIDE_BY_SIDE // k))):
+        first = group[0].walk
+        while len(group) > 1 and first.step < steps and first.place.rows is None:
+            blocks = np.concatenate([run.walk.place.block for run in group], axis=1)
+            noise = np.concatenate([run.noise(first.step) for run in group], axis=1)
+            sent = np.split(release(moment, blocks, None, noise), len(group), axis=1)
+            for run, product in zip(group, sent, strict=True):
+                run.walk.take(np.ascontiguousarray(product))
+        for run in group:
+            yield run.walk.finish(partial(_sent, moment, run), steps)
+
+
+def _sent(moment: Moment, run: Run, block: Array, rows: Indices | None, step: int) -> Array:
+    return release(moment, block, rows, run.noise(step))
 
 
 def spends(budget: Budget, *, k: int, iterations: int = 10, **_: object) -> tuple[Event, ...]:
@@ -118,6 +193,7 @@ METHOD = Method(
         *("provider_noise", "neighbours", "accounting"),
     ),
     fit=fit,
+    fit_many=fit_many,
     spends=spends,
     matrix=False,
 )
