@@ -12,7 +12,7 @@ SUITABLE = $(shell for p in $(PYTHON) python3.13 python3.12 python3.11 python3; 
 # The environment is stale when its Python is gone, as after a system upgrade.
 $(shell test -x $(BIN)/python || rm -f $(BIN)/pip $(VENV)/*.stamp)
 
-.PHONY: run test bench federated-demo format clean chromium
+.PHONY: run test bench bench-peers federated-demo format clean chromium
 
 run: $(VENV)/run.stamp
 	@echo "The dashboard is at $(ADDRESS) (Ctrl-C stops it)"
@@ -35,6 +35,11 @@ bench: chromium
 	$(BIN)/python -m benchmarks.chunks
 	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m benchmarks.latency
 
+# Its own environment: one of the packages does not import beside the dashboard's newest scikit-learn.
+bench-peers:
+	@$(MAKE) --no-print-directory VENV=.venv-bench .venv-bench/bench.stamp
+	.venv-bench/bin/python -m benchmarks.peers --json $(BENCH) --page data/peers.json
+
 federated-demo: $(VENV)/federated.stamp
 	$(BIN)/python -m dppca_core.federated.demo
 
@@ -43,7 +48,7 @@ format: $(VENV)/dev.stamp
 	$(BIN)/python -m ruff format .
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-bench .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 chromium: $(VENV)/dev.stamp
 	@scripts/install-chromium $(BIN)/python
@@ -68,6 +73,10 @@ $(VENV)/run.stamp: requirements.txt | $(BIN)/pip
 $(VENV)/federated.stamp: requirements-federated.txt requirements.txt | $(BIN)/pip
 	$(INSTALL)
 	@touch $@ $(VENV)/run.stamp
+
+$(VENV)/bench.stamp: requirements-bench.txt requirements.txt | $(BIN)/pip
+	$(INSTALL)
+	@touch $@
 
 $(VENV)/dev.stamp: requirements-dev.txt requirements-cluster.txt requirements-federated.txt requirements.txt | $(BIN)/pip
 	$(INSTALL)
