@@ -8,10 +8,11 @@ method changes no other method's numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -127,6 +128,8 @@ def run_seconds(name: str, d: int, k: int, providers: int) -> float:
 _LIVE_COST, _LIVE_SECONDS = 4.0, 0.1
 _SWEEP_REPEATS = 3  # of methods other than the traced one, away from the epsilon that is looked at
 _SLOW_REPEATS = 3
+# What a cell without an answer raises: the core refuses it, or cannot resolve it.
+UNRESOLVED = (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
 
 
 @dataclass
@@ -198,25 +201,51 @@ class Results:
         key = self._key(name, epsilon, repeat)
         found = self.cells.get(key)
         if found is None:
-            found = self.cells[key] = self._measure(*key)
+            found = self.cells[key] = self._measure(name, self.estimate(*key))
         return found
 
     def try_cell(self, name: str, epsilon: float, repeat: int) -> None:
         """`cell`, but one that the core refuses, or cannot resolve, is noted and not tried again."""
         try:
             self.cell(name, epsilon, repeat)
-        except (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as reason:
+        except UNRESOLVED as reason:
             self.failed[self._key(name, epsilon, repeat)] = str(reason)
+
+    def try_cells(self, wanted: Iterable[tuple[str, float, int]]) -> None:
+        """`try_cell` of each; a repeat's successive epsilons run in one call where the method offers that."""
+        for (name, repeat), cells in groupby(wanted, key=lambda cell: (cell[0], cell[2])):
+            epsilons = list(dict.fromkeys(epsilon for _, epsilon, _ in self._lacking(cells)))
+            if len(epsilons) > 1 and METHODS[name].fit_many is not None:
+                with suppress(*UNRESOLVED):  # then each is tried, and noted, by itself
+                    for epsilon, found in zip(epsilons, self.estimates(name, epsilons, repeat), strict=True):
+                        self.cells[self._key(name, epsilon, repeat)] = self._measure(name, found)
+                    continue
+            for epsilon in epsilons:
+                self.try_cell(name, epsilon, repeat)
 
     def estimate(self, name: str, epsilon: float, repeat: int) -> Estimate:
         """Run one method once: the run behind that cell."""
         scene = self.scene
-        rng = scene.generator(name, repeat)
-        options = scene.options(name)
-        if name == TRACED and scene.start_error is not None:
-            options["start"] = power.start_near(self.truth.basis, scene.start_error, rng)
+        rng, options = self._drawn(name, repeat)
         budget = scene.budget(epsilon)
         return METHODS[name].fit(scene.cohort(repeat), k=scene.k, budget=budget, rng=rng, **options)
+
+    def estimates(self, name: str, epsilons: Sequence[float], repeat: int) -> tuple[Estimate, ...]:
+        """`estimate` at each epsilon, in one call of a method that offers it."""
+        scene, fit_many = self.scene, METHODS[name].fit_many
+        if fit_many is None:
+            raise ValueError(f"name must be a method with fit_many, got {name!r}")
+        rng, options = self._drawn(name, repeat)
+        budgets = [scene.budget(epsilon) for epsilon in epsilons]
+        return fit_many(scene.cohort(repeat), k=scene.k, budgets=budgets, rngs=[rng], **options)[0]
+
+    def _drawn(self, name: str, repeat: int) -> tuple[np.random.Generator, dict[str, Any]]:
+        """The run's generator and the method's options, its start among them."""
+        scene = self.scene
+        rng, options = scene.generator(name, repeat), scene.options(name)
+        if name == TRACED and scene.start_error is not None:
+            options["start"] = power.start_near(self.truth.basis, scene.start_error, rng)
+        return rng, options
 
     def setting(self, epsilon: float) -> Setting:
         """Where the bounds are evaluated. A table's truth has no zero rows: its sparsity is d."""
@@ -237,8 +266,7 @@ class Results:
             start_error=scene.start_error,
         )
 
-    def _measure(self, name: str, epsilon: float, repeat: int) -> Cell:
-        estimate = self.estimate(name, epsilon, repeat)
+    def _measure(self, name: str, estimate: Estimate) -> Cell:
         truth = self.truth
         bases = estimate.iterates if name == TRACED else (estimate.basis,)
         energy = np.zeros(0)
@@ -284,7 +312,7 @@ class Results:
         """Those of the wanted cells that have not been measured."""
         return list(self._lacking(wanted))
 
-    def _lacking(self, wanted: Iterator[tuple[str, float, int]]) -> Iterator[tuple[str, float, int]]:
+    def _lacking(self, wanted: Iterable[tuple[str, float, int]]) -> Iterator[tuple[str, float, int]]:
         for name, e, r in wanted:
             key = self._key(name, e, r)
             if key not in self.cells and key not in self.failed:

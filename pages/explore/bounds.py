@@ -45,8 +45,8 @@ def scale_of() -> charts.Scale:
 def measured() -> None:
     """The error against epsilon, with all chosen bounds; Ge's terms beside it."""
     scale = scale_of()
-    for cell in found.missing((of, e, 0) for e in EPSILONS) if of in found.names else ():
-        found.try_cell(*cell)
+    if of in found.names:
+        found.try_cells((of, e, 0) for e in EPSILONS)
     said = bound_controls.headline(found, of, here, epsilon, scale)
     st.markdown(f"**{said}**")
     drawn = bound_charts.against_epsilon(found, of, evaluated, epsilon, scale)

@@ -45,8 +45,7 @@ def panels() -> None:
     """Measure what a first look needs, show it, and let the rest come."""
     if st.session_state["eps"] != epsilon:  # kept from the scrub: only this fragment knows so far
         st.rerun()
-    for cell in found.missing(found.first(epsilon)):
-        found.try_cell(*cell)
+    found.try_cells(found.first(epsilon))
     payload = readout.payload(found, epsilon, settings)
     live.figure(payload, key="live", on_use=keep_scrubbed)
     if settings["loadings"]:

@@ -156,8 +156,7 @@ def warm_up() -> None:
     for_good()
     scene, epsilon = scenes.default()
     found = results(scene)
-    for cell in found.missing(found.first(epsilon)):
-        found.try_cell(*cell)
+    found.try_cells(found.first(epsilon))
     gc.collect()
     gc.freeze()
 

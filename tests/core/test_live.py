@@ -56,6 +56,38 @@ def test_the_estimate_is_the_run_behind_the_cell(scene):
     assert (cell.noise_std, cell.bytes_sent) == (estimate.noise_std, estimate.bytes_sent)
 
 
+@pytest.mark.parametrize("scene", [SCENE, TABLE, replace(SCENE, start_error=0.5)], ids=["", "table", "start"])
+def test_cells_measured_together_are_those_one_by_one(scene):
+    together, alone = Results(scene), Results(scene)
+    together.try_cells(together.first(1.0))
+    for cell in alone.missing(alone.first(1.0)):
+        alone.try_cell(*cell)
+    assert together.cells.keys() == alone.cells.keys()
+    for key, cell in together.cells.items():
+        np.testing.assert_allclose(cell.sin, alone.cells[key].sin, atol=1e-12)
+        assert cell[2:5] == alone.cells[key][2:5]
+
+
+def test_where_runs_together_fail_each_is_tried_by_itself(monkeypatch):
+    """One epsilon of three is refused: the others have their cells, and it its reason."""
+    kept = Results.estimate
+
+    def estimate(self, name, epsilon, repeat):
+        if epsilon == 1.0:
+            raise ValueError("not this one")
+        return kept(self, name, epsilon, repeat)
+
+    def estimates(self, name, epsilons, repeat):
+        raise ArithmeticError("not resolved")
+
+    monkeypatch.setattr(Results, "estimate", estimate)
+    monkeypatch.setattr(Results, "estimates", estimates)
+    results = Results(SCENE)
+    results.try_cells((TRACED, epsilon, 0) for epsilon in (0.5, 1.0, 2.0))
+    assert set(results.cells) == {(TRACED, 0.5, 0), (TRACED, 2.0, 0)}
+    assert results.failed == {(TRACED, 1.0, 0): "not this one"}
+
+
 def test_repeats_and_seeds_are_different_runs():
     results = Results(SCENE)
     ends = [results.cell(TRACED, 1.0, repeat).sin[-1] for repeat in range(3)]

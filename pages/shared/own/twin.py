@@ -88,8 +88,7 @@ def show(prepared: Prepared, account: Account | None, settings: Settings) -> Non
     def panels() -> None:
         if controls.settings()["own.eps"] != epsilon:
             st.rerun()  # a scrub was kept: only this fragment knows so far
-        for cell in found.missing(found.first(epsilon)):
-            found.try_cell(*cell)
+        found.try_cells(found.first(epsilon))
         payload = readout.payload(found, epsilon, wanted) | {"follow": "own-eps"}
         live.figure(payload, key="own twin", on_use=_keep_scrubbed)
         if not payload["complete"]:
