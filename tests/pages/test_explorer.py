@@ -77,7 +77,7 @@ def test_real_tables_open_with_their_controls_greyed(screen, name):
     page = screen(data=name, k="2", shat="10")
     table = TABLES[name]
     assert f"{table.n:,}" in page.words()["sentence"]
-    greyed = {box.label.split(" :")[0]: box for box in page.app.text_input if box.disabled}
+    greyed = {box.label.split(" ·")[0]: box for box in page.app.text_input if box.disabled}
     assert greyed["Patients in total n"].value == f"{table.n:,}"
     assert greyed["Features d"].value == str(table.d)
     assert all("fixed by the table" in box.label for box in greyed.values())
