@@ -105,7 +105,7 @@ def batches(rounds: int) -> list[Row]:
             chosen = budgets[::generators][: RUNS // generators]
             return partial(METHODS["dps_pca"].fit_many, cohort, k=K, budgets=chosen, rngs=rngs, **own)
 
-        together = {f"{n} generators, {RUNS // n} epsilons": many(n) for n in (50, 10, 1)}
+        together = {f"seeds {n}, epsilons {RUNS // n}": many(n) for n in (50, 10, 1)}
         took = measure.in_turn({"one run": one} | together, rounds, time.process_time)
         rows.append(measure.row(f"one run, {title}", took["one run"]))
         rows += [measure.row(f"  {name}", took[name], "one run", took["one run"], 25) for name in together]

@@ -10,7 +10,9 @@ from pages.shared import (
     comparisons,
     controls,
     jobs,
+    live,
     origins,
+    peers,
     readout,
     releases,
     scenes,
@@ -72,5 +74,12 @@ if of is not None and panel == "frontier":
 st.caption(comparison_words.notes(found, comparison_controls.used(settings), settings))
 board = settings["view"] == "board"
 st.caption(readout.printed_plainly(found) if board else readout.printed(found, epsilon, methods))
+st.subheader("Against packages that can be installed")
+beside = peers.said(settings["neighbours"], board)
+st.markdown(beside)
+live.figure(
+    peers.figure(settings["neighbours"], board), key="peers figure", save="dppca-packages", says=beside
+)
+st.caption(peers.notes(settings["neighbours"], board))
 st.markdown(f"**Try this:** {text.try_methods(settings)}")
 origins.page(found, epsilon, settings, runs=comparison_words.runs(of))

@@ -1,0 +1,69 @@
+"""Packages beside ours: the stored measurement, its chart, and sentences that are computed from it."""
+
+import copy
+import math
+import re
+
+import pytest
+
+from dppca_core.types import NEIGHBOURS
+from pages.shared import peers
+
+BOTH = pytest.mark.parametrize("neighbours", NEIGHBOURS)
+OURS, RIVAL = "Analyze Gauss + sparse step", "OpenDP Gaussian + eigh"
+
+
+def largest(neighbours):
+    found = peers.table()
+    found = found[(found["population"] == "sparse population") & found["neighbours"].isin(["", neighbours])]
+    return found[found["d"] == found["d"].max()].set_index("recipe")["error"]
+
+
+@BOTH
+def test_factors_multiply_to_what_lies_between(neighbours):
+    error = largest(neighbours)
+    whole, *parts = map(
+        float,
+        re.findall(r"(?:factor|sparsity|directions|accounting) (\d+\.\d+)", peers.said(neighbours, False)),
+    )
+    assert whole == pytest.approx(error[RIVAL] / error[OURS], abs=0.006)
+    assert len(parts) == 3 and math.prod(parts) == pytest.approx(whole, rel=0.02)
+
+
+def test_the_most_owed_part_is_the_largest(monkeypatch):
+    """With the packages' error ten times as large, accounting is what it is owed to, and the words say so."""
+    changed = copy.deepcopy(peers.stored())
+    for place in changed["places"]:
+        for row in place["rows"]:
+            if row["recipe"] == RIVAL and "error" in row:
+                row["error"]["median"] *= 10
+    monkeypatch.setattr(peers, "stored", lambda: changed)
+    assert peers.said("replace-one", False).endswith("Most is owed to exact accounting.")
+
+
+def test_no_answer_has_no_point_and_is_told(monkeypatch):
+    changed = copy.deepcopy(peers.stored())
+    for place in changed["places"]:
+        for row in place["rows"]:
+            if row["recipe"] == RIVAL:
+                row.pop("error", None)
+    monkeypatch.setattr(peers, "stored", lambda: changed)
+    names = [trace["name"] for trace in peers.figure("replace-one", False)["data"]]
+    assert RIVAL not in names and OURS in names
+    assert "had no answer" in peers.said("replace-one", False)
+    assert f"{RIVAL}: no answer" in peers.notes("replace-one", False)
+
+
+@BOTH
+def test_every_point_is_a_stored_error(neighbours):
+    found = peers.table()
+    for trace in peers.figure(neighbours, False)["data"][:-1]:
+        rows = found[(found["recipe"] == trace["name"]) & (found["population"] == "sparse population")]
+        kept = rows[rows["neighbours"].isin(["", neighbours])].dropna(subset="error").sort_values("d")
+        assert trace["y"] == pytest.approx(kept["error"].tolist(), rel=1e-3)
+        assert trace["x"] == kept["d"].tolist()
+
+
+def test_a_board_reads_no_symbols():
+    words = peers.said("add-remove", True) + peers.notes("add-remove", True)
+    assert not re.search(r"[εδσΘ]|\b[dnk] =", words)
