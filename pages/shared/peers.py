@@ -97,7 +97,20 @@ def said(neighbours: str, plain: bool) -> str:
     owed = {part: after / before for part, before, after in zip(_PARTS, steps, steps[1:], strict=False)}
     factors = ", ".join(f"{part} {factor:.2f}" for part, factor in owed.items())
     words += f". Of the factor {rival / error[sparse]:.2f} between that and {sparse}: {factors}"
-    return f"{words} (they multiply). Most is owed to {max(owed, key=lambda part: owed[part])}."
+    words += f" (they multiply). Most is owed to {max(owed, key=lambda part: owed[part])}."
+    return f"{words} {_of_table(neighbours)}"
+
+
+def _of_table(neighbours: str) -> str:
+    """The same of the real table, where no sparsity is known to hold."""
+    found = table()
+    rows = found[(found["population"] == "breast_cancer") & (found["neighbours"] == neighbours)]
+    error = rows.set_index("recipe")["error"]
+    d, n = int(rows["d"].iloc[0]), int(rows["n"].iloc[0])
+    shown = {name: error[name] for name in (next(iter(_OURS)), "without sparsity", _RIVAL)}
+    told = ", ".join(f"{name} {text.error(value)}" for name, value in shown.items() if value == value)
+    guess = text.error(metrics.random_guess(d, stored()["settings"]["k"]))
+    return f"On the breast cancer table, {n} patients: {told}, a random guess {guess}."
 
 
 def notes(neighbours: str, plain: bool) -> str:
