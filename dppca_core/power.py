@@ -102,10 +102,10 @@ class Walk:
         self, product: Callable[[Array, Indices | None, int], Array], steps: int, tolerance: float = 0.0
     ) -> tuple[Array, ...]:
         """All bases up to Q(steps); see `iterate`."""
-        while self.step < steps:
+        for step in range(self.step, steps):
             before = self.place.full
-            self.take(product(self.place.block, self.place.rows, self.step))
-            if tolerance > 0 and self.step > self._burn_in:
+            self.take(product(self.place.block, self.place.rows, step))
+            if tolerance > 0 and step >= self._burn_in:
                 now = self.place.full
                 if np.linalg.norm(now - before @ (before.T @ now)) < tolerance:
                     break

@@ -124,7 +124,9 @@ def fit_many(
         for rng in rngs:
             walk = partial(power.Walk, power.begin(start, d, k, rng), s_hat=kept, burn_in=burn_in)
             normals = rng.standard_normal((iterations, d, k))
-            yield from (Run(walk(), normals, std) for std in stds)
+            if len(stds) == 1:  # in place, all at once
+                normals *= stds[0]
+            yield from (Run(walk(), normals, std if len(stds) > 1 else 1.0) for std in stds)
 
     notes = (UNDONE,) if provider_noise == "shared" and len(cohort) > 1 else ()
 
@@ -143,7 +145,7 @@ def fit_many(
 
 
 class Run(NamedTuple):
-    """A simulated run: where it stands, its normals, (T, d, k), and their scale."""
+    """A simulated run: where it stands, its normals, (T, d, k), and what is left to scale them by."""
 
     walk: power.Walk
     normals: Array
@@ -151,8 +153,8 @@ class Run(NamedTuple):
 
     def noise(self, step: int) -> Array:
         """Of that step, (d, k)."""
-        noise: Array = self.normals[step] * self.std
-        return noise
+        noise: Array = self.normals[step]
+        return noise if self.std == 1.0 else noise * self.std
 
 
 def walk_together(moment: Moment, runs: Iterator[Run], k: int, steps: int) -> Iterator[tuple[Array, ...]]:
