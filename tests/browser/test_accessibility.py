@@ -5,7 +5,7 @@ import itertools
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from tests.browser.conftest import COMPLETE, ROOT
+from scripts.started import COMPLETE, ROOT
 
 pytestmark = pytest.mark.browser
 
