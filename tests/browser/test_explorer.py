@@ -48,7 +48,7 @@ def test_a_link_copied_after_moving_reopens_the_same_screen(watched, address):
 
 def test_a_presets_link_and_a_reload_keep_the_screen(watched, address):
     """What the program sets, not only what a widget was moved to, is in the address bar."""
-    page = watched().open(f"{address}?{SMALL}&ghost=true")
+    page = watched().open(f"{address}?repeats=1&d=30&k=2&s=6&shat=10&ghost=true")
     page.page.get_by_role("combobox", name="Start from").click()
     page.page.get_by_role("option", name="Five hospitals, small").click()
     page.page.wait_for_url("**n=10000**")
