@@ -1,0 +1,152 @@
+"""Pictures of every page of the menu, for README and docs/screens.md: `make pictures`.
+
+    python -m scripts.pictures [PAGE ...]
+
+Each page as it opens (*Your data* with a table), once complete: on a desk in light and dark, and on a
+telephone. With names, such as "planner", only those pages are taken anew. A palette of 256 colours keeps all
+of them within a few megabytes.
+"""
+
+import ast
+import io
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from PIL import Image
+from playwright.sync_api import Browser
+
+from scripts.started import ROOT, chromium, serving
+
+PICTURES = ROOT / "docs" / "pictures"
+SCREENS = ROOT / "docs" / "screens.md"
+README = ROOT / "README.md"
+GALLERY = ("<!-- gallery, written by make pictures -->", "<!-- end of gallery -->")
+LOOKS: dict[str, dict[str, Any]] = {
+    "": {"viewport": {"width": 1440, "height": 900}},
+    "-dark": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "dark"},
+    "-phone": {"viewport": {"width": 390, "height": 844}},
+}
+WHOLE = {"explorer": 1180}  # pixels: README opens with this one, and all of its panels
+PRESSED = {"your_data": "Take the breast cancer table as if it were yours"}  # nothing is there before
+COLUMNS = 3  # of the gallery
+PATIENCE_MS = 300_000
+# Nothing runs or is still to be mounted, all figures are drawn and have all that their setting needs, and it
+# has been so for a while.
+QUIET = """() => {
+  const figures = [...document.querySelectorAll('.dppca-live')];
+  const drawn = figures.every((one) => one.dataset.drawn && one.dataset.complete !== 'false');
+  const idle = document.querySelector('[data-testid=stApp][data-test-script-state=notRunning]');
+  const waiting = document.querySelector('[data-testid=stSkeleton], [data-testid=stSpinner]');
+  const measuring = /Measuring …|runs measured/.test(document.body.innerText);
+  const ready = idle && document.querySelector('[data-testid=stMain] h1') && drawn && !waiting && !measuring;
+  if (!ready) window.since = undefined;
+  else window.since ??= Date.now();
+  return ready && Date.now() - window.since > 2000;
+}"""
+
+
+class Screen(NamedTuple):
+    """A page: its name in links and files, its title in the menu, and what it is for."""
+
+    name: str
+    title: str
+    purpose: str
+
+    @property
+    def files(self) -> list[str]:
+        """Its pictures, one for each look."""
+        return [f"{self.name}{look}.png" for look in LOOKS]
+
+
+def screens() -> list[Screen]:
+    """Every page that the menu shows: the files in the folders of pages/, in the order of their names."""
+    paths = sorted(path for path in ROOT.glob("pages/*/*.py") if path.parent.name != "shared")
+    return [Screen(path.stem, path.stem.replace("_", " ").capitalize(), _purpose(path)) for path in paths]
+
+
+def _purpose(path: Path) -> str:
+    """The first line of the page's own description."""
+    told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return told.partition("\n")[0]
+
+
+def take(browser: Browser, address: str, wanted: Sequence[Screen]) -> Iterator[Path]:
+    """Open every page in every look, wait until it is complete, and keep its picture."""
+    PICTURES.mkdir(exist_ok=True)
+    for screen in wanted:
+        for look, options in LOOKS.items():
+            page = browser.new_page(**options)
+            if not look and screen.name in WHOLE:
+                page.set_viewport_size(options["viewport"] | {"height": WHOLE[screen.name]})
+            page.goto(address + screen.name.removeprefix("explorer"))
+            if screen.name in PRESSED:
+                page.get_by_role("button", name=PRESSED[screen.name]).click()
+                page.get_by_role("button", name="Set this limit").wait_for()
+            page.wait_for_function(QUIET, timeout=PATIENCE_MS)
+            picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+            page.close()
+            path = PICTURES / f"{screen.name}{look}.png"
+            few = picture.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+            few.save(path, optimize=True)
+            yield path
+
+
+def gallery(shown: Sequence[Screen]) -> str:
+    """A table of the pages with a picture each, for README."""
+    cells = [
+        f"[![{one.title}](docs/pictures/{one.name}.png)](docs/screens.md#{anchor(one)})<br>{one.title}"
+        for one in shown
+    ]
+    cells += [""] * (-len(cells) % COLUMNS)
+    rows = [cells[i : i + COLUMNS] for i in range(0, len(cells), COLUMNS)]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([GALLERY[0], "", lines[0], "|" + "---|" * COLUMNS, *lines[1:], "", GALLERY[1]])
+
+
+def anchor(screen: Screen) -> str:
+    """What a heading is called in a link."""
+    return screen.title.lower().replace(" ", "-")
+
+
+def document(shown: Sequence[Screen]) -> str:
+    """docs/screens.md: every page, what it is for, and its pictures."""
+    parts = ["# Every page", "Taken by `make pictures`, each page as it opens: desk, dark, telephone."]
+    for one in shown:
+        desk, dark, phone = (f"pictures/{file}" for file in one.files)
+        parts += [
+            f"## {one.title}",
+            one.purpose,
+            f"![{one.title}]({desk})",
+            f'<img src="{dark}" width="640" alt="{one.title}, dark"> '
+            f'<img src="{phone}" width="185" alt="{one.title}, on a telephone">',
+        ]
+    return "\n\n".join(parts) + "\n"
+
+
+def main() -> None:
+    shown = screens()
+    names = set(sys.argv[1:])
+    unknown = names - {one.name for one in shown}
+    if unknown:
+        sys.exit(f"no such page: {', '.join(sorted(unknown))}")
+    wanted = [one for one in shown if not names or one.name in names]
+    with serving() as address, chromium() as browser:
+        for path in take(browser, address, wanted):
+            print(f"{path.relative_to(ROOT)} {path.stat().st_size / 1000:.0f} kB", flush=True)
+    for old in {path.name for path in PICTURES.glob("*.png")} - {file for one in shown for file in one.files}:
+        (PICTURES / old).unlink()
+    write(shown)
+
+
+def write(shown: Sequence[Screen]) -> None:
+    """docs/screens.md, and the gallery in README."""
+    SCREENS.write_text(document(shown), encoding="utf-8")
+    readme = README.read_text(encoding="utf-8")
+    before, _, rest = readme.partition(GALLERY[0])
+    README.write_text(before + gallery(shown) + rest.partition(GALLERY[1])[2], encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
