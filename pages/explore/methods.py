@@ -74,7 +74,7 @@ if of is not None and panel == "frontier":
 st.caption(comparison_words.notes(found, comparison_controls.used(settings), settings))
 board = settings["view"] == "board"
 st.caption(readout.printed_plainly(found) if board else readout.printed(found, epsilon, methods))
-st.subheader("Against packages that can be installed")
+st.header("Against packages that can be installed")
 beside = peers.said(settings["neighbours"], board)
 st.markdown(beside)
 live.figure(
