@@ -25,7 +25,7 @@ test: chromium
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not browser" -n auto --dist loadfile
-	CHROMIUM="$$(scripts/find-chromium)" OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m browser
+	CHROMIUM="$$(scripts/find-chromium)" OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m browser -n 2 --dist loadfile
 
 bench: chromium
 	$(BIN)/python -m benchmarks.kernels --json $(BENCH)
