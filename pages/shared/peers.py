@@ -63,7 +63,10 @@ def figure(neighbours: str, plain: bool) -> dict[str, Any]:
         rows = found[(found["recipe"] == recipe) & found["error"].notna()].sort_values("d")
         if len(rows):
             mark = {"symbol": look.symbol, "size": 8, "color": look.colour}
-            points = {"x": rows["d"].tolist(), "y": rounded(rows["error"].to_numpy())}
+            points: dict[str, list[float | None]] = {"x": [], "y": []}
+            for _, alike in rows.groupby("n"):  # more patients begin a new line
+                points["x"] += [*map(float, alike["d"]), None]
+                points["y"] += [*rounded(alike["error"].to_numpy()), None]
             traces.append(
                 line(1, recipe, look.colour, look.dash, **points, showlegend=True)
                 | {"mode": "lines+markers", "marker": mark, "hovertemplate": "%{x}: %{y:.3~g}"}
@@ -76,7 +79,7 @@ def figure(neighbours: str, plain: bool) -> dict[str, Any]:
         "ticktext": [str(d) for d in at],
     }
     upward = axis("error" if plain else text.METRIC_TITLES["sin"], type="log") | {"dtick": 1}
-    drawn = comparison_charts.plain_figure(traces, across, upward | {"exponentformat": "power"})
+    drawn = comparison_charts.plain_figure(traces, across, upward | {"exponentformat": "e", "minexponent": 6})
     drawn["layout"]["legend"] |= {"traceorder": "normal"}
     return drawn
 
