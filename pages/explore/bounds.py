@@ -28,6 +28,7 @@ st.markdown(
 controls.view_switches(("view",))
 controls.notices()
 settings = controls.settings()
+plain = settings["view"] == "board"
 scene, epsilon = scenes.of(settings)
 found = cached.results(scene)
 of = settings["of"]
@@ -47,11 +48,11 @@ def measured() -> None:
     scale = scale_of()
     if of in found.names:
         found.try_cells((of, e, 0) for e in EPSILONS)
-    said = bound_controls.headline(found, of, here, epsilon, scale)
+    said = bound_controls.headline(found, of, here, epsilon, scale, plain)
     st.markdown(f"**{said}**")
-    drawn = bound_charts.against_epsilon(found, of, evaluated, epsilon, scale)
+    drawn = bound_charts.against_epsilon(found, of, evaluated, epsilon, scale, plain)
     live.figure(drawn, key="bounds figure", says=said)
-    if "ge2018" in here and settings["view"] != "board":
+    if "ge2018" in here and not plain:
         st.markdown("**Theorem 4.3 term by term**, at this ε")
         terms = bound_charts.terms(found, here["ge2018"], epsilon, scale)
         live.figure(terms, key="terms figure", says=spoken.terms(terms, here["ge2018"].applies))
@@ -70,9 +71,9 @@ st.header("Where privacy is free")
 controls.choose("map")
 region_map = bound_controls.regions(scene, settings)
 live.figure(
-    bound_charts.regimes(region_map, scene.n, epsilon),
+    bound_charts.regimes(region_map, scene.n, epsilon, plain),
     key="regime figure",
-    says=spoken.regimes(region_map, scene.n, epsilon, settings["view"] == "board"),
+    says=spoken.regimes(region_map, scene.n, epsilon, plain),
 )
 st.caption(text.REGIME_NOTES[settings["map"]])
 
@@ -89,7 +90,7 @@ if settings["figure2"]:
 st.markdown(f"**Try this:** {text.try_bounds(settings)}")
 exports.downloads(
     lambda: bound_charts.table(found, of, evaluated),
-    lambda: bound_charts.against_epsilon(found, of, evaluated, epsilon, scale_of()),
+    lambda: bound_charts.against_epsilon(found, of, evaluated, epsilon, scale_of(), plain),
     "dppca-bounds",
 )
 origins.page(found, epsilon, settings)

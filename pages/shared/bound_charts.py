@@ -62,9 +62,14 @@ def state(name: str, bound: Bound, most: float) -> str:
 
 
 def against_epsilon(
-    found: Results, of: str, evaluated: Mapping[str, Sequence[Bound]], epsilon: float, scale: Scale
+    found: Results,
+    of: str,
+    evaluated: Mapping[str, Sequence[Bound]],
+    epsilon: float,
+    scale: Scale,
+    plain: bool = False,
 ) -> dict[str, Any]:
-    """Measured error of method `of` and the bounds, against epsilon on two log axes.
+    """Measured error of method `of` and the bounds, against epsilon on two log axes; plain: no symbols.
 
     A bound is solid, dashed or dotted by its kind where it applies, thin where an assumption fails, and
     a row of hollow marks at the top where it is void.
@@ -94,12 +99,12 @@ def against_epsilon(
         | {"meta": "text-colour", "hoverinfo": "skip"}
     )
     ticks = {"type": "log", "dtick": 1, "exponentformat": "e", "minexponent": 6}
+    measure = "error" if plain else text.METRIC_TITLES[scale.metric]
     return _figure(
         traces,
-        xaxis=axis("privacy loss ε", type="log", range=[-2.04, 1.04])
+        xaxis=axis(_privacy(plain), type="log", range=[-2.04, 1.04])
         | {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]},
-        yaxis=axis(text.METRIC_TITLES[scale.metric], range=[math.log10(scale.floor), math.log10(1.1 * top)])
-        | ticks,
+        yaxis=axis(measure, range=[math.log10(scale.floor), math.log10(1.1 * top)]) | ticks,
         height=460,
     )
 
@@ -186,7 +191,11 @@ def terms(found: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[st
     )
 
 
-def regimes(found: RegimeMap, n: int, epsilon: float) -> dict[str, Any]:
+def _privacy(plain: bool) -> str:
+    return "privacy setting" if plain else "privacy loss ε"
+
+
+def regimes(found: RegimeMap, n: int, epsilon: float, plain: bool = False) -> dict[str, Any]:
     """The (n, epsilon) plane coloured by what dominates there; a cross at the page's own setting."""
     count = len(REGIONS)
     steps = [[edge, shade] for i, shade in enumerate(REGIME_COLOURS) for edge in (i / count, (i + 1) / count)]
@@ -196,7 +205,7 @@ def regimes(found: RegimeMap, n: int, epsilon: float) -> dict[str, Any]:
         "y": [float(v) for v in found.epsilons],
         "z": found.codes.tolist(),
         "text": [[REGIONS[code] for code in row] for row in found.codes],
-        "hovertemplate": "n = %{x:,.3s}, ε = %{y:.3g}: %{text}<extra></extra>",
+        "hovertemplate": "%{x:,.3s} patients, " + _privacy(plain) + " %{y:.3g}: %{text}<extra></extra>",
         "colorscale": steps,
         "zmin": -0.5,
         "zmax": count - 0.5,
@@ -213,8 +222,9 @@ def regimes(found: RegimeMap, n: int, epsilon: float) -> dict[str, Any]:
     ]
     return _figure(
         [heat, *keys, *_named(found), here | {"marker": marker}],
-        xaxis=axis("patients n", type="log", dtick=1, exponentformat="power", minexponent=6),
-        yaxis=axis("privacy loss ε", type="log")
+        xaxis=axis("patients" if plain else "patients n", type="log", dtick=1)
+        | ({"exponentformat": "SI"} if plain else {"exponentformat": "power", "minexponent": 6}),
+        yaxis=axis(_privacy(plain), type="log")
         | {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]},
         height=420,
     )

@@ -69,16 +69,18 @@ def speaks_of(name: str, of: str) -> bool:
     return not BOUNDS[name].methods or of in BOUNDS[name].methods
 
 
-def headline(found: Results, of: str, here: Mapping[str, Bound], epsilon: float, scale: Scale) -> str:
+def headline(
+    found: Results, of: str, here: Mapping[str, Bound], epsilon: float, scale: Scale, plain: bool = False
+) -> str:
     """One sentence: what was measured, and how many bounds speak."""
     cells = found.measured(of, epsilon)
     most = math.sqrt(min(found.scene.k, found.scene.d - found.scene.k))
     states = [state(name, bound, most) for name, bound in here.items() if speaks_of(name, of)]
     middle = text.error(float(np.median([scale.last(cell) for cell in cells]))) if cells else "…"
     failing, void = states.count("assumption fails"), states.count("void")
+    setting = f"{'privacy setting' if plain else 'ε ='} {text.number(epsilon)}"
     return (
-        f"At ε = {text.number(epsilon)}, {METHODS[of].title} has error {middle} (guessing: "
-        f"{text.short(scale.guess)}). Of {text.count(len(states), 'bound', 'bounds')} drawn on it, "
+        f"At {setting}, {METHODS[of].title} has error {middle} (guessing: {text.short(scale.guess)}). Of {text.count(len(states), 'bound', 'bounds')} drawn on it, "
         f"{text.count(states.count('applies'), 'applies', 'apply')}, "
         f"{text.count(failing, 'rests', 'rest')} on an assumption that fails, and "
         f"{text.count(void, 'says', 'say')} nothing."
@@ -86,12 +88,12 @@ def headline(found: Results, of: str, here: Mapping[str, Bound], epsilon: float,
 
 
 def card(name: str, bound: Bound, found: Results, of: str, settings: Settings) -> None:
-    """Formula, value, assumptions with their numbers, free constants, source."""
-    rule = BOUNDS[name]
+    """Formula, value, assumptions with their numbers, free constants, source; for a board how many hold."""
+    rule, plain = BOUNDS[name], settings["view"] == "board"
     most = math.sqrt(min(found.scene.k, found.scene.d - found.scene.k))
     with st.container(border=True):
         st.markdown(f"**{rule.title}** · {_KINDS[rule.kind]} · {_STATES[state(name, bound, most)]}")
-        if settings["view"] != "board":
+        if not plain:
             st.latex(rule.formula)
         value = bound.final
         shown = text.short(value) if math.isfinite(value) else "none, it is void"
@@ -104,6 +106,10 @@ def card(name: str, bound: Bound, found: Results, of: str, settings: Settings) -
                 else "success probability below zero: says nothing"
             )
         st.markdown("; ".join(parts) + ".")
+        if plain:
+            st.markdown(_counted(bound))
+            st.caption(f"Source: {bound.source}")
+            return
         lines = [
             line.replace("holds:", ":green[✓ holds:]", 1).replace("fails:", ":red[✗ fails:]", 1)
             for line in bound.why
@@ -114,6 +120,12 @@ def card(name: str, bound: Bound, found: Results, of: str, settings: Settings) -
         if rule.constants:
             _constants(name, found, of, settings)
         st.caption(f"Source: {bound.source}")
+
+
+def _counted(bound: Bound) -> str:
+    """How many assumptions hold: each is a formula, which a board is not shown."""
+    hold = sum(line.startswith("holds:") for line in bound.why)
+    return f"{hold} of its {text.count(len(bound.why), 'assumption holds', 'assumptions hold')} here."
 
 
 def _constants(name: str, found: Results, of: str, settings: Settings) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.live import EPSILONS
+from pages.shared import text
 from pages.shared.choice import Choice, Value
 from pages.shared.page_choices import of_pages
 
@@ -33,6 +34,7 @@ _DATA = {
     **{name: f"{t.title.split(',')[0]} ({t.n:,} × {t.d})" for name, t in TABLES.items()},
 }
 
+_DELTAS = (*(10.0**-p for p in range(10, 2, -1)), 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 CHOICES: dict[str, Choice] = {
     choice.key: choice
     for choice in (
@@ -43,9 +45,9 @@ CHOICES: dict[str, Choice] = {
         ),
         Choice(
             *("delta", "Failure chance δ", "Chance that privacy fails"),
-            (*(10.0**-p for p in range(10, 2, -1)), 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5),
-            1e-5,
-            help="Left: more privacy. Right: more accuracy. Keep it well below 1/n.",
+            *(_DELTAS, 1e-5),
+            help="Left: more privacy. Right: more accuracy. Keep it well below 1 in the number of patients.",
+            plain_words={delta: text.one_in(delta) for delta in _DELTAS},
         ),
         Choice("n", "Patients in total n", "Patients in total", _ladder(2, 9), 100_000),
         Choice("N", "Hospitals N", "Hospitals", _HOSPITALS, 5),

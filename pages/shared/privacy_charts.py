@@ -102,6 +102,7 @@ def _scene_layout(
     )
     square: Trace = {"range": [-1.15, 1.15], "showticklabels": False, "zeroline": False, "fixedrange": True}
     square |= {"constrain": "domain", "ticks": ""}
+    across, upward = (axis(f"measurement {i} (share of the bound)") | square for i in (1, 2))
 
     def title(words: str, x: float, y: float) -> Trace:
         place = {"xref": "paper", "yref": "paper", "x": x, "y": y, "xanchor": "left", "yanchor": "bottom"}
@@ -110,9 +111,9 @@ def _scene_layout(
     heads = (*titles, "What the attacker reads")
     reading = axis(units, range=[-reach, reach], anchor="y3")
     wide = {
-        "xaxis": square | {"domain": [0, 0.27], "anchor": "y"},
-        "yaxis": square | {"domain": [0, 1], "scaleanchor": "x", "anchor": "x"},
-        "xaxis2": square | {"domain": [0.3, 0.57], "anchor": "y2"},
+        "xaxis": across | {"domain": [0, 0.27], "anchor": "y"},
+        "yaxis": upward | {"domain": [0, 1], "scaleanchor": "x", "anchor": "x"},
+        "xaxis2": across | {"domain": [0.3, 0.57], "anchor": "y2"},
         "yaxis2": square | {"domain": [0, 1], "scaleanchor": "x2", "anchor": "x2"},
         "xaxis3": reading | {"domain": [0.65, 1]},
         "yaxis3": axis("release", range=[count + 0.7, 0.3], anchor="x3", domain=[0, 1]) | {"dtick": 5},

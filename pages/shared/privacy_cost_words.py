@@ -17,7 +17,7 @@ from pages.shared.privacy_words import at, figures, share
 def failure(n: int, budget: Budget, plain: bool) -> str:
     """What delta lets happen among n patients."""
     told = outright.published(n, budget.delta)
-    chance = text.number(budget.delta)
+    chance = text.one_in(budget.delta) if plain else text.number(budget.delta)
     name = f"a chance of {chance}" if plain else f"probability δ = {chance}"
     few = text.number(float(f"{told.expected:.2g}")) if told.expected < 100 else f"{told.expected:,.0f}"
     close = f" That is no protection: keep {'this chance' if plain else 'δ'} well below 1 in {n:,}."
