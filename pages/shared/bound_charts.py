@@ -223,7 +223,7 @@ def regimes(found: RegimeMap, n: int, epsilon: float, plain: bool = False) -> di
     return _figure(
         [heat, *keys, *_named(found), here | {"marker": marker}],
         xaxis=axis("patients" if plain else "patients n", type="log", dtick=1)
-        | ({"exponentformat": "SI"} if plain else {"exponentformat": "power", "minexponent": 6}),
+        | ({"exponentformat": "B"} if plain else {"exponentformat": "power", "minexponent": 6}),
         yaxis=axis(_privacy(plain), type="log")
         | {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]},
         height=420,

@@ -80,7 +80,8 @@ def headline(
     failing, void = states.count("assumption fails"), states.count("void")
     setting = f"{'privacy setting' if plain else 'ε ='} {text.number(epsilon)}"
     return (
-        f"At {setting}, {METHODS[of].title} has error {middle} (guessing: {text.short(scale.guess)}). Of {text.count(len(states), 'bound', 'bounds')} drawn on it, "
+        f"At {setting}, {METHODS[of].title} has error {middle} (guessing: {text.short(scale.guess)}). "
+        f"Of {text.count(len(states), 'bound', 'bounds')} drawn on it, "
         f"{text.count(states.count('applies'), 'applies', 'apply')}, "
         f"{text.count(failing, 'rests', 'rest')} on an assumption that fails, and "
         f"{text.count(void, 'says', 'say')} nothing."

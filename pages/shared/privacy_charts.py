@@ -102,7 +102,7 @@ def _scene_layout(
     )
     square: Trace = {"range": [-1.15, 1.15], "showticklabels": False, "zeroline": False, "fixedrange": True}
     square |= {"constrain": "domain", "ticks": ""}
-    across, upward = (axis(f"measurement {i} (share of the bound)") | square for i in (1, 2))
+    across, upward = (axis(f"measurement {i}") | square for i in (1, 2))
 
     def title(words: str, x: float, y: float) -> Trace:
         place = {"xref": "paper", "yref": "paper", "x": x, "y": y, "xanchor": "left", "yanchor": "bottom"}
