@@ -70,7 +70,7 @@ def _guarantee(found: Results, epsilon: float, settings: Settings) -> str:
     odds = text.odds(epsilon if true is None else true, scene.delta, scene.neighbours)
     caution = readout.printed_plainly(found) if plain else readout.printed(found, epsilon, (TRACED,))
     if plain:
-        said = f"{odds} The chance that this fails is at most {text.one_in(scene.delta)}."
+        said = f"{odds} {text.margin(scene.delta)}"
     else:
         rounds = text.count(scene.iterations, "round", "rounds")
         said = (

@@ -146,11 +146,11 @@ def _plain_privacy(settings: Settings, way: str, answer: Answer, read: Reading |
     epsilon = _epsilon(settings, answer, read)
     method = METHODS[WAYS[way].method]
     odds = text.odds(epsilon, settings["delta"], settings["neighbours"])
-    failing = f" The chance that this fails is at most {text.one_in(settings['delta'])}."
+    margin = f" {text.margin(settings['delta'])}"
     if settings["delta"] > 1 / _planned(settings, answer, read):
-        failing += " That is more than one in the number of patients: a smaller chance is usual."
+        margin += " That is more than one in the number of patients: a smaller margin is usual."
     if method.guarantee_at(settings["k"]) in _PURE:
-        failing = ""
+        margin = ""
     special = text.PLAIN_GUARANTEES.get(method.guarantee_at(settings["k"]), "")
     note = f" Note: {special}." if special else ""
     setting = f"Differential privacy for each patient at a setting of {text.number(epsilon)}."
@@ -158,7 +158,7 @@ def _plain_privacy(settings: Settings, way: str, answer: Answer, read: Reading |
     if true is not None:
         odds = text.odds(true, settings["delta"], settings["neighbours"])
         setting += f" The noise is as printed in the method's paper, which truly gives {text.short(true)}."
-    return f"{setting} {odds}{failing}{note} {_TRUST[WAYS[way].trust]}"
+    return f"{setting} {odds}{margin}{note} {_TRUST[WAYS[way].trust]}"
 
 
 def _privacy(settings: Settings, way: str, answer: Answer, read: Reading | None) -> str:

@@ -337,11 +337,10 @@ def promise(of: Alliance) -> str:
 
 
 def failure(of: Alliance) -> str:
-    """The chance that the promise fails."""
-    chance = 1 / of.budget.delta
-    told = f"There is a chance of 1 in {text.patients(chance)} that this promise fails."
+    """What delta leaves open."""
+    told = text.margin(of.budget.delta)
     if of.budget.delta > 1 / of.n:
-        told += f" For {of.n:,} patients that is too high."
+        told += f" For {of.n:,} patients that is too wide."
     return told
 
 

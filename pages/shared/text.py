@@ -200,6 +200,17 @@ def one_in(chance: float) -> str:
     return f"1 in {patients(1 / chance)}" if chance < 0.05 else f"{100 * chance:g} %"
 
 
+def margin(delta: float) -> str:
+    """What delta is beside `odds`: not the chance that they are exceeded, but what is added to each chance.
+
+    One release may tell more than e^epsilon with a chance above delta; over all of them the best guess is
+    right as often as `odds` says, delta included (`tradeoff.best_guess`).
+    """
+    return (
+        f"The promise leaves a margin of {one_in(delta)} for rare outcomes that tell more; it is counted in."
+    )
+
+
 def large_delta(delta: float, n: float, plain: bool) -> str:
     """What a failure chance above one in the number of patients would allow; nothing where it is below."""
     if delta <= 1 / n:
