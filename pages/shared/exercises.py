@@ -95,7 +95,8 @@ EXERCISES = (
         "",
         {"d": 400, "n": 10**6, "shat": 12, "burn": 0, "eps": 0.1, "delta": 1e-7},
         *("eps", 1.0),
-        "the error rises from {0} to {1}, no better than guessing: most runs find none of the right rows.",
+        "the error falls at first, then jumps: from {0} to {1} in all, no better than guessing, because most "
+        "runs find none of the right rows. In how many that is so is luck: try another {seed}.",
         (0.18, 1.73),
         "As in the paper, few rows are kept from the first, random step on. A start that keeps none of the "
         "right ones sees nothing of them; much noise brings others in, little noise does not. Set {burn} "
