@@ -73,7 +73,7 @@ if of is not None and panel == "frontier":
     releases.show(found, name, settings["compare.at"], settings)
 st.caption(comparison_words.notes(found, comparison_controls.used(settings), settings))
 board = settings["view"] == "board"
-st.caption(readout.printed_plainly(found) if board else readout.printed(found, epsilon, methods))
+st.caption(readout.printed_plainly(found, epsilon) if board else readout.printed(found, epsilon, methods))
 st.header("Against packages that can be installed")
 beside = peers.said(settings["neighbours"], board)
 st.markdown(beside)

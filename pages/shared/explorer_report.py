@@ -68,7 +68,7 @@ def _guarantee(found: Results, epsilon: float, settings: Settings) -> str:
     method = METHODS[TRACED]
     true = method.true_epsilon(scene.budget(epsilon), d=scene.d, k=scene.k, **scene.options(TRACED))
     odds = text.odds(epsilon if true is None else true, scene.delta, scene.neighbours)
-    caution = readout.printed_plainly(found) if plain else readout.printed(found, epsilon, (TRACED,))
+    caution = readout.printed_plainly(found, epsilon) if plain else readout.printed(found, epsilon, (TRACED,))
     if plain:
         said = f"{odds} {text.margin(scene.delta)}"
     else:

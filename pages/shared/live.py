@@ -12,6 +12,8 @@ from typing import Any
 
 import streamlit as st
 
+from pages.shared import text
+
 _HERE = Path(__file__).parent
 SCRIPTS = ("place.js", "live_keys.js", "live.js")  # one module: the last exports
 _mount = st.components.v2.component(
@@ -46,7 +48,11 @@ def figure(
     """
     if not says and not payload.get("words"):
         raise ValueError(f"{key} must say its main finding, for those who do not see it")
-    payload = payload | {"picks": on_pick is not None, "says": says} | ({"filename": save} if save else {})
+    payload = (
+        payload
+        | {"picks": on_pick is not None, "says": text.unmarked(says)}
+        | ({"filename": save} if save else {})
+    )
     if "scene" not in payload:  # a figure without frames is told apart by what it shows
         payload = payload | {"scene": f"{zlib.crc32(repr(payload).encode()):08x}"}
     payload = payload | {"turn": time.time()}

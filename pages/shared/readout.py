@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections import Counter
 from collections.abc import Iterable
@@ -97,7 +98,9 @@ def _words(
         "odds": text.odds(epsilon, scene.delta, scene.neighbours),
         "theorem": _theorem(theorem, prediction, settings),
         "notes": _notes(found, epsilon, plain),
-        "printed": printed_plainly(found) if plain else printed(found, epsilon, (*found.names, *found.slow)),
+        "printed": printed_plainly(found, epsilon)
+        if plain
+        else printed(found, epsilon, (*found.names, *found.slow)),
     }
     if not cells:
         return shown | {"sentence": "Measuring …", "tiles": [["…", ""]] * 4}
@@ -179,12 +182,15 @@ def _columns_are(found: Results) -> str:
     return "pixels" if found.scene.population == "digits" else "measurements"
 
 
-def printed_plainly(found: Results) -> str:
+def printed_plainly(found: Results, epsilon: float) -> str:
     """What `printed` warns of, for a reader without symbols."""
     scene = found.scene
     said = []
     if scene.accounting == "as-printed":
-        said.append("The noise is as the papers print it, which protects more or less than the setting says.")
+        own = tuple(scene.options(TRACED).items())
+        true = _true_epsilon(TRACED, scene.budget(epsilon), scene.d, scene.k, own)
+        truly = f"the setting that {METHODS[TRACED].title} truly has is {text.short(true or math.nan)}"
+        said.append(f"The noise is as the papers print it: {truly}, not {epsilon:g}.")
     if scene.provider_noise == "shared" and scene.providers > 1:
         said.append("Hospitals share one noise, as printed: two messages together reveal what it hides.")
     if scene.failure == 0.5:
