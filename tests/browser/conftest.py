@@ -40,8 +40,9 @@ class Watched:
         self.page.on("websocket", lambda socket: self.requests.append(socket.url))
 
     def open(self, url: str) -> "Watched":
+        """Wait for the first answer: most of what is tested needs no more."""
         self.page.goto(url)
-        self.settle()
+        self.page.locator(".dppca-live[data-drawn]").first.wait_for(timeout=60_000)
         return self
 
     def settle(self) -> None:

@@ -45,7 +45,7 @@ def test_a_heavy_method_is_found_again_after_another_page(watched, address):
     page.page.get_by_role("link", name="Bounds").click()
     page.page.get_by_text("bounds drawn on it").wait_for()
     page.page.get_by_role("link", name="Methods").click()
-    page.page.get_by_text("of those that trust a curator").wait_for()
+    page.page.get_by_text("of those that trust a curator").wait_for(timeout=60_000)
     assert button.count() == 0
     page.page.wait_for_function(
         "document.querySelector('.dppca-live .chart')?.data"
