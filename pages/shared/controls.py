@@ -52,7 +52,7 @@ def _possible() -> tuple[Settings, list[str]]:
         return choices.open_link(st.query_params.to_dict())
     before: Settings = st.session_state[_SEEN]
     # Not from the widgets: one that leaves the screen, with a page or a drawer, forgets its value.
-    now = before | st.session_state.pop(_MOVED, {})
+    now = before | st.session_state.get(_MOVED, {})
     moved = next((key for key in CHOICES if now[key] != before[key]), None)
     possible, said = choices.reconcile(now, moved)
     # Where nothing moved the page refreshed itself: what was said still stands.
@@ -159,7 +159,9 @@ def render(page: str = "") -> None:
     A page that has its settings from elsewhere is without the sliders.
     """
     now, said = _possible()
-    st.session_state[_SEEN], st.session_state[_SAID] = now, said
+    st.session_state[_SAID], st.session_state[_SEEN] = said, now
+    # Only now: a quick press can stop this run at any line above, and the next would not know of the move.
+    st.session_state.pop(_MOVED, None)
     shown = st.session_state.pop(_DRAWN, set())
     if st.session_state.get(_PAGE) != page:
         shown = set()
@@ -223,10 +225,10 @@ def step_through(key: str, before: str, after: str) -> None:
 
     While a slider or a box has the focus, arrow keys are its own (tested in the browser).
     """
-    options, now = CHOICES[key].options, settings()[key]
-    at = options.index(now)
-    back, on = options[max(at - 1, 0)], options[min(at + 1, len(options) - 1)]
-    st.button(before, on_click=set_to, args=(key, back), disabled=at == 0, shortcut="Left", key=f"{key} back")
+    options = CHOICES[key].options
+    at = options.index(settings()[key])
+    st.session_state[_newest(key)] = settings()[key]
+    st.button(before, on_click=_step, args=(key, -1), disabled=at == 0, shortcut="Left", key=f"{key} back")
     st.segmented_control(
         *(CHOICES[key].plain, options),
         key=drawn(key),
@@ -236,7 +238,22 @@ def step_through(key: str, before: str, after: str) -> None:
         args=(key,),
     )
     last = at == len(options) - 1
-    st.button(after, on_click=set_to, args=(key, on), disabled=last, shortcut="Right", key=f"{key} on")
+    st.button(after, on_click=_step, args=(key, 1), disabled=last, shortcut="Right", key=f"{key} on")
+
+
+def _newest(key: str) -> str:
+    return f"{key} newest"
+
+
+def _step(key: str, by: int) -> None:
+    """From where the last press left it.
+
+    The settings may be older: the next press interrupts a run before it takes them up. So may the row of
+    options, which the browser sends along as it was before the last press.
+    """
+    options, now = CHOICES[key].options, st.session_state[_newest(key)]
+    st.session_state[_newest(key)] = options[min(max(options.index(now) + by, 0), len(options) - 1)]
+    set_to(key, st.session_state[_newest(key)])
 
 
 def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> None:

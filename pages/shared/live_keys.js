@@ -27,6 +27,7 @@ function ranges(chart, key) {
   const zoom = { "+": ZOOM, "=": ZOOM, "-": 1 / ZOOM, "−": 1 / ZOOM }[key] ?? 1;
   if (key === "0") return {};
   if (zoom === 1 && !MOVES[key]) return null;
+  if (!free(full).length) return null;
   const found = {};
   for (const name of free(full)) {
     const [low, high] = full[name].range;
@@ -41,6 +42,8 @@ function ranges(chart, key) {
 function keyboard(chart, move) {
   chart.setAttribute("aria-keyshortcuts", "+ - 0 ArrowLeft ArrowRight ArrowUp ArrowDown");
   chart.dataset.keys = KEYS;
+  // Plotly keeps the browser from moving the focus, so keys would still move the slider that had it.
+  chart.addEventListener("pointerdown", () => chart.focus({ preventScroll: true }));
   chart.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !chart._fullLayout) return;
     const found = ranges(chart, event.key);
