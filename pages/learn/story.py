@@ -11,7 +11,7 @@ from pages.shared.story_choices import controls as controls_of
 st.html(Path(__file__).parent.parent / "shared" / "story.css")
 settings = controls.settings()
 step = settings["story.step"]
-with st.spinner("Measuring …"):
+with st.spinner(story_words.waiting(settings)):
     slide = story_slides.slide(settings)
 with st.container(key="story"):
     with st.container(key="story-steps", horizontal=True, vertical_alignment="center"):

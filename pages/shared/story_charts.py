@@ -29,7 +29,7 @@ from pages.shared.story_data import (
     Weights,
 )
 from pages.shared.story_data import guess as guess_of
-from pages.shared.story_words import WAY_TITLES, error, server_sees
+from pages.shared.story_words import WAY_TITLES, error, server_sees, useless
 
 _ROUND = tuple(m * 10.0**p for p in range(-4, 1) for m in (1, 1.5, 2, 3, 4, 5, 7.5))
 _ERROR = "error (0 is exact)"
@@ -283,7 +283,27 @@ def against_patients(found: Curve) -> dict[str, Any]:
     ticks = [10.0**p for p in range(2, 10)] if found.of.population not in TABLES else list(found.at)
     ticks = [tick for tick in ticks if found.at[0] <= tick <= found.at[-1]]
     words = [text.patients(tick).replace(" million", " m").replace(" billion", " bn") for tick in ticks]
-    return _curve(found, "patients in total (m: million)", ticks, "these patients", words)
+    figure = _curve(found, "patients in total (m: million)", ticks, "these patients", words)
+    if found.of.population not in TABLES:  # of all of a table's patients, the error without noise is none
+        figure["layout"]["yaxis"] = _by_ratio(found)
+    if found.relaxed is not None and not useless(found.free[-1].middle, found.of):
+        at = math.log10(max(found.relaxed, found.at[0]))
+        mark = {"type": "line", "x0": 10**at, "x1": 10**at, "yref": "paper", "y0": 0, "y1": 0.86}
+        figure["layout"]["shapes"] = [mark | {"line": {"color": style.GUESS, "width": 3, "dash": "dot"}}]
+        note = {"x": at, "y": 0.03, "yref": "paper", "yanchor": "bottom", "xanchor": "right", "xshift": -8}
+        said = {"text": "almost free →", "showarrow": False}
+        figure["layout"]["annotations"] = [note | said]
+    return figure
+
+
+def _by_ratio(found: Curve) -> Trace:
+    """An error axis of equal steps for equal ratios: a linear one would let lines meet by eye too early."""
+    least = min(one.low for one in (*found.private, *found.free))
+    ticks = [10.0**p for p in range(-8, 1)]
+    ends = [0.8 * max(least, ticks[0]), 1.3 * guess_of(found.of)]
+    words = [f"{tick:.8f}".rstrip("0").rstrip(".") for tick in ticks]
+    how = {"type": "log", "tickvals": ticks, "ticktext": words, "range": [math.log10(end) for end in ends]}
+    return _axis("error (less is better; a tenth per line)", **how)
 
 
 def offer(found: Offer) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """Settings -> what each step of the story shows: recipes of the core, and what they measure. No Streamlit.
 
 The story holds what a board need not decide: exact accounting, a random start, rows divided by a public
-bound, and sin Theta as the error. A run is kept by its recipe; the same run counts in every step.
+bound, sin Theta as the error, and rounds enough to reach what a method can. A run is kept by its recipe; the
+same run counts in every step.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -20,6 +22,7 @@ from dppca_core.experiments.alliances import ALL, Alliance
 from dppca_core.experiments.live import EPSILONS, quantiles
 from dppca_core.experiments.neighbours import Picture, picture
 from dppca_core.experiments.ways import NUMBER, WAYS, Traffic
+from dppca_core.power import MOST_STEPS
 from dppca_core.spiked import SpikedModel
 from dppca_core.types import Array, Budget
 from pages.shared import scenes
@@ -30,8 +33,13 @@ ALONE = "analyze_gauss_sparse"  # one hospital by itself, protected: it is its o
 _WORK = 1e8  # operations of the eigenproblems of one place of a chart: a few tenths of a second
 _WIDE = 400  # measurements beyond which a chart over settings has fewer places
 TOO_MUCH = 1 / 3  # of a random guess: beyond it a pattern is of little use (as the bounds page has it)
+_NO_WEIGHT = 1e-9  # a weight that is none, up to rounding
+_EXACT = 1e-12  # an error that is none, where one is divided by
 NEARLY_FREE = 1.25  # times the error without noise
 HELD = {"accounting": "exact", "start": "random", "scaling": "public", "metric": "sin"}
+# Rounds and warm-up rounds, at least: with fewer, the start and not privacy decides the error.
+ROUNDS, WARM_UP = 10, 2
+_LEFT = 1e-3  # of what a random start misses, after the last round: the smallest error that the screen tells
 
 
 class Spread(NamedTuple):
@@ -52,12 +60,23 @@ def recipe(settings: Mapping[str, Any]) -> Alliance:
         s_hat=scene.s_hat,
         rank=scene.k,
         budget=scene.budget(epsilon),
-        iterations=scene.iterations,
-        burn_in=scene.burn_in,
+        iterations=max(scene.iterations, _rounds(scene.population)),
+        burn_in=max(scene.burn_in, WARM_UP),
         scaling=scene.scaling,
         repeats=scene.repeats,
         seed=scene.seed,
     )
+
+
+def _rounds(population: SpikedModel | str) -> int:
+    """T with (bulk / spike)^T <= 1/1000, by which each round shrinks what the start misses; 10 at least.
+
+    Nobody knows a table's spectrum beforehand: it has 10.
+    """
+    if isinstance(population, str):
+        return ROUNDS
+    ratio = population.bulk[1] / population.spikes[-1]
+    return max(ROUNDS, min(MOST_STEPS, math.ceil(math.log(_LEFT) / math.log(ratio))))
 
 
 def basis(of: Alliance) -> Array:
@@ -147,9 +166,14 @@ class Weights(NamedTuple):
     error: Spread
 
     @property
+    def counted(self) -> int:
+        """How many of the truly heaviest, as many as are drawn, truly have a weight."""
+        return min(len(self.rows), int(np.count_nonzero(self.true > _NO_WEIGHT)))
+
+    @property
     def agree(self) -> int:
-        """How many of the heaviest found, as many as are drawn, are among as many truly heaviest."""
-        count = len(self.rows)
+        """How many of the heaviest found are truly heaviest, of those drawn that truly have a weight."""
+        count = self.counted
         heaviest = [set(np.argsort(-weight, kind="stable")[:count]) for weight in (self.true, self.found)]
         return len(heaviest[0] & heaviest[1])
 
@@ -201,6 +225,29 @@ class Curve(NamedTuple):
         """The same without noise."""
         return self.free[self.here].middle
 
+    @property
+    def useful(self) -> tuple[bool, ...]:
+        """Where along the setting the answer with noise is of use."""
+        return tuple(one.middle <= TOO_MUCH * guess(self.of) for one in self.private)
+
+    @property
+    def relaxed(self) -> float | None:
+        """From where on, to the end, noise adds little to the error; None where it does to the very end.
+
+        Between two places by (error / error without noise)^2 - 1 as a power of the setting: noise errs as
+        1/n, sampling as 1/sqrt(n).
+        """
+        near = [p.middle < NEARLY_FREE * f.middle for p, f in zip(self.private, self.free, strict=True)]
+        first = next((i for i in range(len(near)) if all(near[i:])), None)
+        if not first:
+            return None if first is None else self.at[0]
+        before, after = (
+            self.private[i].middle / max(self.free[i].middle, _EXACT) for i in (first - 1, first)
+        )
+        high, low, goal = (math.log(max(r * r - 1, _EXACT)) for r in (before, after, NEARLY_FREE))
+        part = (high - goal) / (high - low) if high > low else 1.0
+        return self.at[first - 1] * (self.at[first] / self.at[first - 1]) ** part
+
 
 def against_privacy(settings: Mapping[str, Any]) -> Curve:
     """Over epsilon."""
@@ -223,8 +270,10 @@ def against_patients(settings: Mapping[str, Any]) -> Curve:
     of_n = [
         recipe({**settings, "n": int(n)}) if settings["data"] not in TABLES else _part(of, int(n)) for n in at
     ]
-    private = tuple(spread(one, way) for one in of_n)
-    return Curve(of, way, at, private, tuple(spread(one, OPEN) for one in of_n), at.index(of.n))
+    # Both at one place before the next: wide patients are not drawn twice.
+    both = [(spread(one, way), spread(one, OPEN)) for one in of_n]
+    private, free = zip(*both, strict=True)
+    return Curve(of, way, at, private, free, at.index(of.n))
 
 
 def _part(of: Alliance, n: int) -> Alliance:

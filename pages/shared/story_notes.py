@@ -21,7 +21,8 @@ NOTES = (
         "hospital with all of "
         "them. Nothing on this slide is private yet. If one hospital already sees the pattern, say so.",
         "Why not let the largest hospital do it alone?",
-        "It can, where its bar is short enough. Move the patients down to a rare disease and look again.",
+        "It can, where its bar is short enough. Make hospitals smaller, as with a rare disease, and look "
+        "again.",
     ),
     Note(
         75,
@@ -59,8 +60,8 @@ NOTES = (
     Note(
         75,
         "The noise does not grow with the number of patients, so a larger crowd drowns it. The "
-        "line without noise "
-        "falls too, but more slowly. Where both meet, privacy is almost free.",
+        "line without noise falls too, but more slowly. The mark shows where privacy is almost free. Where "
+        "there is no mark, say so.",
         "Can we just ask our patients twice?",
         "No. Only other patients help. The same data asked again spend more privacy.",
     ),

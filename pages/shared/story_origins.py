@@ -9,7 +9,7 @@ from dppca_core.experiments.ways import WAYS
 from dppca_core.methods import METHODS
 from pages.shared.choices import Settings
 from pages.shared.story_choices import WAYS as OFFERED
-from pages.shared.story_data import ALONE, OPEN
+from pages.shared.story_data import ALONE, OPEN, ROUNDS, WARM_UP
 from pages.shared.story_words import WAY_TITLES
 
 SOURCES = (
@@ -22,6 +22,8 @@ SOURCES = (
     "Error: the sine of the angles between the space found and the true one, as on the other "
     "pages; medians over "
     "runs, bars and bands hold 8 of 10 of them. Of little use: above a third of a random guess.",
+    f"Held here: exact accounting, a random start, rows over a public bound, {WARM_UP} warm-up rounds at "
+    f"least, and {ROUNDS} rounds at least, or as many as the gap of made-up patients needs.",
     "Two totals: their difference is the outer product of one patient's row, whose leading "
     "eigenvector is that row, "
     "up to the sign of all its values at once.",

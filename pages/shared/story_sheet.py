@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.shared import report, story_charts, story_data, story_origins, story_slides, story_words, style
 from pages.shared.choices import Settings
-from pages.shared.report import Drawn, Report
+from pages.shared.report import Drawn, Report, Table
 from pages.shared.story_choices import STEPS
 from pages.shared.story_data import Offer, Weights
 
@@ -123,6 +123,7 @@ def full(settings: Settings, link: str) -> Report:
         sources=story_origins.SOURCES,
         link=link,
         made=report.made(settings["seed"]),
+        tables=[Table("In plain words", ("Term", "Meaning"), story_words.GLOSSARY)],
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -51,6 +52,7 @@ def server_sees(way: str) -> str:
 
 PATTERN = ("Pattern", "measurements that rise and fall together in many patients.")
 ERROR = ("Error", "how far what we find is from the truth. 0 is exact.")
+GUESS = ("Blind guess", "patterns drawn by lot, without a look at any patient.")
 TOTAL = ("Total", "one sum over all patients, for each pair of measurements.")
 WEIGHT = ("Weight", "how much a measurement counts. 0 is not at all, 1 is in full.")
 NOISE = ("Noise", "random numbers, added on purpose before anything leaves.")
@@ -58,7 +60,9 @@ SPY = ("Spy", "someone who knows all other patients and asks about this one.")
 SETTING = ("Privacy setting", "how much one patient may change what leaves. Less is more private.")
 SERVER = ("Server", "the computer that adds up what hospitals send.")
 SEALED = ("Sealed sum", "hospitals hide their numbers from all. Only the sum can be read.")
-GLOSSARY = (PATTERN, ERROR, TOTAL, WEIGHT, NOISE, SPY, SETTING, SERVER, SEALED)
+GLOSSARY = (PATTERN, ERROR, GUESS, TOTAL, WEIGHT, NOISE, SPY, SETTING, SERVER, SEALED)
+
+_SLOW = 1000  # measurements per patient from which the chart over patients takes seconds
 
 # What a step's controls are called, in the story's own words.
 CONTROLS = {
@@ -115,8 +119,7 @@ def _blind(of: Alliance) -> str:
 
 def _why_unseen(of: Alliance) -> str:
     """Why not even all patients without noise show the pattern."""
-    population = of.population
-    if of.s_hat < (of.d if isinstance(population, str) else population.s):
+    if _too_few_kept(of):
         return f"We keep only {of.s_hat} of {of.d} measurements here, and that is too few."
     return "There are too few patients for this, with or without privacy."
 
@@ -134,6 +137,9 @@ def sharing(found: Sharing) -> Said:
     elif useless(alone, of):
         finding = f"The largest hospital cannot see it alone: error {error(alone)}."
         follows = f"All {count} together can: error {error(together)}."
+    elif error(alone) == error(together):
+        finding = f"Alone or together, the error is {error(together)}."
+        follows = "The largest hospital sees it by itself. Working together hardly helps here."
     else:
         finding = (
             f"Alone, the largest hospital has error {error(alone)}. All {count} together: {error(together)}."
@@ -145,8 +151,27 @@ def sharing(found: Sharing) -> Said:
         more = (follows, "The whole table counts as the truth here.", _blind(of))
     else:
         more = (follows, _blind(of))
-    moves = "*Hospitals* up" if isinstance(of.population, str) else "*Patients in total* to the left"
-    return Said(TITLES[0], finding, more, (PATTERN, ERROR), f"move {moves}. When does one hospital go blind?")
+    return Said(TITLES[0], finding, more, (PATTERN, ERROR, GUESS), _try_sharing(found))
+
+
+def _too_few_kept(of: Alliance) -> bool:
+    """Whether rows that count are thrown away."""
+    return of.s_hat < (of.d if isinstance(of.population, str) else of.population.s)
+
+
+def _try_sharing(found: Sharing) -> str:
+    of, table = found.of, isinstance(found.of.population, str)
+    if useless(found.together.middle, of):
+        if table:
+            return "go to step 3, move *Measurements kept* up, and come back."
+        return "move *Patients in total* to the right. Does that help?"
+    if len(of.sizes) == 1:
+        return "move *Hospitals* up. When does one hospital alone go blind?"
+    if useless(found.alone.middle, of):
+        moves = "*Hospitals* down" if table else "*Patients in total* to the right"
+        return f"move {moves}. When does one hospital see it alone?"
+    moves = "*Hospitals* up" if table else "*Patients in total* to the left"
+    return f"move {moves}. When does one hospital go blind?"
 
 
 def given(found: Given) -> Said:
@@ -172,10 +197,12 @@ def given(found: Given) -> Said:
 
 def pattern(found: Weights) -> Said:
     """Step 3."""
-    of, count = found.of, len(found.rows)
+    of, count = found.of, found.counted
     finding = "A pattern is a list of weights. It names measurements, not patients."
     share = "all" if found.agree == count else f"{found.agree}"
     seen = f"Of the {count} that truly weigh most, we find {share}. Nothing is hidden yet."
+    if count < len(found.rows):
+        seen = f"Only {count} truly count, and we find {share} of them. Nothing is hidden yet."
     if count == 1:
         seen = f"We find the one that truly weighs most: {'yes' if found.agree else 'no'}."
     more = (seen, f"The error is {error(found.error.middle)}. {_blind(of)}")
@@ -194,12 +221,16 @@ def hidden(found: Hidden) -> Said:
         f"A spy reads {found.tries} noisy releases, half of them with the patient. The best guess is right "
         f"{found.right} times."
     )
-    half = found.tries // 2
+    half, luck = found.tries // 2, round(math.sqrt(found.tries))  # two standard deviations of a coin
     more = [
-        f"A coin is right about {half} times. On average, this spy is right {_hundred(truly)} times in 100."
+        f"A coin is right about {half} times, give or take {luck} by luck. On average, this spy is right "
+        f"{_hundred(truly)}."
     ]
-    more.append(f"We promise that no spy is right more than {_hundred(most)} times in 100.")
-    if most >= 95:
+    if most < _CERTAIN:
+        more.append(f"We promise that no spy is right more than {_hundred(most)}.")
+    else:
+        more.append("We promise next to nothing: a spy may be right almost every time.")
+    if 95 <= most < _CERTAIN:
         more.append("That is next to no promise.")
     glosses = (NOISE, SPY, (SETTING[0], SETTING[1]))
     return Said(
@@ -207,59 +238,93 @@ def hidden(found: Hidden) -> Said:
     )
 
 
+_CERTAIN = 99.5  # times in 100, from which a spy is as good as never wrong
+
+
 def _hundred(percent: float) -> str:
-    if percent >= 99.5:
-        return "almost 100"
-    return f"{percent:.0f}" if percent >= 50.5 else f"{percent:.3g}"
+    """73 times in 100."""
+    if percent >= _CERTAIN:
+        return "almost every time"
+    return f"{percent:.0f} times in 100" if percent >= 50.5 else f"{percent:.3g} times in 100"
 
 
 def _share(value: float, of: Alliance) -> str:
     return f"{text.percent(min(value / guess(of), 1.0))} of a blind guess"
 
 
-def _judged(now: float, without: float, of: Alliance) -> tuple[str, str]:
+def _judged(found: Curve) -> tuple[str, str]:
     """What noise does to the error: what was found, and what follows from it."""
+    of, now, without = found.of, found.now, found.without
     if useless(without, of):
         return (
             f"The error is {error(now)}, and even without noise it is {error(without)}.",
             _why_unseen(of),
         )
     if useless(now, of):
-        return (
-            f"Here privacy costs too much: the error is {error(now)}.",
-            f"That is {_share(now, of)}, and of little use.",
-        )
+        share = f"That is {_share(now, of)}, and of little use."
+        if any(found.useful[: found.here]):  # with more noise for its size, and yet better
+            return f"Here the answer fails: the error is {error(now)}.", f"{share} Noise alone is not why."
+        return f"Here privacy costs too much: the error is {error(now)}.", share
     if now < NEARLY_FREE * without:
-        return (
-            f"Here privacy is almost free: error {error(now)}, and {error(without)} without noise.",
-            "What is left does not come from noise.",
-        )
-    more = f"Noise makes it {times(now / without)} as large." if without > 1e-6 else "Noise makes all of it."
-    share = f"It is {_share(now, of)}."
-    return f"The error is {error(now)}. Without noise it is {error(without)}.", f"{more} {share}"
+        both = f"{error(now)}, and {error(without)} without noise"
+        if error(now) == error(without):
+            both = f"{error(now)}, with noise and without"
+        return f"Here privacy is almost free: error {both}.", "What is left does not come from noise."
+    more = "Noise makes nearly all of it."
+    if without > 1e-6:
+        more = f"Noise makes it {times(now / without)} as large."
+    return (
+        f"The error is {error(now)}. Without noise it is {error(without)}.",
+        f"{more} It is {_share(now, of)}.",
+    )
 
 
 def cost(found: Curve) -> Said:
     """Step 5."""
-    finding, follows = _judged(found.now, found.without, found.of)
-    clear = [at for at, one in zip(found.at, found.private, strict=True) if not useless(one.middle, found.of)]
-    if not clear:
-        turns = "No setting up to 10 gives a useful answer."
-    elif clear[0] == found.at[0]:
-        turns = "Every setting drawn here gives a useful answer."
-    else:
-        turns = f"Below a setting of about {text.number(clear[0])}, noise drowns the pattern."
+    finding, follows = _judged(found)
+    return Said(
+        TITLES[4], finding, (follows, _turns(found)), (ERROR, GUESS, NOISE, SETTING), _try_cost(found)
+    )
+
+
+def _turns(found: Curve) -> str:
+    """From which privacy setting on the answer is of use. More noise need not mean more error everywhere."""
+    useful, places = found.useful, [text.number(at) for at in found.at]
+    if not any(useful):
+        return "No setting up to 10 gives a useful answer."
+    first = useful.index(True)
+    if not all(useful[first:]):
+        last = len(useful) - 1 - useful[::-1].index(True)
+        if first == last:
+            return f"Only a setting of {places[first]} gives a useful answer here."
+        return f"Useful answers lie between settings of {places[first]} and {places[last]}."
+    if first == 0:
+        return "Every setting drawn here gives a useful answer."
+    return f"Below a setting of about {places[first]}, noise drowns the pattern."
+
+
+def _try_cost(found: Curve) -> str:
+    """A move that the chart shows to be possible."""
+    useful, here = found.useful, found.here
     moves = "*Patterns to find*" if isinstance(found.of.population, str) else "*Measurements per patient*"
-    way = "right" if useless(found.now, found.of) else "left"
-    hint = f"move *Privacy setting* to the {way} until the ring meets the long dashes, then move {moves}."
-    return Said(TITLES[4], finding, (follows, turns), (ERROR, NOISE, SETTING), hint)
+    if not any(useful):
+        return f"move {moves} to the left. Does any setting become useful?"
+    if all(useful):
+        return (
+            f"move *Privacy setting* to the left. Does the ring come near the long dashes? Then move {moves}."
+        )
+    if useful[here]:
+        way = "right" if all(useful[:here]) else "left"
+    else:
+        way = "right" if any(useful[here:]) else "left"
+    return f"move *Privacy setting* to the {way} until the ring meets the long dashes, then move {moves}."
 
 
 def bought(found: Curve) -> Said:
     """Step 6."""
     of, at, here = found.of, found.at, found.here
     fixed = isinstance(of.population, str)
-    finding, follows = _judged(found.now, found.without, of)
+    finding, follows = _judged(found)
     far = next((i for i, n in enumerate(at) if n >= 10 * at[here]), None)
     if useless(found.without, of):
         pass  # why nothing is seen says more than another number
@@ -272,24 +337,39 @@ def bought(found: Curve) -> Said:
     elif fixed and here > 0:
         less = found.private[0].middle
         follows = f"With only {at[0]:,.0f} of these patients the error is {error(less)}."
-    free = next(
-        (
-            n
-            for n, one, bare in zip(at, found.private, found.free, strict=True)
-            if one.middle < NEARLY_FREE * bare.middle and not useless(bare.middle, of)
-        ),
-        None,
-    )
+    return Said(TITLES[5], finding, (follows, _enough(found)), (ERROR, NOISE), _try_bought(found))
+
+
+def _enough(found: Curve) -> str:
+    """From how many patients on noise adds little."""
+    of, at, free = found.of, found.at, found.relaxed
     if free is None:
-        most = f"all {of.n:,}" if fixed else text.patients(at[-1])
-        enough = f"Even {most} patients do not make privacy free."
-    elif free <= at[here]:
-        enough = "More patients cost nothing in privacy."
-    else:
-        enough = f"From about {text.patients(free)} patients on, privacy is almost free."
-    moves = "*Hospitals*" if fixed else "*Patients in total*"
-    hint = f"move *Privacy setting* to the left, then move {moves} until the ring is low again."
-    return Said(TITLES[5], finding, (follows, enough), (ERROR, NOISE), hint)
+        most = f"all {of.n:,}" if isinstance(of.population, str) else text.patients(at[-1])
+        return f"Even {most} patients do not make privacy free."
+    if useless(found.free[-1].middle, of):
+        since = "At any size" if free <= at[0] else f"From about {text.patients(_round(free))} patients on"
+        return f"{since}, noise hardly adds to that."
+    if free <= at[found.here]:
+        return "More patients cost nothing in privacy."
+    return f"From about {text.patients(_round(free))} patients on, privacy is almost free."
+
+
+def _round(value: float) -> float:
+    """One digit: more is not known from a few runs."""
+    return float(f"{value:.0e}")
+
+
+def _try_bought(found: Curve) -> str:
+    """A move that the numbers show to be possible."""
+    of, free = found.of, found.relaxed
+    if isinstance(of.population, str):
+        return "move *Privacy setting* to the left, then move *Hospitals*. Does the ring move both times?"
+    if useless(found.private[-1].middle, of):
+        return "move *Patients in total* to the right. Does the ring ever come below the long dashes?"
+    if free is not None and found.at[0] < free <= found.at[found.here]:
+        return "move *Patients in total* to the left until the lines part. Where would you stop?"
+    moves = "then move *Patients in total* until the ring is low again"
+    return f"move *Privacy setting* to the left, {moves}."
 
 
 def together(found: Joined, way: str) -> Said:
@@ -302,17 +382,24 @@ def together(found: Joined, way: str) -> Said:
         "dps_pca secure": f"The server sees only a noisy sum. Each hospital sends {sends}.",
         "analyze_gauss_sparse": f"One place sees each hospital's exact totals. Each sends {sends}.",
     }[way]
-    keeps = f"The patients' rows, {text.size(found.kept)} in the largest hospital, stay at home."
+    lone = len(of.sizes) == 1
+    where = "the hospital" if lone else "the largest hospital"
+    keeps = f"The patients' rows, {text.size(found.kept)} in {where}, stay at home."
     rivals = {name: found.errors[name].middle for name in WAY_TITLES}
     best = min(rivals, key=lambda name: rivals[name])
-    if useless(min(rivals.values()), of):
+    if useless(found.free.middle, of):
+        price = f"Even without noise the error is {error(found.free.middle)}. {_why_unseen(of)}"
+    elif useless(min(rivals.values()), of):
         price = "At this privacy setting, no way gives a useful answer."
-    elif best == way or rivals[best] > mine / NEARLY_FREE:
+    elif lone:
+        price = f"The error is {error(mine)}. One hospital has nobody else to trust."
+    elif best == way or rivals[best] > mine / NEARLY_FREE or error(rivals[best]) == error(mine):
         price = f"The error is {error(mine)}. No way here is clearly better."
     else:
         rival = f"“{WAY_TITLES[best]}” has {error(rivals[best])}, but asks for {_TRUST[best]}."
         price = f"The error is {error(mine)}. {rival}"
-    if not useless(min(rivals.values()), of) and len(of.sizes) > 1 and found.errors["alone"].middle < mine:
+    seen = not useless(min(rivals.values()), of)
+    if seen and not lone and found.errors["alone"].middle < mine:
         price += " Here, one hospital alone would do better."
     return Said(
         TITLES[6],
@@ -362,15 +449,19 @@ def offer(found: Offer) -> Said:
     if advisable(found):
         finding = f"We would release {_released(of)}, and nothing else."
         cost = f"The cost: an error of {error(mine)}, where {error(free)} would be without noise."
+        if error(mine) == error(free):
+            cost = f"The cost: an error of {error(mine)}, with noise and without."
     elif useless(free, of):
         finding = f"We would not release this. Even without noise the error is {error(free)}."
         cost = f"{_why_unseen(of)} {_blind(of)}"
     else:
-        finding = f"We would not release this. With noise the error is {error(mine)}."
+        finding = f"We would not release this. The error is {error(mine)}."
         cost = f"That is {_share(mine, of)}, and too much. Without noise it is {error(free)}."
     budget = of.budget
-    most = _hundred(100 * tradeoff.best_guess(budget.epsilon, budget.delta))
-    guard = f"The promise: a spy about any one patient is right at most {most} times in 100."
+    most = 100 * tradeoff.best_guess(budget.epsilon, budget.delta)
+    guard = f"The promise: a spy about any one patient is right at most {_hundred(most)}."
+    if most >= _CERTAIN:
+        guard = "There is next to no promise: a spy about one patient may be right almost every time."
     traffic = f"Each of {hospitals} sends {sends}." if len(of.sizes) > 1 else f"The hospital sends {sends}."
     more = [cost, f"{guard} {traffic}"]
     if budget.delta > 1 / of.n:
@@ -380,7 +471,7 @@ def offer(found: Offer) -> Said:
         finding,
         tuple(more),
         (ERROR, NOISE, SPY),
-        "find the most private setting that you would still release, then print the summary.",
+        "find the most private setting that you would still release, if there is one. Print the summary.",
     )
 
 
@@ -388,6 +479,13 @@ def opening(settings: Mapping[str, Any]) -> str:
     """What the page shows."""
     whose = "a real table" if settings["data"] in TABLES else "made-up patients"
     return f"Sharing a pattern, not a patient, shown on {whose}."
+
+
+def waiting(settings: Mapping[str, Any]) -> str:
+    """While a step is measured; so many measurements for each patient take a while on one of them."""
+    if settings["story.step"] == 6 and settings["data"] not in TABLES and settings["d"] >= _SLOW:
+        return f"Measuring crowds of up to a billion patients, {settings['d']:,} values each …"
+    return "Measuring …"
 
 
 def described(settings: Mapping[str, Any]) -> str:
