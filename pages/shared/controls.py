@@ -40,7 +40,7 @@ _ON_THE_PAGE = {  # what a page sets itself
 _WITHOUT_SLIDERS = {
     "papers": "This page runs the papers' own settings. The sliders are on the other pages.",
     "your_data": "The settings of this page are beside what they decide. The sliders are elsewhere.",
-    "story": "Two settings are on each step. All others are as on the other pages.",
+    "story": "Two settings are on each step. Others are as on the other pages, or held as told below.",
 }
 _ENDS = "private ↔ accurate"
 _CONTROLS = {True: st.select_slider, False: st.selectbox}  # by whether the options are numbers

@@ -283,7 +283,8 @@ def against_patients(found: Curve) -> dict[str, Any]:
     ticks = [10.0**p for p in range(2, 10)] if found.of.population not in TABLES else list(found.at)
     ticks = [tick for tick in ticks if found.at[0] <= tick <= found.at[-1]]
     words = [text.patients(tick).replace(" million", " m").replace(" billion", " bn") for tick in ticks]
-    figure = _curve(found, "patients in total (m: million)", ticks, "these patients", words)
+    title = "patients in total" if found.of.population in TABLES else "patients in total (m: million)"
+    figure = _curve(found, title, ticks, "these patients", words)
     if found.of.population not in TABLES:  # of all of a table's patients, the error without noise is none
         figure["layout"]["yaxis"] = _by_ratio(found)
     if found.relaxed is not None and not useless(found.free[-1].middle, found.of):
@@ -300,7 +301,8 @@ def _by_ratio(found: Curve) -> Trace:
     """An error axis of equal steps for equal ratios: a linear one would let lines meet by eye too early."""
     least = min(one.low for one in (*found.private, *found.free))
     ticks = [10.0**p for p in range(-8, 1)]
-    ends = [0.8 * max(least, ticks[0]), 1.3 * guess_of(found.of)]
+    guess = guess_of(found.of)
+    ends = [0.8 * max(min(least, 0.1 * guess), ticks[0]), 1.3 * guess]  # all lines are on it
     words = [f"{tick:.8f}".rstrip("0").rstrip(".") for tick in ticks]
     how = {"type": "log", "tickvals": ticks, "ticktext": words, "range": [math.log10(end) for end in ends]}
     return _axis("error (less is better; a tenth per line)", **how)

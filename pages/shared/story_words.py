@@ -166,12 +166,12 @@ def _try_sharing(found: Sharing) -> str:
             return "go to step 3, move *Measurements kept* up, and come back."
         return "move *Patients in total* to the right. Does that help?"
     if len(of.sizes) == 1:
-        return "move *Hospitals* up. When does one hospital alone go blind?"
+        return "move *Hospitals* up. Can the largest still see it alone?"
     if useless(found.alone.middle, of):
         moves = "*Hospitals* down" if table else "*Patients in total* to the right"
-        return f"move {moves}. When does one hospital see it alone?"
+        return f"move {moves}. Can one hospital see it alone then?"
     moves = "*Hospitals* up" if table else "*Patients in total* to the left"
-    return f"move {moves}. When does one hospital go blind?"
+    return f"move {moves}. Can one hospital still see it alone?"
 
 
 def given(found: Given) -> Said:

@@ -222,6 +222,108 @@ def test_one_hospital_that_sees_it_alone_is_owned_up_to():
     assert "one hospital alone would do better" in slides(**{"story.way": "dps_pca"})[6].said.sentences
 
 
+FEW_ROUNDS = {"eps": 0.25, "delta": 1e-7, "n": 10**6, "d": 400, "shat": 12, "burn": 0}
+
+
+@pytest.mark.parametrize("own", [FEW_ROUNDS, {"T": 1, "burn": 0}, {"spike": 100.0, "bulk": 80.0}])
+def test_rounds_are_held_so_that_less_privacy_gives_no_more_error(own):
+    curve = story_data.against_privacy(settings(**own))
+    middles = [one.middle for one in curve.private]
+    assert curve.useful == tuple(sorted(curve.useful)) and curve.useful[-1]
+    assert curve.of.burn_in >= story_data.WARM_UP and curve.of.iterations >= story_data.ROUNDS
+    assert middles[-1] < 4 * curve.without  # what is left at the end is not for want of rounds
+
+
+@pytest.fixture(scope="module")
+def made_up():
+    """A curve over privacy with these errors."""
+    curve = story_data.against_privacy(settings())
+
+    def make(errors, here):
+        places = tuple(0.01 * 2**i for i in range(len(errors)))
+        spreads = tuple(story_data.Spread(one, one, one) for one in errors)
+        free = (story_data.Spread(0.01, 0.01, 0.01),) * len(errors)
+        return curve._replace(at=places, private=spreads, free=free, here=here)
+
+    return make
+
+
+def test_noise_is_not_blamed_where_less_of_it_does_worse(made_up):
+    said = story_words.cost(made_up([1.7, 0.1, 0.05, 1.73], 3))
+    assert (
+        "Noise alone is not why" in said.sentences
+        and "lie between settings of 0.02 and 0.04" in said.sentences
+    )
+    assert "too much" not in said.sentences and "drowns" not in said.sentences
+    assert "to the left until" in said.try_this
+    assert "Only a setting of 0.02" in story_words.cost(made_up([1.7, 0.1, 1.73], 0)).sentences
+    assert "Below a setting of about 0.02" in story_words.cost(made_up([1.7, 0.1, 0.05], 2)).sentences
+
+
+def test_what_has_no_weight_is_not_missed():
+    found = story_data.weights(settings(n=10_000, N=5, d=50, k=2, s=8, shat=16), story_data.OPEN)
+    assert found.counted == found.agree == 8 and len(found.rows) == 10
+    assert "Only 8 truly count, and we find all of them." in story_words.pattern(found).sentences
+
+
+def test_where_privacy_is_free_depends_on_no_grid(made_up):
+    """Within a third over seeds, and exactly on r^2 - 1 = a / n, wherever the places are."""
+    free = [story_data.against_patients(settings(repeats=10, seed=seed)).relaxed for seed in (0, 3, 7)]
+    assert min(free) > 2e7 and max(free) < 3.5e7
+    n = np.array([0.3, 1.0, 3.0, 10.0, 30.0])
+    exact = 2.0 / (story_data.NEARLY_FREE**2 - 1)
+    curve = made_up(list(0.01 * np.sqrt(1 + 2.0 / n)), 0)._replace(at=tuple(n))
+    assert curve.relaxed == pytest.approx(exact, rel=1e-9)
+    assert curve._replace(private=curve.private[:3], free=curve.free[:3], at=curve.at[:3]).relaxed is None
+
+
+def test_the_chart_marks_where_privacy_is_free_by_ratios():
+    figure = story_slides.slide(settings() | {"story.step": 6}).figure["layout"]
+    curve = story_data.against_patients(settings())
+    assert figure["yaxis"]["type"] == "log" and figure["shapes"][0]["x0"] == pytest.approx(curve.relaxed)
+    low = 10 ** figure["yaxis"]["range"][0]
+    assert low < min(one.low for one in (*curve.private, *curve.free))
+    table = story_slides.slide(settings(**SETTINGS["breast cancer"]) | {"story.step": 6}).figure["layout"]
+    assert table["yaxis"].get("type") != "log" and "shapes" not in table
+
+
+def test_too_few_rows_are_not_laid_on_privacy():
+    said = [one.said.sentences for one in slides(s=20, shat=10, repeats=10)]
+    assert "noise hardly adds to that" in said[5] and "do not make privacy free" not in said[5]
+    assert "Even without noise the error is" in said[6] and "privacy setting" not in said[6]
+
+
+def test_what_to_try_can_be_done():
+    few, lots, plain = (
+        [one.said.try_this for one in slides(**own)] for own in ({"n": 100}, {"n": 10**9}, {})
+    )
+    assert "until" not in few[4] and "until" not in lots[4] and "left until the ring" in plain[4]
+    assert "until the lines part" in lots[5] and "until the ring is low" in plain[5]
+    table = [one.said.try_this for one in slides(data="breast_cancer")]
+    assert "step 3" in table[0] and "until" not in table[5]
+    for own, moves in (
+        ({}, "to the left"),
+        ({"n": 1000, "N": 100}, "to the right"),
+        ({"n": 100, "N": 100}, "right"),
+    ):
+        assert moves in slides(**own)[0].said.try_this
+    assert "rare disease" in NOTES[0].answer and "Move the patients" not in NOTES[0].answer
+
+
+def test_small_words_are_right_too():
+    lots, lavish, one = (
+        [each.said.sentences for each in slides(**own)] for own in ({"n": 10**9}, {"eps": 10.0}, {"N": 1})
+    )
+    assert "Alone or together, the error is below 0.001." in lots[0] and "more clearly" not in lots[0]
+    assert "below 0.001, with noise and without" in lots[4] and "with noise and without" in lots[7]
+    for step in (3, 7):
+        assert "almost every time" in lavish[step] and "almost 100" not in lavish[step]
+    assert "One hospital has nobody else to trust." in one[6] and "trust in one place" not in one[6]
+    assert "give or take 6 by luck" in one[3]  # two standard deviations of 40 tosses
+    wide = settings(d=2000, n=10**9) | {"story.step": 6}
+    assert "2,000 values" in story_words.waiting(wide) and story_words.waiting(settings()) == "Measuring …"
+
+
 # --- plain ----------------------------------------------------------------------------------------------
 
 
@@ -284,4 +386,5 @@ def test_the_summary_says_what_the_step_says_and_needs_no_network(own):
 def test_the_report_holds_all_eight_steps():
     full = story_sheet.full(settings(), "https://example.org/story")
     assert [one.title for one in full.figures] == list(story_words.TITLES)
+    assert [row[0] for row in full.tables[0].rows] == [term for term, _ in story_words.GLOSSARY]
     assert "ends at most at 73:27" in full.guarantee and "1 in 100,000" in full.guarantee
