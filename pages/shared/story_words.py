@@ -273,8 +273,11 @@ def _judged(found: Curve) -> tuple[str, str]:
     more = "Noise makes nearly all of it."
     if without > 1e-6:
         more = f"Noise makes it {times(now / without)} as large."
+    both = f"{error(now)}. Without noise it is {error(without)}."
+    if error(now) == error(without):
+        both = f"{error(now)}, with noise and without."
     return (
-        f"The error is {error(now)}. Without noise it is {error(without)}.",
+        f"The error is {both}",
         f"{more} It is {_share(now, of)}.",
     )
 
@@ -343,6 +346,8 @@ def bought(found: Curve) -> Said:
 def _enough(found: Curve) -> str:
     """From how many patients on noise adds little."""
     of, at, free = found.of, found.at, found.relaxed
+    if free is None and found.now < NEARLY_FREE * found.without:
+        return "That is about the crowd that it takes."  # just so: with a few more it is not so in every draw
     if free is None:
         most = f"all {of.n:,}" if isinstance(of.population, str) else text.patients(at[-1])
         return f"Even {most} patients do not make privacy free."
@@ -399,7 +404,8 @@ def together(found: Joined, way: str) -> Said:
         rival = f"“{WAY_TITLES[best]}” has {error(rivals[best])}, but asks for {_TRUST[best]}."
         price = f"The error is {error(mine)}. {rival}"
     seen = not useless(min(rivals.values()), of)
-    if seen and not lone and found.errors["alone"].middle < mine:
+    alone = found.errors["alone"].middle
+    if seen and not lone and alone < mine and error(alone) != error(mine):
         price += " Here, one hospital alone would do better."
     return Said(
         TITLES[6],

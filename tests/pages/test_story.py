@@ -257,6 +257,8 @@ def test_noise_is_not_blamed_where_less_of_it_does_worse(made_up):
     assert "too much" not in said.sentences and "drowns" not in said.sentences
     assert "to the left until" in said.try_this
     assert "Only a setting of 0.02" in story_words.cost(made_up([1.7, 0.1, 1.73], 0)).sentences
+    nearly = story_words.bought(made_up([1.7, 0.012, 0.02], 1)).sentences
+    assert "almost free" in nearly and "do not make" not in nearly
     assert "Below a setting of about 0.02" in story_words.cost(made_up([1.7, 0.1, 0.05], 2)).sentences
 
 
