@@ -32,7 +32,7 @@ def test_arrow_keys_turn_pages_and_the_fullest_steps_fit_a_projector(watched, ad
     fits(page, 1)
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("Step 2 of 8.")).to_be_visible()
-    for step in (4, 5, 6):
+    for step in (5, 6):
         page.get_by_role("radio", name=str(step), exact=True).click()
         fits(page, step)
     page.get_by_role("radio", name="7", exact=True).click()
