@@ -301,8 +301,7 @@ def _by_ratio(found: Curve) -> Trace:
     """An error axis of equal steps for equal ratios: a linear one would let lines meet by eye too early."""
     least = min(one.low for one in (*found.private, *found.free))
     ticks = [10.0**p for p in range(-8, 1)]
-    guess = guess_of(found.of)
-    ends = [0.8 * max(min(least, 0.1 * guess), ticks[0]), 1.3 * guess]  # all lines are on it
+    ends = [0.8 * max(min(least, 0.1), ticks[0]), 1.3 * guess_of(found.of)]  # all lines are on it
     words = [f"{tick:.8f}".rstrip("0").rstrip(".") for tick in ticks]
     how = {"type": "log", "tickvals": ticks, "ticktext": words, "range": [math.log10(end) for end in ends]}
     return _axis("error (less is better; a tenth per line)", **how)

@@ -360,8 +360,9 @@ def _enough(found: Curve) -> str:
 
 
 def _round(value: float) -> float:
-    """One digit: more is not known from a few runs."""
-    return float(f"{value:.0e}")
+    """Up to one digit: more is not known from a few runs, and fewer patients may not do."""
+    unit = 10.0 ** math.floor(math.log10(value))
+    return math.ceil(value / unit) * unit
 
 
 def _try_bought(found: Curve) -> str:

@@ -282,6 +282,7 @@ def test_where_privacy_is_free_depends_on_no_grid(made_up):
 def test_the_chart_marks_where_privacy_is_free_by_ratios():
     figure = story_slides.slide(settings() | {"story.step": 6}).figure["layout"]
     curve = story_data.against_patients(settings())
+    assert "From about 30 million patients on" in story_words.bought(curve).sentences
     assert figure["yaxis"]["type"] == "log" and figure["shapes"][0]["x0"] == pytest.approx(curve.relaxed)
     low = 10 ** figure["yaxis"]["range"][0]
     assert low < min(one.low for one in (*curve.private, *curve.free))
@@ -291,7 +292,8 @@ def test_the_chart_marks_where_privacy_is_free_by_ratios():
 
 def test_too_few_rows_are_not_laid_on_privacy():
     said = [one.said.sentences for one in slides(s=20, shat=10, repeats=10)]
-    assert "noise hardly adds to that" in said[5] and "do not make privacy free" not in said[5]
+    assert "From about 20,000 patients on, noise hardly adds to that" in said[5]  # at 10,000 it still does
+    assert "do not make privacy free" not in said[5]
     assert "Even without noise the error is" in said[6] and "privacy setting" not in said[6]
 
 
