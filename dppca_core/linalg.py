@@ -14,6 +14,8 @@ from dppca_core.types import Array, Indices
 # for Householder reflections, so the loss stays near 2e-16 * 1e6.
 _CHOLESKY_PIVOT_RATIO = 1e-3
 _BLOCK = 64
+# A matrix of so many numbers leaves the fast cache.
+_LARGE = 2**18
 _MOST_HELD = 1024  # 8 MB
 _WORKSPACE = local()
 
@@ -35,6 +37,16 @@ def orthonormalise(columns: Array) -> Array:
     q, r = qr(columns, mode="economic", check_finite=False)
     q[:, r.diagonal() < 0] *= -1.0
     return np.asarray(q, dtype=np.float64)
+
+
+def narrow_product(matrix: Array, block: Array) -> Array:
+    """matrix @ block, (m, k), row-major, for a `block`, (d, k), of few columns.
+
+    BLAS reads a large matrix in half the time from the other side of such a product.
+    """
+    small = matrix.size < _LARGE
+    product: Array = matrix.dot(block) if small else np.ascontiguousarray(block.T.dot(matrix.T).T)
+    return product
 
 
 def largest_rows(columns: Array, count: int) -> Indices:

@@ -13,14 +13,11 @@ from functools import cached_property
 
 import numpy as np
 
-from dppca_core import checks
+from dppca_core import checks, linalg
 from dppca_core.types import MATRIX_LIMIT, Array, Cohort, Indices, Moment, Provider
 
 # Rows are clipped in blocks of this many numbers, so that a wide table costs one copy and not four.
 _BLOCK = 2**20
-# From this many features on the matrix leaves the fast cache, and BLAS reads it in half the time from the
-# other side of a product with a few columns.
-_WIDE = 512
 
 
 def clip_rows(rows: Array, bound: float) -> Array:
@@ -66,12 +63,9 @@ class DenseMoment:
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
         """Product with `block` (see Moment); with `rows`, only those rows of the matrix are read."""
-        if rows is not None:  # symmetric: rows are contiguous, columns are not
-            product: Array = self.matrix.take(rows, axis=0).T.dot(block)
-        elif self.features < _WIDE:
-            product = self.matrix.dot(block)
-        else:
-            product = np.ascontiguousarray(block.T.dot(self.matrix).T)
+        if rows is None:
+            return linalg.narrow_product(self.matrix.T, block)  # symmetric: best read in its own order
+        product: Array = self.matrix.take(rows, axis=0).T.dot(block)  # rows are contiguous, columns are not
         return product
 
     def dense(self) -> Array:
@@ -111,7 +105,9 @@ class RowMoment:
         if self.tall:
             return self._matrix.apply(block, rows)
         part = self.rows if rows is None else self.rows.take(rows, axis=1)
-        return (self.rows.T @ (part @ block)) / len(self.rows)
+        product = linalg.narrow_product(self.rows.T, linalg.narrow_product(part, block))
+        product /= len(self.rows)
+        return product
 
     def dense(self) -> Array:
         """X^T X / n, (d, d), read-only."""

@@ -19,7 +19,7 @@ from scipy.linalg.blas import dtrmm
 from scipy.optimize import brentq
 from scipy.special import erfcx
 
-from dppca_core import checks
+from dppca_core import checks, linalg
 from dppca_core.moments import DenseMoment
 from dppca_core.types import Array, Cohort, Indices, Moment, Provider
 from dppca_core.wishart import ShareMoment, Split, wishart_factor
@@ -158,12 +158,13 @@ class FreshMoment:
         L L^T ~ Wishart_k(n, I) by Bartlett and N is i.i.d. standard normal, (d, k).
         """
         across = self.root if rows is None else self.root[rows]
-        directions, upper = np.linalg.qr(across.T @ block)
+        directions, upper = np.linalg.qr(linalg.narrow_product(across.T, block))
         factor = wishart_factor(self.n, directions.shape[1], self.rng)
         normal = self.rng.standard_normal((self.features, factor.shape[1]))
         normal -= directions @ (directions.T @ normal)
         mixed = (directions @ factor + normal) @ (factor.T @ upper)
-        product: Array = self.root @ mixed / (self.n * self.bound**2)
+        product = linalg.narrow_product(self.root, mixed)
+        product /= self.n * self.bound**2
         return product
 
     def dense(self) -> Array:

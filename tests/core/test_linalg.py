@@ -40,6 +40,15 @@ def test_orthonormalise_keeps_its_input():
     np.testing.assert_array_equal(columns, before)
 
 
+@pytest.mark.parametrize("shape", [(7, 5), (5, 7), (600, 500), (20, 20_000)], ids=str)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_product_read_from_either_side_is_the_product(shape, order):
+    matrix, block = np.asarray(rng.standard_normal(shape), order=order), rng.standard_normal((shape[1], 3))
+    found = linalg.narrow_product(matrix, block)
+    np.testing.assert_allclose(found, np.einsum("ij,jk->ik", matrix, block), atol=1e-10)
+    assert found.flags.c_contiguous and found.flags.writeable
+
+
 @pytest.mark.parametrize("count", [1, 3, 8, 20])
 def test_largest_rows_are_those_of_a_full_sort(count):
     columns = rng.standard_normal((8, 2))
