@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -120,7 +121,7 @@ class Cohort:
         """d."""
         return self.pooled.features
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Patients in total."""
         return sum(provider.n for provider in self.providers)

@@ -98,10 +98,7 @@ def fit(
     checks.whole(k, d, rank=kept)
     checks.one_of(("eigh", "svd"), decomposition=decomposition)
     share = shares([provider.n for provider in cohort], budget, weights)
-    messages = (
-        message(provider, budget, own, kept, decomposition, noise)
-        for provider, own in zip(cohort, rng.spawn(len(cohort)), strict=True)
-    )
+    messages = (message(provider, budget, rng.spawn(1)[0], kept, decomposition, noise) for provider in cohort)
     basis = combine(messages, share, k, decomposition)
     one = noisy_moment.entry_std(budget, 1, noise)
     sizes = np.array([provider.n for provider in cohort], dtype=float)

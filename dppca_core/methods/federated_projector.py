@@ -20,7 +20,7 @@ eigenvectors instead: d k numbers.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -86,13 +86,24 @@ def message(
     return Sent(matrix, found.std * off_diagonal, found.weakest, found.flat)
 
 
-def combine(messages: Sequence[Sent], sizes: Sequence[int], k: int) -> tuple[Array, float]:
-    """The server's part: top k directions, (d, k), of the mean weighted by precision, and its noise's std."""
-    weights = [precision(m.std, m.spike, m.variance, n) for m, n in zip(messages, sizes, strict=True)]
-    share = np.array(weights) / sum(weights) if sum(weights) > 0 else np.full(len(weights), 1 / len(weights))
-    whole = (m.matrix if m.matrix.shape[0] == m.matrix.shape[1] else m.matrix @ m.matrix.T for m in messages)
-    mean = np.tensordot(share, np.stack(list(whole)), axes=1)
-    return linalg.top_eigenspace(mean, k), float(np.linalg.norm(share * [m.std for m in messages]))
+def combine(messages: Iterable[Sent], sizes: Sequence[int], k: int) -> tuple[Array, float]:
+    """The server's part: top k directions, (d, k), of the mean weighted by precision, and its noise's std.
+
+    Messages are added up as they come. Until one of them has found a spike, all count alike.
+    """
+    total, mass, square, found = np.zeros(()), 0.0, 0.0, False
+    for sent, n in zip(messages, sizes, strict=True):
+        weight = precision(sent.std, sent.spike, sent.variance, n)
+        if weight > 0 and not found:
+            total, mass, square, found = np.zeros(()), 0.0, 0.0, True
+        share = weight if found else 1.0
+        if share > 0:
+            matrix = sent.matrix
+            whole = matrix if matrix.shape[0] == matrix.shape[1] else matrix @ matrix.T
+            total = total + share * whole
+            mass += share
+            square += (share * sent.std) ** 2
+    return linalg.top_eigenspace(total / mass, k), math.sqrt(square) / mass
 
 
 def fit(
@@ -115,10 +126,7 @@ def fit(
     d = cohort.features
     check(send, spike, variance, constant)
     own = {"spike": spike, "variance": variance, "constant": constant}
-    messages = [
-        message(provider, k, budget, drawn, send=send, **own)
-        for provider, drawn in zip(cohort, rng.spawn(len(cohort)), strict=True)
-    ]
+    messages = (message(provider, k, budget, rng.spawn(1)[0], send=send, **own) for provider in cohort)
     basis, std = combine(messages, [provider.n for provider in cohort], k)
     return Estimate(
         basis,

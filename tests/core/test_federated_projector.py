@@ -1,6 +1,7 @@
 """Averaged projectors: one hospital is the spectral projector, many have the sum of their precisions."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -66,6 +67,44 @@ def test_a_projector_that_found_nothing_counts_for_nothing():
     assert precision(0.1, -1.0, 0.5, 100) == 0.0
     assert precision(0.1, 1.0, 0.0, 100) == pytest.approx(100.0)
     assert precision(0.1, 1.0, 0.5, 100) < precision(0.1, 1.0, 0.5, 1000) < 100.0
+
+
+@pytest.mark.parametrize("spikes", [(0.0, 2.0, 3.0), (2.0, 0.0, 0.0), (0.0, 0.0, 0.0)], ids=str)
+def test_messages_that_come_one_by_one_are_weighted_as_if_all_were_there(spikes):
+    """Shares w_i / sum w_i, equal ones where no hospital found a spike."""
+    rng = np.random.default_rng(0)
+    halves = rng.standard_normal((3, 6, 6))
+    messages = [
+        federated_projector.Sent(half + half.T, 0.1 * (i + 1), spike, 0.5)
+        for i, (half, spike) in enumerate(zip(halves, spikes, strict=True))
+    ]
+    sizes = (100, 300, 200)
+    weights = np.array(
+        [precision(m.std, m.spike, m.variance, n) for m, n in zip(messages, sizes, strict=True)]
+    )
+    share = weights / weights.sum() if weights.any() else np.full(3, 1 / 3)
+    basis, std = federated_projector.combine(iter(messages), sizes, 2)
+    _, vectors = np.linalg.eigh(np.tensordot(share, [m.matrix for m in messages], axes=1))
+    assert sin_theta(basis, vectors[:, -2:]) < 1e-10
+    assert std == pytest.approx(math.sqrt(sum((share * [m.std for m in messages]) ** 2)))
+
+
+def peak(name: str, hospitals: int) -> int:
+    """Bytes that a run holds at most, beside hospitals whose moments are one and the same."""
+    moment = DenseMoment(np.diag(np.linspace(1.0, 0.1, D) / D))
+    cohort = Cohort((Provider(1000, moment),) * hospitals, moment)
+    tracemalloc.start()
+    METHODS[name].fit(cohort, k=K, budget=BUDGET, rng=np.random.default_rng(0))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most
+
+
+@pytest.mark.parametrize("name", ["federated_projector", "dpdis_pca"])
+def test_many_hospitals_need_no_more_memory_than_a_few(name):
+    """At most 3 times for 30 times as many; all messages at once would be 20 times and more."""
+    peak(name, 2)
+    assert peak(name, 300) < 3 * peak(name, 10)
 
 
 def test_sending_the_basis_alone_costs_bytes_not_accuracy():

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -63,8 +64,10 @@ def test_one_round_is_the_methods_own_fit(method, own):
     record, _ = simulate(plan(method, **own), COHORT, SEEDED, None)
 
     class Each:
-        def spawn(self, count: int) -> list[np.random.Generator]:
-            return [SEEDED[i].own(1) for i in range(count)]
+        hospitals = count()
+
+        def spawn(self, wanted: int) -> list[np.random.Generator]:
+            return [SEEDED[i].own(1) for i in islice(self.hospitals, wanted)]
 
     fit = METHODS[method].fit.__wrapped__
     found = fit(COHORT, k=K, budget=BUDGET, rng=Each(), **own)
