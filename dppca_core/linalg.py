@@ -40,13 +40,15 @@ def orthonormalise(columns: Array) -> Array:
 
 
 def narrow_product(matrix: Array, block: Array) -> Array:
-    """matrix @ block, (m, k), row-major, for a `block`, (d, k), of few columns.
+    """matrix @ block, (m, k), for a `block`, (d, k), of few columns; row-major if the block is.
 
     BLAS reads a large matrix in half the time from the other side of such a product.
     """
-    small = matrix.size < _LARGE
-    product: Array = matrix.dot(block) if small else np.ascontiguousarray(block.T.dot(matrix.T).T)
-    return product
+    if matrix.size < _LARGE:
+        product: Array = matrix.dot(block)
+        return product
+    product = block.T.dot(matrix.T).T
+    return np.ascontiguousarray(product) if block.flags.c_contiguous else product
 
 
 def largest_rows(columns: Array, count: int) -> Indices:

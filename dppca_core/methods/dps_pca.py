@@ -16,7 +16,7 @@ With accounting "as-printed" and burn_in=0 this is Algorithm 1 to the letter, wi
 Lemma A.1 that its line 3 lost: sigma = (2T/epsilon) sqrt(2 ln(2T/delta)).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import NamedTuple
@@ -27,7 +27,7 @@ from dppca_core import checks, gaussian, noisy_product, power
 from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Indices, Method, Moment, Release
 
 PROVIDER_NOISE = ("independent", "shared", "secure-aggregation")
-SIDE_BY_SIDE = 64  # columns of one product: more do not make it faster
+SIDE_BY_SIDE = 256  # columns of one product: more do not make it faster
 UNDONE = "two hospitals' messages together undo the shared noise: only one message alone is private"
 sensitivity = noisy_product.sensitivity
 PAPER_SENSITIVITY = 2.0  # Lemma A.1: |xx^T| + |yy^T|
@@ -52,7 +52,7 @@ def aggregate_factor(provider_noise: str, providers: int) -> float:
 
 
 def release(moment: Moment, block: Array, rows: Indices | None, noise: Array) -> Array:
-    """A message H = S Q + noise, (d, k). The only step that reads private rows.
+    """A message H = S Q + noise, (d, k). The only step that reads private rows, here and in `release_all`.
 
     Of one hospital; or, with the pooled moment and the noise of the sum, the server's mean of all messages
     sum_i (n_i/n) H_i: where only that is looked at, in law (and, for given noise, exactly) it is the same.
@@ -60,6 +60,18 @@ def release(moment: Moment, block: Array, rows: Indices | None, noise: Array) ->
     product = moment.apply(block, rows)
     product += noise
     return product
+
+
+def release_all(moment: Moment, blocks: Sequence[Array], noises: Sequence[Array]) -> list[Array]:
+    """`release` of several blocks, (d, k) each, their products taken as one; in the place of their noises."""
+    k = blocks[0].shape[1]
+    beside = np.empty((len(blocks) * k, moment.features))
+    for i, block in enumerate(blocks):
+        beside[i * k : (i + 1) * k] = block.T
+    sent = moment.apply(beside.T)
+    for i, noise in enumerate(noises):
+        noise += sent[:, i * k : (i + 1) * k]
+    return list(noises)
 
 
 def fit(
@@ -119,14 +131,22 @@ def fit_many(
     checks.whole(0, burn_in=burn_in)
     factor = aggregate_factor(provider_noise, len(cohort)) / cohort.n
     stds = [factor * sum_noise_std(budget, k=k, iterations=iterations) for budget in budgets]
+    # The normals of many generators would leave the cache before they are used, unless drawn step by step.
+    by_step = len(stds) == 1 and 1 < len(rngs) == len({id(rng.bit_generator) for rng in rngs})
+
+    def noises(rng: np.random.Generator) -> list[Callable[[int], Array]]:
+        if by_step:
+            return [partial(_drawn, rng, (d, k), stds[0])]
+        normals = rng.standard_normal((iterations, d, k))
+        if len(stds) > 1:
+            return [partial(_scaled, normals, std) for std in stds]
+        normals *= stds[0]
+        return [normals.__getitem__]
 
     def runs() -> Iterator[Run]:
         for rng in rngs:
             walk = partial(power.Walk, power.begin(start, d, k, rng), s_hat=kept, burn_in=burn_in)
-            normals = rng.standard_normal((iterations, d, k))
-            if len(stds) == 1:  # in place, all at once
-                normals *= stds[0]
-            yield from (Run(walk(), normals, std if len(stds) > 1 else 1.0) for std in stds)
+            yield from (Run(walk(), noise) for noise in noises(rng))
 
     notes = (UNDONE,) if provider_noise == "shared" and len(cohort) > 1 else ()
 
@@ -145,16 +165,21 @@ def fit_many(
 
 
 class Run(NamedTuple):
-    """A simulated run: where it stands, its normals, (T, d, k), and what is left to scale them by."""
+    """A simulated run: where it stands, and the noise of each step, (d, k), asked for in turn, once."""
 
     walk: power.Walk
-    normals: Array
-    std: float
+    noise: Callable[[int], Array]
 
-    def noise(self, step: int) -> Array:
-        """Of that step, (d, k)."""
-        noise: Array = self.normals[step]
-        return noise if self.std == 1.0 else noise * self.std
+
+def _drawn(rng: np.random.Generator, shape: tuple[int, int], std: float, step: int) -> Array:
+    noise = rng.standard_normal(shape)
+    noise *= std
+    return noise
+
+
+def _scaled(normals: Array, std: float, step: int) -> Array:
+    noise: Array = normals[step] * std
+    return noise
 
 
 def walk_together(moment: Moment, runs: Iterator[Run], k: int, steps: int) -> Iterator[tuple[Array, ...]]:
@@ -165,11 +190,10 @@ def walk_together(moment: Moment, runs: Iterator[Run], k: int, steps: int) -> It
     while group := list(islice(runs, max(1, SIDE_BY_SIDE // k))):
         first = group[0].walk
         while len(group) > 1 and first.step < steps and first.place.rows is None:
-            blocks = np.concatenate([run.walk.place.block for run in group], axis=1)
-            noise = np.concatenate([run.noise(first.step) for run in group], axis=1)
-            sent = np.split(release(moment, blocks, None, noise), len(group), axis=1)
+            noises = [run.noise(first.step) for run in group]
+            sent = release_all(moment, [run.walk.place.block for run in group], noises)
             for run, product in zip(group, sent, strict=True):
-                run.walk.take(np.ascontiguousarray(product))
+                run.walk.take(product)
         for run in group:
             yield run.walk.finish(partial(_sent, moment, run), steps)
 
