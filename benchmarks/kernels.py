@@ -7,7 +7,7 @@ products, thin orthogonalisations of (d, k) and (s_hat, k) through the fastest r
 LAPACK), and the choice of the heaviest rows. Of the others: the noise of one triangle, which is all that an
 eigensolver reads, and the top eigenspace. Then fifty runs of DPS-PCA at d = 1000 in one call against one run:
 fifty generators; one generator at fifty epsilons, which shares its normals as the pages' curves do; and ten
-generators at five epsilons. One BLAS thread.
+generators at five epsilons; and the parts of fifty runs, dense products taken together. One BLAS thread.
 """
 
 import time
@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks import measure
 from benchmarks.measure import Action, Row, Times
 from dppca_core import METHODS, Budget, SpikedModel, linalg
+from dppca_core.types import Moment
 
 K, S_HAT, STEPS, RUNS, BUDGET = 5, 50, 10, 50, Budget(1.0, 1e-5)
 
@@ -26,30 +27,45 @@ POWER_PARTS = ("normals", "products", "orthogonalisations", "heaviest rows")
 ONE_SHOT_PARTS = ("packed noise", "top eigenspace")
 
 
+def power_parts(moment: Moment, rng: np.random.Generator, burn_in: int, runs: int = 1) -> dict[str, Action]:
+    """What `runs` runs of DPS-PCA cannot do without; dense products are taken for all of them at once."""
+    d, thresholded = moment.features, STEPS - burn_in
+    dense = rng.standard_normal((d, K))
+    wide = rng.standard_normal((d, K * runs))
+    # As in a run, each product reads other rows of the matrix: the noise picks most of them anew.
+    rows = [np.sort(rng.permutation(d)[:S_HAT]) for _ in range(thresholded * runs)]
+    block = linalg.orthonormalise(dense[:S_HAT])
+    chosen = (thresholded + (burn_in == 0)) * runs  # as printed the start is thresholded as well
+
+    def products() -> None:
+        for _ in range(burn_in):
+            moment.apply(wide)
+        for some in rows:
+            moment.apply(block, some)
+
+    def orthogonalisations() -> None:
+        for _ in range((STEPS + 2) * runs):  # every step's, the start's and the last one's
+            linalg.orthonormalise(dense)
+        for _ in range(chosen):
+            linalg.orthonormalise(block)
+
+    def heaviest_rows() -> None:
+        for _ in range(chosen):
+            linalg.scatter_rows(block, linalg.largest_rows(dense, S_HAT), d)
+
+    def normals() -> None:
+        for _ in range((STEPS + 1) * runs):
+            rng.standard_normal((d, K))
+
+    return dict(zip(POWER_PARTS, (normals, products, orthogonalisations, heaviest_rows), strict=True))
+
+
 def actions_at(d: int) -> dict[str, Action]:
     """The methods, and what they cannot do without."""
     cohort = SpikedModel(d=d, k=K, s=10).draw(100_000, 1, np.random.default_rng(1))
     moment = cohort.pooled
     rng = np.random.default_rng(2)
-    dense = rng.standard_normal((d, K))
-    # As in a run, each product reads other rows of the matrix: the noise picks most of them anew.
-    rows = [np.sort(rng.permutation(d)[:S_HAT]) for _ in range(STEPS)]
-    block = linalg.orthonormalise(dense[rows[0]])
     noisy = linalg.isotropic_noise(d, 1e-4, rng) + moment.dense()
-
-    def products() -> None:
-        for chosen in rows:
-            moment.apply(block, chosen)
-
-    def orthogonalisations() -> None:
-        for _ in range(STEPS + 2):  # every step's, the start's and the last one's
-            linalg.orthonormalise(dense)
-        for _ in range(STEPS + 1):
-            linalg.orthonormalise(block)
-
-    def heaviest_rows() -> None:
-        for _ in range(STEPS + 1):
-            linalg.scatter_rows(block, linalg.largest_rows(dense, S_HAT), d)
 
     triangle = np.tri(d, dtype=bool)
 
@@ -63,10 +79,7 @@ def actions_at(d: int) -> dict[str, Action]:
 
     return {
         "DPS-PCA": fit("dps_pca", s_hat=S_HAT, iterations=STEPS, burn_in=0),
-        "normals": lambda: (rng.standard_normal((STEPS, d, K)), rng.standard_normal((d, K))),
-        "products": products,
-        "orthogonalisations": orthogonalisations,
-        "heaviest rows": heaviest_rows,
+        **power_parts(moment, rng, burn_in=0),
         "DPS-PCA, burn-in 2": fit("dps_pca", s_hat=S_HAT, iterations=STEPS, burn_in=2),
         "Analyze Gauss": fit("analyze_gauss"),
         "MOD-SULQ": fit("mod_sulq"),
@@ -106,9 +119,13 @@ def batches(rounds: int) -> list[Row]:
             return partial(METHODS["dps_pca"].fit_many, cohort, k=K, budgets=chosen, rngs=rngs, **own)
 
         together = {f"seeds {n}, epsilons {RUNS // n}": many(n) for n in (50, 10, 1)}
-        took = measure.in_turn({"one run": one} | together, rounds, time.process_time)
+        parts = power_parts(cohort.pooled, np.random.default_rng(2), 2 if own else STEPS, RUNS)
+        took = measure.in_turn({"one run": one} | together | parts, rounds, time.process_time)
         rows.append(measure.row(f"one run, {title}", took["one run"]))
         rows += [measure.row(f"  {name}", took[name], "one run", took["one run"], 25) for name in together]
+        least = np.sum([took[part] for part in parts], axis=0)
+        rows.append(measure.row(f"  parts of {RUNS} seeds", least, "one run", took["one run"]))
+        rows += [measure.row(f"    {part}", took[part], "one run", took["one run"]) for part in parts]
     return rows
 
 
