@@ -30,6 +30,7 @@ test: chromium
 bench: chromium
 	$(BIN)/python -m benchmarks.kernels --json $(BENCH)
 	$(BIN)/python -m benchmarks.table1 --json $(BENCH)
+	$(BIN)/python -m benchmarks.scale --json $(BENCH)
 	$(BIN)/python -m benchmarks.sweeps
 	$(BIN)/python -m benchmarks.federated
 	$(BIN)/python -m benchmarks.chunks
