@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, groupby
+from threading import Lock
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -126,6 +127,7 @@ def run_seconds(name: str, d: int, k: int, providers: int) -> float:
 
 # A method is live up to four eigenproblems, or a tenth of a second; the others run when asked for.
 _LIVE_COST, _LIVE_SECONDS = 4.0, 0.1
+_FIRST_SECONDS = 0.012  # a run that a first look waits for
 _SWEEP_REPEATS = 3  # of methods other than the traced one, away from the epsilon that is looked at
 _SLOW_REPEATS = 3
 # What a cell without an answer raises: the core refuses it, or cannot resolve it.
@@ -140,6 +142,7 @@ class Results:
     methods: tuple[str, ...] = tuple(METHODS)
     cells: dict[tuple[str, float, int], Cell] = field(default_factory=dict)
     failed: dict[tuple[str, float, int], str] = field(default_factory=dict)  # why a cell has no answer
+    _turn: Lock = field(default_factory=Lock, repr=False, compare=False)  # of the threads that measure steps
 
     @cached_property
     def truth(self) -> Truth:
@@ -213,15 +216,38 @@ class Results:
 
     def try_cells(self, wanted: Iterable[tuple[str, float, int]]) -> None:
         """`try_cell` of each; a repeat's successive epsilons run in one call where the method offers that."""
+        for _ in self.steps(wanted):
+            pass
+
+    def steps(self, wanted: Iterable[tuple[str, float, int]]) -> Iterator[None]:
+        """`try_cells` in steps, so that whoever asked can leave off between them.
+
+        The population and the patients are steps of their own. Of two threads that want the same cells each
+        takes what the other has not begun.
+        """
         for (name, repeat), cells in groupby(wanted, key=lambda cell: (cell[0], cell[2])):
-            epsilons = list(dict.fromkeys(epsilon for _, epsilon, _ in self._lacking(cells)))
-            if len(epsilons) > 1 and METHODS[name].fit_many is not None:
-                with suppress(*UNRESOLVED):  # then each is tried, and noted, by itself
-                    for epsilon, found in zip(epsilons, self.estimates(name, epsilons, repeat), strict=True):
-                        self.cells[self._key(name, epsilon, repeat)] = self._measure(name, found)
-                    continue
-            for epsilon in epsilons:
-                self.try_cell(name, epsilon, repeat)
+            asked = list(cells)
+            for part in (lambda: self.truth, lambda repeat=repeat: self.scene.cohort(repeat)):
+                with self._turn:
+                    lacking = bool(self.missing(iter(asked)))
+                    if lacking:
+                        with suppress(*UNRESOLVED):  # each cell notes it for itself
+                            part()
+                if lacking:
+                    yield
+            with self._turn:
+                self._try_together(name, repeat, asked)
+            yield
+
+    def _try_together(self, name: str, repeat: int, cells: Iterable[tuple[str, float, int]]) -> None:
+        epsilons = list(dict.fromkeys(epsilon for _, epsilon, _ in self._lacking(cells)))
+        if len(epsilons) > 1 and METHODS[name].fit_many is not None:
+            with suppress(*UNRESOLVED):  # then each is tried, and noted, by itself
+                for epsilon, found in zip(epsilons, self.estimates(name, epsilons, repeat), strict=True):
+                    self.cells[self._key(name, epsilon, repeat)] = self._measure(name, found)
+                return
+        for epsilon in epsilons:
+            self.try_cell(name, epsilon, repeat)
 
     def estimate(self, name: str, epsilon: float, repeat: int) -> Estimate:
         """Run one method once: the run behind that cell."""
@@ -291,11 +317,14 @@ class Results:
         if scene.d <= 1000:
             yield from ((TRACED, e, 0) for e in EPSILONS)
         if scene.d <= 400:
-            yield from ((name, epsilon, 0) for name in self.names)
+            for name in self.names:
+                if run_seconds(name, scene.d, scene.k, scene.providers) <= _FIRST_SECONDS:
+                    yield name, epsilon, 0
 
     def rest(self, epsilon: float, slow: bool = False) -> Iterator[tuple[str, float, int]]:
         """All other cells: this epsilon, with or without the slow methods, then the other epsilons."""
         others = sorted(EPSILONS, key=lambda e: abs(np.log(e / epsilon)))
+        yield from ((name, epsilon, 0) for name in self.names)
         for name in self.names:
             yield from ((name, epsilon, r) for r in range(self.repeats_of(name)))
         yield from ((TRACED, e, r) for r in range(self.scene.repeats) for e in others)
@@ -331,8 +360,8 @@ class Results:
     def measured(self, name: str, epsilon: float) -> list[Cell]:
         """All repeats measured so far of one method at one epsilon, in order of repeat."""
         at = epsilon if self.private(name) else EPSILONS[0]
-        keys = ((name, at, repeat) for repeat in range(self.scene.repeats))
-        return [self.cells[key] for key in keys if key in self.cells]
+        found = [self.cells.get((name, at, repeat)) for repeat in range(self.scene.repeats)]
+        return [cell for cell in found if cell is not None]
 
     def all_cells(self) -> list[Cell]:
         """What has been measured so far; safe while another thread measures on."""

@@ -6,6 +6,7 @@ import streamlit as st
 
 from dppca_core.experiments.live import EPSILONS, TRACED
 from pages.shared import (
+    ahead,
     cached,
     charts,
     controls,
@@ -20,8 +21,6 @@ from pages.shared import (
     spoken,
     text,
 )
-
-REFRESH_SECONDS = 0.6  # while runs are still being measured
 
 st.title("What does privacy cost?")
 st.markdown(
@@ -45,21 +44,26 @@ def panels() -> None:
     """Measure what a first look needs, show it, and let the rest come."""
     if st.session_state["eps"] != epsilon:  # kept from the scrub: only this fragment knows so far
         st.rerun()
-    found.try_cells(found.first(epsilon))
+    for _ in found.steps(found.first(epsilon)):
+        st.session_state.get("eps")  # Streamlit leaves off here when the visitor has moved on
     payload = readout.payload(found, epsilon, settings)
     live.figure(payload, key="live", on_use=keep_scrubbed)
     if settings["loadings"]:
         st.markdown("**Loadings of one release, turned onto the true ones**")
         drawn = charts.loadings(found, found.estimate(TRACED, epsilon, 0).basis)
         live.figure(drawn, key="loadings figure", says=spoken.loadings(drawn))
+    if not begun:
+        begun.append(True)
+        ahead.begin(settings, controls.last_move())
     if not payload["complete"]:
         cached.look(found, lambda: found.next_missing(epsilon, settings["slow"]))
     elif refreshing:
         st.rerun()  # complete: the page need not refresh itself any more
 
 
+begun: list[bool] = []  # in the run of the whole page, not at its refreshes
 refreshing = found.next_missing(epsilon, settings["slow"]) is not None
-st.fragment(panels, run_every=REFRESH_SECONDS if refreshing else None)()
+st.fragment(panels, run_every=cached.refresh_seconds() if refreshing else None)()
 
 controls.slow_methods(found)
 st.markdown(f"**Try this:** {text.try_explorer(settings)}")

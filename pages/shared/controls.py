@@ -17,6 +17,7 @@ _SAID = "sentences about what was changed"
 _MOVED = "settings moved since the last run"
 _DRAWN = "widgets on the screen"
 _PAGE = "page of the last run"
+_MOVE = "slider moved last, and by how much"
 
 _MAIN = ("eps", "delta", "n", "N", "d", "k", "s", "shat")
 _MORE = ("T", "burn", "noise", "share", "accounting", "neighbours", "scaling", "spike", "bulk")
@@ -54,6 +55,9 @@ def _possible() -> tuple[Settings, list[str]]:
     # Not from the widgets: one that leaves the screen, with a page or a drawer, forgets its value.
     now = before | st.session_state.get(_MOVED, {})
     moved = next((key for key in CHOICES if now[key] != before[key]), None)
+    if moved is not None and CHOICES[moved].numeric:
+        options = CHOICES[moved].options
+        st.session_state[_MOVE] = moved, options.index(now[moved]) - options.index(before[moved])
     possible, said = choices.reconcile(now, moved)
     # Where nothing moved the page refreshed itself: what was said still stands.
     return possible, st.session_state[_SAID] if moved is None else said
@@ -280,6 +284,12 @@ def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> Non
 def settings() -> Settings:
     """What every control is set to, possible together."""
     return dict(st.session_state[_SEEN])
+
+
+def last_move() -> tuple[str, int] | None:
+    """The slider that was moved last, and by how many options."""
+    found: tuple[str, int] | None = st.session_state.get(_MOVE)
+    return found
 
 
 def notices(plain: bool = False) -> None:

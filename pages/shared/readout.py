@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from functools import lru_cache
 from threading import Lock
@@ -19,35 +19,41 @@ from pages.shared import charts, choices, style, text
 from pages.shared.choices import Settings
 
 _NOT_DRAWN = ("eps", "ghost", "loadings")
-_KEPT = 24  # about a megabyte each
-_BUILT: dict[object, dict[str, Any]] = {}
+_KEPT = 48  # under a megabyte each
+_BUILT: OrderedDict[object, dict[str, Any]] = OrderedDict()  # as last built for each view
 _LOCK = Lock()
+_GROWN = 1.1  # so many times the runs are worth drawing anew, while more are coming
 
 
 def payload(found: Results, epsilon: float, settings: Settings) -> dict[str, Any]:
     """Everything that the component draws: figure, frames, words, and which epsilon is active.
 
-    All but the active epsilon is built once for a state of the measurements.
+    All but the active epsilon is built once for all visitors, and again when enough has been measured since.
     """
     shown = {key: value for key, value in settings.items() if key not in _NOT_DRAWN}
-    measured = len(found.cells)  # before building, which others may overtake
-    state = (found.scene, measured, tuple(shown.values()))
-    with _LOCK:
-        built = _BUILT.get(state)
-    if built is None:
-        mark = f"{zlib.crc32(repr(shown).encode()):08x}"
-        built = _build(found, settings) | {"scene": mark, "version": measured}
-        with _LOCK:
-            _BUILT[state] = built
-            while len(_BUILT) > _KEPT:
-                del _BUILT[next(iter(_BUILT))]
     missing = found.next_missing(epsilon, settings["slow"]) is not None
+    measured = len(found.cells)  # before building, which others may overtake
+    state = (found.scene, tuple(shown.values()))
+    at_epsilon = len(found.measured(TRACED, epsilon))
+    with _LOCK:
+        held = _BUILT.get(state)
+    little = held is not None and missing and measured < _GROWN * held["version"]
+    if held is None or not (measured == held["version"] or (little and at_epsilon == held["runs"][epsilon])):
+        mark = f"{zlib.crc32(repr(shown).encode()):08x}"
+        runs = {at: len(found.measured(TRACED, at)) for at in EPSILONS}
+        held = _build(found, settings) | {"scene": mark, "version": measured, "runs": runs}
+        with _LOCK:
+            _BUILT[state] = held
+            _BUILT.move_to_end(state)
+            while len(_BUILT) > _KEPT:
+                _BUILT.popitem(last=False)
+    built = {name: part for name, part in held.items() if name != "runs"}
     return built | {
         "active": EPSILONS.index(epsilon),
         "ghost": settings["ghost"],
         "follow": "eps",
         "complete": not missing,
-        "progress": f"{len(found.cells):,} runs measured, more coming" if missing else "",
+        "progress": f"{built['version']:,} runs measured, more coming" if missing else "",
     }
 
 
@@ -170,6 +176,8 @@ def _notes(found: Results, epsilon: float, plain: bool) -> str:
     said = [marks + "."] if marks else []
     for name in found.methods:
         cells = found.measured(name, epsilon)
+        if not any(cell.notes for cell in cells):
+            continue
         common = Counter(note for cell in cells for note in cell.notes)
         notes = [note for note, times in common.items() if 2 * times > len(cells)]
         notes = [note for note in notes if note not in text.GUARANTEES.values()]
