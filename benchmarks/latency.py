@@ -1,205 +1,211 @@
-"""Key press to answered screen, in headless Chromium: the explorer beside two floors, in one run.
+"""Key press to updated panels, in headless Chromium: the explorer beside the same page with stored results.
 
-    python -m benchmarks.latency [--json FILE]
+    python -m benchmarks.latency [--json FILE] [--quick] [--corner NAME]
 
-Pages: "slider" is one slider and st.write; "stored" is the explorer with everything that is measured or
-computed for the figure replaced by a stored result; "live" is the product, with all cells of the setting
-measured beforehand (what a visitor has a few seconds after opening it); "cold" is the product with every
-cell forgotten at each press. A press counts until all three panels are drawn. Presses alternate between the
-pages, so that a drift of the machine's speed cancels in the ratios. Medians and 90 % quantiles of 30.
+Every slider that is free at a corner of the settings is pressed, each press to a setting that the server has
+not shown before, a second or more after the one before it: a visitor looks before moving on. A press counts
+until the panels are drawn (on the page with one slider, until its text is there). Presses alternate between
+the pages of `latency_pages`, so that a drift of the machine's speed cancels in the ratios.
 
-The epsilon slider is answered in the browser, which holds a frame for each epsilon; the hospitals' slider
-goes through the server, the core and a new figure.
+Then twenty presses in two seconds: from the last of them until its setting is on the screen, beside a single
+press of the same slider, and how many of the twenty settings were measured at all.
 """
 
-import argparse
-import json
+import os
 import statistics
-import tempfile
-from contextlib import ExitStack
-from itertools import product
-from pathlib import Path
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 from playwright.sync_api import Browser, Locator, Page
 
-from scripts.started import ROOT, chromium, serving
+from benchmarks import measure
+from benchmarks.latency_pages import begun, served
+from benchmarks.measure import Row, Times
+from pages.shared.choices import CHOICES, defaults
+from scripts.started import chromium
 
-PRESSES = 30
-SLIDERS = ("Privacy loss", "Hospitals")
-SETTINGS = {"default": "", "d = 1000": "?d=1%2C000&n=100%2C000&k=5&N=5"}
+SLIDERS = {
+    **{"eps": "Privacy loss", "delta": "Failure chance", "n": "Patients in total", "N": "Hospitals"},
+    **{"d": "Features", "k": "Components", "s": "Rows that matter"},
+}
+PRESSES = 7
+BURST, EVERY_MS = 20, 100
+AT_MOST_MEASURED = BURST // 2
 
-SLIDER = """
-import streamlit as st
-value = st.slider("Privacy loss", 0, 30, 20)
-st.write(f"value {value}")
-"""
 
-PATCHED = """
-import sys
-from streamlit.starlette import App
-sys.path.insert(0, {root!r})
-from app import ROUTES, warm
-from dppca_core.experiments.live import EPSILONS, Results
-from pages.shared import cached, readout
-{patch}
-app = App({menu!r}, lifespan=warm, routes=ROUTES)
-"""
+@dataclass(frozen=True)
+class Corner:
+    """A place of the settings, and how many times the stored page's median a press may take there."""
 
-# What the page computes for the figure is replaced by what it computed when first opened.
-STORED = """
-stored, compute = {}, readout.payload
-def payload(found, epsilon, settings):
-    key = (settings["d"], settings["k"])
-    if key not in stored:
-        for cell in wanted(found, found.rest(epsilon)):
-            found.cell(*cell)
-        stored[key] = compute(found, epsilon, settings)
-    return stored[key] | {"active": EPSILONS.index(epsilon), "scene": str(settings["N"])}
-wanted = Results.missing
-readout.payload = payload
-Results.missing = lambda self, cells: []
-Results.next_missing = lambda self, epsilon, slow=False: None
-"""
+    link: str
+    target: float
+    sliders: tuple[str, ...] = tuple(SLIDERS)
 
-# Every press measures anew what the page needs before it shows anything, and builds its figure anew.
-COLD = """
-def results(scene):
-    readout._BUILT.clear()
-    return Results(scene)
-cached.results = results
-Results.next_missing = lambda self, epsilon, slow=False: None
-"""
+    def start(self, key: str) -> Any:
+        """Where a slider stands."""
+        asked = dict(part.split("=") for part in self.link.split("&") if part)
+        return CHOICES[key].read(asked[key])[0] if key in asked else defaults()[key]
 
-WATCH = """() => {
-  const live = document.querySelector('.dppca-live');
-  const read = () => live
-    ? document.querySelector('.dppca-live')?.dataset.drawn ?? before
-    : document.body.innerText.match(/value (\\d+)/)[1];
-  let before;
-  before = read();
+    def arrow(self, key: str) -> str:
+        """Towards the end of the slider that is farther away."""
+        options = CHOICES[key].options
+        return "ArrowRight" if 2 * options.index(self.start(key)) < len(options) else "ArrowLeft"
+
+
+CORNERS = {
+    "default": Corner("", 1.2),
+    "d = 1000": Corner("d=1000&n=100000&k=5&N=5", 1.5),
+    "d = 2000": Corner("d=2000&n=1000000000&k=10&N=100&s=20&shat=40", 2.5),
+    "real table": Corner("data=breast_cancer", 1.2, ("eps", "delta", "N", "k")),
+}
+AGAINST_ONE_SLIDER = 3.0
+BURST_TARGET = 1.5
+
+# What is on screen: a figure's mark, or the text of the page with one slider.
+SHOWN = """() => document.querySelector('.dppca-live')?.dataset.drawn
+    ?? document.body.innerText.match(/value (\\d+)/)?.[1]"""
+
+# `window.took`: milliseconds from the next key press until something else is on screen.
+ONE_PRESS = f"""() => {{
+  const shown = {SHOWN};
+  const before = shown();
   window.took = null;
-  document.addEventListener('keydown', () => {
+  document.addEventListener('keydown', () => {{
     const began = performance.now();
-    const look = () => {
-      if (read() !== before) window.took = performance.now() - began;
+    const look = () => {{
+      if (![before, undefined].includes(shown())) window.took = performance.now() - began;
       else requestAnimationFrame(look);
-    };
+    }};
     requestAnimationFrame(look);
-  }, {once: true, capture: true});
-}"""
+  }}, {{once: true, capture: true}});
+}}"""
+
+# The same from the last of `presses` key presses until the sentence is of the setting that the slider shows.
+LAST_PRESS = f"""([slider, presses]) => {{
+  const shown = {SHOWN};
+  let pressed = 0, began = null, before;
+  window.took = null;
+  document.addEventListener('keydown', () => {{
+    pressed += 1;
+    if (pressed === presses) began = performance.now();
+  }}, {{capture: true}});
+  const look = () => {{
+    const sentence = document.querySelector('.dppca-live .sentence').textContent;
+    const there = sentence.includes(` in ${{slider.getAttribute('aria-valuetext')}} hospital`);
+    if (!there) before = shown();
+    else if (began !== null && shown() !== before) {{
+      window.took = Math.max(0, performance.now() - began);
+      return;
+    }}
+    requestAnimationFrame(look);
+  }};
+  requestAnimationFrame(look);
+}}"""
+
+
+def opened(browser: Browser, address: str, link: str) -> Page:
+    """A page that shows something."""
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(f"{address}?{link}")
+    page.locator(".dppca-live[data-drawn]").or_(page.get_by_text("value 500")).first.wait_for(timeout=180_000)
+    return page
+
+
+def slider_of(page: Page, key: str) -> Locator:
+    """The page's slider for this setting, or the one that it has."""
+    slider = page.get_by_role("slider")
+    slider.first.wait_for()
+    named = page.get_by_role("slider", name=SLIDERS[key])
+    return named.first if named.count() else slider.first
 
 
 def press(page: Page, slider: Locator, key: str) -> float:
     """Milliseconds from the key press to the drawn answer."""
-    page.evaluate(WATCH)
+    page.bring_to_front()
+    page.evaluate(ONE_PRESS)
     slider.press(key)
-    page.wait_for_function("window.took !== null", polling=5)
+    page.wait_for_function("window.took !== null", polling=20, timeout=120_000)
     return float(page.evaluate("window.took"))
 
 
-def opened(browser: Browser, address: str) -> Page:
-    """A page that has finished."""
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
-    page.goto(address)
-    page.locator(".dppca-live[data-complete=true]").or_(page.get_by_text("value 20")).first.wait_for(
-        timeout=180_000
-    )
-    return page
-
-
-def scrubbed(page: Page) -> list[float]:
-    """Milliseconds from each of 31 scrub events to the drawn answer; fails if any asks the server."""
-    frames: list[object] = []
-    page.on("request", lambda request: frames.append(request.url))
-    page.on("websocket", lambda socket: socket.on("framesent", frames.append))
-    took = page.evaluate(
-        """async () => {
-          const live = document.querySelector('.dppca-live');
-          const input = live.querySelector('input[type=range]');
-          const took = [];
-          for (let i = 0; i <= 30; i++) {
-            if (live.dataset.drawn.endsWith(':' + i)) continue;
-            const began = performance.now();
-            input.value = i;
-            input.dispatchEvent(new Event('input', {bubbles: true}));
-            while (!live.dataset.drawn.endsWith(':' + i)) await new Promise(requestAnimationFrame);
-            took.push(performance.now() - began);
-          }
-          return took;
-        }"""
-    )
-    if frames:
-        raise RuntimeError(f"the scrub asked the server: {frames[:3]}")
-    return [float(value) for value in took]
-
-
-def quantile90(values: list[float]) -> float:
-    return sorted(values)[int(0.9 * len(values))]
-
-
-def measure(browser: Browser, addresses: dict[str, str], query: str, slider: str) -> dict[str, list[float]]:
-    """PRESSES per page, in turn: three to the right, three to the left."""
-    pages = {
-        name: opened(browser, address + ("" if name == "slider" else query))
-        for name, address in addresses.items()
-    }
-    for page in pages.values():
-        page.get_by_role("slider").first.wait_for()
-    sliders = {
-        name: page.get_by_role("slider", name=None if name == "slider" else slider).first
-        for name, page in pages.items()
-    }
+def presses(
+    browser: Browser, addresses: dict[str, str], corner: Corner, key: str, count: int, rest_ms: int
+) -> dict[str, Times]:
+    """Milliseconds of each page's presses of one slider, in turn, (count,) each, after one more."""
+    pages = {name: opened(browser, address, corner.link) for name, address in addresses.items()}
+    sliders = {name: slider_of(page, key) for name, page in pages.items()}
     took: dict[str, list[float]] = {name: [] for name in pages}
-    for i in range(PRESSES + 6):
+    for _ in range(count + 1):
         for name, page in pages.items():
             page.bring_to_front()
-            milliseconds = press(page, sliders[name], "ArrowRight" if i % 6 < 3 else "ArrowLeft")
-            page.wait_for_timeout(120)
-            if i >= 6:  # the first round warms each page at these seven values
-                took[name].append(milliseconds)
-    pages["live"].bring_to_front()
-    if slider == SLIDERS[0]:
-        took["scrub"] = scrubbed(pages["live"])
+            page.wait_for_timeout(rest_ms)
+            took[name].append(press(page, sliders[name], corner.arrow(key)))
     for page in pages.values():
         page.close()
-    return took
+    return {name: np.array(values[1:]) for name, values in took.items()}
+
+
+def burst(browser: Browser, address: str, corner: Corner, away: int) -> tuple[float, int]:
+    """Milliseconds from the last of BURST presses to its answer, and how many settings were measured."""
+    options = CHOICES["N"].options
+    page = opened(browser, address, f"{corner.link}&N={options[away % 2]}&seed={away + 1}")
+    slider = slider_of(page, "N")
+    page.wait_for_timeout(1500)
+    before = begun(address)
+    page.evaluate(LAST_PRESS, [slider.element_handle(), BURST])
+    for _ in range(BURST):
+        slider.press("ArrowRight")
+        page.wait_for_timeout(EVERY_MS)
+    page.wait_for_function("window.took !== null", polling=20, timeout=120_000)
+    took = float(page.evaluate("window.took"))
+    measured = begun(address) - before
+    page.close()
+    return took, measured
+
+
+def rows_of(took: dict[str, dict[str, Times]], corner: Corner, default: bool) -> list[Row]:
+    """Each slider's presses against the stored page's; all of them together, and against one slider."""
+    rows = []
+    for key, times in took.items():
+        rows += [
+            measure.row(SLIDERS[key], times["live"], "stored", times["stored"]),
+            measure.row("  nothing measured ahead", times["cold"], "stored", times["stored"]),
+        ]
+    every = {name: np.concatenate([times[name] for times in took.values()]) for name in ("live", "stored")}
+    one = np.concatenate([times["slider"] for times in took.values()])
+    rows.append(measure.row("all sliders", every["live"], "stored", every["stored"], corner.target))
+    target = AGAINST_ONE_SLIDER if default else None
+    return [*rows, measure.row("  the same", every["live"], "one slider", one, target)]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    out = parser.parse_args().json
-    figures: dict[str, dict[str, dict[str, float]]] = {}
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        names = {"root": str(ROOT), "menu": str(ROOT / "pages" / "menu.py")}
-        patches = {"stored": STORED, "cold": COLD}
-        scripts = {name: PATCHED.format(patch=patch, **names) for name, patch in patches.items()}
-        scripts["slider"] = SLIDER
-        addresses = {"live": stack.enter_context(serving())}
-        for name, script in scripts.items():
-            path = folder / f"{name}.py"
-            path.write_text(script, encoding="utf-8")
-            addresses[name] = stack.enter_context(serving(path, PYTHONPATH=str(ROOT)))
-        browser = stack.enter_context(chromium())
-        for (label, query), slider in product(SETTINGS.items(), SLIDERS):
-            took = measure(browser, addresses, query, slider)
-            title = f"{label}, {slider} slider"
-            figures[title] = {
-                name: {"median": statistics.median(values), "p90": quantile90(values)}
-                for name, values in took.items()
+    parser = measure.options(__doc__)
+    parser.add_argument("--slider", choices=SLIDERS, action="append", help="only this one")
+    parser.add_argument("--corner", choices=CORNERS, action="append", help="only this one; may be repeated")
+    asked = parser.parse_args()
+    count, rest, bursts = (1, 400, 1) if asked.quick else (PRESSES, 1000, 4)
+    figures: dict[str, object] = {}
+    with served() as addresses, chromium() as browser:
+        for name in asked.corner or CORNERS:
+            corner = CORNERS[name]
+            took = {
+                key: presses(browser, addresses, corner, key, count, rest)
+                for key in corner.sliders
+                if not asked.slider or key in asked.slider
             }
-            middle = {name: figure["median"] for name, figure in figures[title].items()}
-            print(f"\n{title}\n{'':10}{'median ms':>10}{'p90 ms':>10}")
-            for name, figure in figures[title].items():
-                print(f"{name:10}{figure['median']:10.0f}{figure['p90']:10.0f}")
-            print(
-                f"live / stored {middle['live'] / middle['stored']:.2f}, "
-                f"stored / slider {middle['stored'] / middle['slider']:.2f}, "
-                f"cold / stored {middle['cold'] / middle['stored']:.2f}"
+            single = statistics.median(took.get("N", next(iter(took.values())))["live"])
+            last = [burst(browser, addresses["live"], corner, i) for i in range(bursts)]
+            rows = rows_of(took, corner, name == "default")
+            ms = np.array([ms for ms, _ in last])
+            rows.append(
+                measure.row(f"last of {BURST}", ms, "a single press", np.full(bursts, single), BURST_TARGET)
             )
-    if out:
-        out.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+            measure.show(f"{name}, load {os.getloadavg()[0]:.1f}", rows)
+            counts = [measured for _, measured in last]
+            print(f"  of {BURST} settings pressed in a burst, measured {counts}, at most {AT_MOST_MEASURED}")
+            figures[name] = {"presses": rows, "measured in a burst": counts}
+    measure.keep(asked.json, "latency", figures)
 
 
 if __name__ == "__main__":

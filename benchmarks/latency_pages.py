@@ -1,0 +1,91 @@
+"""The pages that a press is timed on: the product, and what it is compared with, each by a server of its own.
+
+"slider" is one slider and st.write. "stored" is the explorer with everything that is measured or computed for
+the figure replaced by what a visitor's first screen needed, redrawn at every press. "live" is the product as
+it is; it tells how many settings it has begun to measure. "cold" is the product without measuring ahead.
+"""
+
+import json
+import tempfile
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from scripts.started import ROOT, serving
+
+PAGES = ("slider", "stored", "live", "cold")
+
+_SLIDER = """
+import streamlit as st
+value = st.slider("one slider", 0, 1000, 500)
+st.write(f"value {value}")
+"""
+
+_APP = """
+import sys
+import streamlit as st
+sys.path.insert(0, {root!r})
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+from streamlit.starlette import App
+from app import ROUTES, warm
+from dppca_core.experiments.live import EPSILONS, Results
+from pages.shared import cached, readout
+{patch}
+app = App({menu!r}, lifespan=warm, routes=ROUTES)
+"""
+
+_STORED = """
+compute = readout.payload
+def payload(found, epsilon, settings):
+    if "stored" not in st.session_state:
+        for cell in wanted(found, found.first(epsilon)):
+            found.try_cell(*cell)
+        st.session_state["stored"] = compute(found, epsilon, settings)
+    return st.session_state["stored"] | {
+        "active": EPSILONS.index(epsilon), "scene": str(settings), "complete": True, "progress": ""
+    }
+wanted = Results.missing
+readout.payload = payload
+Results.try_cells = lambda self, cells: None
+Results.next_missing = lambda self, epsilon, slow=False: None
+cached.ahead = lambda *view: None
+"""
+
+_LIVE = """
+made = []
+def results(scene):
+    made.append(Results(scene))
+    return made[-1]
+cached.Results = results
+async def begun(request):
+    return JSONResponse(sum(bool(found.cells) for found in made))
+ROUTES.append(Route("/begun", begun))
+"""
+
+_COLD = """
+cached.ahead = lambda *view: None
+"""
+
+
+@contextmanager
+def served() -> Iterator[dict[str, str]]:
+    """The address of each of PAGES."""
+    patches = {"stored": _STORED, "live": _LIVE, "cold": _LIVE + _COLD}
+    names = {"root": str(ROOT), "menu": str(ROOT / "pages" / "menu.py")}
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        addresses = {}
+        for name in PAGES:
+            script = folder / f"{name}.py"
+            text = _APP.format(patch=patches[name], **names) if name in patches else _SLIDER
+            script.write_text(text, encoding="utf-8")
+            addresses[name] = stack.enter_context(serving(script, PYTHONPATH=str(ROOT)))
+        yield addresses
+
+
+def begun(address: str) -> int:
+    """Of how many settings a server has measured anything."""
+    with urllib.request.urlopen(f"{address}begun") as answer:
+        return int(json.loads(answer.read()))
