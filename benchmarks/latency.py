@@ -3,9 +3,10 @@
     python -m benchmarks.latency [--json FILE] [--quick] [--corner NAME]
 
 Every slider that is free at a corner of the settings is pressed, each press to a setting that the server has
-not shown before, a second or more after the one before it: a visitor looks before moving on. A press counts
-until the panels are drawn (on the page with one slider, until its text is there). Presses alternate between
-the pages of `latency_pages`, so that a drift of the machine's speed cancels in the ratios.
+not shown before, two seconds after the one before it: a visitor looks before moving on. A press counts until
+the panels are drawn (on the page with one slider, until its text is there). Presses alternate between the
+pages of `latency_pages`, whose other servers are held still meanwhile: a drift of the machine's speed cancels
+in the ratios.
 
 Then twenty presses in two seconds: from the last of them until its setting is on the screen, beside a single
 press of the same slider, and how many of the twenty settings were measured at all.
@@ -20,7 +21,7 @@ import numpy as np
 from playwright.sync_api import Browser, Locator, Page
 
 from benchmarks import measure
-from benchmarks.latency_pages import begun, served
+from benchmarks.latency_pages import Server, served
 from benchmarks.measure import Row, Times
 from pages.shared.choices import CHOICES, defaults
 from scripts.started import chromium
@@ -31,7 +32,6 @@ SLIDERS = {
 }
 PRESSES = 7
 BURST, EVERY_MS = 20, 100
-AT_MOST_MEASURED = BURST // 2
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class Corner:
     link: str
     target: float
     sliders: tuple[str, ...] = tuple(SLIDERS)
+    look_ms: int = 2000
 
     def start(self, key: str) -> Any:
         """Where a slider stands."""
@@ -130,37 +131,41 @@ def press(page: Page, slider: Locator, key: str) -> float:
 
 
 def presses(
-    browser: Browser, addresses: dict[str, str], corner: Corner, key: str, count: int, rest_ms: int
+    browser: Browser, servers: dict[str, Server], corner: Corner, key: str, count: int
 ) -> dict[str, Times]:
     """Milliseconds of each page's presses of one slider, in turn, (count,) each, after one more."""
-    pages = {name: opened(browser, address, corner.link) for name, address in addresses.items()}
-    sliders = {name: slider_of(page, key) for name, page in pages.items()}
+    pages, sliders = {}, {}
+    for name, server in servers.items():
+        with server.running():
+            pages[name] = opened(browser, server.address, corner.link)
+            sliders[name] = slider_of(pages[name], key)
     took: dict[str, list[float]] = {name: [] for name in pages}
     for _ in range(count + 1):
         for name, page in pages.items():
-            page.bring_to_front()
-            page.wait_for_timeout(rest_ms)
-            took[name].append(press(page, sliders[name], corner.arrow(key)))
+            with servers[name].running():
+                page.bring_to_front()
+                page.wait_for_timeout(corner.look_ms)
+                took[name].append(press(page, sliders[name], corner.arrow(key)))
     for page in pages.values():
         page.close()
     return {name: np.array(values[1:]) for name, values in took.items()}
 
 
-def burst(browser: Browser, address: str, corner: Corner, away: int) -> tuple[float, int]:
+def burst(browser: Browser, server: Server, corner: Corner, away: int) -> tuple[float, int]:
     """Milliseconds from the last of BURST presses to its answer, and how many settings were measured."""
-    options = CHOICES["N"].options
-    page = opened(browser, address, f"{corner.link}&N={options[away % 2]}&seed={away + 1}")
-    slider = slider_of(page, "N")
-    page.wait_for_timeout(1500)
-    before = begun(address)
-    page.evaluate(LAST_PRESS, [slider.element_handle(), BURST])
-    for _ in range(BURST):
-        slider.press("ArrowRight")
-        page.wait_for_timeout(EVERY_MS)
-    page.wait_for_function("window.took !== null", polling=20, timeout=120_000)
-    took = float(page.evaluate("window.took"))
-    measured = begun(address) - before
-    page.close()
+    with server.running():
+        page = opened(browser, server.address, f"{corner.link}&N=1&seed={away + 1}")
+        slider = slider_of(page, "N")
+        page.wait_for_timeout(corner.look_ms)
+        before = server.begun()
+        page.evaluate(LAST_PRESS, [slider.element_handle(), BURST])
+        for _ in range(BURST):
+            slider.press("ArrowRight")
+            page.wait_for_timeout(EVERY_MS)
+        page.wait_for_function("window.took !== null", polling=20, timeout=120_000)
+        took = float(page.evaluate("window.took"))
+        measured = server.begun() - before
+        page.close()
     return took, measured
 
 
@@ -184,18 +189,18 @@ def main() -> None:
     parser.add_argument("--slider", choices=SLIDERS, action="append", help="only this one")
     parser.add_argument("--corner", choices=CORNERS, action="append", help="only this one; may be repeated")
     asked = parser.parse_args()
-    count, rest, bursts = (1, 400, 1) if asked.quick else (PRESSES, 1000, 4)
+    count, bursts = (1, 1) if asked.quick else (PRESSES, 4)
     figures: dict[str, object] = {}
-    with served() as addresses, chromium() as browser:
+    with served() as servers, chromium() as browser:
         for name in asked.corner or CORNERS:
             corner = CORNERS[name]
             took = {
-                key: presses(browser, addresses, corner, key, count, rest)
+                key: presses(browser, servers, corner, key, count)
                 for key in corner.sliders
                 if not asked.slider or key in asked.slider
             }
             single = statistics.median(took.get("N", next(iter(took.values())))["live"])
-            last = [burst(browser, addresses["live"], corner, i) for i in range(bursts)]
+            last = [burst(browser, servers["live"], corner, i) for i in range(bursts)]
             rows = rows_of(took, corner, name == "default")
             ms = np.array([ms for ms, _ in last])
             rows.append(
@@ -203,7 +208,7 @@ def main() -> None:
             )
             measure.show(f"{name}, load {os.getloadavg()[0]:.1f}", rows)
             counts = [measured for _, measured in last]
-            print(f"  of {BURST} settings pressed in a burst, measured {counts}, at most {AT_MOST_MEASURED}")
+            print(f"  settings measured of the {BURST} that were pressed, and ahead of them: {counts}")
             figures[name] = {"presses": rows, "measured in a burst": counts}
     measure.keep(asked.json, "latency", figures)
 

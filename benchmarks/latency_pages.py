@@ -6,13 +6,15 @@ it is; it tells how many settings it has begun to measure. "cold" is the product
 """
 
 import json
+import signal
+import subprocess
 import tempfile
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from scripts.started import ROOT, serving
+from scripts.started import ROOT, started
 
 PAGES = ("slider", "stored", "live", "cold")
 
@@ -69,23 +71,43 @@ cached.ahead = lambda *view: None
 """
 
 
+class Server:
+    """One page's server, which can be held still, so that the one that is timed has the machine to itself."""
+
+    def __init__(self, address: str, process: subprocess.Popen[bytes]) -> None:
+        self.address, self._process = address, process
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Not still meanwhile."""
+        self._process.send_signal(signal.SIGCONT)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGSTOP)
+
+    def begun(self) -> int:
+        """Of how many settings it has measured anything."""
+        with urllib.request.urlopen(f"{self.address}begun") as answer:
+            return int(json.loads(answer.read()))
+
+
 @contextmanager
-def served() -> Iterator[dict[str, str]]:
-    """The address of each of PAGES."""
+def served() -> Iterator[dict[str, Server]]:
+    """The servers of PAGES, all still."""
     patches = {"stored": _STORED, "live": _LIVE, "cold": _LIVE + _COLD}
     names = {"root": str(ROOT), "menu": str(ROOT / "pages" / "menu.py")}
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        addresses = {}
+        servers = {}
         for name in PAGES:
             script = folder / f"{name}.py"
             text = _APP.format(patch=patches[name], **names) if name in patches else _SLIDER
             script.write_text(text, encoding="utf-8")
-            addresses[name] = stack.enter_context(serving(script, PYTHONPATH=str(ROOT)))
-        yield addresses
-
-
-def begun(address: str) -> int:
-    """Of how many settings a server has measured anything."""
-    with urllib.request.urlopen(f"{address}begun") as answer:
-        return int(json.loads(answer.read()))
+            address, process = stack.enter_context(started(script, PYTHONPATH=str(ROOT)))
+            stack.callback(process.send_signal, signal.SIGCONT)  # or it would not hear that it is over
+            servers[name] = Server(address, process)
+        for server in servers.values():
+            with server.running():
+                pass
+        yield servers

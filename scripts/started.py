@@ -32,8 +32,10 @@ def answers(url: str) -> bool:
 
 
 @contextmanager
-def serving(script: str | Path = "app.py", log: Path | None = None, **environment: str) -> Iterator[str]:
-    """A Streamlit server of `script`, configured as the dashboard is; yields its address.
+def started(
+    script: str | Path = "app.py", log: Path | None = None, **environment: str
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A Streamlit server of `script`, configured as the dashboard is; yields its address and its process.
 
     log: where to keep what it prints. Raises RuntimeError, with what it printed, if it does not start.
     """
@@ -53,10 +55,17 @@ def serving(script: str | Path = "app.py", log: Path | None = None, **environmen
                     out.seek(0)
                     raise RuntimeError(f"the dashboard did not start: {out.read().decode()}")
                 time.sleep(0.1)
-            yield address
+            yield address, server
         finally:
             server.terminate()
             server.wait()
+
+
+@contextmanager
+def serving(script: str | Path = "app.py", log: Path | None = None, **environment: str) -> Iterator[str]:
+    """`started`, of which only the address is needed."""
+    with started(script, log, **environment) as (address, _):
+        yield address
 
 
 @contextmanager

@@ -44,6 +44,7 @@ class Cells(Protocol):
 _LOOKING_SECONDS = 8.0  # a view that is not refreshed for this long is given up
 _AHEAD_SECONDS = 30.0  # what somebody who has not moved for this long may ask for next counts no more
 _FEW = 3  # visitors at once for whom anything is measured ahead
+_CROWD = 8  # visitors at once beyond whom less than half of a thread completes what they look at
 _YIELD_SECONDS = 0.1  # at most, that the worker waits for pages under way
 _NOTHING: Iterator[None] = iter(())
 _ENDED = object()
@@ -207,8 +208,11 @@ class Completer:
     def _work(self) -> None:
         for_good()
         while True:
-            self._newest()()
-            time.sleep(_REST_SECONDS)
+            step = self._newest()
+            began = time.monotonic()
+            step()
+            # Where many look the interpreter is theirs: they ask for more than could be completed anyway.
+            time.sleep(_REST_SECONDS + (time.monotonic() - began) * self.crowd() / _CROWD)
 
 
 @st.cache_resource(show_spinner=False)
@@ -239,7 +243,7 @@ def ahead(urgent: Iterator[None], other: Iterator[None]) -> None:
 
 def refresh_seconds() -> float:
     """How often a page that still lacks runs should ask again: seldom where many do."""
-    return min(max(_REFRESH_SECONDS, _REFRESH_SECONDS * completer().crowd() / 10), _LOOKING_SECONDS / 2)
+    return min(max(_REFRESH_SECONDS, _REFRESH_SECONDS * completer().crowd() / _CROWD), _LOOKING_SECONDS / 2)
 
 
 def _visitor() -> str:

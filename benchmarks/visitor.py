@@ -1,0 +1,147 @@
+"""A visitor as the server sees one: a websocket that speaks Streamlit's own messages.
+
+It holds the widgets' values and the link, asks again by itself where a page refreshes itself, and keeps the
+messages that the server will only refer to later. It counts from a press of the hospitals' slider until a figure
+of that setting has come, and notes every message that shows an error or somebody else's setting: visitors are
+told apart by their number of patients.
+"""
+
+import asyncio
+import re
+import time
+from contextlib import suppress
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Element_pb2 import Element
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.Slider_pb2 import Slider
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+EVERY_SECONDS = 2.0
+PATIENCE_SECONDS = 60.0
+HOSPITALS = tuple(range(2, 11))
+_SENTENCE = re.compile(rb"With ([0-9,]+) patients in (\d+) hospitals?")
+
+
+class Visitor:
+    """One session, at this number of patients; its slider goes to and fro."""
+
+    def __init__(self, patients: str, hospitals: int) -> None:
+        self.took: list[float] = []  # seconds of each press
+        self.faults: list[str] = []
+        self._patients, self._hospitals = patients, hospitals
+        self._values: dict[str, str] = {}  # of each slider, by its id
+        self._slider = ""
+        self._known: dict[str, ForwardMsg] = {}  # by the hash that the server refers to later
+        self._asked: float | None = None
+        self._answered = asyncio.Event()
+        self._refreshing: dict[str, asyncio.Task[None]] = {}
+        self._page = ""
+        self._link = f"n={patients.replace(',', '%2C')}&N={hospitals}"
+
+    async def stay(self, address: str, seconds: float, late: float = 0.0) -> None:
+        """Open the page, so many seconds late, then press every two seconds until the time is over."""
+        await asyncio.sleep(late)
+        where = address.replace("http", "ws", 1) + "_stcore/stream"
+        try:
+            async with connect(where, subprotocols=["streamlit"], max_size=None, compression=None) as wire:  # type: ignore[list-item]
+                listening = asyncio.create_task(self._listen(wire))
+                await self._ask(wire)
+                ends = time.monotonic() + seconds
+                step = 1
+                while not self.faults and time.monotonic() < ends:
+                    await asyncio.sleep(EVERY_SECONDS)
+                    if not HOSPITALS[0] <= self._hospitals + step <= HOSPITALS[-1]:
+                        step = -step
+                    self._hospitals += step
+                    self._values[self._slider] = str(self._hospitals)
+                    await self._ask(wire)
+                    self.took.append(time.monotonic() - (self._asked or 0))
+                self._rest()
+                listening.cancel()
+        except (OSError, ConnectionClosed) as reason:
+            self.faults.append(f"the connection broke: {reason}")
+
+    async def _ask(self, wire: ClientConnection) -> None:
+        """For the whole page, and wait for the figure of the setting."""
+        self._rest()
+        self._answered.clear()
+        self._asked = time.monotonic()
+        await self._send(wire)
+        try:
+            await asyncio.wait_for(self._answered.wait(), PATIENCE_SECONDS)
+        except TimeoutError:
+            self.faults.append(f"no answer for {self._hospitals} hospitals")
+
+    async def _send(self, wire: ClientConnection, fragment: str = "") -> None:
+        message = BackMsg()
+        asked = message.rerun_script
+        asked.query_string = self._link
+        asked.fragment_id = fragment
+        asked.is_auto_rerun = bool(fragment)
+        asked.page_script_hash = self._page
+        asked.cached_message_hashes.extend(self._known)
+        for name, value in self._values.items():
+            state = asked.widget_states.widgets.add()
+            state.id = name
+            state.string_array_value.data.append(value)
+        await wire.send(message.SerializeToString())
+
+    async def _listen(self, wire: ClientConnection) -> None:
+        with suppress(ConnectionClosed):
+            async for raw in wire:
+                message = ForwardMsg.FromString(raw if isinstance(raw, bytes) else raw.encode())
+                if message.WhichOneof("type") == "ref_hash":
+                    message = self._known[message.ref_hash]
+                elif message.metadata.cacheable:
+                    self._known[message.hash] = message
+                self._read(message, wire)
+
+    def _read(self, message: ForwardMsg, wire: ClientConnection) -> None:
+        kind = message.WhichOneof("type")
+        if kind == "new_session":
+            self._page = message.new_session.page_script_hash
+        elif kind == "page_info_changed":
+            self._link = message.page_info_changed.query_string
+        elif kind == "auto_rerun":
+            self._refresh(wire, message.auto_rerun.fragment_id, message.auto_rerun.interval)
+        elif kind == "stop_auto_rerun":
+            if task := self._refreshing.pop(message.stop_auto_rerun.fragment_id, None):
+                task.cancel()
+        elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
+            self._see(message.delta.new_element)
+
+    def _see(self, element: Element) -> None:
+        kind = element.WhichOneof("type")
+        if kind == "exception":
+            self.faults.append(element.exception.message)
+        elif kind == "slider":
+            self._hold(element.slider)
+        elif kind == "bidi_component":
+            found = set(_SENTENCE.findall(element.bidi_component.SerializeToString()))
+            if any(patients.decode() != self._patients for patients, _ in found):
+                self.faults.append(f"a figure of somebody else: {found}")
+            elif found == {(self._patients.encode(), str(self._hospitals).encode())}:
+                self._answered.set()
+
+    def _hold(self, slider: Slider) -> None:
+        if slider.set_value:
+            self._values[slider.id] = slider.raw_value[0]
+        if slider.label.startswith("Hospitals"):
+            self._slider = slider.id
+
+    def _refresh(self, wire: ClientConnection, fragment: str, seconds: float) -> None:
+        async def again() -> None:
+            while True:
+                await asyncio.sleep(seconds)
+                await self._send(wire, fragment)
+
+        self._rest()
+        self._refreshing[fragment] = asyncio.create_task(again())
+
+    def _rest(self) -> None:
+        """Refresh nothing: a run of the whole page says anew what refreshes itself."""
+        for task in self._refreshing.values():
+            task.cancel()
+        self._refreshing.clear()

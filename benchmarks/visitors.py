@@ -1,0 +1,87 @@
+"""Many visitors at once, each moving a slider every two seconds, beside one visitor alone, in one run.
+
+    python -m benchmarks.visitors [--json FILE] [--quick] [--visitors 50] [--seconds 300]
+
+First one visitor alone; then all for a short while, after which the server's caches hold what they hold at
+such a load, and its memory is taken as "before"; then all for the whole time. Fails on any error, any message
+that shows somebody else's setting, and memory that grew by more than a tenth after all have left. Ten visitors
+share each number of patients: what one has had measured the others find.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Sequence
+
+import numpy as np
+import psutil
+
+from benchmarks import measure
+from benchmarks.visitor import EVERY_SECONDS, HOSPITALS, Visitor
+from scripts.started import started
+
+VISITORS, SECONDS, ALONE_SECONDS, FILL_SECONDS = 50, 300.0, 60.0, 30.0
+PATIENTS = ("20,000", "50,000", "100,000", "200,000", "500,000")
+GROWTH = 1.1
+LEAVING_SECONDS = 10.0  # until the server has forgotten the sessions that have gone
+
+
+async def visit(address: str, count: int, seconds: float) -> list[Visitor]:
+    """So many at once, arriving within one interval."""
+    visitors = [
+        Visitor(PATIENTS[i % len(PATIENTS)], HOSPITALS[i // len(PATIENTS) % len(HOSPITALS)])
+        for i in range(count)
+    ]
+    stays = (one.stay(address, seconds, late=EVERY_SECONDS * i / count) for i, one in enumerate(visitors))
+    await asyncio.gather(*stays)
+    return visitors
+
+
+def megabytes(server: psutil.Process) -> float:
+    """Of memory, once those who left are forgotten."""
+    time.sleep(LEAVING_SECONDS)
+    return float(server.memory_info().rss / 2**20)
+
+
+def milliseconds(visitors: Sequence[Visitor]) -> measure.Times:
+    """Of all presses."""
+    return np.array([1e3 * seconds for one in visitors for seconds in one.took])
+
+
+def main() -> None:
+    parser = measure.options(__doc__)
+    parser.add_argument("--visitors", type=int, default=VISITORS)
+    parser.add_argument("--seconds", type=float, default=SECONDS)
+    asked = parser.parse_args()
+    short = 6.0 if asked.quick else 0.0
+    with started() as (address, process):
+        server = psutil.Process(process.pid)
+        alone = asyncio.run(visit(address, 1, short or ALONE_SECONDS))
+        filling = asyncio.run(visit(address, asked.visitors, short or FILL_SECONDS))
+        before = megabytes(server)
+        began, used = time.monotonic(), sum(server.cpu_times()[:2])
+        many = asyncio.run(visit(address, asked.visitors, short or asked.seconds))
+        cores = (sum(server.cpu_times()[:2]) - used) / (time.monotonic() - began)
+        after = megabytes(server)
+    one, all_of_them = milliseconds(alone), milliseconds(many)
+    figures = {
+        "alone": measure.spread(one),
+        "alone p90": float(np.quantile(one, 0.9)),
+        f"{asked.visitors} visitors": measure.spread(all_of_them),
+        f"{asked.visitors} visitors p90": float(np.quantile(all_of_them, 0.9)),
+        "presses": len(all_of_them),
+        "cores used": cores,
+        "MB before": before,
+        "MB after": after,
+        "faults": sorted({fault for visitor in (*alone, *filling, *many) for fault in visitor.faults}),
+    }
+    print(f"\n{asked.visitors} visitors, a press every {EVERY_SECONDS:g} s, load {os.getloadavg()[0]:.1f}")
+    for name, figure in figures.items():
+        print(f"  {name:24}{figure:.3g}" if isinstance(figure, float) else f"  {name:24}{figure}")
+    measure.keep(asked.json, "visitors", figures)
+    if figures["faults"] or after > GROWTH * before:
+        raise SystemExit("errors, or memory that grew")
+
+
+if __name__ == "__main__":
+    main()
