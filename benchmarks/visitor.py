@@ -1,9 +1,9 @@
 """A visitor as the server sees one: a websocket that speaks Streamlit's own messages.
 
 It holds the widgets' values and the link, asks again by itself where a page refreshes itself, and keeps the
-messages that the server will only refer to later. It counts from a press of the hospitals' slider until a figure
-of that setting has come, and notes every message that shows an error or somebody else's setting: visitors are
-told apart by their number of patients.
+messages that the server will only refer to later. It counts from a press of the hospitals' slider until a
+figure of that setting has come, and notes every message that shows an error or somebody else's setting:
+visitors are told apart by their number of patients.
 """
 
 import asyncio

@@ -4,8 +4,8 @@
 
 First one visitor alone; then all for a short while, after which the server's caches hold what they hold at
 such a load, and its memory is taken as "before"; then all for the whole time. Fails on any error, any message
-that shows somebody else's setting, and memory that grew by more than a tenth after all have left. Ten visitors
-share each number of patients: what one has had measured the others find.
+that shows somebody else's setting, and memory that grew by more than a tenth after all have left. Ten
+visitors share each number of patients: what one has had measured the others find.
 """
 
 import asyncio

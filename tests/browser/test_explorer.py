@@ -110,6 +110,26 @@ def test_zoom_survives_an_update(watched, address):
     assert page.page.evaluate(ranges) == zoomed
 
 
+def test_of_many_quick_presses_the_last_is_shown_and_the_overtaken_are_left_off(watched, address):
+    page = watched().open(f"{address}?repeats=1&d=1000&n=10000&k=2&s=6&shat=10&N=1")
+    page.page.evaluate(
+        """() => {
+          const live = document.querySelector('.dppca-live');
+          window.shown = new Set();
+          new MutationObserver(() => shown.add(live.dataset.drawn)).observe(live, { attributes: true });
+        }"""
+    )
+    slider = page.page.get_by_role("slider", name="Patients in total").first
+    presses = 12  # each to patients that must be drawn anew
+    for _ in range(presses):
+        slider.press("ArrowRight")
+    last = slider.get_attribute("aria-valuetext")
+    page.page.get_by_text(f"With {last} patients in 1 hospital").wait_for()
+    assert last == "100,000,000"
+    assert page.page.evaluate("shown.size") < presses
+    assert page.errors == []
+
+
 def test_a_hostile_link_opens_with_one_sentence_and_no_script(watched, address):
     page = watched()
     page.page.on("dialog", lambda dialog: page.errors.append(dialog.message))
