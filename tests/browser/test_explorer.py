@@ -111,7 +111,9 @@ def test_zoom_survives_an_update(watched, address):
 
 
 def test_of_many_quick_presses_the_last_is_shown_and_the_overtaken_are_left_off(watched, address):
-    page = watched().open(f"{address}?repeats=1&d=1000&n=10000&k=2&s=6&shat=10&N=1")
+    page = watched()
+    page.page.goto(f"{address}?repeats=1&d=1000&n=10000&k=2&s=6&shat=10&N=1")
+    page.page.wait_for_selector(".dppca-live[data-drawn]")
     page.page.evaluate(
         """() => {
           const live = document.querySelector('.dppca-live');
