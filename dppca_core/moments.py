@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -167,12 +168,13 @@ class SumMoment:
         ends = np.cumsum([len(table) for table in tables])
         order = rng.permutation(int(ends[-1]))
         for chosen in np.split(order, np.cumsum(sizes)[:-1]):
-            parts = np.split(np.sort(chosen), np.searchsorted(np.sort(chosen), ends[:-1]))
-            starts = (0, *ends[:-1])
-            yield RowMoment(
-                np.concatenate([t[p - begin] for t, p, begin in zip(tables, parts, starts, strict=True)]),
-                once=True,
-            )
+            wanted = np.sort(chosen)
+            places = (0, *np.searchsorted(wanted, ends))
+            rows = np.empty((len(wanted), self.features))
+            for table, begin, (first, last) in zip(tables, (0, *ends[:-1]), pairwise(places), strict=True):
+                # Straight to where they belong: "raise", the default, would copy them once more.
+                table.take(wanted[first:last] - begin, axis=0, out=rows[first:last], mode="clip")
+            yield RowMoment(rows, once=True)
 
 
 def cohort_from_rows(rows: Sequence[Array], bound: float) -> Cohort:
