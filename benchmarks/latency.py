@@ -30,7 +30,9 @@ SLIDERS = {
     **{"eps": "Privacy loss", "delta": "Failure chance", "n": "Patients in total", "N": "Hospitals"},
     **{"d": "Features", "k": "Components", "s": "Rows that matter"},
 }
-PRESSES = 7
+PRESSES = 5
+LOOK_MS = 2000  # between presses of a visitor
+CALM_MS = 500  # for pages whose servers do nothing meanwhile that would help them
 BURST, EVERY_MS = 20, 100
 
 
@@ -41,7 +43,6 @@ class Corner:
     link: str
     target: float
     sliders: tuple[str, ...] = tuple(SLIDERS)
-    look_ms: int = 2000
 
     def start(self, key: str) -> Any:
         """Where a slider stands."""
@@ -144,7 +145,7 @@ def presses(
         for name, page in pages.items():
             with servers[name].running():
                 page.bring_to_front()
-                page.wait_for_timeout(corner.look_ms)
+                page.wait_for_timeout(LOOK_MS if name == "live" else CALM_MS)
                 took[name].append(press(page, sliders[name], corner.arrow(key)))
     for page in pages.values():
         page.close()
@@ -156,7 +157,7 @@ def burst(browser: Browser, server: Server, corner: Corner, away: int) -> tuple[
     with server.running():
         page = opened(browser, server.address, f"{corner.link}&N=1&seed={away + 1}")
         slider = slider_of(page, "N")
-        page.wait_for_timeout(corner.look_ms)
+        page.wait_for_timeout(LOOK_MS)
         before = server.begun()
         page.evaluate(LAST_PRESS, [slider.element_handle(), BURST])
         for _ in range(BURST):

@@ -50,7 +50,7 @@ def payload(found, epsilon, settings):
     }
 wanted = Results.missing
 readout.payload = payload
-Results.try_cells = lambda self, cells: None
+Results.steps = lambda self, cells: iter(())
 Results.next_missing = lambda self, epsilon, slow=False: None
 cached.ahead = lambda *view: None
 """
