@@ -12,7 +12,7 @@ SUITABLE = $(shell for p in $(PYTHON) python3.13 python3.12 python3.11 python3; 
 # The environment is stale when its Python is gone, as after a system upgrade.
 $(shell test -x $(BIN)/python || rm -f $(BIN)/pip $(VENV)/*.stamp)
 
-.PHONY: run test bench bench-peers pictures federated-demo format clean chromium
+.PHONY: run test bench bench-peers bench-visitors pictures federated-demo format clean chromium
 
 run: $(VENV)/run.stamp
 	@echo "The dashboard is at $(ADDRESS) (Ctrl-C stops it)"
@@ -34,7 +34,12 @@ bench: chromium
 	$(BIN)/python -m benchmarks.sweeps
 	$(BIN)/python -m benchmarks.federated
 	$(BIN)/python -m benchmarks.chunks
-	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m benchmarks.latency
+	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m benchmarks.cold_start --json $(BENCH)
+	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m benchmarks.latency --json $(BENCH)
+
+# Fifty visitors for five minutes, beside one alone.
+bench-visitors: $(VENV)/dev.stamp
+	$(BIN)/python -m benchmarks.visitors --json $(BENCH)
 
 # Its own environment: one of the packages does not import beside the dashboard's newest scikit-learn.
 bench-peers:
