@@ -55,8 +55,9 @@ def test_two_that_want_the_same_measure_it_once(monkeypatch):
     kept = Results.estimate
 
     def estimate(self: Results, name: str, epsilon: float, repeat: int) -> object:
-        asked.append((name, epsilon, repeat))
-        time.sleep(0.001)
+        if self is found:  # an earlier test's results may still fill in the background
+            asked.append((name, epsilon, repeat))
+            time.sleep(0.001)
         return kept(self, name, epsilon, repeat)
 
     monkeypatch.setattr(Results, "estimate", estimate)
