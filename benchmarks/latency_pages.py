@@ -70,6 +70,9 @@ _COLD = """
 cached.ahead = lambda *view: None
 """
 
+# A server that is held still must not lose its browser meanwhile.
+_ENVIRONMENT = {"PYTHONPATH": str(ROOT), "STREAMLIT_SERVER_WEBSOCKET_PING_INTERVAL": "3600"}
+
 
 class Server:
     """One page's server, which can be held still, so that the one that is timed has the machine to itself."""
@@ -104,7 +107,7 @@ def served() -> Iterator[dict[str, Server]]:
             script = folder / f"{name}.py"
             text = _APP.format(patch=patches[name], **names) if name in patches else _SLIDER
             script.write_text(text, encoding="utf-8")
-            address, process = stack.enter_context(started(script, PYTHONPATH=str(ROOT)))
+            address, process = stack.enter_context(started(script, **_ENVIRONMENT))
             stack.callback(process.send_signal, signal.SIGCONT)  # or it would not hear that it is over
             servers[name] = Server(address, process)
         for server in servers.values():
