@@ -41,3 +41,4 @@ st.set_page_config(f"{page.title} · {TITLE}", str(HERE / "shared" / "icon.svg")
 with cached.completer().yielding():  # a visitor waits: the worker measures on when the page is there
     controls.render(page.url_path)
     page.run()
+    controls.finished()

@@ -16,6 +16,8 @@ _SEEN = "settings of the last run"
 _SAID = "sentences about what was changed"
 _MOVED = "settings moved since the last run"
 _DRAWN = "widgets on the screen"
+_SHOWN_BEFORE = "widgets on the screen when the last run began"
+_FINISHED = "whether the last run came to its end"
 _PAGE = "page of the last run"
 _MOVE = "slider moved last, and by how much"
 
@@ -163,10 +165,10 @@ def render(page: str = "") -> None:
     A page that has its settings from elsewhere is without the sliders.
     """
     now, said = _possible()
-    st.session_state[_SAID], st.session_state[_SEEN] = said, now
-    # Only now: a quick press can stop this run at any line above, and the next would not know of the move.
+    st.session_state[_SEEN], st.session_state[_SAID] = now, said
+    # Each line may be the last: a quick hand has the run left off, and nothing may be lost by it.
     st.session_state.pop(_MOVED, None)
-    shown = st.session_state.pop(_DRAWN, set())
+    shown = _on_screen()
     if st.session_state.get(_PAGE) != page:
         shown = set()
     st.session_state[_PAGE] = page
@@ -200,6 +202,22 @@ def render(page: str = "") -> None:
             with more:
                 for key in _MORE:
                     _widget(key, plain, _held(key, now, page), _why_fixed(key, now, table, page))
+
+
+def _on_screen() -> set[str]:
+    """The widgets that the last run drew, or, where it was left off, those before it as well."""
+    shown: set[str] = set(st.session_state.get(_DRAWN, ()))
+    if not st.session_state.get(_FINISHED, False):
+        shown |= st.session_state.get(_SHOWN_BEFORE, set())
+    st.session_state[_SHOWN_BEFORE] = shown
+    st.session_state[_FINISHED] = False
+    st.session_state[_DRAWN] = set()
+    return shown
+
+
+def finished() -> None:
+    """The page has run to its end: a widget that it did not draw has left the screen."""
+    st.session_state[_FINISHED] = True
 
 
 def choose(key: str) -> None:
