@@ -12,7 +12,7 @@ SUITABLE = $(shell for p in $(PYTHON) python3.13 python3.12 python3.11 python3; 
 # The environment is stale when its Python is gone, as after a system upgrade.
 $(shell test -x $(BIN)/python || rm -f $(BIN)/pip $(VENV)/*.stamp)
 
-.PHONY: run test bench bench-peers bench-visitors pictures federated-demo format clean chromium
+.PHONY: run test bench bench-peers bench-visitors audit wheel pictures federated-demo format clean chromium
 
 run: $(VENV)/run.stamp
 	@echo "The dashboard is at $(ADDRESS) (Ctrl-C stops it)"
@@ -20,12 +20,15 @@ run: $(VENV)/run.stamp
 		$(BIN)/python scripts/open_browser.py $(ADDRESS) >/dev/null 2>&1 & fi; \
 	exec $(BIN)/python -m streamlit run app.py --server.port $(PORT)
 
+# What follows it has no network but loopback, and one BLAS thread.
+OFFLINE = OPENBLAS_NUM_THREADS=1 scripts/offline $(BIN)/python
+
 test: chromium
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not browser" -n auto --dist loadfile
-	CHROMIUM="$$(scripts/find-chromium)" OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m browser -n 2 --dist loadfile
+	$(OFFLINE) $(BIN)/python -m pytest -m "not browser" -n auto --dist loadfile
+	CHROMIUM="$$(scripts/find-chromium)" $(OFFLINE) $(BIN)/python -m pytest -m browser -n 2 --dist loadfile
 
 bench: chromium
 	$(BIN)/python -m benchmarks.kernels --json $(BENCH)
@@ -46,6 +49,16 @@ bench-peers:
 	@$(MAKE) --no-print-directory VENV=.venv-bench .venv-bench/bench.stamp
 	.venv-bench/bin/python -m benchmarks.peers --json $(BENCH) --page data/peers.json
 
+# Known weaknesses of the packages that are installed: asks the network.
+audit: $(VENV)/dev.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip-audit>=2.7,<3"
+	$(BIN)/python -m pip_audit --requirement requirements.txt --requirement requirements-cluster.txt \
+		--requirement requirements-federated.txt
+
+# The numerical core alone, for scripts elsewhere: pip install dist/dppca_core-*.whl
+wheel: $(VENV)/dev.stamp
+	$(BIN)/python -m hatchling build --target wheel
+
 pictures: chromium
 	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m scripts.pictures
 
@@ -57,7 +70,7 @@ format: $(VENV)/dev.stamp
 	$(BIN)/python -m ruff format .
 
 clean:
-	rm -rf $(VENV) .venv-bench .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-bench dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 chromium: $(VENV)/dev.stamp
 	@scripts/install-chromium $(BIN)/python

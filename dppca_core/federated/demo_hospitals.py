@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
-from dppca_core import datasets
 from dppca_core.federated.plan import Plan, to_dict
+from dppca_core.files import DATA
 from dppca_core.types import Array, Budget
 
 TABLE = "breast_cancer"
-_CONSTANTS = Path(datasets.__file__).resolve().parents[1] / "data" / f"{TABLE}.json"
+_CONSTANTS = DATA / f"{TABLE}.json"
 
 
 def deal(folder: Path, plans: Sequence[Plan], *, seed: int, limit: Budget, **own: Any) -> dict[str, Path]:

@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from dppca_core import checks
+from dppca_core.files import DATA
 from dppca_core.tables import reading
 from dppca_core.tables.schema import Column, Schema
 
-_DATA = Path(__file__).resolve().parents[2] / "data"
 _SCALES = 3.0  # of a distribution without tails, nearly everyone
 _LABEL = "diagnosis"
 OF_ITS_OWN_ROWS = ("breast_cancer",)  # tables whose ranges come from their own published summary
@@ -29,7 +28,7 @@ _NOT_NEGATIVE = ("breast_cancer",)
 
 def names() -> tuple[str, ...]:
     """The tables that are here."""
-    brought = (path.stem for path in sorted(_DATA.glob("*.csv")) if path.with_suffix(".json").exists())
+    brought = (path.stem for path in sorted(DATA.glob("*.csv")) if path.with_suffix(".json").exists())
     return ("breast_cancer", *brought)
 
 
@@ -40,7 +39,7 @@ def example(name: str) -> tuple[reading.Raw, Schema]:
     another name.
     """
     checks.one_of(names(), name=name)
-    stored = json.loads((_DATA / f"{name}.json").read_text(encoding="utf-8"))
+    stored = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
     schema = dictionary(stored, 0.0 if name in _NOT_NEGATIVE else -math.inf)
     if name == "breast_cancer":
         from sklearn.datasets import load_breast_cancer  # slow to load, and for this table only
@@ -48,7 +47,7 @@ def example(name: str) -> tuple[reading.Raw, Schema]:
         bunch: Any = load_breast_cancer(as_frame=True)
         label = bunch.target.map(lambda code: str(bunch.target_names[code]))
         return reading.from_frame(bunch.data.assign(**{_LABEL: label}), stored["title"]), schema
-    frame = pd.read_csv(_DATA / f"{name}.csv")
+    frame = pd.read_csv(DATA / f"{name}.csv")
     for column in stored.get("measurements", ()):
         if column.get("zero") == "absent":
             frame[column["name"]] = frame[column["name"]].replace(0, float("nan"))

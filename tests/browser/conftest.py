@@ -83,5 +83,7 @@ def watched(browser: Browser) -> Iterator[Callable[..., Watched]]:
         return made[-1]
 
     yield make
+    left = [url for one in made for url in one.remote()]
     for one in made:
         one.page.close()
+    assert left == [], "requests that left this machine"

@@ -141,8 +141,8 @@ def elsewhere(tmp_path, monkeypatch):
     """Recipes and results in a folder of their own: one small recipe."""
     for folder in ("recipes", "results"):
         (tmp_path / folder).mkdir()
-    shutil.copy(results._DATA / "recipes" / "cai-5-n.json", tmp_path / "recipes" / "small.json")
-    monkeypatch.setattr(results, "_DATA", tmp_path)
+    shutil.copy(results.DATA / "recipes" / "cai-5-n.json", tmp_path / "recipes" / "small.json")
+    monkeypatch.setattr(results, "DATA", tmp_path)
     thin = results.thinned
     read = results.recipe
     monkeypatch.setattr(results, "recipe", lambda name: thin(read(name), repeats=2, points=1))

@@ -46,7 +46,7 @@ def test_every_recipe_is_of_a_figure():
 
 
 def test_every_result_is_of_a_recipe():
-    kept = {path.stem for path in (results._DATA / "results").iterdir()}
+    kept = {path.stem for path in (results.DATA / "results").iterdir()}
     assert kept == set(STORED)
 
 
@@ -56,7 +56,7 @@ def test_recipes_are_read_and_say_all_that_they_do(name):
     """No field is left to a default that could change under a stored result."""
     chosen = results.recipe(name)
     assert chosen.seed == 0
-    named = set(json.loads((results._DATA / "recipes" / f"{name}.json").read_text()))
+    named = set(json.loads((results.DATA / "recipes" / f"{name}.json").read_text()))
     unset = {field for field in Recipe.__dataclass_fields__ if getattr(chosen, field) is None}
     assert named | unset == set(Recipe.__dataclass_fields__)
 

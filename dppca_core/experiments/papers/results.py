@@ -19,8 +19,8 @@ import pandas as pd
 from dppca_core.experiments import recipe_file
 from dppca_core.experiments.recipe import METRICS, WHOLE, Recipe
 from dppca_core.experiments.sweep import sweep
+from dppca_core.files import DATA
 
-_DATA = Path(__file__).resolve().parents[3] / "data"
 _DIGITS = 6
 _WORDS = ("label", "method", "failed", METRICS["rounds"])
 _PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn")
@@ -41,7 +41,7 @@ class Stored:
 
 def names() -> list[str]:
     """All recipes of the papers."""
-    return sorted(path.stem for path in (_DATA / "recipes").glob("*.json"))
+    return sorted(path.stem for path in (DATA / "recipes").glob("*.json"))
 
 
 def recipe(name: str) -> Recipe:
@@ -64,12 +64,12 @@ def repeats(name: str) -> int:
 def _path(name: str) -> Path:
     if name not in names():
         raise ValueError(f"recipe must be one of {', '.join(names())}, got {name!r}")
-    return _DATA / "recipes" / f"{name}.json"
+    return DATA / "recipes" / f"{name}.json"
 
 
 def stored(name: str, folder: Path | None = None) -> Stored:
     """The stored result. Raises ValueError for one that is absent or of another recipe than today's."""
-    place = folder or _DATA / "results"
+    place = folder or DATA / "results"
     again = f"run python -m dppca_core.experiments.papers {name}"
     mark = fingerprint(name)
     try:
@@ -89,7 +89,7 @@ def _empty() -> dict[str, list[str]]:
 
 def remake(name: str, executor: Executor | None, timed: bool, folder: Path | None = None) -> Path:
     """Run a recipe and write its result. timed: keep the seconds. Raises ValueError for an unknown name."""
-    chosen, place = recipe(name), folder or _DATA / "results"
+    chosen, place = recipe(name), folder or DATA / "results"
     table = shown(sweep(chosen, executor), timed)
     path = place / f"{name}.csv"
     path.write_text(table.to_csv(index=False, float_format=f"%.{_DIGITS}g"), encoding="utf-8")

@@ -1,0 +1,32 @@
+"""Optional sign-in, by Streamlit's own `st.login`: docs/security.md says how a shared server is given it."""
+
+from pathlib import Path
+
+import streamlit as st
+from streamlit.errors import StreamlitSecretNotFoundError
+
+
+def asked_for() -> bool:
+    """Whether this server lets in only those who sign in: its secrets have a section [auth].
+
+    Raises StreamlitSecretNotFoundError where there are secrets that cannot be read.
+    """
+    files = st.get_option("secrets.files")
+    return any(Path(file).exists() for file in files) and "auth" in st.secrets
+
+
+def ask() -> None:
+    """Let the page go on where nobody need sign in, or the visitor has; else say what to do, and stop."""
+    try:
+        if not asked_for() or st.user.is_logged_in:
+            return
+    except StreamlitSecretNotFoundError:
+        st.error(
+            "What this server knows about signing in cannot be read, so nobody is let in. Whoever keeps it finds "
+            "the reason in its log."
+        )
+        st.stop()
+    st.title("What does privacy cost?")
+    st.write("This server is for those who sign in.")
+    st.button("Sign in", on_click=st.login, type="primary")
+    st.stop()

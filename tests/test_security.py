@@ -1,0 +1,210 @@
+"""The posture of docs/security.md, held over syntax trees, the configuration and what git knows."""
+
+import ast
+import os
+import re
+import socket
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SHIPPED = [ROOT / "app.py", *sorted(ROOT.glob("dppca_core/**/*.py")), *sorted(ROOT.glob("pages/**/*.py"))]
+
+# Calls that turn data into code, or text into commands, by the last part of their name.
+NEVER = {
+    *("eval", "exec", "__import__", "run_module", "run_path"),
+    *("system", "popen", "getstatusoutput", "check_output"),
+    *("unsafe_load", "read_pickle", "to_pickle", "urlopen", "urlretrieve"),
+}
+MODULES_NEVER = {"pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal", "code", "runpy"}
+NETWORK = {"socket", "ssl", "http", "httpx", "requests", "aiohttp", "grpc", "ftplib", "smtplib", "telnetlib"}
+# Who opens files by a path, and whose path that is.
+OPENS = {
+    "app.py": "the chart library's own file",
+    "dppca_core/datasets.py": "data/, by names in the code",
+    "dppca_core/heart.py": "data/",
+    "dppca_core/journal.py": "a ledger's folder, chosen by whoever starts the server; names are digests",
+    "dppca_core/experiments/papers/results.py": "data/, by names that stand there",
+    "dppca_core/experiments/recipe_file.py": "the command line",
+    "dppca_core/experiments/store.py": "the command line",
+    "dppca_core/tables/examples.py": "data/, by names that stand there",
+    "dppca_core/tables/parquet_file.py": "an upload in memory",
+    "dppca_core/federated/demo.py": "a new temporary folder",
+    "dppca_core/federated/demo_hospitals.py": "a new temporary folder",
+    "dppca_core/federated/flower_app.py": "the folder of a hospital's or the server's own settings",
+    "dppca_core/federated/flower_keys.py": "a new folder for keys",
+    "dppca_core/federated/flower_processes.py": "the demo's folder",
+    "dppca_core/federated/flower_worker.py": "a path that the hospital's own settings give",
+    "dppca_core/federated/hospital.py": "the hospital's own folder",
+    "dppca_core/federated/own_rows.py": "a path that the hospital's own settings give",
+    "pages/shared/live.py": "scripts and style beside it",
+    "pages/shared/peers.py": "data/peers.json",
+    "pages/shared/report.py": "scripts and style beside it",
+    "pages/shared/runs.py": "data/runs, by names in the code",
+}
+OPENERS = {
+    *("open", "fdopen", "read_text", "read_bytes", "write_text", "write_bytes", "mkdir", "unlink", "rmtree"),
+    *(
+        "read_csv",
+        "read_parquet",
+        "read_json",
+        "read_excel",
+        "ParquetFile",
+        "fromfile",
+        "loadtxt",
+        "genfromtxt",
+    ),
+}
+
+
+def calls(source: str) -> Iterator[tuple[str, ast.Call]]:
+    """Every call and the last part of its name."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            called = node.func
+            yield (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")), node
+
+
+def imported(source: str) -> set[str]:
+    """The packages and modules that a source imports, by their first name."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        found |= {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
+        found |= {node.module or ""} if isinstance(node, ast.ImportFrom) else set()
+    return {name.split(".")[0] for name in found}
+
+
+def dangers(source: str) -> list[str]:
+    """What could run code, or a command, that came with data."""
+    found = []
+    for name, call in calls(source):
+        keywords = {word.arg: ast.unparse(word.value) for word in call.keywords}
+        whole = ast.unparse(call.func)
+        if name in NEVER or whole == "compile" or keywords.get("shell") == "True":
+            found.append(ast.unparse(call))
+        loads = whole in ("np.load", "numpy.load", "joblib.load", "yaml.load", "torch.load")
+        if (loads and keywords.get("allow_pickle") != "False") or "unsafe_allow_javascript" in keywords:
+            found.append(ast.unparse(call))
+    return found + sorted(imported(source) & MODULES_NEVER)
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: str(path.relative_to(ROOT)))
+def test_nothing_that_came_with_data_is_run(path):
+    assert dangers(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "import pickle",
+        "from cloudpickle import loads",
+        "eval(text)",
+        "builtins.exec(text)",
+        "compile(text, 'x', 'exec')",
+        "os.system('ls')",
+        "subprocess.run(text, shell=True)",
+        "np.load(file)",
+        "np.load(file, allow_pickle=True)",
+        "joblib.load(file)",
+        "pd.read_pickle(file)",
+        "urllib.request.urlopen(link)",
+        "st.html(text, unsafe_allow_javascript=True)",
+    ],
+)
+def test_planted_dangers_are_found(planted):
+    assert dangers(planted)
+
+
+def test_what_is_harmless_is_left_alone():
+    assert dangers("re.compile('x'); subprocess.run(['ls']); np.load(file, allow_pickle=False)") == []
+
+
+def test_only_hospitals_that_federate_speak_over_a_network():
+    speaking = {path.parent for path in SHIPPED if imported(path.read_text(encoding="utf-8")) & NETWORK}
+    assert speaking == {ROOT / "dppca_core/federated"}
+
+
+def test_only_these_open_files_and_by_no_path_from_outside():
+    opening = {
+        str(path.relative_to(ROOT))
+        for path in SHIPPED
+        if any(name in OPENERS for name, _ in calls(path.read_text(encoding="utf-8")))
+    }
+    # `open` is also the name of a protocol's step, which opens no file.
+    assert opening - {"dppca_core/federated/protocol.py"} == set(OPENS)
+
+
+def test_pages_open_files_beside_them_and_in_data_only():
+    for path in (path for path in SHIPPED if path.parts[-3:-1] == ("pages", "shared")):
+        for name, call in calls(path.read_text(encoding="utf-8")):
+            if name in OPENERS:
+                assert re.match(r"\(?(_HERE|_FILE|STORED)\b", ast.unparse(call.func)), ast.unparse(call)
+
+
+def setting(section: str, name: str) -> object:
+    """Of the dashboard's configuration, as Streamlit reads it."""
+    return tomllib.loads((ROOT / ".streamlit/config.toml").read_text(encoding="utf-8"))[section].get(name)
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "wanted"),
+    [
+        ("browser", "gatherUsageStats", False),
+        ("browser", "serverAddress", "127.0.0.1"),  # else Streamlit asks the internet for its own
+        ("server", "address", "127.0.0.1"),
+        ("server", "headless", True),
+        ("server", "enableXsrfProtection", True),
+        ("server", "enableCORS", True),
+        ("server", "fileWatcherType", "none"),
+        ("client", "toolbarMode", "viewer"),
+        ("client", "showErrorDetails", "none"),
+        ("theme", "font", "sans-serif"),  # no font is fetched
+    ],
+)
+def test_the_configuration_is_closed(section, name, wanted):
+    assert setting(section, name) == wanted
+
+
+def tracked() -> list[Path]:
+    """What is in the repository, or would be."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+SECRET = re.compile(
+    rb"-----BEGIN [A-Z ]*PRIVATE KEY|AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36}|xox[baprs]-[A-Za-z0-9-]{10,}"
+    rb"|(?i:(?:client_secret|cookie_secret|password|api_key)\s*[:=]\s*[\"'][^\"'<]{12,}[\"'])"
+)
+
+
+def test_no_secret_is_in_the_repository():
+    assert [path for path in tracked() if SECRET.search(path.read_bytes())] == []
+    assert ".streamlit/secrets.toml" in (ROOT / ".gitignore").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        b"-----BEGIN EC PRIVATE " + b"KEY-----",
+        b"AKIA" + b"ABCDEFGHIJKLMNOP",
+        b"cookie_secret = " + b'"9f8e7d6c5b4a3210"',
+    ],
+)
+def test_a_planted_secret_is_found(planted):
+    assert SECRET.search(planted)
+
+
+@pytest.mark.skipif("OFFLINE" not in os.environ, reason="this machine makes no network namespace")
+def test_loopback_is_all_there_is():
+    with socket.socket() as outside, pytest.raises(OSError, match="unreachable"):
+        outside.connect(("192.0.2.1", 443))  # an address for documentation, which nobody has

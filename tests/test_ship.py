@@ -1,0 +1,115 @@
+"""What is shipped: the wheel of the core works alone, the container is closed."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+STAGES = re.split(r"^FROM ", DOCKERFILE, flags=re.MULTILINE)[1:]
+COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+SCREENS = {"streamlit", "plotly"}
+
+
+def required(text: str) -> set[str]:
+    """The requirements of a file, without comments."""
+    lines = (line.split("#")[0].strip() for line in text.splitlines())
+    return {line for line in lines if line and not line.startswith("-")}
+
+
+def test_the_core_asks_for_what_the_dashboard_does_but_for_screens():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    everything = required((ROOT / "requirements.txt").read_text(encoding="utf-8"))
+    screens = {line for line in everything if re.split("[<>=]", line)[0] in SCREENS}
+    assert len(screens) == len(SCREENS)
+    assert set(project["dependencies"]) == everything - screens
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory) -> Path:
+    """The wheel, built from what is here and unpacked where no checkout is near."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = "import sys, hatchling.build; print(hatchling.build.build_wheel(sys.argv[1]))"
+    command = [sys.executable, "-c", build, str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = folder.glob("dppca_core-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"
+
+
+ALONE = """
+import sys
+
+class NoScreens:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {"streamlit", "plotly", "pages", "app"}:
+            raise ImportError(name + " is not installed")
+
+sys.meta_path.insert(0, NoScreens())
+import numpy as np
+from dppca_core import METHODS, Budget, datasets
+from dppca_core.bounds import BOUNDS
+from dppca_core.experiments.papers import results
+from dppca_core.sklearn import PrivatePCA
+from dppca_core.tables import examples
+import dppca_core
+assert dppca_core.__file__.startswith(sys.argv[1]), dppca_core.__file__
+cohort = datasets.cohort("breast_cancer", (285, 284), seed=0)
+found = METHODS["dps_pca"].fit(cohort, k=2, budget=Budget(1.0, 1e-5), rng=np.random.default_rng(1))
+assert found.basis.shape == (30, 2) and len(METHODS) > 20 and BOUNDS
+assert len(results.names()) > 40 and examples.names()
+print("alone")
+"""
+
+
+def test_the_wheel_works_without_streamlit_or_a_checkout(installed, tmp_path):
+    environment = os.environ | {"PYTHONPATH": str(installed)}
+    command = [sys.executable, "-W", "ignore", "-c", ALONE, str(installed)]
+    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert ran.stdout == "alone\n", ran.stderr
+
+
+def test_the_wheel_holds_the_core_and_its_data_only(installed):
+    assert {path.name.split("-")[0] for path in installed.iterdir()} == {"dppca_core"}
+    assert (installed / "dppca_core/data/breast_cancer.json").exists()
+
+
+def test_the_image_is_built_in_stages_and_runs_as_nobody_in_particular():
+    assert len(STAGES) == 2
+    last = STAGES[-1]
+    assert re.findall(r"^USER (\d+)$", last, re.MULTILINE) == ["10001"]
+    assert last.index("USER") < last.index("CMD") and "HEALTHCHECK" in last
+    assert "pip install" not in last and "COPY --from=build /venv /venv" in last
+
+
+def test_what_the_image_copies_is_there_and_let_in():
+    allowed = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
+    assert allowed[0] == "*"
+    for source in re.findall(r"^COPY (?!--from)(\S+) ", DOCKERFILE, re.MULTILINE):
+        assert list(ROOT.glob(source)), source
+        assert any(line.startswith(f"!{source}") for line in allowed), source
+
+
+@pytest.mark.parametrize("name", COMPOSE["services"])
+def test_containers_can_write_nothing_and_gain_nothing(name):
+    service = COMPOSE["services"][name]
+    assert service["read_only"] is True and service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert service["mem_limit"]
+
+
+def test_only_this_machine_reaches_the_app_and_only_the_app_the_cluster():
+    services = COMPOSE["services"]
+    assert services["app"]["ports"] == ["127.0.0.1:8501:8501"]
+    assert all("ports" not in service for name, service in services.items() if name != "app")
+    assert COMPOSE["networks"]["cluster"]["internal"] is True
+    assert services["scheduler"]["networks"] == services["worker"]["networks"] == ["cluster"]
+    assert services["scheduler"]["profiles"] == services["worker"]["profiles"] == ["cluster"]
