@@ -11,11 +11,11 @@ from pathlib import Path
 import plotly
 from starlette.formparsers import MultiPartParser
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from streamlit.starlette import App
 
-from pages.shared import cached, paper_results
+from pages.shared import ahead, cached, choices, paper_results
 
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 CACHING = {"Cache-Control": "public, max-age=86400"}
@@ -57,8 +57,21 @@ async def plotly_js(request: Request) -> Response:
     )  # not compressed on the way
 
 
+def near(request: Request) -> Response:
+    """What has been measured of the settings one press away from those of the query."""
+    settings, _ = choices.open_link(dict(request.query_params))
+    found = ahead.ready(settings)
+    if str(found["known"]) == request.query_params.get("known"):
+        return Response(status_code=204)
+    return JSONResponse(found)
+
+
 MultiPartParser.spool_max_size = 2**31  # an upload stays in memory: beyond 1 MB it would go to a file
 
-ROUTES = [Route("/healthz", healthz), Route("/assets/plotly.min.js", plotly_js)]
+ROUTES = [
+    Route("/healthz", healthz),
+    Route("/assets/plotly.min.js", plotly_js),
+    Route("/ahead", near),
+]
 
 app = App("pages/menu.py", lifespan=warm, routes=ROUTES)

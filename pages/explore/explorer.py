@@ -47,7 +47,7 @@ def panels() -> None:
     for _ in found.steps(found.first(epsilon)):
         st.session_state.get("eps")  # Streamlit leaves off here when the visitor has moved on
     payload = readout.payload(found, epsilon, settings)
-    live.figure(payload, key="live", on_use=keep_scrubbed)
+    live.figure(payload | ahead.link(settings), key="live", on_use=keep_scrubbed)
     if settings["loadings"]:
         st.markdown("**Loadings of one release, turned onto the true ones**")
         drawn = charts.loadings(found, found.estimate(TRACED, epsilon, 0).basis)

@@ -161,6 +161,10 @@ class Completer:
                 self._running -= 1
                 self._changed.notify_all()
 
+    def looks_ahead(self) -> bool:
+        """Whether anything is measured ahead: not for many visitors at once."""
+        return len(self._ahead) <= _FEW
+
     def crowd(self) -> int:
         """How many visitors look at a view that is not complete."""
         return len(self._views)
@@ -173,7 +177,7 @@ class Completer:
                 oldest = time.monotonic() - _LOOKING_SECONDS
                 self._views = {who: view for who, view in self._views.items() if view[0] > oldest}
                 last = None
-                if 0 < len(self._ahead) <= _FEW:
+                if self._ahead and self.looks_ahead():
                     last = max(self._ahead, key=lambda who: self._ahead[who].since)
                 if last is not None and self._ahead[last].urgent is not _NOTHING:
                     return partial(self._go_on, last, "urgent")

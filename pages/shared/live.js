@@ -14,6 +14,7 @@ function plotly() {
 }
 
 const STEP = 700; // milliseconds between frames that play
+const LEFT = 3000; // milliseconds in which the server may still speak of a setting that was left
 // A figure for a room takes shares of the window: `fits` has that of its height, and of its width for the type.
 function fitted(layout) {
   const fits = layout.meta?.fits;
@@ -32,7 +33,9 @@ class View {
     this.slider = root.querySelector("input");
     this.scrubbed = null; // the epsilon being looked at, when it is not the page's own
     this.waiting = false;
+    this.near = new Near(this);
     this.slider.addEventListener("input", () => {
+      if (!this.data.words[this.slider.value]) return this.words(); // of a frame that is on its way
       this.rest();
       this.scrubbed = Number(this.slider.value);
       this.soon();
@@ -92,6 +95,30 @@ class View {
     if (before && data.turn < before.turn) return; // what waited for this file to load comes in any order
     this.use = use;
     this.pick = pick;
+    if (this.left && data.scene === this.left.data.scene && performance.now() < this.left.until) return;
+    this.left = null;
+    this.root.dataset.answered = `${data.scene}:${data.active}`;
+    this.near.of(data.near);
+    this.show(data);
+  }
+
+  // A figure of what a slider shows by now, before the server answers.
+  ahead(figure) {
+    this.left ??= { data: this.data, held: this.held, until: performance.now() + LEFT };
+    this.show({ ...figure, turn: this.data.turn });
+  }
+
+  // The slider is where it was.
+  back() {
+    if (!this.left) return;
+    const { data, held } = this.left;
+    this.left = null;
+    this.show(data);
+    this.held = held;
+  }
+
+  show(data) {
+    const before = this.data;
     if (before && (before.scene !== data.scene || before.active !== data.active)) {
       this.held = this.settled;
       this.scrubbed = null;
@@ -99,7 +126,7 @@ class View {
     }
     this.data = data;
     this.follow(data.follow);
-    if (this.stamp() !== this.stamped) this.soon(true);
+    if (this.stamp() !== this.stamped) this.soon(!this.left);
   }
 
   // What is on screen, as far as the data decides it: the same stamp needs no new drawing.
@@ -118,7 +145,7 @@ class View {
     this.follower?.disconnect();
     this.follower = new MutationObserver(() => {
       const text = input.getAttribute("aria-valuetext");
-      const index = this.data.words.findIndex((words) => words.epsilon === text);
+      const index = this.data.words.findIndex((words) => words?.epsilon === text);
       if (index < 0 || index === this.index) return;
       this.scrubbed = index;
       this.soon();
@@ -157,10 +184,10 @@ class View {
   }
 
   async draw() {
+    this.stamped = this.stamp();
     const library = await plotly();
     const { data, root } = this;
     const began = this.index;
-    this.stamped = this.stamp();
     this.width = this.chart.clientWidth;
     const layout = themed(fitted(place(data.layout, this.width)), root);
     const frame = data.frames[began];

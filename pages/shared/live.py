@@ -15,7 +15,7 @@ import streamlit as st
 from pages.shared import text
 
 _HERE = Path(__file__).parent
-SCRIPTS = ("place.js", "live_keys.js", "live.js")  # one module: the last exports
+SCRIPTS = ("place.js", "live_keys.js", "near.js", "live.js")  # one module: the last exports
 _mount = st.components.v2.component(
     "dppca.live",
     html=(_HERE / "live.html").read_text(encoding="utf-8"),

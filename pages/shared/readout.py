@@ -57,6 +57,16 @@ def payload(found: Results, epsilon: float, settings: Settings) -> dict[str, Any
     }
 
 
+def at_active(whole: dict[str, Any]) -> dict[str, Any]:
+    """The payload with the frame and the words of its active epsilon alone."""
+    active = whole["active"]
+    only = {
+        part: [one if at == active else None for at, one in enumerate(whole[part])]
+        for part in ("frames", "words")
+    }
+    return whole | only
+
+
 def _build(found: Results, settings: Settings) -> dict[str, Any]:
     plain = settings["view"] == "board"
     bounds = [charts.bounds_at(found, at) for at in EPSILONS]

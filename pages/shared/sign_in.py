@@ -22,8 +22,8 @@ def ask() -> None:
             return
     except StreamlitSecretNotFoundError:
         st.error(
-            "What this server knows about signing in cannot be read, so nobody is let in. Whoever keeps it finds "
-            "the reason in its log."
+            "What this server knows about signing in cannot be read, so nobody is let in. Whoever keeps it "
+            "finds the reason in its log."
         )
         st.stop()
     st.title("What does privacy cost?")

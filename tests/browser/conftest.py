@@ -59,12 +59,13 @@ class Watched:
         return self.page.locator(".dppca-live .sentence").first.inner_text()
 
     def press(self, label: str, key: str) -> None:
-        """One key on the slider whose label starts so; returns when the answer is drawn."""
-        before = self.page.locator(".dppca-live").first.get_attribute("data-drawn")
+        """One key on the slider whose label starts so; returns when the server's answer is drawn."""
+        live = "document.querySelector('.dppca-live')?.dataset"
+        before = self.page.evaluate(f"[{live}.drawn, {live}.answered]")
         self.page.get_by_role("slider", name=label).first.press(key)
         self.page.wait_for_function(
-            "before => { const live = document.querySelector('.dppca-live');"
-            " return live && live.dataset.drawn && live.dataset.drawn !== before; }",
+            f"([drawn, answered]) => ![drawn, undefined].includes({live}?.drawn)"
+            f" && {live}.answered !== answered",
             arg=before,
         )
 

@@ -132,6 +132,24 @@ def test_of_many_quick_presses_the_last_is_shown_and_the_overtaken_are_left_off(
     assert page.errors == []
 
 
+def test_the_next_press_is_answered_before_the_server_is_asked(watched, address):
+    page = watched().open(f"{address}?{SMALL}&seed=7")
+    with page.page.expect_response(lambda found: "/ahead?" in found.url and found.status == 200) as known:
+        page.settle()
+    assert "N" in known.value.json()["near"]
+    said, drawn = page.sentence(), page.drawn()
+    slider = page.page.get_by_role("slider", name="Hospitals").first
+    page.page.evaluate("WebSocket.prototype.send = () => {}")  # the server is asked nothing from here on
+    slider.press("ArrowRight")
+    page.page.get_by_text("patients in 6 hospitals").wait_for()
+    assert page.drawn() != drawn
+    slider.press("ArrowLeft")  # where the slider was, the screen is as it was
+    page.page.get_by_text(said).wait_for()
+    page.page.wait_for_function("document.querySelector('.dppca-live .chart').data.length")
+    assert page.drawn() == drawn
+    assert page.errors == []
+
+
 def test_a_hostile_link_opens_with_one_sentence_and_no_script(watched, address):
     page = watched()
     page.page.on("dialog", lambda dialog: page.errors.append(dialog.message))

@@ -1,31 +1,33 @@
 """What may be asked for next is measured while a visitor looks, and never before what they look at lacks."""
 
+import json
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Iterator
+from urllib.parse import urlencode
 
 import pytest
+import starlette.requests
+import starlette.responses
 
+import app
 from dppca_core.experiments.live import TRACED, Results
 from pages.shared import ahead, cached, choices, readout, scenes
 
 SMALL = choices.defaults() | {"d": 20, "n": 1000, "k": 2, "s": 5, "shat": 10, "repeats": 2}
 
 
-def changes(found: list[choices.Settings]) -> list[tuple[str, object]]:
-    """What each of the settings changes first, of the controls."""
-    return [next((key, one[key]) for key in ahead.SLIDERS if one[key] != SMALL[key]) for one in found]
-
-
 def test_the_slider_that_moved_goes_on_first_then_back_then_the_others():
-    found = changes(ahead.one_press_away(SMALL, ("n", -2)))
-    assert found[:2] == [("n", 500), ("n", 2000)]
-    assert {key for key, _ in found[2:]} == set(ahead.SLIDERS) - {"n"}
-    assert len(found) == len(set(found)) == 2 * len(ahead.SLIDERS)
+    found = ahead.one_press_away(SMALL, ("n", -2))
+    assert [(key, one["n"]) for (key, _), one in found.items()][:2] == [("n", 500), ("n", 2000)]
+    assert {key for key, _ in list(found)[2:]} == set(ahead.SLIDERS) - {"n"}
+    assert len(found) == 2 * len(ahead.SLIDERS)
+    assert all(one[key] != SMALL[key] for (key, _), one in found.items())
 
 
 def test_what_a_table_fixes_or_a_slider_has_not_is_not_measured():
-    found = ahead.one_press_away(choices.defaults() | {"data": "breast_cancer", "N": 1}, ("N", -1))
+    found = ahead.one_press_away(choices.defaults() | {"data": "breast_cancer", "N": 1}, ("N", -1)).values()
     assert {(one["n"], one["d"]) for one in found} == {(100_000, 200)}
     assert min(one["N"] for one in found) == 1 and max(one["N"] for one in found) == 2
 
@@ -132,3 +134,42 @@ def test_what_fails_ahead_is_dropped(reason):
         worker.ahead("one", fails(), steps(log, "other", 1))
         worker.look("one", view, view.wanted)
     assert finished(log, 4) == ["view"] * 3 + ["other"]
+
+
+def served(known: str = "0", **link: str) -> starlette.responses.Response:
+    query = urlencode(choices.to_link(SMALL) | link | {"known": known})
+    return app.near(starlette.requests.Request({"type": "http", "query_string": query.encode()}))
+
+
+def test_what_was_measured_ahead_is_handed_out_and_nothing_else(monkeypatch):
+    monkeypatch.setattr(ahead, "_READY", OrderedDict())
+    assert served().status_code == 204  # nothing new: the browser knows none and there is none
+    more = ahead.one_press_away(SMALL, None)["N", 1]
+    for _ in ahead.look(more):
+        pass
+    monkeypatch.setattr(Results, "estimate", None)  # handing out measures nothing
+    found = json.loads(served().body)
+    shown = choices.CHOICES["N"].option(more["N"], False)
+    assert list(found["near"]) == ["N"] and list(found["near"]["N"]) == [shown]
+    assert found["here"] == {"N": choices.CHOICES["N"].option(SMALL["N"], False)}
+    assert (found["known"], found["all"]) == (1, len(ahead.one_press_away(SMALL, None)))
+    assert served("1").status_code == 204
+    assert served(eps="2").status_code == 204  # measured at another epsilon
+
+
+def test_a_figure_ahead_is_the_server_s_own_at_its_epsilon(monkeypatch):
+    monkeypatch.setattr(ahead, "_READY", OrderedDict())
+    for _ in ahead.look(SMALL):
+        pass
+    ((_, figure),) = ahead._READY.items()
+    scene, epsilon = scenes.of(SMALL)
+    whole = readout.payload(cached.results(scene), epsilon, SMALL)
+    at = whole["active"]
+    assert figure["scene"] == whole["scene"] and figure["data"] == whole["data"]
+    assert figure["frames"][at] == whole["frames"][at] and figure["words"][at] == whole["words"][at]
+    assert [i for i, frame in enumerate(figure["frames"]) if frame] == [at]
+
+
+def test_hostile_queries_are_read_as_links_are():
+    for raw in ("nan", "-1", "1e308", "<script>", "../../etc/passwd", "\x00"):
+        assert served(d=raw, eps=raw, known=raw).status_code in (200, 204)
