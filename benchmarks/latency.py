@@ -93,7 +93,7 @@ LAST_PRESS = f"""([slider, presses]) => {{
     if (pressed === presses) began = performance.now();
   }}, {{capture: true}});
   const look = () => {{
-    const sentence = document.querySelector('.dppca-live .sentence').textContent;
+    const sentence = document.querySelector('.dppca-live .sentence')?.textContent ?? '';
     const there = sentence.includes(` in ${{slider.getAttribute('aria-valuetext')}} hospital`);
     if (!there) before = shown();
     else if (began !== null && shown() !== before) {{

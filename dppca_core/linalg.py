@@ -1,6 +1,6 @@
 """Small dense linear algebra: thin orthogonalisation, row thresholding, eigenspaces, noise."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from threading import local
 
 import numpy as np
@@ -17,6 +17,7 @@ _BLOCK = 64
 # A matrix of so many numbers leaves the fast cache.
 _LARGE = 2**18
 _MOST_HELD = 1024  # 8 MB
+_PIECE, _LEAST_PIECE = 2**17, 16  # numbers, 1 MB; fewer rows than that make no product of two matrices
 _WORKSPACE = local()
 
 
@@ -49,6 +50,25 @@ def narrow_product(matrix: Array, block: Array) -> Array:
         return product
     product = block.T.dot(matrix.T).T
     return np.ascontiguousarray(product) if block.flags.c_contiguous else product
+
+
+def pieces(count: int, features: int) -> Iterator[slice]:
+    """Where to cut so many rows of `features` numbers, for pieces that stay in the cache."""
+    step = max(_LEAST_PIECE, _PIECE // features)
+    return (slice(begin, min(begin + step, count)) for begin in range(0, count, step))
+
+
+def gram_product(parts: Iterable[Array], block: Array) -> Array:
+    """The sum of X^T (X block) over parts X, (m, d) each, of a table's rows: (d, k), row-major.
+
+    Each part is used twice while it is in the cache, where two products with all rows read them twice from
+    memory.
+    """
+    thin = np.ascontiguousarray(block.T)
+    total = np.zeros(thin.shape)
+    for part in parts:
+        total += thin.dot(part.T).dot(part)
+    return np.ascontiguousarray(total.T)
 
 
 def largest_rows(columns: Array, count: int) -> Indices:

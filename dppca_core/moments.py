@@ -78,12 +78,10 @@ class DenseMoment:
 class RowMoment:
     """A second moment held as its rows, (n, d), already clipped.
 
-    d x d is formed, once, only where it is the cheaper of the two or asked for. `once`: the rows serve one
-    product, for which it never is.
+    d x d is formed, once, only where it is the cheaper of the two or asked for.
     """
 
     rows: Array
-    once: bool = False
 
     def __post_init__(self) -> None:
         self.rows.flags.writeable = False
@@ -99,14 +97,18 @@ class RowMoment:
 
         Not above the size at which no method forms it.
         """
-        return not self.once and self.features <= MATRIX_LIMIT and 2 * len(self.rows) > self.features
+        return self.features <= MATRIX_LIMIT and 2 * len(self.rows) > self.features
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
         """The matrix times `block`, or X^T (X block) / n in 4ndk operations (see Moment)."""
         if self.tall:
             return self._matrix.apply(block, rows)
-        part = self.rows if rows is None else self.rows.take(rows, axis=1)
-        product = linalg.narrow_product(self.rows.T, linalg.narrow_product(part, block))
+        if rows is None:
+            parts = (self.rows[piece] for piece in linalg.pieces(*self.rows.shape))
+            product = linalg.gram_product(parts, block)
+        else:
+            part = self.rows.take(rows, axis=1)
+            product = linalg.narrow_product(self.rows.T, linalg.narrow_product(part, block))
         product /= len(self.rows)
         return product
 
@@ -121,6 +123,48 @@ class RowMoment:
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
         """Moments of disjoint, randomly chosen rows, as many as `sizes` say, in turn."""
         return SumMoment((Provider(len(self.rows), self),)).batches(sizes, rng)
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenRows:
+    """The second moment of some rows of several tables, for one product: they are gathered piece by piece.
+
+    No d x d is formed for it.
+    """
+
+    tables: tuple[Array, ...]
+    chosen: tuple[Indices, ...]  # of each table
+
+    @property
+    def features(self) -> int:
+        """d."""
+        return int(self.tables[0].shape[1])
+
+    @property
+    def rows(self) -> Array:
+        """The chosen rows, (n, d)."""
+        return np.concatenate([table[places] for table, places in zip(self.tables, self.chosen, strict=True)])
+
+    def _parts(self) -> Iterator[Array]:
+        room = np.empty((0, self.features))
+        for table, places in zip(self.tables, self.chosen, strict=True):
+            for piece in linalg.pieces(len(places), self.features):
+                some = places[piece]
+                if len(room) < len(some):
+                    room = np.empty((len(some), self.features))
+                # "raise", the default, would copy them once more.
+                yield table.take(some, axis=0, out=room[: len(some)], mode="clip")
+
+    def apply(self, block: Array, rows: Indices | None = None) -> Array:
+        """X^T (X block) / n in 4ndk operations (see Moment)."""
+        full = block if rows is None else linalg.scatter_rows(block, rows, self.features)
+        product = linalg.gram_product(self._parts(), full)
+        product /= sum(map(len, self.chosen))
+        return product
+
+    def dense(self) -> Array:
+        """X^T X / n, (d, d), read-only."""
+        return RowMoment(self.rows).dense()
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,14 +211,16 @@ class SumMoment:
             raise ValueError("cohort must hold rows, or be drawn from a population, to be dealt into batches")
         ends = np.cumsum([len(table) for table in tables])
         order = rng.permutation(int(ends[-1]))
-        for chosen in np.split(order, np.cumsum(sizes)[:-1]):
-            wanted = np.sort(chosen)
+        for group in np.split(order, np.cumsum(sizes)[:-1]):
+            wanted = np.sort(group)
             places = (0, *np.searchsorted(wanted, ends))
-            rows = np.empty((len(wanted), self.features))
-            for table, begin, (first, last) in zip(tables, (0, *ends[:-1]), pairwise(places), strict=True):
-                # Straight to where they belong: "raise", the default, would copy them once more.
-                table.take(wanted[first:last] - begin, axis=0, out=rows[first:last], mode="clip")
-            yield RowMoment(rows, once=True)
+            yield ChosenRows(
+                tuple(tables),
+                tuple(
+                    wanted[first:last] - begin
+                    for begin, (first, last) in zip((0, *ends[:-1]), pairwise(places), strict=True)
+                ),
+            )
 
 
 def cohort_from_rows(rows: Sequence[Array], bound: float) -> Cohort:

@@ -1,5 +1,6 @@
 """DP-Oja: patients dealt into groups, each used once; and the law of groups drawn instead of dealt."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -75,13 +76,22 @@ def test_a_run_uses_every_patient_once(n, batches, sizes, monkeypatch):
     np.testing.assert_allclose(total, n * cohort.pooled.dense(), atol=1e-12)
 
 
-def test_a_group_never_forms_a_matrix():
-    """It serves one product; nor do rows with more columns than the stated size."""
-    cohort = Cohort.from_rows([np.random.default_rng(0).standard_normal((40, 3))], 3.0)
-    for group in cohort.pooled.batches([20, 20], np.random.default_rng(0)):
-        group.apply(np.eye(3)[:, :2])
-        assert "_matrix" not in vars(group)
-    assert cohort[0].moment.tall
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (17, 3), (40, 9_000), (400, 500)])
+def test_a_groups_product_is_that_of_its_rows(n, d):
+    """Gathered piece by piece, of one or several tables, with all of the block or some of its rows."""
+    rng = np.random.default_rng(0)
+    tables = [rng.standard_normal((part, d)) / math.sqrt(d) for part in (n, 2, n)]
+    (group,) = Cohort.from_rows(tables, 3.0).pooled.batches([2 * n + 2], rng)
+    block, some = rng.standard_normal((d, 2)), np.arange(0, d, 2)
+    wanted = group.rows.T @ (group.rows @ block) / (2 * n + 2)
+    np.testing.assert_allclose(group.apply(block), wanted, rtol=1e-10, atol=1e-14)
+    sparse = linalg.scatter_rows(block[some], some, d)
+    wanted = group.rows.T @ (group.rows @ sparse) / (2 * n + 2)
+    np.testing.assert_allclose(group.apply(block[some], some), wanted, rtol=1e-10, atol=1e-14)
+
+
+def test_rows_wider_than_the_stated_size_form_no_matrix():
+    assert Cohort.from_rows([np.ones((40, 3))], 3.0)[0].moment.tall
     wide = RowMoment(np.zeros((1, MATRIX_LIMIT + 1)))
     many = RowMoment(np.broadcast_to(wide.rows, (MATRIX_LIMIT, MATRIX_LIMIT + 1)))
     assert not many.tall
