@@ -12,7 +12,7 @@ SUITABLE = $(shell for p in $(PYTHON) python3.13 python3.12 python3.11 python3; 
 # The environment is stale when its Python is gone, as after a system upgrade.
 $(shell test -x $(BIN)/python || rm -f $(BIN)/pip $(VENV)/*.stamp)
 
-.PHONY: run test bench bench-peers bench-visitors audit wheel pictures federated-demo format clean chromium
+.PHONY: run test bench bench-peers bench-visitors audit wheel pictures docs federated-demo format clean chromium
 
 run: $(VENV)/run.stamp
 	@echo "The dashboard is at $(ADDRESS) (Ctrl-C stops it)"
@@ -61,6 +61,9 @@ wheel: $(VENV)/dev.stamp
 
 pictures: chromium
 	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m scripts.pictures
+
+docs: $(VENV)/dev.stamp
+	$(BIN)/python -m scripts.documents
 
 federated-demo: $(VENV)/federated.stamp
 	$(BIN)/python -m dppca_core.federated.demo

@@ -83,7 +83,11 @@ def release(
     constant: float,
     covariance: bool,
 ) -> Released:
-    """What leaves. The only step that reads private rows."""
+    """Steps 1 to 3 of the method's text: spectrum, projector (d, d), and with `covariance` the block (k, k).
+
+    l2 sensitivities: `moved_by`/n for spectrum and block, `projector_sensitivity` for the projector. The only
+    step that reads private rows.
+    """
     d, n = cohort.features, cohort.n
     shape = noisy_moment.shape_of(budget, None)
     symmetric = linalg.mirrored_noise if shape == "mirrored" else linalg.isotropic_noise

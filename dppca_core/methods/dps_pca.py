@@ -88,9 +88,11 @@ def fit(
 ) -> Estimate:
     """T noisy products, then orthogonalise and threshold. Iterates: Q(0), ..., Q(T).
 
-    s_hat: rows kept (default d, dense). burn_in: first steps without thresholding; 0 is the paper.
+    s_hat: rows kept (default d, dense). iterations: T. burn_in: first steps without thresholding; 0 is the
+    paper. provider_noise: "independent", "shared" or "secure-aggregation", as the module's text says.
     start: (d, k) orthonormal, default uniformly random.
-    Raises ValueError unless k <= s_hat <= d, iterations >= 1 and 0 <= burn_in.
+    Raises ValueError unless k <= s_hat <= d, iterations >= 1 and 0 <= burn_in, for an unknown mode of noise
+    or another start.
     """
     ((found,),) = fit_many(
         cohort,

@@ -30,7 +30,9 @@ def fit(
 ) -> Estimate:
     """Iterate to convergence (1e-9), at most `iterations` steps, keeping `s_hat` rows (default: d).
 
-    Raises ValueError unless k <= s_hat <= d.
+    burn_in: first steps without thresholding. start: (d, k) orthonormal, default uniformly random; the budget
+    is not used, the generator for the start alone. Iterates: the start and every step.
+    Raises ValueError unless k <= s_hat <= d, iterations >= 1 and 0 <= burn_in, or for another start.
     """
     d = cohort.features
     kept = d if s_hat is None else s_hat

@@ -1,0 +1,58 @@
+"""docs/bounds.md: every bound of the registry, from its rule and its docstrings."""
+
+import sys
+from pathlib import Path
+
+from dppca_core.bound_rule import BoundRule
+from dppca_core.bounds import BOUNDS
+from scripts.docstrings import cell, link, markdown
+from scripts.method_pages import HEAD, page_of, source
+from scripts.started import ROOT
+
+PAGE = ROOT / "docs" / "bounds.md"
+MOST_NAMED = 4
+KINDS = {
+    "upper": "The error is at most this, with the probability and under the assumptions stated.",
+    "lower": "No method of the class errs less than this on its worst case.",
+    "prediction": "A closed form for the error, to first order: neither above nor below, but near.",
+}
+
+
+def _row(rule: BoundRule) -> str:
+    methods = ", ".join(link(f"`{name}`", page_of(name), PAGE) for name in rule.methods)
+    if not rule.methods:
+        methods = "every method"
+    elif len(rule.methods) > MOST_NAMED:
+        methods = "every private method"
+    constants = ", ".join(f"{rule.symbols[name]} (`{name}`)" for name in rule.constants) or "none"
+    return f"| `{rule.name}` | {cell(rule.title)} | {rule.kind} | {methods} | {constants} |"
+
+
+def document() -> str:
+    """One table, then each module's docstring with the formulas of its bounds."""
+    rows = [_row(rule) for rule in BOUNDS.values()]
+    parts = [
+        "# Bounds",
+        HEAD,
+        "Every rule of the registry `dppca_core.bounds.BOUNDS`: `BOUNDS[name](setting)` is a `Bound` with "
+        "its terms, its total and, for each assumption, a line that says whether it holds, and why. "
+        "Constants that a paper leaves unspecified are free. All are bounds on ‖sin Θ‖_F, but for those of "
+        f"the covariance. Letters: {link('symbols', ROOT / 'docs' / 'symbols.md', PAGE)}.",
+        "\n".join(("| name | bound | kind | of | free constants |", "|---|---|---|---|---|", *rows)),
+        "\n".join(f"- **{kind}**: {told}" for kind, told in KINDS.items()),
+    ]
+    modules = dict.fromkeys(rule.compute.__module__ for rule in BOUNDS.values())
+    for name in modules:
+        parts += [
+            f"## {link(f'`{name}`', source(name), PAGE)}",
+            markdown(sys.modules[name].__doc__ or "", PAGE),
+        ]
+        for rule in (one for one in BOUNDS.values() if one.compute.__module__ == name):
+            told = markdown(rule.compute.__doc__ or "", PAGE)
+            parts += [f"### {rule.title}", f"`{rule.name}`: {told}", f"```math\n{rule.formula}\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def documents() -> dict[Path, str]:
+    """The file and what is in it."""
+    return {PAGE: document()}

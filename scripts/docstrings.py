@@ -1,0 +1,117 @@
+"""Docstrings as Markdown: formulas as blocks, names in backticks as links, prose without stray markup."""
+
+import ast
+import inspect
+import re
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+from dppca_core.methods import METHODS
+from scripts.started import ROOT
+
+_FORMULA = re.compile(r" {4,}\S")
+_ITEM = re.compile(r"(\d+\.|-) ")
+_CODE = re.compile(r"(`[^`\n]+`)")
+# What Markdown would take for markup outside of backticks: stars, strikes, tags, and _ before a word.
+_MARKUP = re.compile(r"([*~]|<(?=[a-z/!])|(?<![\w\]})])_(?=\w)|\[(?=[^\]]*\]\())")
+
+
+def markdown(told: str, page: Path) -> str:
+    """A docstring, as it stands on `page`: lines indented by four or more are formulas."""
+    lines: list[str] = []
+    formula: list[str] = []
+    inset = ""
+
+    def close() -> None:
+        if not formula:
+            return
+        while not formula[-1]:
+            formula.pop()
+        block = textwrap.dedent("\n".join(formula)).split("\n")
+        fenced = ["```text", *block, "```"]
+        if lines and lines[-1]:
+            lines.append("")
+        lines.extend((inset + line).rstrip() for line in fenced)
+        lines.append("")
+        formula.clear()
+
+    for line in inspect.cleandoc(told).split("\n"):
+        if _FORMULA.match(line):
+            formula.append(line)
+        elif formula and not line:
+            formula.append("")
+        else:
+            close()
+            item = _ITEM.match(line)
+            if item:
+                inset = " " * item.end()
+            elif line and not line.startswith(inset):
+                inset = ""
+            lines.append(prose(line, page))
+    close()
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+def prose(line: str, page: Path) -> str:
+    """One line, with links to the modules and methods that it names."""
+    parts = _CODE.split(line)
+    return "".join(
+        _linked(part[1:-1], page) if part.startswith("`") and len(part) > 2 else _MARKUP.sub(r"\\\1", part)
+        for part in parts
+    )
+
+
+def _linked(name: str, page: Path) -> str:
+    method = name.removeprefix("methods.")
+    if method in METHODS:
+        return link(f"`{method}`", ROOT / "docs" / "methods" / f"{method}.md", page)
+    path = ROOT / Path(*name.split(".")).with_suffix(".py")
+    if name.startswith("dppca_core.") and path.exists():
+        return link(f"`{name}`", path, page)
+    return f"`{name}`"
+
+
+def link(words: str, to: Path, page: Path) -> str:
+    """A relative link from `page`; just the words where it would lead to the page itself."""
+    return words if to == page else f"[{words}]({relative(to, page)})"
+
+
+def relative(to: Path, page: Path) -> str:
+    """The way from a page to a file of the repository."""
+    up = len(page.relative_to(ROOT).parts) - 1
+    common = 0
+    target, here = to.relative_to(ROOT).parts, page.relative_to(ROOT).parts[:-1]
+    while common < min(len(target) - 1, len(here)) and target[common] == here[common]:
+        common += 1
+    return "../" * (up - common) + "/".join(target[common:])
+
+
+def named_modules(told: str) -> list[str]:
+    """The modules of the core, without methods, that a docstring refers to by full name."""
+    names = dict.fromkeys(re.findall(r"`(dppca_core\.\w+)`", told))
+    return [name for name in names if (ROOT / Path(*name.split(".")).with_suffix(".py")).exists()]
+
+
+def arguments(function: Callable[..., object]) -> list[tuple[str, str, str]]:
+    """(name, type as written, default) of the keyword arguments of a function, in order.
+
+    A default that is a constant of the module is given by its value.
+    """
+    plain = inspect.unwrap(function)
+    node = ast.parse(textwrap.dedent(inspect.getsource(plain))).body[0]
+    assert isinstance(node, ast.FunctionDef)
+    defaults = inspect.signature(plain).parameters
+    return [
+        (
+            one.arg,
+            ast.unparse(one.annotation) if one.annotation else "",
+            "" if defaults[one.arg].default is inspect.Parameter.empty else repr(defaults[one.arg].default),
+        )
+        for one in node.args.kwonlyargs
+    ]
+
+
+def cell(words: str) -> str:
+    """For a table: a bar would end the cell."""
+    return words.replace("|", r"\|")

@@ -1,0 +1,27 @@
+"""Write docs/methods and docs/bounds.md from the docstrings: `make docs`."""
+
+from pathlib import Path
+
+from scripts import bound_page, method_pages
+
+
+def documents() -> dict[Path, str]:
+    """Every generated file and what is in it."""
+    return method_pages.documents() | bound_page.documents()
+
+
+def left_over() -> set[Path]:
+    """Pages of methods that are no more."""
+    return set(method_pages.FOLDER.glob("*.md")) - set(documents())
+
+
+def main() -> None:
+    method_pages.FOLDER.mkdir(exist_ok=True)
+    for path in left_over():
+        path.unlink()
+    for path, told in documents().items():
+        path.write_text(told, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,241 @@
+"""docs/methods: one page for each method of the registry, and their table, from the docstrings."""
+
+import inspect
+import re
+import sys
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from urllib.parse import urlencode
+
+from dppca_core.methods import METHODS
+from dppca_core.types import Method
+from pages.shared import comparison_words, text
+from pages.shared.choices import CHOICES, defaults, to_link
+from scripts.docstrings import arguments, cell, link, markdown, named_modules
+from scripts.started import ROOT
+
+FOLDER = ROOT / "docs" / "methods"
+INDEX = FOLDER / "README.md"
+TESTED = ("core", "federated", "experiments")
+GIVEN = ("k", "budget", "rng")  # what every method is given
+KEYS = {
+    **{"epsilon": "eps", "providers": "N", "iterations": "T", "s_hat": "shat", "burn_in": "burn"},
+    "provider_noise": "noise",
+}
+TRUSTS = {
+    "none": "Nothing is protected: for comparison only.",
+    "central": "One trusted curator holds all second moments (or rows) and adds the noise.",
+    "untrusted server": "Every hospital adds noise to what it sends; the server need not be trusted.",
+    "secure aggregation": "Nobody sees a hospital's message alone: what is protected is their sum.",
+    "local": "Every patient's record gets its noise before it leaves the patient; nobody is trusted.",
+}
+GUARANTEES = {
+    "(ε, δ)": "Differential privacy whatever the data.",
+    "ε": "Pure differential privacy whatever the data; δ is not used.",
+    "on a good event": "(ε, δ) only where the data behave as the method's model assumes.",
+    "approximate sampler": "ε for the exact law; the sampler only approaches it, without a proven distance.",
+    "none": "No guarantee.",
+}
+HEAD = "<!-- written by make docs from the docstrings: change those -->"
+
+
+def module_of(method: Method) -> ModuleType:
+    """The file of a method."""
+    return sys.modules[inspect.unwrap(method.fit).__module__]
+
+
+def page_of(name: str) -> Path:
+    """Its page."""
+    return FOLDER / f"{name}.md"
+
+
+def source(module: ModuleType | str) -> Path:
+    """The file of a module of the project."""
+    name = module if isinstance(module, str) else module.__name__
+    return ROOT / Path(*name.split(".")).with_suffix(".py")
+
+
+@lru_cache(maxsize=1)
+def _tests() -> dict[Path, str]:
+    paths = (path for folder in TESTED for path in sorted((ROOT / "tests" / folder).glob("test_*.py")))
+    return {path: path.read_text(encoding="utf-8") for path in paths}
+
+
+def tests_of(name: str) -> list[Path]:
+    """The tests of the core that name this method; those of all methods at once do not."""
+    named = re.compile(
+        rf"[\"']{name}[\"']|\bmethods\.{name}\b|^from dppca_core\.methods import [^\n]*\b{name}\b"
+    )
+    return [path for path, told in _tests().items() if re.search(named, told)]
+
+
+def tests_of_all() -> list[Path]:
+    """The tests that run over the registry itself."""
+    return [
+        path for path, told in _tests().items() if "METHODS.values()" in told or "METHODS.items()" in told
+    ]
+
+
+def on_screen(use: str) -> str:
+    """A setting's name on screen; the few that have no control are named as in code."""
+    key = KEYS.get(use, use)
+    return f"{CHOICES[key].label} (`{use}`)" if key in CHOICES else f"`{use}`"
+
+
+def shown_by(name: str) -> str:
+    """A link to the page *Methods* with this method alone, beside plain PCA."""
+    chosen = {f"use.{other}": other in (name, "pca") for other in METHODS}
+    query = urlencode(to_link(defaults() | chosen | {"compare.release": name}))
+    return f"http://127.0.0.1:8501/methods?{query}"
+
+
+def example(method: Method) -> str:
+    """A few lines that run it on a synthetic population."""
+    own = {"s_hat": 16, "iterations": 4} if method.private else {"s_hat": 16}
+    options = "".join(f", {name}={value}" for name, value in own.items() if name in method.uses)
+    return "\n".join(
+        (
+            "```python",
+            "import numpy as np",
+            "from dppca_core import METHODS, Budget, SpikedModel, sin_theta",
+            "",
+            "model = SpikedModel(d=40, k=2, s=8, spike=100.0, bulk=(0.0, 10.0), seed=0)",
+            "cohort = model.draw(n=1_000_000, providers=3, rng=np.random.default_rng(1))",
+            "budget, rng = Budget(epsilon=1.0, delta=1e-6), np.random.default_rng(2)",
+            f'found = METHODS["{method.name}"].fit(cohort, k=2, budget=budget, rng=rng{options})',
+            "print(sin_theta(found.basis, model.basis))  # 0 is the truth, 1.38 a random guess",
+            "```",
+        )
+    )
+
+
+def _release(method: Method, page: Path) -> list[str]:
+    module = module_of(method)
+    parts = []
+    for name, step in inspect.getmembers(module, inspect.isfunction):
+        if name == "release" or (name == "release_all" and step.__module__ == module.__name__):
+            where = link(f"`{step.__module__}.{step.__name__}`", source(step.__module__), page)
+            parts += [f"{where}", markdown(step.__doc__ or "", page)]
+    sensitivity = getattr(module, "sensitivity", None) or getattr(
+        sys.modules[module.release.__module__], "sensitivity", None
+    )
+    if sensitivity is not None and method.private:
+        told = markdown(sensitivity.__doc__ or "", page)
+        parts += [f"Sensitivity, `{sensitivity.__module__}.{sensitivity.__name__}(budget, ...)`: {told}"]
+    return parts
+
+
+def _fit(method: Method, page: Path) -> list[str]:
+    fit = inspect.unwrap(method.fit)
+    own = [row for row in arguments(fit) if row[0] not in GIVEN]
+    parts = [f'`METHODS["{method.name}"].fit(cohort, *, k, budget, rng' + (", ...)`" if own else ")`")]
+    parts.append(markdown(fit.__doc__ or "", page))
+    if own:
+        rows = [f"| `{name}` | `{cell(kind)}` | `{default}` |" for name, kind, default in own]
+        parts.append("\n".join(["| parameter | type | default |", "|---|---|---|", *rows]))
+    if method.fit_many is not None:
+        parts.append(f"`fit_many`: {markdown(inspect.unwrap(method.fit_many).__doc__ or '', page)}")
+    return parts
+
+
+def _spends(method: Method, page: Path) -> str:
+    if method.spends is None:
+        return "Nothing: nothing is private."
+    return markdown(method.spends.__doc__ or "", page)
+
+
+def _guarantee(method: Method) -> str:
+    told = f"**{method.guarantee}**: {GUARANTEES[method.guarantee]}"
+    return told + " For k = 1 the draw is exact, and the guarantee ε." if method.exact_at_one else told
+
+
+def document(method: Method) -> str:
+    """A method's page."""
+    page, module = page_of(method.name), module_of(method)
+    shared = dict.fromkeys([*named_modules(module.__doc__ or ""), module.release.__module__])
+    beyond = [name for name in shared if name != module.__name__]
+    parts = [
+        f"# {method.title}",
+        HEAD,
+        "\n".join(
+            (
+                "| | |",
+                "|---|---|",
+                f"| name in code | `{method.name}` |",
+                f"| reference | {cell(method.reference)} |",
+                f"| whom it trusts | **{method.trust}**: {TRUSTS[method.trust]} |",
+                f"| guarantee | {_guarantee(method)} |",
+                f"| what it needs | {comparison_words.needs(method.name)} |",
+                f"| settings that matter | {', '.join(on_screen(use) for use in method.uses)} |",
+                f"| forms a d × d matrix | {'yes' if method.matrix else 'no'} |",
+            )
+        ),
+        "## The method",
+        markdown(module.__doc__ or "", page),
+        *(part for name in beyond for part in _beyond(name, page)),
+        "## The step that reads rows",
+        *_release(method, page),
+        "## `fit`",
+        *_fit(method, page),
+        "## What it spends",
+        _spends(method, page),
+        "## Run it",
+        example(method),
+        "## Where it is",
+        _where(method, page),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _beyond(name: str, page: Path) -> list[str]:
+    told = sys.modules[name].__doc__ or ""
+    return [f"### {link(f'`{name}`', source(name), page)}", markdown(told, page)]
+
+
+def _where(method: Method, page: Path) -> str:
+    def files(paths: list[Path]) -> str:
+        return ", ".join(link(f"`{path.stem}`", path, page) for path in paths)
+
+    return "\n".join(
+        (
+            f"- Source: {link(f'`{source(module_of(method)).name}`', source(module_of(method)), page)}",
+            f"- Tests that name it: {files(tests_of(method.name)) or 'none'}",
+            f"- Tests over all methods: {files(tests_of_all())}",
+            f"- On the dashboard: [Methods, with this one]({shown_by(method.name)})",
+            f"- {link('All methods', INDEX, page)}, {link('symbols', ROOT / 'docs' / 'symbols.md', page)}",
+        )
+    )
+
+
+def index() -> str:
+    """The table of all methods."""
+    order = {trust: place for place, trust in enumerate(text.TRUST_TITLES)}
+    rows = [
+        f"| {link(cell(one.title), page_of(one.name), INDEX)} `{one.name}` | {one.trust} | {one.guarantee} "
+        f"| {comparison_words.needs(one.name)} | {cell(one.reference)} |"
+        for one in sorted(METHODS.values(), key=lambda one: (order[one.trust], one.name))
+    ]
+    parts = [
+        "# Methods",
+        HEAD,
+        "Every method of the registry `dppca_core.METHODS`. All are called alike: "
+        "`METHODS[name].fit(cohort, k=..., budget=..., rng=...)` with a `Cohort` of hospitals, the number of "
+        "directions `k`, a `Budget` and a NumPy generator; each returns an `Estimate` whose `basis`, (d, k), "
+        "has orthonormal columns. What a method may be given besides stands on its page.",
+        "\n".join(
+            ("| method | trust | guarantee | what it needs | reference |", "|---|---|---|---|---|", *rows)
+        ),
+        "## Trust",
+        "\n".join(f"- **{trust}**: {told}" for trust, told in TRUSTS.items()),
+        "## Guarantee",
+        "\n".join(f"- **{kind}**: {told}" for kind, told in GUARANTEES.items()),
+        "Noise is drawn in floating point from a seeded generator: these are simulations. How the numbers "
+        f"are checked, and what is not: {link('checks', ROOT / 'docs' / 'checks.md', INDEX)}.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def documents() -> dict[Path, str]:
+    """Every file of docs/methods and what is in it."""
+    return {INDEX: index()} | {page_of(one.name): document(one) for one in METHODS.values()}
