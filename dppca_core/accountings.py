@@ -73,6 +73,8 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     """Smallest epsilon that rho-zCDP implies at `delta`, by Corollary 13 solved for epsilon:
 
     min over a > 1 of  a rho + (ln(1/delta) + a ln(1 - 1/a) - ln(a - 1)) / (a - 1), and at least 0.
+
+    Raises ValueError for a rho that is not positive or a delta outside (0, 1).
     """
     checks.positive(rho=rho)
     checks.inside_unit_interval(delta=delta)
@@ -125,7 +127,11 @@ def noise(name: str, budget: Budget, sensitivity: float, steps: int) -> float:
 
 
 def cost(name: str, std: float, delta: float, sensitivity: float, steps: int) -> float:
-    """The epsilon at `delta` that this accounting charges for `steps` rounds with noise `std`."""
+    """The epsilon at `delta` that this accounting charges for `steps` rounds with noise `std`.
+
+    std and l2 sensitivity in the same unit. Raises ValueError for an unknown accounting, or a number out of
+    range, by its name.
+    """
     _check(name, sensitivity, steps)
     checks.positive(std=std)
     checks.inside_unit_interval(delta=delta)

@@ -30,7 +30,10 @@ class Rates(NamedTuple):
 
 
 def threshold(false_alarms: float) -> float:
-    """Where a test with this share of false alarms, strictly between 0 and 1, says "with"."""
+    """Where a test with this share of false alarms says "with", in standard deviations of the noise.
+
+    Raises ValueError for a share that is not strictly between 0 and 1.
+    """
     checks.inside_unit_interval(false_alarms=false_alarms)
     return -float(ndtri(false_alarms))
 

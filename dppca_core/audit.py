@@ -131,7 +131,10 @@ def gaussian_tradeoff(here: Array, there: Array, *, delta: float, alpha: float) 
 
 
 def sample(mechanism: Mechanism, cohort: Cohort, draws: int, rng: np.random.Generator) -> Array:
-    """`draws` independent statistics, (draws,). A call gives one number or an array of independent ones."""
+    """`draws` independent statistics, (draws,). A call gives one number or an array of independent ones.
+
+    Raises ValueError for a mechanism that gives none.
+    """
     parts: list[Array] = []
     missing = draws
     while missing > 0:
@@ -153,7 +156,11 @@ def audit(
     bound: Bound = clopper_pearson,
     alpha: float = 0.05,
 ) -> LowerBound:
-    """Run `mechanism` `draws` times on each of two neighbouring cohorts and bound its epsilon from below."""
+    """Run `mechanism` `draws` times on each of two neighbouring cohorts and bound its epsilon from below.
+
+    The bound exceeds the truth with probability `alpha` at most. Raises ValueError for fewer than 20 draws, a
+    mechanism that gives no number, and what the bound refuses.
+    """
     checks.whole(20, draws=draws)
     here, there = (sample(mechanism, cohort, draws, rng) for cohort in pair)
     return bound(here, there, delta=delta, alpha=alpha)

@@ -224,7 +224,7 @@ class SumMoment:
 
 
 def cohort_from_rows(rows: Sequence[Array], bound: float) -> Cohort:
-    """See `Cohort.from_rows`."""
+    """`Cohort.from_rows`, with its arguments; raises what that says, and ValueError for complex numbers."""
     if not rows:
         raise ValueError("rows must hold at least one provider, got none")
     if any(np.iscomplexobj(part) for part in rows):

@@ -165,7 +165,10 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return scores
 
     def inverse_transform(self, X: ArrayLike) -> Array:
-        """Rows, (n, d), with these scores, (n, k), in the units of the data."""
+        """Rows, (n, d), with these scores, (n, k), in the units of the data.
+
+        Raises ValueError for another number of columns.
+        """
         check_is_fitted(self)
         scores = check_array(X, dtype=np.float64)
         k = len(self.components_)

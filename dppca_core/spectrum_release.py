@@ -42,7 +42,7 @@ class Spectrum:
 
 
 def unit(n: int, d: int) -> float:
-    """g, what eigenvalues of S are rounded to."""
+    """g, what eigenvalues of S are rounded to. Raises ValueError unless n and d are whole and positive."""
     checks.whole(1, n=n, d=d)
     return max(_FINEST, 2 * d * n * 2.0**-50)
 

@@ -307,7 +307,10 @@ class SpikedModel:
         return PooledDraw(n, bound, factor, DrawnMoment(factor @ factor.T, self, bound), shares)
 
     def rows(self, n: int, rng: np.random.Generator, *, chunk: int = 10_000) -> Iterator[Array]:
-        """The n patients themselves, in blocks of at most `chunk` rows, (m, d), not scaled."""
+        """The n patients themselves, in blocks of at most `chunk` rows, (m, d), in the units of the data.
+
+        Raises ValueError unless n and chunk are whole numbers from 1 on.
+        """
         checks.whole(1, n=n, chunk=chunk)
         root = _root(self)
         for begin in range(0, n, chunk):

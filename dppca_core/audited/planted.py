@@ -63,7 +63,7 @@ def attacked(method: str, budget: Budget, k: int, steps: int) -> Case:
 
 
 def why_no_bug(bug: str, method: str, budget: Budget, k: int) -> str | None:
-    """Why this bug is none here, or None."""
+    """Why this bug is none here, or None. Raises ValueError for an unknown bug."""
     checks.one_of(BUGS, bug=bug)
     if bug == "shared" and method != "dps_pca":
         return "only DPS-PCA has a noise that hospitals could share"
@@ -99,7 +99,10 @@ def _sensitivity(method: str, budget: Budget, k: int) -> float:
 
 
 def readings(case: Case) -> tuple[float, float]:
-    """The number that each of the two cohorts gives without noise: (with, without)."""
+    """The number that each of the two cohorts gives without noise: (with, without).
+
+    Raises ValueError for a case that gives the same for both.
+    """
     silent = Scaled(0, 0.0)
     here, there = (float(np.ravel(case.mechanism(cohort, silent))[0]) for cohort in case.pair)
     if math.isclose(here, there, rel_tol=1e-12, abs_tol=1e-12):

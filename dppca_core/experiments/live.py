@@ -257,7 +257,7 @@ class Results:
         return METHODS[name].fit(scene.cohort(repeat), k=scene.k, budget=budget, rng=rng, **options)
 
     def estimates(self, name: str, epsilons: Sequence[float], repeat: int) -> tuple[Estimate, ...]:
-        """`estimate` at each epsilon, in one call of a method that offers it."""
+        """`estimate` at each epsilon, in one call. Raises ValueError for a method without `fit_many`."""
         scene, fit_many = self.scene, METHODS[name].fit_many
         if fit_many is None:
             raise ValueError(f"name must be a method with fit_many, got {name!r}")

@@ -89,7 +89,10 @@ def work(grid: Grid, context: Context) -> None:
 
 
 def run(grid: Grid, folder: Path, plan: str, record: str, seed: int = 0, policy: Any = None) -> Record:
-    """One run of an agenda; its record is there, line by line, as it goes on."""
+    """One run of an agenda; its record is there, line by line, as it goes on.
+
+    Raises ValueError for a plan with secure aggregation, which is refused over Flower.
+    """
     agreed = from_dict(json.loads((folder / plan).read_text(encoding="utf-8")))
     if exchange_of(agreed).summed:
         raise ValueError("Flower has no secure aggregation that withstands a server that cheats")

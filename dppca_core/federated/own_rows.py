@@ -44,7 +44,7 @@ class OwnFiles:
 
     @staticmethod
     def read(path: Path) -> "OwnFiles":
-        """From hospital.json."""
+        """From hospital.json. Raises ValueError where it lacks a name, or has one that is unknown."""
         plain = _json(path)
         if not isinstance(plain, dict) or not _NEEDED <= plain.keys() <= _NEEDED | _OPTIONAL:
             needed = ", ".join(sorted(_NEEDED))

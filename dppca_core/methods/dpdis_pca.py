@@ -56,7 +56,10 @@ def message(
 
 
 def shares(sizes: Sequence[int], budget: Budget, weights: str | None) -> Array:
-    """What each hospital counts in the mean: by `weights`, "size" or "equal", or as `fit` says for None."""
+    """What each hospital counts in the mean, (hospitals,): by `weights`, or as `fit` says for None.
+
+    "size" is n_i/n, "equal" one over their number. Raises ValueError for another word.
+    """
     usual = "equal" if budget.accounting == "as-printed" else "size"
     chosen = usual if weights is None else weights
     checks.one_of(("size", "equal"), weights=chosen)

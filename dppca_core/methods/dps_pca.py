@@ -124,7 +124,7 @@ def fit_many(
 
     All budgets of a generator see the same start and the same noise up to its scale, as runs that are each
     seeded alike would. Dense products are taken for several runs at once. The numbers are those of `fit`
-    up to rounding.
+    up to rounding. Raises as `fit`.
     """
     d = cohort.features
     kept = d if s_hat is None else s_hat

@@ -70,7 +70,7 @@ def delta_of(degrees: float, shift: float, epsilon: float, neighbours: str) -> f
     """Delta at `epsilon` >= 0 for v = `degrees` > 2 and h = `shift`: exact for add-remove, else a bound.
 
     The formulas are those of the module's text, rounded up; for replace-one the best of 33 values of e
-    counts.
+    counts. Raises ValueError for a shift that is not positive, or degrees of 2 or fewer.
     """
     checks.positive(shift=shift, excess=degrees - 2)
     if neighbours == "add-remove":

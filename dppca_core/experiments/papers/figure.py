@@ -111,7 +111,10 @@ class Figure:
     notes: tuple[str, ...] = ()
 
     def curves(self, run: Run, table: pd.DataFrame | None = None) -> pd.DataFrame:
-        """The figure's curves, from a sweep's table or, for a formula, from nothing."""
+        """The figure's curves, from a sweep's table or, for a formula, from nothing.
+
+        Raises ValueError where a table is needed and none is given.
+        """
         if run.formula is not None:
             return run.formula()
         if table is None:
