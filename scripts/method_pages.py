@@ -160,9 +160,8 @@ def document(method: Method) -> str:
         HEAD,
         "\n".join(
             (
-                "| | |",
-                "|---|---|",
                 f"| name in code | `{method.name}` |",
+                "|---|---|",
                 f"| reference | {cell(method.reference)} |",
                 f"| whom it trusts | **{method.trust}**: {TRUSTS[method.trust]} |",
                 f"| guarantee | {_guarantee(method)} |",

@@ -2,9 +2,9 @@
 
 Around the sample's eigenvectors the exponent c n tr(V^T S V) falls by c n (lambda_j - lambda_i) x_ij^2 when
 direction j <= k turns by x_ij towards i > k, so x_ij ~ N(0, 1/(2 c n (lambda_j - lambda_i))), and with the
-first order of sampling
+first order of sampling and g_ij = lambda_j - lambda_i
 
-  sin^2 = sum over j <= k < i of 1/(2 c n g_ij) + lambda_i lambda_j / (n g_ij^2),  g_ij = lambda_j - lambda_i.
+    sin^2 = sum over j <= k < i of 1/(2 c n g_ij) + lambda_i lambda_j / (n g_ij^2).
 
 c is the method's own strength: epsilon/2 when a row is replaced (so 1/(n epsilon g_ij) a pair), epsilon when
 one is added or removed. delta plays no part.

@@ -6,8 +6,8 @@ A trusted curator draws a frame V (d x k, orthonormal) with density prop. to
 
 Replacing a row moves u by | |V^T x|^2 - |V^T y|^2 | <= 1, so c = epsilon/2 is epsilon-private. Adding a row
 moves it by |V^T x|^2 in [0, 1], up for every V: density and normaliser move the same way, so already
-c = epsilon is epsilon-private under add/remove. As printed c = epsilon/2 (from the seeds' texts; the
-journal page itself was not read), which under add/remove truly is epsilon/2. delta is not used.
+c = epsilon is epsilon-private under add/remove. As printed c = epsilon/2 (recalled; the journal page
+itself was not read), which under add/remove truly is epsilon/2. delta is not used.
 
 The guarantee is that of the exact law: for k = 1 the draw is exact; for k > 1 it is a Gibbs chain with
 exact conditionals (`dppca_core.bingham`), which after finitely many scans has no proven guarantee.
