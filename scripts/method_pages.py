@@ -4,6 +4,7 @@ import inspect
 import re
 import sys
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from urllib.parse import urlencode
@@ -188,7 +189,7 @@ def document(method: Method) -> str:
 
 
 def _beyond(name: str, page: Path) -> list[str]:
-    told = sys.modules[name].__doc__ or ""
+    told = import_module(name).__doc__ or ""
     return [f"### {link(f'`{name}`', source(name), page)}", markdown(told, page)]
 
 
