@@ -34,9 +34,9 @@ bench: chromium
 	$(BIN)/python -m benchmarks.kernels --json $(BENCH)
 	$(BIN)/python -m benchmarks.table1 --json $(BENCH)
 	$(BIN)/python -m benchmarks.scale --json $(BENCH)
-	$(BIN)/python -m benchmarks.sweeps
-	$(BIN)/python -m benchmarks.federated
-	$(BIN)/python -m benchmarks.chunks
+	$(BIN)/python -m benchmarks.sweeps --json $(BENCH)
+	$(BIN)/python -m benchmarks.federated --json $(BENCH)
+	$(BIN)/python -m benchmarks.chunks --json $(BENCH)
 	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m benchmarks.cold_start --json $(BENCH)
 	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m benchmarks.latency --json $(BENCH)
 
@@ -80,12 +80,7 @@ chromium: $(VENV)/dev.stamp
 
 # pip is what an environment gets last, so an interrupted one is made anew.
 $(BIN)/pip:
-	@python="$(SUITABLE)"; rm -rf $(VENV); \
-	if [ -z "$$python" ]; then \
-		echo "Python 3.11 or newer is needed: install it, or name it with make PYTHON=/path/to/python." >&2; exit 1; \
-	elif command -v uv >/dev/null 2>&1; then uv venv --quiet --seed --python "$$(command -v $$python)" $(VENV); \
-	elif $$python -c 'import ensurepip' 2>/dev/null; then $$python -m venv $(VENV); \
-	else echo "$$python cannot make environments: install its venv package (on Debian: apt-get install python3-venv)." >&2; exit 1; fi
+	@scripts/make-environment $(VENV) "$(SUITABLE)"
 
 INSTALL = @echo "Installing $< into $(VENV) (about a minute, once)"; \
 	if command -v uv >/dev/null 2>&1; then uv pip install --quiet --python $(BIN)/python -r $<; \

@@ -4,8 +4,8 @@
 
 Each in a process of its own, for its peak memory: `reduce_file` (read, encode, clip, add up; the file has one
 row group, the worst case), `content_key_of_file` (its key for the ledger), reading alone, and X^T X alone,
-one product. The file is made in a temporary folder, is as large as its rows (1.6 GB by default) and is gone
-afterwards.
+one product; three rounds of them. The file is made in a temporary folder, is as large as its rows (1.6 GB by
+default) and is gone afterwards.
 """
 
 import argparse
@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks import measure
 from dppca_core import tables
 from dppca_core.tables import files
 
@@ -70,6 +71,9 @@ ACTIONS = {
 }
 
 
+FLOOR, ROUNDS = "X^T X in memory", 3
+
+
 def alone(action: str, path: Path, rows: int, columns: int) -> dict[str, float]:
     """Seconds and peak memory in GiB of one action in a new process."""
     command = [sys.executable, "-m", "benchmarks.chunks", "--action", action, "--path", str(path)]
@@ -80,14 +84,13 @@ def alone(action: str, path: Path, rows: int, columns: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = measure.options(__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--columns", type=int, default=200)
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
     parser.add_argument("--action", choices=ACTIONS, help=argparse.SUPPRESS)
     parser.add_argument("--path", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    size = options.rows, options.columns
+    size = (options.rows // (10 if options.quick else 1), options.columns)
     if options.action:
         seconds = ACTIONS[options.action](options.path, *size)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
@@ -95,18 +98,16 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.parquet"
-        figures = {action: alone(action, path, *size) for action in ACTIONS}
-    del figures["make"]
-    in_memory = figures["X^T X in memory"]["seconds"]
-    print(f"{options.rows:,} x {options.columns}{'seconds':>20}{'rows/s':>12}{'ratio':>8}{'peak GiB':>10}")
-    for action, found in figures.items():
-        found |= {"rows per second": options.rows / found["seconds"], "ratio": found["seconds"] / in_memory}
-        print(
-            f"  {action:24}{found['seconds']:8.2f}{found['rows per second']:12,.0f}{found['ratio']:8.1f}"
-            f"{found['GiB']:10.2f}"
-        )
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+        alone("make", path, *size)
+        found = {
+            name: [alone(name, path, *size) for _ in range(ROUNDS)] for name in ACTIONS if name != "make"
+        }
+    ms = {name: 1e3 * np.array([one["seconds"] for one in runs]) for name, runs in found.items()}
+    rows = [measure.row(name, times, FLOOR, ms[FLOOR]) for name, times in ms.items()]
+    measure.show(f"{size[0]:,} x {size[1]}", rows)
+    peak = {name: max(one["GiB"] for one in runs) for name, runs in found.items()}
+    print("  peak GiB: " + ", ".join(f"{name} {most:.2f}" for name, most in peak.items()))
+    measure.keep(options.json, "chunks", {"rows": rows, "peak GiB": peak})
 
 
 if __name__ == "__main__":

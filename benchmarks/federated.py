@@ -7,14 +7,12 @@ are those of `make federated-demo`: eight processes on loopback, TLS, authentica
 reads the hospitals' files and is shown apart. In one process a round is the three hospitals' steps in turn.
 """
 
-import argparse
-import json
-import statistics
 import tempfile
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks import measure
 from dppca_core import Budget, Cohort, power
 from dppca_core.federated import demo, demo_hospitals, in_process, message
 from dppca_core.federated.flower_processes import Federation
@@ -32,16 +30,14 @@ REPEATS = 20
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    options = parser.parse_args()
+    options = measure.options(__doc__).parse_args()
     rng = np.random.default_rng(0)
     parts = [rng.standard_normal((PATIENTS, D)) for _ in demo.NAMES]
     cohort = Cohort.from_rows(parts, 40.0)
     features = [{"name": f"x{i}", "centre": 0.0, "scale": 1.0} for i in range(D)]
     start = power.random_start(D, K, rng)
     alone = []
-    for _ in range(REPEATS):
+    for _ in range(2 if options.quick else REPEATS):
         record, _ = in_process.simulate(PLAN, cohort, [Noise()] * 3, start)
         alone += [one.seconds for one in record.rounds[1:]]
 
@@ -57,24 +53,24 @@ def main() -> None:
             after = federation.bytes_passed()
     if found.ended:
         raise SystemExit(found.ended)
-    over = statistics.median(one.seconds for one in found.rounds[1:])
-    once = statistics.median(alone)
+    over = 1e3 * np.array([one.seconds for one in found.rounds[1:]])
+    once = 1e3 * np.median(alone)
+    floor = "one process"
+    rows = [
+        measure.row("a round in one process", 1e3 * np.array(alone)),
+        measure.row("a round over Flower", over, floor, np.full(len(over), once)),
+        measure.row("  its first round", 1e3 * np.array([found.rounds[0].seconds]), floor, np.array([once])),
+    ]
+    measure.show(f"DPS-PCA at d = {D:,}, k = {K}, three hospitals", rows)
     payload = message.most_bytes(exchange_of(PLAN).reply)
-    figures = {
-        "seconds of a round over Flower": over,
-        "seconds of its first round": found.rounds[0].seconds,
-        "seconds of a round in one process": once,
-        "ratio": over / once,
-        "bytes of numbers a hospital sends": payload,
-        "bytes it sends as a message": max(a.wire_bytes for a in found.rounds[0].answers.values()),
-        "bytes it sends in all": (after[0] - before[0]) / ROUNDS,
-        "bytes it receives in all": (after[1] - before[1]) / ROUNDS,
+    sent = {
+        "as a message": max(a.wire_bytes for a in found.rounds[0].answers.values()),
+        "in all": (after[0] - before[0]) / ROUNDS,
     }
-    print(f"DPS-PCA at d = {D:,}, k = {K}, three hospitals; per round (and hospital)")
-    for what, value in figures.items():
-        print(f"{what:40s} {value:14,.4g}" if value < 1000 else f"{what:40s} {value:14,.0f}")
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    for what, amount in sent.items():
+        print(f"  a hospital sends {amount:,.0f} bytes {what}: {amount / payload:.2f} of its numbers")
+    figures = {"rows": rows, "bytes of numbers": payload, "bytes sent": sent}
+    measure.keep(options.json, "federated", figures)
 
 
 if __name__ == "__main__":

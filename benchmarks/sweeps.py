@@ -2,22 +2,22 @@
 
     python -m benchmarks.sweeps [--json FILE] [--without-memory]
 
-All in one run, each a ratio within it. Efficiency is the serial time over twice the time on two processes,
-both warm, of the same 200 cells; the ideal is 1. The Dask cluster has two workers of one thread each, on this
-machine and warm as well. Memory is what this process and its workers hold after the first and after the last
-thousand of 10,000 cells.
+All in one run, each a ratio within its round. The floor of two processes is half of the serial time of the
+same 200 cells, all warm: efficiency .9 is a ratio of 1.11. The Dask cluster has two workers of one thread each,
+on this machine and warm as well, and its floor is the two processes. Memory is what this process and its
+workers hold after the first and after the last thousand of 10,000 cells.
 """
 
-import argparse
-import json
 import os
-import statistics
 import time
 from concurrent.futures import Executor
 from pathlib import Path
 
+import numpy as np
 from distributed import LocalCluster
 
+from benchmarks import measure
+from benchmarks.measure import Times
 from dppca_core import SpikedModel
 from dppca_core.experiments import Axis, Progress, Recipe, executors, sweep, variant
 
@@ -39,22 +39,22 @@ MANY = Recipe(
 )
 
 
-def seconds(recipe: Recipe, executor: Executor) -> float:
+def milliseconds(recipe: Recipe, executor: Executor) -> float:
     """One sweep."""
     began = time.perf_counter()
     assert len(sweep(recipe, executor)) == len(recipe.cells())
-    return time.perf_counter() - began
+    return 1e3 * (time.perf_counter() - began)
 
 
-def in_turn(runs: dict[str, Executor]) -> dict[str, list[float]]:
-    """ROUNDS times each, in turn, so that what else the machine does falls on all of them."""
+def in_turn(runs: dict[str, Executor], rounds: int) -> dict[str, Times]:
+    """`rounds` times each, (rounds,), in turn, so that what else the machine does falls on all of them."""
     for executor in runs.values():
         sweep(WARM, executor)
     took: dict[str, list[float]] = {name: [] for name in runs}
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name, executor in runs.items():
-            took[name].append(seconds(RECIPE, executor))
-    return took
+            took[name].append(milliseconds(RECIPE, executor))
+    return {name: np.array(values) for name, values in took.items()}
 
 
 def resident() -> float:
@@ -84,29 +84,26 @@ def memory(executor: Executor) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    parser = measure.options(__doc__)
     parser.add_argument("--without-memory", action="store_true", help="leave out the 10,000 cells")
     options = parser.parse_args()
     cores = executors.Cores(WORKERS)
     cluster = {"n_workers": WORKERS, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
     with LocalCluster(**cluster) as started, executors.opened(started.scheduler_address) as dask:
-        took = in_turn({"serial": executors.Serial(), "cores": cores, "dask": dask})
-    median = {name: statistics.median(values) for name, values in took.items()}
-    figures: dict[str, float | list[float]] = {f"{name} seconds": values for name, values in took.items()}
-    figures["efficiency"] = median["serial"] / (WORKERS * median["cores"])
-    figures["dask over cores"] = median["dask"] / median["cores"]
-    for name, values in took.items():
-        spread = f"{min(values):.2f} - {max(values):.2f}"
-        print(f"{name:8} {len(RECIPE.cells())} cells: median {median[name]:.2f} s ({spread})")
-    print(f"efficiency on {WORKERS} cores: {figures['efficiency']:.2f} of ideal")
-    print(f"dask/cores: {figures['dask over cores']:.2f}")
-    if not options.without_memory:
+        runs = {"serial": executors.Serial(), "cores": cores, "dask": dask}
+        took = in_turn(runs, 1 if options.quick else ROUNDS)
+    rows = [
+        measure.row("one process", took["serial"]),
+        measure.row("two processes", took["cores"], "half of that", took["serial"] / WORKERS, 1 / 0.9),
+        measure.row("Dask, two workers", took["dask"], "two processes", took["cores"], 1.1),
+    ]
+    measure.show(f"{len(RECIPE.cells())} cells", rows)
+    figures: dict[str, object] = {"rows": rows}
+    if not options.without_memory and not options.quick:
         held = memory(cores)
         figures["megabytes by thousand cells"] = held
         print(f"memory: {held[0]:.0f} MB after 1,000 cells, {held[-1]:.0f} MB after {len(MANY.cells()):,}")
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    measure.keep(options.json, "sweeps", figures)
 
 
 if __name__ == "__main__":
