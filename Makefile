@@ -28,7 +28,7 @@ test: chromium
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
 	$(OFFLINE) $(BIN)/python -m pytest -m "not browser" -n auto --dist loadfile
-	CHROMIUM="$$(scripts/find-chromium)" $(OFFLINE) $(BIN)/python -m pytest -m browser -n 2 --dist loadfile
+	CHROMIUM="$$(scripts/find-chromium)" $(OFFLINE) $(BIN)/python -m pytest -m browser -n 4 --dist worksteal
 
 bench: chromium
 	$(BIN)/python -m benchmarks.kernels --json $(BENCH)

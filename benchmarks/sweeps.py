@@ -4,8 +4,8 @@
 
 All in one run, each a ratio within its round. The floor of two processes is half of the serial time of the
 same 200 cells, all warm: efficiency .9 is a ratio of 1.11. The Dask cluster has two workers of one thread
-each, on this machine and warm as well, and its floor is the two processes. Memory is what this process and its
-workers hold after the first and after the last thousand of 10,000 cells.
+each, on this machine and warm as well, and its floor is the two processes. Memory is what this process and
+its workers hold after the first and after the last thousand of 10,000 cells.
 """
 
 import os

@@ -85,8 +85,8 @@ def release(
 ) -> Released:
     """Steps 1 to 3 of the method's text: spectrum, projector (d, d), and with `covariance` the block (k, k).
 
-    l2 sensitivities: `moved_by`/n for spectrum and block, `projector_sensitivity` for the projector. The only
-    step that reads private rows.
+    l2 sensitivities: `moved_by`/n for spectrum and block, `projector_sensitivity` for the projector. The
+    only step that reads private rows.
     """
     d, n = cohort.features, cohort.n
     shape = noisy_moment.shape_of(budget, None)
