@@ -5,14 +5,15 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Alone with a file, among all processes of this machine that ask; waits for the others."""
-    with _owners(path.with_name(path.name + ".lock"), "ab") as lock:
+    with _owners(path.with_name(path.name + ".lock"), "a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -47,40 +48,52 @@ def _object(line: bytes) -> dict[str, Any] | None:
 def append(path: Path, *plain: dict[str, Any]) -> None:
     """More lines, all of them on the disk when this returns. The caller holds the lock.
 
-    Raises ValueError, and writes nothing, for what JSON cannot hold.
+    Raises ValueError, and writes nothing, for what JSON cannot hold; OSError where the disk refuses, as when
+    it is full: then the file is as it was, without a part of a line.
     """
     line = b"".join(json.dumps(one, separators=(",", ":"), allow_nan=False).encode() + b"\n" for one in plain)
-    with _owners(path, "a+b") as file:
+    with _owners(path, "a+") as file:
         file.seek(0)
         before = file.read()
         last = before[before.rfind(b"\n") + 1 :]
         if last and _object(last) is not None:  # all of a line but its end
             line = b"\n" + line
         elif last:  # what a crash left of a line
-            file.truncate(len(before) - len(last))
-        file.write(line)
-        file.flush()
-        os.fsync(file.fileno())
+            before = before.removesuffix(last)
+            file.truncate(len(before))
+        try:
+            _write(file, line)
+        except OSError:
+            file.truncate(len(before))
+            raise
     sync_folder(path.parent)
 
 
 def replace(path: Path, data: bytes) -> None:
-    """A whole file at once: after a crash it is there in full, or not at all."""
+    """A whole file at once: after a crash, or on a full disk, it is there in full, or as it was before."""
     draft = path.with_name(path.name + ".draft")
-    with _owners(draft, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(draft, path)
+    try:
+        with _owners(draft, "w") as file:
+            _write(file, data)
+        os.replace(draft, path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
     sync_folder(path.parent)
 
 
-def _owners(path: Path, mode: str) -> BinaryIO:
-    """A file that nobody but its owner reads, in such a folder where there was none."""
+def _write(file: FileIO, data: bytes) -> None:
+    """All of it, on the disk: unbuffered, so that nothing is left over that closing would write later."""
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) or 0 :]
+    os.fsync(file.fileno())
+
+
+def _owners(path: Path, mode: str) -> FileIO:
+    """A file that nobody but its owner reads, in such a folder where there was none; unbuffered."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # The caller closes it: SIM115 sees the `with` only where the file is opened.
-    handle = open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))  # noqa: SIM115
-    return cast(BinaryIO, handle)
+    return FileIO(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))
 
 
 def sync_folder(folder: Path) -> None:

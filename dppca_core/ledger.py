@@ -6,17 +6,22 @@ Between two processes, or two tabs, only one pays at a time, and the second sees
 
 One line of JSON each:
 
-{"kind": "limit", "at": "2026-11-21T14:00:00+00:00", "epsilon": 2.0, "delta": 1e-06,
- "neighbours": "replace-one"}
-{"kind": "release", "at": ..., "title": "DPS-PCA", "events": [{"noise_multiplier": 5.2, "steps": 4}],
- "about": {...}}
+{"line": 1, "id": "5c1f...", "kind": "limit", "at": "2026-11-21T14:00:00+00:00", "epsilon": 2.0,
+ "delta": 1e-06, "neighbours": "replace-one"}
+{"line": 2, "id": ..., "kind": "release", "at": ..., "title": "DPS-PCA",
+ "events": [{"noise_multiplier": 5.2, "steps": 4}], "about": {"patients": 920, ...}}
 
 A limit may be raised or lowered by another line; delta and neighbours stay those of the first.
+
+Clocks are set back, so "at" neither orders lines nor tells them apart. Their number does the one, so that a
+line that was moved, or is gone from between others, is noticed; an id drawn at random does the other, so that
+a line that was copied counts once. Ledgers from before ids have neither: each of their lines counts.
 """
 
 import json
 import math
 import re
+import secrets
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -61,6 +66,7 @@ class Entry:
     title: str
     events: tuple[Event, ...]
     about: Mapping[str, Any] = field(default_factory=dict)
+    id: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,7 +89,10 @@ class Account:
 
 
 class Ledger(ABC):
-    """Where one table's lines are kept."""
+    """Where one table's lines are kept. patients: of that table, if known; lines of another are refused."""
+
+    def __init__(self, patients: int | None = None) -> None:
+        self._patients = patients
 
     @abstractmethod
     def _lines(self) -> list[dict[str, Any]]:
@@ -98,8 +107,8 @@ class Ledger(ABC):
         """A context in which nobody else writes."""
 
     def account(self) -> Account:
-        """As it stands. Raises ValueError for lines that are damaged."""
-        return from_lines(self._lines())
+        """As it stands. Raises ValueError for lines that are damaged, or of another table."""
+        return from_lines(self._lines(), self._patients)
 
     def set_limit(self, limit: Limit) -> Account:
         """The account with this limit from now on.
@@ -118,7 +127,7 @@ class Ledger(ABC):
                 if spent > limit.epsilon * (1 + _SLACK):
                     raise ValueError(f"epsilon = {spent:.4g} is spent already, a limit cannot be below that")
             if now.limit != limit:
-                self._append(_limit_line(limit, _now()))
+                self._add(_limit_line(limit, _now()))
             return self.account()
 
     def spend(
@@ -146,8 +155,8 @@ class Ledger(ABC):
                     f"this would bring the total to epsilon = {asked:.4g}, and the limit is {most:.4g}: "
                     "nothing was spent"
                 )
-            entry = Entry(_now(), title, tuple(events), dict(about or {}))
-            self._append(_release_line(entry))
+            entry = Entry(_now(), title, tuple(events), dict(about or {}), secrets.token_hex(8))
+            self._add(_release_line(entry))
             return entry
 
     def export(self) -> str:
@@ -157,10 +166,10 @@ class Ledger(ABC):
     def take_in(self, text: str) -> Account:
         """The account with the lines of another ledger of the same table, as exported; known ones count once.
 
-        Raises ValueError for text that is not a ledger, or one with another delta or neighbours.
+        Raises ValueError for text that is not a ledger, or one of another table, delta or neighbours.
         """
         lines = parse(text)
-        theirs = from_lines(lines)
+        theirs = from_lines(lines, self._patients)
         with self._alone():
             mine = self.account()
             if mine.limit and theirs.limit and mine.limit.delta != theirs.limit.delta:
@@ -169,22 +178,28 @@ class Ledger(ABC):
                 raise ValueError(
                     f"that ledger counts {theirs.limit.neighbours}, this {mine.limit.neighbours}"
                 )
-            known = [json.dumps(line, sort_keys=True) for line in self._lines()]
+            known = [_said(line) for line in self._lines()]
             # Limits are not taken over where one is set: no file may raise what the owner decided here.
-            new = [line for line in lines if json.dumps(line, sort_keys=True) not in known]
+            new = [line for line in map(_said, lines) if line not in known]
             if mine.limit:
                 new = [line for line in new if line["kind"] != "limit"]
-            both = from_lines([*self._lines(), *new])
+            both = from_lines([*self._lines(), *new], self._patients)
             if both.limit is not None and not math.isfinite(both.spent().epsilon):
                 raise ValueError(f"its releases use up delta = {both.limit.delta:g}: no total can be told")
-            self._append(*new)
+            self._add(*new)
             return both
+
+    def _add(self, *lines: dict[str, Any]) -> None:
+        """More lines, numbered on."""
+        before = len(_once(self._lines()))
+        self._append(*({"line": before + i, **line} for i, line in enumerate(lines, 1)))
 
 
 class SessionLedger(Ledger):
     """In memory, for one visitor: gone with the session, which the screen says."""
 
-    def __init__(self) -> None:
+    def __init__(self, patients: int | None = None) -> None:
+        super().__init__(patients)
         self._kept: list[dict[str, Any]] = []
         self._lock = threading.Lock()
 
@@ -204,7 +219,8 @@ class DiskLedger(Ledger):
     `key`: 8 to 64 hexadecimal digits. Raises ValueError for another, which could name another file.
     """
 
-    def __init__(self, folder: Path, key: str) -> None:
+    def __init__(self, folder: Path, key: str, patients: int | None = None) -> None:
+        super().__init__(patients)
         if not _KEY.fullmatch(key):
             raise ValueError("key must be 8 to 64 hexadecimal digits")
         self.path = folder / f"{key}.jsonl"
@@ -229,20 +245,24 @@ def parse(text: str) -> list[dict[str, Any]]:
     for number, line in enumerate(text.splitlines(), 1):
         try:
             lines.append(json.loads(line, parse_constant=_no_number))
-            from_lines(lines[-1:])
-        except (ValueError, RecursionError):
+            from_lines([_said(lines[-1])])  # alone it may have any number
+        except (AttributeError, ValueError, RecursionError):
             raise ValueError(f"line {number} is not of a ledger") from None
     if not lines:
         raise ValueError("a ledger must have lines, got none")
     from_lines(lines)
-    return lines
+    return [line for _, line in _once(lines)]
 
 
-def from_lines(lines: Sequence[Mapping[str, Any]]) -> Account:
-    """The account that lines make up. Raises ValueError, with the number of the line, for a damaged one."""
+def from_lines(lines: Sequence[Mapping[str, Any]], patients: int | None = None) -> Account:
+    """The account that lines make up.
+
+    Raises ValueError, with the number of the line, for a damaged one, one that is out of its place, and one
+    of a table with another number of patients, where that is given.
+    """
     limit: Limit | None = None
     entries = []
-    for number, line in enumerate(lines, 1):
+    for number, line in _once(lines):
         try:
             if line["kind"] == "limit":
                 before, limit = limit, Limit(*(line[name.name] for name in fields(Limit)))
@@ -256,7 +276,42 @@ def from_lines(lines: Sequence[Mapping[str, Any]]) -> Account:
             raise ValueError(
                 f"line {number} of the ledger cannot be read: mend or restore it first"
             ) from None
+        if line["kind"] == "release":
+            _check_table(number, entries[-1].about.get("patients"), patients)
     return Account(limit, tuple(entries))
+
+
+def _once(lines: Sequence[Mapping[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
+    """Each line with its place in the file, without copies. Raises ValueError for one out of its place."""
+    found: list[tuple[int, dict[str, Any]]] = []
+    known: dict[str, dict[str, Any]] = {}
+    for number, line in enumerate(lines, 1):
+        if not isinstance(line, dict) or not isinstance(own := line.get("id", ""), str):
+            raise ValueError(f"line {number} of the ledger cannot be read: mend or restore it first")
+        if own and known.get(own) == _said(line):
+            continue
+        if own in known or line.get("line", len(found) + 1) != len(found) + 1:
+            raise ValueError(
+                f"line {number} of the ledger is out of its place: lines were moved, changed or are gone, "
+                "restore it first"
+            )
+        if own:
+            known[own] = _said(line)
+        found.append((number, line))
+    return found
+
+
+def _said(line: Mapping[str, Any]) -> dict[str, Any]:
+    """What a line says, wherever it stands."""
+    return {name: value for name, value in line.items() if name != "line"}
+
+
+def _check_table(number: int, theirs: object, patients: int | None) -> None:
+    if patients is not None and isinstance(theirs, int) and theirs != patients:
+        raise ValueError(
+            f"line {number} of the ledger is of a table with {theirs:,} patients, and this one has "
+            f"{patients:,}: take it out first"
+        )
 
 
 def _no_number(name: str) -> float:
@@ -264,18 +319,20 @@ def _no_number(name: str) -> float:
 
 
 def _limit_line(limit: Limit, at: str) -> dict[str, Any]:
-    return {"kind": "limit", "at": at, **vars(limit)}
+    return {"id": secrets.token_hex(8), "kind": "limit", "at": at, **vars(limit)}
 
 
 def _release_line(entry: Entry) -> dict[str, Any]:
     events = to_plain(entry.events)
-    return {"kind": "release", "at": entry.at, "title": entry.title, "events": events, "about": entry.about}
+    told = {"id": entry.id, "kind": "release", "at": entry.at, "title": entry.title}
+    return {**told, "events": events, "about": entry.about}
 
 
 def _entry(line: Mapping[str, Any]) -> Entry:
     if not isinstance(line["about"], dict) or not isinstance(line["title"], str):
         raise ValueError
-    return Entry(str(line["at"]), line["title"], from_plain(line["events"]), line["about"])
+    about = line["about"]
+    return Entry(str(line["at"]), line["title"], from_plain(line["events"]), about, line.get("id", ""))
 
 
 def _now() -> str:

@@ -124,13 +124,13 @@ def make(
     limit = ledger.account().limit
     if limit is not None and limit.neighbours != request.budget.neighbours:
         raise ValueError(f"neighbours must be those of the ledger, {limit.neighbours}")
-    about = {"method": request.method, "parameters": parameters(request)}
+    sizes = [patients(part) for part in rows]
+    about = {"method": request.method, "patients": sum(sizes), "parameters": parameters(request)}
     entry = ledger.spend(METHODS[request.method].title, request.events, about, expected)
     if request.method in HARDENED:
         basis, eigenvalues = _of_moments(request, rows, progress)
     else:
         basis, eigenvalues = _in_floating_point(request, rows), None
-    sizes = [patients(part) for part in rows]
     promised = guarantee(request, by_column)
     document = _document(request, basis, eigenvalues, features, sizes, public, entry) | {
         "guarantee": promised

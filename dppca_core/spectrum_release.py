@@ -78,7 +78,8 @@ def make(rows: Sequence[private_release.Part], budget: Budget, ledger: Ledger) -
     if limit is not None and limit.neighbours != budget.neighbours:
         raise ValueError(f"neighbours must be those of the ledger, {limit.neighbours}")
     n, d = sum(map(private_release.patients, rows)), private_release.columns(rows[0])
-    entry = ledger.spend(TITLE, spent, {"method": "eigenvalues", "budget": asdict(budget)})
+    about = {"method": "eigenvalues", "patients": n, "budget": asdict(budget)}
+    entry = ledger.spend(TITLE, spent, about)
     whole = whole_eigenvalues(private_release.summed(rows, d))
     step, std = unit(n, d), gaussian.noise_multiplier(budget) * sensitivity(budget, n, d)
     noisy = hardened.noisy(whole, std / step) * step / n

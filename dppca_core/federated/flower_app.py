@@ -78,6 +78,9 @@ def _answer(asked: Message, context: Context) -> bytes:
     except hospital.DamagedError as reason:
         _log.error("%s", reason)
         raise ValueError(CANNOT) from None
+    except OSError as reason:  # nothing leaves that is not on the disk
+        _log.error("its files cannot be written: %s", reason.strerror)
+        raise ValueError(CANNOT) from None
 
 
 @server_app.main()

@@ -13,6 +13,7 @@ from dppca_core.federated import hospital, protocol
 from dppca_core.federated.message import Message
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import LimitError, Noise, ProviderState
+from tests.core.full_disk import full_disk
 
 D, K, SIZES = 8, 2, (60, 40)
 MODEL = SpikedModel(d=D, k=K, s=4, seed=1)
@@ -89,6 +90,45 @@ def test_a_crash_before_an_answer_leaves_draws_and_pays_once(tmp_path, monkeypat
         hospital.answer(state(), tmp_path, asked())
     hospital.answer(state(), tmp_path, asked())
     assert lines(tmp_path) == 1
+
+
+@pytest.mark.parametrize("room", [0, 100], ids=["none", "part of an answer"])
+def test_a_full_disk_sends_nothing_and_draws_once(tmp_path, room):
+    """Once there is room, one answer leaves, which is paid for once."""
+    hospital.answer(state(), tmp_path, asked())
+    before = (tmp_path / hospital.LEDGER).read_bytes()
+    with full_disk(tmp_path / "nothing", room), pytest.raises(OSError, match="large"):
+        hospital.answer(state(), tmp_path, asked(2))
+    assert (tmp_path / hospital.LEDGER).read_bytes() == before
+    assert [path.name for path in (tmp_path / "sent").iterdir()] == [stored(tmp_path).name]
+    hospital.answer(state(), tmp_path, asked(2))
+    assert lines(tmp_path) == 2
+
+
+def test_a_disk_that_is_full_once_an_answer_is_stored_pays_for_that_very_answer_later(tmp_path, monkeypatch):
+    append = journal.append
+
+    def full(path, line):
+        with full_disk(path, 20):
+            append(path, line)
+
+    with monkeypatch.context() as stopped:
+        stopped.setattr(journal, "append", full)
+        with pytest.raises(OSError, match="large"):
+            hospital.answer(state(), tmp_path, asked())
+    assert (tmp_path / hospital.LEDGER).read_bytes() == b""
+    drawn = np.load(stored(tmp_path))["array product"]
+    np.testing.assert_array_equal(hospital.answer(state(), tmp_path, asked()).arrays["product"], drawn)
+    assert lines(tmp_path) == 1
+
+
+def test_the_order_of_lines_does_not_matter(tmp_path):
+    for number in (1, 2, 3):
+        hospital.answer(state(), tmp_path, asked(number))
+    ledger = tmp_path / hospital.LEDGER
+    whole = hospital.restored(state(), tmp_path)
+    ledger.write_bytes(b"".join(reversed(ledger.read_bytes().splitlines(keepends=True))))
+    assert hospital.restored(state(), tmp_path).spent == whole.spent
 
 
 def test_an_answer_that_is_gone_is_not_drawn_anew(tmp_path):
@@ -215,4 +255,6 @@ def test_a_file_is_replaced_whole(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "replace", crash)
     with pytest.raises(OSError, match="stopped"):
         journal.replace(path, b"new")
-    assert path.read_bytes() == b"old"
+    with full_disk(path), pytest.raises(OSError, match="large"):
+        journal.replace(path, b"newer")
+    assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]

@@ -10,6 +10,7 @@ import pytest
 
 from dppca_core import Budget, Guarantee, Release, accounting, composition, gaussian, journal
 from dppca_core.ledger import DiskLedger, Ledger, Limit, OverLimitError, SessionLedger, from_lines, parse
+from tests.core.full_disk import full_disk
 
 KEY = "0123456789abcdef"
 LIMIT = Limit(1.0, 1e-5)
@@ -232,36 +233,125 @@ def test_a_crash_while_writing_loses_no_earlier_line(tmp_path):
     assert [entry.title for entry in ledger.account().entries] == ["again"]
 
 
-def test_a_damaged_line_stops_every_release(tmp_path):
+def three_releases(folder) -> tuple[DiskLedger, list[bytes]]:
+    """A limit and three releases, and their lines."""
+    ledger = DiskLedger(folder, KEY, 120)
+    ledger.set_limit(Limit(9.0, 1e-5))
+    for title in ("first", "second", "third"):
+        ledger.spend(title, HALF, {"patients": 120})
+    return ledger, ledger.path.read_bytes().splitlines(keepends=True)
+
+
+def changed(line: bytes) -> bytes:
+    return line.replace(b"noise_multiplier", b"noise")
+
+
+DAMAGE = {
+    "in the middle": (lambda a, b, c, d: [a, changed(b), c, d], "line 2 of the ledger cannot be read"),
+    "at the end": (lambda a, b, c, d: [a, b, c, changed(d)], "line 4 of the ledger cannot be read"),
+    "torn within": (lambda a, b, c, d: [a, b[:40] + b"\n", c, d], rf"line 2 of {KEY}.jsonl cannot be read"),
+    "moved": (lambda a, b, c, d: [a, c, b, d], "line 2 of the ledger is out of its place"),
+    "gone": (lambda a, b, c, d: [a, c, d], "line 2 of the ledger is out of its place"),
+    "cheaper copy": (
+        lambda a, b, c, d: [a, b, c, d, b.replace(b"7.2", b"9.9")],
+        "line 5 of the ledger is out of its place",
+    ),
+    "of another table": (
+        lambda a, b, c, d: [a, b, c, d.replace(b"120", b"569")],
+        "line 4 of the ledger is of a table with 569 patients, and this one has 120",
+    ),
+}
+
+
+@pytest.mark.parametrize(("damage", "said"), DAMAGE.values(), ids=list(DAMAGE))
+def test_a_damaged_line_stops_every_release(tmp_path, damage, said):
+    """And the file stays as it is, for whoever mends it."""
+    ledger, lines = three_releases(tmp_path)
+    ledger.path.write_bytes(b"".join(damage(*lines)))
+    before = ledger.path.read_bytes()
+    for attempt in (
+        ledger.account,
+        lambda: ledger.spend("fourth", HALF),
+        lambda: ledger.set_limit(Limit(10.0, 1e-5)),
+    ):
+        with pytest.raises(ValueError, match=said):
+            attempt()
+    assert ledger.path.read_bytes() == before
+    ledger.path.write_bytes(b"".join(lines))
+    assert [entry.title for entry in ledger.account().entries] == ["first", "second", "third"]
+
+
+@pytest.mark.parametrize("copies", [[1, 2, 3, 3], [1, 1, 2, 3], [1, 2, 3, 0, 1, 2, 3]], ids=str)
+def test_a_copied_line_counts_once(tmp_path, copies):
+    ledger, lines = three_releases(tmp_path)
+    whole = ledger.account()
+    ledger.path.write_bytes(b"".join([lines[0], *(lines[i] for i in copies)]))
+    assert ledger.account() == whole
+    ledger.spend("fourth", HALF, {"patients": 120})
+    assert len(ledger.account().entries) == 4
+
+
+def test_lines_from_before_ids_count_each(tmp_path):
+    """Two that are alike may be two releases."""
     ledger = DiskLedger(tmp_path, KEY)
     ledger.set_limit(LIMIT)
-    ledger.spend("first", HALF)
-    ledger.path.write_bytes(ledger.path.read_bytes().replace(b"noise_multiplier", b"noise"))
-    with pytest.raises(ValueError, match="line 2 of the ledger cannot be read"):
-        ledger.spend("second", HALF)
+    with ledger.path.open("a") as file:
+        file.write(2 * (LINE + "\n"))
+    assert len(ledger.account().entries) == 2
+    ledger.set_limit(Limit(2.0, 1e-5))
+    assert len(ledger.account().entries) == 2
 
 
-def test_a_full_disk_spends_nothing_and_says_so(tmp_path, monkeypatch):
-    ledger = DiskLedger(tmp_path, KEY)
-    ledger.set_limit(LIMIT)
+def test_a_ledger_of_another_table_is_not_taken_in(tmp_path):
+    ledger, _ = three_releases(tmp_path)
+    other = SessionLedger(569)
+    with pytest.raises(
+        ValueError, match="line 2 of the ledger is of a table with 120 patients, and this one"
+    ):
+        other.take_in(ledger.export())
+    assert other.account().limit is None
 
-    def full(*_):
-        raise OSError(28, "No space left on device")
 
-    with monkeypatch.context() as stopped:
-        stopped.setattr(journal, "append", full)
-        with pytest.raises(OSError, match="No space left"):
-            ledger.spend("first", HALF)
-    assert ledger.account().entries == ()
+@pytest.mark.parametrize("more", [0, 1, 60, -1], ids=["none", "a letter", "a part", "all but its end"])
+def test_a_full_disk_spends_nothing_and_leaves_no_part_of_a_line(tmp_path, more):
+    ledger, lines = three_releases(tmp_path)
+    whole = ledger.path.read_bytes()
+    most = len(lines[-1]) - 1 if more < 0 else more
+    with full_disk(ledger.path, most), pytest.raises(OSError, match="large"):
+        ledger.spend("fourth", HALF, {"patients": 120})
+    assert ledger.path.read_bytes() == whole
+    other = SessionLedger(120)
+    other.set_limit(Limit(9.0, 1e-5))
+    for title in ("theirs", "theirs too"):
+        other.spend(title, HALF, {"patients": 120})
+    with full_disk(ledger.path, 300), pytest.raises(OSError, match="large"):
+        ledger.take_in(other.export())  # the first of its two lines would have fitted
+    assert ledger.path.read_bytes() == whole
+    assert len(ledger.take_in(other.export()).entries) == 5
 
 
 def test_order_is_that_of_writing_whatever_the_clock_says(ledger, monkeypatch):
     ledger.set_limit(Limit(9.0, 1e-5))
-    for at in ("2026-01-02", "2026-01-01", "2025-12-31"):
+    for at in ("2126-01-02", "2026-01-01", "2025-12-31"):
         monkeypatch.setattr("dppca_core.ledger._now", lambda at=at: at)
         ledger.spend(at, HALF)
     times = [entry.at for entry in ledger.account().entries]
     assert all(first > second for first, second in pairwise(times))
+
+
+def test_two_releases_at_one_time_of_a_clock_that_was_set_back_are_two(ledger, monkeypatch):
+    """Here, and when one ledger is taken into another: equal to the letter but for their ids."""
+    monkeypatch.setattr("dppca_core.ledger._now", lambda: "2026-01-01")
+    ledger.set_limit(Limit(9.0, 1e-5))
+    ledger.spend("again", HALF)
+    other = SessionLedger()
+    other.take_in(ledger.export())
+    other.spend("again", HALF)
+    ledger.spend("again", HALF)
+    assert len(ledger.account().entries) == 2
+    for _ in range(2):
+        assert len(ledger.take_in(other.export()).entries) == 3
+    assert len(other.take_in(ledger.export()).entries) == 3
 
 
 def _tab(folder: Path, gate, found) -> None:

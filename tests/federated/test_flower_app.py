@@ -1,5 +1,6 @@
 """The two apps without a network: what they pass on, and what hospitals keep to themselves."""
 
+import errno
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dppca_core import Budget, datasets
+from dppca_core import Budget, datasets, journal
 from dppca_core.federated import coordinator, demo, demo_hospitals, in_process, protocol
 from dppca_core.federated.coordinator import Policy
 from dppca_core.federated.plan import Plan
@@ -111,6 +112,17 @@ def test_a_broken_reply_is_one_sentence_of_the_record(own, spoil, said):
 def test_a_hospital_that_is_not_there(own, monkeypatch):
     monkeypatch.setattr(flower_app, "CONNECT_SECONDS", 0.1)
     assert run(PLAN, Loop(own[:2])).ended == "The run ended in round 1: Hospital 3 is not connected."
+
+
+def test_a_hospital_whose_disk_is_full_sends_nothing_and_says_so_in_its_log(own, caplog, monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "/a/path/of/its/own")
+
+    monkeypatch.setattr(journal, "replace", full)
+    found = run(PLAN, Loop(own))
+    assert found.ended.startswith(f"The run ended in round 1: Hospital 1 did not answer: {flower_app.CANNOT}")
+    assert "its files cannot be written: No space left on device" in caplog.text
+    assert "/a/path" not in caplog.text
 
 
 def test_what_a_hospital_says_of_its_rows_stays_there(own, caplog):
