@@ -13,6 +13,7 @@ from dppca_core.experiments import Axis, Recipe, sweep, variant
 from dppca_core.experiments.papers import FIGURES, Printed, Run, __main__, beyond, claims, results
 from dppca_core.experiments.papers.summary import summary
 from dppca_core.spiked import SpikedModel
+from tests.core.full_disk import full_disk
 
 TINY = SpikedModel(d=8, k=2, s=3, spike=100.0, bulk=(0.1, 1.0))
 
@@ -180,6 +181,36 @@ def test_a_result_of_another_recipe_is_refused(elsewhere):
     path.write_text(json.dumps(plain | {"epsilon": 2.0}))
     with pytest.raises(ValueError, match="must be of its recipe, it is of another: run python"):
         results.stored("small")
+
+
+SPOILT = {
+    "cut short": (".csv", lambda data: data[:-40], "small.csv must be as it was written, it is damaged: run"),
+    "a digit": (".csv", lambda data: data[:-3] + b"7" + data[-2:], "small.csv must be as it was written"),
+    "zeros": (".csv", lambda data: bytes(len(data)), "small.csv must be as it was written"),
+    "half a note": (".json", lambda data: data[:60], "small.json must say what it is of, it is damaged: run"),
+    "no letters": (".json", lambda data: b"\xff" + data, "small.json must say what it is of"),
+    "a list": (".json", lambda data: b"[]", "small.json must say what it is of"),
+    "no digest": (".json", lambda data: data.replace(b"sha256", b"sha"), "small.json must say what it is of"),
+}
+
+
+@pytest.mark.parametrize(("suffix", "spoil", "said"), SPOILT.values(), ids=list(SPOILT))
+def test_a_damaged_result_is_refused_in_one_sentence(elsewhere, suffix, spoil, said):
+    results.remake("small", None, timed=False)
+    path = elsewhere / "results" / f"small{suffix}"
+    path.write_bytes(spoil(path.read_bytes()))
+    with pytest.raises(ValueError, match=said) as caught:
+        results.stored("small")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_full_disk_leaves_the_former_result(elsewhere):
+    results.remake("small", None, timed=False)
+    before = results.stored("small").table
+    with full_disk(elsewhere / "nothing", 50), pytest.raises(OSError, match="large"):
+        results.remake("small", None, timed=True)
+    pd.testing.assert_frame_equal(results.stored("small").table, before)
+    assert len(list((elsewhere / "results").iterdir())) == 2
 
 
 def test_unknown_names_are_refused(capsys):

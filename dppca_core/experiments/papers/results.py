@@ -1,11 +1,14 @@
 """Recipes and results of the papers' figures: data/recipes/NAME.json, data/results/NAME.csv and its sidecar.
 
 A result holds what figures are drawn from, to six significant digits: method, point, repeat and metrics, and
-the seconds only where they are the result. The sidecar NAME.json says how it came about, and of which recipe.
+the seconds only where they are the result. The sidecar NAME.json says how it came about, of which recipe, and
+by a digest of which table: one that was cut short or changed is refused.
 """
 
 import hashlib
+import io
 import json
+import os
 import platform
 from collections.abc import Mapping
 from concurrent.futures import Executor
@@ -68,19 +71,28 @@ def _path(name: str) -> Path:
 
 
 def stored(name: str, folder: Path | None = None) -> Stored:
-    """The stored result. Raises ValueError for one that is absent or of another recipe than today's."""
+    """The stored result. Raises ValueError for one that is absent, damaged or not of today's recipe."""
     place = folder or DATA / "results"
     again = f"run python -m dppca_core.experiments.papers {name}"
     mark = fingerprint(name)
     try:
+        data = (place / f"{name}.csv").read_bytes()
         told = json.loads((place / f"{name}.json").read_text(encoding="utf-8"))
-        kinds = dict.fromkeys(_WORDS, "str") | dict.fromkeys(("repeat", *WHOLE), "int64")
-        table = pd.read_csv(place / f"{name}.csv", keep_default_na=False, na_values=_empty(), dtype=kinds)
+        of, digest = told["recipe"], told["sha256"]
+        about = told["command"], told["versions"], told["seed"], told["date"]
     except FileNotFoundError as reason:
         raise ValueError(f"{name} must have a result in data/results: {again}") from reason
-    if told["recipe"] != mark:
+    except (KeyError, TypeError, ValueError) as reason:
+        raise ValueError(
+            f"data/results/{name}.json must say what it is of, it is damaged: {again}"
+        ) from reason
+    if of != mark:
         raise ValueError(f"data/results/{name}.csv must be of its recipe, it is of another: {again}")
-    return Stored(name, table, told["command"], told["versions"], told["seed"], told["date"], mark)
+    if digest != hashlib.sha256(data).hexdigest():
+        raise ValueError(f"data/results/{name}.csv must be as it was written, it is damaged: {again}")
+    kinds = dict.fromkeys(_WORDS, "str") | dict.fromkeys(("repeat", *WHOLE), "int64")
+    table = pd.read_csv(io.BytesIO(data), keep_default_na=False, na_values=_empty(), dtype=kinds)
+    return Stored(name, table, *about, mark)
 
 
 def _empty() -> dict[str, list[str]]:
@@ -92,16 +104,29 @@ def remake(name: str, executor: Executor | None, timed: bool, folder: Path | Non
     chosen, place = recipe(name), folder or DATA / "results"
     table = shown(sweep(chosen, executor), timed)
     path = place / f"{name}.csv"
-    path.write_text(table.to_csv(index=False, float_format=f"%.{_DIGITS}g"), encoding="utf-8")
+    data = table.to_csv(index=False, float_format=f"%.{_DIGITS}g").encode()
     told = {
         "command": f"python -m dppca_core.experiments.papers {name}",
         "recipe": fingerprint(name),
+        "sha256": hashlib.sha256(data).hexdigest(),
         "seed": chosen.seed,
         "date": date.today().isoformat(),
         "versions": {"python": platform.python_version()} | {each: version(each) for each in _PACKAGES},
     }
-    (place / f"{name}.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    _replace(path, data)
+    _replace(place / f"{name}.json", (json.dumps(told, indent=1) + "\n").encode())
     return path
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """The whole file at once: where the disk is full, the former stays as it is."""
+    draft = path.with_name(f"{path.name}.draft")
+    try:
+        draft.write_bytes(data)
+        os.replace(draft, path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
 
 
 def shown(table: pd.DataFrame, timed: bool = False) -> pd.DataFrame:
