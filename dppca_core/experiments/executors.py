@@ -12,7 +12,15 @@ from joblib.externals.loky import get_reusable_executor
 from dppca_core.experiments import one_thread
 
 ADDRESS = "DASK_SCHEDULER_ADDRESS"
+_CONNECT_SECONDS = 10
 _IDLE_SECONDS = 300  # a worker takes seconds to start, most of them imports
+
+
+class LostError(ConnectionError):
+    """The cluster answers no more."""
+
+    def __init__(self) -> None:
+        super().__init__("The cluster stopped answering; what was measured before is kept")
 
 
 class Serial(Executor):
@@ -54,6 +62,20 @@ class Cores(Executor):
         get_reusable_executor(max_workers=self.workers).shutdown(wait=True, kill_workers=True)
 
 
+class _Cluster(Executor):
+    """A Dask client's, which fails in many ways once its scheduler is gone."""
+
+    def __init__(self, own: Executor) -> None:
+        self._own = own
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """A call on the cluster. Raises LostError where there is none any more."""
+        try:
+            return self._own.submit(fn, *args, **kwargs)
+        except Exception as reason:
+            raise LostError from reason
+
+
 @contextmanager
 def dask(address: str) -> Iterator[Executor]:
     """The workers of a Dask scheduler, e.g. tcp://10.0.0.1:8786. They must be able to import dppca_core.
@@ -65,8 +87,12 @@ def dask(address: str) -> Iterator[Executor]:
     except ImportError as reason:
         raise ValueError("a cluster needs: pip install -r requirements-cluster.txt") from reason
     client_of: Callable[..., Any] = Client
-    with client_of(address, set_as_default=False) as client, client.get_executor() as executor:
-        yield executor
+    try:
+        client = client_of(address, set_as_default=False, timeout=_CONNECT_SECONDS)
+    except OSError as reason:
+        raise ConnectionError(f"No cluster answers at {address}") from reason
+    with client, client.get_executor() as executor:
+        yield _Cluster(executor)
 
 
 @contextmanager

@@ -6,7 +6,8 @@ gives the same double. A last line without its end was cut off: it is dropped an
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,10 @@ def table(recipe: Recipe, rows: dict[Key, Row]) -> pd.DataFrame:
     return frame.astype(kinds)
 
 
+class UnwrittenError(OSError):
+    """The disk is full, or refuses for another reason; a line that it took in part is cut off when read."""
+
+
 class Store:
     """The file of one sweep. Raises ValueError, and leaves the file as it is, for one that is not."""
 
@@ -64,7 +69,8 @@ class Store:
         if not (self._words(lines[0], 1) == self._columns if lines else header.startswith(rest)):
             raise ValueError(f"{self.path} must have the columns {', '.join(self._columns)}")
         if not lines:
-            self.path.write_bytes(header)
+            with self._writing():
+                self.path.write_bytes(header)
             return {}
         found: dict[Key, Row] = {}
         for number, line in enumerate(lines[1:], start=2):
@@ -98,13 +104,23 @@ class Store:
         return row
 
     def append(self, rows: Iterable[Row]) -> None:
-        """Write finished rows at the end, whole lines at once."""
+        """Write finished rows at the end, whole lines at once; UnwrittenError where the disk refuses."""
         text = io.StringIO()
         lines = csv.writer(text, lineterminator="\n")
         for row in rows:
             lines.writerow([_written(row[name]) for name in self._columns])
-        with self.path.open("a", encoding="utf-8") as file:
+        with self._writing(), self.path.open("a", encoding="utf-8") as file:
             file.write(text.getvalue())
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as reason:
+            raise UnwrittenError(
+                f"{self.path} cannot be written ({reason.strerror}): what it holds is kept, and the same "
+                "command goes on from there"
+            ) from reason
 
 
 def _written(value: object) -> str:

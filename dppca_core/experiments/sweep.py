@@ -12,11 +12,12 @@ from typing import NamedTuple
 import pandas as pd
 
 from dppca_core.experiments import store, task
-from dppca_core.experiments.executors import Serial
+from dppca_core.experiments.executors import Cores, LostError, Serial
 from dppca_core.experiments.one_thread import one_thread
 from dppca_core.experiments.recipe import Key, Recipe
 from dppca_core.experiments.recipe_file import fingerprint
 from dppca_core.experiments.task import Row
+from dppca_core.experiments.wanted import Mark
 
 _AHEAD = 512  # tasks given at a time to an executor that does not say: enough for large clusters
 _PART_HERE = 0.25  # tasks are shorter where none is sent anywhere, and their rows seen sooner
@@ -57,7 +58,8 @@ def sweep(
     grows with every task; what it already holds is not run again, also for a recipe with more methods,
     values or repeats. A cell whose worker died is a failed row, but not in the file: it is tried again.
     known: rows of another sweep, as `Progress` tells them; what this recipe would measure too is taken over.
-    Raises ValueError for a file of another recipe.
+    Raises ValueError for a file of another recipe, and OSError for one that cannot be written and for a
+    cluster that answers no more.
     """
     file = store.Store(out, recipe) if out is not None else None
     wanted = recipe.cells()
@@ -130,27 +132,37 @@ def _pass(
     recipe: Recipe, tasks: list[_Task], executor: Executor, ahead: int, here: bool, cancel: Callable[[], bool]
 ) -> Iterator[_Ended]:
     work = task.run if here else task.run_in_worker
+    mark = Mark() if isinstance(executor, Cores) else None
     waiting = deque(tasks)
     running: dict[Future[list[Row]], _Task] = {}
 
-    def collect(seconds: float) -> Iterator[_Ended]:
-        for future in wait(running, seconds, FIRST_COMPLETED).done:
+    def collect(seconds: float, asked: bool = False) -> Iterator[_Ended]:
+        """What is done. asked: whether we cancelled; else nobody but a cluster that is lost did."""
+        ended = wait(running, seconds, FIRST_COMPLETED).done
+        lost = [future for future in ended if future.cancelled()]
+        for future in ended:
             rough, keys = running.pop(future)
-            if not future.cancelled():
+            if future not in lost:
                 yield _ended(future, rough, keys)
+        if lost and not asked:
+            raise LostError
 
     try:
         while (waiting or running) and not cancel():
             while waiting and len(running) < ahead:
-                keys = waiting[0][1]
-                running[executor.submit(work, recipe, keys)] = waiting.popleft()
+                given = (recipe, waiting[0][1], *((mark.path,) if mark else ()))
+                running[executor.submit(work, *given)] = waiting.popleft()
             yield from collect(_POLL_SECONDS)
+        for future in running:
+            future.cancel()
+        until = time.monotonic() + _GRACE_SECONDS
+        while running and time.monotonic() < until:
+            yield from collect(_POLL_SECONDS, asked=True)
     finally:
         for future in running:
             future.cancel()
-    until = time.monotonic() + _GRACE_SECONDS
-    while running and time.monotonic() < until:
-        yield from collect(_POLL_SECONDS)
+        if mark:  # what its processes have taken over ends as well
+            mark.remove()
 
 
 def _ended(future: Future[list[Row]], seconds: float, keys: tuple[Key, ...]) -> _Ended:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dppca_core import datasets, metrics
-from dppca_core.experiments import patients
+from dppca_core.experiments import patients, wanted
 from dppca_core.experiments.live import run_seconds
 from dppca_core.experiments.one_thread import for_good
 from dppca_core.experiments.patients import Scaling, Truth
@@ -78,15 +78,15 @@ def run(recipe: Recipe, keys: Sequence[Key]) -> list[Row]:
     return rows
 
 
-def run_in_worker(recipe: Recipe, keys: Sequence[Key]) -> list[Row]:
-    """`run` in a process that does nothing else.
+def run_in_worker(recipe: Recipe, keys: Sequence[Key], mark: str = "") -> list[Row]:
+    """`run` in a process that does nothing else, as long as the file `mark` is there.
 
     It holds little: the pool takes growth by 300 MB for a leak, and starts the process anew.
     """
     for_good()
     for cache in (patients.DRAWS, patients.DEALS):
         cache.shrink(_WORKER_BYTES)
-    return run(recipe, keys)
+    return wanted.run(mark, run, recipe, keys)
 
 
 def named(recipe: Recipe, key: Key, method: str) -> Row:

@@ -21,6 +21,7 @@ from dppca_core.experiments import Axis, Progress, Recipe, executors, recipe_fil
 from dppca_core.experiments import __main__ as headless
 from dppca_core.experiments.live import Results, Scene
 from dppca_core.methods import dps_pca
+from tests.core.full_disk import full_disk
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = SpikedModel(d=12, k=2, s=4, spike=100.0, bulk=(0.0, 5.0), seed=2)
@@ -323,6 +324,29 @@ def test_the_file_holds_the_table(tmp_path):
     read = pd.read_csv(path)
     ordered = table[[*IDENTITY, "epsilon"]].merge(read, on=[*IDENTITY, "epsilon"], how="left")
     np.testing.assert_allclose(ordered["sin_theta"], table["sin_theta"], rtol=1e-14)
+
+
+@pytest.mark.parametrize("room", [0, 300, 2000], ids=["none", "part of a line", "some lines"])
+@pytest.mark.usefixtures("handlers")
+def test_a_full_disk_keeps_what_was_written_and_is_gone_on_with(tmp_path, monkeypatch, capsys, room):
+    """In one sentence; once there is room, the same command measures the rest and nothing twice."""
+    monkeypatch.setattr(task, "TASK_SECONDS", 0.0)
+    recipe, path = tmp_path / "recipe.json", tmp_path / "out.csv"
+    recipe.write_text(json.dumps(recipe_file.to_dict(RECIPE)), encoding="utf-8")
+    arguments = [str(recipe), "--out", str(path), "--executor", "serial"]
+    with full_disk(tmp_path / "nothing", room):
+        assert headless.main(arguments) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said == (
+        f"error: {path} cannot be written (File too large): what it holds is kept, and the same command goes "
+        "on from there"
+    )
+    kept = path.read_bytes()
+    assert headless.main(arguments) == 0
+    assert path.read_bytes().startswith(kept[: kept.rfind(b"\n") + 1])
+    same(sweep(RECIPE, out=path), sweep(RECIPE))
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) == len(set(lines)) == 1 + len(sweep(RECIPE))
 
 
 @pytest.mark.parametrize(
