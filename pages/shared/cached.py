@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments import neighbours
@@ -28,7 +27,7 @@ from dppca_core.experiments.regime_map import RegimeMap, regime_map
 from dppca_core.experiments.seen import Seen, simulate
 from dppca_core.experiments.site_recipe import SiteRecipe
 from dppca_core.types import Bound, Budget
-from pages.shared import privacy_view, scenes
+from pages.shared import privacy_view, scenes, visitors
 from pages.shared.privacy_view import Accounted
 
 NextCell = Callable[[], tuple[Any, ...] | None]
@@ -175,7 +174,9 @@ class Completer:
             while True:
                 self._changed.wait_for(lambda: not self._running, _YIELD_SECONDS)
                 oldest = time.monotonic() - _LOOKING_SECONDS
-                self._views = {who: view for who, view in self._views.items() if view[0] > oldest}
+                here = visitors.present
+                self._views = {who: v for who, v in self._views.items() if v[0] > oldest and here(who)}
+                self._ahead = {who: what for who, what in self._ahead.items() if here(who)}
                 last = None
                 if self._ahead and self.looks_ahead():
                     last = max(self._ahead, key=lambda who: self._ahead[who].since)
@@ -237,19 +238,14 @@ def warm_up() -> None:
 
 def look(found: Cells, wanted: NextCell) -> None:
     """Tell the worker what this visitor is looking at, and which cell that needs next."""
-    completer().look(_visitor(), found, wanted)
+    completer().look(visitors.visitor(), found, wanted)
 
 
 def ahead(urgent: Iterator[None], other: Iterator[None]) -> None:
     """Tell the worker what this visitor may ask for next: in steps, most likely first."""
-    completer().ahead(_visitor(), urgent, other)
+    completer().ahead(visitors.visitor(), urgent, other)
 
 
 def refresh_seconds() -> float:
     """How often a page that still lacks runs should ask again: seldom where many do."""
     return min(max(_REFRESH_SECONDS, _REFRESH_SECONDS * completer().crowd() / _CROWD), _LOOKING_SECONDS / 2)
-
-
-def _visitor() -> str:
-    context = get_script_run_ctx()
-    return context.session_id if context else ""

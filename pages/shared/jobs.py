@@ -1,10 +1,10 @@
 """Sweeps that run beside the page: a visitor's own, with progress, time left and a way to stop them.
 
-A job belongs to a visitor and a place on a page. It runs in a thread of its own, for a moment right there,
-which quick sweeps need no longer than, then in worker processes, or on the Dask cluster that
-DASK_SCHEDULER_ADDRESS names, so no page waits for it. Another
-page, or the same one later, finds it running or done; it stops when its visitor has gone. Complete tables
-are kept for all visitors, by recipe: recipes hold no private data.
+A job belongs to a visitor and a place on a page. It waits for its turn, then runs in a thread of its own, for
+a moment right there, which quick sweeps need no longer than, then in worker processes, or on the Dask cluster
+that DASK_SCHEDULER_ADDRESS names, so no page waits for it. Another page, or the same one later, finds it
+running or done; it stops when its visitor has gone. Complete tables are kept for all visitors, by recipe:
+recipes hold no private data.
 """
 
 import os
@@ -15,26 +15,32 @@ from typing import Literal
 
 import pandas as pd
 import streamlit as st
-from streamlit.runtime import Runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dppca_core.experiments import Progress, Recipe, executors, recipe_file, store, sweep, task
 from dppca_core.experiments.recipe import Key
 from dppca_core.experiments.task import Row
+from pages.shared import text
+from pages.shared.turns import Turn, Turns
+from pages.shared.visitors import present, visitor
 
 HERE_SECONDS = 2.0  # in the server itself, while processes start, which takes them as long
 CELL_SECONDS = 0.5  # expected runs beyond this leave the server free
-AT_ONCE = 4  # jobs of all visitors; the others wait their turn
 KEPT_TABLES = 48
 KEPT_JOBS = 256
 _FIRST_LOOK_SECONDS = 0.25
+_WHY_WAIT = (
+    "Sweeps run in the order in which they were asked for, one of each visitor at a time and as many in all "
+    "as this server has cores; those of seconds do not wait for those of minutes."
+)
 
 
 class Job:
     """One sweep: what has been measured so far, and how it stands."""
 
-    def __init__(self, recipe: Recipe, visitor: str, known: tuple[Row, ...] = ()) -> None:
+    def __init__(self, recipe: Recipe, visitor: str, turns: Turns, known: tuple[Row, ...] = ()) -> None:
         self.recipe = recipe
+        self._turns = turns
+        self._turn: Turn | None = None
         self._known = known
         self.visitor = visitor
         self.state: Literal["waiting", "running", "complete", "stopped", "failed", "again"] = "waiting"
@@ -64,9 +70,16 @@ class Job:
                 self._table = store.table(self.recipe, {store.key_of(self.recipe, row): row for row in rows})
             return self._table
 
+    @property
+    def ahead(self) -> tuple[int, int]:
+        """While it waits: how many sweeps come first, of other visitors and of its own."""
+        return self._turns.ahead(self._turn) if self._turn is not None else (0, 0)
+
     def stop(self) -> None:
-        """Keep what is finished, run no more."""
+        """Keep what is finished, run no more; wait no more."""
         self._stop.set()
+        if self._turn is not None:
+            self._turns.end(self._turn)
 
     def again(self) -> None:
         """Let the next start of this recipe go on from here."""
@@ -82,26 +95,26 @@ class Job:
         self.progress = Progress(len(table), len(table), 0.0)
         self._ended.set()
 
-    def run(self, turn: threading.Semaphore) -> None:
+    def run(self) -> None:
         """In a thread of its own."""
         try:
-            while not turn.acquire(timeout=0.5):
-                if self._cancelled():
-                    self.state = "stopped"
-                    return
+            seconds, cells = _missing(self.recipe, self._known)
+            turn = self._turn = self._turns.join(self.visitor, seconds)
             try:
-                self.state = "running"
-                self._measure()
+                if self._turns.wait(turn, self._cancelled):
+                    self.state = "running"
+                    self._measure(seconds, cells)
                 self.state = "complete" if self._complete() else "stopped"
             finally:
-                turn.release()
-        except Exception as reason:  # a cluster that is gone, a disk that is full: the page says so
-            self.state, self.reason = "failed", f"{type(reason).__name__}: {reason}"
+                self._turns.leave(turn)
+        except (OSError, ValueError) as reason:  # a cluster that is gone: the page says so
+            self.state, self.reason = "failed", f"{reason}."
+        except Exception as reason:
+            self.state, self.reason = "failed", f"{type(reason).__name__}: {reason}."
         finally:
             self._ended.set()
 
-    def _measure(self) -> None:
-        seconds, cells = _missing(self.recipe, self._known)
+    def _measure(self, seconds: float, cells: int) -> None:
         if seconds > HERE_SECONDS and not os.environ.get(executors.ADDRESS):
             executors.Cores().warm()
         began = time.monotonic()
@@ -136,19 +149,14 @@ def _missing(recipe: Recipe, known: tuple[Row, ...]) -> tuple[float, int]:
     return sum(seconds for seconds, _ in task.grouped(recipe, missing)), len(missing)
 
 
-def present(visitor: str) -> bool:
-    """Whether the visitor is still there."""
-    return not Runtime.exists() or Runtime.instance().is_active_session(visitor)
-
-
 class Jobs:
-    """All visitors' jobs, and the complete tables."""
+    """All visitors' jobs, and the complete tables. at_once: sweeps that run at a time, if not by cores."""
 
-    def __init__(self) -> None:
+    def __init__(self, at_once: int | None = None) -> None:
         self._jobs: OrderedDict[tuple[str, str], Job] = OrderedDict()
         self._tables: OrderedDict[Recipe, pd.DataFrame] = OrderedDict()
         self._lock = threading.Lock()
-        self._turn = threading.Semaphore(AT_ONCE)
+        self._turns = Turns(at_once)
 
     def start(self, visitor: str, place: str, recipe: Recipe) -> Job:
         """The visitor's job at this place: the one of this recipe, else a new one instead of it.
@@ -161,7 +169,7 @@ class Jobs:
                 return former
             if former is not None:
                 former.stop()
-            job = Job(recipe, visitor, former.rows if former else ())
+            job = Job(recipe, visitor, self._turns, former.rows if former else ())
             self._jobs[visitor, place] = job
             self._jobs.move_to_end((visitor, place))
             self._forget()
@@ -179,7 +187,7 @@ class Jobs:
             return self._jobs.get((visitor, place))
 
     def _run(self, job: Job) -> None:
-        job.run(self._turn)
+        job.run()
         if job.state == "complete":
             with self._lock:
                 self._tables[job.recipe] = job.table()
@@ -197,12 +205,6 @@ class Jobs:
 def jobs() -> Jobs:
     """All jobs of this server."""
     return Jobs()
-
-
-def visitor() -> str:
-    """Who looks at the page now."""
-    context = get_script_run_ctx()
-    return context.session_id if context else ""
 
 
 def start(place: str, recipe: Recipe) -> Job:
@@ -223,7 +225,14 @@ def status(job: Job, place: str) -> None:
     if job.running:
         left, right = st.columns([5, 1], vertical_alignment="center")
         left.progress(done / total, said(job))
-        right.button("Stop", key=f"stop {place}", on_click=job.stop, width="stretch")
+        waiting = job.state == "waiting"
+        right.button(
+            "Leave" if waiting else "Stop",
+            key=f"stop {place}",
+            on_click=job.stop,
+            help=_WHY_WAIT if waiting else None,
+            width="stretch",
+        )
     elif job.state == "stopped":
         left, right = st.columns([5, 1], vertical_alignment="center")
         left.caption(f"Stopped: {done:,} of {total:,} runs are shown.")
@@ -237,10 +246,22 @@ def status(job: Job, place: str) -> None:
 def said(job: Job) -> str:
     """How far it is, and how long it will still take."""
     if job.state == "waiting":
-        return "Waiting for other visitors' runs to end"
+        return said_ahead(*job.ahead)
     seconds = job.progress.seconds_left
     left = "" if seconds is None else f", about {said_seconds(seconds)} left"
     return f"{job.progress.completed:,} of {job.progress.total:,} runs measured{left}"
+
+
+def said_ahead(others: int, own: int) -> str:
+    """Who comes before a sweep that waits."""
+    theirs = text.count(others, "sweep", "sweeps")
+    if not others and not own:
+        return "Waiting to begin"
+    if not own:
+        return f"In the queue: {theirs} of other visitors {'runs' if others == 1 else 'run'} before yours"
+    mine = f"{own} of your own" if others else f"{text.count(own, 'sweep', 'sweeps')} of your own"
+    first = f"{theirs} of other visitors and {mine}" if others else mine
+    return f"In the queue: {first} {'runs' if others + own == 1 else 'run'} before this one"
 
 
 def said_seconds(seconds: float) -> str:

@@ -1,14 +1,18 @@
 """Sweeps beside the page: found again, stopped, taken over, and each visitor's own."""
 
+import os
+import signal
 import threading
 import time
 from dataclasses import replace
 
 import pandas as pd
 import pytest
+from distributed import LocalCluster
+from joblib.externals.loky import get_reusable_executor
 
 from dppca_core import SpikedModel
-from dppca_core.experiments import Axis, Recipe, executors, one_thread, sweep, task, variant
+from dppca_core.experiments import Axis, Progress, Recipe, executors, one_thread, sweep, task, variant
 from pages.shared import jobs
 from pages.shared.jobs import Jobs
 
@@ -112,29 +116,75 @@ def test_a_visitor_who_has_gone_is_not_worked_for(gate, monkeypatch):
     assert ended(job).state == "stopped"
 
 
-def test_a_job_beyond_the_limit_waits_for_its_turn(gate, monkeypatch):
-    monkeypatch.setattr(jobs, "AT_ONCE", 1)
-    board = Jobs()
+def waits_behind(job: jobs.Job, others: int, own: int = 0) -> bool:
+    """Whether it comes to stand there."""
+    for _ in range(500):
+        if job.state == "waiting" and job.ahead == (others, own):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_a_job_beyond_the_limit_waits_for_its_turn_and_may_leave_the_queue(gate):
+    board = Jobs(at_once=1)
     board.start("ann", "here", RECIPE)
-    second = board.start("bob", "here", replace(RECIPE, seed=4))
-    time.sleep(0.05)
-    assert second.state == "waiting"
+    time.sleep(0.02)
+    second, third = (board.start(who, "here", replace(RECIPE, seed=4)) for who in ("bob", "eve"))
+    assert waits_behind(second, 1) or waits_behind(third, 1)
+    first, last = (second, third) if second.ahead < third.ahead else (third, second)
+    assert waits_behind(last, 2)
+    assert jobs.said(last) == "In the queue: 2 sweeps of other visitors run before yours"
+    first.stop()
+    assert ended(first).state == "stopped" and first.progress.completed == 0
+    assert waits_behind(last, 1)
     gate.set()
-    assert ended(second).state == "complete"
+    assert ended(last).state == "complete"
+
+
+def test_a_visitors_second_sweep_waits_for_the_first_and_says_so(gate):
+    board = Jobs(at_once=2)
+    board.start("ann", "here", RECIPE)
+    time.sleep(0.02)
+    mine = board.start("ann", "there", replace(RECIPE, seed=4))
+    assert waits_behind(mine, 0, 1)
+    assert jobs.said(mine) == "In the queue: 1 sweep of your own runs before this one"
+    gate.set()
+    assert ended(mine).state == "complete"
+
+
+def test_the_queue_moves_on_when_visitors_vanish(gate, monkeypatch):
+    """One who runs, and one who waits: both give their places up."""
+    gone: set[str] = set()
+    monkeypatch.setattr(jobs, "present", lambda visitor: visitor not in gone)
+    board = Jobs(at_once=1)
+    here = [board.start("ann", "here", RECIPE)]
+    for i, who in enumerate(("bob", "eve")):
+        time.sleep(0.02)
+        here.append(board.start(who, "here", replace(RECIPE, seed=4 + i)))
+    assert waits_behind(here[2], 2)
+    gone |= {"ann", "bob"}
+    assert ended(here[1]).state == "stopped"
+    gate.set()
+    assert ended(here[0]).state == "stopped" and ended(here[2]).state == "complete"
 
 
 def test_what_ends_a_sweep_is_said(monkeypatch):
-    def broken(*_: object, **__: object):
-        raise OSError("nobody answers")
+    for reason, said in (
+        (executors.LostError(), "The cluster stopped answering; what was measured before is kept."),
+        (KeyError("x"), "KeyError: 'x'."),
+    ):
 
-    monkeypatch.setattr(jobs, "sweep", broken)
-    job = ended(Jobs().start("ann", "here", RECIPE))
-    assert (job.state, job.reason) == ("failed", "OSError: nobody answers")
+        def broken(*_: object, reason: Exception = reason, **__: object):
+            raise reason
+
+        monkeypatch.setattr(jobs, "sweep", broken)
+        job = ended(Jobs().start("ann", "here", RECIPE))
+        assert (job.state, job.reason) == ("failed", said)
 
 
 def test_long_sweeps_go_on_in_processes(monkeypatch):
     """Begun here while the processes start; together they give the whole table."""
-    monkeypatch.setattr(jobs, "HERE_SECONDS", 0.05)
+    monkeypatch.setattr(jobs, "HERE_SECONDS", 0.1)
     monkeypatch.setattr(task, "TASK_SECONDS", 0.0)
     went = []
 
@@ -158,6 +208,89 @@ def test_a_run_that_takes_long_leaves_the_server_free(monkeypatch):
     run = task.run
     monkeypatch.setattr(task, "run", lambda recipe, keys: (here.append(keys), run(recipe, keys))[1])
     assert ended(Jobs().start("ann", "here", RECIPE)).state == "complete" and here == []
+
+
+def test_a_cluster_that_is_gone_midway_loses_no_run(monkeypatch):
+    """Its scheduler closes after the first task: said in a sentence, and gone on with elsewhere."""
+    monkeypatch.setattr(jobs, "CELL_SECONDS", 0.0)
+    monkeypatch.setattr(task, "TASK_SECONDS", 0.0)
+    workers = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "protocol": "tcp"}
+    board, told, measured = Jobs(), jobs.Job._tell, task.measured
+    long = replace(RECIPE, repeats=40)
+    again: list[object] = []
+    with LocalCluster(**workers, dashboard_address=None, host="127.0.0.1") as cluster:
+        monkeypatch.setenv(executors.ADDRESS, cluster.scheduler_address)
+        closing = threading.Thread(target=cluster.close)
+
+        def close(job: jobs.Job, at: Progress) -> None:
+            told(job, at)
+            if at.completed and closing.ident is None:
+                closing.start()
+
+        monkeypatch.setattr(jobs.Job, "_tell", close)
+        monkeypatch.setattr(task, "measured", lambda *of: (time.sleep(0.02), measured(*of))[1])
+        job = ended(board.start("ann", "here", long))
+        closing.join(30)
+    assert (job.state, job.reason) == ("failed", f"{executors.LostError()}.")
+    assert 0 < job.progress.completed < job.progress.total == len(long.cells())
+    monkeypatch.delenv(executors.ADDRESS)
+    monkeypatch.setattr(jobs.Job, "_tell", told)
+    monkeypatch.setattr(jobs, "CELL_SECONDS", 0.5)
+    monkeypatch.setattr(task, "measured", lambda *of: (again.append(of[1]), measured(*of))[1])
+    job.again()
+    rest = ended(board.start("ann", "here", long))
+    assert rest.state == "complete" and len(again) <= job.progress.total - job.progress.completed
+    pd.testing.assert_frame_equal(numbers(rest.table()), numbers(sweep(long)), check_exact=True)
+
+
+def test_a_cluster_that_was_never_there_is_said(monkeypatch):
+    monkeypatch.setattr(executors, "_CONNECT_SECONDS", 0.2)
+    with pytest.raises(ConnectionError, match=r"No cluster answers at tcp://127\.0\.0\.1:9$"):
+        executors.dask("tcp://127.0.0.1:9").__enter__()
+
+
+def test_a_worker_that_is_killed_costs_no_run(monkeypatch):
+    """Its task is run again: the table is whole, and the same."""
+    monkeypatch.setattr(jobs, "CELL_SECONDS", 0.0)
+    monkeypatch.setattr(task, "TASK_SECONDS", 0.05)
+    told, killed = jobs.Job._tell, []
+    long = replace(RECIPE, population=replace(MODEL, d=120), repeats=60)
+
+    def kill(job: jobs.Job, at: Progress) -> None:
+        told(job, at)
+        if at.completed and not killed:
+            pool = get_reusable_executor(max_workers=executors.Cores().workers, timeout=300)
+            killed.append(next(iter(pool._processes)))
+            os.kill(killed[0], signal.SIGKILL)
+
+    monkeypatch.setattr(jobs.Job, "_tell", kill)
+    job = ended(Jobs().start("ann", "here", long))
+    assert job.state == "complete" and killed and job.progress.completed == job.progress.total
+    pd.testing.assert_frame_equal(numbers(job.table()), numbers(sweep(long)), check_exact=True)
+
+
+def test_a_visitor_who_vanishes_frees_the_processes_too(monkeypatch):
+    """Cells of seconds that the pool has taken over end as well; left alone they would take 8 s more."""
+    gone: set[str] = set()
+    monkeypatch.setattr(jobs, "present", lambda visitor: visitor not in gone)
+    monkeypatch.setattr(jobs, "CELL_SECONDS", 0.0)
+    pool = executors.Cores()
+    for future in [pool.submit(time.sleep, 0.1) for _ in range(pool.workers)]:
+        future.result()  # the processes are there
+    heavy = replace(
+        RECIPE, population=replace(MODEL, d=700), methods=(variant("ldp_sparse_pca"),), repeats=20
+    )
+    job = Jobs().start("ann", "here", heavy)
+    until = time.monotonic() + 20
+    while job.state != "running" and time.monotonic() < until:
+        time.sleep(0.01)
+    time.sleep(1.0)
+    began = time.monotonic()
+    gone.add("ann")
+    assert ended(job).state == "stopped"
+    for future in [pool.submit(time.sleep, 0.1) for _ in range(pool.workers)]:
+        future.result()
+    assert time.monotonic() - began < 5.0
 
 
 def test_what_is_known_is_not_expected_to_take_time():

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dppca_core.private_release import Progress
-from pages.shared import jobs
+from pages.shared import visitors
 from pages.shared.own import session, words
 from pages.shared.own.order import Order
 from pages.shared.own.session import Own
@@ -65,7 +65,7 @@ def offer(
 def _ask(own: Own, of: tuple[Any, ...], begin: Begin) -> None:
     make = begin(own)
     if make is not None:
-        own.asked = Order(of, make, partial(jobs.present, jobs.visitor()))
+        own.asked = Order(of, make, partial(visitors.present, visitors.visitor()))
 
 
 def _ask_again(own: Own, order: Order[Any], question: str, keep: Keep) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from dppca_core.tables import Schema
-from pages.shared import jobs
+from pages.shared import visitors
 from pages.shared.own import pieces, words
 from pages.shared.own.large import Large
 from pages.shared.own.order import Order
@@ -52,7 +52,7 @@ def _begin(own: Own, of: tuple[object, ...]) -> None:
     if former is not None:
         former.stop()
     reduce = partial(pieces.reduce, own.raw, schema, by)
-    order: Order[Prepared] = Order(of, reduce, partial(jobs.present, jobs.visitor()))
+    order: Order[Prepared] = Order(of, reduce, partial(visitors.present, visitors.visitor()))
     own.orders[_PLACE] = order
     order.confirm()
     order.wait(_FIRST_LOOK_SECONDS)
