@@ -92,7 +92,8 @@ class View {
 
   update(data, use, pick) {
     const before = this.data;
-    if (before && data.turn < before.turn) return; // what waited for this file to load comes in any order
+    const [server, turn] = data.turn;
+    if (before && before.turn[0] === server && turn < before.turn[1]) return; // these came late
     this.use = use;
     this.pick = pick;
     if (this.left && data.scene === this.left.data.scene && performance.now() < this.left.until) return;

@@ -4,7 +4,8 @@ Streamlit's own chart is built anew on every change, which loses zoom and costs 
 scrub must answer without the server.
 """
 
-import time
+import itertools
+import secrets
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,8 @@ import streamlit as st
 
 from pages.shared import text
 
+_SERVER = secrets.token_hex(4)  # one that was started anew counts from one
+_turns = itertools.count(1)
 _HERE = Path(__file__).parent
 SCRIPTS = ("place.js", "live_keys.js", "near.js", "live.js")  # one module: the last exports
 _mount = st.components.v2.component(
@@ -44,7 +47,8 @@ def figure(
     is then in st.session_state[key]["use"]; of the point that was clicked, "pick" holds its trace's uid as
     "name", and "x". save: what the figure is called as a file. says: its main finding in a sentence or two,
     for those who do not see it; frames have their own ("spoken", else "sentence"). `turn` tells the browser
-    what was sent last. Raises ValueError for a figure that says nothing.
+    what this server sent last: a count, since clocks are set back. Raises ValueError for a figure that says
+    nothing.
     """
     if not says and not payload.get("words"):
         raise ValueError(f"{key} must say its main finding, for those who do not see it")
@@ -55,5 +59,5 @@ def figure(
     )
     if "scene" not in payload:  # a figure without frames is told apart by what it shows
         payload = payload | {"scene": f"{zlib.crc32(repr(payload).encode()):08x}"}
-    payload = payload | {"turn": time.time()}
+    payload = payload | {"turn": [_SERVER, next(_turns)]}
     _mount(key=key, data=payload, on_use_change=on_use or _nothing, on_pick_change=on_pick or _nothing)
