@@ -14,11 +14,11 @@ import pytest
 from starlette.datastructures import Headers
 from starlette.formparsers import MultiPartParser
 
-from dppca_core import hardened, journal, private_release, sin_theta
+from dppca_core import hardened, journal, private_release, sin_theta, tables
 from dppca_core.ledger import DiskLedger
 from dppca_core.tables import Column, Schema, content_key, limits
 from pages.shared import choices, report
-from pages.shared.own import diagnostics, session
+from pages.shared.own import diagnostics, room, session
 from pages.shared.own.order import Order
 
 PAGE = "hospitals/your_data.py"
@@ -268,6 +268,28 @@ def test_a_full_disk_releases_nothing(screen, folder, monkeypatch):
     assert "Nothing was released: the ledger could not be written (No space left" in warnings(page)
     assert str(folder) not in warnings(page)
     assert own(page).made[0].order.made is None
+
+
+def test_a_table_without_room_is_refused_before_it_is_read(screen, monkeypatch):
+    page = brought(screen)
+    kept = own(page).raw
+    monkeypatch.setattr(room, "available", lambda: 2**20)
+    monkeypatch.setattr(tables, "read", None)
+    upload(page, csv(patients(seed=1)), "large.csv")
+    assert "the server has 0 MB left for tables: try again once other visitors have finished" in errors(page)
+    assert "The table that was here before still is." in errors(page) and own(page).raw is kept
+    assert "Up to 200 MB; a file of more than 100 MB is read in pieces" in page.captions
+    assert "forgotten when you say so, or 2 minutes after the page is closed" in page.captions
+
+
+def test_a_ledger_line_of_another_table_is_one_sentence_and_no_release(screen, folder):
+    released(screen)
+    (file,) = folder.glob("*.jsonl")
+    file.write_text(file.read_text().replace(f'"patients":{ROWS}', '"patients":569'))
+    page = brought(screen)
+    said = "Line 2 of the ledger is of a table with 569 patients, and this one has 120: take it out first."
+    assert said in errors(page) and errors(page).endswith("Until then nothing can be released.")
+    assert not [label for label in labels(page) if label.startswith(("Release", "Set this"))]
 
 
 def test_what_another_tab_spent_counts_here(screen, folder):

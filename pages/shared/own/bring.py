@@ -8,7 +8,7 @@ from dppca_core import tables
 from dppca_core.tables import Schema, examples
 from pages.shared import controls
 from pages.shared.choices import Settings
-from pages.shared.own import draft, in_pieces, large, session, table, words
+from pages.shared.own import draft, in_pieces, large, room, session, table, words
 from pages.shared.own.session import Own
 from pages.shared.own.table import Prepared
 
@@ -66,6 +66,7 @@ def _choose_file(own: Own, settings: Settings) -> None:
             key="own file",
             help="It stays in this session's memory: no disk, no log, no other visitor.",
         )
+        st.caption(words.held(st.get_option("server.maxUploadSize")))
     with right:
         controls.choose("own.encoding")
         for name in examples.names():
@@ -95,6 +96,7 @@ def _choose_file(own: Own, settings: Settings) -> None:
 
 
 def _read(data: bytes, name: str, encoding: str) -> tables.Raw | large.Large:
+    room.check(data, encoding, room.available())
     return large.look(data, name, encoding) or tables.read(data, name, encoding)
 
 

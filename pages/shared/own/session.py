@@ -19,6 +19,7 @@ from dppca_core.spectrum_release import Spectrum
 from dppca_core.tables import Raw, Schema
 from pages.shared.own.draft import Line
 from pages.shared.own.large import Large
+from pages.shared.own.leaving import Leaving
 from pages.shared.own.order import Order
 from pages.shared.own.table import Prepared
 
@@ -108,7 +109,16 @@ class Own:
 def own() -> Own:
     """This session's."""
     found: Own = st.session_state.setdefault(_KEY, Own())
+    context = get_script_run_ctx()
+    if context is not None:
+        leaving().watch(context.session_id, found, context.uploaded_file_mgr.remove_session_files)
     return found
+
+
+@st.cache_resource(show_spinner=False)
+def leaving() -> Leaving:
+    """Forgets the tables of those who have left this server."""
+    return Leaving()
 
 
 def drop(file_id: str) -> None:
@@ -127,6 +137,7 @@ def folder() -> Path | None:
 def ledger(raw: Raw | Large) -> Ledger:
     """The ledger of this table's content, under whatever name it came."""
     where = folder()
+    patients = raw.n if isinstance(raw, Raw) else raw.rows
     if where is not None:
-        return DiskLedger(where, raw.key)
-    return own().ledgers.setdefault(raw.key, SessionLedger())
+        return DiskLedger(where, raw.key, patients)
+    return own().ledgers.setdefault(raw.key, SessionLedger(patients))

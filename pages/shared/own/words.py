@@ -15,9 +15,10 @@ from dppca_core.ledger import Account
 from dppca_core.methods import METHODS
 from dppca_core.private_release import HARDENED, Released, Request
 from dppca_core.spectrum_release import Spectrum
-from dppca_core.tables import Raw, Schema
+from dppca_core.tables import Raw, Schema, limits
 from dppca_core.types import Budget, Event
 from pages.shared import text
+from pages.shared.own import leaving
 from pages.shared.own.diagnostics import Verdict
 from pages.shared.own.large import Large
 from pages.shared.own.order import Order
@@ -37,6 +38,16 @@ def refusal(reason: str) -> str:
     """Why something was refused, as one sentence."""
     said = literal(reason)
     return f"{said[:1].upper()}{said[1:]}{'' if said.endswith(('.', '?')) else '.'}"
+
+
+def held(most: int) -> str:
+    """How large a file may be, in MB, and how long its table is held."""
+    return (
+        f"Up to {most:,} MB; a file of more than {limits.MOST_BYTES / 2**20:,.0f} MB is read in pieces, of "
+        "which only sums are kept. One for which this server has no memory left is refused before it is "
+        f"read. Your table is forgotten when you say so, or {leaving.KEPT_SECONDS / 60:.0f} minutes after "
+        "the page is closed."
+    )
 
 
 def brought(raw: Raw | Large) -> str:
