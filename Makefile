@@ -12,7 +12,7 @@ SUITABLE = $(shell for p in $(PYTHON) python3.13 python3.12 python3.11 python3; 
 # The environment is stale when its Python is gone, as after a system upgrade.
 $(shell test -x $(BIN)/python || rm -f $(BIN)/pip $(VENV)/*.stamp)
 
-.PHONY: run test bench bench-peers bench-visitors audit wheel pictures docs federated-demo format clean chromium
+.PHONY: run test bench bench-peers bench-visitors audit soak wheel pictures docs federated-demo format clean chromium
 
 run: $(VENV)/run.stamp
 	@echo "The dashboard is at $(ADDRESS) (Ctrl-C stops it)"
@@ -43,6 +43,10 @@ bench: chromium
 # Fifty visitors for five minutes, beside one alone.
 bench-visitors: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks.visitors --json $(BENCH)
+
+# Two hundred sessions that come and go and two thousand reruns, about ten minutes: nothing may stay.
+soak: $(VENV)/dev.stamp
+	$(BIN)/python -m benchmarks.soak --json $(BENCH)
 
 # Its own environment: one of the packages does not import beside the dashboard's newest scikit-learn.
 bench-peers:

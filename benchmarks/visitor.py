@@ -38,10 +38,21 @@ class Visitor:
         self._answered = asyncio.Event()
         self._refreshing: dict[str, asyncio.Task[None]] = {}
         self._page = ""
+        self._name = ""  # of a page other than the first
         self._link = f"n={patients.replace(',', '%2C')}&N={hospitals}"
 
-    async def stay(self, address: str, seconds: float, late: float = 0.0) -> None:
-        """Open the page, so many seconds late, then press every two seconds until the time is over."""
+    async def stay(
+        self,
+        address: str,
+        seconds: float,
+        late: float = 0.0,
+        every: float = EVERY_SECONDS,
+        most: int | None = None,
+    ) -> None:
+        """Open the page, so many seconds late, then press every two seconds until the time is over.
+
+        most: presses, if they are counted.
+        """
         await asyncio.sleep(late)
         where = address.replace("http", "ws", 1) + "_stcore/stream"
         try:
@@ -50,8 +61,8 @@ class Visitor:
                 await self._ask(wire)
                 ends = time.monotonic() + seconds
                 step = 1
-                while not self.faults and time.monotonic() < ends:
-                    await asyncio.sleep(EVERY_SECONDS)
+                while not self.faults and time.monotonic() < ends and len(self.took) != most:
+                    await asyncio.sleep(every)
                     if not HOSPITALS[0] <= self._hospitals + step <= HOSPITALS[-1]:
                         step = -step
                     self._hospitals += step
@@ -81,6 +92,7 @@ class Visitor:
         asked.fragment_id = fragment
         asked.is_auto_rerun = bool(fragment)
         asked.page_script_hash = self._page
+        asked.page_name = "" if self._page else self._name
         asked.cached_message_hashes.extend(self._known)
         for name, value in self._values.items():
             state = asked.widget_states.widgets.add()
@@ -145,3 +157,16 @@ class Visitor:
         for task in self._refreshing.values():
             task.cancel()
         self._refreshing.clear()
+
+
+class Caller(Visitor):
+    """One who opens a page, and presses nothing: answered once all of it is there."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__("100,000", 5)
+        self._name = page
+
+    def _read(self, message: ForwardMsg, wire: ClientConnection) -> None:
+        super()._read(message, wire)
+        if message.WhichOneof("type") == "script_finished":
+            self._answered.set()

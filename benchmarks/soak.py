@@ -1,0 +1,117 @@
+"""Visitors come and go, and one of them moves a slider all day: does the server keep anything of it?
+
+    python -m benchmarks.soak [--json FILE] [--quick] [--cycles 200] [--reruns 2000]
+
+Each cycle is a session of its own that opens a page, the next one each time, and closes its browser once the
+page is there. Reruns are presses of the hospitals' slider, a few visitors' at once. The same is done before,
+for a while, after which the server's caches hold what they hold at such a load; then memory is taken as
+"before". Both times after Streamlit has forgotten the sessions that it keeps for two minutes, for those who
+may come back. Fails on memory that grew by more than a tenth, on threads, open files or sessions that stay,
+and on any error.
+"""
+
+import asyncio
+import json
+import time
+import urllib.request
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks import measure
+from benchmarks.visitor import Caller, Visitor
+from scripts.started import ROOT, started
+
+CYCLES, RERUNS, AT_ONCE = 200, 2000, 4
+GROWTH = 1.1
+WARM_SECONDS = 30.0  # until the server has measured what it measures before anybody asks
+KEPT_SECONDS = 125.0
+MORE = 2  # threads, or files, that may be open at one look and not at the other: a pool's, a timer's
+PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*/*.py") if path.parent.name != "shared")
+PATIENTS = ("20,000", "50,000", "100,000", "200,000")
+
+
+class Held(NamedTuple):
+    """What the server holds."""
+
+    sessions: int
+    connected: int
+    threads: int
+    descriptors: int
+    bytes: int
+
+
+def held(address: str) -> Held:
+    """As it says itself."""
+    with urllib.request.urlopen(f"{address}held") as answer:
+        return Held(**json.load(answer))
+
+
+async def come_and_go(address: str, cycles: int) -> list[str]:
+    """So many sessions, one after another; what went wrong."""
+    faults = []
+    for i in range(cycles):
+        caller = Caller(PAGES[i % len(PAGES)])
+        await caller.stay(address, 0.0)
+        faults += [f"{PAGES[i % len(PAGES)]}: {fault}" for fault in caller.faults]
+    return faults
+
+
+async def rerun(address: str, presses: int) -> tuple[int, list[str]]:
+    """A few visitors press as soon as they have been answered; how often in all, and what went wrong."""
+    each = -(-presses // AT_ONCE)
+    visitors = [Visitor(PATIENTS[i % len(PATIENTS)], 2 + i) for i in range(AT_ONCE)]
+    await asyncio.gather(*(one.stay(address, float("inf"), every=0.0, most=each) for one in visitors))
+    return sum(len(one.took) for one in visitors), [fault for one in visitors for fault in one.faults]
+
+
+def visit(address: str, cycles: int, reruns: int, kept: float) -> tuple[Held, int, list[str]]:
+    """All of it once, then what is held when it has been forgotten; how many presses, and what went wrong."""
+    faults = asyncio.run(come_and_go(address, cycles))
+    presses, more = asyncio.run(rerun(address, reruns))
+    time.sleep(kept)
+    asyncio.run(come_and_go(address, 1))  # sessions that are too old are dropped when another ends
+    time.sleep(min(kept, 2.0))
+    return held(address), presses, faults + more
+
+
+def grown(before: Held, after: Held, sessions: int) -> list[str]:
+    """What the server holds more of than it should."""
+    found = [
+        f"{name}: {getattr(before, name)} before, {getattr(after, name)} after"
+        for name in ("threads", "descriptors")
+        if getattr(after, name) > getattr(before, name) + MORE
+    ]
+    if after.sessions > sessions or after.connected:
+        found.append(f"{after.sessions} sessions in memory, {after.connected} connected")
+    return found
+
+
+def main() -> None:
+    parser = measure.options(__doc__)
+    parser.add_argument("--cycles", type=int, default=CYCLES)
+    parser.add_argument("--reruns", type=int, default=RERUNS)
+    asked = parser.parse_args()
+    cycles, reruns = (20, 100) if asked.quick else (asked.cycles, asked.reruns)
+    with started(Path(__file__).with_name("soak_app.py")) as (address, _):
+        time.sleep(WARM_SECONDS)
+        before, _, first = visit(address, max(cycles // 4, 2 * len(PAGES)), reruns // 4, KEPT_SECONDS)
+        began = time.monotonic()
+        after, presses, second = visit(address, cycles, reruns, KEPT_SECONDS)
+        took = time.monotonic() - began - KEPT_SECONDS
+    faults = sorted(set(first + second + grown(before, after, 1)))
+    if after.bytes > GROWTH * before.bytes:
+        faults.append("memory grew")
+    print(f"\n{cycles} sessions that came and went, {presses:,} reruns, {took:,.0f} s")
+    for name, one, other in zip(Held._fields, before, after, strict=True):
+        print(f"  {name:12}{_said(name, one):>12} before{_said(name, other):>12} after")
+    measure.keep(asked.json, "soak", {"before": before._asdict(), "after": after._asdict(), "faults": faults})
+    if faults:
+        raise SystemExit("; ".join(faults))
+
+
+def _said(name: str, value: int) -> str:
+    return f"{value / 2**20:,.0f} MB" if name == "bytes" else str(value)
+
+
+if __name__ == "__main__":
+    main()

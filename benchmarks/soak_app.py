@@ -1,0 +1,38 @@
+"""The dashboard, with one page more for benchmarks.soak: what this process holds."""
+
+import gc
+import os
+import threading
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+from streamlit.runtime import Runtime
+from streamlit.runtime.app_session import AppSession
+from streamlit.starlette import App
+
+from app import ROUTES, warm
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def held() -> dict[str, int]:
+    """Sessions in memory, those of them whose browser is connected, threads, open files, and bytes."""
+    gc.collect()
+    sessions = [one.id for one in gc.get_objects() if isinstance(one, AppSession)]
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return {
+        "sessions": len(sessions),
+        "connected": sum(map(Runtime.instance().is_active_session, sessions)),
+        "threads": threading.active_count(),
+        "descriptors": len(os.listdir("/proc/self/fd")),
+        "bytes": 1024 * int(status.partition("VmRSS:")[2].split()[0]),
+    }
+
+
+async def answer(request: Request) -> JSONResponse:
+    return JSONResponse(held())
+
+
+app = App(str(ROOT / "pages" / "menu.py"), lifespan=warm, routes=[*ROUTES, Route("/held", answer)])
