@@ -35,6 +35,7 @@ class Held(NamedTuple):
 
     sessions: int
     connected: int
+    sweeps: int
     threads: int
     descriptors: int
     bytes: int
@@ -56,10 +57,10 @@ async def come_and_go(address: str, cycles: int) -> list[str]:
     return faults
 
 
-async def rerun(address: str, presses: int) -> tuple[int, list[str]]:
+async def rerun(address: str, presses: int, at_once: int = AT_ONCE) -> tuple[int, list[str]]:
     """A few visitors press as soon as they have been answered; how often in all, and what went wrong."""
-    each = -(-presses // AT_ONCE)
-    visitors = [Visitor(PATIENTS[i % len(PATIENTS)], 2 + i) for i in range(AT_ONCE)]
+    each = -(-presses // at_once)
+    visitors = [Visitor(PATIENTS[i % len(PATIENTS)], 2 + i) for i in range(at_once)]
     await asyncio.gather(*(one.stay(address, float("inf"), every=0.0, most=each) for one in visitors))
     return sum(len(one.took) for one in visitors), [fault for one in visitors for fault in one.faults]
 
@@ -81,8 +82,9 @@ def grown(before: Held, after: Held, sessions: int) -> list[str]:
         for name in ("threads", "descriptors")
         if getattr(after, name) > getattr(before, name) + MORE
     ]
-    if after.sessions > sessions or after.connected:
-        found.append(f"{after.sessions} sessions in memory, {after.connected} connected")
+    if after.sessions > sessions or after.connected or after.sweeps:
+        left = f"{after.connected} connected, and {after.sweeps} sweeps"
+        found.append(f"{after.sessions} sessions in memory, {left}")
     return found
 
 

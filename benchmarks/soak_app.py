@@ -18,14 +18,16 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def held() -> dict[str, int]:
-    """Sessions in memory, those of them whose browser is connected, threads, open files, and bytes."""
+    """Sessions in memory, those of them whose browser is connected, sweeps, threads, open files, bytes."""
     gc.collect()
     sessions = [one.id for one in gc.get_objects() if isinstance(one, AppSession)]
+    threads = [one.name for one in threading.enumerate()]
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return {
         "sessions": len(sessions),
         "connected": sum(map(Runtime.instance().is_active_session, sessions)),
-        "threads": threading.active_count(),
+        "sweeps": sum(name.startswith("sweep ") for name in threads),
+        "threads": len(threads),
         "descriptors": len(os.listdir("/proc/self/fd")),
         "bytes": 1024 * int(status.partition("VmRSS:")[2].split()[0]),
     }

@@ -162,9 +162,9 @@ class Visitor:
 class Caller(Visitor):
     """One who opens a page, and presses nothing: answered once all of it is there."""
 
-    def __init__(self, page: str) -> None:
+    def __init__(self, page: str, link: str = "") -> None:
         super().__init__("100,000", 5)
-        self._name = page
+        self._name, self._link = page, link or self._link
 
     def _read(self, message: ForwardMsg, wire: ClientConnection) -> None:
         super()._read(message, wire)

@@ -476,7 +476,7 @@ def _outer(mean):
 # --- isolation ------------------------------------------------------------------------------------------
 
 
-def _marked():
+def marked():
     frame = patients()
     frame.loc[3, "clinic"], frame.loc[5, "weight"] = CANARY, NUMBER
     return frame.assign(**{COLUMN: 1.0})
@@ -524,7 +524,7 @@ def test_a_report_is_of_the_release_and_the_same_for_any_rows(screen, built, vie
 def test_another_session_and_the_logs_hold_no_cell(screen, folder, capfd, caplog, monkeypatch, built):
     caplog.set_level("DEBUG")
     monkeypatch.setattr("tempfile.tempdir", str(folder))
-    page = brought(screen, _marked(), name=FILE, **{"own.shown": "true"})
+    page = brought(screen, marked(), name=FILE, **{"own.shown": "true"})
     press(page, "Set this limit")
     press(page, "Release")
     press(page, "Spend")
@@ -536,7 +536,7 @@ def test_another_session_and_the_logs_hold_no_cell(screen, folder, capfd, caplog
     made = built()
     in_report = json.dumps(made) + report.html(made)
     assert "age" in in_report and "weight" in in_report
-    bad = csv(_marked()) + b"1,2\n"
+    bad = csv(marked()) + b"1,2\n"
     upload(page, bad, FILE)
     other = screen(PAGE)
     logs = "".join(capfd.readouterr()) + caplog.text

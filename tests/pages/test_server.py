@@ -1,0 +1,75 @@
+"""A started server: what comes and goes leaves nothing, and nobody's work goes on without them."""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+
+import psutil
+import pytest
+
+from benchmarks import soak
+from benchmarks.visitor import Caller
+from scripts.started import ROOT, started
+
+HEAVY = "d=1000&n=1000000&N=20&k=5&s=20&shat=50&repeats=50&seed=77"
+GONE_SECONDS = 10.0
+OF_A_SESSION = 3  # open files of one that Streamlit keeps for two minutes: its event loop
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[tuple[str, psutil.Process]]:
+    with started(ROOT / "benchmarks" / "soak_app.py") as (address, process):
+        yield address, psutil.Process(process.pid)
+
+
+def working(server: psutil.Process) -> float:
+    """CPU seconds of its worker processes within half a second."""
+
+    def used() -> float:
+        found = 0.0
+        for child in server.children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                found += sum(child.cpu_times()[:2])
+        return found
+
+    before = used()
+    time.sleep(0.5)
+    return used() - before
+
+
+def test_a_session_that_vanishes_has_its_heavy_sweep_stopped(server):
+    address, process = server
+
+    async def opened() -> None:
+        """The page is there; then its browser is not."""
+        caller = Caller("convergence", HEAVY)
+        await caller.stay(address, 0.0)
+        assert not caller.faults and soak.held(address).sweeps == 1
+
+    asyncio.run(opened())
+    left = time.monotonic()
+    while (soak.held(address).sweeps or working(process) > 0.2) and time.monotonic() < left + 30:
+        pass
+    assert time.monotonic() - left < GONE_SECONDS
+
+
+def test_what_comes_and_goes_leaves_nothing(server):
+    """Some pages in a session of their own each, and presses of a slider; benchmarks.soak takes its time."""
+    address, _ = server
+    assert asyncio.run(soak.come_and_go(address, 4)) == []
+    asyncio.run(soak.rerun(address, 4, 1))
+    before = soak.held(address)
+    assert asyncio.run(soak.come_and_go(address, 8)) == []
+    presses, faults = asyncio.run(soak.rerun(address, 12, 1))
+    after = soak.held(address)
+    kept = OF_A_SESSION * (after.sessions - before.sessions)
+    assert (presses, faults) == (12, [])
+    assert soak.grown(before, after._replace(descriptors=after.descriptors - kept), after.sessions) == []
+
+
+def test_what_stays_would_be_found():
+    before = soak.Held(sessions=1, connected=0, sweeps=0, threads=9, descriptors=40, bytes=3 * 10**8)
+    assert soak.grown(before, before, 1) == []
+    for more in ({"sessions": 2}, {"connected": 1}, {"sweeps": 1}, {"threads": 12}, {"descriptors": 43}):
+        assert len(soak.grown(before, before._replace(**more), 1)) == 1
