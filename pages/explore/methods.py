@@ -75,11 +75,15 @@ st.caption(comparison_words.notes(found, comparison_controls.used(settings), set
 board = settings["view"] == "board"
 st.caption(readout.printed_plainly(found, epsilon) if board else readout.printed(found, epsilon, methods))
 st.header("Against packages that can be installed")
-beside = peers.said(settings["neighbours"], board)
-st.markdown(beside)
-live.figure(
-    peers.figure(settings["neighbours"], board), key="peers figure", save="dppca-packages", says=beside
-)
-st.caption(peers.notes(settings["neighbours"], board))
+try:
+    beside = peers.said(settings["neighbours"], board)
+except ValueError as reason:
+    st.info(f"Nothing to compare with here: {reason}.")
+else:
+    st.markdown(beside)
+    live.figure(
+        peers.figure(settings["neighbours"], board), key="peers figure", save="dppca-packages", says=beside
+    )
+    st.caption(peers.notes(settings["neighbours"], board))
 st.markdown(f"**Try this:** {text.try_methods(settings)}")
 origins.page(found, epsilon, settings, runs=comparison_words.runs(of))

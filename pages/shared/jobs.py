@@ -29,8 +29,8 @@ KEPT_TABLES = 48
 KEPT_JOBS = 256
 _FIRST_LOOK_SECONDS = 0.25
 _WHY_WAIT = (
-    "Sweeps run in the order in which they were asked for, one of each visitor at a time and as many in all "
-    "as this server has cores; those of seconds do not wait for those of minutes."
+    "Sweeps run in the order in which they were asked for, one of each visitor and a few in all at a time; "
+    "those of seconds do not wait for those of minutes."
 )
 
 

@@ -32,8 +32,11 @@ _LOOKS = {
 
 @lru_cache(maxsize=1)
 def stored() -> dict[str, Any]:
-    """What was measured, when, and with which versions."""
-    said: dict[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
+    """What was measured, when, and with which versions. Raises ValueError for a file that cannot be read."""
+    try:
+        said: dict[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as reason:
+        raise ValueError("data/peers.json cannot be read: restore it, or run make bench-peers") from reason
     return said
 
 

@@ -181,7 +181,11 @@ def _stored() -> Shown | None:
         st.info("No run is stored with this program.")
         return None
     chosen = st.selectbox("Stored", names, key="stored run") if len(names) > 1 else names[0]
-    return runs.open_stored(chosen or names[0])
+    try:
+        return runs.open_stored(chosen or names[0])
+    except ValueError as reason:
+        st.info(str(reason))
+        return None
 
 
 def _own() -> Shown | None:

@@ -82,8 +82,11 @@ def stored() -> tuple[str, ...]:
 
 @lru_cache(maxsize=4)
 def open_stored(name: str) -> Shown:
-    """One of them."""
-    given = record.read((STORED / f"{name}.jsonl").read_text(encoding="utf-8"))
+    """One of them. Raises ValueError with one sentence for a file that is damaged."""
+    try:
+        given = record.read((STORED / f"{name}.jsonl").read_text(encoding="utf-8"))
+    except ValueError as reason:
+        raise ValueError(f"data/runs/{name}.jsonl cannot be read: {text.brief(str(reason))}.") from reason
     return of_record(given, name.replace("-", "_"))
 
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from dppca_core import datasets
-from dppca_core.experiments.papers import FIGURES, recipe
+from dppca_core.experiments.papers import FIGURES, recipe, results
 from pages.shared import choices, exports, jobs, paper_charts, paper_results, recipe_settings, text
 
 PAGE = "learn/papers.py"
@@ -41,6 +41,23 @@ def test_the_sentence_counts_what_comes_out_as_printed(screen):
 def test_data_that_are_not_here_are_named_with_what_to_run(screen):
     page = screen(PAGE, figure="imtiaz-covertype")
     assert "python -m dppca_core.datasets covertype" in page.notices
+
+
+def test_a_damaged_result_is_one_sentence(screen, tmp_path, monkeypatch):
+    """And is not drawn; the figure can still be run again."""
+    for suffix in (".json", ".csv"):
+        data = (results._DATA / "results" / f"ge-3a{suffix}").read_bytes()
+        (tmp_path / f"ge-3a{suffix}").write_bytes(data if suffix == ".json" else data[:-100])
+    monkeypatch.setattr(paper_results, "stored", lambda name: results.stored(name, tmp_path))
+    paper_results.result.clear("ge-3a", 0)
+    page = screen(PAGE, figure="ge-3a")
+    paper_results.result.clear("ge-3a", 0)
+    assert (
+        "The file data/results/ge-3a.csv must be as it was written, it is damaged: run python -m"
+        in page.markdown
+    )
+    assert f"{FIGURES['ge-3a'].title}: {paper_results.NOT_RUN}" in [h.value for h in page.app.header]
+    assert [button for button in page.app.button if button.label.startswith("All of it")]
 
 
 def test_another_figure_starts_at_its_first_run(screen):

@@ -29,6 +29,18 @@ def test_factors_multiply_to_what_lies_between(neighbours):
     assert len(parts) == 3 and math.prod(parts) == pytest.approx(whole, rel=0.02)
 
 
+def test_a_damaged_file_is_one_sentence_of_the_page(screen, tmp_path, monkeypatch):
+    """And the page is there without it."""
+    damaged = tmp_path / "peers.json"
+    damaged.write_bytes(peers._FILE.read_bytes()[:500])
+    monkeypatch.setattr(peers, "_FILE", damaged)
+    peers.stored.cache_clear()
+    page = screen("explore/methods.py", d="20", n="1000", k="2", s="5", shat="10", repeats="1")
+    peers.stored.cache_clear()
+    assert "Nothing to compare with here: data/peers.json cannot be read: restore it" in page.notices
+    assert "**Try this:**" in page.markdown
+
+
 def test_the_most_owed_part_is_the_largest(monkeypatch):
     """With the packages' error ten times as large, accounting is what it is owed to, and the words say so."""
     changed = copy.deepcopy(peers.stored())

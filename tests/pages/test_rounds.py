@@ -229,6 +229,17 @@ def test_a_stored_run_is_shown_with_its_own_settings(screen, tmp_path, monkeypat
     )
 
 
+def test_a_damaged_stored_run_is_one_sentence(screen, tmp_path, monkeypatch):
+    name = runs.stored()[0]
+    whole = (runs.STORED / f"{name}.jsonl").read_text(encoding="utf-8")
+    (tmp_path / f"{name}.jsonl").write_text(whole[: len(whole) // 3].replace("{", "[", 3), encoding="utf-8")
+    monkeypatch.setattr(runs, "STORED", tmp_path)
+    runs.open_stored.cache_clear()
+    page = screen(PAGE, **SMALL | {"join.panel": "rounds", "join.source": "stored"})
+    assert f"data/runs/{name}.jsonl cannot be read: " in page.notices
+    runs.open_stored.cache_clear()
+
+
 def test_stored_runs_came_to_their_end_between_processes():
     assert runs.stored()
     for name in runs.stored():

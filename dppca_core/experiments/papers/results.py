@@ -84,12 +84,14 @@ def stored(name: str, folder: Path | None = None) -> Stored:
         raise ValueError(f"{name} must have a result in data/results: {again}") from reason
     except (KeyError, TypeError, ValueError) as reason:
         raise ValueError(
-            f"data/results/{name}.json must say what it is of, it is damaged: {again}"
+            f"the file data/results/{name}.json must say what it is of, it is damaged: {again}"
         ) from reason
     if of != mark:
-        raise ValueError(f"data/results/{name}.csv must be of its recipe, it is of another: {again}")
+        raise ValueError(f"the file data/results/{name}.csv must be of its recipe, it is of another: {again}")
     if digest != hashlib.sha256(data).hexdigest():
-        raise ValueError(f"data/results/{name}.csv must be as it was written, it is damaged: {again}")
+        raise ValueError(
+            f"the file data/results/{name}.csv must be as it was written, it is damaged: {again}"
+        )
     kinds = dict.fromkeys(_WORDS, "str") | dict.fromkeys(("repeat", *WHOLE), "int64")
     table = pd.read_csv(io.BytesIO(data), keep_default_na=False, na_values=_empty(), dtype=kinds)
     return Stored(name, table, *about, mark)
