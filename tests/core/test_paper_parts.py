@@ -184,7 +184,7 @@ def test_a_result_of_another_recipe_is_refused(elsewhere):
 
 
 SPOILT = {
-    "cut short": (".csv", lambda data: data[:-40], "small.csv must be as it was written, it is damaged: run"),
+    "cut short": (".csv", lambda data: data[:-40], "small.csv must be as it was written, it is not: run"),
     "a digit": (".csv", lambda data: data[:-3] + b"7" + data[-2:], "small.csv must be as it was written"),
     "zeros": (".csv", lambda data: bytes(len(data)), "small.csv must be as it was written"),
     "half a note": (".json", lambda data: data[:60], "small.json must say what it is of, it is damaged: run"),

@@ -13,7 +13,7 @@ import starlette.responses
 
 import app
 from dppca_core.experiments.live import TRACED, Results
-from pages.shared import ahead, cached, choices, readout, scenes
+from pages.shared import ahead, cached, choices, readout, scenes, visitors
 
 SMALL = choices.defaults() | {"d": 20, "n": 1000, "k": 2, "s": 5, "shat": 10, "repeats": 2}
 
@@ -109,6 +109,19 @@ def test_the_next_press_comes_before_the_rest_of_the_view_and_all_else_after_it(
         worker.look("one", view, view.wanted)
         worker.ahead("one", steps(log, "next", 2), steps(log, "other", 2))
     assert finished(log, 7) == ["next"] * 2 + ["view"] * 3 + ["other"] * 2
+
+
+def test_nothing_is_measured_for_who_has_gone(monkeypatch):
+    """Neither what they looked at, nor what they might have asked for next; others are served."""
+    monkeypatch.setattr(visitors, "present", lambda who: who != "gone")
+    log: list[str] = []
+    hers: list[str] = []
+    worker, view, other = cached.Completer(), Cells(log), Cells(hers)
+    with worker.yielding():
+        worker.look("gone", view, view.wanted)
+        worker.ahead("gone", steps(log, "next", 2), steps(log, "other", 2))
+        worker.look("here", other, other.wanted)
+    assert finished(hers, 3) == ["view"] * 3 and log == []
 
 
 def test_in_a_crowd_nothing_is_measured_ahead():

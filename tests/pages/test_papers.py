@@ -53,8 +53,7 @@ def test_a_damaged_result_is_one_sentence(screen, tmp_path, monkeypatch):
     page = screen(PAGE, figure="ge-3a")
     paper_results.result.clear("ge-3a", 0)
     assert (
-        "The file data/results/ge-3a.csv must be as it was written, it is damaged: run python -m"
-        in page.markdown
+        "The file data/results/ge-3a.csv must be as it was written, it is not: run python -m" in page.markdown
     )
     assert f"{FIGURES['ge-3a'].title}: {paper_results.NOT_RUN}" in [h.value for h in page.app.header]
     assert [button for button in page.app.button if button.label.startswith("All of it")]

@@ -89,9 +89,7 @@ def stored(name: str, folder: Path | None = None) -> Stored:
     if of != mark:
         raise ValueError(f"the file data/results/{name}.csv must be of its recipe, it is of another: {again}")
     if digest != hashlib.sha256(data).hexdigest():
-        raise ValueError(
-            f"the file data/results/{name}.csv must be as it was written, it is damaged: {again}"
-        )
+        raise ValueError(f"the file data/results/{name}.csv must be as it was written, it is not: {again}")
     kinds = dict.fromkeys(_WORDS, "str") | dict.fromkeys(("repeat", *WHOLE), "int64")
     table = pd.read_csv(io.BytesIO(data), keep_default_na=False, na_values=_empty(), dtype=kinds)
     return Stored(name, table, *about, mark)
