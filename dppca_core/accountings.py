@@ -78,7 +78,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     """
     checks.positive(rho=rho)
     checks.inside_unit_interval(delta=delta)
-    loss = math.log(1 / delta)
+    loss = -math.log(delta)
 
     def at(log_a1: float) -> float:
         a1 = math.exp(log_a1)  # a - 1

@@ -9,12 +9,16 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from dppca_core import checks
 from dppca_core.metrics import random_guess
 from dppca_core.types import Array, Bound, Setting
 
 KINDS = ("upper", "lower", "prediction")
 MEASURES = ("sin", "covariance")
+
+_ZERO = 1e-100  # of a row's largest square: squares of what is below are lost, and of no use
 
 Check = tuple[bool, str]
 
@@ -67,8 +71,8 @@ class BoundRule:
 
 
 def spectrum(setting: Setting) -> tuple[Array, Array]:
-    """(top, bulk): the k largest eigenvalues and the others; a zero that rounding left below zero is zero."""
-    eigenvalues = setting.eigenvalues.clip(0.0)
+    """(top, bulk): the k largest eigenvalues and the others; a zero that rounding left about zero is zero."""
+    eigenvalues = np.where(setting.eigenvalues > _ZERO, setting.eigenvalues, 0.0)
     return eigenvalues[: setting.k], eigenvalues[setting.k :]
 
 

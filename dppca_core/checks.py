@@ -90,3 +90,16 @@ def finite_matrix(**named: NDArray[np.float64]) -> None:
             raise ValueError(f"{name} must be a non-empty matrix, got shape {value.shape!r}")
         if not np.isfinite(value).all():
             raise ValueError(f"{name} must hold finite numbers only, got NaN or infinity")
+
+
+def spectrum(d: int, **named: NDArray[np.float64]) -> None:
+    """Raise ValueError unless every value is d real numbers, descending, from -1e-6 to 1e12."""
+    for name, value in named.items():
+        if not isinstance(value, np.ndarray) or not np.isrealobj(value):
+            raise ValueError(f"{name} must be an array of real numbers, got {value!r}")
+        if value.shape != (d,):
+            raise ValueError(f"{name} must have shape ({d},), got {value.shape!r}")
+        for end in (value.min(), value.max()):  # NaN is both
+            within(-1e-6, 1e12, **{name: end})
+        if (np.diff(value) > 0).any():
+            raise ValueError(f"{name} must descend, got {value!r}")

@@ -73,7 +73,8 @@ def small(setting: Setting, total: float) -> Check:
 
 def finished(setting: Setting, total: float) -> Check:
     """Whether T steps from a random start leave less of it than the error itself."""
-    ratio = max(setting.eigenvalues[setting.k], 0.0) / setting.eigenvalues[setting.k - 1]
+    top, bulk = spectrum(setting)
+    ratio = float(bulk[0] / top[-1])
     left = random_guess(setting.d, setting.k) * ratio**setting.iterations
     return left <= max(total, 1e-12), f"T = {setting.iterations} steps leave {left:.2g} of the start"
 

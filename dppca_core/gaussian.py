@@ -43,8 +43,9 @@ def epsilon_of(multiplier: float, delta: float) -> float:
         return 0.0
     # mu^2/2 + mu sqrt(2 ln 1/delta) is the Chernoff bound on the privacy loss, mu = 1/multiplier.
     mu = 1.0 / multiplier
-    high = mu * mu / 2 + mu * math.sqrt(2 * math.log(1 / delta)) + 1e-9
-    return float(brentq(lambda e: delta_of(multiplier, e) - delta, 0.0, high, xtol=1e-12))
+    high = mu * mu / 2 + mu * math.sqrt(-2 * math.log(delta)) + 1e-9
+    close = 1e-12 * min(high, 1.0)
+    return float(brentq(lambda e: delta_of(multiplier, e) - delta, 0.0, high, xtol=close, maxiter=500))
 
 
 @lru_cache(maxsize=4096)

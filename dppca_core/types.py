@@ -18,6 +18,7 @@ Indices = NDArray[np.intp]
 NEIGHBOURS = ("replace-one", "add-remove")
 ACCOUNTINGS = ("exact", "zcdp", "as-printed")
 TRUSTS = ("central", "untrusted server", "secure aggregation", "local", "none")
+PROVIDER_NOISE = ("independent", "shared", "secure-aggregation")
 GUARANTEES = ("(ε, δ)", "ε", "on a good event", "approximate sampler", "none")
 
 
@@ -247,7 +248,11 @@ class Method:
 
 @dataclass(frozen=True)
 class Setting:
-    """Where a bound is evaluated. Eigenvalues: all d, descending, of the rows scaled to the bound."""
+    """Where a bound is evaluated. Eigenvalues: all d, descending, of the rows scaled to the bound.
+
+    They lie in [0, 1] there; up to 1e12, and the -1e-6 that rounding may leave of
+    a zero are taken. Raises ValueError naming the field and its value.
+    """
 
     d: int
     n: int
@@ -269,8 +274,12 @@ class Setting:
         checks.whole(1, self.d - 1, k=self.k)
         checks.whole(self.k, self.d, s=self.s, s_hat=self.s_hat)
         checks.positive(tau=self.tau)
-        if self.eigenvalues.shape != (self.d,):
-            raise ValueError(f"eigenvalues must have shape ({self.d},), got {self.eigenvalues.shape!r}")
+        checks.instance(Budget, budget=self.budget)
+        checks.one_of(PROVIDER_NOISE, provider_noise=self.provider_noise)
+        checks.whole(0, burn_in=self.burn_in)
+        if self.start_error is not None:
+            checks.not_negative(start_error=self.start_error)
+        checks.spectrum(self.d, eigenvalues=self.eigenvalues)
 
 
 @dataclass(frozen=True)

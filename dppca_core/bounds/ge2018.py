@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from dppca_core.bound_rule import BoundRule, judged, void
+from dppca_core.bound_rule import BoundRule, judged, spectrum, void
 from dppca_core.methods.dps_pca import aggregate_factor, sum_noise_std
 from dppca_core.metrics import random_guess
 from dppca_core.types import Array, Bound, Setting
@@ -65,7 +65,8 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
     when alpha >= 1 - gamma, where rho would reach 1.
     """
     d, n, k, s, s_hat = setting.d, setting.n, setting.k, setting.s, setting.s_hat
-    first, top, below = (max(float(setting.eigenvalues[i]), 0.0) for i in (0, k - 1, k))
+    over, under = spectrum(setting)
+    first, top, below = float(over[0]), float(over[-1]), float(under[0])
     constants = GE2018.named({"c1": c1, "c1_rows": c1_rows, "c2": c2})
     gamma = contraction(top, below) if top > 0 else 1.0
     sigma = sum_noise_std(setting.budget, k=k, iterations=setting.iterations)

@@ -94,9 +94,7 @@ def wang_xu_sparse(setting: Setting, *, c: float = 1.0, c_penalty: float = 1.0) 
     rate = s**2 * math.log(p) / (n * budget.epsilon**2)
     std = local_release.entry_std(budget, n, None)
     penalty = PENALTY * std * math.sqrt(2 * math.log(p))
-    allowed = (
-        c_penalty * max(float(setting.eigenvalues[0]), 0.0) * math.sqrt(math.log(p) / n) / budget.epsilon
-    )
+    allowed = c_penalty * float(spectrum(setting)[0][0]) * math.sqrt(math.log(p) / n) / budget.epsilon
     found = (
         CLIPPED,
         (budget.epsilon < 1, f"ε = {budget.epsilon:.3g} below 1"),

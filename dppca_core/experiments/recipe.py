@@ -10,9 +10,9 @@ from typing import Literal, NamedTuple
 
 from dppca_core import checks, datasets
 from dppca_core.experiments.patients import Scaling
-from dppca_core.methods import METHODS, dps_pca
+from dppca_core.methods import METHODS
 from dppca_core.spiked import MOST_PATIENTS, SpikedModel
-from dppca_core.types import ACCOUNTINGS, NEIGHBOURS, Budget
+from dppca_core.types import ACCOUNTINGS, NEIGHBOURS, PROVIDER_NOISE, Budget
 
 Value = float | int
 Scalar = float | int | str | bool | None
@@ -38,7 +38,7 @@ _CHECKS: Mapping[str, Callable[..., None]] = {
     "iterations": partial(checks.whole, 1),
     "s_hat": partial(checks.whole, 1),
     "burn_in": partial(checks.whole, 0),
-    "provider_noise": partial(checks.one_of, dps_pca.PROVIDER_NOISE),
+    "provider_noise": partial(checks.one_of, PROVIDER_NOISE),
     "neighbours": partial(checks.one_of, NEIGHBOURS),
     "accounting": partial(checks.one_of, ACCOUNTINGS),
     "alone": partial(checks.instance, bool),

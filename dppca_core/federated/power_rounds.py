@@ -19,7 +19,7 @@ from dppca_core import checks, linalg, power
 from dppca_core.federated.exchange import ALL, SPREAD, Exchange, ServerState, no_larger, options
 from dppca_core.federated.message import Arrays, Shape, Shapes
 from dppca_core.methods import dps_pca
-from dppca_core.types import Array, Event, Provider, Release
+from dppca_core.types import PROVIDER_NOISE, Array, Event, Provider, Release
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class PowerRounds(Exchange):
         checks.whole(1, power.MOST_STEPS, iterations=own["iterations"])
         checks.whole(plan.k, plan.d, s_hat=own["s_hat"])
         checks.whole(0, burn_in=own["burn_in"])
-        checks.one_of(dps_pca.PROVIDER_NOISE, provider_noise=own["provider_noise"])
+        checks.one_of(PROVIDER_NOISE, provider_noise=own["provider_noise"])
 
     @cached_property
     def _own(self) -> dict[str, Any]:

@@ -24,9 +24,19 @@ from typing import NamedTuple
 import numpy as np
 
 from dppca_core import checks, gaussian, noisy_product, power
-from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Indices, Method, Moment, Release
+from dppca_core.types import (
+    PROVIDER_NOISE,
+    Array,
+    Budget,
+    Cohort,
+    Estimate,
+    Event,
+    Indices,
+    Method,
+    Moment,
+    Release,
+)
 
-PROVIDER_NOISE = ("independent", "shared", "secure-aggregation")
 SIDE_BY_SIDE = 256  # columns of one product: more do not make it faster
 UNDONE = "two hospitals' messages together undo the shared noise: only one message alone is private"
 sensitivity = noisy_product.sensitivity
