@@ -7,13 +7,15 @@ with that guarantee. Beside it stands simple composition: the sum of what each r
 """
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from dppca_core import accounting, checks
-from dppca_core.types import Event, Release
+from dppca_core.types import Event, Guarantee, Release
 
 _MOST_EPSILON = 1_000.0  # beyond, nothing is private and the distributions take minutes
+_MOST_STATED = 50  # different guarantees: composing more takes minutes, and simple composition counts alone
 _POINTS = 50_000  # of the discretised privacy loss: beyond, the time grows and the digits do not matter
 
 
@@ -37,8 +39,9 @@ def total(events: Sequence[Event], delta: float) -> Total:
         return Total(0.0, 0.0)
     simple = _added(events, delta)
     bounds = [simple, accounting.epsilon_of(events, delta)]
-    if math.isfinite(simple) and simple < _MOST_EPSILON:
-        bounds.append(_composed(events, delta))
+    stated = Counter(event for event in events if not isinstance(event, Release))
+    if simple < _MOST_EPSILON and len(stated) <= _MOST_STATED:
+        bounds.append(_composed(events, stated, delta))
     return Total(min(bounds), simple)
 
 
@@ -51,7 +54,7 @@ def _added(events: Sequence[Event], delta: float) -> float:
     return epsilon + sum(accounting.epsilon_of((event,), left / len(drawn)) for event in drawn)
 
 
-def _composed(events: Sequence[Event], delta: float) -> float:
+def _composed(events: Sequence[Event], stated: Mapping[Guarantee, int], delta: float) -> float:
     from dp_accounting.pld import common  # here: slow to load, and needed once something was released
     from dp_accounting.pld import privacy_loss_distribution as pld
 
@@ -61,10 +64,12 @@ def _composed(events: Sequence[Event], delta: float) -> float:
     losses = []
     if mean > 0:
         losses.append(pld.from_gaussian_mechanism(gaussian, value_discretization_interval=interval))
-    for event in events:
-        if not isinstance(event, Release):
-            stated = common.DifferentialPrivacyParameters(event.epsilon, event.delta)
-            losses.append(pld.from_privacy_parameters(stated, value_discretization_interval=interval))
+    for event, times in stated.items():
+        alone = pld.from_privacy_parameters(
+            common.DifferentialPrivacyParameters(event.epsilon, event.delta),
+            value_discretization_interval=interval,
+        )
+        losses.append(alone.self_compose(times) if times > 1 else alone)
     whole = losses[0]
     for loss in losses[1:]:
         whole = whole.compose(loss)

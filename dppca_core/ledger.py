@@ -33,10 +33,14 @@ from typing import Any
 
 from dppca_core import checks, composition, journal
 from dppca_core.events import from_plain, to_plain
-from dppca_core.types import NEIGHBOURS, Event
+from dppca_core.types import NEIGHBOURS, Budget, Event
 
 MOST_CHARACTERS = 10 * 2**20
+# Of an import: composing more would keep a visitor waiting.
+MOST_LINES = 2_000
+MOST_EVENTS = 5_000
 _KEY = re.compile(r"[0-9a-f]{8,64}")  # it names a file
+_MOST_SAID = 200  # letters of a title
 _SLACK = 1e-9  # relative: composing exactly what was calibrated exactly leaves rounding
 
 
@@ -46,16 +50,15 @@ class OverLimitError(ValueError):
 
 @dataclass(frozen=True)
 class Limit:
-    """What all releases on the table together may cost. Raises ValueError for a field out of range."""
+    """What all releases on the table together may cost. Raises ValueError for a field where no budget is."""
 
     epsilon: float
     delta: float
     neighbours: str = "replace-one"
 
     def __post_init__(self) -> None:
-        checks.positive(epsilon=self.epsilon)
-        checks.inside_unit_interval(delta=self.delta)
         checks.one_of(NEIGHBOURS, neighbours=self.neighbours)
+        Budget(self.epsilon, self.delta)
 
 
 @dataclass(frozen=True)
@@ -178,9 +181,9 @@ class Ledger(ABC):
                 raise ValueError(
                     f"that ledger counts {theirs.limit.neighbours}, this {mine.limit.neighbours}"
                 )
-            known = [_said(line) for line in self._lines()]
+            known = {json.dumps(_said(line), sort_keys=True) for line in self._lines()}
             # Limits are not taken over where one is set: no file may raise what the owner decided here.
-            new = [line for line in map(_said, lines) if line not in known]
+            new = [line for line in map(_said, lines) if json.dumps(line, sort_keys=True) not in known]
             if mine.limit:
                 new = [line for line in new if line["kind"] != "limit"]
             both = from_lines([*self._lines(), *new], self._patients)
@@ -241,16 +244,21 @@ def parse(text: str) -> list[dict[str, Any]]:
     """The lines of an exported ledger. Raises ValueError, with the number of the line, for anything else."""
     if len(text) > MOST_CHARACTERS:
         raise ValueError(f"a ledger may have {MOST_CHARACTERS:,} characters, got {len(text):,}")
+    written = text.splitlines()
+    if len(written) > MOST_LINES:
+        raise ValueError(f"a ledger may have {MOST_LINES:,} lines, got {len(written):,}")
     lines = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(written, 1):
         try:
-            lines.append(json.loads(line, parse_constant=_no_number))
+            lines.append(json.loads(line, parse_constant=_no_number, parse_float=_finite))
             from_lines([_said(lines[-1])])  # alone it may have any number
         except (AttributeError, ValueError, RecursionError):
             raise ValueError(f"line {number} is not of a ledger") from None
     if not lines:
         raise ValueError("a ledger must have lines, got none")
-    from_lines(lines)
+    events = len(from_lines(lines).events)
+    if events > MOST_EVENTS:
+        raise ValueError(f"a ledger may have {MOST_EVENTS:,} events, got {events:,}")
     return [line for _, line in _once(lines)]
 
 
@@ -318,6 +326,13 @@ def _no_number(name: str) -> float:
     raise ValueError(f"{name} is not a number that JSON has")
 
 
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):  # 1e999
+        raise ValueError(f"{digits} is not a number that a ledger holds")
+    return value
+
+
 def _limit_line(limit: Limit, at: str) -> dict[str, Any]:
     return {"id": secrets.token_hex(8), "kind": "limit", "at": at, **vars(limit)}
 
@@ -329,10 +344,15 @@ def _release_line(entry: Entry) -> dict[str, Any]:
 
 
 def _entry(line: Mapping[str, Any]) -> Entry:
-    if not isinstance(line["about"], dict) or not isinstance(line["title"], str):
+    at, title, own = line["at"], line["title"], line.get("id", "")
+    if not isinstance(line["about"], dict) or not all(_is_line(said) for said in (at, title, own)):
         raise ValueError
-    about = line["about"]
-    return Entry(str(line["at"]), line["title"], from_plain(line["events"]), about, line.get("id", ""))
+    return Entry(at, title, from_plain(line["events"]), line["about"], own)
+
+
+def _is_line(said: object) -> bool:
+    """Whether it is a short text on one line, which every screen and file can show."""
+    return isinstance(said, str) and said.isprintable() and len(said) <= _MOST_SAID
 
 
 def _now() -> str:

@@ -3,6 +3,7 @@
 import json
 import math
 import multiprocessing
+import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -131,6 +132,11 @@ BAD = {
     "negative steps": LINE.replace("3.0", '3.0, "steps": -1'),
     "more than a release": LINE.replace("3.0", '3.0, "more": 1'),
     "nested": "[" * 10_000,
+    "an infinity beside it": LINE.replace("{}", '{"a": 1e999}'),
+    "half a character": LINE.replace('"title": "a"', '"title": "\\ud800"'),
+    "a title of a page": LINE.replace('"title": "a"', f'"title": "{"a" * 300}"'),
+    "a time that is none": LINE.replace('"at": ""', '"at": [1]'),
+    "a limit where no budget is": '{"kind":"limit","epsilon":1e300,"delta":1e-5,"neighbours":"replace-one"}',
     "a bad second line": LINE + "\n" + "{",
 }
 
@@ -169,6 +175,23 @@ def test_a_huge_price_is_a_number(event, ledger):
     assert 1e3 < account.spent().epsilon < math.inf
     with pytest.raises(OverLimitError):
         ledger.spend("more", HALF)
+
+
+def test_an_import_that_would_keep_a_visitor_waiting_is_refused(ledger):
+    """And one just within is counted in seconds: many different guarantees by simple composition alone."""
+    ledger.set_limit(LIMIT)
+    with pytest.raises(ValueError, match="a ledger may have 2,000 lines, got 2,001"):
+        ledger.take_in(f"{LINE}\n" * 2001)
+    many = json.loads(LINE) | {"events": [{"noise_multiplier": 3.0}] * 5001}
+    with pytest.raises(ValueError, match="a ledger may have 5,000 events, got 5,001"):
+        ledger.take_in(json.dumps(many))
+    stated = [{"epsilon": 1e-6 * i} for i in range(1, 2501)]
+    drawn = [{"noise_multiplier": 100.0 + i} for i in range(2500)]
+    began = time.process_time()
+    account = ledger.take_in(json.dumps(json.loads(LINE) | {"events": stated + drawn}))
+    spent = account.spent()
+    assert time.process_time() - began < 5
+    assert spent.epsilon == accounting.epsilon_of(account.events, LIMIT.delta) < spent.simple < math.inf
 
 
 def test_all_of_an_import_is_taken_in_or_nothing(ledger):
