@@ -58,8 +58,12 @@ def read(path: str | Path) -> Recipe:
     try:
         try:
             plain = json.loads(Path(path).read_text(encoding="utf-8"))
-        except ValueError as reason:  # also bytes that are not UTF-8, and numbers of thousands of digits
-            raise ValueError(f"{path} must hold JSON: {reason}") from reason
+        except json.JSONDecodeError as reason:
+            raise ValueError(f"{path} must hold JSON: {reason.msg} in line {reason.lineno}") from reason
+        except ValueError as reason:
+            raise ValueError(
+                f"{path} must hold JSON: it is not in UTF-8, or has a number of thousands of digits"
+            ) from reason
         return from_dict(plain)
     except RecursionError as reason:  # of reading it, or of quoting it in a message
         raise ValueError(f"{path} must hold a recipe, got lists or objects nested too deeply") from reason

@@ -84,7 +84,9 @@ class Store:
     def _words(self, line: bytes, number: int) -> list[str]:
         try:
             return next(csv.reader([line.decode("utf-8")], strict=True))
-        except (csv.Error, UnicodeDecodeError) as reason:
+        except UnicodeDecodeError as reason:
+            raise ValueError(f"{self.path} must hold CSV, line {number}: it is not in UTF-8") from reason
+        except csv.Error as reason:
             raise ValueError(f"{self.path} must hold CSV, line {number}: {reason}") from reason
 
     def _row(self, line: bytes, number: int) -> Row:

@@ -188,28 +188,29 @@ def _round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
         raise ValueError(f"round must be {min(number, exchange.rounds)}, got {plain['round']!r}")
     asked = Message(plan.run, number, _arrays(plain["question"]))
     exchange.check_question(asked.arrays)
+    known = _known(plan, exchange.summed)
     answers = {}
     for hospital, given in _object(plain["answers"]).items():
         _keys(given, None, "arrays", "wire_bytes", "seconds")
         checks.not_negative(wire_bytes=given["wire_bytes"])
         answer = Message(plan.run, number, _arrays(given["arrays"]))
-        from_whom = _hospital(hospital, plan, exchange.summed)
+        from_whom = _hospital(hospital, known)
         check(answer, plan.run, number, exchange.reply)
         exchange.check_reply(from_whom, answer.arrays)
         answers[from_whom] = Answer(answer, int(given["wire_bytes"]), _seconds(given["seconds"]))
-    faults = {
-        _hospital(key, plan, exchange.summed): str(why) for key, why in _object(plain["faults"]).items()
-    }
+    faults = {_hospital(key, known): str(why) for key, why in _object(plain["faults"]).items()}
     basis = _basis(plain["basis"], plan)
     return Round(number, asked, answers, faults, basis, _seconds(plain["seconds"]))
 
 
-def _hospital(key: str, plan: Plan, summed: bool) -> int:
+def _known(plan: Plan, summed: bool) -> dict[str, int]:
     known = {str(hospital): hospital for hospital in range(plan.hospitals)}
-    if summed:
-        known[str(ALL)] = ALL
+    return known | ({str(ALL): ALL} if summed else {})
+
+
+def _hospital(key: str, known: Mapping[str, int]) -> int:
     if key not in known:
-        raise ValueError(f"hospital must be one of {plan.hospitals}, got {key!r}")
+        raise ValueError(f"hospital must be one of {len(set(known) - {str(ALL)})}, got {key!r}")
     return known[key]
 
 

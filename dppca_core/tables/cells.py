@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from dppca_core.tables import limits
 from dppca_core.types import Array
 
 Mask = NDArray[np.bool_]
@@ -118,6 +119,7 @@ def plain(column: Any, name: str) -> Any:
     kind = column.type
     types = pa.types
     if types.is_dictionary(kind):
+        check_text(_unpacked(column), name)
         return plain(column.cast(kind.value_type), name)
     if types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind) or types.is_null(kind):
         whole = column.cast(pa.uint8()) if types.is_boolean(kind) else column
@@ -131,6 +133,25 @@ def plain(column: Any, name: str) -> Any:
         # A day without a time reads as the day, as a CSV of the same table has it.
         return pc.replace_substring_regex(text.cast(pa.large_string()), r"( 00:00:00)?(\.0+)?$", "")
     raise ValueError(f"Column '{name}' holds {_what(kind)} in its cells: keep one number or word in each.")
+
+
+def check_text(size: int, name: str, most: int = limits.MOST_TEXT) -> None:
+    """Raise ValueError for a column whose texts have more bytes: a small file may unpack to any size."""
+    if size > most:
+        raise ValueError(
+            f"Column '{name}' holds more text than can be opened here: leave it out, or shorten its texts."
+        )
+
+
+def _unpacked(column: Any) -> int:
+    """Bytes of a dictionary column's texts, each as often as it occurs; 0 where it holds no texts."""
+    total = 0
+    for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else (column,):
+        kind = chunk.dictionary.type
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind):
+            each = pc.take(pc.binary_length(chunk.dictionary), chunk.indices)
+            total += pc.sum(each.cast(pa.int64())).as_py() or 0
+    return total
 
 
 def _what(kind: Any) -> str:

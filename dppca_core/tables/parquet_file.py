@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import BinaryIO
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet
 
-from dppca_core.tables import cells
+from dppca_core.tables import cells, limits
 from dppca_core.tables.layout import Layout, check_names, chosen
 
 # A row group is read through a buffer per column, and not at once: many files have one row group only.
@@ -18,9 +18,7 @@ _INDEX = "__index_level_"  # what pandas calls the row numbers that it stores al
 
 def look(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) -> Layout:
     """Its columns and batches. Raises ValueError for nested columns and for a file that is cut short."""
-    parquet = cells.quietly(lambda: pyarrow.parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER))
-    if parquet is None:
-        raise ValueError("The file starts like a Parquet file but cannot be read as one: is it complete?")
+    parquet = _opened(file)
     schema = parquet.schema_arrow
     names = ["" if name.startswith(_INDEX) else name.strip() for name in schema.names]
     check_names(names)
@@ -28,6 +26,10 @@ def look(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) -> Layo
     wanted = chosen(columns, stored)
     for name in wanted:
         cells.plain(pa.array([], schema.field(stored[name]).type), name)  # refuses its type, if any
+    _check_packed(parquet.metadata, stored, wanted)
+    texts = [stored[name] for name in wanted if _is_text(schema.field(stored[name]).type)]
+    # Texts as codes, so that a text which is there a million times is not unpacked before it is counted.
+    parquet = _opened(file, texts)
 
     def batches() -> Iterator[pa.RecordBatch]:
         groups = parquet.iter_batches(
@@ -42,3 +44,31 @@ def look(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) -> Layo
 
     unnamed = tuple(position for position, name in enumerate(names, 1) if not name)
     return Layout("Parquet", wanted, parquet.metadata.num_rows, batches, unnamed)
+
+
+def _opened(file: BinaryIO, texts: Sequence[str] = ()) -> Any:
+    """The file, with these columns as codes. Raises ValueError for what is no Parquet file."""
+    parquet = cells.quietly(
+        lambda: pyarrow.parquet.ParquetFile(
+            file, pre_buffer=False, buffer_size=_BUFFER, read_dictionary=list(texts)
+        )
+    )
+    if parquet is None:
+        raise ValueError("The file starts like a Parquet file but cannot be read as one: is it complete?")
+    return parquet
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _check_packed(metadata: Any, stored: Mapping[str, str], wanted: Sequence[str]) -> None:
+    """Refuse a text column that compression made small; numbers have at most eight bytes a row."""
+    names = {stored[name]: name for name in wanted}
+    places = [i for i in range(metadata.num_columns) if metadata.schema.column(i).path in names]
+    texts = [i for i in places if metadata.schema.column(i).physical_type == "BYTE_ARRAY"]
+    for group in range(metadata.num_row_groups):
+        for i in texts:
+            chunk = metadata.row_group(group).column(i)
+            size = chunk.total_uncompressed_size
+            cells.check_text(size, names[chunk.path_in_schema], limits.MOST_PACKED)

@@ -83,11 +83,15 @@ def read(source: files.Source, name: str, encoding: str = "utf-8") -> Raw:
         )
     with files.opened(source, encoding) as layout:
         _check_fits(layout.rows or 0, len(layout.names))
-        batches, rows = [], 0
+        batches, rows, held = [], 0, 0
         for batch in layout.batches():
             batches.append(batch)
-            rows += batch.num_rows
+            rows, held = rows + batch.num_rows, held + batch.nbytes
             _check_fits(rows, len(layout.names))
+            if held > limits.MOST_HELD:
+                raise ValueError(
+                    "The file holds more text than can be opened here: keep the columns that matter."
+                )
         _check_enough(rows)
         whole = pa.Table.from_batches(batches)
     columns = {column: cells.canonical(whole[column], layout.decimal_comma) for column in layout.names}

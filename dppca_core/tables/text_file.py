@@ -118,6 +118,8 @@ def _separated(sample: str, whole: bool) -> tuple[str, list[str]]:
                     lines.pop()  # cut short
         except csv.Error:
             continue
+        if not lines:
+            raise ValueError("The file is empty.")
         count = len(lines[0])
         even = count > 1 and all(len(line) == count for line in lines)
         if (even, count) >= best[:2]:
