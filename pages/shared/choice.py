@@ -72,7 +72,8 @@ class Choice:
 
     def read(self, raw: str) -> tuple[Value, str | None]:
         """A link's text as an option; and, when the option is not what the text said, what it was."""
-        shown = re.sub(r"[^\w.,+\- ]", "", raw)[:24].strip()
+        raw = raw[:_MOST_LETTERS]
+        shown = _shown(raw)
         for same in (str, str.casefold):  # exactly first: n is patients, N is hospitals
             for option in self.options:
                 if same(raw.strip()) in (same(self.link(option)), same(self.text(option))):
@@ -92,7 +93,7 @@ class Sizes(Choice):
     People also type 400; 300 or 50,000 30,000: what can be read in one way only is read.
     """
 
-    _MOST, _LARGEST = 200, 10**9
+    _MOST, LARGEST = 200, 10**9
 
     def allows(self, value: Value) -> bool:
         """Whether it is empty or reads as sizes."""
@@ -103,9 +104,9 @@ class Sizes(Choice):
         if raw.strip() in ("", self.text("")):
             return "", None
         numbers = _sizes(raw.strip()) if len(raw) <= 20 * self._MOST else []
-        if 0 < len(numbers) <= self._MOST and all(1 <= number <= self._LARGEST for number in numbers):
+        if 0 < len(numbers) <= self._MOST and all(1 <= number <= self.LARGEST for number in numbers):
             return "-".join(map(str, numbers)), None
-        shown = re.sub(r"[^\w.,+\- ]", "", raw)[:24].strip()
+        shown = _shown(raw[:_MOST_LETTERS])
         wanted = "which is not up to 200 sizes such as 400-300-100"
         return "", f"“{shown}”, {wanted}" if shown else f"not readable, {wanted}"
 
@@ -130,6 +131,15 @@ def _sizes(raw: str) -> list[int]:
     if one == several:
         return []
     return [int(raw.replace(",", ""))] if one else [int(part) for part in raw.split(",")]
+
+
+_MOST_LETTERS = 1_000  # of a link's text: no option has as many
+
+
+def _shown(raw: str) -> str:
+    """So much of a link's text as may stand in a sentence: no markup, nor what Markdown makes a link of."""
+    kept = re.sub(r"[^\w.,+\- ]", "", raw)
+    return re.sub(r"\.(?=[^\W\d])|(?<=[^\W\d])\.|_", "", kept).strip()[:24].strip()
 
 
 def _number(raw: str) -> float:

@@ -314,7 +314,7 @@ def notices(plain: bool = False) -> None:
     """One sentence for each setting that had to give way, and, unless in plain words, the note on delta."""
     said = st.session_state[_SAID]
     if said:
-        st.info("  \n".join(said))
+        st.info("  \n".join(said).replace("*", r"\*"))
     now = settings()
     table = TABLES.get(now["data"])
     n = table.n if table else now["n"]

@@ -73,7 +73,7 @@ def downloads(
     left, right, place, _ = st.columns(4)
     left.download_button(
         "Download the data",
-        lambda: table().to_csv(index=False),
+        lambda: _csv(table()),
         f"{name}.csv",
         "text/csv",
         on_click="ignore",
@@ -88,3 +88,10 @@ def downloads(
         width="stretch",
     )
     return place
+
+
+def _csv(table: pd.DataFrame) -> str:
+    """Without cells that a spreadsheet would run: a hospital's name may be anything."""
+    from dppca_core.tables import safe_csv  # slow to load, and for a press of the button only
+
+    return safe_csv(table)

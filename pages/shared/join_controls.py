@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import pandas as pd
 import streamlit as st
@@ -10,6 +10,7 @@ import streamlit as st
 from dppca_core.experiments.alliances import MOST_HOSPITALS, Alliance, Outcomes
 from dppca_core.experiments.ways import WAYS
 from pages.shared import controls, join_words
+from pages.shared.choice import Sizes
 from pages.shared.choices import CHOICES, Settings
 
 _COLUMN = "patients"
@@ -38,14 +39,19 @@ def choose_compared() -> None:
 
 
 def edited(sizes: tuple[int, ...], changes: dict[str, Any]) -> str:
-    """The sizes after what was changed in the table, as a link has them; rows without a number go."""
-    kept: list[int | None] = list(sizes)
+    """The sizes after what was changed in the table, as a link has them; rows without a size go."""
+    kept: list[object] = list(sizes)
     for row, values in changes.get("edited_rows", {}).items():
         kept[int(row)] = values.get(_COLUMN, kept[int(row)])
     deleted = set(changes.get("deleted_rows", []))
     kept = [size for i, size in enumerate(kept) if i not in deleted]
     kept += [values.get(_COLUMN) for values in changes.get("added_rows", [])]
-    return "-".join(str(int(size)) for size in kept[:MOST_HOSPITALS] if size)
+    return "-".join(str(int(size)) for size in kept[:MOST_HOSPITALS] if _is_size(size))
+
+
+def _is_size(value: object) -> TypeGuard[float]:
+    """Whether a cell holds one; the browser may send anything."""
+    return isinstance(value, int | float) and 1 <= value <= Sizes.LARGEST
 
 
 def sizes(of: Alliance, settings: Settings) -> None:
@@ -71,7 +77,7 @@ def sizes(of: Alliance, settings: Settings) -> None:
         height=min(36 * (len(base) + 2), 330),
         column_config={
             _COLUMN: st.column_config.NumberColumn(
-                "patients", min_value=1, max_value=10**9, step=1, format="localized"
+                "patients", min_value=1, max_value=Sizes.LARGEST, step=1, format="localized"
             ),
         },
         on_change=take,

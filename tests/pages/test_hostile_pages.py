@@ -1,0 +1,161 @@
+"""Links, widgets and files made to break a page. Case i is always the same; `make fuzz` takes 2,000."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dppca_core.tables import Raw, Schema
+from pages.shared import choices, jobs, join_controls, runs, scenes
+from pages.shared.choices import CHOICES
+from pages.shared.own import bring, draft, table
+from tests import hostile
+from tests.core.test_record import ran
+from tests.pages.visited import PAGES, Visit, link
+
+READ = st.sampled_from(hostile.WORDS) | st.text() | st.floats().map(str)
+
+
+@given(st.dictionaries(st.sampled_from([*CHOICES, "unknown", ""]), READ, max_size=10))
+@settings(max_examples=300)
+def test_any_link_is_read_soon_and_reaches_the_core_in_range(params):
+    began = time.process_time()
+    opened, said = choices.open_link(params)
+    assert time.process_time() - began < 1
+    assert all(choice.allows(opened[key]) for key, choice in CHOICES.items())
+    assert all(type(opened[key]) is type(choice.default) or choice.words for key, choice in CHOICES.items())
+    scene, epsilon = scenes.of(opened)
+    scene.budget(epsilon)
+    assert choices.to_link(opened).keys() <= CHOICES.keys()
+    for one in said:
+        assert len(one) < 300 and one.isprintable() and not set(one) & set("<>[]`$\\|~{}"), one
+        assert "www." not in one and "://" not in one
+
+
+@pytest.mark.parametrize("word", hostile.WORDS, ids=range(len(hostile.WORDS)))
+def test_every_parameter_takes_every_word_on_the_list(word):
+    for key in CHOICES:
+        opened, said = choices.open_link({key: word})
+        assert CHOICES[key].allows(opened[key]) and len(said) <= 3
+
+
+@pytest.mark.parametrize("word", hostile.LONG, ids=range(len(hostile.LONG)))
+def test_every_parameter_may_be_a_megabyte_at_once(word):
+    began = time.process_time()
+    opened, _ = choices.open_link(dict.fromkeys(CHOICES, word))
+    assert time.process_time() - began < 1
+    assert all(choice.allows(opened[key]) for key, choice in CHOICES.items())
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["edited_rows", "added_rows", "deleted_rows"]),
+        st.just([])
+        | st.lists(st.fixed_dictionaries({"patients": READ | st.floats() | st.none() | st.integers()})),
+    )
+)
+@settings(max_examples=100)
+def test_sizes_that_somebody_types_are_sizes_or_left_out(changes):
+    changes = {name: value for name, value in changes.items() if name == "added_rows"}
+    assert CHOICES["join.sizes"].allows(join_controls.edited((400, 300), changes))
+
+
+TYPED = READ.filter(lambda word: word.isprintable() or word.isascii())  # a browser sends no half characters
+LINES = st.builds(
+    draft.Line,
+    st.sampled_from(draft.KINDS),
+    *(st.none() | st.floats(allow_nan=False, allow_infinity=False),) * 2,
+    *(TYPED | st.lists(TYPED, max_size=5).map("; ".join),) * 2,
+)
+
+
+@given(st.dictionaries(TYPED, LINES, max_size=4), st.none() | st.floats())
+@settings(max_examples=200)
+def test_whatever_is_typed_becomes_a_dictionary_or_a_sentence(lines, bound):
+    typed = draft.of_frame(draft.frame(lines), lines)
+    assert typed == lines
+    schema = hostile.answered(draft.schema, typed, bound)
+    if schema is not None:
+        assert Schema.from_json(schema.to_json()) == schema
+
+
+@pytest.fixture
+def waiting(monkeypatch):
+    """Sweeps that wait their turn for ever: what a page shows meanwhile is what is looked at here."""
+    monkeypatch.setattr(jobs.Job, "run", lambda job, turn: None)
+
+
+def test_any_link_opens_any_page(waiting):
+    for case in hostile.cases(6, 0.25):
+        rng = np.random.default_rng([case, 11])
+        page, params = PAGES[case % len(PAGES)], link(rng)
+        try:
+            Visit(page, params)
+        except BaseException:
+            print(f"case {case}: {page} {params}")
+            raise
+
+
+def test_any_widgets_may_be_moved_on_any_page(waiting):
+    for case in hostile.cases(2, 0.1):
+        rng = np.random.default_rng([case, 12])
+        page = PAGES[(3 * case) % len(PAGES)]
+        print(f"case {case}: {page}")
+        visit = Visit(page, link(rng) if rng.random() < 0.5 else {"repeats": "1"})
+        for _ in range(4):
+            visit.poke(rng)
+
+
+RECORD = [json.loads(line) for line in ran(iterations=2)[1]]
+
+
+def test_any_file_may_be_brought(waiting):
+    """A table, then a dictionary, a limit and a ledger; nothing that it holds is run, or breaks the page."""
+    for case in hostile.cases(3, 0.1):
+        rng = np.random.default_rng([case, 13])
+        print(f"case {case}")
+        visit = Visit("hospitals/your_data.py", {"own.shown": "true"})
+        name, data = hostile.table_file(rng)
+        bring_file(visit, "own file", name.encode("utf-8", "replace").decode(), data)
+        schema = json.loads(hostile.dictionary().to_json())
+        given = hostile.json_file(rng, schema) if rng.random() < 0.5 else json.dumps(schema).encode()
+        if visit.page.app.session_state["own table"].raw is not None:
+            bring_file(visit, "own dictionary", "dictionary.json", given)
+        for _ in range(2):
+            visit.poke(rng)
+
+
+def bring_file(visit, key, name, data):
+    began = time.process_time()
+    visit.page.app.file_uploader(key=key).set_value((name, data, "text/csv"))
+    visit.page.run()
+    visit.check(began)
+
+
+def prepared(name, data):
+    raw = bring._read(data, name, "utf-8")
+    if isinstance(raw, Raw):
+        lines = {column: draft.first(kind) for column, kind in list(raw.kinds.items())[:4]}
+        assert len(draft.frame(lines)) == len(lines) and draft.lacking(lines)
+        table.prepare(raw, hostile.dictionary(), None, 3)
+
+
+def test_any_table_is_prepared_or_refused():
+    """What the page does with a file, without the page."""
+    for case in hostile.cases(25, 0.05):
+        name, data = hostile.table_file(np.random.default_rng([case, 14]))
+        hostile.answered(prepared, name, data)
+
+
+def test_any_record_is_shown_or_refused():
+    for case in hostile.cases(60, 0.05):
+        rng = np.random.default_rng([case, 15])
+        some = [rng.random() < 0.3 for _ in RECORD]
+        lines = [
+            hostile.json_file(rng, line) if changed else json.dumps(line).encode()
+            for line, changed in zip(RECORD, some, strict=True)
+        ]
+        hostile.answered(runs.read, b"\n".join(lines))

@@ -1,0 +1,98 @@
+"""A page as somebody leaves it who means no good: what is wrong with what it says, and how long it took."""
+
+import json
+import re
+import time
+
+import numpy as np
+
+from pages.shared.choices import CHOICES
+from scripts.started import ROOT
+from tests import hostile
+from tests.pages.conftest import Screen
+
+SECONDS = 5.0  # of processor time, so that a busy machine fails nothing
+PAGES = sorted(f"{path.parent.name}/{path.name}" for path in ROOT.glob("pages/*/*.py"))
+PAGES = [page for page in PAGES if not page.startswith("shared/")]
+_QUICK = {"d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10", "T": "3", "repeats": "1"}
+_NO_NUMBER = re.compile(r"\b(nan|NaN|inf|-inf|Infinity)\b")
+_MARKUP = re.compile(r"<(script|img|svg|iframe)\b|javascript:", re.IGNORECASE)
+_SAID = ("markdown", "caption", "success", "warning", "error", "text", "title", "header", "metric", "table")
+
+
+class Visit:
+    """One visitor on one page, whose settings are quick where the link says nothing."""
+
+    def __init__(self, page: str, link: dict[str, str]) -> None:
+        began = time.process_time()
+        self.page = Screen(page, **(_QUICK | link))
+        self.check(began)
+
+    def check(self, began: float) -> None:
+        """No traceback (`Screen.run` has seen to it), no hang, no NaN, nothing that runs, in any message."""
+        spent = time.process_time() - began
+        assert spent < SECONDS, f"{spent:.1f} s"
+        said = [str(box.value) for kind in _SAID for box in self.page.app.get(kind) if hasattr(box, "value")]
+        for one in said:
+            assert not _NO_NUMBER.search(one), one
+            assert not _MARKUP.search(one.replace("\\", "")) or "\\<" in one or "\\:" in one, one
+        for notice in self.page.app.info:
+            assert not re.search(r"[<>`\[\]$]|://|www\.", notice.value), notice.value
+        for figure in self.page.app.get("bidi_component"):
+            json.loads(figure.proto.json, parse_constant=_refuse)
+        for key, choice in CHOICES.items():
+            assert choice.allows(self.page.app.session_state["settings of the last run"][key]), key
+
+    def poke(self, rng: np.random.Generator) -> None:
+        """Some widget set to something that it offers, mostly at an end."""
+        app = self.page.app
+        free = [one for kind in _WIDGETS for one in app.get(kind) if not one.disabled]
+        if not free:
+            return
+        began, one = time.process_time(), free[int(rng.integers(len(free)))]
+        end = int(rng.choice([0, -1])) if rng.random() < 0.7 else None
+        if one.key in CHOICES:
+            options = CHOICES[one.key].options
+            place = int(rng.integers(len(options))) if end is None else end
+            one.set_value(options[place])
+        elif one.type == "number_input":
+            least, most = (
+                one.min if one.min is not None else -1e308,
+                one.max if one.max is not None else 1e308,
+            )
+            one.set_value(float(rng.choice([least, most, (least + most) / 2])))
+        elif one.type == "selectbox":
+            one.select_index(int(rng.integers(len(one.options))))
+        elif one.type == "multiselect":
+            one.set_value([name for name in one.options if rng.random() < 0.5])
+        elif one.type in ("checkbox", "toggle"):
+            one.set_value(not one.value)
+        else:
+            one.click()
+        self.page.run()
+        self.check(began)
+
+
+_WIDGETS = ("select_slider", "selectbox", "checkbox", "toggle", "number_input", "multiselect", "button")
+
+
+def _refuse(name: str) -> float:
+    raise AssertionError(f"{name} in a figure")
+
+
+def proper(rng: np.random.Generator, key: str) -> str:
+    """An option of this control as a link has it, mostly at an end."""
+    choice = CHOICES[key]
+    place = int(rng.choice([0, -1, rng.integers(len(choice.options))]))
+    return choice.link(choice.options[place])
+
+
+def link(rng: np.random.Generator) -> dict[str, str]:
+    """Parameters as a browser sends them: what is no character arrives as a replacement."""
+    found = hostile.link(
+        rng, [*CHOICES, "embed", "page", "x"], lambda key: proper(rng, key) if key in CHOICES else "1"
+    )
+    return {
+        key.encode("utf-8", "replace").decode(): value.encode("utf-8", "replace").decode()
+        for key, value in found.items()
+    }
