@@ -44,8 +44,9 @@ def panels() -> None:
     """Measure what a first look needs, show it, and let the rest come."""
     if st.session_state["eps"] != epsilon:  # kept from the scrub: only this fragment knows so far
         st.rerun()
-    for _ in found.steps(found.first(epsilon)):
-        st.session_state.get("eps")  # Streamlit leaves off here when the visitor has moved on
+    if not begun:  # refreshes leave it to the worker, or both would wait for each other
+        for _ in cached.at_first(found.steps(found.first(epsilon))):
+            st.session_state.get("eps")  # Streamlit leaves off here when the visitor has moved on
     payload = readout.payload(found, epsilon, settings)
     live.figure(payload | ahead.link(settings), key="live", on_use=keep_scrubbed)
     if settings["loadings"]:

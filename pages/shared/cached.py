@@ -45,6 +45,7 @@ _AHEAD_SECONDS = 30.0  # what somebody who has not moved for this long may ask f
 _FEW = 3  # visitors at once for whom anything is measured ahead
 _CROWD = 8  # visitors at once beyond whom less than half of a thread completes what they look at
 _YIELD_SECONDS = 0.1  # at most, that the worker waits for pages under way
+FIRST_SECONDS = 2.0
 _NOTHING: Iterator[None] = iter(())
 _ENDED = object()
 _REFRESH_SECONDS = 0.6
@@ -234,6 +235,15 @@ def warm_up() -> None:
     found.try_cells(found.first(epsilon))
     gc.collect()
     gc.freeze()
+
+
+def at_first(steps: Iterator[None]) -> Iterator[None]:
+    """What a page measures before it shows what there is, for so long at most: the worker does the rest."""
+    until = time.monotonic() + FIRST_SECONDS
+    for _ in steps:
+        yield
+        if time.monotonic() > until:
+            return
 
 
 def look(found: Cells, wanted: NextCell) -> None:

@@ -84,11 +84,14 @@ def show(prepared: Prepared, account: Account | None, settings: Settings) -> Non
     scene, epsilon = scenes.of(wanted)
     found = cached.results(scene)
     missing = found.next_missing(epsilon, False) is not None
+    begun: list[bool] = []  # in the run of the whole page, not at its refreshes
 
     def panels() -> None:
         if controls.settings()["own.eps"] != epsilon:
             st.rerun()  # a scrub was kept: only this fragment knows so far
-        found.try_cells(found.first(epsilon))
+        for _ in () if begun else cached.at_first(found.steps(found.first(epsilon))):
+            pass
+        begun.append(True)
         payload = readout.payload(found, epsilon, wanted) | {"follow": "own-eps"}
         live.figure(payload, key="own twin", on_use=_keep_scrubbed)
         if not payload["complete"]:

@@ -1,0 +1,42 @@
+"""Every page with its sliders at their ends: no NaN or infinity in a sentence, a table or a figure.
+
+`make fuzz` moves each slider alone as well.
+"""
+
+import pytest
+
+from pages.shared import jobs
+from pages.shared.choices import CHOICES
+from tests import hostile
+from tests.pages.visited import PAGES, Visit
+
+NUMERIC = [key for key, choice in CHOICES.items() if choice.numeric]
+# In the suite each page at one of its ends, every other one at its first options.
+ENDS = [(page, (i + turn) % 2 - 1) for turn in (0, 1) for i, page in enumerate(PAGES)]
+ALONE = [(page, key, end) for key in NUMERIC for end in (0, -1) for page in PAGES]
+
+
+def at(key: str, end: int) -> str:
+    choice = CHOICES[key]
+    return choice.link(choice.options[end])
+
+
+@pytest.fixture(autouse=True)
+def waiting(monkeypatch):
+    """Sweeps wait their turn for ever."""
+    monkeypatch.setattr(jobs.Job, "run", lambda job, turn: None)
+
+
+@pytest.mark.parametrize(("page", "end"), [ENDS[i] for i in hostile.cases(len(PAGES), 1.0) if i < len(ENDS)])
+def test_all_sliders_at_an_end(page, end):
+    Visit(page, {key: at(key, end) for key in NUMERIC})
+
+
+def test_each_slider_alone_at_an_end():
+    for case in hostile.cases(2, 0.2):
+        page, key, end = ALONE[(case * 37) % len(ALONE)]
+        print(f"case {case}: {page} {key} {end}")
+        Visit(
+            page,
+            {key: at(key, end), "repeats": "2"} | ({"repeats": at(key, end)} if key == "repeats" else {}),
+        )
