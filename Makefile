@@ -12,7 +12,7 @@ SUITABLE = $(shell for p in $(PYTHON) python3.13 python3.12 python3.11 python3; 
 # The environment is stale when its Python is gone, as after a system upgrade.
 $(shell test -x $(BIN)/python || rm -f $(BIN)/pip $(VENV)/*.stamp)
 
-.PHONY: run test bench bench-peers bench-visitors audit soak wheel pictures docs federated-demo format clean chromium
+.PHONY: run test bench bench-peers bench-visitors audit fuzz soak wheel pictures docs federated-demo format clean chromium
 
 run: $(VENV)/run.stamp
 	@echo "The dashboard is at $(ADDRESS) (Ctrl-C stops it)"
@@ -29,6 +29,12 @@ test: chromium
 	$(BIN)/python -m mypy
 	$(OFFLINE) $(BIN)/python -m pytest -m "not browser" -n auto --dist loadfile
 	CHROMIUM="$$(scripts/find-chromium)" $(OFFLINE) $(BIN)/python -m pytest -m browser -n 4 --dist worksteal
+
+# Two thousand hostile links, widgets and files on whole pages and their readers; the suite takes a sample.
+CASES ?= 2000
+fuzz: $(VENV)/dev.stamp
+	FUZZ_CASES=$(CASES) OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --durations 10 -n auto \
+		tests/pages/test_hostile_pages.py tests/pages/test_ends.py tests/core/test_hostile_files.py
 
 bench: chromium
 	$(BIN)/python -m benchmarks.kernels --json $(BENCH)
