@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,6 +26,7 @@ MARKUP = (
     f"<svg/onload={HIT}>",
     f"</script><script>{HIT}</script>",
     f"<a href='javascript:{HIT}'>age</a>",
+    "<a href='http://198.51.100.7/'>age</a>",
     "<iframe src=file:///etc/passwd>",
     f"[age](javascript:{HIT})",
     "![age](http://198.51.100.7/a.png)",
@@ -123,6 +125,19 @@ def cases(few: int, share: float) -> range:
     return range(max(few, round(share * int(os.environ.get("FUZZ_CASES", "0")))))
 
 
+def each(numbers: range, run: Callable[[int], object]) -> None:
+    """All cases, whatever becomes of one; raises AssertionError that lists those that failed."""
+    failed = {}
+    for case in numbers:
+        try:
+            run(case)
+        except Exception as reason:
+            where = traceback.extract_tb(reason.__traceback__)[-1]
+            failed[case] = f"{type(reason).__name__}: {str(reason)[:400]} ({where.filename}:{where.lineno})"
+    listed = "\n".join(f"case {case}: {said}" for case, said in failed.items())
+    assert not failed, f"{len(failed)} of {len(numbers)} cases failed\n{listed}"
+
+
 def is_a_sentence(reason: BaseException) -> bool:
     """Whether a refusal is in our words: a plain ValueError, short, on one line, of no Python name."""
     said = str(reason)
@@ -152,6 +167,11 @@ def word(rng: np.random.Generator) -> str:
     if kind < 0.9:
         return one[: int(rng.integers(len(one) + 1))]
     return "".join(chr(int(c)) for c in rng.integers(1, 0x2FFF, int(rng.integers(1, 30))))
+
+
+def utf8(said: str) -> str:
+    """As a file or a browser can hold it: half a character becomes a question mark."""
+    return said.encode("utf-8", "replace").decode()
 
 
 def link(rng: np.random.Generator, keys: Sequence[str], words: Callable[[str], str]) -> dict[str, str]:
@@ -237,19 +257,14 @@ def spoilt(rng: np.random.Generator, data: bytes) -> bytes:
 
 def _named(rng: np.random.Generator) -> pd.DataFrame:
     table = frame(rng, 30)
-    return table.set_axis([_utf8(word(rng)[:110]) for _ in table.columns], axis=1)
+    return table.set_axis([utf8(word(rng)[:110]) for _ in table.columns], axis=1)
 
 
 def _celled(rng: np.random.Generator) -> pd.DataFrame:
     table = frame(rng, 30).astype(object)
     for _ in range(int(rng.integers(1, 40))):
-        table.iloc[int(rng.integers(30)), int(rng.integers(4))] = _utf8(word(rng))
+        table.iloc[int(rng.integers(30)), int(rng.integers(4))] = utf8(word(rng))
     return table
-
-
-def _utf8(said: str) -> str:
-    """As a file or a browser can hold it: half a character becomes a question mark."""
-    return said.encode("utf-8", "replace").decode()
 
 
 def _numbered(rng: np.random.Generator) -> pd.DataFrame:

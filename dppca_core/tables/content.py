@@ -80,8 +80,8 @@ class _Content:
         if not self._rows:
             self._columns = np.zeros(batch.num_columns, dtype=np.uint64)
         rows = np.zeros(batch.num_rows, dtype=np.uint64)
-        for place in range(batch.num_columns):
-            words = _cells(cells.plain(batch.column(place), batch.schema.names[place]))
+        for place, name in enumerate(batch.schema.names):  # which lists them all anew at each asking
+            words = _cells(cells.plain(batch.column(place), name))
             self._columns[place : place + 1] += _mix(words ^ _OTHER).sum(keepdims=True)
             rows += _mix(words)
         self._rows.append(_mix(rows))

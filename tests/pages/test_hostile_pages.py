@@ -89,24 +89,22 @@ def waiting(monkeypatch):
 
 
 def test_any_link_opens_any_page(waiting):
-    for case in hostile.cases(6, 0.25):
+    def one(case):
         rng = np.random.default_rng([case, 11])
-        page, params = PAGES[case % len(PAGES)], link(rng)
-        try:
-            Visit(page, params)
-        except BaseException:
-            print(f"case {case}: {page} {params}")
-            raise
+        Visit(PAGES[case % len(PAGES)], link(rng))
+
+    hostile.each(hostile.cases(5, 0.25), one)
 
 
 def test_any_widgets_may_be_moved_on_any_page(waiting):
-    for case in hostile.cases(2, 0.1):
+    def one(case):
         rng = np.random.default_rng([case, 12])
         page = PAGES[(3 * case) % len(PAGES)]
-        print(f"case {case}: {page}")
         visit = Visit(page, link(rng) if rng.random() < 0.5 else {"repeats": "1"})
         for _ in range(4):
             visit.poke(rng)
+
+    hostile.each(hostile.cases(2, 0.1), one)
 
 
 RECORD = [json.loads(line) for line in ran(iterations=2)[1]]
@@ -114,18 +112,20 @@ RECORD = [json.loads(line) for line in ran(iterations=2)[1]]
 
 def test_any_file_may_be_brought(waiting):
     """A table, then a dictionary, a limit and a ledger; nothing that it holds is run, or breaks the page."""
-    for case in hostile.cases(3, 0.1):
+
+    def one(case):
         rng = np.random.default_rng([case, 13])
-        print(f"case {case}")
         visit = Visit("hospitals/your_data.py", {"own.shown": "true"})
         name, data = hostile.table_file(rng)
-        bring_file(visit, "own file", name.encode("utf-8", "replace").decode(), data)
+        bring_file(visit, "own file", hostile.utf8(name), data)
         schema = json.loads(hostile.dictionary().to_json())
         given = hostile.json_file(rng, schema) if rng.random() < 0.5 else json.dumps(schema).encode()
         if visit.page.app.session_state["own table"].raw is not None:
             bring_file(visit, "own dictionary", "dictionary.json", given)
         for _ in range(2):
             visit.poke(rng)
+
+    hostile.each(hostile.cases(3, 0.1), one)
 
 
 def bring_file(visit, key, name, data):
@@ -145,13 +145,16 @@ def prepared(name, data):
 
 def test_any_table_is_prepared_or_refused():
     """What the page does with a file, without the page."""
-    for case in hostile.cases(25, 0.05):
+
+    def one(case):
         name, data = hostile.table_file(np.random.default_rng([case, 14]))
         hostile.answered(prepared, name, data)
 
+    hostile.each(hostile.cases(25, 0.05), one)
+
 
 def test_any_record_is_shown_or_refused():
-    for case in hostile.cases(60, 0.05):
+    def one(case):
         rng = np.random.default_rng([case, 15])
         some = [rng.random() < 0.3 for _ in RECORD]
         lines = [
@@ -159,3 +162,5 @@ def test_any_record_is_shown_or_refused():
             for line, changed in zip(RECORD, some, strict=True)
         ]
         hostile.answered(runs.read, b"\n".join(lines))
+
+    hostile.each(hostile.cases(60, 0.05), one)

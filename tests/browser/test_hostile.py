@@ -1,0 +1,59 @@
+"""Markup and scripts in links and in a table's column names: shown as they stand, run by nobody."""
+
+import io
+
+import numpy as np
+import pytest
+
+from dppca_core.tables import Column, Schema
+from tests import hostile
+from tests.browser.conftest import SMALL
+
+pytestmark = pytest.mark.browser
+
+EVERYWHERE = "&".join(
+    f"{key}={{0}}" for key in ("eps", "view", "data", "join.sizes", "story.step", "compare.panel", "unknown")
+)
+WORDS = (hostile.MARKUP[0], hostile.MARKUP[1], hostile.MARKUP[8], hostile.MARKUP[9])
+PLACES = dict(zip(("", "providers", "methods", "story"), WORDS, strict=True))
+NAMES = [name for name in hostile.MARKUP if len(name) < 60][:6]
+
+
+def innocent(seen, dialogs):
+    """Nothing ran, nothing was asked of another machine, nothing leads there."""
+    assert seen.page.evaluate("window.__hit") is None
+    assert dialogs == [] and seen.remote() == []
+    assert seen.page.locator("a[href*='198.51'], a[href*='198-51'], a[href^='javascript']").count() == 0
+    assert seen.page.locator("iframe[src^='file'], img[src='x'], img[src*='198.51']").count() == 0
+
+
+def test_what_looks_like_a_script_is_not_run(watched, address):
+    seen, dialogs = watched(), []
+    seen.page.on("dialog", lambda box: (dialogs.append(box.message), box.dismiss()))
+    for place, word in PLACES.items():
+        words = seen.page.evaluate("encodeURIComponent", word)
+        seen.page.goto(f"{address}{place}?{SMALL}&{EVERYWHERE.format(words)}")
+        seen.page.get_by_text("which is not").first.wait_for()
+        innocent(seen, dialogs)
+    seen.page.goto(f"{address}your_data?own.shown=true&view=board")
+    frame = hostile.frame(np.random.default_rng(0), 60)
+    table = frame[["age", "weight"] * 3].set_axis(NAMES, axis=1)
+    given = {"name": f"{hostile.MARKUP[1]}.csv", "mimeType": "text/csv"}
+    buffer = io.StringIO()
+    table.assign(clinic=frame["clinic"]).to_csv(buffer, index=False)
+    seen.page.locator("input[type=file]").first.set_input_files(
+        [given | {"buffer": buffer.getvalue().encode()}]
+    )
+    seen.page.get_by_text("60 rows").wait_for()
+    schema = Schema(tuple(Column(name, "number", 0, 200) for name in NAMES))
+    seen.page.get_by_text("Open or save this as a data dictionary").click()
+    seen.page.locator("input[type=file]").nth(1).set_input_files(
+        [{"name": "d.json", "mimeType": "application/json", "buffer": schema.to_json().encode()}]
+    )
+    seen.page.get_by_text("Ready:").wait_for()
+    seen.page.get_by_role("button", name="Set this limit").click()
+    seen.page.get_by_role("button", name="Release …").click()
+    seen.page.get_by_role("button", name="Spend and release").click()
+    seen.page.get_by_text("Download all of it (JSON)").wait_for()
+    seen.page.wait_for_function("document.querySelectorAll('.dppca-live[data-drawn]').length >= 4")
+    innocent(seen, dialogs)
