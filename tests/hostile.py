@@ -10,6 +10,7 @@ import json
 import os
 import traceback
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ import pyarrow.parquet as pq
 
 from dppca_core.tables import Column, Schema
 
+OURS = tuple(str(Path(__file__).resolve().parents[1] / name) for name in ("dppca_core", "pages"))
 HIT = "window.__hit=1"
 MARKUP = (
     f"<script>{HIT}</script>",
@@ -139,11 +141,12 @@ def each(numbers: range, run: Callable[[int], object]) -> None:
 
 
 def is_a_sentence(reason: BaseException) -> bool:
-    """Whether a refusal is in our words: a plain ValueError, short, on one line, of no Python name."""
+    """Whether a refusal is in our words: raised by a line of ours, short, on one line, of no Python name."""
     said = str(reason)
     theirs = ("Traceback", "codec", "object at 0x", "<class", "Errno", "ufunc", "argument")
-    plain = type(reason) is ValueError or type(reason).__module__.startswith("dppca_core")
-    return plain and 0 < len(said) < 1000 and "\n" not in said and not any(word in said for word in theirs)
+    raised = traceback.extract_tb(reason.__traceback__)[-1]
+    ours = raised.filename.startswith(OURS) and (raised.line or "").startswith("raise ")
+    return ours and 0 < len(said) < 1000 and "\n" not in said and not any(word in said for word in theirs)
 
 
 def answered(call: Callable[..., Any], *given: object, **named: object) -> Any:

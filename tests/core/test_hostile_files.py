@@ -156,3 +156,21 @@ def test_exported_cells_are_no_formula_whatever_they_hold():
             assert not any(cell.strip().startswith(("=", "+", "@")) for cell in row)
 
     hostile.each(hostile.cases(30, 0.02), one)
+
+
+PLANTED = {
+    "a codec's words": lambda: b"\xff".decode(),
+    "a parser's words": lambda: json.loads("{"),
+    "NumPy's words": lambda: np.zeros(2) + np.zeros(3),
+    "another error": lambda: [][0],
+}
+
+
+@pytest.mark.parametrize("fault", PLANTED.values(), ids=PLANTED.keys())
+def test_a_planted_fault_is_caught_and_told_by_its_case(fault):
+    def one(case):
+        if case == 2:
+            hostile.answered(fault)
+
+    with pytest.raises(AssertionError, match="1 of 4 cases failed\ncase 2: "):
+        hostile.each(range(4), one)
