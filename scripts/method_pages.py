@@ -1,9 +1,7 @@
 """docs/methods: one page for each method of the registry, and their table, from the docstrings."""
 
 import inspect
-import re
 import sys
-from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +16,6 @@ from scripts.started import ROOT
 
 FOLDER = ROOT / "docs" / "methods"
 INDEX = FOLDER / "README.md"
-TESTED = ("core", "federated", "experiments")
 GIVEN = ("k", "budget", "rng")  # what every method is given
 KEYS = {
     **{"epsilon": "eps", "providers": "N", "iterations": "T", "s_hat": "shat", "burn_in": "burn"},
@@ -55,27 +52,6 @@ def source(module: ModuleType | str) -> Path:
     """The file of a module of the project."""
     name = module if isinstance(module, str) else module.__name__
     return ROOT / Path(*name.split(".")).with_suffix(".py")
-
-
-@lru_cache(maxsize=1)
-def _tests() -> dict[Path, str]:
-    paths = (path for folder in TESTED for path in sorted((ROOT / "tests" / folder).glob("test_*.py")))
-    return {path: path.read_text(encoding="utf-8") for path in paths}
-
-
-def tests_of(name: str) -> list[Path]:
-    """The tests of the core that name this method; those of all methods at once do not."""
-    named = re.compile(
-        rf"[\"']{name}[\"']|\bmethods\.{name}\b|^from dppca_core\.methods import [^\n]*\b{name}\b"
-    )
-    return [path for path, told in _tests().items() if re.search(named, told)]
-
-
-def tests_of_all() -> list[Path]:
-    """The tests that run over the registry itself."""
-    return [
-        path for path, told in _tests().items() if "METHODS.values()" in told or "METHODS.items()" in told
-    ]
 
 
 def on_screen(use: str) -> str:
@@ -194,14 +170,12 @@ def _beyond(name: str, page: Path) -> list[str]:
 
 
 def _where(method: Method, page: Path) -> str:
-    def files(paths: list[Path]) -> str:
-        return ", ".join(link(f"`{path.stem}`", path, page) for path in paths)
-
+    contract = ROOT / "tests" / "core" / "test_contract.py"
+    checks = link("how the numbers are checked", ROOT / "docs" / "checks.md", page)
     return "\n".join(
         (
             f"- Source: {link(f'`{source(module_of(method)).name}`', source(module_of(method)), page)}",
-            f"- Tests that name it: {files(tests_of(method.name)) or 'none'}",
-            f"- Tests over all methods: {files(tests_of_all())}",
+            f"- What every method is held to: {link(f'`{contract.name}`', contract, page)}; {checks}",
             f"- On the dashboard: [Methods, with this one]({shown_by(method.name)})",
             f"- {link('All methods', INDEX, page)}, {link('symbols', ROOT / 'docs' / 'symbols.md', page)}",
         )
