@@ -1,5 +1,6 @@
 """The front page: what it shows at a setting, from a link, and on real tables."""
 
+import json
 import math
 
 import pytest
@@ -170,3 +171,15 @@ def test_a_delta_above_one_in_n_is_noted(screen):
 def test_the_loadings_open_below(screen):
     page = screen(loadings="True")
     assert len(page.app.get("bidi_component")) == 2
+
+
+def test_figures_are_ordered_by_a_count_and_not_by_the_clock(screen, monkeypatch):
+    """A browser leaves out what was sent before what it shows: by a clock set back it would leave out all."""
+    turns = []
+    page = screen()
+    for now in (2e9, 1e9):
+        monkeypatch.setattr("time.time", lambda now=now: now)
+        page.run()
+        turns.append(json.loads(page.app.get("bidi_component")[0].proto.json)["turn"])
+    (server, first), (same, second) = turns
+    assert server == same and second > first

@@ -28,6 +28,22 @@ def here(monkeypatch) -> set[str]:
     return found
 
 
+def test_a_connection_that_breaks_for_a_moment_ends_no_release(here):
+    may_come_back = visitors.returning("ann", 0.2)
+    assert may_come_back()
+    here.remove("ann")
+    assert may_come_back()
+    time.sleep(0.15)
+    here.add("ann")
+    assert may_come_back()
+    here.remove("ann")
+    assert may_come_back()
+    time.sleep(0.1)
+    assert may_come_back()
+    time.sleep(0.15)
+    assert not may_come_back()
+
+
 def test_a_table_goes_some_time_after_its_owner(here):
     leaving, ann, bob, dropped = Leaving(0.2, 0.01), Holder(), Holder(), []
     for who, holder in (("ann", ann), ("bob", bob)):

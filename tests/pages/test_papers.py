@@ -1,10 +1,12 @@
 """The papers page: every figure opens, says its verdict, and can be run again."""
 
+import threading
 import time
 
 import pytest
 
 from dppca_core import datasets
+from dppca_core.experiments import task
 from dppca_core.experiments.papers import FIGURES, recipe, results
 from pages.shared import choices, exports, jobs, paper_charts, paper_results, recipe_settings, text
 
@@ -89,6 +91,42 @@ def test_running_again_draws_beside_the_stored_run_and_judges_itself(screen):
     assert "Means differ by at most" in page.markdown
     names = [trace["name"] for trace in page.figure["data"]]
     assert "run again" in names and names.count("ε = 1, run again") == 1
+
+
+def test_a_sweep_in_the_queue_says_its_place_and_may_leave_it(screen, monkeypatch):
+    opened, measured = threading.Event(), task.measured
+    monkeypatch.setattr(task, "measured", lambda *of: (opened.wait(60), measured(*of))[1])
+    monkeypatch.setattr(jobs, "HERE_SECONDS", 1e9)  # no process is started
+    board = jobs.Jobs(at_once=1)
+    monkeypatch.setattr(jobs, "jobs", lambda: board)
+    other = board.start("somebody else", "papers ge-4a", paper_results.again(recipe("ge-4a"), False, 7))
+    page = screen(PAGE, figure="ge-4a", seed="8")
+    press(page, "All of it")
+    for _ in range(100):
+        if "before yours" in waiting(page):
+            break
+        time.sleep(0.05)
+        page.run()
+    assert waiting(page) == "In the queue: 1 sweep of other visitors runs before yours"
+    press(page, "Leave")
+    for _ in range(100):
+        if "Stopped: 0 of 360 runs are shown." in page.captions:
+            break
+        time.sleep(0.05)
+        page.run()
+    assert "Stopped: 0 of 360 runs are shown." in page.captions
+    other.stop()
+    opened.set()
+    other.wait(30)
+
+
+def waiting(page):
+    return "".join(bar.proto.text for bar in page.app.get("progress"))
+
+
+def press(page, start):
+    next(button for button in page.app.button if button.label.startswith(start)).click()
+    page.run()
 
 
 def test_a_few_runs_do_not_contradict_the_stored_ones():

@@ -17,7 +17,7 @@ from starlette.formparsers import MultiPartParser
 from dppca_core import hardened, journal, private_release, sin_theta, tables
 from dppca_core.ledger import DiskLedger
 from dppca_core.tables import Column, Schema, content_key, limits
-from pages.shared import choices, report
+from pages.shared import choices, report, visitors
 from pages.shared.own import diagnostics, room, session
 from pages.shared.own.order import Order
 
@@ -254,6 +254,14 @@ def test_a_damaged_ledger_is_one_sentence_and_no_release(screen, folder):
     assert errors(page).count("\n") == 0
     assert "cannot be read: mend or restore it first" in errors(page)
     assert not [label for label in labels(page) if label.startswith(("Release", "Set this"))]
+
+
+def test_a_paid_release_goes_on_while_its_visitor_may_come_back(screen, monkeypatch):
+    page = limited(screen)
+    press(page, "Release")
+    monkeypatch.setattr(visitors, "present", lambda who: False)
+    press(page, "Spend")
+    assert own(page).made[0].released is not None
 
 
 def test_a_full_disk_releases_nothing(screen, folder, monkeypatch):

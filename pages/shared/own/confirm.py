@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -65,7 +64,8 @@ def offer(
 def _ask(own: Own, of: tuple[Any, ...], begin: Begin) -> None:
     make = begin(own)
     if make is not None:
-        own.asked = Order(of, make, partial(visitors.present, visitors.visitor()))
+        # It is paid for when it begins: a connection that breaks for a moment must not make it worthless.
+        own.asked = Order(of, make, visitors.returning(visitors.visitor()))
 
 
 def _ask_again(own: Own, order: Order[Any], question: str, keep: Keep) -> None:

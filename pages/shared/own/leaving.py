@@ -14,7 +14,6 @@ from typing import Protocol
 
 from pages.shared import visitors
 
-KEPT_SECONDS = 120.0  # as long as Streamlit lets a browser come back to its session
 _LOOK_SECONDS = 5.0
 
 
@@ -35,8 +34,8 @@ class _Watched:
 class Leaving:
     """One thread, while anybody holds a table, that looks who has left."""
 
-    def __init__(self, kept_seconds: float = KEPT_SECONDS, look_seconds: float = _LOOK_SECONDS) -> None:
-        self._kept, self._look = kept_seconds, look_seconds
+    def __init__(self, kept: float = visitors.KEPT_SECONDS, look: float = _LOOK_SECONDS) -> None:
+        self._kept, self._look = kept, look  # seconds
         self._watched: dict[str, _Watched] = {}
         self._lock = threading.Lock()
 

@@ -17,8 +17,7 @@ from dppca_core.private_release import HARDENED, Released, Request
 from dppca_core.spectrum_release import Spectrum
 from dppca_core.tables import Raw, Schema, limits
 from dppca_core.types import Budget, Event
-from pages.shared import text
-from pages.shared.own import leaving
+from pages.shared import text, visitors
 from pages.shared.own.diagnostics import Verdict
 from pages.shared.own.large import Large
 from pages.shared.own.order import Order
@@ -45,7 +44,7 @@ def held(most: int) -> str:
     return (
         f"Up to {most:,} MB; a file of more than {limits.MOST_BYTES / 2**20:,.0f} MB is read in pieces, of "
         "which only sums are kept. One for which this server has no memory left is refused before it is "
-        f"read. Your table is forgotten when you say so, or {leaving.KEPT_SECONDS / 60:.0f} minutes after "
+        f"read. Your table is forgotten when you say so, or {visitors.KEPT_SECONDS / 60:.0f} minutes after "
         "the page is closed."
     )
 
