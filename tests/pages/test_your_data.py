@@ -259,9 +259,16 @@ def test_a_damaged_ledger_is_one_sentence_and_no_release(screen, folder):
 def test_a_paid_release_goes_on_while_its_visitor_may_come_back(screen, monkeypatch):
     page = limited(screen)
     press(page, "Release")
+    true, went_on = private_release.make, []
+
+    def make(*args, **own):
+        went_on.append(own["progress"](0.5))
+        return true(*args, **own)
+
+    monkeypatch.setattr(private_release, "make", make)
     monkeypatch.setattr(visitors, "present", lambda who: False)
     press(page, "Spend")
-    assert own(page).made[0].released is not None
+    assert went_on == [True] and own(page).made[0].released is not None
 
 
 def test_a_full_disk_releases_nothing(screen, folder, monkeypatch):
