@@ -61,9 +61,9 @@ bench-peers:
 
 # Known weaknesses of the packages that are installed: asks the network.
 audit: $(VENV)/dev.stamp
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip-audit>=2.7,<3"
-	$(BIN)/python -m pip_audit --requirement requirements.txt --requirement requirements-cluster.txt \
-		--requirement requirements-federated.txt
+	@test -x .venv-audit/bin/pip-audit || { scripts/make-environment .venv-audit "$(SUITABLE)" && \
+		.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check "pip-audit>=2.7,<3"; }
+	.venv-audit/bin/pip-audit --path $(VENV)/lib/python3.*/site-packages
 
 # The numerical core alone, for scripts elsewhere: pip install dist/dppca_core-*.whl
 wheel: $(VENV)/dev.stamp
@@ -83,7 +83,7 @@ format: $(VENV)/dev.stamp
 	$(BIN)/python -m ruff format .
 
 clean:
-	rm -rf $(VENV) .venv-bench dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-audit .venv-bench dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 chromium: $(VENV)/dev.stamp
 	@scripts/install-chromium $(BIN)/python
