@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from joblib import cpu_count
 
-LONG_SECONDS = 30.0  # on one core: longer sweeps have a line of their own
+LONG_SECONDS = 15.0  # on one core: longer sweeps have a line of their own
 _POLL_SECONDS = 0.5  # until one who waits sees that its visitor has gone
 
 

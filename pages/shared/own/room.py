@@ -9,7 +9,7 @@ from dppca_core.tables import files, limits
 _MEMINFO = Path("/proc/meminfo")
 _GROUP = Path("/sys/fs/cgroup")  # a container's own limit
 _SPARE_BYTES = 256 * 2**20  # for everybody's pages
-_CELL_BYTES = 34  # where its text ends, as a number, encoded, and clipped; and which are missing
+_CELL_BYTES = 42  # as text, as a number, encoded, clipped: 39 at the peak of a CSV with one digit each
 _BATCH_BYTES = 64 * 2**20  # what reading in pieces holds beside the file
 
 
