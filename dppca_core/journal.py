@@ -62,7 +62,7 @@ def append(path: Path, *plain: dict[str, Any]) -> None:
             before = before.removesuffix(last)
             file.truncate(len(before))
         try:
-            _write(file, line)
+            write(file, line)
         except OSError:
             file.truncate(len(before))
             raise
@@ -74,7 +74,7 @@ def replace(path: Path, data: bytes) -> None:
     draft = path.with_name(path.name + ".draft")
     try:
         with _owners(draft, "w") as file:
-            _write(file, data)
+            write(file, data)
         os.replace(draft, path)
     except OSError:
         draft.unlink(missing_ok=True)
@@ -82,8 +82,11 @@ def replace(path: Path, data: bytes) -> None:
     sync_folder(path.parent)
 
 
-def _write(file: FileIO, data: bytes) -> None:
-    """All of it, on the disk: unbuffered, so that nothing is left over that closing would write later."""
+def write(file: FileIO, data: bytes) -> None:
+    """All of it, on the disk when this returns: unbuffered, so that closing has nothing left to write.
+
+    Raises OSError where the disk refuses; a part may be written.
+    """
     left = memoryview(data)
     while left:
         left = left[file.write(left) or 0 :]

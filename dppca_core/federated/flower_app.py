@@ -25,6 +25,7 @@ from flwr.app import ConfigRecord, Context, Message, RecordDict
 from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 
+from dppca_core import journal
 from dppca_core.federated import coordinator, hospital, message, protocol, wire
 from dppca_core.federated import record as records
 from dppca_core.federated.coordinator import Ask, Policy
@@ -94,7 +95,8 @@ def work(grid: Grid, context: Context) -> None:
 def run(grid: Grid, folder: Path, plan: str, record: str, seed: int = 0, policy: Any = None) -> Record:
     """One run of an agenda; its record is there, line by line, as it goes on.
 
-    Raises ValueError for a plan with secure aggregation, which is refused over Flower.
+    Raises ValueError for a plan with secure aggregation, which is refused over Flower, and OSError, in one
+    sentence, where the record cannot be written: hospitals keep what they sent.
     """
     agreed = from_dict(json.loads((folder / plan).read_text(encoding="utf-8")))
     if exchange_of(agreed).summed:
@@ -104,13 +106,18 @@ def run(grid: Grid, folder: Path, plan: str, record: str, seed: int = 0, policy:
     start = coordinator.public_start(agreed, np.random.default_rng(seed))
     ask, draft = ask_over(grid, agreed), path.with_name(path.name + ".draft")
     again = 1 + (len(earlier.rounds) if earlier else 0)  # lines that the earlier record has already
-    with draft.open("w", encoding="utf-8") as lines:
+    with draft.open("wb", buffering=0) as lines:
         written = 0
 
         def write(line: str) -> None:
             nonlocal written
-            lines.write(line + "\n")
-            lines.flush()
+            try:
+                journal.write(lines, line.encode() + b"\n")
+            except OSError as reason:
+                raise OSError(
+                    f"{record} cannot be written ({reason.strerror}): started again, the run goes on from "
+                    "its last whole line"
+                ) from reason
             written += 1
             if written == again:
                 draft.replace(path)  # what is written from now on goes on under that name

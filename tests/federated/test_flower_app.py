@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from dppca_core import Budget, datasets, journal
-from dppca_core.federated import coordinator, demo, demo_hospitals, in_process, protocol
+from dppca_core.federated import coordinator, demo, demo_hospitals, hospital, in_process, protocol
 from dppca_core.federated.coordinator import Policy
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise
+from tests.core.full_disk import full_disk
 
 with warnings.catch_warnings():  # of what Flower imports
     warnings.simplefilter("ignore")
@@ -145,6 +146,25 @@ def test_too_little_noise_is_not_sent_where_nothing_sums_securely(own, tmp_path)
     assert answers == dict.fromkeys(range(3), said)
     with pytest.raises(ValueError, match="no secure aggregation that withstands a server that cheats"):
         flower_app.run(grid, tmp_path / "server", f"{SUMMED.run}.json", "record.jsonl")
+
+
+@pytest.mark.parametrize("lines", [0.5, 1.5, 2.5], ids=["before any round", "in the first", "in the last"])
+def test_a_run_whose_record_met_a_full_disk_goes_on_from_it(own, tmp_path, lines):
+    """Said in one sentence; hospitals, whose noise is true, send what had left again, and pay once."""
+    folder = tmp_path / "server"
+    flower_app.run(Loop(own), folder, f"{PLAN.run}.json", "whole.jsonl")
+    sizes = list(map(len, (folder / "whole.jsonl").read_bytes().splitlines(keepends=True)))
+    demo_hospitals.agree(tmp_path, replace(PLAN, run="second"))
+    said = r"^record\.jsonl cannot be written \(File too large\): started again, the run goes on from"
+    room = sum(sizes[: int(lines)]) + sizes[int(lines)] // 2
+    with full_disk(folder / "nothing", room), pytest.raises(OSError, match=said):
+        flower_app.run(Loop(own), folder, "second.json", "record.jsonl")
+    sent = {path: path.read_bytes() for path in tmp_path.glob("*/kept/sent/second-*.npz")}
+    assert len(sent) == 3 * int(lines)
+    assert flower_app.run(Loop(own), folder, "second.json", "record.jsonl").basis is not None
+    assert all(path.read_bytes() == data for path, data in sent.items())
+    for ledger in tmp_path.glob(f"*/kept/{hospital.LEDGER}"):
+        assert [line["round"] for line in journal.read(ledger) if line["run"] == "second"] == [1, 2]
 
 
 def test_a_run_is_resumed_from_the_start_in_its_record(own, tmp_path):
