@@ -21,7 +21,7 @@ from dppca_core.experiments.recipe import Key
 from dppca_core.experiments.task import Row
 from pages.shared import text
 from pages.shared.turns import Turn, Turns
-from pages.shared.visitors import present, visitor
+from pages.shared.visitors import KEPT_SECONDS, present, returning, visitor
 
 HERE_SECONDS = 2.0  # in the server itself, while processes start, which takes them as long
 CELL_SECONDS = 0.5  # expected runs beyond this leave the server free
@@ -43,6 +43,7 @@ class Job:
         self._turn: Turn | None = None
         self._known = known
         self.visitor = visitor
+        self.may_be_asked_for = returning(visitor, KEPT_SECONDS)
         self.state: Literal["waiting", "running", "complete", "stopped", "failed", "again"] = "waiting"
         self.reason = ""
         self.progress = Progress(0, len(recipe.cells()), None)
@@ -195,9 +196,9 @@ class Jobs:
                     self._tables.popitem(last=False)
 
     def _forget(self) -> None:
-        """Visitors who have gone, then the oldest jobs that have ended."""
+        """Jobs that have ended: of visitors who have gone for good, then the oldest."""
         for key, job in list(self._jobs.items()):
-            if not job.running and (len(self._jobs) > KEPT_JOBS or not present(job.visitor)):
+            if not job.running and (len(self._jobs) > KEPT_JOBS or not job.may_be_asked_for()):
                 del self._jobs[key]
 
 

@@ -13,7 +13,7 @@ from joblib.externals.loky import get_reusable_executor
 
 from dppca_core import SpikedModel
 from dppca_core.experiments import Axis, Progress, Recipe, executors, one_thread, sweep, task, variant
-from pages.shared import jobs
+from pages.shared import jobs, visitors
 from pages.shared.jobs import Jobs
 
 MODEL = SpikedModel(d=12, k=2, s=4, spike=100.0, bulk=(0.0, 5.0), seed=2)
@@ -141,6 +141,21 @@ def test_a_job_beyond_the_limit_waits_for_its_turn_and_may_leave_the_queue(gate)
     assert ended(last).state == "complete"
 
 
+def test_what_was_measured_is_there_for_a_while_for_who_comes_back(monkeypatch):
+    gone: set[str] = set()
+    for module in (jobs, visitors):
+        monkeypatch.setattr(module, "present", lambda visitor: visitor not in gone)
+    monkeypatch.setattr(jobs, "KEPT_SECONDS", 0.2)
+    board = Jobs()
+    job = ended(board.start("ann", "here", RECIPE))
+    gone.add("ann")
+    ended(board.start("bob", "here", replace(RECIPE, seed=4)))
+    assert board.at("ann", "here") is job
+    time.sleep(0.25)
+    ended(board.start("bob", "here", replace(RECIPE, seed=5)))
+    assert board.at("ann", "here") is None
+
+
 def test_a_visitors_second_sweep_waits_for_the_first_and_says_so(gate):
     board = Jobs(at_once=2)
     board.start("ann", "here", RECIPE)
@@ -184,9 +199,17 @@ def test_what_ends_a_sweep_is_said(monkeypatch):
 
 def test_long_sweeps_go_on_in_processes(monkeypatch):
     """Begun here while the processes start; together they give the whole table."""
-    monkeypatch.setattr(jobs, "HERE_SECONDS", 0.1)
+    long = replace(RECIPE, repeats=150)
+    monkeypatch.setattr(jobs, "HERE_SECONDS", 0.9 * jobs._missing(long, ())[0])
     monkeypatch.setattr(task, "TASK_SECONDS", 0.0)
-    went = []
+    went, told = [], jobs.Job._tell
+
+    def here_for_one_task(job: jobs.Job, at: Progress) -> None:
+        told(job, at)
+        if at.completed:
+            monkeypatch.setattr(jobs, "HERE_SECONDS", 0.0)
+
+    monkeypatch.setattr(jobs.Job, "_tell", here_for_one_task)
 
     class Watched(executors.Cores):
         def submit(self, fn, /, *args, **kwargs):
@@ -194,7 +217,6 @@ def test_long_sweeps_go_on_in_processes(monkeypatch):
             return super().submit(fn, *args, **kwargs)
 
     monkeypatch.setattr(executors, "Cores", Watched)
-    long = replace(RECIPE, repeats=150)
     job = ended(Jobs().start("ann", "here", long))
     assert job.state == "complete" and one_thread.for_good in went and task.run_in_worker in went
     assert went.count(task.run_in_worker) < len(long.cells())
