@@ -55,7 +55,7 @@ class Shown:
         """What a hospital is called on screen: a record's names may hold anything."""
         if hospital == ALL:
             return "the sum of all"
-        kept = re.sub(r"[^\w .,()&'-]", "", self.record.plan.name(hospital))[:_MOST_NAME].strip()
+        kept = re.sub(r"[^\w .,()&'-]|(?<=www)\.", "", self.record.plan.name(hospital))[:_MOST_NAME].strip()
         return kept.replace("&", "and") or f"Hospital {hospital + 1}"
 
 

@@ -16,7 +16,7 @@ EVERYWHERE = "&".join(
 )
 WORDS = (hostile.MARKUP[0], hostile.MARKUP[1], hostile.MARKUP[8], hostile.MARKUP[9])
 PLACES = dict(zip(("", "providers", "methods", "story"), WORDS, strict=True))
-NAMES = [name for name in hostile.MARKUP if len(name) < 60][:6]
+NAMES = [name for name in hostile.MARKUP if len(name) < 60][:10]
 
 
 def innocent(seen, dialogs):
@@ -37,7 +37,7 @@ def test_what_looks_like_a_script_is_not_run(watched, address):
         innocent(seen, dialogs)
     seen.page.goto(f"{address}your_data?own.shown=true&view=board")
     frame = hostile.frame(np.random.default_rng(0), 60)
-    table = frame[["age", "weight"] * 3].set_axis(NAMES, axis=1)
+    table = frame[["age", "weight"] * 5].set_axis(NAMES, axis=1)
     given = {"name": f"{hostile.MARKUP[1]}.csv", "mimeType": "text/csv"}
     buffer = io.StringIO()
     table.assign(clinic=frame["clinic"]).to_csv(buffer, index=False)

@@ -54,7 +54,7 @@ class Visit:
             assert "own table" in self.page.app.session_state or not _NO_NUMBER.search(one), one
             assert not _MARKUP.search(one.replace("\\", "")) or "\\<" in one or "\\:" in one, one
         for notice in self.page.app.info:
-            assert not re.search(r"[<>`\[\]$]|://|www\.", notice.value), notice.value
+            assert not re.search(r"(?<!\\)[<>`\[\]$]|://|www\.", notice.value), notice.value
         for figure in self.page.app.get("bidi_component"):
             json.loads(figure.proto.json, parse_constant=_refuse)
         for key, choice in CHOICES.items():

@@ -25,12 +25,14 @@ from pages.shared.own.table import Prepared
 
 NOT_PRIVATE = ":red-badge[not private] Only you may see this: it is computed from the patients' rows."
 ONCE = "It cannot be taken back: what is spent stays spent, also if you stop it or close the page."
+# Where a word joiner, which is not seen, keeps Markdown from finding an address; it does so behind escapes.
+_ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#]|:(?=\w))")
 
 
 def literal(said: str) -> str:
-    """A text in which names that people chose are not read as Markdown."""
-    return _MARKUP.sub(r"\\\1", said)
+    """A text in which names that people chose are not read as Markdown, nor made addresses that lead away."""
+    return _ADDRESS.sub("\u2060", _MARKUP.sub(r"\\\1", said))
 
 
 def refusal(reason: str) -> str:
