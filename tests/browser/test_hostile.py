@@ -14,16 +14,21 @@ pytestmark = pytest.mark.browser
 EVERYWHERE = "&".join(
     f"{key}={{0}}" for key in ("eps", "view", "data", "join.sizes", "story.step", "compare.panel", "unknown")
 )
-WORDS = (hostile.MARKUP[0], hostile.MARKUP[1], hostile.MARKUP[8], hostile.MARKUP[9])
-PLACES = dict(zip(("", "providers", "methods", "story"), WORDS, strict=True))
+WORDS = (hostile.MARKUP[0], hostile.MARKUP[1], hostile.MARKUP[10])
+PLACES = dict(zip(("", "providers", "story"), WORDS, strict=True))
 NAMES = [name for name in hostile.MARKUP if len(name) < 60][:10]
+
+
+LEADS_AWAY = """() => [...document.querySelectorAll('a')]
+  .map((a) => a.getAttribute('href') ?? a.getAttribute('xlink:href') ?? '')
+  .filter((to) => /198.51|javascript:/.test(to))"""  # a chart's are of the second kind
 
 
 def innocent(seen, dialogs):
     """Nothing ran, nothing was asked of another machine, nothing leads there."""
     assert seen.page.evaluate("window.__hit") is None
     assert dialogs == [] and seen.remote() == []
-    assert seen.page.locator("a[href*='198.51'], a[href*='198-51'], a[href^='javascript']").count() == 0
+    assert seen.page.evaluate(LEADS_AWAY) == []
     assert seen.page.locator("iframe[src^='file'], img[src='x'], img[src*='198.51']").count() == 0
 
 
