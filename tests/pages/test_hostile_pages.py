@@ -94,7 +94,7 @@ def test_any_link_opens_any_page(waiting):
         rng = np.random.default_rng([case, 11])
         Visit(PAGES[case % len(PAGES)], link(rng))
 
-    hostile.each(hostile.cases(5, 0.25), one)
+    hostile.each(hostile.cases(4, 0.25), one)
 
 
 def test_any_widgets_may_be_moved_on_any_page(waiting):
@@ -105,7 +105,7 @@ def test_any_widgets_may_be_moved_on_any_page(waiting):
         for _ in range(4):
             visit.poke(rng)
 
-    hostile.each(hostile.cases(2, 0.1), one)
+    hostile.each(hostile.cases(1, 0.1), one)
 
 
 RECORD = [json.loads(line) for line in ran(iterations=2)[1]]
@@ -127,7 +127,7 @@ def test_any_file_may_be_brought(waiting):
         for _ in range(2):
             visit.poke(rng)
 
-    hostile.each(hostile.cases(3, 0.1), one)
+    hostile.each(hostile.cases(2, 0.1), one)
 
 
 def bring_file(visit, key, name, data):
@@ -152,7 +152,7 @@ def test_any_table_is_prepared_or_refused():
         name, data = hostile.table_file(np.random.default_rng([case, 14]))
         hostile.answered(prepared, name, data)
 
-    hostile.each(hostile.cases(25, 0.05), one)
+    hostile.each(hostile.cases(15, 0.05), one)
 
 
 def test_any_record_is_shown_or_refused():
