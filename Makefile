@@ -27,7 +27,7 @@ test: chromium
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
-	$(OFFLINE) $(BIN)/python -m pytest -m "not browser" -n auto --dist loadfile
+	$(OFFLINE) $(BIN)/python -m pytest -m "not browser" -n auto --dist worksteal
 	CHROMIUM="$$(scripts/find-chromium)" $(OFFLINE) $(BIN)/python -m pytest -m browser -n 4 --dist worksteal
 
 # Two thousand hostile links, widgets and files on whole pages and their readers; the suite takes a sample.

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.shared import jobs
+
 ROUTER = Path(__file__).resolve().parents[2] / "pages" / "menu.py"
 
 
@@ -77,3 +79,11 @@ class Screen:
 @pytest.fixture
 def screen() -> Callable[..., Screen]:
     return Screen
+
+
+@pytest.fixture
+def waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sweeps that wait their turn for ever, of this test alone: what a page shows meanwhile is looked at."""
+    own = jobs.Jobs()
+    monkeypatch.setattr(jobs, "jobs", lambda: own)
+    monkeypatch.setattr(jobs.Job, "run", lambda job: None)

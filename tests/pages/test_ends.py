@@ -5,7 +5,6 @@
 
 import pytest
 
-from pages.shared import jobs
 from pages.shared.choices import CHOICES
 from tests import hostile
 from tests.pages.visited import PAGES, Visit
@@ -21,18 +20,12 @@ def at(key: str, end: int) -> str:
     return choice.link(choice.options[end])
 
 
-@pytest.fixture(autouse=True)
-def waiting(monkeypatch):
-    """Sweeps wait their turn for ever."""
-    monkeypatch.setattr(jobs.Job, "run", lambda job, turn: None)
-
-
 @pytest.mark.parametrize(("page", "end"), [ENDS[i] for i in hostile.cases(6, 1.0) if i < len(ENDS)])
-def test_all_sliders_at_an_end(page, end):
+def test_all_sliders_at_an_end(page, end, waiting):
     Visit(page, {key: at(key, end) for key in NUMERIC})
 
 
-def test_each_slider_alone_at_an_end():
+def test_each_slider_alone_at_an_end(waiting):
     def one(case):
         page, key, end = ALONE[(case * 37) % len(ALONE)]
         Visit(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dppca_core.tables import Raw, Schema
-from pages.shared import choices, jobs, join_controls, runs, scenes
+from pages.shared import choices, join_controls, runs, scenes
 from pages.shared.choices import CHOICES
 from pages.shared.own import bring, draft, table, words
 from tests import hostile
@@ -81,12 +81,6 @@ def test_whatever_is_typed_becomes_a_dictionary_or_a_sentence(lines, bound):
     schema = hostile.answered(draft.schema, typed, bound)
     if schema is not None:
         assert Schema.from_json(schema.to_json()) == schema
-
-
-@pytest.fixture
-def waiting(monkeypatch):
-    """Sweeps that wait their turn for ever: what a page shows meanwhile is what is looked at here."""
-    monkeypatch.setattr(jobs.Job, "run", lambda job, turn: None)
 
 
 def test_any_link_opens_any_page(waiting):

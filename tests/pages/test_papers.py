@@ -48,7 +48,7 @@ def test_data_that_are_not_here_are_named_with_what_to_run(screen):
 def test_a_damaged_result_is_one_sentence(screen, tmp_path, monkeypatch):
     """And is not drawn; the figure can still be run again."""
     for suffix in (".json", ".csv"):
-        data = (results._DATA / "results" / f"ge-3a{suffix}").read_bytes()
+        data = (results.DATA / "results" / f"ge-3a{suffix}").read_bytes()
         (tmp_path / f"ge-3a{suffix}").write_bytes(data if suffix == ".json" else data[:-100])
     monkeypatch.setattr(paper_results, "stored", lambda name: results.stored(name, tmp_path))
     paper_results.result.clear("ge-3a", 0)
