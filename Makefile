@@ -28,7 +28,7 @@ test: chromium
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
 	$(OFFLINE) $(BIN)/python -m pytest -m "not browser" -n auto --dist worksteal
-	CHROMIUM="$$(scripts/find-chromium)" $(OFFLINE) $(BIN)/python -m pytest -m browser -n 4 --dist worksteal
+	CHROMIUM="$$(scripts/find-chromium)" $(OFFLINE) $(BIN)/python -m pytest -m browser -n 2 --dist worksteal
 
 # Two thousand hostile links, widgets and files on whole pages and their readers; the suite takes a sample.
 CASES ?= 2000
