@@ -12,7 +12,7 @@ SUITABLE = $(shell for p in $(PYTHON) python3.13 python3.12 python3.11 python3; 
 # The environment is stale when its Python is gone, as after a system upgrade.
 $(shell test -x $(BIN)/python || rm -f $(BIN)/pip $(VENV)/*.stamp)
 
-.PHONY: run test bench bench-peers bench-visitors audit fuzz soak wheel pictures docs federated-demo format clean chromium
+.PHONY: run test test-core test-browser bench bench-peers bench-visitors audit fuzz soak wheel pictures docs federated-demo format clean chromium
 
 run: $(VENV)/run.stamp
 	@echo "The dashboard is at $(ADDRESS) (Ctrl-C stops it)"
@@ -23,12 +23,18 @@ run: $(VENV)/run.stamp
 # What follows it has no network but loopback, and one BLAS thread.
 OFFLINE = OPENBLAS_NUM_THREADS=1 scripts/offline $(BIN)/python
 
+# The browser mostly waits: it is driven beside the other tests.
 test: chromium
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
+	@$(MAKE) --no-print-directory --jobs=2 test-core test-browser
+
+test-core:
 	$(OFFLINE) $(BIN)/python -m pytest -m "not browser" -n auto --dist worksteal
-	CHROMIUM="$$(scripts/find-chromium)" $(OFFLINE) $(BIN)/python -m pytest -m browser -n 2 --dist worksteal
+
+test-browser:
+	CHROMIUM="$$(scripts/find-chromium)" $(OFFLINE) $(BIN)/python -m pytest -m browser
 
 # Two thousand hostile links, widgets and files on whole pages and their readers; the suite takes a sample.
 CASES ?= 2000
