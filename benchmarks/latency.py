@@ -204,12 +204,12 @@ def main() -> None:
             last = [burst(browser, servers["live"], corner, i) for i in range(bursts)]
             rows = rows_of(took, corner, name == "default")
             ms = np.array([ms for ms, _ in last])
-            for title, name, most in (
+            for title, page, most in (
                 (f"last of {BURST}", "live", BURST_TARGET),
                 ("  the same", "cold", None),
             ):
-                floor = "a single press" if name == "live" else "one that nothing was measured ahead of"
-                single = np.full(bursts, statistics.median(one[name]))
+                floor = "a single press" if page == "live" else "one that nothing was measured ahead of"
+                single = np.full(bursts, statistics.median(one[page]))
                 rows.append(measure.row(title, ms, floor, single, most))
             measure.show(f"{name}, load {os.getloadavg()[0]:.1f}", rows)
             counts = [measured for _, measured in last]
