@@ -52,9 +52,8 @@ async def plotly_js(request: Request) -> Response:
     if "gzip" in request.headers.get("accept-encoding", "") and _compressed.cache_info().currsize:
         headers = CACHING | {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
         return Response(_compressed(), media_type="application/javascript", headers=headers)
-    return FileResponse(
-        PLOTLY, headers=CACHING | {"Content-Encoding": "identity"}
-    )  # not compressed on the way
+    whole = CACHING | {"Content-Encoding": "identity"}  # or it would be compressed on the way
+    return FileResponse(PLOTLY, headers=whole)
 
 
 def near(request: Request) -> Response:

@@ -56,7 +56,7 @@ class Visitor:
         await asyncio.sleep(late)
         where = address.replace("http", "ws", 1) + "_stcore/stream"
         try:
-            async with connect(where, subprotocols=["streamlit"], max_size=None, compression=None) as wire:  # type: ignore[list-item]
+            async with connect(where, subprotocols=["streamlit"], max_size=None, compression=None) as wire:
                 listening = asyncio.create_task(self._listen(wire))
                 await self._ask(wire)
                 ends = time.monotonic() + seconds

@@ -16,6 +16,7 @@ from dppca_core.types import Array, Budget, Cohort, Event, Method
 _SHARED = {"cohort", "k", "budget", "rng"}  # of every method's `fit`; the rest are its own
 
 
+# scikit-learn has no types: its classes are "Any" to a checker.
 class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Principal components of one party's table that do not give away its rows.
 
@@ -108,6 +109,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         checks.whole(1, d - 1, n_components=self.n_components)
         k = int(self.n_components)
         method, own = self._method_and_own()
+        # scikit-learn keeps parameters as they were given; Budget refuses what is none of its words.
         budget = Budget(self.epsilon, self.delta, self.neighbours, self.accounting)  # type: ignore[arg-type]
         mean, scale = self._public("center", 0.0, d), self._public("scale", 1.0, d)
         if self.random_state is not None:

@@ -28,7 +28,7 @@ def place(page: Path) -> tuple[int, str]:
     return (FIRST.index(page.stem) if page.stem in FIRST else len(FIRST), page.stem)
 
 
-sign_in.ask()
+sign_in.ask(TITLE)
 menu = {
     section.capitalize(): [
         st.Page(page, title=page.stem.replace("_", " ").capitalize(), default=page.stem == "explorer")

@@ -166,6 +166,7 @@ def setting(section: str, name: str) -> object:
         ("server", "fileWatcherType", "none"),
         ("client", "toolbarMode", "viewer"),
         ("client", "showErrorDetails", "none"),
+        ("client", "showErrorLinks", False),
         ("theme", "font", "sans-serif"),  # no font is fetched
     ],
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from dppca_core import checks, datasets
 from dppca_core.experiments.patients import Scaling
@@ -231,4 +231,6 @@ class Recipe:
         """The population with these d, k, s and spike. Raises ValueError where they do not fit together."""
         if not isinstance(self.population, SpikedModel):
             return self.population
-        return replace(self.population, **{n: v for n, v in values.items() if n in OF_POPULATION})  # type: ignore[arg-type]
+        # A mapping cannot say that each name has its field's own type; the fields check themselves.
+        own: dict[str, Any] = {n: v for n, v in values.items() if n in OF_POPULATION}
+        return replace(self.population, **own)

@@ -1,5 +1,6 @@
 """Optional sign-in, by Streamlit's own `st.login`: docs/security.md says how a shared server is given it."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import streamlit as st
@@ -15,18 +16,32 @@ def asked_for() -> bool:
     return any(Path(file).exists() for file in files) and "auth" in st.secrets
 
 
-def ask() -> None:
+def ask(title: str) -> None:
     """Let the page go on where nobody need sign in, or the visitor has; else say what to do, and stop."""
     try:
         if not asked_for() or st.user.is_logged_in:
             return
     except StreamlitSecretNotFoundError:
-        st.error(
+        _close(
+            title,
             "What this server knows about signing in cannot be read, so nobody is let in. Whoever keeps it "
-            "finds the reason in its log."
+            "finds the reason in its log.",
         )
-        st.stop()
+    if find_spec("authlib") is None:
+        _close(
+            title,
+            "This server is for those who sign in, and what signing in takes is not installed on it "
+            "(requirements-sign-in.txt): nobody is let in.",
+        )
+    _close(title)
+
+
+def _close(title: str, fault: str = "") -> None:
+    st.set_page_config(title)
     st.title("What does privacy cost?")
-    st.write("This server is for those who sign in.")
-    st.button("Sign in", on_click=st.login, type="primary")
+    if fault:
+        st.error(fault)
+    else:
+        st.write("This server is for those who sign in.")
+        st.button("Sign in", on_click=st.login)
     st.stop()

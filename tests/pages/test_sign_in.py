@@ -7,6 +7,8 @@ import streamlit as st
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
+from pages.shared import sign_in
+
 MENU = Path(__file__).resolve().parents[2] / "pages" / "menu.py"
 AUTH = """[auth]
 redirect_uri = "http://127.0.0.1:8501/oauth2callback"
@@ -32,12 +34,21 @@ def shown() -> AppTest:
     return AppTest.from_file(str(MENU), default_timeout=60).run()
 
 
-def test_a_stranger_sees_nothing_but_the_way_in(secrets):
+def test_a_stranger_sees_nothing_but_the_way_in(secrets, monkeypatch):
+    monkeypatch.setattr(sign_in, "find_spec", lambda name: name)  # as if Authlib were installed
     secrets.write_text(AUTH.format("a" * 32, "b" * 32))
     page = shown()
     assert not page.exception
     assert [button.label for button in page.button] == ["Sign in"]
     assert not page.select_slider and not page.sidebar.children
+
+
+def test_without_what_it_takes_nobody_is_let_in_and_the_page_says_so(secrets, monkeypatch):
+    monkeypatch.setattr(sign_in, "find_spec", lambda name: None)
+    secrets.write_text(AUTH.format("a" * 32, "b" * 32))
+    page = shown()
+    assert not page.exception and not page.select_slider and not page.button
+    assert "not installed" in page.error[0].value
 
 
 def test_nobody_is_let_in_by_secrets_that_cannot_be_read(secrets):
