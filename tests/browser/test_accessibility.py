@@ -23,6 +23,10 @@ STREAMLITS = {
     ("scrollable-region-focusable", ".katex-display"): "a formula that is wider than its place",
 }
 DRAWN = "() => [...document.querySelectorAll('.dppca-live')].every((live) => live.dataset.drawn)"
+NAMED = (
+    "() => [...document.querySelectorAll('.dppca-live .chart')].every("
+    "(chart) => chart.ariaLabel && chart.ariaLabel !== 'A chart that is being drawn')"
+)
 THEMED = "scheme => getComputedStyle(document.querySelector('.stApp')).colorScheme === scheme"
 # What is about to be replaced is faint until it is: for a moment, and not what this is about.
 STEADY = "[data-stale=true] { opacity: 1 !important } * { transition: none !important }"
@@ -73,8 +77,7 @@ def test_no_page_has_a_serious_violation_of_ours(watched, address):
             found = axe.run(page, options=options | {"resultTypes": ["violations"]}).response
             mine[name, scheme], listed = ours(page, found)
             seen |= listed
-        labels = page.locator(".dppca-live .chart").evaluate_all("c => c.map(e => e.ariaLabel)")
-        assert all(labels), name
+        page.wait_for_function(NAMED)
     assert {where: what for where, what in mine.items() if what} == {}
     assert seen == set(STREAMLITS), "no longer so: take it off the list"
 
