@@ -20,8 +20,8 @@ run: $(VENV)/run.stamp
 		$(BIN)/python scripts/open_browser.py $(ADDRESS) >/dev/null 2>&1 & fi; \
 	exec $(BIN)/python -m streamlit run app.py --server.port $(PORT)
 
-# What follows it has no network but loopback, and one BLAS thread.
-OFFLINE = OPENBLAS_NUM_THREADS=1 scripts/offline $(BIN)/python
+# What follows it has no network but loopback, one BLAS thread, and keeps what it compiles for what it starts.
+OFFLINE = env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 scripts/offline $(BIN)/python
 
 # The browser mostly waits: it is driven beside the other tests.
 test: chromium
@@ -34,7 +34,7 @@ test-core:
 	$(OFFLINE) $(BIN)/python -m pytest -m "not browser" -n auto --dist worksteal
 
 test-browser:
-	CHROMIUM="$$(scripts/find-chromium)" $(OFFLINE) $(BIN)/python -m pytest -m browser
+	CHROMIUM="$$(scripts/find-chromium)" $(OFFLINE) $(BIN)/python -m pytest tests/browser
 
 # Two thousand hostile links, widgets and files on whole pages and their readers; the suite takes a sample.
 CASES ?= 2000

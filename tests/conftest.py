@@ -1,5 +1,6 @@
 """Shared by all tests: one BLAS thread, and Hypothesis that draws the same examples every time."""
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -15,3 +16,10 @@ def one_blas_thread() -> Iterator[None]:
     """Two threads slow small kernels down and change sums in their last digit."""
     with threadpool_limits(limits=1):
         yield
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of collected tests are not looked through again and again for what could be freed."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)

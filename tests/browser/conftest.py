@@ -75,8 +75,18 @@ class Watched:
         return [url for url in self.requests if not url.startswith(inside)]
 
 
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
+
+
 @pytest.fixture
-def watched(browser: Browser) -> Iterator[Callable[..., Watched]]:
+def watched(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Callable[..., Watched]]:
     made: list[Watched] = []
 
     def make(**options: Any) -> Watched:
@@ -86,5 +96,7 @@ def watched(browser: Browser) -> Iterator[Callable[..., Watched]]:
     yield make
     left = [url for one in made for url in one.remote()]
     for one in made:
+        if request.node.stash.get(FAILED, False):
+            print(one.page.url, one.errors, one.page.inner_text("body"), sep="\n")
         one.page.close()
     assert left == [], "requests that left this machine"

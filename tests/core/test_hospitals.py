@@ -18,7 +18,7 @@ from tests.core.laws import follows, same_law, uncorrelated
 MODEL = SpikedModel(d=6, k=2, s=3, spike=10.0, bulk=(1.0, 4.0), seed=5)
 COVARIANCE = MODEL.covariance()
 DIRECTION = np.linspace(1.0, 2.0, MODEL.d)
-DRAWS = 3000
+DRAWS = 1500
 DEALS = pytest.mark.parametrize(
     "sizes",
     [(20, 9, 11), (13, 2, 1, 9), (2, 3, 1), (1, 2, 2), (1, 1)],

@@ -1,16 +1,21 @@
 """Every page runs under Streamlit's own AppTest, without a browser."""
 
+import functools
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import jobs
 
 ROUTER = Path(__file__).resolve().parents[2] / "pages" / "menu.py"
+
+# Every AppTest reads the metadata of all packages, in half a second, to find those with components.
+manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
 
 class Screen:

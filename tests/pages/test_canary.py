@@ -75,6 +75,7 @@ def downloads(offered: list[Callable[[], Any]]) -> bytes:
 
 def caches() -> list[Any]:
     """Streamlit's for all visitors, and every function that keeps what it returned."""
+    gc.unfreeze()  # frozen objects are not among those that follow
     kept = [one for one in gc.get_objects() if isinstance(one, functools._lru_cache_wrapper)]
     return [cache_data_api._data_caches, cache_resource_api._resource_caches, *kept]
 

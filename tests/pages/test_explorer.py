@@ -105,14 +105,6 @@ def test_the_hospitals_can_always_be_changed(screen):
     assert page.setting("share") == 0.5
 
 
-@pytest.mark.parametrize("preset", [name for name in choices.PRESETS if name != "Defaults"])
-def test_presets_set_what_they_name(screen, preset):
-    page = screen(repeats="1")
-    page.move("preset", preset)
-    for key, value in choices.PRESETS[preset].items():
-        assert page.setting(key) == value
-
-
 def test_as_printed_is_labelled_with_the_epsilon_it_truly_gives(screen):
     said = screen(accounting="as-printed").words()["printed"]
     assert "these truly have, at δ = 1e-5" in said

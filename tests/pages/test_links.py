@@ -82,6 +82,7 @@ def test_a_link_restores_what_made_it(screen):
 def test_a_presets_link_is_the_preset(screen, name):
     page = screen(view="board", ghost="true")
     page.move("preset", name)
+    assert all(page.setting(key) == value for key, value in choices.PRESETS[name].items())
     copied = screen(**({"repeats": "10"} | page.link))
     assert all(copied.setting(key) == page.setting(key) for key in ("view", "ghost", *choices.PRESETS[name]))
     assert (copied.setting("view"), copied.setting("ghost")) == ("board", True)

@@ -8,7 +8,7 @@ from pages.shared import choices, readout, scenes
 
 
 def small() -> tuple[Results, choices.Settings]:
-    settings = choices.defaults() | {"d": 20, "n": 1000, "k": 2, "s": 5, "shat": 10, "repeats": 5}
+    settings = choices.defaults() | {"d": 20, "n": 1000, "k": 2, "s": 5, "shat": 10, "repeats": 2}
     return Results(scenes.of(settings)[0]), settings
 
 
