@@ -12,7 +12,7 @@ SUITABLE = $(shell for p in $(PYTHON) python3.13 python3.12 python3.11 python3; 
 # The environment is stale when its Python is gone, as after a system upgrade.
 $(shell test -x $(BIN)/python || rm -f $(BIN)/pip $(VENV)/*.stamp)
 
-.PHONY: run test test-core test-browser bench bench-peers bench-visitors audit fuzz soak wheel pictures docs federated-demo format clean chromium
+.PHONY: run test test-style test-core test-browser bench bench-peers bench-visitors audit fuzz soak wheel pictures docs federated-demo format clean chromium
 
 run: $(VENV)/run.stamp
 	@echo "The dashboard is at $(ADDRESS) (Ctrl-C stops it)"
@@ -23,12 +23,15 @@ run: $(VENV)/run.stamp
 # What follows it has no network but loopback, one BLAS thread, and keeps what it compiles for what it starts.
 OFFLINE = env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 scripts/offline $(BIN)/python
 
-# The browser mostly waits: it is driven beside the other tests.
-test: chromium
+# What mostly waits is done beside what computes: downloads of one kind, then the browser and the other tests.
+test:
+	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/dev.stamp chromium
+	@$(MAKE) --no-print-directory --jobs=3 test-style test-core test-browser
+
+test-style:
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
-	@$(MAKE) --no-print-directory --jobs=2 test-core test-browser
 
 test-core:
 	$(OFFLINE) $(BIN)/python -m pytest -m "not browser" -n auto --dist worksteal
@@ -42,7 +45,7 @@ fuzz: $(VENV)/dev.stamp
 	FUZZ_CASES=$(CASES) OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --durations 10 -n auto \
 		tests/pages/test_hostile_pages.py tests/pages/test_ends.py tests/core/test_hostile_files.py
 
-bench: chromium
+bench: $(VENV)/dev.stamp chromium
 	$(BIN)/python -m benchmarks.kernels --json $(BENCH)
 	$(BIN)/python -m benchmarks.table1 --json $(BENCH)
 	$(BIN)/python -m benchmarks.scale --json $(BENCH)
@@ -75,7 +78,7 @@ audit: $(VENV)/dev.stamp
 wheel: $(VENV)/dev.stamp
 	$(BIN)/python -m hatchling build --target wheel
 
-pictures: chromium
+pictures: $(VENV)/dev.stamp chromium
 	CHROMIUM="$$(scripts/find-chromium)" $(BIN)/python -m scripts.pictures
 
 docs: $(VENV)/dev.stamp
@@ -91,7 +94,8 @@ format: $(VENV)/dev.stamp
 clean:
 	rm -rf $(VENV) .venv-audit .venv-bench dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-chromium: $(VENV)/dev.stamp
+# After the environment, which may be made with apt too; beside what is installed into it.
+chromium: | $(BIN)/pip
 	@scripts/install-chromium $(BIN)/python
 
 # pip is what an environment gets last, so an interrupted one is made anew.

@@ -29,8 +29,7 @@ def test_a_deep_link_reproduces_the_page_and_sliders_move_it(watched, address):
     assert page.remote() == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
 def test_nothing_is_cut_off(watched, address, width, scheme):
     page = watched(viewport={"width": width, "height": 844}, color_scheme=scheme)
     page.page.goto(address + LINK)
