@@ -32,6 +32,7 @@ class Watched:
 
     def __init__(self, browser: Browser, **options: Any) -> None:
         self.page: Page = browser.new_page(**({"viewport": {"width": 1440, "height": 900}} | options))
+        self.page.set_default_timeout(60_000)  # other tests run beside these
         self.errors: list[str] = []
         self.requests: list[str] = []
         self.page.on("console", lambda m: self.errors.append(m.text) if m.type == "error" else None)

@@ -18,7 +18,7 @@ from tests.core.laws import Z, follows, same_law
 MODEL = SpikedModel(d=6, k=2, s=3, spike=10.0, bulk=(1.0, 4.0), seed=5)
 COVARIANCE = MODEL.covariance()
 DIRECTION = np.linspace(1.0, 2.0, MODEL.d)
-DRAWS = 4000
+DRAWS = 2500
 SIZES = pytest.mark.parametrize("n", [1, 3, 6, 7, 30, 10**9], ids=lambda n: f"n={n}")
 
 
