@@ -4,12 +4,14 @@
 FROM python:3.13 AS build
 ARG REQUIREMENTS=requirements.txt
 COPY requirements*.txt /build/
-# From 1,040 MB to 750: packages' own tests, OpenDP's debugging symbols, and what is for Jupyter.
+# From 1,040 MB to 700: packages' own tests, OpenDP's debugging symbols, what is for Jupyter, Arrow over networks.
 RUN python -m venv /venv \
     && /venv/bin/pip install --no-cache-dir --disable-pip-version-check -r /build/${REQUIREMENTS} \
     && find /venv -type d -name tests -path "*/site-packages/*" -prune -exec rm -rf {} + \
     && strip --strip-unneeded /venv/lib/python3.*/site-packages/opendp/lib/*.so \
     && rm -rf /venv/share/jupyter /venv/lib/python3.*/site-packages/plotly/labextension \
+    && cd /venv/lib/python3.*/site-packages/pyarrow \
+    && rm -rf include libarrow_flight.so* libarrow_s3.so* \
     && /venv/bin/pip uninstall --yes --quiet pip
 
 FROM python:3.13-slim
