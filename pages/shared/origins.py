@@ -1,7 +1,10 @@
 """Where the numbers come from: paper, equation, seed, versions. One expander at the foot of a page."""
 
+from __future__ import annotations
+
 import platform
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -10,6 +13,9 @@ from dppca_core.experiments.live import TRACED, Results
 from dppca_core.methods import METHODS
 from pages.shared import text
 from pages.shared.choices import Settings
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 _FORMULAS = r"""
 $$
@@ -32,16 +38,27 @@ $$
 """
 
 
+def drawer() -> DeltaGenerator | None:
+    """The expander at the foot of a page; None while it is closed."""
+    found = st.expander("Where this comes from", key="origins", on_change="rerun")
+    return found if found.open else None
+
+
+def versions(*names: str) -> str:
+    """Of Python and of these packages, or of those that draw and compute."""
+    used = names or ("numpy", "scipy", "streamlit")
+    return ", ".join((f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in used)))
+
+
 def page(found: Results, epsilon: float, settings: Settings, *, measured: str = "", runs: str = "") -> None:
     """Sources, seeds and limits of a page that measures.
 
     measured: how, and runs: how often, where it is not as on the front page.
     """
-    scene = found.scene
-    drawer = st.expander("Where this comes from", key="origins", on_change="rerun")
-    if not drawer.open:
+    scene, place = found.scene, drawer()
+    if place is None:
         return
-    with drawer:
+    with place:
         st.markdown((measured or how_measured(found, runs)) + "\n\n" + limits())
         if settings["view"] == "researcher":
             st.markdown(_FORMULAS)
@@ -53,8 +70,7 @@ def page(found: Results, epsilon: float, settings: Settings, *, measured: str = 
                 for m in METHODS.values()
             )
         )
-        versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "streamlit"))
-        st.caption(f"Seed {scene.seed}; Python {platform.python_version()}, {versions}.")
+        st.caption(f"Seed {scene.seed}; {versions()}.")
 
 
 def constants(found: Results, epsilon: float) -> str:

@@ -1,14 +1,11 @@
 """Where the planner's numbers come from: closed form, inversion, simulation, seed, versions."""
 
-import platform
-from importlib.metadata import version
-
 import streamlit as st
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.planning import WAYS
 from dppca_core.methods import METHODS
-from pages.shared import plans, text
+from pages.shared import origins, plans, text
 from pages.shared.choices import Settings
 
 _FORMULA = r"""
@@ -39,8 +36,8 @@ SIMULATION = (
 
 def page(settings: Settings) -> None:
     """Sources, seeds and limits."""
-    drawer = st.expander("Where this comes from", key="origins", on_change="rerun")
-    if not drawer.open:
+    drawer = origins.drawer()
+    if drawer is None:
         return
     with drawer:
         st.markdown(f"{CLOSED_FORM} {SIMULATION}")
@@ -54,5 +51,4 @@ def page(settings: Settings) -> None:
         st.markdown(
             f"| method | source | whom it trusts | guarantee | closed form |\n|---|---|---|---|---|\n{rows}"
         )
-        versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "streamlit"))
-        st.caption(f"Seed {settings['seed']}; Python {platform.python_version()}, {versions}.")
+        st.caption(f"Seed {settings['seed']}; {origins.versions()}.")

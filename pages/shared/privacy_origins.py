@@ -1,19 +1,16 @@
 """Where the privacy page's numbers come from: one expander at its foot."""
 
-import platform
-from importlib.metadata import version
-
 import streamlit as st
 
 from dppca_core.methods import METHODS
-from pages.shared import privacy_words
+from pages.shared import origins, privacy_words
 from pages.shared.choices import Settings
 
 
 def page(settings: Settings) -> None:
     """Sources, seeds and limits."""
-    drawer = st.expander("Where this comes from", key="origins", on_change="rerun")
-    if not drawer.open:
+    drawer = origins.drawer()
+    if drawer is None:
         return
     method = METHODS[settings["attack.method"]]
     with drawer:
@@ -32,8 +29,7 @@ def page(settings: Settings) -> None:
         )
         if settings["view"] == "researcher":
             st.markdown(privacy_words.FORMULAS)
-        versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "streamlit"))
         st.caption(
-            f"Seed {settings['seed']}; Python {platform.python_version()}, {versions}. Noise here is "
+            f"Seed {settings['seed']}; {origins.versions()}. Noise here is "
             "seeded and drawn in floating point: a study tool, not a hardened release."
         )

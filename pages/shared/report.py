@@ -8,19 +8,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import platform
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from html import escape
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from pages.shared import chart_library, exports, report_numbers
+from pages.shared import chart_library, exports, origins, report_numbers
 from pages.shared.choices import Settings, to_link
 
 _HERE = Path(__file__).parent
@@ -81,9 +79,9 @@ def link(settings: Settings, page: str = "") -> str:
 def made(seed: int | None) -> str:
     """When, with which seed (None: no seed, a release has none), by which versions."""
     now = datetime.now(UTC)
+    versions = origins.versions("numpy", "scipy", "streamlit", "plotly")
     seeded = "No seed: noise from the operating system" if seed is None else f"Seed {seed}"
-    versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "streamlit", "plotly"))
-    return f"{now.day} {now:%B %Y}. {seeded}. Python {platform.python_version()}, {versions}."
+    return f"{now.day} {now:%B %Y}. {seeded}. {versions}."
 
 
 def button(build: Callable[[], Report], name: str, width: Literal["content", "stretch"] = "content") -> None:

@@ -1,12 +1,10 @@
 """Where the story's numbers come from: one expander at its foot."""
 
-import platform
-from importlib.metadata import version
-
 import streamlit as st
 
 from dppca_core.experiments.ways import WAYS
 from dppca_core.methods import METHODS
+from pages.shared import origins
 from pages.shared.choices import Settings
 from pages.shared.story_choices import WAYS as OFFERED
 from pages.shared.story_data import ALONE, OPEN, ROUNDS, WARM_UP
@@ -36,14 +34,12 @@ SOURCES = (
 
 def page(settings: Settings) -> None:
     """Sources, seed and limits."""
-    drawer = st.expander("Where this comes from", key="origins", on_change="rerun")
-    if not drawer.open:
+    drawer = origins.drawer()
+    if drawer is None:
         return
     with drawer:
         st.markdown("\n".join(f"- {one}" for one in SOURCES))
-        versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "streamlit"))
         st.caption(
-            f"Seed {settings['seed']}; Python {platform.python_version()}, {versions}. A "
-            "simulation whose noise "
-            "is seeded and drawn in floating point: a study tool, not a hardened release."
+            f"Seed {settings['seed']}; {origins.versions()}. A simulation whose noise is "
+            "seeded and drawn in floating point: a study tool, not a hardened release."
         )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import platform
-from importlib.metadata import version
-
 import streamlit as st
 
 from dppca_core.methods import METHODS
 from dppca_core.private_release import OFFERED
+from pages.shared import origins
 from pages.shared.choices import Settings
 from pages.shared.own.table import DEALING_SEED, Prepared
 
@@ -32,8 +30,8 @@ PAPERS = (
 
 def show(prepared: Prepared | None, settings: Settings) -> None:
     """Sources, and what is seeded and what is not."""
-    drawer = st.expander("Where this comes from", key="origins", on_change="rerun")
-    if not drawer.open:
+    drawer = origins.drawer()
+    if drawer is None:
         return
     with drawer:
         st.markdown(
@@ -54,5 +52,4 @@ def show(prepared: Prepared | None, settings: Settings) -> None:
             + "\n".join(f"| {METHODS[name].title} | {METHODS[name].reference} |" for name in OFFERED)
         )
         names = ("numpy", "scipy", "opendp", "dp-accounting", "pyarrow", "scikit-learn", "streamlit")
-        versions = ", ".join(f"{name} {version(name)}" for name in names)
-        st.caption(f"Python {platform.python_version()}, {versions}.")
+        st.caption(f"{origins.versions(*names)}.")
