@@ -31,7 +31,7 @@ _SERVED = """
 import sys
 sys.path.insert(0, {root!r})
 import app as dashboard
-from pages.shared import ahead, charts, controls, exercises, explorer_report, exports, live, origins
+from pages.shared import ahead, controls, exercises, explorer_charts, explorer_report, exports, live, origins
 from pages.shared import readout, report, scenes, spoken, text
 from streamlit.starlette import App
 app = App({page!r}, routes=dashboard.ROUTES)

@@ -8,7 +8,6 @@ from pages.shared import (
     bound_charts,
     bound_controls,
     cached,
-    charts,
     controls,
     exports,
     live,
@@ -17,6 +16,7 @@ from pages.shared import (
     spoken,
     text,
 )
+from pages.shared.scale import Scale
 
 REFRESH_SECONDS = 0.6  # while runs are still being measured
 
@@ -37,10 +37,10 @@ evaluated = {name: bound_controls.evaluated(scene, name, settings) for name in c
 here = {name: bounds[EPSILONS.index(epsilon)] for name, bounds in evaluated.items()}
 
 
-def scale_of() -> charts.Scale:
+def scale_of() -> Scale:
     """The metric on screen; no bound here speaks of energy."""
     metric = "sin" if settings["metric"] == "energy" else settings["metric"]
-    return charts.Scale(found, settings | {"metric": metric})
+    return Scale(found, settings | {"metric": metric})
 
 
 def measured() -> None:

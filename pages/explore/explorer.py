@@ -8,12 +8,12 @@ from dppca_core.experiments.live import EPSILONS, TRACED
 from pages.shared import (
     ahead,
     cached,
-    charts,
     controls,
     exercises,
     explorer_report,
     exports,
     live,
+    loading_charts,
     origins,
     readout,
     report,
@@ -51,7 +51,7 @@ def panels() -> None:
     live.figure(payload | ahead.link(settings), key="live", on_use=keep_scrubbed)
     if settings["loadings"]:
         st.markdown("**Loadings of one release, turned onto the true ones**")
-        drawn = charts.loadings(found, found.estimate(TRACED, epsilon, 0).basis)
+        drawn = loading_charts.loadings(found, found.estimate(TRACED, epsilon, 0).basis)
         live.figure(drawn, key="loadings figure", says=spoken.loadings(drawn))
     if not begun:
         begun.append(True)

@@ -19,7 +19,8 @@ from dppca_core.methods import METHODS
 from dppca_core.regimes import REGIONS
 from dppca_core.types import Bound
 from pages.shared import style, text
-from pages.shared.charts import Scale, Trace, axis, band, line, rounded
+from pages.shared.charts import Trace, axis, band, line, one_panel, rounded
+from pages.shared.scale import Scale
 
 # Two for each kind: colours repeat after eight bounds, and then the dash tells two of a kind apart.
 KIND_DASH = {
@@ -100,11 +101,12 @@ def against_epsilon(
     )
     ticks = {"type": "log", "dtick": 1, "exponentformat": "e", "minexponent": 6}
     measure = "error" if plain else text.METRIC_TITLES[scale.metric]
-    return _figure(
+    return one_panel(
         traces,
         xaxis=axis(_privacy(plain), type="log", range=[-2.04, 1.04])
         | {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]},
         yaxis=axis(measure, range=[math.log10(scale.floor), math.log10(1.1 * top)]) | ticks,
+        legend_at=-0.16,
         height=460,
     )
 
@@ -183,10 +185,11 @@ def terms(found: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[st
         measured = line(1, f"{METHODS[TRACED].title}, measured", look.colour, x=steps, y=rounded(middle))
         traces += [*bands, measured | {"showlegend": True, "mode": "lines+markers"}]
     guess = line(1, "random guess", style.GUESS, "dot", x=[steps[0], steps[-1]], y=[scale.guess] * 2)
-    return _figure(
+    return one_panel(
         [*traces, guess],
         xaxis=axis("iteration t", range=[-0.3, steps[-1] + 0.3], dtick=max(1, steps[-1] // 5)),
         yaxis=axis(text.METRIC_TITLES[scale.metric], range=[0, top]),
+        legend_at=-0.16,
         height=380,
     )
 
@@ -220,12 +223,13 @@ def regimes(found: RegimeMap, n: int, epsilon: float, plain: bool = False) -> di
         | {"marker": {"symbol": "square", "size": 11, "color": shade}}
         for name, shade in zip(REGIONS, REGIME_COLOURS, strict=True)
     ]
-    return _figure(
+    return one_panel(
         [heat, *keys, *_named(found), here | {"marker": marker}],
         xaxis=axis("patients" if plain else "patients n", type="log", dtick=1)
         | ({"exponentformat": "B"} if plain else {"exponentformat": "power", "minexponent": 6}),
         yaxis=axis(_privacy(plain), type="log")
         | {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]},
+        legend_at=-0.16,
         height=420,
     )
 
@@ -256,23 +260,10 @@ def figure_2(fit: Figure2) -> dict[str, Any]:
     most = line(
         1, "largest possible error, √5", style.GUESS, "dot", x=list(EPSILON_RANGE), y=[math.sqrt(5)] * 2
     )
-    return _figure(
+    return one_panel(
         [*traces, most | {"showlegend": True}],
         xaxis=axis("privacy loss ε"),
         yaxis=axis("bound on ‖sin Θ‖<sub>F</sub>", rangemode="tozero"),
+        legend_at=-0.16,
         height=360,
     )
-
-
-def _figure(traces: list[Trace], *, xaxis: Trace, yaxis: Trace, height: int) -> dict[str, Any]:
-    layout = {
-        "xaxis": xaxis,
-        "yaxis": yaxis,
-        "height": height,
-        "margin": {"l": 62, "r": 12, "t": 8, "b": 48},
-        "legend": {"orientation": "h", "y": -0.16, "yanchor": "top", "x": 0, "font": {"size": 11}},
-        "showlegend": True,
-        "hovermode": "closest",
-        "meta": {"titles": ()},
-    }
-    return {"data": traces, "layout": layout, "frames": []}

@@ -17,8 +17,8 @@ from dppca_core.methods import METHODS
 from dppca_core.types import Bound
 from pages.shared import cached, controls, page_choices, text
 from pages.shared.bound_charts import state
-from pages.shared.charts import Scale
 from pages.shared.choices import Settings
+from pages.shared.scale import Scale
 
 _KINDS = {"upper": "upper bound", "lower": "lower bound", "prediction": "closed-form prediction"}
 _STATES = {

@@ -17,7 +17,7 @@ from dppca_core.methods import METHODS
 from dppca_core.spiked import SpikedModel
 from dppca_core.types import TRUSTS, Array
 from pages.shared import choices, style, text
-from pages.shared.charts import Trace, axis, band, line, rounded
+from pages.shared.charts import Trace, axis, band, line, one_panel, rounded
 from pages.shared.choices import Settings
 from pages.shared.comparisons import AXES, Swept
 
@@ -224,16 +224,6 @@ def needed(
 
 
 def plain_figure(traces: list[Trace], xaxis: Trace, yaxis: Trace) -> dict[str, Any]:
-    """One panel with its legend below."""
-    layout = {
-        "xaxis": xaxis,
-        "yaxis": yaxis,
-        "height": 520,
-        "margin": {"l": 62, "r": 12, "t": 8, "b": 48},
-        "legend": {"orientation": "h", "y": -0.14, "yanchor": "top", "x": 0, "font": {"size": 11}}
-        | {"groupclick": "toggleitem", "traceorder": "grouped"},
-        "showlegend": True,
-        "hovermode": "closest",
-        "meta": {"titles": ()},
-    }
-    return {"data": traces, "layout": layout, "frames": []}
+    """One panel, its legend in groups that are switched on and off line by line."""
+    groups = {"groupclick": "toggleitem", "traceorder": "grouped"}
+    return one_panel(traces, legend_at=-0.14, legend=groups, height=520, xaxis=xaxis, yaxis=yaxis)

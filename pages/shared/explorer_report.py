@@ -6,7 +6,7 @@ from typing import Any
 
 from dppca_core.experiments.live import TRACED, Results
 from dppca_core.methods import METHODS
-from pages.shared import charts, origins, readout, report, report_words, text
+from pages.shared import loading_charts, origins, readout, report, report_words, text
 from pages.shared.choices import Settings
 from pages.shared.report import Drawn, Report, Table
 
@@ -59,7 +59,7 @@ def _figures(found: Results, epsilon: float, settings: Settings, payload: dict[s
         else f"it kept {share} of the {found.support_size:,} {rows}."
     )
     said = f"Left the true {'weights' if plain else 'loadings'}, right those that one run found: {kept}"
-    return [*drawn, Drawn(charts.loadings(found, estimate.basis), title, said)]
+    return [*drawn, Drawn(loading_charts.loadings(found, estimate.basis), title, said)]
 
 
 def _guarantee(found: Results, epsilon: float, settings: Settings) -> str:

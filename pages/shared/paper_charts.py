@@ -14,7 +14,7 @@ from dppca_core.experiments.papers import Figure
 from dppca_core.metrics import random_guess
 from dppca_core.spiked import SpikedModel
 from pages.shared import style, text
-from pages.shared.charts import Trace, axis, line, rounded
+from pages.shared.charts import Trace, axis, line, one_panel, rounded
 
 X_TITLES = {
     **{"epsilon": "privacy loss ε", "delta": "failure chance δ", "spike": "spike eigenvalue λ"},
@@ -61,30 +61,21 @@ def comparison(
         printed = [(point.x, point.value) for point in figure.printed if point.label == label]
         if printed:
             traces.append(_printed(look, printed, label))
-    drawn = [point.value for point in figure.printed]
-    values = np.array([*curves["mean"], *drawn], dtype=float)
+    values = np.array([*curves["mean"], *(point.value for point in figure.printed)], dtype=float)
     guess = _guess(figure, recipe, curves)
     if guess is not None:
         traces.append(line(1, "random guess", style.GUESS, "dot", showlegend=True) | guess)
         values = np.append(values, guess["y"])
-    for name, shown in (("open: printed in the paper", bool(drawn)), ("run again", again is not None)):
+    for name, shown in (
+        ("open: printed in the paper", bool(figure.printed)),
+        ("run again", again is not None),
+    ):
         if shown:
             traces.append(_key(name))
-    return {
-        "data": traces,
-        "layout": {
-            "xaxis": _axis(X_TITLES[figure.x], curves["x"].to_numpy(dtype=float), figure.x != "round"),
-            "yaxis": _axis(Y_TITLES[figure.metric], values, figure.metric != "captured_energy"),
-            "height": 430,
-            "margin": {"l": 62, "r": 12, "t": 8, "b": 48},
-            "legend": {"orientation": "h", "y": -0.17, "yanchor": "top", "x": 0, "font": {"size": 11}},
-            "showlegend": True,
-            "hovermode": "closest",
-            "meta": {"titles": ()},
-        },
-        "frames": [],
-        "filename": figure.key,
-    }
+    across = _axis(X_TITLES[figure.x], curves["x"].to_numpy(dtype=float), figure.x != "round")
+    upward = _axis(Y_TITLES[figure.metric], values, figure.metric != "captured_energy")
+    drawn = one_panel(traces, legend_at=-0.17, height=430, xaxis=across, yaxis=upward)
+    return drawn | {"filename": figure.key}
 
 
 def _series(label: str, look: style.Look, curve: pd.DataFrame, formula: bool) -> Trace:

@@ -16,7 +16,7 @@ from dppca_core.attack import Rates
 from dppca_core.experiments.neighbours import Picture
 from dppca_core.types import Array, Budget
 from pages.shared import privacy_words, style, text
-from pages.shared.charts import Trace, axis, line, rounded
+from pages.shared.charts import Trace, axis, line, one_panel, rounded
 from pages.shared.privacy_view import Attack
 
 WITH, WITHOUT = "#1F7FC0", "#D55E00"
@@ -25,16 +25,8 @@ _CROWD = "#7A8793"
 
 
 def _figure(traces: Sequence[Trace], height: int, **layout: Any) -> dict[str, Any]:
-    """One panel with its legend below."""
-    base = {
-        "height": height,
-        "margin": {"l": 62, "r": 12, "t": 10, "b": 46},
-        "legend": {"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0, "font": {"size": 11}},
-        "showlegend": True,
-        "hovermode": "closest",
-        "meta": {"titles": ()},
-    }
-    return {"data": list(traces), "layout": base | layout, "frames": []}
+    margin = {"l": 62, "r": 12, "t": 10, "b": 46}
+    return one_panel(traces, legend_at=-0.2, height=height, margin=margin, **layout)
 
 
 def _dots(panel: int, name: str, colour: str, **more: Any) -> Trace:

@@ -15,8 +15,9 @@ import numpy as np
 from dppca_core.experiments.live import EPSILONS, TRACED, Results, quantiles
 from dppca_core.methods import METHODS
 from dppca_core.types import Bound, Budget
-from pages.shared import charts, choices, style, text
+from pages.shared import choices, explorer_charts, style, text
 from pages.shared.choices import Settings
+from pages.shared.scale import Scale
 
 _NOT_DRAWN = ("eps", "ghost", "loadings")
 _KEPT = 48  # under a megabyte each
@@ -69,9 +70,9 @@ def at_active(whole: dict[str, Any]) -> dict[str, Any]:
 
 def _build(found: Results, settings: Settings) -> dict[str, Any]:
     plain = settings["view"] == "board"
-    bounds = [charts.bounds_at(found, at) for at in EPSILONS]
-    scale = charts.Scale(found, settings)
-    return charts.explorer(found, settings, bounds) | {
+    bounds = [explorer_charts.bounds_at(found, at) for at in EPSILONS]
+    scale = Scale(found, settings)
+    return explorer_charts.explorer(found, settings, bounds) | {
         "plain": plain,
         "scrub": "Try other privacy settings" if plain else "Scrub ε",
         "tiles": _tile_titles(found, settings),
@@ -102,7 +103,7 @@ def _words(
     found: Results,
     epsilon: float,
     settings: Settings,
-    scale: charts.Scale,
+    scale: Scale,
     theorem: Bound,
     prediction: Bound,
 ) -> dict[str, Any]:
@@ -122,9 +123,9 @@ def _words(
         return shown | {"sentence": "Measuring …", "tiles": [["…", ""]] * 4}
     low, middle, high = quantiles([scale.last(cell) for cell in cells])
     support = float(np.median([cell.support for cell in cells]))
-    reference = found.measured(charts.REFERENCE, epsilon)
+    reference = found.measured(explorer_charts.REFERENCE, epsilon)
     free = [scale.last(cell) for cell in reference]
-    rows = "" if charts.whole(found) else f", on as many {_columns_are(found)},"
+    rows = "" if explorer_charts.whole(found) else f", on as many {_columns_are(found)},"
     without = f"; without privacy{rows} {text.error(quantiles(free)[1])}" if free else ""
     verb = "captures" if scale.metric == "energy" else "finds"
     directions = text.count(scene.k, "direction", "directions")
@@ -244,11 +245,9 @@ def printed(found: Results, epsilon: float, names: Iterable[str]) -> str:
     return " ".join(said)
 
 
-def _legend(
-    plain: bool, scale: charts.Scale, bounds: list[tuple[Bound, Bound]]
-) -> list[tuple[str, str, str, str]]:
+def _legend(plain: bool, scale: Scale, bounds: list[tuple[Bound, Bound]]) -> list[tuple[str, str, str, str]]:
     """(label, colour, dash, kind) of what is drawn."""
-    look, free = style.look(TRACED), style.look(charts.REFERENCE)
+    look, free = style.look(TRACED), style.look(explorer_charts.REFERENCE)
     items = [
         (f"{METHODS[TRACED].title}, median", look.colour, "solid", "line"),
         (
@@ -257,7 +256,7 @@ def _legend(
             "solid",
             "band",
         ),
-        (METHODS[charts.REFERENCE].title, free.colour, free.dash, "line"),
+        (METHODS[explorer_charts.REFERENCE].title, free.colour, free.dash, "line"),
         ("random guess", style.GUESS, "dot", "line"),
     ]
     if scale.metric != "energy":

@@ -7,7 +7,7 @@ import streamlit as st
 from dppca_core import metrics
 from dppca_core.experiments.live import Results, run_seconds
 from dppca_core.methods import METHODS
-from pages.shared import charts, comparison_words, jobs, live, spoken, text
+from pages.shared import comparison_words, jobs, live, loading_charts, spoken, text
 from pages.shared.choices import Settings
 
 _AT_ONCE_SECONDS = 1.0  # a longer run waits to be asked for
@@ -40,6 +40,6 @@ def show(found: Results, name: str, epsilon: float, settings: Settings) -> None:
         true = comparison_words.true_epsilon(scene, name, epsilon)
         if true is not None:
             st.caption(f"Its calibration truly gives ε = {text.short(true)}.")
-    drawn = charts.loadings(found, estimate.basis)
+    drawn = loading_charts.loadings(found, estimate.basis)
     live.figure(drawn, key="release figure", save="dppca-release", says=spoken.loadings(drawn))
     st.caption("Its directions are turned onto the true ones, as only what they span is estimated.")

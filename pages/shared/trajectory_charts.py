@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pages.shared import style, text
-from pages.shared.charts import Trace, axis, band, line, rounded
+from pages.shared.charts import Trace, axis, band, line, one_panel, rounded
 from pages.shared.choices import CHOICES, Settings
 from pages.shared.trajectories import Family, Reading
 
@@ -123,16 +123,12 @@ def _overlay(lines: _Lines) -> dict[str, Any]:
     traces += [lines.median(i, 1, showlegend=True) for i in range(count)]
     traces += [trace for i in own for trace in lines.fit(i, 1, showlegend=True)]
     title = CHOICES[lines.family.key].name(lines.plain)
-    layout = lines.axes(1) | {
-        "height": 480,
-        "margin": {"l": 62, "r": 12, "t": 8, "b": 48},
-        "legend": {"orientation": "h", "y": -0.15, "yanchor": "top", "x": 0, "font": {"size": 12}}
-        | {"title": {"text": f"{title}: " if lines.plain else ""}, "traceorder": "normal"},
-        "showlegend": True,
-        "hovermode": "closest",
-        "meta": {"titles": ()},
+    legend = {
+        "font": {"size": 12},
+        "title": {"text": f"{title}: " if lines.plain else ""},
+        "traceorder": "normal",
     }
-    return {"data": traces, "layout": layout, "frames": []}
+    return one_panel(traces, legend_at=-0.15, legend=legend, height=480, **lines.axes(1))
 
 
 def _multiples(lines: _Lines) -> dict[str, Any]:

@@ -9,7 +9,8 @@ import pytest
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.live import EPSILONS, Results
 from dppca_core.regimes import REGIONS
-from pages.shared import bound_charts, cached, charts, choices, page_choices, scenes
+from pages.shared import bound_charts, cached, choices, page_choices, scenes
+from pages.shared.scale import Scale
 
 PAGE = "explore/bounds.py"
 SMALL = {"d": "30", "n": "1000000", "k": "2", "s": "6", "shat": "10"}
@@ -73,7 +74,7 @@ def found():
 
 def test_a_bound_is_drawn_once_at_each_epsilon(found):
     """Thick, thin or a hollow mark: at every epsilon exactly one of the three."""
-    scale = charts.Scale(found, choices.defaults())
+    scale = Scale(found, choices.defaults())
     for name in page_choices.SIN_BOUNDS:
         evaluated = {name: [BOUNDS[name](found.setting(e)) for e in EPSILONS]}
         figure = bound_charts.against_epsilon(found, "dps_pca", evaluated, 1.0, scale)

@@ -10,7 +10,7 @@ import numpy as np
 
 from dppca_core.types import Array
 from pages.shared import style
-from pages.shared.charts import Trace, axis, rounded, signs
+from pages.shared.charts import Trace, axis, one_panel, rounded, signs
 
 MOST_ROWS = 30
 _LABELS = ("dps_pca", "analyze_gauss", "analyze_gauss_sparse", "ppca", "cape", "ldp_pca", "sparse_pca", "pca")
@@ -62,20 +62,13 @@ def loadings(features: Sequence[str], basis: Array, plain: bool) -> dict[str, An
 
 
 def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace, height: int = 400) -> dict[str, Any]:
-    return {
-        "data": traces,
-        "layout": {
-            "xaxis": xaxis,
-            "yaxis": yaxis,
-            "height": height,
-            "margin": {"l": 66, "r": 12, "t": 10, "b": 50},
-            "legend": {"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
-            "showlegend": True,
-            "hovermode": "closest",
-            "meta": {"titles": ()},
-        },
-        "frames": [],
+    layout = {
+        "xaxis": xaxis,
+        "yaxis": yaxis,
+        "height": height,
+        "margin": {"l": 66, "r": 12, "t": 10, "b": 50},
     }
+    return one_panel(traces, legend_at=-0.2, legend={"font": {}}, **layout)
 
 
 def scree(values: Array, released: Array | None, plain: bool, most: int = 30) -> dict[str, Any]:
