@@ -4,7 +4,8 @@ from functools import partial
 
 import streamlit as st
 
-from dppca_core.experiments.live import EPSILONS, TRACED
+from dppca_core.experiments.live import EPSILONS, TRACED, run_seconds
+from dppca_core.methods import METHODS
 from pages.shared import (
     ahead,
     cached,
@@ -66,7 +67,10 @@ begun: list[bool] = []  # in the run of the whole page, not at its refreshes
 refreshing = found.next_missing(epsilon, settings["slow"]) is not None
 st.fragment(panels, run_every=cached.refresh_seconds() if refreshing else None)()
 
-controls.slow_methods(found)
+controls.slow(
+    [METHODS[name].title for name in found.slow],
+    sum(run_seconds(name, scene.d, scene.k, scene.providers) for name in found.slow),
+)
 st.markdown(f"**Try this:** {text.try_explorer(settings)}")
 with st.expander(exercises.TITLE):
     st.markdown(exercises.markdown(settings["view"] == "board"))

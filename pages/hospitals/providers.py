@@ -23,7 +23,7 @@ st.markdown(
 controls.view_switches(("view",))
 with st.container():  # always there: what follows must keep its place, or the figure is built anew
     controls.notices()
-join_controls.choose_panel()
+controls.choose_panel("join.panel")
 settings = controls.settings()
 recipe, said = joins.recipe(settings)
 with st.container():

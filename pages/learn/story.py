@@ -4,7 +4,16 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import controls, exports, live, story_origins, story_sheet, story_slides, story_words
+from pages.shared import (
+    controls,
+    exports,
+    live,
+    story_controls,
+    story_origins,
+    story_sheet,
+    story_slides,
+    story_words,
+)
 from pages.shared.story_choices import STEPS
 from pages.shared.story_choices import controls as controls_of
 
@@ -15,7 +24,7 @@ with st.spinner(story_words.waiting(settings)):
     slide = story_slides.slide(settings)
 with st.container(key="story"):
     with st.container(key="story-steps", horizontal=True, vertical_alignment="center"):
-        controls.step_through("story.step", "Back", "Next")
+        story_controls.step_through("story.step", "Back", "Next")
         st.markdown(f"**Step {step} of {STEPS}.** {story_words.opening(settings)}")
     with st.container():  # always there: what follows must keep its place, or the figure is built anew
         controls.notices(plain=True)
@@ -27,7 +36,7 @@ with st.container(key="story"):
         terms = "\n".join(f"- **{term}:** {words}" for term, words in slide.said.glosses)
         st.container(key="story-terms").markdown(terms)
         for key in controls_of(step, settings):
-            controls.choose_plainly(key, story_words.CONTROLS[key])
+            controls.offer(key, story_words.CONTROLS[key], plain=True)
     with right:
         live.figure(slide.figure, key=f"story {step}", save=f"dppca-story-{step}", says=slide.says)
     if step == STEPS:

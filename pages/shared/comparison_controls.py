@@ -37,7 +37,7 @@ def choose(settings: Settings) -> None:
         elif panel != "frontier":
             _over(settings)
     with right:
-        _segments("compare.panel")
+        controls.choose_panel("compare.panel")
 
 
 def _methods(settings: Settings) -> None:
@@ -58,10 +58,6 @@ def _use() -> None:
         controls.set_to(f"use.{name}", name in st.session_state[_PICKED])
 
 
-def _moved(key: str) -> None:
-    controls.set_to(key, st.session_state[key])
-
-
 def _over(settings: Settings) -> None:
     plain = settings["view"] == "board"
     choice = CHOICES["compare.over"]
@@ -69,22 +65,8 @@ def _over(settings: Settings) -> None:
         *(choice.name(plain), choice.options),
         key=controls.drawn(choice.key),
         format_func=lambda word: CHOICES[SWEEPS[word]].name(plain),
-        on_change=_moved,
+        on_change=controls.remember,
         args=(choice.key,),
-    )
-
-
-def _segments(key: str) -> None:
-    choice = CHOICES[key]
-    st.pills(
-        *(choice.label, choice.options),
-        key=controls.drawn(key),
-        format_func=choice.text,
-        label_visibility="collapsed",
-        required=True,
-        wrap=True,
-        on_change=_moved,
-        args=(key,),
     )
 
 
@@ -163,19 +145,13 @@ def tables(live: Job | None, asked: dict[str, Job]) -> pd.DataFrame | None:
 def release(settings: Settings, methods: Sequence[str]) -> str:
     """Another way to choose a point of the frontier than to click it; the method that is shown."""
     left, right = st.columns(2)
-    choice = CHOICES["compare.release"]
-    shown = settings[choice.key] if settings[choice.key] in methods else methods[0]
-    st.session_state[choice.key] = shown  # the link keeps what was asked for, until that method is back
-    left.selectbox(
-        *(choice.label, list(methods)),
-        key=controls.drawn(choice.key),
-        format_func=choice.text,
-        on_change=_moved,
-        args=(choice.key,),
-    )
+    asked = str(settings["compare.release"])
+    shown = asked if asked in methods else methods[0]
+    with left:
+        controls.choose_among("compare.release", methods, shown)
     with right:
         controls.choose("compare.at")
-    return str(shown)
+    return shown
 
 
 def take(name: str, epsilon: float) -> None:

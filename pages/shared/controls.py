@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import streamlit as st
 
 from dppca_core.datasets import TABLES, Table
-from dppca_core.experiments.live import Results, run_seconds
-from dppca_core.methods import METHODS
 from pages.shared import choices, privacy_view, site_view, text
 from pages.shared.choices import CHOICES, PRESETS, Choice, Settings
 
@@ -65,7 +64,7 @@ def _possible() -> tuple[Settings, list[str]]:
     return possible, st.session_state[_SAID] if moved is None else said
 
 
-def _remember(key: str) -> None:
+def remember(key: str) -> None:
     """A widget was moved: its setting is what it shows now."""
     st.session_state.setdefault(_MOVED, {})[key] = st.session_state[key]
 
@@ -79,7 +78,7 @@ def drawn(key: str) -> str:
 def set_to(key: str, value: object) -> None:
     """A setting that a page's own button moves."""
     st.session_state[key] = value
-    _remember(key)
+    remember(key)
 
 
 def moved() -> bool:
@@ -136,15 +135,19 @@ def _widget(key: str, plain: bool, held: tuple[str, str] | None, fixed: str | No
         label = f"{choice.name(plain)} · {why}"
         st.text_input(label, shown, disabled=True, key=f"{key} held at {shown}")
         return
+    offer(key, _label(choice, plain, fixed), plain, disabled=fixed is not None, help=choice.help or None)
+
+
+def offer(key: str, name: str, plain: bool, **more: Any) -> None:
+    """A control called so, its options in a board's words or not; `more` are the widget's other arguments."""
+    choice = CHOICES[key]
     _CONTROLS[choice.numeric](
-        _label(choice, plain, fixed),
-        choice.options,
+        *(name, choice.options),
         key=drawn(key),
         format_func=lambda value: choice.option(value, plain),
-        disabled=fixed is not None,
-        help=choice.help or None,
-        on_change=_remember,
+        on_change=remember,
         args=(key,),
+        **more,
     )
 
 
@@ -224,58 +227,9 @@ def choose(key: str) -> None:
     """One of a page's own controls, where the page is now."""
     choice, plain = CHOICES[key], settings()["view"] == "board"
     if isinstance(choice.default, bool):
-        st.checkbox(choice.name(plain), key=drawn(key), on_change=_remember, args=(key,))
+        st.checkbox(choice.name(plain), key=drawn(key), on_change=remember, args=(key,))
     else:
         _widget(key, plain, None, None)
-
-
-def choose_plainly(key: str, name: str) -> None:
-    """A control where the page is now, called so, in a board's words whatever the detail."""
-    choice = CHOICES[key]
-    _CONTROLS[choice.numeric](
-        name,
-        choice.options,
-        key=drawn(key),
-        format_func=lambda value: choice.option(value, True),
-        on_change=_remember,
-        args=(key,),
-    )
-
-
-def step_through(key: str, before: str, after: str) -> None:
-    """The options of a control in a row, between two buttons that move by one, as the arrow keys do.
-
-    While a slider or a box has the focus, arrow keys are its own (tested in the browser).
-    """
-    options = CHOICES[key].options
-    at = options.index(settings()[key])
-    st.session_state[_newest(key)] = settings()[key]
-    st.button(before, on_click=_step, args=(key, -1), disabled=at == 0, shortcut="Left", key=f"{key} back")
-    st.segmented_control(
-        *(CHOICES[key].plain, options),
-        key=drawn(key),
-        label_visibility="collapsed",
-        required=True,
-        on_change=_remember,
-        args=(key,),
-    )
-    last = at == len(options) - 1
-    st.button(after, on_click=_step, args=(key, 1), disabled=last, shortcut="Right", key=f"{key} on")
-
-
-def _newest(key: str) -> str:
-    return f"{key} newest"
-
-
-def _step(key: str, by: int) -> None:
-    """From where the last press left it.
-
-    The settings may be older: the next press interrupts a run before it takes them up. So may the row of
-    options, which the browser sends along as it was before the last press.
-    """
-    options, now = CHOICES[key].options, st.session_state[_newest(key)]
-    st.session_state[_newest(key)] = options[min(max(options.index(now) + by, 0), len(options) - 1)]
-    set_to(key, st.session_state[_newest(key)])
 
 
 def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> None:
@@ -288,15 +242,15 @@ def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> Non
         format_func=view.text,
         label_visibility="collapsed",
         required=True,
-        on_change=_remember,
+        on_change=remember,
         args=("view",),
     )
     if "ghost" in shown:
         said = "Hold the previous setting as a ghost"
-        middle.toggle(said, key=drawn("ghost"), on_change=_remember, args=("ghost",))
+        middle.toggle(said, key=drawn("ghost"), on_change=remember, args=("ghost",))
     if "loadings" in shown:
         said = "Show the loadings found"
-        right.toggle(said, key=drawn("loadings"), on_change=_remember, args=("loadings",))
+        right.toggle(said, key=drawn("loadings"), on_change=remember, args=("loadings",))
 
 
 def settings() -> Settings:
@@ -323,19 +277,44 @@ def notices(plain: bool = False) -> None:
         st.caption(large)
 
 
-def slow_methods(found: Results) -> None:
-    """The button that measures what is too slow to be live, or leaves it out again."""
-    if not found.slow:
+def choose_panel(key: str) -> None:
+    """What a page shows of several things, as a row of pills."""
+    choice = CHOICES[key]
+    st.pills(
+        *(choice.label, choice.options),
+        key=drawn(key),
+        format_func=choice.text,
+        label_visibility="collapsed",
+        required=True,
+        wrap=True,
+        on_change=remember,
+        args=(key,),
+    )
+
+
+def choose_among(key: str, options: Sequence[str], shown: str) -> None:
+    """One of those that are here now; the link keeps what was asked for, until that one is back."""
+    choice = CHOICES[key]
+    st.session_state[key] = shown
+    st.selectbox(
+        *(choice.label, options),
+        key=drawn(key),
+        format_func=choice.text,
+        on_change=remember,
+        args=(key,),
+    )
+
+
+def slow(titles: Sequence[str], seconds: float) -> None:
+    """The button that measures what is too slow to be live, or leaves it out again; nothing for none."""
+    if not titles:
         return
-    scene, asked = found.scene, settings()["slow"]
-    titles = ", ".join(METHODS[name].title for name in found.slow)
-    seconds = sum(run_seconds(name, scene.d, scene.k, scene.providers) for name in found.slow)
+    asked = settings()["slow"]
     words = (
         "Leave out what is not live"
         if asked
         else f"Measure what is not live (about {max(seconds, 1):.0f} s a run)"
     )
-
     left, right = st.columns([2, 3], vertical_alignment="center")
     left.button(words, on_click=set_to, args=("slow", not asked), key="slow button")
-    right.caption(f"Not live: {titles}.")
+    right.caption(f"Not live: {', '.join(titles)}.")

@@ -11,24 +11,10 @@ from dppca_core.experiments.alliances import MOST_HOSPITALS, Alliance, Outcomes
 from dppca_core.experiments.ways import WAYS
 from pages.shared import controls, join_words
 from pages.shared.choice import Sizes
-from pages.shared.choices import CHOICES, Settings
+from pages.shared.choices import Settings
 
 _COLUMN = "patients"
 _TABLE = "sizes table: what it began with, and its number"
-
-
-def choose_panel() -> None:
-    """What the page shows."""
-    choice = CHOICES["join.panel"]
-    st.pills(
-        *(choice.label, choice.options),
-        key=controls.drawn(choice.key),
-        format_func=choice.text,
-        label_visibility="collapsed",
-        required=True,
-        wrap=True,
-        on_change=lambda: controls.set_to(choice.key, st.session_state[choice.key]),
-    )
 
 
 def choose_compared() -> None:
@@ -94,16 +80,6 @@ def sizes(of: Alliance, settings: Settings) -> None:
 
 def slow(found: Outcomes, settings: Settings) -> None:
     """The button that measures what is too slow to be live."""
-    if not found.slow:
-        return
-    asked, plain = settings["slow"], settings["view"] == "board"
-    seconds = sum(found.recipe.seconds(WAYS[key]) for key in found.slow)
-    words = (
-        "Leave out what is not live"
-        if asked
-        else f"Measure what is not live (about {max(seconds, 1):.0f} s a run)"
-    )
-    left, right = st.columns([2, 3], vertical_alignment="center")
-    left.button(words, on_click=controls.set_to, args=("slow", not asked), key="slow button")
-    titles = ", ".join(join_words.title(WAYS[key], found.recipe, plain) for key in found.slow)
-    right.caption(f"Not live: {titles}.")
+    plain, ways = settings["view"] == "board", [WAYS[key] for key in found.slow]
+    titles = [join_words.title(way, found.recipe, plain) for way in ways]
+    controls.slow(titles, sum(found.recipe.seconds(way) for way in ways))

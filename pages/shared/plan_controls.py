@@ -12,7 +12,7 @@ from dppca_core.experiments.bisection import Reading, Search
 from dppca_core.experiments.planning import WAYS
 from dppca_core.experiments.recipe import Point
 from pages.shared import controls, jobs, plans
-from pages.shared.choices import CHOICES, Settings
+from pages.shared.choices import Settings
 from pages.shared.jobs import Job
 
 _LOOK_SECONDS = 0.5  # a quick simulation is done within one look, a long one is not waited for
@@ -20,16 +20,7 @@ _LOOK_SECONDS = 0.5  # a quick simulation is done within one look, a long one is
 
 def choose(settings: Settings) -> None:
     """What is asked, the target, whom hospitals trust, and the method that is looked at."""
-    asked = CHOICES["plan.asked"]
-    st.pills(
-        *(asked.label, asked.options),
-        key=controls.drawn(asked.key),
-        format_func=asked.text,
-        label_visibility="collapsed",
-        required=True,
-        on_change=_moved,
-        args=(asked.key,),
-    )
+    controls.choose_panel("plan.asked")
     keys = ["plan.of", "plan.share" if plans.energetic(settings) else "plan.target", "plan.trust"]
     many = settings["plan.asked"] == "hospitals"
     columns = st.columns(5 if many else 4, vertical_alignment="bottom")
@@ -37,26 +28,10 @@ def choose(settings: Settings) -> None:
         with column:
             controls.choose(key)
     with columns[3]:
-        _method(settings)
+        controls.choose_among("plan.way", plans.listed(settings), plans.focus(settings))
     if many:
         with columns[4]:
             controls.choose("plan.size")
-
-
-def _method(settings: Settings) -> None:
-    choice, shown = CHOICES["plan.way"], plans.focus(settings)
-    st.session_state[choice.key] = shown  # the link keeps what was asked for, until that method is back
-    st.selectbox(
-        *(choice.label, plans.listed(settings)),
-        key=controls.drawn(choice.key),
-        format_func=choice.text,
-        on_change=_moved,
-        args=(choice.key,),
-    )
-
-
-def _moved(key: str) -> None:
-    controls.set_to(key, st.session_state[key])
 
 
 def _place(way: str) -> str:

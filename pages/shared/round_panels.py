@@ -207,7 +207,8 @@ def _hospital(key: str, count: int) -> int:
     st.selectbox(
         *(CHOICES[key].name(False), range(1, count + 1)),
         key=controls.drawn(key),
-        on_change=lambda: controls.set_to(key, st.session_state[key]),
+        on_change=controls.remember,
+        args=(key,),
     )
     return chosen
 

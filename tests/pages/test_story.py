@@ -11,8 +11,7 @@ from dppca_core import metrics, noisy_moment, tradeoff
 from dppca_core.experiments import differencing, patients
 from dppca_core.experiments.alliances import ALL, Outcomes
 from dppca_core.types import Budget
-from pages.shared import choices, story_data, story_sheet, story_slides, story_words
-from pages.shared import controls as widgets
+from pages.shared import choices, story_controls, story_data, story_sheet, story_slides, story_words
 from pages.shared.story_choices import STEPS, WAYS, controls
 from pages.shared.story_notes import NOTES
 from tests.pages.reading import grade, syllables
@@ -100,11 +99,11 @@ def test_notes_are_hidden_until_asked_for(screen):
 def test_quick_presses_count_from_the_last_one(monkeypatch):
     """A press interrupts the run of the one before, and brings the row of options as it was before both."""
     state = {"settings of the last run": {"story.step": 3}, "story.step newest": 3, "story.step": 3}
-    monkeypatch.setattr(widgets.st, "session_state", state)
+    monkeypatch.setattr(story_controls.st, "session_state", state)
     for by, now in ((1, 4), (1, 5), (1, 6), (-1, 5)):
         state["story.step"] = 3
-        widgets._remember("story.step")
-        widgets._step("story.step", by)
+        story_controls.remember("story.step")
+        story_controls._step("story.step", by)
         assert state["settings moved since the last run"]["story.step"] == now == state["story.step"]
 
 
