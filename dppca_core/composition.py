@@ -45,6 +45,11 @@ def total(events: Sequence[Event], delta: float) -> Total:
     return Total(min(bounds), simple)
 
 
+def within(spent: float, limit: float) -> bool:
+    """Whether an epsilon is within a limit, but for what rounding leaves: exactly calibrated, it meets it."""
+    return spent <= limit * (1 + 1e-9)
+
+
 def _added(events: Sequence[Event], delta: float) -> float:
     stated = [event for event in events if not isinstance(event, Release)]
     drawn = [event for event in events if isinstance(event, Release)]

@@ -18,7 +18,8 @@ import numpy as np
 from dppca_core import checks, hardened, linalg, moments
 from dppca_core.events import to_plain
 from dppca_core.hardened import IntegerSum
-from dppca_core.ledger import Account, Entry, Ledger
+from dppca_core.ledger import Ledger
+from dppca_core.ledger_lines import Account, Entry
 from dppca_core.methods import METHODS, analyze_gauss_sparse, dpdis_pca
 from dppca_core.types import Array, Budget, Cohort, Event, Moment, Provider
 

@@ -25,7 +25,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from dppca_core import checks, gaussian, hardened, noisy_moment, private_release
-from dppca_core.ledger import Entry, Ledger
+from dppca_core.ledger import Ledger
+from dppca_core.ledger_lines import Entry
 from dppca_core.types import Array, Budget, Event, Release
 
 TITLE = "Eigenvalues"

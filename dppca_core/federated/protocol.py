@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dppca_core import accounting, checks
+from dppca_core import accounting, checks, composition
 from dppca_core.federated import message
 from dppca_core.federated.exchange import ALL, Exchange, ServerState
 from dppca_core.federated.message import Message
@@ -28,7 +28,6 @@ EXCHANGES: dict[str, type[Exchange]] = {
     "dpdis_pca": CompressedMoments,
     "federated_projector": AveragedProjectors,
 }
-_SLACK = 1e-9  # relative, of a limit: composing exactly what was calibrated exactly leaves rounding
 
 
 class Silent(np.random.Generator):
@@ -150,7 +149,7 @@ def provider_step(state: ProviderState, question: Message) -> tuple[ProviderStat
     limit = state.allowed
     spent = {**state.spent, (plan.run, number): exchange.spends}
     epsilon = accounting.epsilon_of((event for events in spent.values() for event in events), limit.delta)
-    if epsilon > limit.epsilon * (1 + _SLACK):
+    if not composition.within(epsilon, limit.epsilon):
         raise LimitError(
             f"{me} has a limit that does not allow round {number}",
             f"ε = {epsilon:.4g} with round {number}, the limit is {limit.epsilon:.4g} at δ = {limit.delta:g}",

@@ -24,7 +24,7 @@ from dppca_core import (
     tradeoff,
 )
 from dppca_core.bounds import BOUNDS
-from dppca_core.ledger import Limit
+from dppca_core.ledger_lines import Limit
 from dppca_core.moments import clip_rows
 from dppca_core.types import ACCOUNTINGS, NEIGHBOURS
 from tests import hostile

@@ -16,7 +16,8 @@ from dppca_core import Cohort, Release, tables
 from dppca_core.experiments import recipe_file
 from dppca_core.experiments.store import Store
 from dppca_core.federated import record
-from dppca_core.ledger import Limit, SessionLedger
+from dppca_core.ledger import SessionLedger
+from dppca_core.ledger_lines import Limit
 from dppca_core.tables import Schema, safe_csv
 from tests import hostile
 from tests.core.test_recipe import RECIPE

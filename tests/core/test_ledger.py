@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from dppca_core import Budget, Guarantee, Release, accounting, composition, gaussian, journal
-from dppca_core.ledger import DiskLedger, Ledger, Limit, OverLimitError, SessionLedger, from_lines, parse
+from dppca_core.ledger import DiskLedger, Ledger, OverLimitError, SessionLedger
+from dppca_core.ledger_lines import Limit, from_lines, parse
 from tests.core.full_disk import full_disk
 
 KEY = "0123456789abcdef"

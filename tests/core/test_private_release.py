@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from dppca_core import Budget, SpikedModel, accounting, hardened, linalg, moments, private_release, sin_theta
-from dppca_core.ledger import Limit, OverLimitError, SessionLedger
+from dppca_core.ledger import OverLimitError, SessionLedger
+from dppca_core.ledger_lines import Limit
 from dppca_core.private_release import HARDENED, OFFERED, Request, make
 
 D, K, SIZES = 10, 2, (900, 600)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dppca_core import Budget, hardened, moments, spectrum_release
-from dppca_core.ledger import Limit, OverLimitError, SessionLedger
+from dppca_core.ledger import OverLimitError, SessionLedger
+from dppca_core.ledger_lines import Limit
 
 ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed
 D, N = 8, 500

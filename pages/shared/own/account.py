@@ -8,7 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from dppca_core import accounting
-from dppca_core.ledger import Account, Ledger, Limit
+from dppca_core.ledger import Ledger
+from dppca_core.ledger_lines import Account, Limit
 from dppca_core.tables import Raw, neutral
 from dppca_core.types import NEIGHBOURS
 from pages.shared import choices, text

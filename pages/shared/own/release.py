@@ -9,7 +9,7 @@ from functools import partial
 import streamlit as st
 
 from dppca_core import private_release
-from dppca_core.ledger import Account, Limit
+from dppca_core.ledger_lines import Account, Limit
 from dppca_core.methods import METHODS
 from dppca_core.private_release import Released, Request
 from dppca_core.tables import neutral, safe_csv

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dppca_core.ledger import Account
+from dppca_core.ledger_lines import Account
 from dppca_core.methods import METHODS
 from dppca_core.private_release import OFFERED, Released
 from dppca_core.tables import Column, Schema

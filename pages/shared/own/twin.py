@@ -11,7 +11,7 @@ import streamlit as st
 
 from dppca_core import spectrum_release
 from dppca_core.experiments.live import EPSILONS
-from dppca_core.ledger import Account
+from dppca_core.ledger_lines import Account
 from dppca_core.spectrum_release import Spectrum
 from dppca_core.types import Budget
 from pages.shared import cached, choices, controls, live, readout, scenes

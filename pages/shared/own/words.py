@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from dppca_core import composition
-from dppca_core.ledger import Account
+from dppca_core.ledger_lines import Account
 from dppca_core.methods import METHODS
 from dppca_core.private_release import HARDENED, Released, Request
 from dppca_core.spectrum_release import Spectrum
@@ -150,7 +150,7 @@ def price(what: str, events: tuple[Event, ...], account: Account, plain: bool) -
     most, now = account.limit.epsilon, total(account).epsilon
     after = total(account, events).epsilon
     left = max(most - after, 0.0)
-    if after > most * (1 + 1e-9):
+    if not composition.within(after, most):
         return (
             f"{what} would bring the total to {privacy(after, plain)}, beyond the limit "
             f"{text.number(most)}: ask for less."
@@ -196,7 +196,7 @@ def confirm(request: Request, own: Prepared, account: Account, plain: bool) -> s
 def over(events: tuple[Event, ...], account: Account) -> bool:
     """Whether it would go beyond the limit."""
     assert account.limit is not None
-    return total(account, events).epsilon > account.limit.epsilon * (1 + 1e-9)
+    return not composition.within(total(account, events).epsilon, account.limit.epsilon)
 
 
 def ended(order: Order[Any]) -> str:
