@@ -12,6 +12,7 @@ from pages.shared import (
     story_origins,
     story_sheet,
     story_slides,
+    story_terms,
     story_words,
 )
 from pages.shared.story_choices import STEPS
@@ -36,7 +37,7 @@ with st.container(key="story"):
         terms = "\n".join(f"- **{term}:** {words}" for term, words in slide.said.glosses)
         st.container(key="story-terms").markdown(terms)
         for key in controls_of(step, settings):
-            controls.offer(key, story_words.CONTROLS[key], plain=True)
+            controls.offer(key, story_terms.CONTROLS[key], plain=True)
     with right:
         live.figure(slide.figure, key=f"story {step}", save=f"dppca-story-{step}", says=slide.says)
     if step == STEPS:

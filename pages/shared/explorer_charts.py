@@ -18,16 +18,13 @@ from pages.shared.choices import Settings
 from pages.shared.scale import Scale
 
 REFERENCE = "sparse_pca"  # "without privacy" in the sentence and in the sweep
+_ZERO = 1e-7  # errors below are an iteration's tolerance, not a measurement
+_FIRST = ("none", "central")  # groups of the third panel start with these
 
 
 def whole(found: Results) -> bool:
     """Whether the reference may come as close to the truth as it likes: a table's truth has no zero rows."""
     return not isinstance(found.scene.population, str) or found.scene.s_hat >= found.scene.d
-
-
-_ZERO = 1e-7  # errors below are an iteration's tolerance, not a measurement
-
-_FIRST = ("none", "central")  # groups of the third panel start with these
 
 
 def _smallest(found: Results, scale: Scale) -> float:

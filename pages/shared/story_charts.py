@@ -29,7 +29,7 @@ from pages.shared.story_data import (
     Weights,
 )
 from pages.shared.story_data import guess as guess_of
-from pages.shared.story_words import WAY_TITLES, error, server_sees, useless
+from pages.shared.story_terms import SERVER_SEES, WAY_TITLES, error, useless
 
 _ROUND = tuple(m * 10.0**p for p in range(-4, 1) for m in (1, 1.5, 2, 3, 4, 5, 7.5))
 _ERROR = "error (0 is exact)"
@@ -140,7 +140,7 @@ def joined(found: Joined, chosen: str) -> dict[str, Any]:
     rows = []
     for way, spread in found.errors.items():
         if way in WAY_TITLES:
-            under = f"the server sees {server_sees(way)}; {text.size(_sent(found, way))} from each"
+            under = f"the server sees {SERVER_SEES[way]}; {text.size(_sent(found, way))} from each"
             rows.append(_Row(WAY_TITLES[way], under, spread, way, way == chosen))
         else:
             rows.append(_Row("The largest hospital alone, protected", "nothing is sent", spread, "local_pca"))

@@ -8,7 +8,7 @@ from pages.shared import origins
 from pages.shared.choices import Settings
 from pages.shared.story_choices import WAYS as OFFERED
 from pages.shared.story_data import ALONE, OPEN, ROUNDS, WARM_UP
-from pages.shared.story_words import WAY_TITLES
+from pages.shared.story_terms import WAY_TITLES
 
 SOURCES = (
     *(

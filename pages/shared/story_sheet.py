@@ -7,7 +7,16 @@ from html import escape
 
 import streamlit as st
 
-from pages.shared import report, story_charts, story_data, story_origins, story_slides, story_words, style
+from pages.shared import (
+    report,
+    story_charts,
+    story_data,
+    story_origins,
+    story_slides,
+    story_terms,
+    story_words,
+    style,
+)
 from pages.shared.choices import Settings
 from pages.shared.report import Drawn, Report, Table
 from pages.shared.story_choices import STEPS
@@ -64,10 +73,10 @@ def html(found: Offer, settings: Settings, link: str, made: str) -> str:
         f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in story_words.listed(settings, of)
     )
     terms = "".join(
-        f"<li><b>{escape(term)}:</b> {escape(words)}</li>" for term, words in story_words.GLOSSARY
+        f"<li><b>{escape(term)}:</b> {escape(words)}</li>" for term, words in story_terms.GLOSSARY
     )
     limits = "".join(f"<li>{escape(one)}</li>" for one in _limits(settings))
-    sees = story_words.server_sees(found.way)
+    sees = story_terms.SERVER_SEES[found.way]
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -123,7 +132,7 @@ def full(settings: Settings, link: str) -> Report:
         sources=story_origins.SOURCES,
         link=link,
         made=report.made(settings["seed"]),
-        tables=[Table("In plain words", ("Term", "Meaning"), story_words.GLOSSARY)],
+        tables=[Table("In plain words", ("Term", "Meaning"), story_terms.GLOSSARY)],
     )
 
 

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from pages.shared import story_charts, story_data, story_words
+from pages.shared import story_charts, story_curve_words, story_data, story_terms, story_words
 from pages.shared.choices import Settings
 from pages.shared.story_choices import STEPS
 from pages.shared.story_notes import NOTES
-from pages.shared.story_words import Said
+from pages.shared.story_terms import Said
 
 
 class Slide(NamedTuple):
@@ -54,12 +54,12 @@ def _hidden(settings: Settings) -> Slide:
 
 def _cost(settings: Settings) -> Slide:
     found = story_data.against_privacy(settings)
-    return Slide(story_words.cost(found), story_charts.against_privacy(found))
+    return Slide(story_curve_words.cost(found), story_charts.against_privacy(found))
 
 
 def _bought(settings: Settings) -> Slide:
     found = story_data.against_patients(settings)
-    return Slide(story_words.bought(found), story_charts.against_patients(found))
+    return Slide(story_curve_words.bought(found), story_charts.against_patients(found))
 
 
 def _together(settings: Settings) -> Slide:
@@ -89,5 +89,5 @@ def notes(step: int) -> None:
     st.info(
         f"**Say** ({note.seconds} seconds, until {until // 60}:{until % 60:02d}): {note.say}\n\n"
         f"**Likely question:** {note.question}\n\n**Answer:** {note.answer}"
-        + ("" if step == STEPS else f"\n\n**Next:** {story_words.TITLES[step]}")
+        + ("" if step == STEPS else f"\n\n**Next:** {story_terms.TITLES[step]}")
     )

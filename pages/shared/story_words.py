@@ -1,10 +1,13 @@
-"""What the story says at each step, from its numbers, as a newspaper would. Plain functions, no Streamlit."""
+"""What the story says at each step, from its numbers, as a newspaper would. Plain functions, no Streamlit.
+
+Steps 5 and 6, which read a curve, are in `story_curve_words`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from dppca_core import tradeoff
 from dppca_core.datasets import TABLES
@@ -12,116 +15,39 @@ from dppca_core.experiments.alliances import Alliance
 from pages.shared import text
 from pages.shared.story_data import (
     NEARLY_FREE,
-    TOO_MUCH,
-    Curve,
     Given,
     Hidden,
     Joined,
     Offer,
     Sharing,
     Weights,
-    guess,
 )
-
-TITLES = (
-    "Why work together at all?",
-    "Why not just share the totals?",
-    "What is it that we want to share?",
-    "How does noise protect a patient?",
-    "What does noise cost?",
-    "Do more patients buy it back?",
-    "Who sees what?",
-    "What would we release, and at what cost?",
+from pages.shared.story_terms import (
+    ERROR,
+    GUESS,
+    NOISE,
+    PATTERN,
+    SEALED,
+    SERVER,
+    SETTING,
+    SPY,
+    TITLES,
+    TOTAL,
+    WAY_TITLES,
+    WEIGHT,
+    Said,
+    blind,
+    error,
+    share_of_guess,
+    useless,
+    why_unseen,
 )
-WAY_TITLES = {
-    "dps_pca": "Each hospital adds its own noise",
-    "dps_pca secure": "A sealed sum",
-    "analyze_gauss_sparse": "One trusted place",
-}
-_SEES = {
-    "dps_pca": "noisy numbers from each",
-    "dps_pca secure": "one noisy sum",
-    "analyze_gauss_sparse": "all exact totals",
-}
-
-
-def server_sees(way: str) -> str:
-    """What reaches the server."""
-    return _SEES[way]
-
-
-PATTERN = ("Pattern", "measurements that rise and fall together in many patients.")
-ERROR = ("Error", "how far what we find is from the truth. 0 is exact.")
-GUESS = ("Blind guess", "patterns drawn by lot, without a look at any patient.")
-TOTAL = ("Total", "one sum over all patients, for each pair of measurements.")
-WEIGHT = ("Weight", "how much a measurement counts. 0 is not at all, 1 is in full.")
-NOISE = ("Noise", "random numbers, added on purpose before anything leaves.")
-SPY = ("Spy", "someone who knows all other patients and asks about this one.")
-SETTING = ("Privacy setting", "how much one patient may change what leaves. Less is more private.")
-SERVER = ("Server", "the computer that adds up what hospitals send.")
-SEALED = ("Sealed sum", "hospitals hide their numbers from all. Only the sum can be read.")
-GLOSSARY = (PATTERN, ERROR, GUESS, TOTAL, WEIGHT, NOISE, SPY, SETTING, SERVER, SEALED)
 
 _SLOW = 1000  # measurements per patient from which the chart over patients takes seconds
-
-# What a step's controls are called, in the story's own words.
-CONTROLS = {
-    "n": "Patients in total",
-    "N": "Hospitals",
-    "d": "Measurements per patient",
-    "k": "Patterns to find",
-    "shat": "Measurements kept",
-    "share": "Largest hospital's share",
-    "eps": "Privacy setting",
-    "story.patient": "Which patient",
-    "story.draw": "Draw again",
-    "story.way": "How hospitals work together",
-}
-
-
-class Said(NamedTuple):
-    """A step's words: its title, what was found, what follows, terms in plain words, what to try."""
-
-    title: str
-    finding: str
-    more: tuple[str, ...]
-    glosses: tuple[tuple[str, str], ...]
-    try_this: str
-
-    @property
-    def sentences(self) -> str:
-        """All that it says."""
-        return " ".join((self.finding, *self.more))
-
-
-def error(value: float) -> str:
-    """An error as a reader says it."""
-    return "below 0.001" if 1e-7 < value < 1e-3 else text.error(value)
-
-
-def times(ratio: float) -> str:
-    """2.3 times; 46 times."""
-    return f"{ratio:.1f} times" if ratio < 10 else f"{text.patients(ratio)} times"
 
 
 def _patterns(of: Alliance) -> str:
     return "the pattern" if of.k == 1 else f"the {of.k} patterns"
-
-
-def useless(value: float, of: Alliance) -> bool:
-    """Whether an error leaves a pattern of little use."""
-    return value > TOO_MUCH * guess(of)
-
-
-def _blind(of: Alliance) -> str:
-    return f"A blind guess has {text.short(guess(of))}."
-
-
-def _why_unseen(of: Alliance) -> str:
-    """Why not even all patients without noise show the pattern."""
-    if _too_few_kept(of):
-        return f"We keep only {of.s_hat} of {of.d} measurements here, and that is too few."
-    return "There are too few patients for this, with or without privacy."
 
 
 def sharing(found: Sharing) -> Said:
@@ -133,7 +59,7 @@ def sharing(found: Sharing) -> Said:
         follows = "Nobody is there to join."
     elif useless(together, of):
         finding = f"Not even all {count} hospitals together see {_patterns(of)}: error {error(together)}."
-        follows = _why_unseen(of)
+        follows = why_unseen(of)
     elif useless(alone, of):
         finding = f"The largest hospital cannot see it alone: error {error(alone)}."
         follows = f"All {count} together can: error {error(together)}."
@@ -148,15 +74,10 @@ def sharing(found: Sharing) -> Said:
         if alone < NEARLY_FREE * together:
             follows = "Working together hardly helps here."
     if isinstance(of.population, str):
-        more = (follows, "The whole table counts as the truth here.", _blind(of))
+        more = (follows, "The whole table counts as the truth here.", blind(of))
     else:
-        more = (follows, _blind(of))
+        more = (follows, blind(of))
     return Said(TITLES[0], finding, more, (PATTERN, ERROR, GUESS), _try_sharing(found))
-
-
-def _too_few_kept(of: Alliance) -> bool:
-    """Whether rows that count are thrown away."""
-    return of.s_hat < (of.d if isinstance(of.population, str) else of.population.s)
 
 
 def _try_sharing(found: Sharing) -> str:
@@ -205,7 +126,7 @@ def pattern(found: Weights) -> Said:
         seen = f"Only {count} truly count, and we find {share} of them. Nothing is hidden yet."
     if count == 1:
         seen = f"We find the one that truly weighs most: {'yes' if found.agree else 'no'}."
-    more = (seen, f"The error is {error(found.error.middle)}. {_blind(of)}")
+    more = (seen, f"The error is {error(found.error.middle)}. {blind(of)}")
     moves = (
         "*Measurements kept* down" if isinstance(of.population, str) else "*Patients in total* to the left"
     )
@@ -248,136 +169,6 @@ def _hundred(percent: float) -> str:
     return f"{percent:.0f} times in 100" if percent >= 50.5 else f"{percent:.3g} times in 100"
 
 
-def _share(value: float, of: Alliance) -> str:
-    return f"{text.percent(min(value / guess(of), 1.0))} of a blind guess"
-
-
-def _judged(found: Curve) -> tuple[str, str]:
-    """What noise does to the error: what was found, and what follows from it."""
-    of, now, without = found.of, found.now, found.without
-    if useless(without, of):
-        return (
-            f"The error is {error(now)}, and even without noise it is {error(without)}.",
-            _why_unseen(of),
-        )
-    if useless(now, of):
-        share = f"That is {_share(now, of)}, and of little use."
-        if any(found.useful[: found.here]):  # with more noise for its size, and yet better
-            return f"Here the answer fails: the error is {error(now)}.", f"{share} Noise alone is not why."
-        return f"Here privacy costs too much: the error is {error(now)}.", share
-    if now < NEARLY_FREE * without:
-        both = f"{error(now)}, and {error(without)} without noise"
-        if error(now) == error(without):
-            both = f"{error(now)}, with noise and without"
-        return f"Here privacy is almost free: error {both}.", "What is left does not come from noise."
-    more = "Noise makes nearly all of it."
-    if without > 1e-6:
-        more = f"Noise makes it {times(now / without)} as large."
-    both = f"{error(now)}. Without noise it is {error(without)}."
-    if error(now) == error(without):
-        both = f"{error(now)}, with noise and without."
-    return (
-        f"The error is {both}",
-        f"{more} It is {_share(now, of)}.",
-    )
-
-
-def cost(found: Curve) -> Said:
-    """Step 5."""
-    finding, follows = _judged(found)
-    return Said(
-        TITLES[4], finding, (follows, _turns(found)), (ERROR, GUESS, NOISE, SETTING), _try_cost(found)
-    )
-
-
-def _turns(found: Curve) -> str:
-    """From which privacy setting on the answer is of use. More noise need not mean more error everywhere."""
-    useful, places = found.useful, [text.number(at) for at in found.at]
-    if not any(useful):
-        return "No setting up to 10 gives a useful answer."
-    first = useful.index(True)
-    if not all(useful[first:]):
-        last = len(useful) - 1 - useful[::-1].index(True)
-        if first == last:
-            return f"Only a setting of {places[first]} gives a useful answer here."
-        return f"Useful answers lie between settings of {places[first]} and {places[last]}."
-    if first == 0:
-        return "Every setting drawn here gives a useful answer."
-    return f"Below a setting of about {places[first]}, noise drowns the pattern."
-
-
-def _try_cost(found: Curve) -> str:
-    """A move that the chart shows to be possible."""
-    useful, here = found.useful, found.here
-    moves = "*Patterns to find*" if isinstance(found.of.population, str) else "*Measurements per patient*"
-    if not any(useful):
-        return f"move {moves} to the left. Does any setting become useful?"
-    if all(useful):
-        return (
-            f"move *Privacy setting* to the left. Does the ring come near the long dashes? Then move {moves}."
-        )
-    if useful[here]:
-        way = "right" if all(useful[:here]) else "left"
-    else:
-        way = "right" if any(useful[here:]) else "left"
-    return f"move *Privacy setting* to the {way} until the ring meets the long dashes, then move {moves}."
-
-
-def bought(found: Curve) -> Said:
-    """Step 6."""
-    of, at, here = found.of, found.at, found.here
-    fixed = isinstance(of.population, str)
-    finding, follows = _judged(found)
-    far = next((i for i, n in enumerate(at) if n >= 10 * at[here]), None)
-    if useless(found.without, of):
-        pass  # why nothing is seen says more than another number
-    elif far is not None:
-        follows = (
-            f"With {text.patients(at[far])} patients the error would be {error(found.private[far].middle)}."
-        )
-        if useless(found.private[far].middle, of):
-            follows += " That is still of little use."
-    elif fixed and here > 0:
-        less = found.private[0].middle
-        follows = f"With only {at[0]:,.0f} of these patients the error is {error(less)}."
-    return Said(TITLES[5], finding, (follows, _enough(found)), (ERROR, NOISE), _try_bought(found))
-
-
-def _enough(found: Curve) -> str:
-    """From how many patients on noise adds little."""
-    of, at, free = found.of, found.at, found.relaxed
-    if free is None and found.now < NEARLY_FREE * found.without:
-        return "That is about the crowd that it takes."  # just so: with a few more it is not so in every draw
-    if free is None:
-        most = f"all {of.n:,}" if isinstance(of.population, str) else text.patients(at[-1])
-        return f"Even {most} patients do not make privacy free."
-    if useless(found.free[-1].middle, of):
-        since = "At any size" if free <= at[0] else f"From about {text.patients(_round(free))} patients on"
-        return f"{since}, noise hardly adds to that."
-    if free <= at[found.here]:
-        return "More patients cost nothing in privacy."
-    return f"From about {text.patients(_round(free))} patients on, privacy is almost free."
-
-
-def _round(value: float) -> float:
-    """Up to one digit: more is not known from a few runs, and fewer patients may not do."""
-    unit = 10.0 ** math.floor(math.log10(value))
-    return math.ceil(value / unit) * unit
-
-
-def _try_bought(found: Curve) -> str:
-    """A move that the numbers show to be possible."""
-    of, free = found.of, found.relaxed
-    if isinstance(of.population, str):
-        return "move *Privacy setting* to the left, then move *Hospitals*. Does the ring move both times?"
-    if useless(found.private[-1].middle, of):
-        return "move *Patients in total* to the right. Does the ring ever come below the long dashes?"
-    if free is not None and found.at[0] < free <= found.at[found.here]:
-        return "move *Patients in total* to the left until the lines part. Where would you stop?"
-    moves = "then move *Patients in total* until the ring is low again"
-    return f"move *Privacy setting* to the left, {moves}."
-
-
 def together(found: Joined, way: str) -> Said:
     """Step 7."""
     of, mine = found.of, found.errors[way].middle
@@ -394,7 +185,7 @@ def together(found: Joined, way: str) -> Said:
     rivals = {name: found.errors[name].middle for name in WAY_TITLES}
     best = min(rivals, key=lambda name: rivals[name])
     if useless(found.free.middle, of):
-        price = f"Even without noise the error is {error(found.free.middle)}. {_why_unseen(of)}"
+        price = f"Even without noise the error is {error(found.free.middle)}. {why_unseen(of)}"
     elif useless(min(rivals.values()), of):
         price = "At this privacy setting, no way gives a useful answer."
     elif lone:
@@ -443,7 +234,7 @@ def _released(of: Alliance) -> str:
     return f"{count} in {of.d} measurements of {of.n:,} patients"
 
 
-def advisable(found: Offer) -> bool:
+def _advisable(found: Offer) -> bool:
     """Whether what is released is of any use."""
     return not useless(found.weights.error.middle, found.weights.of)
 
@@ -453,17 +244,17 @@ def offer(found: Offer) -> Said:
     of, mine, free = found.weights.of, found.weights.error.middle, found.free.middle
     sends = text.size(found.sent.up * found.sent.rounds)
     hospitals = text.count(len(of.sizes), "hospital", "hospitals")
-    if advisable(found):
+    if _advisable(found):
         finding = f"We would release {_released(of)}, and nothing else."
         cost = f"The cost: an error of {error(mine)}, where {error(free)} would be without noise."
         if error(mine) == error(free):
             cost = f"The cost: an error of {error(mine)}, with noise and without."
     elif useless(free, of):
         finding = f"We would not release this. Even without noise the error is {error(free)}."
-        cost = f"{_why_unseen(of)} {_blind(of)}"
+        cost = f"{why_unseen(of)} {blind(of)}"
     else:
         finding = f"We would not release this. The error is {error(mine)}."
-        cost = f"That is {_share(mine, of)}, and too much. Without noise it is {error(free)}."
+        cost = f"That is {share_of_guess(mine, of)}, and too much. Without noise it is {error(free)}."
     budget = of.budget
     most = 100 * tradeoff.best_guess(budget.epsilon, budget.delta)
     guard = f"The promise: a spy about any one patient is right at most {_hundred(most)}."

@@ -11,7 +11,16 @@ from dppca_core import metrics, noisy_moment, tradeoff
 from dppca_core.experiments import differencing, patients
 from dppca_core.experiments.alliances import ALL, Outcomes
 from dppca_core.types import Budget
-from pages.shared import choices, story_controls, story_data, story_sheet, story_slides, story_words
+from pages.shared import (
+    choices,
+    story_controls,
+    story_curve_words,
+    story_data,
+    story_sheet,
+    story_slides,
+    story_terms,
+    story_words,
+)
 from pages.shared.story_choices import STEPS, WAYS, controls
 from pages.shared.story_notes import NOTES
 from tests.pages.reading import grade, syllables
@@ -248,17 +257,17 @@ def made_up():
 
 
 def test_noise_is_not_blamed_where_less_of_it_does_worse(made_up):
-    said = story_words.cost(made_up([1.7, 0.1, 0.05, 1.73], 3))
+    said = story_curve_words.cost(made_up([1.7, 0.1, 0.05, 1.73], 3))
     assert (
         "Noise alone is not why" in said.sentences
         and "lie between settings of 0.02 and 0.04" in said.sentences
     )
     assert "too much" not in said.sentences and "drowns" not in said.sentences
     assert "to the left until" in said.try_this
-    assert "Only a setting of 0.02" in story_words.cost(made_up([1.7, 0.1, 1.73], 0)).sentences
-    nearly = story_words.bought(made_up([1.7, 0.012, 0.02], 1)).sentences
+    assert "Only a setting of 0.02" in story_curve_words.cost(made_up([1.7, 0.1, 1.73], 0)).sentences
+    nearly = story_curve_words.bought(made_up([1.7, 0.012, 0.02], 1)).sentences
     assert "almost free" in nearly and "do not make" not in nearly
-    assert "Below a setting of about 0.02" in story_words.cost(made_up([1.7, 0.1, 0.05], 2)).sentences
+    assert "Below a setting of about 0.02" in story_curve_words.cost(made_up([1.7, 0.1, 0.05], 2)).sentences
 
 
 def test_what_has_no_weight_is_not_missed():
@@ -281,7 +290,7 @@ def test_where_privacy_is_free_depends_on_no_grid(made_up):
 def test_the_chart_marks_where_privacy_is_free_by_ratios():
     figure = story_slides.slide(settings() | {"story.step": 6}).figure["layout"]
     curve = story_data.against_patients(settings())
-    assert "From about 30 million patients on" in story_words.bought(curve).sentences
+    assert "From about 30 million patients on" in story_curve_words.bought(curve).sentences
     assert figure["yaxis"]["type"] == "log" and figure["shapes"][0]["x0"] == pytest.approx(curve.relaxed)
     low = 10 ** figure["yaxis"]["range"][0]
     assert low < min(one.low for one in (*curve.private, *curve.free))
@@ -338,7 +347,7 @@ def test_a_newspapers_reader_can_read_it(own):
 
 
 def test_glosses_and_notes_are_as_plain():
-    for term, words in story_words.GLOSSARY:
+    for term, words in story_terms.GLOSSARY:
         assert grade(f"{term} means {words}") <= NEWSPAPER + 1, (term, grade(f"{term} means {words}"))
     for note in NOTES:
         assert grade(f"{note.say} {note.question} {note.answer}") <= NEWSPAPER
@@ -366,7 +375,7 @@ def test_every_hard_word_on_a_step_is_explained_there_or_before(own):
     for slide in slides(**own):
         known |= {term.lower() for term, _ in slide.said.glosses}
         said = slide.said.sentences.lower()
-        for term, _ in story_words.GLOSSARY:
+        for term, _ in story_terms.GLOSSARY:
             if re.search(rf"\b{term.lower()}s?\b", said):
                 assert term.lower() in known, (term, said)
 
@@ -388,6 +397,6 @@ def test_the_summary_says_what_the_step_says_and_needs_no_network(own):
 
 def test_the_report_holds_all_eight_steps():
     full = story_sheet.full(settings(), "https://example.org/story")
-    assert [one.title for one in full.figures] == list(story_words.TITLES)
-    assert [row[0] for row in full.tables[0].rows] == [term for term, _ in story_words.GLOSSARY]
+    assert [one.title for one in full.figures] == list(story_terms.TITLES)
+    assert [row[0] for row in full.tables[0].rows] == [term for term, _ in story_terms.GLOSSARY]
     assert "ends at most at 73:27" in full.guarantee and "1 in 100,000" in full.guarantee
