@@ -32,7 +32,8 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from streamlit.starlette import App
 from app import ROUTES, warm
-from dppca_core.experiments.live import EPSILONS, Results
+from dppca_core.experiments.live import Results
+from dppca_core.experiments.scene import EPSILONS
 from pages.shared import cached, readout
 {patch}
 app = App({menu!r}, lifespan=warm, routes=ROUTES)

@@ -1,8 +1,6 @@
 """What the front page shows: one scene, measured cell by cell, in the order that a reader needs it.
 
-A scene is every setting but epsilon. A cell is (method, epsilon, repeat). Generators are keyed by the
-method and the repeat, not by epsilon or delta: curves are smooth (common random numbers), and adding a
-method changes no other method's numbers.
+A cell is (method, epsilon, repeat).
 """
 
 from __future__ import annotations
@@ -14,98 +12,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, groupby
 from threading import Lock
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from dppca_core import datasets, metrics, power
+from dppca_core import metrics, power
 from dppca_core.experiments import patients
-from dppca_core.experiments.patients import Scaling, Truth
+from dppca_core.experiments.patients import Truth
+from dppca_core.experiments.scene import EPSILONS, TRACED, Scene
 from dppca_core.methods import METHODS
-from dppca_core.spiked import SpikedModel, hospital_sizes
-from dppca_core.types import Array, Budget, Cohort, Estimate, Setting
-
-TRACED = "dps_pca"  # the method whose iterates are shown
-# The ten preferred numbers a decade (ISO 3, R10, rounded) from 0.01 to 10: evenly spaced on a log axis.
-EPSILONS: tuple[float, ...] = (
-    *(0.01, 0.0125, 0.016, 0.02, 0.025, 0.032, 0.04, 0.05, 0.063, 0.08),
-    *(0.1, 0.125, 0.16, 0.2, 0.25, 0.32, 0.4, 0.5, 0.63, 0.8),
-    *(1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0, 10.0),
-)
-
-
-@dataclass(frozen=True)
-class Scene:
-    """Every setting of the front page but epsilon. Raises ValueError through the core's own checks."""
-
-    population: SpikedModel | str  # a recipe, or the name of a bundled table
-    n: int
-    k: int
-    s_hat: int
-    delta: float
-    providers: int = 5
-    largest_share: float = 0.0
-    iterations: int = 10
-    burn_in: int = 2
-    provider_noise: Literal["independent", "shared", "secure-aggregation"] = "independent"
-    neighbours: Literal["replace-one", "add-remove"] = "replace-one"
-    accounting: Literal["exact", "zcdp", "as-printed"] = "exact"
-    failure: float = 0.01
-    repeats: int = 10
-    seed: int = 0
-    energy: bool = False  # measure captured energy beside sin Theta (it costs a product each)
-    start_error: float | None = None  # DPS-PCA's start: None is random, else this far from the truth
-
-    @property
-    def d(self) -> int:
-        """Features."""
-        if isinstance(self.population, SpikedModel):
-            return self.population.d
-        return datasets.TABLES[self.population].d
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Patients of each hospital."""
-        return hospital_sizes(self.n, self.providers, self.largest_share)
-
-    @property
-    def scaling(self) -> Scaling:
-        """How rows come to their public bound."""
-        return Scaling(failure=self.failure)
-
-    def budget(self, epsilon: float) -> Budget:
-        """The budget at this epsilon."""
-        return Budget(epsilon, self.delta, self.neighbours, self.accounting)
-
-    def options(self, name: str) -> dict[str, Any]:
-        """The method's own parameters in this scene: those that it uses."""
-        own = {
-            "s_hat": self.s_hat,
-            "iterations": self.iterations,
-            "burn_in": self.burn_in,
-            "provider_noise": self.provider_noise,
-        }
-        return {key: value for key, value in own.items() if key in METHODS[name].uses}
-
-    def cohort(self, repeat: int) -> Cohort:
-        """The patients of this repeat, dealt to the hospitals."""
-        draw = repeat % self.patient_draws
-        return patients.cohort(self.population, self.sizes, self.scaling, self.seed, draw)
-
-    @property
-    def patient_draws(self) -> int:
-        """How many different draws of patients the repeats go through; each has its own noise.
-
-        A draw costs d^3, so beyond d = 800 two repeats or more share one; a table is always the same.
-        """
-        if not isinstance(self.population, SpikedModel):
-            return 1
-        return max(1, min(self.repeats, int(2e9 / self.population.d**3)))
-
-    def generator(self, name: str, repeat: int) -> np.random.Generator:
-        """Keyed by what the cell is."""
-        return patients.generator(self.seed, repeat, name)
+from dppca_core.spiked import SpikedModel
+from dppca_core.types import Array, Estimate, Setting
 
 
 class Cell(NamedTuple):
@@ -386,17 +304,3 @@ class Results:
             for step, error in enumerate(cell.sin)
         ]
         return pd.DataFrame(rows)
-
-
-def quantiles(values: Sequence[Array] | Sequence[float] | Array) -> Array:
-    """10 %, 50 % and 90 % quantiles over the first axis (repeats), linearly interpolated: (3, ...).
-
-    What np.quantile gives, without its overhead, which is most of a page's time on ten values.
-    """
-    ordered = np.sort(np.asarray(values, dtype=float), axis=0)
-    place = np.array([0.1, 0.5, 0.9]) * (len(ordered) - 1)
-    below = place.astype(int)
-    above = np.minimum(below + 1, len(ordered) - 1)
-    share = (place - below).reshape(-1, *[1] * (ordered.ndim - 1))
-    between: Array = ordered[below] * (1 - share) + ordered[above] * share
-    return between

@@ -21,7 +21,7 @@ from scipy.optimize import brentq
 from dppca_core import checks, datasets, metrics
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments import patients
-from dppca_core.experiments.live import EPSILONS, Scene
+from dppca_core.experiments.scene import EPSILONS, Scene
 from dppca_core.methods import METHODS
 from dppca_core.spiked import MOST_PATIENTS, SpikedModel
 from dppca_core.types import Array, Bound, Setting

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dppca_core.experiments.live import EPSILONS
+from dppca_core.experiments.scene import EPSILONS
 from dppca_core.figure2 import Figure2
 from pages.shared import (
     bound_charts,

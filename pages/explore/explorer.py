@@ -4,7 +4,8 @@ from functools import partial
 
 import streamlit as st
 
-from dppca_core.experiments.live import EPSILONS, TRACED, run_seconds
+from dppca_core.experiments.live import run_seconds
+from dppca_core.experiments.scene import EPSILONS, TRACED
 from dppca_core.methods import METHODS
 from pages.shared import (
     ahead,

@@ -11,8 +11,10 @@ import pandas as pd
 from scipy import ndimage
 
 from dppca_core.bounds import BOUNDS
-from dppca_core.experiments.live import EPSILONS, TRACED, Results, quantiles
+from dppca_core.experiments.live import Results
 from dppca_core.experiments.regime_map import RegimeMap
+from dppca_core.experiments.scene import EPSILONS, TRACED
+from dppca_core.experiments.spread import quantiles
 from dppca_core.figure2 import EPSILONS as EPSILON_RANGE
 from dppca_core.figure2 import Figure2
 from dppca_core.methods import METHODS

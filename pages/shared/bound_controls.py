@@ -11,8 +11,9 @@ import streamlit as st
 
 from dppca_core import calibrated
 from dppca_core.bounds import BOUNDS
-from dppca_core.experiments.live import EPSILONS, Results, Scene
+from dppca_core.experiments.live import Results
 from dppca_core.experiments.regime_map import RULES, RegimeMap
+from dppca_core.experiments.scene import EPSILONS, Scene
 from dppca_core.methods import METHODS
 from dppca_core.types import Bound
 from pages.shared import cached, controls, page_choices, text

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.live import EPSILONS
+from dppca_core.experiments.scene import EPSILONS
 from pages.shared import text
 from pages.shared.choice import Choice, Value
 from pages.shared.page_choices import of_pages

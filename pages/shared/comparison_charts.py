@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from dppca_core import metrics
-from dppca_core.experiments.live import Results, quantiles
+from dppca_core.experiments.live import Results
 from dppca_core.experiments.recipe import METRICS, Value
+from dppca_core.experiments.spread import quantiles
 from dppca_core.methods import METHODS
 from dppca_core.spiked import SpikedModel
 from dppca_core.types import TRUSTS, Array

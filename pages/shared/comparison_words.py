@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dppca_core.experiments.live import Results, Scene, quantiles
+from dppca_core.experiments.live import Results
 from dppca_core.experiments.recipe import Value
+from dppca_core.experiments.scene import Scene
+from dppca_core.experiments.spread import quantiles
 from dppca_core.methods import METHODS
 from dppca_core.types import Array
 from pages.shared import choices, text

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments import Axis, Recipe, task, variant
-from dppca_core.experiments.live import Results, Scene
+from dppca_core.experiments.live import Results
 from dppca_core.experiments.recipe import Point, Value
+from dppca_core.experiments.scene import Scene
 from dppca_core.spiked import SpikedModel
 from pages.shared import choices, page_choices, scenes, text
 

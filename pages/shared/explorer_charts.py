@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from dppca_core.bounds import BOUNDS
-from dppca_core.experiments.live import EPSILONS, TRACED, Results, quantiles
+from dppca_core.experiments.live import Results
+from dppca_core.experiments.scene import EPSILONS, TRACED
+from dppca_core.experiments.spread import quantiles
 from dppca_core.methods import METHODS
 from dppca_core.types import Array, Bound
 from pages.shared import style, text

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dppca_core.experiments.live import TRACED, Results
+from dppca_core.experiments.live import Results
+from dppca_core.experiments.scene import TRACED
 from dppca_core.methods import METHODS
 from pages.shared import loading_charts, origins, readout, report, report_words, text
 from pages.shared.choices import Settings

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dppca_core.experiments.live import Scene
+from dppca_core.experiments.scene import Scene
 from dppca_core.methods import METHODS
 from pages.shared import style, text
 from pages.shared.charts import line, rounded

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dppca_core.datasets import TABLES, clipped_share
-from dppca_core.experiments.live import TRACED, Results
+from dppca_core.experiments.live import Results
+from dppca_core.experiments.scene import TRACED
 from dppca_core.methods import METHODS
 from pages.shared import text
 from pages.shared.choices import Settings

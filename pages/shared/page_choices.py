@@ -12,8 +12,8 @@ from dppca_core.audited.planted import METHODS_ATTACKED
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.alliances import MOST_HOSPITALS
 from dppca_core.experiments.joining import STRENGTHS
-from dppca_core.experiments.live import EPSILONS
 from dppca_core.experiments.papers import FIGURES
+from dppca_core.experiments.scene import EPSILONS
 from dppca_core.experiments.seen import CARRIED
 from dppca_core.experiments.site_recipe import HEART, SYNTHETIC
 from dppca_core.experiments.ways import TRUSTS

@@ -13,9 +13,9 @@ from dppca_core.bounds import BOUNDS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments import task
 from dppca_core.experiments.bisection import Reading, Search
-from dppca_core.experiments.live import EPSILONS
 from dppca_core.experiments.plan_plane import Plane, answered, plane
 from dppca_core.experiments.planning import MOST_EPSILON, WAYS, Answer, Plan
+from dppca_core.experiments.scene import EPSILONS
 from dppca_core.methods import METHODS
 from dppca_core.types import TRUSTS, Array
 from pages.shared import scenes

@@ -3,7 +3,7 @@
 from typing import Any
 
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.live import Scene
+from dppca_core.experiments.scene import Scene
 from dppca_core.spiked import SpikedModel
 from pages.shared.choices import Settings, defaults
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from dppca_core import clinical, metrics
 from dppca_core.experiments.joining import Cell, Measured, What
-from dppca_core.experiments.live import quantiles
 from dppca_core.experiments.site_recipe import SYNTHETIC, SiteRecipe
+from dppca_core.experiments.spread import quantiles
 from dppca_core.methods import METHODS
 from dppca_core.types import Array
 from pages.shared import text

@@ -19,8 +19,9 @@ from dppca_core import metrics
 from dppca_core.datasets import TABLES
 from dppca_core.experiments import alliances, differencing
 from dppca_core.experiments.alliances import ALL, Alliance
-from dppca_core.experiments.live import EPSILONS, quantiles
 from dppca_core.experiments.neighbours import Picture, picture
+from dppca_core.experiments.scene import EPSILONS
+from dppca_core.experiments.spread import quantiles
 from dppca_core.experiments.ways import NUMBER, WAYS, Traffic
 from dppca_core.power import MOST_STEPS
 from dppca_core.spiked import SpikedModel

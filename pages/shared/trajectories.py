@@ -12,8 +12,10 @@ from dppca_core.bounds import BOUNDS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments import Axis, Recipe, variant
 from dppca_core.experiments.contraction import Contraction, contraction, tail
-from dppca_core.experiments.live import Results, Scene, quantiles
+from dppca_core.experiments.live import Results
 from dppca_core.experiments.rounds import by_round
+from dppca_core.experiments.scene import Scene
+from dppca_core.experiments.spread import quantiles
 from dppca_core.methods import METHODS
 from dppca_core.metrics import random_guess
 from dppca_core.types import Array, Bound

@@ -17,8 +17,8 @@ from dppca_core import SpikedModel
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments import Axis, Recipe, planning, recipe_file, sweep, variant
 from dppca_core.experiments.bisection import Search, simulate
-from dppca_core.experiments.live import Scene
 from dppca_core.experiments.planning import Plan
+from dppca_core.experiments.scene import Scene
 
 WITHIN = 1.15
 

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from dppca_core import METHODS, SpikedModel, metrics
-from dppca_core.experiments import live, patients
-from dppca_core.experiments.live import EPSILONS, TRACED, Cell, Results, Scene
+from dppca_core.experiments import patients
+from dppca_core.experiments.live import Cell, Results
+from dppca_core.experiments.scene import EPSILONS, TRACED, Scene
+from dppca_core.experiments.spread import quantiles
 from dppca_core.methods import dps_pca
 
 MODEL = SpikedModel(d=20, k=2, s=5, spike=100.0, bulk=(0.0, 5.0), seed=2)
@@ -352,7 +354,7 @@ def test_a_run_that_fails_is_noted_and_not_tried_again(monkeypatch):
 @given(hnp.arrays(float, hnp.array_shapes(min_dims=1, max_dims=2, max_side=9), elements=st.floats(-5, 5)))
 def test_quantiles_are_those_of_numpy(values):
     expected = np.quantile(values, [0.1, 0.5, 0.9], axis=0)
-    np.testing.assert_allclose(live.quantiles(values), expected, atol=1e-12)
+    np.testing.assert_allclose(quantiles(values), expected, atol=1e-12)
 
 
 def test_methods_get_the_parameters_that_they_use():

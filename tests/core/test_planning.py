@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from dppca_core import SpikedModel
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments import planning
-from dppca_core.experiments.live import EPSILONS, Scene
 from dppca_core.experiments.plan_plane import answered, plane
 from dppca_core.experiments.planning import MOST_EPSILON, WAYS, Plan
+from dppca_core.experiments.scene import EPSILONS, Scene
 from dppca_core.methods import METHODS
 
 SCENE = Scene(SpikedModel(d=40, k=2, s=8, seed=1), n=10**5, k=2, s_hat=16, delta=1e-5)

@@ -19,7 +19,8 @@ from distributed import LocalCluster
 from dppca_core import METHODS, SpikedModel
 from dppca_core.experiments import Axis, Progress, Recipe, executors, recipe_file, store, sweep, task, variant
 from dppca_core.experiments import __main__ as headless
-from dppca_core.experiments.live import Results, Scene
+from dppca_core.experiments.live import Results
+from dppca_core.experiments.scene import Scene
 from dppca_core.methods import dps_pca
 from tests.core.full_disk import full_disk
 

@@ -12,7 +12,8 @@ import starlette.requests
 import starlette.responses
 
 import app
-from dppca_core.experiments.live import TRACED, Results
+from dppca_core.experiments.live import Results
+from dppca_core.experiments.scene import TRACED
 from pages.shared import ahead, cached, choices, readout, scenes, visitors
 
 SMALL = choices.defaults() | {"d": 20, "n": 1000, "k": 2, "s": 5, "shat": 10, "repeats": 2}

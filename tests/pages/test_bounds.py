@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from dppca_core.bounds import BOUNDS
-from dppca_core.experiments.live import EPSILONS, Results
+from dppca_core.experiments.live import Results
+from dppca_core.experiments.scene import EPSILONS
 from dppca_core.regimes import REGIONS
 from pages.shared import bound_charts, cached, choices, page_choices, scenes
 from pages.shared.scale import Scale

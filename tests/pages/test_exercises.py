@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from dppca_core.bounds import BOUNDS
-from dppca_core.experiments.live import TRACED, Results
+from dppca_core.experiments.live import Results
+from dppca_core.experiments.scene import TRACED
 from dppca_core.regimes import FREE, regime
 from pages.shared import choices, exercises, scenes
 from pages.shared.exercises import EXERCISES

@@ -7,7 +7,8 @@ import pytest
 
 from dppca_core import METHODS
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.live import EPSILONS, Results
+from dppca_core.experiments.live import Results
+from dppca_core.experiments.scene import EPSILONS
 from pages.shared import choices, scenes, text
 
 SEVEN = {"eps": 2.0, "delta": 1e-3, "n": 1_000_000, "N": 20, "d": 400, "k": 5, "s": 15}

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dppca_core.experiments.live import EPSILONS
+from dppca_core.experiments.scene import EPSILONS
 from pages.shared import bound_charts, bound_controls, cached, choices, exports, readout, scenes
 
 SETTINGS = choices.defaults() | {"d": 50, "repeats": 2, "n": 10_000}

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from dppca_core.experiments import Axis, Recipe, sweep
-from dppca_core.experiments.live import EPSILONS, Results
+from dppca_core.experiments.live import Results
 from dppca_core.experiments.needed import patients_needed
+from dppca_core.experiments.scene import EPSILONS
 from dppca_core.methods import METHODS
 from pages.shared import (
     choices,

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from dppca_core import spectrum_release
-from dppca_core.experiments.live import EPSILONS
+from dppca_core.experiments.scene import EPSILONS
 from dppca_core.ledger_lines import Account
 from dppca_core.spectrum_release import Spectrum
 from dppca_core.types import Budget
