@@ -9,12 +9,12 @@ from pages.shared import (
     bound_controls,
     cached,
     controls,
+    explore_tries,
     exports,
     live,
     origins,
     scenes,
     spoken,
-    text,
 )
 from pages.shared.scale import Scale
 
@@ -78,7 +78,7 @@ live.figure(
     key="regime figure",
     says=spoken.regimes(region_map, scene.n, epsilon, plain),
 )
-st.caption(text.REGIME_NOTES[settings["map"]])
+st.caption(bound_charts.REGIME_NOTES[settings["map"]])
 
 st.header("The bounds, one by one")
 for name in chosen:
@@ -89,8 +89,8 @@ controls.choose("figure2")
 if settings["figure2"]:
     fitted = bound_charts.figure_2(Figure2())
     live.figure(fitted, key="figure 2", says=spoken.figure_2(fitted))
-    st.caption(text.FIGURE_2)
-st.markdown(f"**Try this:** {text.try_bounds(settings)}")
+    st.caption(bound_charts.FIGURE_2_NOTE)
+st.markdown(f"**Try this:** {explore_tries.bounds(settings)}")
 exports.downloads(
     lambda: bound_charts.table(found, of, evaluated),
     lambda: bound_charts.against_epsilon(found, of, evaluated, epsilon, scale_of(), plain),

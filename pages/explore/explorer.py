@@ -12,6 +12,7 @@ from pages.shared import (
     cached,
     controls,
     exercises,
+    explore_tries,
     explorer_report,
     exports,
     live,
@@ -21,7 +22,6 @@ from pages.shared import (
     report,
     scenes,
     spoken,
-    text,
 )
 
 st.title("What does privacy cost?")
@@ -72,7 +72,7 @@ controls.slow(
     [METHODS[name].title for name in found.slow],
     sum(run_seconds(name, scene.d, scene.k, scene.providers) for name in found.slow),
 )
-st.markdown(f"**Try this:** {text.try_explorer(settings)}")
+st.markdown(f"**Try this:** {explore_tries.explorer(settings)}")
 with st.expander(exercises.TITLE):
     st.markdown(exercises.markdown(settings["view"] == "board"))
 beside = exports.downloads(found.table, lambda: readout.payload(found, epsilon, settings), "dppca-explorer")

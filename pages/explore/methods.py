@@ -9,6 +9,7 @@ from pages.shared import (
     comparison_words,
     comparisons,
     controls,
+    explore_tries,
     jobs,
     live,
     origins,
@@ -16,7 +17,6 @@ from pages.shared import (
     readout,
     releases,
     scenes,
-    text,
 )
 
 REFRESH_SECONDS = 0.6  # while runs are still being measured
@@ -85,5 +85,5 @@ else:
         peers.figure(settings["neighbours"], board), key="peers figure", save="dppca-packages", says=beside
     )
     st.caption(peers.notes(settings["neighbours"], board))
-st.markdown(f"**Try this:** {text.try_methods(settings)}")
+st.markdown(f"**Try this:** {explore_tries.methods(settings)}")
 origins.page(found, epsilon, settings, runs=comparison_words.runs(of))

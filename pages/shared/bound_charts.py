@@ -40,6 +40,22 @@ _SYMBOLS = (
 _MARKED = 7  # of a bound's points: enough to tell its line without its colour
 _THIN = 1.2  # pixels, where an assumption fails
 _ROOM = 2.0  # cells from a region's edge to its name
+REGIME_NOTES = {
+    "closed form": (
+        "By the closed form for DPS-PCA: privacy is free where sampling errs more than noise, costs where it "
+        "errs less, hopeless where the predicted error is beyond a third of a guess, silent where "
+        "first-order reasoning does not reach."
+    ),
+    "theorem": (
+        "By Theorem 4.3 of Ge et al. with its constants as set below: free or costly by its larger term, "
+        "hopeless where its total is no better than a guess, silent where an assumption fails."
+    ),
+}
+FIGURE_2_NOTE = (
+    "The paper does not report the parameters of this figure. γ = 0.356 and α = 0.0513/ε, found by fitting "
+    "its curve at δ = 0.01, reproduce its shape within 1 %, but other values would too. Most of it lies "
+    "above √5, the largest error there is, and assumption B.3 fails along the whole curve."
+)
 
 
 def colour(name: str) -> str:

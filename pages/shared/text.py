@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from dppca_core import tradeoff
 from dppca_core.types import Budget
@@ -237,71 +236,3 @@ RELATIONS = {
     "replace-one": "neighbouring data sets differ by replacing one patient's record",
     "add-remove": "neighbouring data sets differ by adding or removing one patient's record",
 }
-
-
-def try_explorer(settings: Mapping[str, Any]) -> str:
-    """What to do next on the front page."""
-    hospitals = "Hospitals" if settings["view"] == "board" else "Hospitals N"
-    if settings["data"] != "synthetic":
-        return (
-            "move the privacy slider to the right until DPS-PCA leaves the random guess, and compare with "
-            "Analyze Gauss, which needs a curator whom all hospitals trust. Few patients buy little privacy."
-        )
-    return (
-        f"move *{hospitals}* up and watch the error grow with its square root, then set *Noise across "
-        "hospitals* (*More settings*) to secure aggregation: the price of not trusting the server is gone."
-    )
-
-
-REGIME_NOTES = {
-    "closed form": (
-        "By the closed form for DPS-PCA: privacy is free where sampling errs more than noise, costs where it "
-        "errs less, hopeless where the predicted error is beyond a third of a guess, silent where "
-        "first-order reasoning does not reach."
-    ),
-    "theorem": (
-        "By Theorem 4.3 of Ge et al. with its constants as set below: free or costly by its larger term, "
-        "hopeless where its total is no better than a guess, silent where an assumption fails."
-    ),
-}
-FIGURE_2 = (
-    "The paper does not report the parameters of this figure. γ = 0.356 and α = 0.0513/ε, found by fitting "
-    "its curve at δ = 0.01, reproduce its shape within 1 %, but other values would too. Most of it lies "
-    "above √5, the largest error there is, and assumption B.3 fails along the whole curve."
-)
-
-
-def try_bounds(settings: Mapping[str, Any]) -> str:
-    """What to do next on the bounds page."""
-    if settings["n"] < 10**8:
-        return (
-            "start from the preset *Where Theorem 4.3 holds*, then move *Patients in total* to the left: the "
-            "guarantee is lost at once, while the measured error hardly moves."
-        )
-    return (
-        "set *Start* (*More settings*) from near the truth to random: the theorem falls silent, and the "
-        "error does not change."
-    )
-
-
-def try_methods(settings: Mapping[str, Any]) -> str:
-    """What to do next on the methods page."""
-    if settings["compare.panel"] == "needed":
-        return (
-            "halve the error wanted: where sampling is what errs, four times the patients are needed; where "
-            "privacy noise is, only twice."
-        )
-    if settings["compare.panel"] == "frontier":
-        return (
-            "click two points of one method, one with much privacy and one with little, and see which "
-            "loadings the noise hides first."
-        )
-    if settings["noise"] == "independent":
-        return (
-            "move *Hospitals* up: methods with a trusted curator or secure sums stay where they are, those "
-            "that trust no server pay for each hospital's own noise."
-        )
-    return (
-        "set *Noise across hospitals* (*More settings*) to independent, then move *Hospitals* up: what "
-        "DPS-PCA pays for a server that nobody need trust."
-    )
