@@ -32,14 +32,16 @@ class Slide(NamedTuple):
         return story_charts.table(self.figure)
 
 
-def _sharing(settings: Settings) -> Slide:
-    found = story_data.sharing(settings)
-    return Slide(story_words.sharing(found), story_charts.sharing(found))
+def _step(
+    found: Callable[[Settings], Any], said: Callable[[Any], Said], drawn: Callable[[Any], dict[str, Any]]
+) -> Callable[[Settings], Slide]:
+    """A step whose words and figure need nothing but what it found."""
 
+    def slide(settings: Settings) -> Slide:
+        seen = found(settings)
+        return Slide(said(seen), drawn(seen))
 
-def _given(settings: Settings) -> Slide:
-    found = story_data.given_away(settings)
-    return Slide(story_words.given(found), story_charts.given(found))
+    return slide
 
 
 def _pattern(settings: Settings) -> Slide:
@@ -47,34 +49,21 @@ def _pattern(settings: Settings) -> Slide:
     return Slide(story_words.pattern(found), story_charts.weights(found, story_data.OPEN))
 
 
-def _hidden(settings: Settings) -> Slide:
-    found = story_data.hidden(settings)
-    return Slide(story_words.hidden(found), story_charts.hidden(found))
-
-
-def _cost(settings: Settings) -> Slide:
-    found = story_data.against_privacy(settings)
-    return Slide(story_curve_words.cost(found), story_charts.against_privacy(found))
-
-
-def _bought(settings: Settings) -> Slide:
-    found = story_data.against_patients(settings)
-    return Slide(story_curve_words.bought(found), story_charts.against_patients(found))
-
-
 def _together(settings: Settings) -> Slide:
     found, way = story_data.joined(settings), settings["story.way"]
     return Slide(story_words.together(found, way), story_charts.joined(found, way))
 
 
-def _offer(settings: Settings) -> Slide:
-    found = story_data.offer(settings)
-    return Slide(story_words.offer(found), story_charts.offer(found))
-
-
-SLIDES: Mapping[int, Callable[[Settings], Slide]] = dict(
-    enumerate((_sharing, _given, _pattern, _hidden, _cost, _bought, _together, _offer), 1)
-)
+SLIDES: Mapping[int, Callable[[Settings], Slide]] = {
+    1: _step(story_data.sharing, story_words.sharing, story_charts.sharing),
+    2: _step(story_data.given_away, story_words.given, story_charts.given),
+    3: _pattern,
+    4: _step(story_data.hidden, story_words.hidden, story_charts.hidden),
+    5: _step(story_data.against_privacy, story_curve_words.cost, story_charts.against_privacy),
+    6: _step(story_data.against_patients, story_curve_words.bought, story_charts.against_patients),
+    7: _together,
+    8: _step(story_data.offer, story_words.offer, story_charts.offer),
+}
 
 
 def slide(settings: Settings) -> Slide:

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from dppca_core import METHODS, Budget, SpikedModel, sin_theta
+from dppca_core import METHODS, Budget, Setting, SpikedModel, sin_theta
 from dppca_core.types import Array, Cohort
 
 SMALL = SpikedModel(d=8, k=2, s=3, spike=100.0, bulk=(0.1, 1.0), seed=4)
@@ -14,6 +14,20 @@ SMALL = SpikedModel(d=8, k=2, s=3, spike=100.0, bulk=(0.1, 1.0), seed=4)
 GE = SpikedModel(d=1000, k=5, s=10, spike=100.0, bulk=(0.0, 10.0), seed=10)
 GE_N = 100_000
 GE_FAILURE = 0.5  # the median of the largest row stands in for "divided by the largest row"
+
+# Where bounds are evaluated, with room for all of Theorem 4.3's assumptions but those on its free constants.
+ROOMY = Setting(
+    d=100,
+    n=10**8,
+    k=2,
+    s=5,
+    s_hat=20,
+    providers=4,
+    iterations=10,
+    eigenvalues=np.repeat([0.5, 0.4, 0.1], [1, 1, 98]),
+    budget=Budget(1.0, 1e-5),
+    tau=4.0,
+)
 
 
 def small_cohort(n: int = 400, providers: int | tuple[int, ...] = 3, seed: int = 0) -> Cohort:

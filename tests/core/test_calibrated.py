@@ -5,22 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dppca_core import Budget, Setting
 from dppca_core.bounds import BOUNDS
 from dppca_core.calibrated import fit_constant
+from tests.core.problems import ROOMY
 
-BASE = Setting(
-    d=100,
-    n=10**6,
-    k=2,
-    s=5,
-    s_hat=20,
-    providers=4,
-    iterations=10,
-    eigenvalues=np.repeat([0.5, 0.4, 0.1], [1, 1, 98]),
-    budget=Budget(1.0, 1e-5),
-    tau=4.0,
-)
+BASE = replace(ROOMY, n=10**6)
 SWEEP = [replace(BASE, budget=replace(BASE.budget, epsilon=epsilon)) for epsilon in (0.02, 0.05, 0.2, 1.0)]
 FITTED = [name for name, rule in BOUNDS.items() if rule.fits]
 

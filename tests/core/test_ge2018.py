@@ -10,6 +10,7 @@ from dppca_core import Budget, Setting
 from dppca_core.bounds import BOUNDS
 from dppca_core.bounds.ge2018 import contraction
 from dppca_core.types import Bound
+from tests.core.problems import ROOMY
 
 ge2018 = BOUNDS["ge2018"]
 
@@ -27,18 +28,7 @@ RAW = Setting(
     tau=3.3,
 )
 # A second setting, worked out with 30 digits in mpmath from the formulas of theory.md section 1.3.
-SCALED = Setting(
-    d=100,
-    n=10**8,
-    k=2,
-    s=5,
-    s_hat=20,
-    providers=4,
-    iterations=6,
-    eigenvalues=np.repeat([0.5, 0.4, 0.1], [1, 1, 98]),
-    budget=Budget(1.0, 1e-5),
-    tau=4.0,
-)
+SCALED = replace(ROOMY, iterations=6)
 
 
 def lines(found: Bound, word: str) -> list[str]:

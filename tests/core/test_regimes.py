@@ -6,28 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dppca_core import Budget, Setting, SpikedModel
+from dppca_core import Budget, SpikedModel
 from dppca_core.bounds import BOUNDS
 from dppca_core.metrics import random_guess
 from dppca_core.regimes import COSTS, FREE, HOPELESS, REGIONS, SILENT, grid, regime, region, regions
+from tests.core.problems import ROOMY
 
-BULKY = np.repeat([0.5, 0.4, 0.1], [1, 1, 98])
-BASE = Setting(
-    d=100,
-    n=10**8,
-    k=2,
-    s=5,
-    s_hat=20,
-    providers=4,
-    iterations=10,
-    eigenvalues=BULKY,
-    budget=Budget(1.0, 1e-5),
-    tau=4.0,
-)
 CLOSED, THEOREM = BOUNDS["dps_prediction"], BOUNDS["ge2018"]
 # What B.4 and B.6 ask: few rows needed by the choice of their constant, and a start near the truth.
 MET = {"c1_rows": 0.05}
-NEAR = replace(BASE, start_error=0.1)
+NEAR = replace(ROOMY, start_error=0.1)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +31,7 @@ NEAR = replace(BASE, start_error=0.1)
     ids=str,
 )
 def test_the_closed_form(changed, expected):
-    setting = replace(BASE, **changed)
+    setting = replace(ROOMY, **changed)
     found = CLOSED(setting)
     assert regime(CLOSED, setting) == region(CLOSED, found, setting) == expected
     if expected in (FREE, COSTS):
@@ -75,8 +63,8 @@ def test_the_theorem(changed, constants, expected):
 
 def test_only_rules_that_tell_privacy_from_sampling():
     with pytest.raises(ValueError, match="got sparse_minimax, a lower bound"):
-        regime(BOUNDS["sparse_minimax"], BASE)
-    tall = replace(BASE, n=10**15, budget=Budget(0.5, 1e-5))
+        regime(BOUNDS["sparse_minimax"], ROOMY)
+    tall = replace(ROOMY, n=10**15, budget=Budget(0.5, 1e-5))
     with pytest.raises(ValueError, match=r"one of the terms sampling, stat, got wang_xu_low"):
         regime(BOUNDS["wang_xu_low"], tall, c=1e6)
 
@@ -110,6 +98,6 @@ def test_a_map_of_a_population_in_under_half_a_second():
 
 
 def test_a_table_keeps_its_eigenvalues():
-    cells = grid(BASE, [10, 20], [1.0, 2.0])
-    assert all(cell.eigenvalues is BULKY for row in cells for cell in row)
+    cells = grid(ROOMY, [10, 20], [1.0, 2.0])
+    assert all(cell.eigenvalues is ROOMY.eigenvalues for row in cells for cell in row)
     assert regions(CLOSED, cells)[0][0] == HOPELESS
