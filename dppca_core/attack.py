@@ -15,13 +15,12 @@ from dppca_core.types import Array
 
 
 class Rates(NamedTuple):
-    """Measured shares, each with limits; all four limits hold at once with probability `level` at least."""
+    """Measured shares, each with limits; all four hold at once as often as `measured` was asked for."""
 
     false_alarms: float
     misses: float
     false_alarm_span: tuple[float, float]
     miss_span: tuple[float, float]
-    level: float
 
     @property
     def right(self) -> float:
@@ -50,7 +49,7 @@ def measured(here: Array, there: Array, limit: float, level: float = 0.95) -> Ra
     trials = np.array([len(there), len(here)], dtype=float)
     low, high = binomial.limits(hits, trials, (1 - level) / 4)
     (alarms, misses), (first, second) = hits / trials, np.stack([low, high], axis=1).tolist()
-    return Rates(float(alarms), float(misses), tuple(first), tuple(second), level)
+    return Rates(float(alarms), float(misses), tuple(first), tuple(second))
 
 
 def on_curve(rates: Rates, mu: float) -> bool:

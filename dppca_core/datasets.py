@@ -130,16 +130,6 @@ def require(name: str) -> None:
         rows(name)
 
 
-def available(name: str) -> bool:
-    """Whether its rows are here. Raises ValueError for an unknown name."""
-    table(name)
-    try:
-        require(name)
-    except ValueError:
-        return False
-    return True
-
-
 def download(name: str) -> None:
     """Fetch a table into scikit-learn's folder. Raises ValueError for another, OSError without network."""
     from sklearn.datasets import fetch_covtype, get_data_home

@@ -19,7 +19,7 @@ import numpy as np
 
 from dppca_core.datasets import Table
 from dppca_core.files import DATA
-from dppca_core.types import Array, Cohort
+from dppca_core.types import Array
 
 _STORED: dict[str, Any] = json.loads((DATA / "heart_disease.json").read_text(encoding="utf-8"))
 
@@ -116,12 +116,6 @@ def rows() -> dict[str, Array]:
         made.flags.writeable = False
         found[hospital] = made
     return found
-
-
-@lru_cache(maxsize=1)
-def cohort() -> Cohort:
-    """The four hospitals in the order of `rows`, clipped to the public bound."""
-    return Cohort.from_rows(list(rows().values()), TABLE.bound)
 
 
 def clipped_share() -> float:

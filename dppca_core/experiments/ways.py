@@ -22,17 +22,15 @@ TRUSTS = (
     "alone",
     "alone, none",
 )
-# What reaches the server, in a word: second moments as they are, their sum, noisy messages, two messages
-# whose difference is exact, nothing.
-SEES = ("everything", "sum", "messages", "differences", "nothing")
 
 
 @dataclass(frozen=True)
 class Way:
     """One way: a method, whom its hospitals trust, and what the server gets to see.
 
-    `alone`: one hospital by itself, with its own whole budget. `full`: the method's R is d. `noise`:
-    DPS-PCA's noise across hospitals.
+    `sees`, in a word: everything (second moments as they are), their sum, noisy messages, differences (of
+    two messages, which are exact), or nothing. `alone`: one hospital by itself, with its own whole budget.
+    `full`: the method's R is d. `noise`: DPS-PCA's noise across hospitals.
     """
 
     key: str

@@ -40,11 +40,6 @@ class OwnerOnly:
         """Share of the kept rows that the bound shortens."""
         return self.long / max(self.kept, 1)
 
-    @property
-    def outside_share(self) -> float:
-        """Share of the kept rows' cells outside their ranges or categories."""
-        return sum(self.outside) / max(self.kept * len(self.outside), 1)
-
     def __add__(self, other: OwnerOnly) -> OwnerOnly:
         return OwnerOnly(
             self.rows + other.rows,

@@ -62,10 +62,6 @@ class Choice:
         """How an option reads in a link."""
         return str(value).lower() if isinstance(value, bool) else f"{value:g}" if self._float else str(value)
 
-    def allows(self, value: Value) -> bool:
-        """Whether it can be set to this."""
-        return value in self.options
-
     @property
     def _float(self) -> bool:
         return isinstance(self.default, float)
@@ -94,10 +90,6 @@ class Sizes(Choice):
     """
 
     _MOST, LARGEST = 200, 10**9
-
-    def allows(self, value: Value) -> bool:
-        """Whether it is empty or reads as sizes."""
-        return isinstance(value, str) and self.read(value) == (value, None)
 
     def read(self, raw: str) -> tuple[Value, str | None]:
         """A link's text as sizes without leading zeros; and what it was, where it is none."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dppca_core import heart
+from dppca_core import Cohort, heart
 
 STORED = json.loads((Path(heart.__file__).parents[1] / "data" / "heart_disease.json").read_text("utf-8"))
 SIZES = {"Cleveland": 303, "Budapest": 294, "Long Beach": 200, "Zurich/Basel": 123}
@@ -22,7 +22,7 @@ PLACES = {column.name: j for j, column in enumerate(heart.COLUMNS)}
 def test_the_hospitals_have_ucis_sizes():
     assert {name: len(values) for name, values in heart.recorded().items()} == SIZES
     assert sum(SIZES.values()) == heart.TABLE.n
-    assert tuple(provider.n for provider in heart.cohort()) == tuple(SIZES.values())
+    assert [len(rows) for rows in heart.rows().values()] == list(SIZES.values())
 
 
 @pytest.mark.parametrize("hospital", SIZES)
@@ -86,7 +86,8 @@ def test_clipped_rows_are_counted():
     assert heart.clipped_share() == pytest.approx((lengths > heart.TABLE.bound).sum() / 920)
     whole = np.concatenate(list(heart.rows().values()))
     scaled = whole / np.maximum(lengths, heart.TABLE.bound)[:, None]
-    np.testing.assert_allclose(heart.cohort().pooled.dense(), scaled.T @ scaled / 920, atol=1e-12)
+    clipped = Cohort.from_rows([whole], heart.TABLE.bound)
+    np.testing.assert_allclose(clipped.pooled.dense(), scaled.T @ scaled / 920, atol=1e-12)
 
 
 def test_the_shared_rows_are_read_only():

@@ -79,7 +79,6 @@ def test_the_verdict_on_the_stored_result(figure, run):
     verdict = figure.verdict(run, table_of(run))
     assert len(verdict.findings) == len(run.checks) > 0
     assert verdict.reproduced == (not run.because), verdict.findings
-    assert verdict.word == ("not as printed" if run.because else "reproduced")
     assert verdict.because == run.because
     assert all("nothing to compare" not in finding.sentence for finding in verdict.findings)
 
@@ -93,7 +92,7 @@ def test_the_verdict_is_of_the_table(figure, run):
     else:
         table[figure.metric] = 1.0
     verdict = figure.verdict(run, table)
-    assert verdict.word == "not as printed"
+    assert not verdict.reproduced and not verdict.short
     assert verdict.because == run.because
 
 
@@ -109,7 +108,7 @@ def test_every_check_survives_a_stopped_run(figure, run):
         assert "nan" not in " ".join(finding.sentence for finding in verdict.findings)
         if kept.empty:
             assert not any(finding.holds for finding in verdict.findings)
-            assert verdict.word == "not decided by so few runs"
+            assert verdict.short and not verdict.reproduced
 
 
 def test_what_is_said_of_figure_4a_is_so():
@@ -156,7 +155,6 @@ def test_a_few_runs_do_not_refute():
     figure = FIGURES["ge-3a"]
     table = table_of(figure.runs[0])
     few = figure.verdict(figure.runs[0], table[table["repeat"] < 3])
-    assert not few.reproduced
-    assert few.word == "not decided by so few runs"
+    assert few.short and not few.reproduced
     assert few.because == ""
-    assert figure.verdict(figure.runs[0], table).word == "reproduced"
+    assert figure.verdict(figure.runs[0], table).reproduced

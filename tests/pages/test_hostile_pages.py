@@ -15,7 +15,7 @@ from pages.shared.choices import CHOICES
 from pages.shared.own import bring, draft, table, words
 from tests import hostile
 from tests.core.test_record import ran
-from tests.pages.visited import PAGES, Visit, link
+from tests.pages.visited import PAGES, Visit, allowed, link
 
 READ = st.sampled_from(hostile.WORDS) | st.text() | st.floats().map(str)
 
@@ -26,7 +26,7 @@ def test_any_link_is_read_soon_and_reaches_the_core_in_range(params):
     began = time.process_time()
     opened, said = choices.open_link(params)
     assert time.process_time() - began < 1
-    assert all(choice.allows(opened[key]) for key, choice in CHOICES.items())
+    assert all(allowed(choice, opened[key]) for key, choice in CHOICES.items())
     assert all(type(opened[key]) is type(choice.default) or choice.words for key, choice in CHOICES.items())
     scene, epsilon = scenes.of(opened)
     scene.budget(epsilon)
@@ -40,7 +40,7 @@ def test_any_link_is_read_soon_and_reaches_the_core_in_range(params):
 def test_every_parameter_takes_every_word_on_the_list(word):
     for key in CHOICES:
         opened, said = choices.open_link({key: word})
-        assert CHOICES[key].allows(opened[key]) and len(said) <= 3
+        assert allowed(CHOICES[key], opened[key]) and len(said) <= 3
 
 
 @pytest.mark.parametrize("word", hostile.LONG, ids=range(len(hostile.LONG)))
@@ -48,7 +48,7 @@ def test_every_parameter_may_be_a_megabyte_at_once(word):
     began = time.process_time()
     opened, _ = choices.open_link(dict.fromkeys(CHOICES, word))
     assert time.process_time() - began < 1
-    assert all(choice.allows(opened[key]) for key, choice in CHOICES.items())
+    assert all(allowed(choice, opened[key]) for key, choice in CHOICES.items())
 
 
 @given(
@@ -61,7 +61,7 @@ def test_every_parameter_may_be_a_megabyte_at_once(word):
 @settings(max_examples=100)
 def test_sizes_that_somebody_types_are_sizes_or_left_out(changes):
     changes = {name: value for name, value in changes.items() if name == "added_rows"}
-    assert CHOICES["join.sizes"].allows(join_controls.edited((400, 300), changes))
+    assert allowed(CHOICES["join.sizes"], join_controls.edited((400, 300), changes))
 
 
 TYPED = READ.filter(lambda word: word.isprintable() or word.isascii())  # a browser sends no half characters

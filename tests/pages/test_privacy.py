@@ -176,7 +176,7 @@ def test_frames_count_what_the_attacker_gets_right():
 
 def test_a_curve_off_the_intervals_is_owned_up_to():
     seen, _ = found()
-    on = Rates(0.2, seen.misses, (0.19, 0.21), (seen.misses - 0.01, seen.misses + 0.01), 0.95)
+    on = Rates(0.2, seen.misses, (0.19, 0.21), (seen.misses - 0.01, seen.misses + 0.01))
     assert "passes through" in privacy_words.measured(seen._replace(measured=on), 1000)
     assert "misses these intervals" in privacy_words.measured(seen._replace(measured=on, mu=4.0), 1000)
 

@@ -196,7 +196,7 @@ def test_a_papers_figure_says_its_verdict_and_every_curve():
 
 def test_the_attack_is_told_by_calculation_and_as_measured():
     """At epsilon = 1, delta = 0.1 and 20 % false alarms the promise demands 1 - 0.1 - 0.2 e = 35.6 %."""
-    seen = Rates(0.19, 0.7, (0.1, 0.3), (0.6, 0.8), 0.95)
+    seen = Rates(0.19, 0.7, (0.1, 0.3), (0.6, 0.8))
     found = Attack(0.5, 0.2, 0.84, 0.633, np.zeros(1), np.zeros(1), seen, seen)
     assert "around 0.5 with the patient" in spoken.readings(found)
     assert "line at 0.84 gives 20.0 % false alarms and 63.3 % misses" in spoken.readings(found)

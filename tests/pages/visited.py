@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pages.shared.choice import Choice, Sizes
 from pages.shared.choices import CHOICES
 from scripts.started import ROOT
 from tests import hostile
@@ -36,6 +37,13 @@ def _note(event: str, given: tuple[object, ...]) -> None:
 sys.addaudithook(_note)  # for good: Python removes none
 
 
+def allowed(choice: Choice, value: object) -> bool:
+    """Whether a control may be set to this: one of its options, or sizes that read as they are written."""
+    if isinstance(choice, Sizes):
+        return isinstance(value, str) and choice.read(value) == (value, None)
+    return value in choice.options
+
+
 class Visit:
     """One visitor on one page, whose settings are quick where the link says nothing."""
 
@@ -60,7 +68,7 @@ class Visit:
         for figure in self.page.app.get("bidi_component"):
             json.loads(figure.proto.json, parse_constant=_refuse)
         for key, choice in CHOICES.items():
-            assert choice.allows(self.page.app.session_state["settings of the last run"][key]), key
+            assert allowed(choice, self.page.app.session_state["settings of the last run"][key]), key
 
     def poke(self, rng: np.random.Generator) -> None:
         """Some widget set to something that it offers, mostly at an end."""

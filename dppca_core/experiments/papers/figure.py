@@ -9,10 +9,6 @@ import pandas as pd
 from dppca_core.experiments.papers.results import repeats
 from dppca_core.experiments.papers.summary import summary
 
-REPRODUCED = "reproduced"
-NOT_AS_PRINTED = "not as printed"
-UNDECIDED = "not decided by so few runs"
-
 
 class Printed(NamedTuple):
     """One published number: of which curve, at which x; read off a picture to about its last digit."""
@@ -63,13 +59,6 @@ class Verdict:
     def reproduced(self) -> bool:
         """Whether every check holds."""
         return all(finding.holds for finding in self.findings)
-
-    @property
-    def word(self) -> str:
-        """The verdict in words."""
-        if self.reproduced:
-            return REPRODUCED
-        return UNDECIDED if self.short else NOT_AS_PRINTED
 
 
 @dataclass(frozen=True)
