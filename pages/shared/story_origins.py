@@ -17,17 +17,14 @@ SOURCES = (
     ),
     f"Without noise: {METHODS[OPEN].title}, {METHODS[OPEN].reference}.",
     f"One hospital alone, protected: {METHODS[WAYS[ALONE].method].title}.",
-    "Error: the sine of the angles between the space found and the true one, as on the other "
-    "pages; medians over "
-    "runs, bars and bands hold 8 of 10 of them. Of little use: above a third of a random guess.",
+    "Error: the sine of the angles between the space found and the true one, as on the other pages; medians "
+    "over runs, bars and bands hold 8 of 10 of them. Of little use: above a third of a random guess.",
     f"Held here: exact accounting, a random start, rows over a public bound, {WARM_UP} warm-up rounds at "
     f"least, and {ROUNDS} rounds at least, or as many as the gap of made-up patients needs.",
-    "Two totals: their difference is the outer product of one patient's row, whose leading "
-    "eigenvector is that row, "
-    "up to the sign of all its values at once.",
-    "Odds: Kairouz, Oh & Viswanath (IEEE Trans. Inf. Theory 2017); Dong, Roth & Su (JRSS-B "
-    "2022). Noise: Balle & "
-    "Wang (ICML 2018).",
+    "Two totals: their difference is the outer product of one patient's row, whose leading eigenvector is "
+    "that row, up to the sign of all its values at once.",
+    "Odds: Kairouz, Oh & Viswanath (IEEE Trans. Inf. Theory 2017); Dong, Roth & Su (JRSS-B 2022). Noise: "
+    "Balle & Wang (ICML 2018).",
     "Bytes: numbers of 64 bits, without what a network or the keys of a sealed sum add.",
 )
 

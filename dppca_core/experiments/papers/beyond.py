@@ -75,11 +75,9 @@ FIGURES = (
         paper="Beyond the papers: the setting of Ge, Wang, Wang & Liu, AISTATS 2018",
         title=f"Patients needed for an error of {TARGET:g}",
         shows="Errors against the number of patients at epsilon = 1, delta = 10^-5, with 1,000 features, 5 "
-        "directions "
-        "on 10 of them.",
+        "directions on 10 of them.",
         claim="Calibrated exactly, the same algorithm needs fewer patients; one release with a sparse step "
-        "needs "
-        "fewer still.",
+        "needs fewer still.",
         metric="sin_theta",
         x="n",
         runs=(
@@ -95,14 +93,13 @@ FIGURES = (
         ),
         notes=(
             "As printed: the noise of Lemma A.1, and rows dropped from the first round on. Exact: the same "
-            "guarantee "
-            "by the exact accounting of ten Gaussian releases, and two rounds before rows are dropped.",
+            "guarantee by the exact accounting of ten Gaussian releases, and two rounds before rows are "
+            "dropped.",
             "Patients are counted by median errors, the chart draws means: a few runs on wrong rows move "
             "only those.",
             "The intervals of the ratios are quotients of two 95 % intervals: at least 90 % together.",
             "As printed, rows are dropped from a random start on: some runs get stuck on wrong rows, and "
-            "with less "
-            "noise more of them do, so that more patients make it worse again.",
+            "with less noise more of them do, so that more patients make it worse again.",
             "One release needs a curator who sees every patient; DPS-PCA does not, and sends far less.",
         ),
     ),

@@ -13,13 +13,11 @@ PAPER = "Cai, Xia & Zha, arXiv 2401.03820"
 _PAPERS = "paper's method"
 _READ = (
     "Only the caption was read: the claim is that of the abstract, no number is known, and sizes that the "
-    "caption "
-    "leaves out are assumed."
+    "caption leaves out are assumed."
 )
 _GOOD_EVENT = (
     "The guarantee of the paper's method holds on a good event of the data only, and its noise takes the "
-    "spikes and "
-    "the nuisance variance as known. The others' guarantees hold for all data: they promise more."
+    "spikes and the nuisance variance as known. The others' guarantees hold for all data: they promise more."
 )
 _ALIKE = "all calibrated exactly, for replacing a row"
 

@@ -16,8 +16,7 @@ PAPER = "Ge, Wang, Wang & Liu, AISTATS 2018"
 READ_WITHIN = 0.15  # what a number read off these figures, and their unknown number of runs, may be off by
 _SCALED = (
     "The paper names no scaling of the rows; they are divided by the largest row here, the only way found "
-    "that "
-    "gives its curves. That looks at private rows: a real study needs a public bound."
+    "that gives its curves. That looks at private rows: a real study needs a public bound."
 )
 _RUNS = "The paper does not say how many runs its curves are means of."
 _LAST = 10.0
@@ -106,8 +105,7 @@ FIGURES = (
         printed=(Printed("overall", EPSILONS[0], OVERALL_AT_LEFT),),
         notes=(
             "The paper gives none of d, n, k, s, T or the eigenvalues: gamma and alpha are fitted to the "
-            "shape, "
-            "and the height at the left fixes the sampling term.",
+            "shape, and the height at the left fixes the sampling term.",
             "The bound is above sqrt 5 all along, the largest error there is for the k = 5 of Figure 3, and "
             "assumption B.3 fails for every k.",
         ),
@@ -202,9 +200,8 @@ FIGURES = (
             _RUNS,
             "The figure is in projector distance, sqrt 2 times the error of Figure 3: its ceiling is sqrt "
             "10.",
-            "PPCA ignores delta and promises pure epsilon for its exact law only; its sampler here mixes "
-            "in a "
-            "few scans, where the paper could not tell.",
+            "PPCA ignores delta and promises pure epsilon for its exact law only; its sampler here mixes in "
+            "a few scans, where the paper could not tell.",
         ),
     ),
     Figure(
@@ -222,19 +219,16 @@ FIGURES = (
                 _CHECKS_4B,
                 recipe="ge-4b-largest",
                 because="Dividing by the largest row, which fits the other figures, shrinks the signal: "
-                "DPS-PCA "
-                "and PPCA become alike in few dimensions, and every method is further off than in the "
-                "figure.",
+                "DPS-PCA and PPCA become alike in few dimensions, and every method is further off than in "
+                "the figure.",
             ),
         ),
         printed=_FIGURE_4B,
         notes=(
             "The paper does not say how rows were scaled. Rows of length one come nearest to this figure, "
-            "rows "
-            "divided by the largest to the others; it cannot be determined further.",
+            "rows divided by the largest to the others; it cannot be determined further.",
             "The text goes to d = 140, the caption to 160. Rows kept are 40 here, as the 50 of the other "
-            "figures "
-            "do not exist at d = 40.",
+            "figures do not exist at d = 40.",
             _RUNS,
         ),
     ),
@@ -270,10 +264,9 @@ FIGURES = (
         ),
         printed=_TABLE_1,
         notes=(
-            "Times depend on the machine, its load and the program; only their order is comparable. Ours "
-            "are of "
-            "one core, noise included, and of another sampler for PPCA, whose exact column draws replace the "
-            "coordinate sweeps of the paper's.",
+            "Times depend on the machine, its load and the program; only their order is comparable. Ours are "
+            "of one core, noise included, and of another sampler for PPCA, whose exact column draws replace "
+            "the coordinate sweeps of the paper's.",
             "The text speaks of 10^3 to 10^4 scans for PPCA, the caption of 10^4 to 10^5; 100 were timed.",
         ),
     ),

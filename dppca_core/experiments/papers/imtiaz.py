@@ -57,10 +57,8 @@ _CLAIMS = (
 )
 _ROWS = (
     "Rows are divided by the largest and tables centred by their mean, as published; both look at private "
-    "rows. The "
-    "printed noise is for sensitivity 1, while replacing a row moves it by sqrt 2: at epsilon = 1 the true "
-    "one is "
-    "0.81, at 5 it is 7.2."
+    "rows. The printed noise is for sensitivity 1, while replacing a row moves it by sqrt 2: at epsilon = 1 "
+    "the true one is 0.81, at 5 it is 7.2."
 )
 _CLAIM = (
     "More budget captures more; the distributed method clearly beats one hospital alone; sending half of the "
@@ -68,8 +66,8 @@ _CLAIM = (
 )
 _SVD = (
     "The authors rank directions by their absolute eigenvalue (svd), which keeps large negative noise. "
-    "Ranked with "
-    "their signs, half of the directions lose almost nothing: most of the printed cost was the sign."
+    "Ranked with their signs, half of the directions lose almost nothing: most of the printed cost was the "
+    "sign."
 )
 
 FIGURES = (
@@ -93,9 +91,8 @@ FIGURES = (
                 (near(f"every number within {WITHIN} of the authors'", _SYNTHETIC, WITHIN), *_CLAIMS),
                 recipe="imtiaz-epsilon-median",
                 because="How long the largest of 10,000 rows is, is luck, and acts as epsilon does: its "
-                "square is 619 "
-                "in half of all sets and above 667 in a tenth. The authors' is not given; 650 meets their "
-                "numbers.",
+                "square is 619 in half of all sets and above 667 in a tenth. The authors' is not given; 650 "
+                "meets their numbers.",
             ),
             Run(
                 "eigenvalues with their signs",
@@ -170,8 +167,8 @@ FIGURES = (
                 ),
                 recipe="imtiaz-mnist",
                 because="DPdisPCA, of hospitals with 1,000 images each, comes close to the authors'. "
-                "Pooled there "
-                "are fewer images here: the authors had more hospitals, and how many is not given.",
+                "Pooled there are fewer images here: the authors had more hospitals, and how many is not "
+                "given.",
             ),
             Run("bundled digits, 8 x 8, at two hospitals", _CLAIMS, recipe="imtiaz-digits"),
         ),
@@ -199,9 +196,8 @@ FIGURES = (
         printed=_COVERTYPE,
         notes=(
             _ROWS,
-            "Covertype is an optional table: python -m dppca_core.datasets covertype downloads it. No "
-            "result is "
-            "stored, as it has not been run; numbers of hospitals and their rows are assumed.",
+            "Covertype is an optional table: python -m dppca_core.datasets covertype downloads it. No result "
+            "is stored, as it has not been run; numbers of hospitals and their rows are assumed.",
         ),
     ),
 )

@@ -92,8 +92,7 @@ FIGURES = (
             _TABLES,
             DISTANCE,
             "4.518 for Leukemia exceeds sqrt 20 = 4.472, the largest distance that two spaces of ten "
-            "directions "
-            "can have: it cannot be this distance.",
+            "directions can have: it cannot be this distance.",
         ),
     ),
 )
