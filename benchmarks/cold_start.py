@@ -32,7 +32,7 @@ import sys
 sys.path.insert(0, {root!r})
 import app as dashboard
 from pages.shared import ahead, controls, exercises, explorer_charts, explorer_report, exports, live, origins
-from pages.shared import readout, report, scenes, spoken, text
+from pages.shared import readout, report, scenes, sidebar, spoken, text
 from streamlit.starlette import App
 app = App({page!r}, routes=dashboard.ROUTES)
 """

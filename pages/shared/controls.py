@@ -1,4 +1,4 @@
-"""The shared controls: widgets bound to the link, and what they are set to."""
+"""What all controls are set to, bound to the link, and the widgets that pages set them by."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from dppca_core.datasets import TABLES, Table
-from pages.shared import choices, privacy_view, site_view, text
-from pages.shared.choices import CHOICES, PRESETS, Choice, Settings
+from dppca_core.datasets import TABLES
+from pages.shared import choices, text
+from pages.shared.choice import Choice
+from pages.shared.choices import CHOICES, Settings
 
 _SEEN = "settings of the last run"
 _SAID = "sentences about what was changed"
@@ -20,30 +21,6 @@ _FINISHED = "whether the last run came to its end"
 _PAGE = "page of the last run"
 _MOVE = "slider moved last, and by how much"
 
-_MAIN = ("eps", "delta", "n", "N", "d", "k", "s", "shat")
-_MORE = ("T", "burn", "noise", "share", "accounting", "neighbours", "scaling", "spike", "bulk")
-_MORE = (*_MORE, "start", "repeats", "seed", "metric", "scale")
-_SHOWN = (
-    "view",
-    "ghost",
-    "loadings",
-    "slow",
-    *choices.PAGE_KEYS,
-)  # what is shown, not what is measured: presets leave it alone
-_UNUSED = {
-    "differences": site_view.unused,
-    "privacy": privacy_view.unused,
-}  # pages on which some sliders make no difference
-_WITH_SIZES = "providers"  # the page that has a table of hospitals' sizes
-_ON_THE_PAGE = {  # what a page sets itself
-    _WITH_SIZES: {"noise": "all kinds are on the page", "start": "always random here"},
-    "planner": {"noise": "follows whom you trust", "start": "always random here"},
-}
-_WITHOUT_SLIDERS = {
-    "papers": "This page runs the papers' own settings. The sliders are on the other pages.",
-    "your_data": "The settings of this page are beside what they decide. The sliders are elsewhere.",
-    "story": "Two settings are on each step. Others are as on the other pages, or held as told below.",
-}
 _ENDS = "private ↔ accurate"
 _CONTROLS = {True: st.select_slider, False: st.selectbox}  # by whether the options are numbers
 
@@ -86,17 +63,6 @@ def moved() -> bool:
     return _MOVED in st.session_state
 
 
-def _preset(name: str, now: Settings) -> Settings:
-    """All settings of a preset; detail, ghost and loadings stay as they are now."""
-    return choices.defaults() | {key: now[key] for key in _SHOWN} | PRESETS[name]
-
-
-def _apply_preset() -> None:
-    name = st.session_state["preset"]
-    if name is not None:
-        take(_preset(name, settings()))
-
-
 def take(asked: Settings) -> None:
     """All settings at once: the nearest possible to these."""
     wanted, _ = choices.reconcile(asked)
@@ -106,36 +72,10 @@ def take(asked: Settings) -> None:
         st.session_state[key] = value
 
 
-def _label(choice: Choice, plain: bool, fixed: str | None) -> str:
-    """Without markup: Streamlit gives it to screen readers as it is."""
+def named(choice: Choice, plain: bool) -> str:
+    """What a control is called, and where its ends lead; without markup, which screen readers would read."""
     words = choice.name(plain)
-    if fixed:
-        return f"{words} · {fixed}"
     return f"{words} · {_ENDS}" if choice.key in ("eps", "delta") else words
-
-
-def _held(key: str, now: Settings, page: str) -> tuple[str, str] | None:
-    """What a control that something else decides shows, and what decides; None for one that can be moved."""
-    sizes = choices.own_sizes(now) if page == _WITH_SIZES else ()
-    if sizes and key in ("n", "N", "share"):
-        total = sum(sizes)
-        shown = {"n": f"{total:,}", "N": str(len(sizes)), "share": text.percent(max(sizes) / total)}
-        return shown[key], "set by the sizes"
-    table = TABLES.get(now["data"])
-    if table and key in choices.FIXED_BY_TABLE:
-        shown = {"n": f"{table.n:,}", "d": str(table.d), "s": "all count"}
-        return shown.get(key, "does not apply"), "fixed by the table"
-    return None
-
-
-def _widget(key: str, plain: bool, held: tuple[str, str] | None, fixed: str | None) -> None:
-    choice = CHOICES[key]
-    if held is not None:
-        shown, why = held
-        label = f"{choice.name(plain)} · {why}"
-        st.text_input(label, shown, disabled=True, key=f"{key} held at {shown}")
-        return
-    offer(key, _label(choice, plain, fixed), plain, disabled=fixed is not None, help=choice.help or None)
 
 
 def offer(key: str, name: str, plain: bool, **more: Any) -> None:
@@ -151,22 +91,8 @@ def offer(key: str, name: str, plain: bool, **more: Any) -> None:
     )
 
 
-def _why_fixed(key: str, settings: Settings, table: Table | None, page: str) -> str | None:
-    """Why a control is greyed, in a few words; None when it is free."""
-    if page in _UNUSED:
-        return _UNUSED[page](settings).get(key)
-    if key in _ON_THE_PAGE.get(page, {}):
-        return _ON_THE_PAGE[page][key]
-    if key == "burn" and settings["shat"] >= (table.d if table else settings["d"]):
-        return "nothing is thresholded"
-    return None
-
-
-def render(page: str = "") -> None:
-    """The sidebar, and the link that restores this screen. Afterwards `settings()` is possible.
-
-    A page that has its settings from elsewhere is without the sliders.
-    """
+def settle(page: str) -> Settings:
+    """What the link and the widgets ask for, made possible; the link that restores it. Before any widget."""
     now, said = _possible()
     st.session_state[_SEEN], st.session_state[_SAID] = now, said
     # Each line may be the last: a quick hand has the run left off, and nothing may be lost by it.
@@ -180,31 +106,10 @@ def render(page: str = "") -> None:
         # that stayed is left alone, or it would jump back under a quick hand.
         if key not in shown or st.session_state.get(key) != value:
             st.session_state[key] = value
-    chosen = st.session_state.get("preset")
-    if chosen is not None and choices.reconcile(_preset(chosen, now))[0] != now:
-        st.session_state["preset"] = None  # the sliders have left it
     link = choices.to_link(now)
     if st.query_params.to_dict() != link:
         st.query_params.from_dict(link)
-    plain, table = now["view"] == "board", None if page in _UNUSED else TABLES.get(now["data"])
-    if page in _WITHOUT_SLIDERS:
-        st.sidebar.caption(_WITHOUT_SLIDERS[page])
-        return
-    with st.sidebar:
-        st.selectbox(
-            *("Start from", list(PRESETS)),
-            key="preset",
-            index=None,
-            placeholder="a preset ...",
-            on_change=_apply_preset,
-        )
-        for key in ("data", *_MAIN):
-            _widget(key, plain, _held(key, now, page), _why_fixed(key, now, table, page))
-        more = st.expander("More settings", key="more", on_change="rerun")
-        if more.open:
-            with more:
-                for key in _MORE:
-                    _widget(key, plain, _held(key, now, page), _why_fixed(key, now, table, page))
+    return now
 
 
 def _on_screen() -> set[str]:
@@ -229,7 +134,7 @@ def choose(key: str) -> None:
     if isinstance(choice.default, bool):
         st.checkbox(choice.name(plain), key=drawn(key), on_change=remember, args=(key,))
     else:
-        _widget(key, plain, None, None)
+        offer(key, named(choice, plain), plain, help=choice.help or None)
 
 
 def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> None:
