@@ -135,11 +135,14 @@ def test_a_release_is_asked_for_priced_confirmed_and_made_once(screen, makes):
     page.move("own.k", 1)
     assert len(makes) == 1
     (made,) = own(page).made
+    made.order.wait(10)
     assert made.order.made.hardened
     assert made.order.made.document["features"] == ["age", "weight", "pulse"]
     assert "seed" not in json.dumps(made.order.made.document["parameters"])
     press(page, "Release")
     press(page, "Spend")
+    for made in own(page).made:
+        made.order.wait(10)
     assert len(makes) == 2 and len(own(page).made) == 2
 
 
