@@ -56,6 +56,11 @@ def random_guess(d: int, k: int) -> float:
     return float(np.sqrt(k * (1 - k / d)))
 
 
+def random_energy(eigenvalues: Array, k: int) -> float:
+    """Captured energy of a uniformly random k-subspace, in the mean: k tr A / (d best); A's d eigenvalues."""
+    return k * float(eigenvalues.sum()) / (len(eigenvalues) * float(eigenvalues[:k].sum()))
+
+
 def principal_angles(basis: Array, truth: Array) -> Array:
     """The k principal angles in radians, ascending: arcsin of the residual's singular values."""
     sines = np.linalg.svd(basis - truth @ (truth.T @ basis), compute_uv=False)
@@ -66,8 +71,8 @@ def principal_angles(basis: Array, truth: Array) -> Array:
 def captured_energy(basis: Array, second_moment: Array, best: float) -> float:
     """tr(W^T A W) / `best`, where `best` is the sum of the k largest eigenvalues of A, (d, d).
 
-    State with the number whether A is the population's or the sample's (theory: floor is
-    k tr A / (d best)). Imtiaz & Sarwate 2018, section 4.
+    State with the number whether A is the population's or the sample's (`random_energy` is its floor).
+    Imtiaz & Sarwate 2018, section 4.
     """
     rows = np.flatnonzero(basis.any(axis=1))
     if len(rows) < len(basis) / 2:  # a thresholded basis touches few rows

@@ -7,7 +7,6 @@ without privacy of a whole table.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -18,6 +17,7 @@ import pandas as pd
 
 from dppca_core import checks, datasets, metrics
 from dppca_core.experiments import patients
+from dppca_core.experiments.live import eigenproblem_seconds
 from dppca_core.experiments.patients import PUBLIC, Scaling, Truth
 from dppca_core.experiments.ways import WAYS, Traffic, Way, traffic
 from dppca_core.methods import METHODS
@@ -110,14 +110,9 @@ class Alliance:
         return isinstance(self.population, str) or (self.divides and self._dealing <= _DEAL_SECONDS)
 
     @property
-    def _problem(self) -> float:
-        """Seconds of one d x d eigenproblem (measured)."""
-        return 1.6e-3 * math.exp(2.4 * math.log(self.d / 200))
-
-    @property
     def _dealing(self) -> float:
         """Seconds that drawing all hospitals' own moments takes (measured: 2.8 ms each at d = 200)."""
-        return 1.75 * len(self.sizes) * self._problem
+        return 1.75 * len(self.sizes) * eigenproblem_seconds(self.d)
 
     def cohort(self, repeat: int) -> Cohort:
         """The patients of this repeat, dealt to the hospitals."""
@@ -142,12 +137,12 @@ class Alliance:
     def seconds(self, way: Way) -> float:
         """Roughly one run's time, with the draw of the hospitals' own moments where it needs them."""
         dealt = way.own_moments or (way.alone and self.together)
-        fitting = way.cost(self.d, self.k, len(self.sizes)) * self._problem
+        fitting = way.cost(self.d, self.k, len(self.sizes)) * eigenproblem_seconds(self.d)
         return fitting + (self._dealing if dealt else 0.0)
 
     def seconds_dealt(self, way: Way) -> float:
         """Roughly one run's time where every hospital's own patients are at hand."""
-        return way.cost(self.d, self.k, len(self.sizes)) * self._problem + self._dealing
+        return way.cost(self.d, self.k, len(self.sizes)) * eigenproblem_seconds(self.d) + self._dealing
 
     def refused(self, way: Way) -> str | None:
         """Why this way cannot be measured here, or None."""

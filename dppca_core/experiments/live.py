@@ -38,9 +38,14 @@ class Cell(NamedTuple):
     notes: tuple[str, ...]
 
 
+def eigenproblem_seconds(d: int) -> float:
+    """One d x d eigenproblem, roughly: 1.6 ms at d = 200, growing by d^2.4 (measured)."""
+    return 1.6e-3 * math.exp(2.4 * math.log(d / 200))
+
+
 def run_seconds(name: str, d: int, k: int, providers: int) -> float:
-    """Roughly one run's time: its eigenproblems, each 1.6 ms at d = 200 and growing by d^2.4 (measured)."""
-    return METHODS[name].cost(d, k, providers) * 1.6e-3 * math.exp(2.4 * math.log(d / 200))
+    """Roughly one run's time: that of its eigenproblems."""
+    return METHODS[name].cost(d, k, providers) * eigenproblem_seconds(d)
 
 
 # A method is live up to four eigenproblems, or a tenth of a second; the others run when asked for.

@@ -21,6 +21,7 @@ from pages.shared import choices, style, text
 from pages.shared.charts import Trace, axis, band, line, one_panel, rounded
 from pages.shared.choices import Settings
 from pages.shared.comparisons import AXES, Swept
+from pages.shared.scale import error_title, factor
 
 _LOG_FROM = 30.0  # an axis whose ends differ by more is logarithmic
 ZERO = 1e-7  # errors below are an iteration's tolerance, not a measurement
@@ -33,11 +34,10 @@ class Measure:
         self.found, self.panel = found, panel
         plain = settings["view"] == "board"
         self.energy = panel == "error" and settings["metric"] == "energy"
-        projector = settings["metric"] == "projector"
-        self.factor = math.sqrt(2) if projector else 1.0
+        self.factor = factor(settings)
         self.column = METRICS["energy"] if self.energy else METRICS["sin"]
         self.log = settings["scale"] == "log" and not self.energy
-        self.title = "error" if plain else text.METRIC_TITLES["projector" if projector else "sin"]
+        self.title = error_title(settings)
         if self.energy:
             self.title = "share of signal captured" if plain else text.METRIC_TITLES["energy"]
         if panel == "time":
@@ -76,7 +76,7 @@ class Measure:
         elif name == "k":
             k = int(value)
         if self.energy:
-            return k * float(eigenvalues.sum()) / (d * float(eigenvalues[:k].sum()))
+            return metrics.random_energy(eigenvalues, k)
         return self.factor * metrics.random_guess(d, k)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dppca_core.experiments import Recipe
+from dppca_core.experiments import Recipe, task
 from dppca_core.methods import METHODS
 from dppca_core.types import TRUSTS
 from pages.shared import comparisons, controls, jobs
@@ -77,7 +77,7 @@ def measured(place: str, of: Swept) -> Job | None:
     former, first = jobs.at(place), comparisons.first_look(of)
     fresh = former is None or not comparisons.kin(former.recipe, of.live)
     looking = former is not None and former.running and former.recipe == first
-    if looking or (fresh and comparisons.seconds(of.live) > jobs.HERE_SECONDS):
+    if looking or (fresh and task.total_seconds(of.live) > jobs.HERE_SECONDS):
         assert first is not None
         job = _job(place, first)
         if job.running:
@@ -120,7 +120,7 @@ def ask(place: str, of: Swept, asked: dict[str, Job]) -> None:
                 st.caption(f"{title}, {recipe.repeats} repeats:")
             jobs.status(asked[name], own)
         else:
-            about = jobs.said_seconds(comparisons.seconds(recipe))
+            about = jobs.said_seconds(task.total_seconds(recipe))
             st.button(
                 f"Measure {title} too, about {about}",
                 key=f"ask {own}",

@@ -138,11 +138,6 @@ def of_panel(
     return swept(found, epsilon, methods, key), f"methods {key}", said
 
 
-def seconds(of: Recipe) -> float:
-    """Roughly how long it computes, on one core."""
-    return sum(rough for rough, _ in task.grouped(of, of.cells()))
-
-
 def swept(found: Results, epsilon: float, methods: Sequence[str], key: str) -> Swept:
     """The sweep over one control."""
     points, left_out = values(found.scene, epsilon, key)
@@ -169,11 +164,15 @@ def _split(
     possible = [name for name in methods if name not in found.skipped]
     fewest = min(scene.repeats, _FEWEST)
     alone = {name: recipe(scene, epsilon, (name,), axis, fewest) for name in possible}
-    heavy = {name: own for name, own in alone.items() if name in found.slow or seconds(own) > _OWN_SECONDS}
+    heavy = {
+        name: own
+        for name, own in alone.items()
+        if name in found.slow or task.total_seconds(own) > _OWN_SECONDS
+    }
     light = [name for name in possible if name not in heavy]
     live = None
     if light:
-        once = seconds(recipe(scene, epsilon, light, axis, 1))
+        once = task.total_seconds(recipe(scene, epsilon, light, axis, 1))
         repeats = max(fewest, min(scene.repeats, most, int(LIVE_SECONDS / once)))
         live = recipe(scene, epsilon, light, axis, repeats)
     return Swept(key, axis.values, setting(scene, epsilon, key), live, heavy, left_out)

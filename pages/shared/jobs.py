@@ -147,7 +147,7 @@ def _missing(recipe: Recipe, known: tuple[Row, ...]) -> tuple[float, int]:
     ours = {recipe_file.fingerprint(recipe, chosen) for chosen in recipe.methods}
     held = {store.key_of(recipe, row) for row in known if row["recipe"] in ours}
     missing = [key for key in recipe.cells() if key not in held]
-    return sum(seconds for seconds, _ in task.grouped(recipe, missing)), len(missing)
+    return task.total_seconds(recipe, missing), len(missing)
 
 
 class Jobs:

@@ -13,8 +13,9 @@ from dppca_core.experiments.alliances import Alliance, Outcomes
 from dppca_core.experiments.spread import quantiles
 from dppca_core.experiments.ways import TRUSTS, WAYS, Way
 from dppca_core.types import Array
-from pages.shared import choices, scenes, text
+from pages.shared import choices, scenes
 from pages.shared.choices import Settings
+from pages.shared.scale import error_title, factor
 
 _FIRST_SECONDS = 0.25  # before anything is shown
 _QUICK_SECONDS = 0.15  # a single run that a page may wait for
@@ -78,12 +79,10 @@ class Scale:
     def __init__(self, found: Outcomes, settings: Settings) -> None:
         of = found.recipe
         self.plain = settings["view"] == "board"
-        self.projector = settings["metric"] == "projector"
-        self.factor = math.sqrt(2) if self.projector else 1.0
+        self.factor = factor(settings)
         self.guess = self.factor * metrics.random_guess(of.d, of.k)
-        values = found.truth.eigenvalues
-        self.energy_guess = of.k * float(values.sum()) / (of.d * float(values[: of.k].sum()))
-        self.title = "error" if self.plain else text.METRIC_TITLES["projector" if self.projector else "sin"]
+        self.energy_guess = metrics.random_energy(found.truth.eigenvalues, of.k)
+        self.title = error_title(settings)
         self.log = settings["scale"] == "log"
 
 

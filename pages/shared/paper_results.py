@@ -141,7 +141,7 @@ def again(chosen: Recipe, quick: bool, seed: int) -> Recipe:
 @lru_cache(maxsize=128)
 def expected(chosen: Recipe) -> float:
     """Rough seconds of a sweep on one core."""
-    return sum(seconds for seconds, _ in task.grouped(chosen, chosen.cells()))
+    return task.total_seconds(chosen)
 
 
 def rerun(figure: Figure, run: Run) -> pd.DataFrame | None:

@@ -16,6 +16,7 @@ from pages.shared.charts import Trace, axis, line, rounded
 from pages.shared.choices import Settings
 from pages.shared.comparison_charts import plain_figure
 from pages.shared.plans import Drawn
+from pages.shared.scale import factor
 
 _ERRORS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _SHARES = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
@@ -125,7 +126,7 @@ def _no_answer(of: Drawn, settings: Settings, epsilons: list[float], low: float,
 def _equal(of: Drawn, level: float, place: int, settings: Settings, span: tuple[float, float]) -> list[Trace]:
     """One thin line, labelled at a place of its own; not where the closed form is silent."""
     energy = plans.energetic(settings)
-    loss = 1 - level if energy else level / plans.factor(settings)
+    loss = 1 - level if energy else level / factor(settings)
     values = of.plane.line(loss)
     values[(values < of.plane.edge) | (values < span[0]) | (values > span[1])] = np.nan
     seen = np.flatnonzero(np.isfinite(values))

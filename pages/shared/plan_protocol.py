@@ -10,6 +10,7 @@ from dppca_core.experiments.planning import WAYS, Answer
 from dppca_core.methods import METHODS
 from pages.shared import plan_words, plans, text
 from pages.shared.choices import Settings
+from pages.shared.scale import factor
 
 _TRUST = {
     "central": "One curator sees all patients' measurements and must be trusted; only the result is "
@@ -92,7 +93,7 @@ def _guess(settings: Settings) -> str:
     own = plans.plan(settings, plans.focus(settings))
     if plans.energetic(settings):
         return f"on average; a random guess captures {100 * (1 - own.guess):.2g} %"
-    guess = text.short(own.guess * plans.factor(settings))
+    guess = text.short(own.guess * factor(settings))
     return f"root mean square over patients and noise; a random guess has {guess}"
 
 

@@ -12,6 +12,7 @@ from dppca_core.experiments.planning import WAYS, Answer
 from dppca_core.methods import METHODS
 from pages.shared import plans, text
 from pages.shared.choices import CHOICES, Settings
+from pages.shared.scale import factor
 
 _UNITS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 
@@ -41,7 +42,7 @@ def goal(settings: Settings) -> str:
         return (
             f"at least {100 * settings['plan.share']:g} % of the {'signal' if plain else 'energy'} captured"
         )
-    name = "an error" if plain else "error " + ("‖VVᵀ − WWᵀ‖" if plans.factor(settings) > 1 else "‖sin Θ‖")
+    name = "an error" if plain else "error " + ("‖VVᵀ − WWᵀ‖" if factor(settings) > 1 else "‖sin Θ‖")
     return f"{name} of at most {text.number(settings['plan.target'])}"
 
 
@@ -174,7 +175,7 @@ def _loss(settings: Settings) -> object:
     def said(lost: float) -> str:
         if plans.energetic(settings):
             return f"{100 * max(1 - lost, 0):.3g} % captured"
-        return f"error {text.short(lost * plans.factor(settings))}"
+        return f"error {text.short(lost * factor(settings))}"
 
     return said
 

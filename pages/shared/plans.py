@@ -20,6 +20,7 @@ from dppca_core.methods import METHODS
 from dppca_core.types import TRUSTS, Array
 from pages.shared import scenes
 from pages.shared.choices import Settings
+from pages.shared.scale import factor
 
 CHART_EPSILONS = np.array(EPSILONS)
 _FEWEST_RUNS = 10  # of each value in a simulation: an interval needs some
@@ -47,11 +48,6 @@ def focus(settings: Settings) -> str:
     names = listed(settings)
     chosen: str = settings["plan.way"]
     return chosen if chosen in names else names[0]
-
-
-def factor(settings: Settings) -> float:
-    """From sin Theta to the error on screen."""
-    return math.sqrt(2) if settings["metric"] == "projector" else 1.0
 
 
 def energetic(settings: Settings) -> bool:
@@ -152,7 +148,7 @@ def seconds(of: Search) -> float:
     """Roughly how long a simulation computes, on one core."""
     first = of.recipe(of.first())
     values = len(first.swept[0].values)
-    return sum(rough for rough, _ in task.grouped(first, first.cells())) * VALUES / values
+    return task.total_seconds(first) * VALUES / values
 
 
 def agreement(found: Answer, read: Reading) -> float | None:

@@ -19,6 +19,7 @@ from pages.shared import round_words, runs, style, text
 from pages.shared.charts import Trace, axis, line, rounded
 from pages.shared.choices import Settings
 from pages.shared.runs import Shown
+from pages.shared.scale import error_title, factor
 
 _NAMED, _WEIGHED = 12, 6  # hospitals up to which each has its name, and its bytes
 _FROM, _TO = 0.34, 0.7  # an arrow's ends, in radii: clear of the server and the dots on a telephone
@@ -133,15 +134,13 @@ class _Curve:
     """The error by round, where the truth is known, else how far a round moved the result."""
 
     def __init__(self, shown: Shown, settings: Settings) -> None:
-        plain = settings["view"] == "board"
-        self.factor = math.sqrt(2) if settings["metric"] == "projector" else 1.0
+        self.factor = factor(settings)
         self.at, found = runs.curve(shown)
         self.values = self.factor * found
         self.known = shown.errors is not None
         plan = shown.record.plan
         self.guess = self.factor * metrics.random_guess(plan.d, plan.k)
-        title = "error" if plain else text.METRIC_TITLES["projector" if self.factor > 1 else "sin"]
-        self.title = title if self.known else "moved since the round before"
+        self.title = error_title(settings) if self.known else "moved since the round before"
         self.log = settings["scale"] == "log"
         seen = self.values[np.isfinite(self.values)]
         least = max(float(seen.min()) if len(seen) else 1e-2, _LEAST)

@@ -13,6 +13,7 @@ from dppca_core.federated.record import Round
 from pages.shared import runs, text
 from pages.shared.choices import Settings
 from pages.shared.runs import Shown
+from pages.shared.scale import factor
 
 _MOST_FAULTS = 5  # told in full
 _METHODS = {"dps_pca": "DPS-PCA", "dpdis_pca": "DPdisPCA", "federated_projector": "Averaged projectors"}
@@ -60,10 +61,10 @@ def tile_titles(shown: Shown, settings: Settings) -> list[str]:
 def step(shown: Shown, number: int, answering: bool, settings: Settings) -> dict[str, Any]:
     """The sentence, the figures and the notes of one frame."""
     plan, done = shown.record.plan, shown.record.rounds[number - 1]
-    factor = math.sqrt(2) if settings["metric"] == "projector" else 1.0
+    times = factor(settings)
     at, values = runs.curve(shown)
     reached = number if answering else number - 1
-    now = next((factor * float(v) for a, v in zip(at, values, strict=True) if a == reached), math.nan)
+    now = next((times * float(v) for a, v in zip(at, values, strict=True) if a == reached), math.nan)
     whole, sent = len(shown.record.rounds), _payload(done)
     hospitals = text.count(plan.hospitals, "hospital", "hospitals")
     asked = text.size(done.question.payload) if done.question.payload else "–"

@@ -10,8 +10,21 @@ import numpy as np
 from dppca_core import metrics
 from dppca_core.experiments.live import Cell, Results
 from dppca_core.types import Array
+from pages.shared import text
 from pages.shared.charts import rounded
 from pages.shared.choices import Settings
+
+
+def factor(settings: Settings) -> float:
+    """What turns sin Theta into the error on screen: sqrt 2 where that is the projectors' distance."""
+    return math.sqrt(2) if settings["metric"] == "projector" else 1.0
+
+
+def error_title(settings: Settings) -> str:
+    """What the error on screen is called on an axis; where captured energy is on screen, sin Theta."""
+    if settings["view"] == "board":
+        return "error"
+    return text.METRIC_TITLES["projector" if settings["metric"] == "projector" else "sin"]
 
 
 class Scale:
@@ -21,11 +34,12 @@ class Scale:
         self.metric = settings["metric"]
         self.log = settings["scale"] == "log" and self.metric != "energy"
         self.floor = 0.0
-        self.factor = math.sqrt(2) if self.metric == "projector" else 1.0
+        self.factor = factor(settings)
         d, k = found.scene.d, found.scene.k
-        values = found.truth.eigenvalues
-        share = k * float(values.sum()) / (d * float(values[:k].sum()))
-        self.guess = share if self.metric == "energy" else self.factor * metrics.random_guess(d, k)
+        if self.metric == "energy":
+            self.guess = metrics.random_energy(found.truth.eigenvalues, k)
+        else:
+            self.guess = self.factor * metrics.random_guess(d, k)
 
     def of(self, cell: Cell) -> Array:
         """The cell's values, one per iterate."""

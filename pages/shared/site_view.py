@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from dppca_core.experiments.spread import quantiles
 from dppca_core.methods import METHODS
 from dppca_core.types import Array
 from pages.shared import text
+from pages.shared.scale import error_title, factor
 
 ALL = "all"
 _METHOD_CONTROLS = {"shat": "s_hat", "T": "iterations", "burn": "burn_in", "noise": "provider_noise"}
@@ -86,12 +86,10 @@ class Measure:
     def __init__(self, of: SiteRecipe, settings: Mapping[str, Any]) -> None:
         self.plain = settings["view"] == "board"
         self.energy = settings["metric"] == "energy"
-        self.projector = settings["metric"] == "projector"
-        self.factor = math.sqrt(2) if self.projector else 1.0
+        self.factor = factor(settings)
         self.against = settings["sites.against"]
         self.guess = self.factor * metrics.random_guess(of.d, of.k)
-        named = text.METRIC_TITLES["projector" if self.projector else "sin"]
-        self.error_title = "error" if self.plain else named
+        self.error_title = error_title(settings)
         self.title = self.error_title
         if self.energy:
             self.title = (

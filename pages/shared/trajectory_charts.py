@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from pages.shared import style, text
+from pages.shared import style
 from pages.shared.charts import Trace, axis, band, line, one_panel, rounded
 from pages.shared.choices import CHOICES, Settings
+from pages.shared.scale import error_title, factor
 from pages.shared.trajectories import Family, Reading
 
 COLOURS = ("#5B5BB8", "#3B82C4", "#1B9C9C", "#3F9A58", "#8A8D1F", "#C47712")
@@ -32,11 +33,6 @@ def name(key: str, value: Any, plain: bool) -> str:
     return shown if plain else f"{SYMBOLS.get(key, key)} = {shown}"
 
 
-def factor(settings: Settings) -> float:
-    """What turns sin Theta into the metric on screen; captured energy is not kept round by round."""
-    return math.sqrt(2) if settings["metric"] == "projector" else 1.0
-
-
 class _Lines:
     """The traces of one reading, on any panel."""
 
@@ -45,8 +41,7 @@ class _Lines:
         self.plain = settings["view"] == "board"
         self.log = settings["scale"] == "log"
         self.factor = factor(settings)
-        measure = "projector" if settings["metric"] == "projector" else "sin"
-        self.title = "error" if self.plain else text.METRIC_TITLES[measure]
+        self.title = error_title(settings)
         guess = self.factor * max(reading.guess for reading in found)
         lows = [reading.low.min() for reading in found if reading.low is not None]
         least = max(self.factor * min(lows, default=1e-2), _LEAST)

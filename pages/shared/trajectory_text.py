@@ -8,8 +8,9 @@ from dppca_core.datasets import TABLES
 from dppca_core.methods import METHODS
 from pages.shared import text
 from pages.shared.choices import CHOICES, Settings
+from pages.shared.scale import factor
 from pages.shared.trajectories import Family, Reading
-from pages.shared.trajectory_charts import SYMBOLS, factor, name
+from pages.shared.trajectory_charts import SYMBOLS, name
 
 FORMULAS = r"""
 With $e_t=\Vert\sin\Theta_t\Vert_F$, the median over the runs, the fit is to the tangent of the typical angle,

@@ -91,6 +91,15 @@ def test_random_guess_is_the_root_mean_square_of_random_bases(d, k):
     assert not mean_is(squares, metrics.random_guess(d, k + 1) ** 2)
 
 
+def test_random_energy_is_the_mean_of_random_bases():
+    """Refused (at ALPHA) for a guess of dimension k + 1."""
+    eigenvalues = np.array([5.0, 3.0, 1.0, 0.5, 0.1])
+    bases = [random_basis(5, 2, seed) for seed in range(1000)]
+    energies = [metrics.captured_energy(basis, np.diag(eigenvalues), 8.0) for basis in bases]
+    assert mean_is(energies, metrics.random_energy(eigenvalues, 2))
+    assert not mean_is(energies, metrics.random_energy(eigenvalues, 3))
+
+
 @pytest.mark.parametrize("zero_rows", [0, 4, 7], ids=["dense", "half", "sparse"])
 def test_captured_energy(zero_rows):
     """tr(W^T A W) over the best, on both paths of the code (a sparse basis reads few rows)."""
