@@ -34,7 +34,7 @@ from streamlit.starlette import App
 from app import ROUTES, warm
 from dppca_core.experiments.live import Results
 from dppca_core.experiments.scene import EPSILONS
-from pages.shared import cached, readout
+from pages.shared import cached, readout, worker
 {patch}
 app = App({menu!r}, lifespan=warm, routes=ROUTES)
 """
@@ -53,7 +53,7 @@ wanted = Results.missing
 readout.payload = payload
 Results.steps = lambda self, cells: iter(())
 Results.next_missing = lambda self, epsilon, slow=False: None
-cached.ahead = lambda *view: None
+worker.ahead = lambda *view: None
 """
 
 _LIVE = """
@@ -68,7 +68,7 @@ ROUTES.append(Route("/begun", begun))
 """
 
 _COLD = """
-cached.ahead = lambda *view: None
+worker.ahead = lambda *view: None
 """
 
 # A server that is held still must not lose its browser meanwhile.

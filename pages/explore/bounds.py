@@ -15,6 +15,7 @@ from pages.shared import (
     origins,
     scenes,
     spoken,
+    worker,
 )
 from pages.shared.scale import Scale
 
@@ -49,7 +50,7 @@ def measured() -> None:
     if of in found.names:
         found.try_cells([(of, epsilon, 0)])
         seconds = sum(cell.seconds for cell in found.measured(of, epsilon)[:1])
-        if seconds * len(EPSILONS) < cached.FIRST_SECONDS:  # else the worker does it
+        if seconds * len(EPSILONS) < worker.FIRST_SECONDS:  # else the worker does it
             found.try_cells((of, e, 0) for e in EPSILONS)
     said = bound_controls.headline(found, of, here, epsilon, scale, plain)
     st.markdown(f"**{said}**")
@@ -62,7 +63,7 @@ def measured() -> None:
     left = found.next_of(of)
     if left is not None:
         st.caption(f"{len(found.cells):,} runs measured, more coming")
-        cached.look(found, lambda: found.next_of(of))
+        worker.look(found, lambda: found.next_of(of))
     elif refreshing:
         st.rerun()
 

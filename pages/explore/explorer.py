@@ -22,6 +22,7 @@ from pages.shared import (
     report,
     scenes,
     spoken,
+    worker,
 )
 
 st.title("What does privacy cost?")
@@ -47,7 +48,7 @@ def panels() -> None:
     if st.session_state["eps"] != epsilon:  # kept from the scrub: only this fragment knows so far
         st.rerun()
     if not begun:  # refreshes leave it to the worker, or both would wait for each other
-        for _ in cached.at_first(found.steps(found.first(epsilon))):
+        for _ in worker.at_first(found.steps(found.first(epsilon))):
             st.session_state.get("eps")  # Streamlit leaves off here when the visitor has moved on
     payload = readout.payload(found, epsilon, settings)
     live.figure(payload | ahead.link(settings), key="live", on_use=keep_scrubbed)
@@ -59,14 +60,14 @@ def panels() -> None:
         begun.append(True)
         ahead.begin(settings, controls.last_move())
     if not payload["complete"]:
-        cached.look(found, lambda: found.next_missing(epsilon, settings["slow"]))
+        worker.look(found, lambda: found.next_missing(epsilon, settings["slow"]))
     elif refreshing:
         st.rerun()  # complete: the page need not refresh itself any more
 
 
 begun: list[bool] = []  # in the run of the whole page, not at its refreshes
 refreshing = found.next_missing(epsilon, settings["slow"]) is not None
-st.fragment(panels, run_every=cached.refresh_seconds() if refreshing else None)()
+st.fragment(panels, run_every=worker.refresh_seconds() if refreshing else None)()
 
 controls.slow(
     [METHODS[name].title for name in found.slow],

@@ -12,6 +12,7 @@ from pages.shared import (
     site_view,
     site_words,
     spoken,
+    worker,
 )
 
 REFRESH_SECONDS = 0.6  # while runs are still being measured
@@ -64,7 +65,7 @@ def panels() -> None:
     left = found.next_missing(strength, kind)
     if left is not None:
         st.caption(f"{len(found.cells):,} runs measured, more coming")
-        cached.look(found, lambda: found.next_missing(strength, kind))
+        worker.look(found, lambda: found.next_missing(strength, kind))
     else:
         st.caption(f"Medians of {of.repeats} runs; intervals hold 8 of 10.")
         if refreshing:

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from dppca_core.datasets import TABLES
-from pages.shared import cached, choices, readout, scenes
+from pages.shared import cached, choices, readout, scenes, worker
 from pages.shared.choices import CHOICES, FIXED_BY_TABLE, Settings
 
 SLIDERS = ("N", "n", "k", "s", "d", "delta", "shat")  # epsilon is answered in the browser
@@ -25,7 +25,7 @@ def begin(now: Settings, move: Move | None) -> None:
     """Have the worker measure what may be asked for next; the next press of the same slider comes first."""
     following, *others = one_press_away(now, move).values()
     first = look(following) if move and move[0] in SLIDERS else iter(())
-    cached.ahead(first, chain.from_iterable(look(settings) for settings in (following, *others)))
+    worker.ahead(first, chain.from_iterable(look(settings) for settings in (following, *others)))
 
 
 def one_press_away(now: Settings, move: Move | None) -> dict[Move, Settings]:
@@ -71,7 +71,7 @@ def ready(now: Settings) -> dict[str, Any]:
 
 def link(now: Settings) -> dict[str, str]:
     """What a figure tells the browser, so that it can fetch them; nothing where too many look."""
-    return {"near": urlencode(choices.to_link(now))} if cached.completer().looks_ahead() else {}
+    return {"near": urlencode(choices.to_link(now))} if worker.completer().looks_ahead() else {}
 
 
 def _key(settings: Settings) -> tuple[Any, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dppca_core.experiments.alliances import Outcomes
-from pages.shared import cached, exports, join_charts, join_controls, join_words, joins, live, spoken
+from pages.shared import exports, join_charts, join_controls, join_words, joins, live, spoken, worker
 from pages.shared.choices import Settings
 
 REFRESH_SECONDS = 0.6  # while runs are still being measured
@@ -22,7 +22,7 @@ def compared(found: Outcomes, settings: Settings) -> None:
         drawn(found, settings)
         missing = found.next_missing(slow) is not None
         if missing:
-            cached.look(found, lambda: found.next_missing(slow))
+            worker.look(found, lambda: found.next_missing(slow))
         elif refreshing:
             st.rerun()
 

@@ -15,6 +15,7 @@ import app
 from dppca_core.experiments.live import Results
 from dppca_core.experiments.scene import TRACED
 from pages.shared import ahead, cached, choices, readout, scenes, visitors
+from pages.shared.worker import Completer
 
 SMALL = choices.defaults() | {"d": 20, "n": 1000, "k": 2, "s": 5, "shat": 10, "repeats": 2}
 
@@ -105,7 +106,7 @@ def finished(log: list[str], count: int) -> list[str]:
 
 def test_the_next_press_comes_before_the_rest_of_the_view_and_all_else_after_it():
     log: list[str] = []
-    worker, view = cached.Completer(), Cells(log)
+    worker, view = Completer(), Cells(log)
     with worker.yielding():
         worker.look("one", view, view.wanted)
         worker.ahead("one", steps(log, "next", 2), steps(log, "other", 2))
@@ -117,7 +118,7 @@ def test_nothing_is_measured_for_who_has_gone(monkeypatch):
     monkeypatch.setattr(visitors, "present", lambda who: who != "gone")
     log: list[str] = []
     hers: list[str] = []
-    worker, view, other = cached.Completer(), Cells(log), Cells(hers)
+    worker, view, other = Completer(), Cells(log), Cells(hers)
     with worker.yielding():
         worker.look("gone", view, view.wanted)
         worker.ahead("gone", steps(log, "next", 2), steps(log, "other", 2))
@@ -127,7 +128,7 @@ def test_nothing_is_measured_for_who_has_gone(monkeypatch):
 
 def test_in_a_crowd_nothing_is_measured_ahead():
     log: list[str] = []
-    worker, view = cached.Completer(), Cells(log)
+    worker, view = Completer(), Cells(log)
     with worker.yielding():
         for visitor in range(5):
             worker.ahead(str(visitor), steps(log, "next", 1), steps(log, "other", 1))
@@ -143,7 +144,7 @@ def test_what_fails_ahead_is_dropped(reason):
         raise reason
         yield
 
-    worker, view = cached.Completer(), Cells(log)
+    worker, view = Completer(), Cells(log)
     with worker.yielding():
         worker.ahead("one", fails(), steps(log, "other", 1))
         worker.look("one", view, view.wanted)

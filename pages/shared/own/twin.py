@@ -14,7 +14,7 @@ from dppca_core.experiments.scene import EPSILONS
 from dppca_core.ledger_lines import Account
 from dppca_core.spectrum_release import Spectrum
 from dppca_core.types import Budget
-from pages.shared import cached, choices, controls, live, readout, scenes
+from pages.shared import cached, choices, controls, live, readout, scenes, worker
 from pages.shared.choices import CHOICES, Settings
 from pages.shared.own import confirm, session, words
 from pages.shared.own.order import Order
@@ -89,13 +89,13 @@ def show(prepared: Prepared, account: Account | None, settings: Settings) -> Non
     def panels() -> None:
         if controls.settings()["own.eps"] != epsilon:
             st.rerun()  # a scrub was kept: only this fragment knows so far
-        for _ in () if begun else cached.at_first(found.steps(found.first(epsilon))):
+        for _ in () if begun else worker.at_first(found.steps(found.first(epsilon))):
             pass
         begun.append(True)
         payload = readout.payload(found, epsilon, wanted) | {"follow": "own-eps"}
         live.figure(payload, key="own twin", on_use=_keep_scrubbed)
         if not payload["complete"]:
-            cached.look(found, lambda: found.next_missing(epsilon, False))
+            worker.look(found, lambda: found.next_missing(epsilon, False))
         elif missing:
             st.rerun()
 
