@@ -1,28 +1,22 @@
-"""What hospitals gain by joining: every way that they can join, and each alone, on the same patients.
+"""Hospitals of some sizes: how they would join, each alone, and what either costs, on the same patients.
 
-A cell is (way, hospital, repeat); hospital -1 is all of them together. Generators are keyed by way,
-hospital and repeat, so adding a way changes no other's numbers. Truth is the population's basis, or PCA
-without privacy of a whole table.
+Generators are keyed by way, hospital and repeat, so adding a way changes no other's numbers. Truth is the
+population's basis, or PCA without privacy of a whole table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import lru_cache
 
-import numpy as np
-import pandas as pd
-
-from dppca_core import checks, datasets, metrics
+from dppca_core import checks, datasets
 from dppca_core.experiments import patients
 from dppca_core.experiments.live import eigenproblem_seconds
 from dppca_core.experiments.patients import PUBLIC, Scaling, Truth
-from dppca_core.experiments.ways import WAYS, Traffic, Way, traffic
+from dppca_core.experiments.ways import Traffic, Way, traffic
 from dppca_core.methods import METHODS
 from dppca_core.spiked import SpikedModel
-from dppca_core.types import Array, Budget, Cohort, Estimate
+from dppca_core.types import Budget, Cohort, Estimate
 
 ALL = -1  # in place of a hospital
 MOST_HOSPITALS = 200
@@ -30,10 +24,7 @@ _FEW = 5  # different sizes up to which every one is measured alone
 _ALIKE = 0.01  # sizes that differ by less are one
 _MOMENT_BYTES = 2**29  # of all hospitals' own moments together
 _DEAL_SECONDS = 1.0
-_LIVE_SECONDS, _MOST_SECONDS = 2.0, 60.0  # a run that takes longer is asked for, or refused
-_ALL_REPEATS_SECONDS = 6.0  # of one way: repeats beyond the first are cut to keep it
-
-Key = tuple[str, int, int]
+_MOST_SECONDS = 60.0  # a run that takes longer is refused
 
 
 @dataclass(frozen=True)
@@ -175,125 +166,3 @@ def truth(population: SpikedModel | str, n: int, k: int, scaling: Scaling) -> Tr
         return patients.population_truth(population, n, scaling, covariance=True)
     whole = (datasets.table(population).n,)
     return patients.table_truth(patients.cohort(population, whole, scaling, 0, 0), k)
-
-
-class Run(NamedTuple):
-    """One cell."""
-
-    sin: float
-    energy: float
-    noise_std: float
-
-
-@dataclass
-class Outcomes:
-    """The cells of a recipe measured so far. Filling it twice gives the same numbers."""
-
-    recipe: Alliance
-    cells: dict[Key, Run] = field(default_factory=dict)
-    failed: dict[Key, str] = field(default_factory=dict)
-
-    @cached_property
-    def truth(self) -> Truth:
-        """The population's basis and covariance, or those of the whole table, in units of the scaled rows."""
-        recipe = self.recipe
-        return truth(recipe.population, recipe.n, recipe.k, recipe.scaling)
-
-    @cached_property
-    def refused(self) -> dict[str, str]:
-        """Ways that cannot be measured here, and why."""
-        reasons = {key: self.recipe.refused(way) for key, way in WAYS.items()}
-        return {key: reason for key, reason in reasons.items() if reason}
-
-    @cached_property
-    def live(self) -> tuple[str, ...]:
-        """Ways measured without being asked for."""
-        return tuple(
-            key
-            for key, way in WAYS.items()
-            if key not in self.refused and self.recipe.seconds(way) <= _LIVE_SECONDS
-        )
-
-    @cached_property
-    def slow(self) -> tuple[str, ...]:
-        """Ways measured when asked for."""
-        return tuple(key for key in WAYS if key not in self.refused and key not in self.live)
-
-    def places(self, key: str) -> tuple[int, ...]:
-        """The hospitals that a way is measured at, or ALL."""
-        return self.recipe.hospitals if WAYS[key].alone else (ALL,)
-
-    def repeats_of(self, key: str) -> int:
-        """Repeats aimed at: all, fewer where a run takes long."""
-        return max(1, min(self.recipe.repeats, int(_ALL_REPEATS_SECONDS / self.recipe.seconds(WAYS[key]))))
-
-    def wanted(self, slow: bool = False) -> Iterator[Key]:
-        """Every cell, first repeats first."""
-        keys = (*self.live, *self.slow) if slow else self.live
-        for repeat in range(self.recipe.repeats):
-            for key in keys:
-                if repeat < self.repeats_of(key):
-                    yield from ((key, hospital, repeat) for hospital in self.places(key))
-
-    def next_missing(self, slow: bool = False) -> Key | None:
-        """The first cell that is still missing, or None."""
-        held = (self.cells, self.failed)
-        return next((cell for cell in self.wanted(slow) if not any(cell in part for part in held)), None)
-
-    def try_cell(self, key: str, hospital: int, repeat: int) -> None:
-        """Measure a cell unless it was; one that the core refuses is noted and not tried again."""
-        cell = (key, hospital, repeat)
-        if cell in self.cells:
-            return
-        try:
-            self.cells[cell] = self._measure(cell)
-        except (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError) as reason:
-            self.failed[cell] = str(reason)
-
-    def _measure(self, cell: Key) -> Run:
-        key, hospital, repeat = cell
-        found = self.recipe.estimate(WAYS[key], hospital, repeat)
-        best = float(self.truth.eigenvalues[: self.recipe.k].sum())
-        return Run(
-            metrics.sin_theta(found.basis, self.truth.basis),
-            metrics.captured_energy(found.basis, self.truth.second_moment, best),
-            found.noise_std,
-        )
-
-    def runs(self, key: str, hospital: int = ALL) -> list[Run]:
-        """What was measured so far of one way (at one hospital), in order of repeat."""
-        keys = ((key, hospital, repeat) for repeat in range(self.recipe.repeats))
-        return [self.cells[cell] for cell in keys if cell in self.cells]
-
-    def values(self, key: str, hospital: int, energy: bool) -> Array:
-        """Their errors, or captured energies."""
-        return np.array([run.energy if energy else run.sin for run in self.runs(key, hospital)])
-
-    def table(self) -> pd.DataFrame:
-        """Tidy: one row for each way, hospital (or "all") and repeat measured so far."""
-        rows = []
-        for (key, hospital, repeat), run in sorted(self.cells.items()):
-            way = WAYS[key]
-            sent = self.recipe.traffic(way)
-            private = METHODS[way.method].private
-            rows.append(
-                {
-                    "way": key,
-                    "method": way.method,
-                    "trust": way.trust,
-                    "server_sees": way.sees,
-                    "guarantee": way.guarantee,
-                    "hospital": "all" if hospital == ALL else str(hospital + 1),
-                    "patients": self.recipe.n if hospital == ALL else self.recipe.sizes[hospital],
-                    "epsilon": self.recipe.budget.epsilon if private else None,
-                    "delta": self.recipe.budget.delta if private else None,
-                    "repeat": repeat,
-                    "sin_theta": run.sin,
-                    "captured_energy": run.energy,
-                    "noise_std": run.noise_std,
-                    "rounds": sent.rounds,
-                    "bytes_sent_per_round": sent.up,
-                    "bytes_received": sent.received,
-                }
-            )
-        return pd.DataFrame(rows)

@@ -7,12 +7,13 @@ import streamlit as st
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments import neighbours
-from dppca_core.experiments.alliances import Alliance, Outcomes
+from dppca_core.experiments.alliances import Alliance
 from dppca_core.experiments.attacks import Attacked, Draws
 from dppca_core.experiments.joining import Measured
 from dppca_core.experiments.live import Results
 from dppca_core.experiments.neighbours import Picture
 from dppca_core.experiments.one_thread import for_good
+from dppca_core.experiments.outcomes import Outcomes
 from dppca_core.experiments.regime_map import RegimeMap, regime_map
 from dppca_core.experiments.scene import EPSILONS, Scene
 from dppca_core.experiments.seen import Seen, simulate

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dppca_core.experiments.alliances import Alliance, Outcomes
+from dppca_core.experiments.alliances import Alliance
+from dppca_core.experiments.outcomes import Outcomes
 from dppca_core.experiments.ways import Way
 from dppca_core.types import Array
 from pages.shared import join_words, style, text

@@ -7,7 +7,8 @@ from typing import Any, TypeGuard
 import pandas as pd
 import streamlit as st
 
-from dppca_core.experiments.alliances import MOST_HOSPITALS, Alliance, Outcomes
+from dppca_core.experiments.alliances import MOST_HOSPITALS, Alliance
+from dppca_core.experiments.outcomes import Outcomes
 from dppca_core.experiments.ways import WAYS
 from pages.shared import controls, join_words
 from pages.shared.choice import Sizes

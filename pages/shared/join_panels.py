@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dppca_core.experiments.alliances import Outcomes
+from dppca_core.experiments.outcomes import Outcomes
 from pages.shared import exports, join_charts, join_controls, join_words, joins, live, spoken, worker
 from pages.shared.choices import Settings
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from dppca_core.experiments.alliances import ALL, Alliance, Outcomes
+from dppca_core.experiments.alliances import ALL, Alliance
+from dppca_core.experiments.outcomes import Outcomes
 from dppca_core.experiments.ways import WAYS, Way
 from dppca_core.methods import METHODS
 from pages.shared import text

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from dppca_core import metrics
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.alliances import Alliance, Outcomes
+from dppca_core.experiments.alliances import Alliance
+from dppca_core.experiments.outcomes import Outcomes
 from dppca_core.experiments.spread import quantiles
 from dppca_core.experiments.ways import TRUSTS, WAYS, Way
 from dppca_core.types import Array

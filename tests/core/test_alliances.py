@@ -7,7 +7,8 @@ import pytest
 
 from dppca_core import METHODS, Budget, SpikedModel, sin_theta
 from dppca_core.experiments import alliances
-from dppca_core.experiments.alliances import ALL, Alliance, Outcomes
+from dppca_core.experiments.alliances import ALL, Alliance
+from dppca_core.experiments.outcomes import Outcomes
 from dppca_core.experiments.ways import TRUSTS, WAYS
 from dppca_core.linalg import top_eigenspace
 from dppca_core.noisy_moment import entry_std

@@ -7,7 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from dppca_core.experiments.alliances import ALL, Alliance, Outcomes
+from dppca_core.experiments.alliances import ALL, Alliance
+from dppca_core.experiments.outcomes import Outcomes
 from dppca_core.experiments.spread import quantiles
 from dppca_core.experiments.ways import TRUSTS, WAYS
 from pages.shared import choices, join_charts, join_controls, join_tries, join_words, joins, style, text

@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 
 from dppca_core.attack import Rates
-from dppca_core.experiments.alliances import ALL, Outcomes
+from dppca_core.experiments.alliances import ALL
 from dppca_core.experiments.joining import Measured
 from dppca_core.experiments.live import Results
+from dppca_core.experiments.outcomes import Outcomes
 from dppca_core.experiments.recipe import METRICS
 from dppca_core.experiments.regime_map import RegimeMap
 from dppca_core.experiments.ways import WAYS

@@ -9,7 +9,8 @@ import pytest
 
 from dppca_core import metrics, noisy_moment, tradeoff
 from dppca_core.experiments import differencing, patients
-from dppca_core.experiments.alliances import ALL, Outcomes
+from dppca_core.experiments.alliances import ALL
+from dppca_core.experiments.outcomes import Outcomes
 from dppca_core.types import Budget
 from pages.shared import (
     choices,
