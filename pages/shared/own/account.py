@@ -14,7 +14,7 @@ from dppca_core.tables import Raw, neutral
 from dppca_core.types import NEIGHBOURS
 from pages.shared import choices, text
 from pages.shared.choices import Settings
-from pages.shared.own import session, words
+from pages.shared.own import price_words, session, words
 from pages.shared.own.large import Large
 
 
@@ -81,9 +81,9 @@ def show(raw: Raw | Large, ledger: Ledger, account: Account, settings: Settings)
     plain = settings["view"] == "board"
     limit = account.limit
     if limit is not None:
-        spent = words.total(account)
+        spent = price_words.total(account)
         share = min(spent.epsilon / limit.epsilon, 1.0)
-        st.progress(share, words.left(account, plain))
+        st.progress(share, price_words.left(account, plain))
         if not plain:
             st.caption(
                 f"By privacy loss distributions (dp-accounting) ε = {text.number(round(spent.epsilon, 4))} "

@@ -16,7 +16,7 @@ from dppca_core.tables import neutral, safe_csv
 from dppca_core.types import Budget
 from pages.shared import controls, live, spoken, text
 from pages.shared.choices import Settings
-from pages.shared.own import charts, confirm, session, words
+from pages.shared.own import charts, confirm, price_words, session, words
 from pages.shared.own.order import Order
 from pages.shared.own.session import Made, Own
 from pages.shared.own.table import Prepared
@@ -69,7 +69,7 @@ def choose(settings: Settings) -> None:
                 controls.choose(key)
     method = METHODS[settings["own.method"]]
     trust = f"Whom it trusts: {text.TRUST_TITLES[method.trust].lower()}. "
-    st.caption(trust + words.hardening(settings["own.method"], plain))
+    st.caption(trust + price_words.hardening(settings["own.method"], plain))
 
 
 def show(prepared: Prepared, account: Account, settings: Settings) -> None:
@@ -90,11 +90,11 @@ def show(prepared: Prepared, account: Account, settings: Settings) -> None:
         "release",
         "Release …",
         (request, account, prepared.of),
-        price=words.price(words.by(request, plain), request.events, account, plain),
-        question=words.confirm(request, prepared, account, plain),
+        price=price_words.price(price_words.by(request, plain), request.events, account, plain),
+        question=price_words.confirm(request, prepared, account, plain),
         begin=partial(_begin, request, account),
         keep=partial(_keep, Made(prepared.raw.name, prepared.raw.key, prepared.schema)),
-        blocked=words.over(request.events, account),
+        blocked=price_words.over(request.events, account),
     )
 
 
@@ -148,7 +148,7 @@ def _titled(i: int, made: Made) -> str:
 
 def _one(found: Released, features: tuple[str, ...], settings: Settings) -> None:
     plain = settings["view"] == "board"
-    st.markdown(f"**{words.promise(found, plain)}** {words.hardening(found.document['method'], plain)}")
+    st.markdown(f"**{words.promise(found, plain)}** {price_words.hardening(found.document['method'], plain)}")
     frame = words.loadings(found, features, plain)
     loadings = "weights" if plain else "loadings"
     drawn = charts.loadings(features, found.basis, plain)

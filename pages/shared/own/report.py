@@ -16,7 +16,7 @@ from dppca_core.private_release import OFFERED, Released
 from dppca_core.tables import Column, Schema
 from pages.shared import report, report_words, text
 from pages.shared.choices import CHOICES, Settings
-from pages.shared.own import account, charts, origins, words
+from pages.shared.own import account, charts, origins, price_words, words
 from pages.shared.own.session import Made
 from pages.shared.own.table import Prepared
 from pages.shared.report import Drawn, Report, Table
@@ -65,10 +65,10 @@ def build(of: Public, settings: Settings, address: str) -> Report:
     promised = "Nothing was released, so nothing is promised yet."
     if found is not None:
         method = found.document["method"]
-        promised = f"{words.promise(found, plain)} {words.hardening(method, plain)}"
+        promised = f"{words.promise(found, plain)} {price_words.hardening(method, plain)}"
     limited = of.book is not None and of.book.limit is not None
     if of.book is not None and limited:
-        promised += f" All releases of this table together: {words.left(of.book, plain)}."
+        promised += f" All releases of this table together: {price_words.left(of.book, plain)}."
     return Report(
         title=_REHEARSED if found is None else _TITLE,
         sentence=_sentence(of, plain),
@@ -95,7 +95,7 @@ def _sentence(of: Public, plain: bool) -> str:
         return f"Nothing of {whole}, has been released: this is a rehearsal on invented patients."
     budget, k = found.document["parameters"]["budget"], found.basis.shape[1]
     what = text.count(k, *(("direction", "directions") if plain else ("component", "components")))
-    cost = words.privacy(budget["epsilon"], plain)
+    cost = price_words.privacy(budget["epsilon"], plain)
     at = found.entry.at[:16].replace("T", " ")
     return (
         f"{what} of {whole}, {'was' if k == 1 else 'were'} released on {at} UTC by "

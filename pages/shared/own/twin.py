@@ -16,7 +16,7 @@ from dppca_core.spectrum_release import Spectrum
 from dppca_core.types import Budget
 from pages.shared import cached, choices, controls, live, readout, scenes, worker
 from pages.shared.choices import CHOICES, Settings
-from pages.shared.own import confirm, session, words
+from pages.shared.own import confirm, price_words, session, words
 from pages.shared.own.order import Order
 from pages.shared.own.session import Own
 from pages.shared.own.table import Prepared
@@ -135,16 +135,16 @@ def _offer(prepared: Prepared, account: Account, settings: Settings) -> None:
     assert limit is not None
     budget = Budget(settings["own.slice"], settings["own.delta"], limit.neighbours)
     events = spectrum_release.events(budget)
-    price = words.price(words.of_spectrum(budget, plain), events, account, plain)
+    price = price_words.price(price_words.of_spectrum(budget, plain), events, account, plain)
     confirm.offer(
         "spectrum",
         "Pay for the spectrum …",
         (budget, account, prepared.of),
         price=price,
-        question=f"**Release the strength of every direction?** {price} {words.ONCE}",
+        question=f"**Release the strength of every direction?** {price} {price_words.ONCE}",
         begin=partial(_begin, budget),
         keep=partial(_keep, prepared.of),
-        blocked=words.over(events, account),
+        blocked=price_words.over(events, account),
     )
 
 

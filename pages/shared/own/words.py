@@ -5,18 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import pandas as pd
 
-from dppca_core import composition
-from dppca_core.ledger_lines import Account
-from dppca_core.methods import METHODS
-from dppca_core.private_release import HARDENED, Released, Request
+from dppca_core.private_release import Released
 from dppca_core.spectrum_release import Spectrum
 from dppca_core.tables import Raw, Schema, limits
-from dppca_core.types import Budget, Event
 from pages.shared import text, visitors
 from pages.shared.own.diagnostics import Verdict
 from pages.shared.own.large import Large
@@ -24,7 +19,6 @@ from pages.shared.own.order import Order
 from pages.shared.own.table import Prepared
 
 NOT_PRIVATE = ":red-badge[not private] Only you may see this: it is computed from the patients' rows."
-ONCE = "It cannot be taken back: what is spent stays spent, also if you stop it or close the page."
 # Where a word joiner, which is not seen, keeps Markdown from finding an address; it does so behind escapes.
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#]|:(?=\w))")
@@ -124,49 +118,6 @@ def of_owner(own: Prepared) -> list[str]:
     return said
 
 
-_composed = lru_cache(maxsize=256)(composition.total)  # of noise multipliers: nothing of a table
-
-
-def total(account: Account, more: tuple[Event, ...] = ()) -> composition.Total:
-    """What the releases so far cost at the limit's delta, with `more` events."""
-    assert account.limit is not None
-    return _composed((*account.events, *more), account.limit.delta)
-
-
-def privacy(epsilon: float, plain: bool) -> str:
-    """An epsilon as the reader knows it."""
-    return f"privacy loss {text.short(epsilon)}" if plain else f"ε = {text.short(epsilon)}"
-
-
-def by(request: Request, plain: bool) -> str:
-    """What would be released."""
-    title = METHODS[request.method].title
-    return f"A release by {title} with {privacy(request.budget.epsilon, plain)}"
-
-
-def price(what: str, events: tuple[Event, ...], account: Account, plain: bool) -> str:
-    """What a release will cost and what is left, before it is made."""
-    assert account.limit is not None
-    most, now = account.limit.epsilon, total(account).epsilon
-    after = total(account, events).epsilon
-    left = max(most - after, 0.0)
-    if not composition.within(after, most):
-        return (
-            f"{what} would bring the total to {privacy(after, plain)}, beyond the limit "
-            f"{text.number(most)}: ask for less."
-        )
-    return (
-        f"{what} brings what is spent from {text.short(now)} to {text.short(after)} of "
-        f"your limit {text.number(most)}, and leaves {text.short(left)}."
-    )
-
-
-def of_spectrum(budget: Budget, plain: bool) -> str:
-    """What a release of eigenvalues is called."""
-    what = "The strength of every direction" if plain else "A release of all eigenvalues"
-    return f"{what} with {privacy(budget.epsilon, plain)}"
-
-
 def ratio(found: Spectrum, k: int) -> float:
     """Mean of the k largest over the largest of the rest, were those spread evenly from zero up."""
     rest = 2 * float(found.eigenvalues[k:].mean())
@@ -183,22 +134,6 @@ def spectrum(found: Spectrum, k: int, plain: bool) -> str:
     return f"{said}the pattern is about {text.short(ratio(found, k))} times the background."
 
 
-def confirm(request: Request, own: Prepared, account: Account, plain: bool) -> str:
-    """What the person confirms."""
-    what = text.count(request.k, "direction", "directions") if plain else f"k = {request.k} components"
-    cost = price(by(request, plain), request.events, account, plain)
-    return (
-        f"**Release {what} of {own.n:,} patients?** {cost} {ONCE} The noise is "
-        "drawn once, and anybody may see the result."
-    )
-
-
-def over(events: tuple[Event, ...], account: Account) -> bool:
-    """Whether it would go beyond the limit."""
-    assert account.limit is not None
-    return not composition.within(total(account, events).epsilon, account.limit.epsilon)
-
-
 def ended(order: Order[Any]) -> str:
     """Why an order has no result."""
     return {
@@ -208,20 +143,6 @@ def ended(order: Order[Any]) -> str:
         "paid for stands on it.",
         "failed": f"Nothing was released: the program failed ({order.said}). The ledger says what is paid.",
     }[order.state]
-
-
-def hardening(method: str, plain: bool) -> str:
-    """Which noise it will be."""
-    if method in HARDENED:
-        if plain:
-            return "Its noise is drawn by a vetted library and is exact."
-        return "Noise: OpenDP's discrete Gaussian on an exact integer sum. Eigenvalues come with it."
-    if plain:
-        return "Its noise is drawn in ordinary computer arithmetic: **not hardened** against experts."
-    return (
-        "Noise: a Gaussian in floating point, **not hardened**: last digits can tell more than the guarantee "
-        "allows. Eigenvalues are not released."
-    )
 
 
 def try_this(table: bool, prepared: bool, released: bool, settings: Mapping[str, Any]) -> str:
@@ -270,17 +191,6 @@ def unread(order: Order[Any]) -> str:
         "stopped": "Reading was stopped.",
         "refused": refusal(order.said),
     }.get(order.state, "The file cannot be read as a table.")
-
-
-def left(account: Account, plain: bool) -> str:
-    """What is spent of the limit and what is left."""
-    assert account.limit is not None
-    most, spent = account.limit.epsilon, total(account).epsilon
-    what = "privacy loss" if plain else "ε"
-    return (
-        f"{text.short(spent)} of the limit {what} = {text.number(most)} is spent, "
-        f"{text.short(max(most - spent, 0.0))} is left"
-    )
 
 
 def verdict(found: Verdict, k: int, plain: bool) -> str:

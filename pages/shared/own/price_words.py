@@ -1,0 +1,98 @@
+"""What a release will cost, has cost and leaves, in sentences. No Streamlit here."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from dppca_core import composition
+from dppca_core.ledger_lines import Account
+from dppca_core.methods import METHODS
+from dppca_core.private_release import HARDENED, Request
+from dppca_core.types import Budget, Event
+from pages.shared import text
+from pages.shared.own.table import Prepared
+
+ONCE = "It cannot be taken back: what is spent stays spent, also if you stop it or close the page."
+
+_composed = lru_cache(maxsize=256)(composition.total)  # of noise multipliers: nothing of a table
+
+
+def total(account: Account, more: tuple[Event, ...] = ()) -> composition.Total:
+    """What the releases so far cost at the limit's delta, with `more` events."""
+    assert account.limit is not None
+    return _composed((*account.events, *more), account.limit.delta)
+
+
+def privacy(epsilon: float, plain: bool) -> str:
+    """An epsilon as the reader knows it."""
+    return f"privacy loss {text.short(epsilon)}" if plain else f"ε = {text.short(epsilon)}"
+
+
+def by(request: Request, plain: bool) -> str:
+    """What would be released."""
+    title = METHODS[request.method].title
+    return f"A release by {title} with {privacy(request.budget.epsilon, plain)}"
+
+
+def price(what: str, events: tuple[Event, ...], account: Account, plain: bool) -> str:
+    """What a release will cost and what is left, before it is made."""
+    assert account.limit is not None
+    most, now = account.limit.epsilon, total(account).epsilon
+    after = total(account, events).epsilon
+    left = max(most - after, 0.0)
+    if not composition.within(after, most):
+        return (
+            f"{what} would bring the total to {privacy(after, plain)}, beyond the limit "
+            f"{text.number(most)}: ask for less."
+        )
+    return (
+        f"{what} brings what is spent from {text.short(now)} to {text.short(after)} of "
+        f"your limit {text.number(most)}, and leaves {text.short(left)}."
+    )
+
+
+def of_spectrum(budget: Budget, plain: bool) -> str:
+    """What a release of eigenvalues is called."""
+    what = "The strength of every direction" if plain else "A release of all eigenvalues"
+    return f"{what} with {privacy(budget.epsilon, plain)}"
+
+
+def confirm(request: Request, own: Prepared, account: Account, plain: bool) -> str:
+    """What the person confirms."""
+    what = text.count(request.k, "direction", "directions") if plain else f"k = {request.k} components"
+    cost = price(by(request, plain), request.events, account, plain)
+    return (
+        f"**Release {what} of {own.n:,} patients?** {cost} {ONCE} The noise is "
+        "drawn once, and anybody may see the result."
+    )
+
+
+def over(events: tuple[Event, ...], account: Account) -> bool:
+    """Whether it would go beyond the limit."""
+    assert account.limit is not None
+    return not composition.within(total(account, events).epsilon, account.limit.epsilon)
+
+
+def left(account: Account, plain: bool) -> str:
+    """What is spent of the limit and what is left."""
+    assert account.limit is not None
+    most, spent = account.limit.epsilon, total(account).epsilon
+    what = "privacy loss" if plain else "ε"
+    return (
+        f"{text.short(spent)} of the limit {what} = {text.number(most)} is spent, "
+        f"{text.short(max(most - spent, 0.0))} is left"
+    )
+
+
+def hardening(method: str, plain: bool) -> str:
+    """Which noise it will be."""
+    if method in HARDENED:
+        if plain:
+            return "Its noise is drawn by a vetted library and is exact."
+        return "Noise: OpenDP's discrete Gaussian on an exact integer sum. Eigenvalues come with it."
+    if plain:
+        return "Its noise is drawn in ordinary computer arithmetic: **not hardened** against experts."
+    return (
+        "Noise: a Gaussian in floating point, **not hardened**: last digits can tell more than the guarantee "
+        "allows. Eigenvalues are not released."
+    )
