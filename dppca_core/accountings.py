@@ -15,13 +15,13 @@ Only the exact one is the truth; no valid one says less.
 
 import math
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from scipy.optimize import brentq, minimize_scalar
 
 from dppca_core import checks, gaussian
 from dppca_core.methods.dps_pca import PAPER_SENSITIVITY
-from dppca_core.types import Budget
+from dppca_core.types import AccountingKind, Budget
 
 
 class Accounting(NamedTuple):
@@ -61,7 +61,7 @@ def _advanced_cost(std: float, delta: float, sensitivity: float, steps: int) -> 
     return advanced(each, delta / 2, steps)
 
 
-def _of(accounting: Literal["exact", "zcdp", "as-printed"]) -> Callable[[Budget, float, int], float]:
+def _of(accounting: AccountingKind) -> Callable[[Budget, float, int], float]:
     def noise(budget: Budget, sensitivity: float, steps: int) -> float:
         own = Budget(budget.epsilon, budget.delta, accounting=accounting)
         return gaussian.composed_std(own, sensitivity, steps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,13 @@ from dppca_core import checks
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-NEIGHBOURS = ("replace-one", "add-remove")
-ACCOUNTINGS = ("exact", "zcdp", "as-printed")
+Neighbours = Literal["replace-one", "add-remove"]
+AccountingKind = Literal["exact", "zcdp", "as-printed"]
+ProviderNoise = Literal["independent", "shared", "secure-aggregation"]
+NEIGHBOURS: tuple[Neighbours, ...] = get_args(Neighbours)
+ACCOUNTINGS: tuple[AccountingKind, ...] = get_args(AccountingKind)
+PROVIDER_NOISE: tuple[ProviderNoise, ...] = get_args(ProviderNoise)
 TRUSTS = ("central", "untrusted server", "secure aggregation", "local", "none")
-PROVIDER_NOISE = ("independent", "shared", "secure-aggregation")
 GUARANTEES = ("(ε, δ)", "ε", "on a good event", "approximate sampler", "none")
 
 
@@ -35,8 +38,8 @@ class Budget:
 
     epsilon: float
     delta: float
-    neighbours: Literal["replace-one", "add-remove"] = "replace-one"
-    accounting: Literal["exact", "zcdp", "as-printed"] = "exact"
+    neighbours: Neighbours = "replace-one"
+    accounting: AccountingKind = "exact"
 
     def __post_init__(self) -> None:
         checks.positive(epsilon=self.epsilon)
@@ -264,7 +267,7 @@ class Setting:
     eigenvalues: Array = field(repr=False)
     budget: Budget
     tau: float = 3.3
-    provider_noise: Literal["independent", "shared", "secure-aggregation"] = "independent"
+    provider_noise: ProviderNoise = "independent"
     burn_in: int = 2
     start_error: float | None = None  # sin Theta of the start; None is a random start
 

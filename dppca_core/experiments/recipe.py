@@ -12,7 +12,15 @@ from dppca_core import checks, datasets
 from dppca_core.experiments.patients import Scaling
 from dppca_core.methods import METHODS
 from dppca_core.spiked import MOST_PATIENTS, SpikedModel
-from dppca_core.types import ACCOUNTINGS, NEIGHBOURS, PROVIDER_NOISE, Budget
+from dppca_core.types import (
+    ACCOUNTINGS,
+    NEIGHBOURS,
+    PROVIDER_NOISE,
+    AccountingKind,
+    Budget,
+    Neighbours,
+    ProviderNoise,
+)
 
 Value = float | int
 Scalar = float | int | str | bool | None
@@ -137,9 +145,9 @@ class Recipe:
     largest_share: float = 0.0
     iterations: int = 10
     burn_in: int = 2
-    provider_noise: Literal["independent", "shared", "secure-aggregation"] = "independent"
-    neighbours: Literal["replace-one", "add-remove"] = "replace-one"
-    accounting: Literal["exact", "zcdp", "as-printed"] = "exact"
+    provider_noise: ProviderNoise = "independent"
+    neighbours: Neighbours = "replace-one"
+    accounting: AccountingKind = "exact"
     scaling: Literal["bound", "bound-sqrt-d", "largest", "unit"] = "bound"
     failure: float = 0.01
     bound: float | None = None

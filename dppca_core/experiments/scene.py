@@ -7,7 +7,7 @@ numbers), and adding a method changes no other method's numbers.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from dppca_core.experiments import patients
 from dppca_core.experiments.patients import Scaling
 from dppca_core.methods import METHODS
 from dppca_core.spiked import SpikedModel, hospital_sizes
-from dppca_core.types import Budget, Cohort
+from dppca_core.types import AccountingKind, Budget, Cohort, Neighbours, ProviderNoise
 
 TRACED = "dps_pca"  # the method whose iterates are shown
 # The ten preferred numbers a decade (ISO 3, R10, rounded) from 0.01 to 10: evenly spaced on a log axis.
@@ -40,9 +40,9 @@ class Scene:
     largest_share: float = 0.0
     iterations: int = 10
     burn_in: int = 2
-    provider_noise: Literal["independent", "shared", "secure-aggregation"] = "independent"
-    neighbours: Literal["replace-one", "add-remove"] = "replace-one"
-    accounting: Literal["exact", "zcdp", "as-printed"] = "exact"
+    provider_noise: ProviderNoise = "independent"
+    neighbours: Neighbours = "replace-one"
+    accounting: AccountingKind = "exact"
     failure: float = 0.01
     repeats: int = 10
     seed: int = 0

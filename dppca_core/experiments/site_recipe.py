@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from dppca_core import checks, clinical, heart, standardisation
 from dppca_core.clinical import ClinicalModel
 from dppca_core.methods import METHODS
 from dppca_core.sites import RowSite, Site
 from dppca_core.standardisation import PAID, Constants
-from dppca_core.types import Budget
+from dppca_core.types import Budget, Neighbours, ProviderNoise
 
 SYNTHETIC, HEART = "clinical", "heart"
 
@@ -29,13 +29,13 @@ class SiteRecipe:
     n: int = 100_000
     epsilon: float = 1.0
     delta: float = 1e-5
-    neighbours: Literal["replace-one", "add-remove"] = "replace-one"
+    neighbours: Neighbours = "replace-one"
     share: float = 0.2
     differences: tuple[str, ...] = clinical.DIFFERENCES
     s_hat: int = 20
     iterations: int = 10
     burn_in: int = 2
-    provider_noise: Literal["independent", "shared", "secure-aggregation"] = "independent"
+    provider_noise: ProviderNoise = "independent"
     repeats: int = 10
     seed: int = 0
 
