@@ -105,7 +105,9 @@ class Job:
                 if self._turns.wait(turn, self._cancelled):
                     self.state = "running"
                     self._measure(seconds, cells)
-                self.state = "complete" if self._complete() else "stopped"
+                # Of who has gone, or whose connection broke: they find it going on when they come back.
+                cut_short = "stopped" if self._stop.is_set() else "again"
+                self.state = "complete" if self._complete() else cut_short
             finally:
                 self._turns.leave(turn)
         except (OSError, ValueError) as reason:  # a cluster that is gone: the page says so
