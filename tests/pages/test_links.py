@@ -98,7 +98,7 @@ def test_a_presets_link_is_the_preset(screen, name):
         max_size=8,
     )
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_any_link_becomes_a_possible_scene(link):
     possible, _ = choices.open_link(link)
     again, said = choices.reconcile(possible)
@@ -116,7 +116,7 @@ def _slider_moves() -> st.SearchStrategy[tuple[str, object]]:
 
 
 @given(st.lists(_slider_moves(), max_size=12))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_any_sequence_of_moves_stays_possible(moves):
     now = choices.defaults()
     for key, value in moves:
