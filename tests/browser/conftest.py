@@ -2,6 +2,7 @@
 
 import urllib.request
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from scripts.started import COMPLETE, chromium, serving
 
 # Settings that are measured in a second or two, where a test is about the page and not about its numbers.
 SMALL = "repeats=1&d=30&n=10000&k=2&s=6&shat=10"
+
+POLLING = 50  # milliseconds between looks at a page that something is waited for on
 
 
 @pytest.fixture(scope="session")
@@ -33,6 +36,8 @@ class Watched:
     def __init__(self, browser: Browser, **options: Any) -> None:
         self.page: Page = browser.new_page(**({"viewport": {"width": 1440, "height": 900}} | options))
         self.page.set_default_timeout(60_000)  # other tests run beside these
+        # Not at every frame, which Chromium would then draw for nothing.
+        self.page.wait_for_function = partial(self.page.wait_for_function, polling=POLLING)
         self.errors: list[str] = []
         self.requests: list[str] = []
         self.page.on("console", lambda m: self.errors.append(m.text) if m.type == "error" else None)
