@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import controls, sidebar, sign_in, worker
+from pages.shared import sidebar, sign_in, worker
 
 HERE = Path(__file__).parent
 SECTIONS = ("explore", "hospitals", "learn")
@@ -42,4 +42,3 @@ st.set_page_config(f"{page.title} · {TITLE}", str(HERE / "shared" / "icon.svg")
 with worker.completer().yielding():  # a visitor waits: the worker measures on when the page is there
     sidebar.render(page.url_path)
     page.run()
-    controls.finished()

@@ -134,7 +134,10 @@ controls.notices()
 settings = controls.settings()
 words = choices.CHOICES["figure"]
 st.selectbox(
-    words.label, words.options, key=controls.drawn("figure"), format_func=words.text, on_change=figure_chosen
+    *(words.label, words.options, words.options.index(settings["figure"])),
+    key="figure",
+    format_func=words.text,
+    on_change=figure_chosen,
 )
 figure = FIGURES[settings["figure"]]
 index = min(settings["run"], len(figure.runs) - 1)

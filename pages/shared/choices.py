@@ -212,12 +212,12 @@ def conflict(settings: Settings) -> str | None:
 
 def _most(key: str, limit: float) -> Value:
     """The largest option of a control that is at most `limit`."""
-    return max(option for option in CHOICES[key].options if option <= limit)  # type: ignore[operator]
+    return max(option for option in CHOICES[key].options if option <= limit)
 
 
 def _least(key: str, limit: float) -> Value | None:
     """The smallest option of a control that is at least `limit`, if there is one."""
-    return min((option for option in CHOICES[key].options if option >= limit), default=None)  # type: ignore[operator, type-var]
+    return min((option for option in CHOICES[key].options if option >= limit), default=None)
 
 
 def _give_way(settings: Settings, moved: str | None) -> tuple[Settings, dict[str, str]]:

@@ -86,7 +86,7 @@ def spread(table: pd.DataFrame, measure: Measure, method: str, name: str) -> tup
     for value, rows in table[table["method"] == method].groupby(name):
         values = measure.of(rows)
         if len(values):
-            at.append(float(value))  # type: ignore[arg-type]
+            at.append(float(value))
             found.append(quantiles(values))
     return at, np.array(found).reshape(-1, 3).T
 

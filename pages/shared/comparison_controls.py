@@ -46,6 +46,7 @@ def _methods(settings: Settings) -> None:
         st.session_state[_PICKED] = now
     st.multiselect(
         *("Methods", sorted(METHODS, key=lambda name: TRUSTS.index(METHODS[name].trust))),
+        default=now,
         key=_PICKED,
         format_func=lambda name: METHODS[name].title,
         on_change=_use,
@@ -62,8 +63,8 @@ def _over(settings: Settings) -> None:
     plain = settings["view"] == "board"
     choice = CHOICES["compare.over"]
     st.selectbox(
-        *(choice.name(plain), choice.options),
-        key=controls.drawn(choice.key),
+        *(choice.name(plain), choice.options, choice.options.index(settings[choice.key])),
+        key=choice.key,
         format_func=lambda word: CHOICES[SWEEPS[word]].name(plain),
         on_change=controls.remember,
         args=(choice.key,),

@@ -15,10 +15,6 @@ from pages.shared.choices import CHOICES, Settings
 _SEEN = "settings of the last run"
 _SAID = "sentences about what was changed"
 _MOVED = "settings moved since the last run"
-_DRAWN = "widgets on the screen"
-_SHOWN_BEFORE = "widgets on the screen when the last run began"
-_FINISHED = "whether the last run came to its end"
-_PAGE = "page of the last run"
 _MOVE = "slider moved last, and by how much"
 
 _ENDS = "private ↔ accurate"
@@ -44,12 +40,6 @@ def _possible() -> tuple[Settings, list[str]]:
 def remember(key: str) -> None:
     """A widget was moved: its setting is what it shows now."""
     st.session_state.setdefault(_MOVED, {})[key] = st.session_state[key]
-
-
-def drawn(key: str) -> str:
-    """The key, noted as that of a widget which is on the screen."""
-    st.session_state.setdefault(_DRAWN, set()).add(key)
-    return key
 
 
 def set_to(key: str, value: object) -> None:
@@ -79,32 +69,33 @@ def named(choice: Choice, plain: bool) -> str:
 
 
 def offer(key: str, name: str, plain: bool, **more: Any) -> None:
-    """A control called so, its options in a board's words or not; `more` are the widget's other arguments."""
-    choice = CHOICES[key]
+    """A control called so, its options in a board's words or not; `more` are the widget's other arguments.
+
+    Each widget begins at its setting: a browser whose connection broke may have missed the run that set it,
+    and takes what a widget begins at as chosen.
+    """
+    choice, now = CHOICES[key], settings()[key]
+    begins = {"value": now} if choice.numeric else {"index": choice.options.index(now)}
     _CONTROLS[choice.numeric](
         *(name, choice.options),
-        key=drawn(key),
+        key=key,
         format_func=lambda value: choice.option(value, plain),
         on_change=remember,
         args=(key,),
+        **begins,
         **more,
     )
 
 
-def settle(page: str) -> Settings:
+def settle() -> Settings:
     """What the link and the widgets ask for, made possible; the link that restores it. Before any widget."""
     now, said = _possible()
     st.session_state[_SEEN], st.session_state[_SAID] = now, said
     # Each line may be the last: a quick hand has the run left off, and nothing may be lost by it.
     st.session_state.pop(_MOVED, None)
-    shown = _on_screen()
-    if st.session_state.get(_PAGE) != page:
-        shown = set()
-    st.session_state[_PAGE] = page
     for key, value in now.items():
-        # A widget that is back on the screen shows its first option, unless its value is given to it now; one
-        # that stayed is left alone, or it would jump back under a quick hand.
-        if key not in shown or st.session_state.get(key) != value:
+        # One that shows its setting is left alone, or it would jump back under a quick hand.
+        if st.session_state.get(key) != value:
             st.session_state[key] = value
     link = choices.to_link(now)
     if st.query_params.to_dict() != link:
@@ -112,38 +103,24 @@ def settle(page: str) -> Settings:
     return now
 
 
-def _on_screen() -> set[str]:
-    """The widgets that the last run drew, or, where it was left off, those before it as well."""
-    shown: set[str] = set(st.session_state.get(_DRAWN, ()))
-    if not st.session_state.get(_FINISHED, False):
-        shown |= st.session_state.get(_SHOWN_BEFORE, set())
-    st.session_state[_SHOWN_BEFORE] = shown
-    st.session_state[_FINISHED] = False
-    st.session_state[_DRAWN] = set()
-    return shown
-
-
-def finished() -> None:
-    """The page has run to its end: a widget that it did not draw has left the screen."""
-    st.session_state[_FINISHED] = True
-
-
 def choose(key: str) -> None:
     """One of a page's own controls, where the page is now."""
-    choice, plain = CHOICES[key], settings()["view"] == "board"
+    choice, now = CHOICES[key], settings()
+    plain = now["view"] == "board"
     if isinstance(choice.default, bool):
-        st.checkbox(choice.name(plain), key=drawn(key), on_change=remember, args=(key,))
+        st.checkbox(choice.name(plain), now[key], key=key, on_change=remember, args=(key,))
     else:
         offer(key, named(choice, plain), plain, help=choice.help or None)
 
 
 def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> None:
     """Detail, ghost and loadings: what is shown, not what is measured."""
-    view = CHOICES["view"]
+    view, now = CHOICES["view"], settings()
     left, middle, right = st.columns([3, 2, 2], vertical_alignment="center")
     left.segmented_control(
         *("Detail", view.options),
-        key=drawn("view"),
+        default=now["view"],
+        key="view",
         format_func=view.text,
         label_visibility="collapsed",
         required=True,
@@ -152,10 +129,10 @@ def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> Non
     )
     if "ghost" in shown:
         said = "Hold the previous setting as a ghost"
-        middle.toggle(said, key=drawn("ghost"), on_change=remember, args=("ghost",))
+        middle.toggle(said, now["ghost"], key="ghost", on_change=remember, args=("ghost",))
     if "loadings" in shown:
         said = "Show the loadings found"
-        right.toggle(said, key=drawn("loadings"), on_change=remember, args=("loadings",))
+        right.toggle(said, now["loadings"], key="loadings", on_change=remember, args=("loadings",))
 
 
 def settings() -> Settings:
@@ -187,7 +164,8 @@ def choose_panel(key: str) -> None:
     choice = CHOICES[key]
     st.pills(
         *(choice.label, choice.options),
-        key=drawn(key),
+        default=settings()[key],
+        key=key,
         format_func=choice.text,
         label_visibility="collapsed",
         required=True,
@@ -202,8 +180,8 @@ def choose_among(key: str, options: Sequence[str], shown: str) -> None:
     choice = CHOICES[key]
     st.session_state[key] = shown
     st.selectbox(
-        *(choice.label, options),
-        key=drawn(key),
+        *(choice.label, options, options.index(shown)),
+        key=key,
         format_func=choice.text,
         on_change=remember,
         args=(key,),

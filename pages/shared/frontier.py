@@ -144,7 +144,7 @@ def off_hull(scene: Scene, methods: Sequence[str]) -> dict[str, str]:
             reasons[name] = "without privacy"
         elif kind in ("on a good event", "approximate sampler"):
             reasons[name] = "another promise"
-        elif any((true_epsilon(scene, name, e) or 0.0) > e for e in AXES["eps"][1]):  # type: ignore[type-var]
+        elif any((true_epsilon(scene, name, e) or 0.0) > e for e in AXES["eps"][1]):
             reasons[name] = "its true ε is larger than drawn"
     return reasons
 

@@ -283,6 +283,12 @@ class View {
   }
 }
 
+// A connection that breaks within a run costs Streamlit messages without which it may draw nothing any more.
+// The link restores the screen.
+window.addEventListener("error", ({ message }) => {
+  if (message?.includes("delta path")) location.reload();
+});
+
 const views = new WeakMap();
 
 export default function ({ data, parentElement, setTriggerValue }) {

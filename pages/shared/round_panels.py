@@ -205,8 +205,8 @@ def _hospital(key: str, count: int) -> int:
     chosen = min(st.session_state[key], count)
     st.session_state[key] = chosen
     st.selectbox(
-        *(CHOICES[key].name(False), range(1, count + 1)),
-        key=controls.drawn(key),
+        *(CHOICES[key].name(False), range(1, count + 1), chosen - 1),
+        key=key,
         on_change=controls.remember,
         args=(key,),
     )

@@ -33,7 +33,7 @@ def render(page: str) -> None:
 
     A page that has its settings from elsewhere is without the sliders.
     """
-    now = settle(page)
+    now = settle()
     chosen = st.session_state.get("preset")
     if chosen is not None and choices.reconcile(_preset(chosen, now))[0] != now:
         st.session_state["preset"] = None  # the sliders have left it

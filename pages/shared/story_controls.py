@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared.choices import CHOICES
-from pages.shared.controls import drawn, remember, set_to, settings
+from pages.shared.controls import remember, set_to, settings
 
 
 def step_through(key: str, before: str, after: str) -> None:
@@ -19,7 +19,8 @@ def step_through(key: str, before: str, after: str) -> None:
     st.button(before, on_click=_step, args=(key, -1), disabled=at == 0, shortcut="Left", key=f"{key} back")
     st.segmented_control(
         *(CHOICES[key].plain, options),
-        key=drawn(key),
+        default=options[at],
+        key=key,
         label_visibility="collapsed",
         required=True,
         on_change=remember,

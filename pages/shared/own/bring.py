@@ -115,16 +115,15 @@ def _take_lines(own: Own, lines: dict[str, draft.Line], bound: float | None) -> 
 
 
 def _choose_columns(own: Own) -> None:
-    raw, key = own.raw, f"own columns {own.generation}"
+    raw = own.raw
     assert raw is not None
-    if key not in st.session_state:
-        st.session_state[key] = list(own.chosen)
     # Widgets keep what they format by: no rows among it.
     marks, kinds = {"text": " (words)", "date": " (dates)"}, raw.kinds
     chosen = st.multiselect(
         "Columns that count",
         raw.columns,
-        key=key,
+        own.chosen,
+        key=f"own columns {own.generation}",
         format_func=lambda name: name + marks.get(kinds[name], ""),
         placeholder="choose columns",
     )
@@ -209,15 +208,13 @@ def _dictionary(own: Own, schema: Schema | None) -> None:
 
 def _public_choices(own: Own, schema: Schema | None, plain: bool) -> None:
     left, middle, right = st.columns(3, vertical_alignment="bottom")
-    key = f"own bound {own.generation}"
-    if key not in st.session_state:
-        st.session_state[key] = own.bound
     usual = "" if schema is None else f"{schema.default_bound:.4g}"
     with left:
         own.bound = st.number_input(
             "Most that one patient counts for" if plain else "Public row bound B, in encoded units",
             min_value=1e-9,
-            key=key,
+            value=own.bound,
+            key=f"own bound {own.generation}",
             format="%.4g",
             placeholder=f"default {usual}",
             help="Blank: the default, which follows from the dictionary alone.",
@@ -225,12 +222,13 @@ def _public_choices(own: Own, schema: Schema | None, plain: bool) -> None:
     assert own.raw is not None
     nobody = _AT_RANDOM if isinstance(own.raw, tables.Raw) else _IN_ONE
     free = [nobody, *(name for name in own.raw.columns if name not in own.chosen)]
-    key = f"own by {own.generation} {hash(own.chosen)}"
-    if key not in st.session_state:
-        st.session_state[key] = free.index(own.by) if own.by in free else 0
     with middle:
         dealt = st.selectbox(
-            "Patients are dealt to hospitals", range(len(free)), key=key, format_func=free.__getitem__
+            "Patients are dealt to hospitals",
+            range(len(free)),
+            free.index(own.by) if own.by in free else 0,
+            key=f"own by {own.generation} {hash(own.chosen)}",
+            format_func=free.__getitem__,
         )
     own.by = free[dealt] if dealt else None
     with right:

@@ -1,0 +1,59 @@
+"""A connection that breaks within a run loses what the run sent, and nothing else."""
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import SMALL
+
+pytestmark = pytest.mark.browser
+
+# After `hears` more messages from the server the browser misses as many as `misses` says.
+DEAF = """
+const Socket = window.WebSocket;
+Object.assign(window, { hears: Infinity, misses: 0 });
+window.WebSocket = function (...given) {
+  const socket = new Socket(...given);
+  socket.addEventListener('message', (event) => {
+    window.heard = performance.now();
+    if (window.hears-- <= 0 && window.misses-- > 0) event.stopImmediatePropagation();
+  });
+  return socket;
+};
+Object.assign(window.WebSocket, { prototype: Socket.prototype, OPEN: Socket.OPEN, CLOSED: Socket.CLOSED });
+Object.assign(window.WebSocket, { CONNECTING: Socket.CONNECTING, CLOSING: Socket.CLOSING });
+"""
+
+
+def answered(page: Page) -> None:
+    """Nothing has come from the server for a while."""
+    page.evaluate("window.heard = performance.now()")
+    page.wait_for_function("performance.now() - window.heard > 1500")
+
+
+def leaving_bounds(watched, address, hears: int, misses: int) -> Page:
+    """A page from which a visitor goes on to the methods, and misses some of that page's first run."""
+    visitor = watched()
+    visitor.page.add_init_script(DEAF)
+    page = visitor.open(f"{address}bounds?{SMALL}").page
+    page.evaluate(f"Object.assign(window, {{ hears: {hears}, misses: {misses} }})")
+    page.get_by_role("link", name="Methods").click()
+    return page
+
+
+def test_a_page_whose_first_run_was_lost_keeps_every_setting(watched, address):
+    page = leaving_bounds(watched, address, hears=1, misses=10**9)  # that there is a page, not what is on it
+    answered(page)
+    page.evaluate("window.misses = 0")
+    for _ in range(2):  # the second tells the server what the widgets began at
+        page.get_by_role("slider", name="Privacy loss").first.press("ArrowRight")
+        answered(page)
+    asked = page.evaluate("new URLSearchParams(location.search).toString().split('&').sort().join('&')")
+    assert asked == "&".join(sorted(["eps=1.6", *SMALL.split("&")]))
+    page.get_by_role("radio", name="Analyst", checked=True).wait_for()
+
+
+def test_a_page_that_cannot_be_drawn_any_more_opens_anew(watched, address):
+    page = leaving_bounds(watched, address, hears=30, misses=12)
+    page.wait_for_function("window.hears === Infinity", timeout=20_000)  # of a page that was loaded since
+    page.get_by_text("of those that trust a curator").wait_for()
+    page.wait_for_url(f"**/methods?*{SMALL.split('&')[0]}*")
