@@ -93,11 +93,8 @@ class RowMoment:
 
     @property
     def tall(self) -> bool:
-        """Whether the matrix is formed for products: n > d/2, so that one costs less than two with the rows.
-
-        Not above the size at which no method forms it.
-        """
-        return self.features <= MATRIX_LIMIT and 2 * len(self.rows) > self.features
+        """Whether the matrix is formed for products."""
+        return _tall(len(self.rows), self.features)
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
         """The matrix times `block`, or X^T (X block) / n in 4ndk operations (see Moment)."""
@@ -185,9 +182,15 @@ class SumMoment:
         mean: Array = total / sum(provider.n for provider in self.providers)
         return mean
 
+    @cached_property
+    def tall(self) -> bool:
+        """Whether the matrix is formed for products: as for one table of all rows; if a hospital is one."""
+        tables = [one.moment for one in self.providers if isinstance(one.moment, RowMoment)]
+        return len(tables) < len(self.providers) or _tall(sum(len(one.rows) for one in tables), self.features)
+
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        """A product with the sum if all are cheaper as matrices, else the mean of products (see Moment)."""
-        if all(getattr(provider.moment, "tall", True) for provider in self.providers):
+        """A product with the sum if that is cheaper as a matrix, else the mean of products (see Moment)."""
+        if self.tall:
             return self._matrix.apply(block, rows)
         return self._mean(provider.moment.apply(block, rows) for provider in self.providers)
 
@@ -197,7 +200,7 @@ class SumMoment:
 
     @cached_property
     def _matrix(self) -> DenseMoment:
-        return DenseMoment(self._mean(provider.moment.dense() for provider in self.providers))
+        return DenseMoment(self._mean(map(_once, self.providers)))
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
         """Moments, each for one product, of disjoint, randomly chosen rows, as many as `sizes` say, in turn.
@@ -221,6 +224,22 @@ class SumMoment:
                     for begin, (first, last) in zip((0, *ends[:-1]), pairwise(places), strict=True)
                 ),
             )
+
+
+def _tall(rows: int, features: int) -> bool:
+    """n > d/2, so that a product with the matrix costs less than two with the rows.
+
+    Not above the size at which no method forms it.
+    """
+    return features <= MATRIX_LIMIT and 2 * rows > features
+
+
+def _once(provider: Provider) -> Array:
+    """The provider's matrix, (d, d), for one use: that of few rows is not kept, as there may be many such."""
+    moment = provider.moment
+    if isinstance(moment, RowMoment) and not moment.tall:
+        return RowMoment(moment.rows).dense()
+    return moment.dense()
 
 
 def cohort_from_rows(rows: Sequence[Array], bound: float) -> Cohort:

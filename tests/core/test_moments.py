@@ -124,6 +124,9 @@ FORMS = {
     "sum": SumMoment(
         (Provider(9, DenseMoment(ROWS[:9].T @ ROWS[:9] / 9)), Provider(21, RowMoment(ROWS[9:].copy())))
     ),
+    "sum of small hospitals": SumMoment(
+        tuple(Provider(3, RowMoment(ROWS[first : first + 3].copy())) for first in range(0, 30, 3))
+    ),
 }
 EVERY_FORM = pytest.mark.parametrize("moment", FORMS.values(), ids=FORMS.keys())
 
@@ -170,6 +173,14 @@ def test_stored_arrays_are_read_only():
 def test_many_rows_are_used_as_a_matrix(n, tall):
     """d = 6: the matrix is the cheaper one from n > d/2 on."""
     assert Cohort.from_rows([ROWS[:n]], 1.0)[0].moment.tall is tall
+
+
+def test_small_hospitals_are_one_matrix_together_and_keep_none():
+    """Two hundred of them would take two hundred products, or matrices."""
+    cohort = Cohort.from_rows(np.split(ROWS, 10), 1.0)
+    cohort.pooled.apply(np.eye(6))
+    assert cohort.pooled.tall
+    assert not any(provider.moment.tall or "_matrix" in vars(provider.moment) for provider in cohort)
 
 
 def test_few_wide_rows_never_form_a_square_matrix():
