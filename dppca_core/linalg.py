@@ -14,6 +14,7 @@ from dppca_core.types import Array, Indices
 # for Householder reflections, so the loss stays near 2e-16 * 1e6.
 _CHOLESKY_PIVOT_RATIO = 1e-3
 _BLOCK = 64
+_BELOW = np.tri(_BLOCK, k=-1, dtype=bool)
 # A matrix of so many numbers leaves the fast cache.
 _LARGE = 2**18
 _MOST_HELD = 1024  # 8 MB
@@ -140,7 +141,8 @@ def mirrored_noise(d: int, std: float, rng: np.random.Generator) -> Array:
     for block in _blocks(d):
         noise[block.stop :, block] = noise[block, block.stop :].T
         corner = noise[block, block]
-        corner[:] = np.triu(corner) + np.triu(corner, 1).T
+        below = _BELOW[: len(corner), : len(corner)]
+        np.copyto(corner, corner.T.copy(), where=below)
     return noise
 
 
