@@ -2,7 +2,7 @@
 
     python -m benchmarks.visitors [--json FILE] [--quick] [--visitors 50] [--seconds 300]
 
-First one visitor alone; then all for a short while, after which the server's caches hold what they hold at
+First one visitor alone; then all for two minutes, after which the server's caches hold what they hold at
 such a load, and its memory is taken as "before"; then all for the whole time. Fails on any error, any message
 that shows somebody else's setting, and memory that grew by more than a tenth after all have left. Ten
 visitors share each number of patients: what one has had measured the others find.
@@ -20,7 +20,7 @@ from benchmarks import measure
 from benchmarks.visitor import EVERY_SECONDS, HOSPITALS, Visitor
 from scripts.started import started
 
-VISITORS, SECONDS, ALONE_SECONDS, FILL_SECONDS = 50, 300.0, 60.0, 30.0
+VISITORS, SECONDS, ALONE_SECONDS, FILL_SECONDS = 50, 300.0, 60.0, 120.0
 PATIENTS = ("20,000", "50,000", "100,000", "200,000", "500,000")
 GROWTH = 1.1
 LEAVING_SECONDS = 10.0  # until the server has forgotten the sessions that have gone
