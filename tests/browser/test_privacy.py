@@ -1,5 +1,7 @@
 """The animation of releases: played and paused by a button, stepped by hand for who prefers little motion."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -15,7 +17,7 @@ def test_releases_play_pause_and_step_by_hand(watched, address):
     page.wait_for_timeout(REST_MS)
     expect(at).to_have_text("1 of 20")  # nothing moves unasked
     figure.get_by_role("button", name="Play").click()
-    expect(at).to_have_text("3 of 20")
+    expect(at).not_to_have_text(re.compile("^[12] of 20"))  # it goes on, however late this looks
     figure.get_by_role("button", name="Pause").click()
     page.wait_for_timeout(REST_MS)
     held = int(slider.input_value())

@@ -20,6 +20,7 @@ ROWS = np.split(moments.clip_rows(ALL, MODEL.norm_bound(len(ALL))), [SIZES[0]])
 NAMES = [f"column {i}" for i in range(D)]
 BUDGET = Budget(1.0, 1e-5)
 EVERY = pytest.mark.parametrize("method", OFFERED)
+ROUNDS = 12  # of 4, one random start in a hundred ends a hundredth of a radian away
 
 
 def request(method: str, budget: Budget = BUDGET, **own: Any) -> Request:
@@ -39,7 +40,7 @@ def released(which: Request, ledger: SessionLedger | None = None, **own: Any) ->
 @EVERY
 def test_with_hardly_any_noise_it_is_pca(method):
     """epsilon = 1e6: the pooled eigenspace, and its eigenvalues where they come with it."""
-    found = released(request(method, Budget(1e6, 1e-5), rank=D))
+    found = released(request(method, Budget(1e6, 1e-5), rank=D, iterations=ROUNDS))
     pooled = np.concatenate(ROWS).T @ np.concatenate(ROWS) / sum(SIZES)
     values, vectors = linalg.top_eigenpairs(pooled, K)
     assert sin_theta(found.basis, vectors) < 0.01
@@ -62,7 +63,7 @@ def test_sums_of_rows_do_as_well_as_rows(method):
         adder.add(part[:100])
         adder.add(part[100:])
         sums.append(adder.sum)
-    asked = request(method, Budget(1e6, 1e-5), rank=D)
+    asked = request(method, Budget(1e6, 1e-5), rank=D, iterations=ROUNDS)
     of_sums = make(asked, sums, paid(), features=NAMES, public={})
     assert sin_theta(of_sums.basis, released(asked).basis) < 0.01
     assert of_sums.document["hospitals"] == list(SIZES)

@@ -42,10 +42,13 @@ def test_a_session_that_vanishes_has_its_heavy_sweep_stopped(server):
     address, process = server
 
     async def opened() -> None:
-        """The page is there; then its browser is not."""
+        """The sweep has begun; then its browser is not there any more."""
         caller = Caller("convergence", HEAVY)
-        await caller.stay(address, 0.0)
-        assert not caller.faults and soak.held(address).sweeps == 1
+        staying = asyncio.create_task(caller.stay(address, 60.0, every=60.0))
+        while not staying.done() and (await asyncio.to_thread(soak.held, address)).sweeps != 1:
+            await asyncio.sleep(0.1)
+        assert not staying.done() and not caller.faults
+        staying.cancel()
 
     asyncio.run(opened())
     left = time.monotonic()
