@@ -86,9 +86,14 @@ def screen() -> Callable[..., Screen]:
     return Screen
 
 
-@pytest.fixture
-def waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sweeps that wait their turn for ever, of this test alone: what a page shows meanwhile is looked at."""
+@pytest.fixture(autouse=True)
+def newcomer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every AppTest is the same visitor to the server: without this a test finds the sweeps of another."""
     own = jobs.Jobs()
     monkeypatch.setattr(jobs, "jobs", lambda: own)
+
+
+@pytest.fixture
+def waiting(newcomer: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sweeps that wait their turn for ever: what a page shows meanwhile is looked at."""
     monkeypatch.setattr(jobs.Job, "run", lambda job: None)
