@@ -98,9 +98,10 @@ demonstration knows. Weight: 0 is none, 1 is full.</p>
 <div><h2>Settings</h2><dl>{dl}</dl></div>
 <div><h2>What patients are promised</h2>
 <p>{escape(story_words.promise(of))} {escape(story_words.failure(of))}</p>
-<p>The server sees {escape(sees)}. No patient's row leaves a hospital.</p>
-<h2>Limits</h2><ul>{limits}</ul></div>
+<p>The server sees {escape(sees)}. No patient's row leaves a hospital.</p></div>
 </div>
+<h2>Limits</h2>
+<ul>{limits}</ul>
 <h2>In plain words</h2>
 <ul class="two">{terms}</ul>
 <p class="small" style="margin-top: 3mm">{escape(made)} {escape(link)}</p>
