@@ -125,7 +125,7 @@ def release(summed: IntegerSum, budget: Budget, progress: Callable[[float], bool
         raise ValueError(f"epsilon = {budget.epsilon:g} asks for noise outside of what integers can hold")
     rows, columns = np.triu_indices(d)
     diagonal = rows == columns
-    noisy = np.empty(len(rows), dtype=np.float64)
+    noisy = np.empty(len(rows))
     whole = summed.total[rows, columns]
     done = 0
     for chosen, own in ((diagonal, std), (~diagonal, std / math.sqrt(2))):

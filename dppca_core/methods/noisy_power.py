@@ -28,12 +28,10 @@ def sum_noise_std(budget: Budget, width: int, iterations: int, largest: float) -
     return gaussian.composed_std(budget, sensitivity(budget, width), iterations)
 
 
-def release(
-    cohort: Cohort, budget: Budget, block: Array, rows: Indices | None, iterations: int, normal: Array
-) -> Array:
+def release(cohort: Cohort, budget: Budget, block: Array, iterations: int, normal: Array) -> Array:
     """The noisy product, (d, p), of one of `iterations` steps. The only step that reads private rows."""
     std = sum_noise_std(budget, block.shape[1], iterations, float(np.abs(block).max())) / cohort.n
-    product = cohort.pooled.apply(block, rows)
+    product = cohort.pooled.apply(block)
     product += normal * std
     return product
 
@@ -62,10 +60,10 @@ def fit(
     last = np.zeros((d, wide))
     largest = 1.0
 
-    def product(block: Array, rows: Indices | None, step: int) -> Array:
+    def product(block: Array, _: Indices | None, step: int) -> Array:  # all rows are kept
         nonlocal largest
         largest = float(np.abs(block).max())
-        last[:] = release(cohort, budget, block, rows, iterations, normal[step])
+        last[:] = release(cohort, budget, block, iterations, normal[step])
         return last
 
     iterates = power.iterate(product, begin, s_hat=d, steps=iterations, burn_in=0)

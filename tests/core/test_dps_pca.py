@@ -165,3 +165,13 @@ def test_true_epsilon_follows_the_number_of_steps(iterations, k):
     sigma = 2 * iterations / 0.7 * math.sqrt(2 * math.log(2 * iterations / 1e-6))
     together = sigma / math.sqrt(iterations) / (math.sqrt(2) if k > 1 else 1.0)
     assert true_epsilon("as-printed") == pytest.approx(gaussian.epsilon_of(together, 1e-6), rel=1e-9)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_several_messages_are_what_each_would_be(count):
+    """Their products taken as one: to rounding those of one block at a time."""
+    rng = np.random.default_rng(0)
+    moment = small_cohort().pooled
+    blocks, noises = rng.standard_normal((2, count, SMALL.d, 2))
+    alone = [dps_pca.release(moment, *pair) for pair in zip(blocks, [None] * count, noises, strict=True)]
+    np.testing.assert_allclose(dps_pca.release_all(moment, blocks, list(noises)), alone, rtol=1e-12)

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from dppca_core import METHODS, Budget, Cohort, SpikedModel, bingham
+from dppca_core import METHODS, Budget, Cohort, Provider, SpikedModel, bingham
 from dppca_core.methods import amin, ppca
 from dppca_core.metrics import projector_distance
+from dppca_core.moments import DenseMoment
 from dppca_core.types import NEIGHBOURS, Array, Guarantee
 from tests.core.laws import Z, mean_is, same_law
 from tests.core.problems import SMALL, small_cohort
@@ -166,3 +167,12 @@ def test_any_budget_keeps_the_energies_within_what_doubles_resolve(name):
     found = METHODS[name].fit(cohort, k=2, budget=Budget(1e9, 0.5), rng=np.random.default_rng(3))
     assert projector_distance(found.basis, np.linalg.eigh(cohort.pooled.dense())[1][:, -2:]) < 1e-5
     assert bingham.STRONGEST == 1e14
+
+
+@pytest.mark.parametrize("name", ["ppca", "amin"])
+def test_the_cap_holds_for_patients_who_are_all_alike(name):
+    """Rows of norm 1 on one axis: the energies spread as far as the factor, which stays below STRONGEST."""
+    moment = DenseMoment(np.diag([1.0, 0.0, 0.0, 0.0]))
+    cohort = Cohort((Provider(10**15, moment),), moment)
+    found = METHODS[name].fit(cohort, k=1, budget=Budget(1e9, 0.5), rng=np.random.default_rng(0))
+    assert abs(found.basis[0, 0]) == pytest.approx(1.0)

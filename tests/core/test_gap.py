@@ -167,16 +167,17 @@ def test_a_large_hospital_gets_its_answer():
     assert sin_theta(found.basis, np.eye(3)[:, :1]) < 0.01
 
 
-def test_the_noise_never_exceeds_what_two_projectors_can_differ_by():
+@pytest.mark.parametrize(("k", "d", "both"), [(1, 3, 1), (2, 5, 2), (2, 3, 1)])
+def test_the_noise_never_exceeds_what_two_projectors_can_differ_by(k, d, both):
     """Certified at little more than 1 the bound is far above sqrt(2 min(k, d - k))."""
     budget = Budget(1.0, 1e-5, "add-remove")
     rest = Budget(0.9, 0.9e-5, "add-remove")
     needed = 10 * math.log(1 / 2e-6) + 1  # what the test asks for at most times
-    rows = np.repeat(np.eye(3), (round(needed) + 3, 2, 1), axis=0)
+    rows = np.repeat(np.eye(d), [round(needed) + 3] * k + [2] + [1] * (d - k - 1), axis=0)
     cohort = Cohort.from_rows([rows], 1.0)
     rng = np.random.default_rng(0)
-    stds = np.array([analyze_gauss_gap.release(cohort, 1, budget, rng)[1] for _ in range(500)])
-    most = math.sqrt(2) * gaussian.noise_multiplier(rest)
+    stds = np.array([analyze_gauss_gap.release(cohort, k, budget, rng)[1] for _ in range(500)])
+    most = math.sqrt(2 * both) * gaussian.noise_multiplier(rest)
     assert stds.max() == pytest.approx(most)
     assert 0.2 < (stds == 0).mean() < 0.8
 

@@ -102,10 +102,21 @@ def test_progress_is_told_and_can_stop():
         release(zero(d=80), BUDGET, lambda share: False)
 
 
+@pytest.mark.parametrize(("std", "held"), [(63.9, False), (64.0, True), (2.0**56, True), (2.0**56.01, False)])
+def test_noise_is_what_integers_hold(monkeypatch, std, held):
+    """From 2^6 units, where discrete noise is as good as continuous, to 2^56, with its tails in 64 bits."""
+    monkeypatch.setattr(noisy_moment, "sum_noise_std", lambda budget: std / 4.0 ** bits_for(1))
+    if held:
+        assert np.isfinite(release(zero(1, 2), BUDGET)).all()
+        return
+    with pytest.raises(ValueError, match=r"^epsilon = 1 asks for noise outside of what integers can hold"):
+        release(zero(1, 2), BUDGET)
+
+
 def test_what_cannot_be_released_is_refused():
     with pytest.raises(ValueError, match="features must be between 1 and 400"):
         release(zero(d=401), BUDGET)
-    with pytest.raises(ValueError, match="accounting must be exact or zcdp"):
+    with pytest.raises(ValueError, match=r"^accounting must be exact or zcdp"):
         release(zero(), Budget(1.0, 1e-5, accounting="as-printed"))
     for n, epsilon, delta in ((2, 1e-12, 1e-12), (2**37, 1e12, 1e-5)):
         with pytest.raises(ValueError, match="outside of what integers can hold"):

@@ -49,6 +49,15 @@ def test_a_product_read_from_either_side_is_the_product(shape, order):
     assert found.flags.c_contiguous and found.flags.writeable
 
 
+@pytest.mark.parametrize("shape", [(600, 500), (7, 5)], ids=str)
+def test_a_product_with_columns_one_after_the_other_is_not_turned(shape):
+    """Of a large matrix: the copy would cost as much as the product. Of a small one it does not matter."""
+    matrix, block = rng.standard_normal(shape), np.asfortranarray(rng.standard_normal((shape[1], 3)))
+    found = linalg.narrow_product(matrix, block)
+    np.testing.assert_allclose(found, matrix @ block, atol=1e-10)
+    assert found.flags.f_contiguous or matrix.size < linalg._LARGE
+
+
 @pytest.mark.parametrize("count", [1, 3, 8, 20])
 def test_largest_rows_are_those_of_a_full_sort(count):
     columns = rng.standard_normal((8, 2))
@@ -65,6 +74,16 @@ def test_scatter_rows_puts_rows_back():
     full = linalg.scatter_rows(block, np.array([1, 4]), 6)
     np.testing.assert_array_equal(full[[1, 4]], block)
     assert np.count_nonzero(full) == 6
+
+
+def test_eigenproblems_of_one_size_share_memory_that_was_touched():
+    """In LAPACK's order, so that it takes no copy of its own; of another size, and of a large one, anew."""
+    one, other, wide, large = (np.eye(d) for d in (5, 5, 6, linalg._MOST_HELD + 1))
+    first, again = linalg._copied(one), linalg._copied(other)
+    assert first is again and first.flags.f_contiguous
+    assert linalg._copied(wide).shape == (6, 6)
+    fresh = linalg._copied(large)
+    assert fresh.flags.f_contiguous and not np.shares_memory(fresh, linalg._copied(large))
 
 
 def test_eigenproblems_in_reused_memory_disturb_neither_their_input_nor_each_other():

@@ -175,6 +175,20 @@ def test_many_rows_are_used_as_a_matrix(n, tall):
     assert Cohort.from_rows([ROWS[:n]], 1.0)[0].moment.tall is tall
 
 
+def test_few_rows_are_multiplied_as_rows():
+    """Two of six features: X^T (X block) / n, of the whole block or of its rows that are not zero."""
+    moment = RowMoment(ROWS[:2].copy())
+    matrix = ROWS[:2].T @ ROWS[:2] / 2
+    block, some = rng.standard_normal((6, 2)), np.array([1, 4])
+    np.testing.assert_allclose(moment.apply(block), matrix @ block, rtol=1e-12)
+    np.testing.assert_allclose(moment.apply(block[some], some), matrix[:, some] @ block[some], rtol=1e-12)
+    assert "_matrix" not in vars(moment)
+    pooled = SumMoment(tuple(Provider(1, RowMoment(ROWS[i : i + 1].copy())) for i in range(2)))
+    np.testing.assert_allclose(pooled.apply(block), matrix @ block, rtol=1e-12)
+    np.testing.assert_allclose(pooled.apply(block[some], some), matrix[:, some] @ block[some], rtol=1e-12)
+    assert not pooled.tall and "_matrix" not in vars(pooled)
+
+
 def test_small_hospitals_are_one_matrix_together_and_keep_none():
     """Two hundred of them would take two hundred products, or matrices."""
     cohort = Cohort.from_rows(np.split(ROWS, 10), 1.0)

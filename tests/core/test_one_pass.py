@@ -44,6 +44,14 @@ def test_groups_partition_the_patients(sizes, hospitals):
     assert sorted(np.concatenate(groups)) == list(range(60))
 
 
+def test_a_hospital_alone_deals_its_own_patients():
+    """As it would in a table of its own."""
+    whole = numbered((60,))
+    alone = Cohort((whole[0],), whole[0].moment)
+    for ours, theirs in zip(dealt(alone, [6] * 10, 3), dealt(whole, [6] * 10, 3), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
 def test_groups_are_dealt_at_random():
     """Each patient is in the first of ten groups with chance 1/10 (binomial at ALPHA); always is rejected."""
     cohort, runs = numbered(), 2000
@@ -95,6 +103,7 @@ def test_rows_wider_than_the_stated_size_form_no_matrix():
     wide = RowMoment(np.zeros((1, MATRIX_LIMIT + 1)))
     many = RowMoment(np.broadcast_to(wide.rows, (MATRIX_LIMIT, MATRIX_LIMIT + 1)))
     assert not many.tall
+    assert RowMoment(np.broadcast_to(np.zeros((1, MATRIX_LIMIT)), (MATRIX_LIMIT, MATRIX_LIMIT))).tall
 
 
 # Fresh groups of a population.
@@ -286,7 +295,7 @@ def test_a_cohort_without_rows_is_refused_by_name():
     dense = Provider(9, DenseMoment(np.eye(4) / 4))
     for pooled in (dense.moment, SumMoment((dense, dense))):
         cohort = Cohort((dense, dense), pooled)
-        with pytest.raises(ValueError, match="cohort must hold rows, or be drawn from a population"):
+        with pytest.raises(ValueError, match=r"^cohort must hold rows, or be drawn from a population"):
             METHOD.fit(cohort, k=1, budget=BUDGET, rng=np.random.default_rng(0))
     assert isinstance(numbered().pooled, Divisible)
     with pytest.raises(ValueError, match="batches must be at least 1, got 0"):

@@ -190,6 +190,51 @@ def test_the_noise_is_cautious_about_what_it_rests_on():
     assert short <= 3
 
 
+class Told:
+    """A generator whose draws are told: `spectrum` for three numbers, ones for the block, no other noise."""
+
+    def __init__(self, *spectrum: float) -> None:
+        self.spectrum = np.array(spectrum)
+
+    def standard_normal(self, size: int | tuple[int, int]) -> Array:
+        if isinstance(size, int):
+            assert size == len(self.spectrum)
+            return self.spectrum
+        return np.ones(size) if size[0] < P else np.zeros(size)
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_what_is_released_of_the_spectrum_rests_on_noise_of_its_own(k):
+    """lambda_1, lambda_k (for k = 1 the same number, once), the rest: l, v and the noise of the block."""
+    n, values = 10**5, np.r_[0.02, 0.001, np.full(P - 2, 1e-4)]
+    moment = DenseMoment(np.diag(values))
+    cohort = Cohort((Provider(n, moment),), moment)
+    budget = Budget(1.0, 1e-5)
+    z = spiked_release.multipliers(budget, False, True)
+    own = {"spike": None, "variance": None, "constant": 2.0, "covariance": True}
+    found = spiked_projector.release(cohort, k, budget, Told(1.0, -2.0, 4.0), **own)
+    noise = math.sqrt(2) * z["spectrum"] / n
+    flat = (values[k:].sum() + 4 * noise) / (P - k)
+    raised = flat + 3 * noise / (P - k)
+    last = 0.02 + noise if k == 1 else 0.001 - 2 * noise
+    assert found.flat == pytest.approx(flat, rel=1e-12)
+    assert found.weakest == pytest.approx(last - 3 * noise - raised, rel=1e-9)
+    moved = 2 * (0.02 + noise + 3 * noise) * (k + math.log(n)) / n
+    assert moved < spiked_release.moved_by(budget, k) / n
+    assert found.block.trace() - values[:k].sum() == pytest.approx(k * moved * z["eigenvalues"], rel=1e-6)
+
+
+def test_a_known_spectrum_sets_the_noise_of_the_block():
+    """Its largest eigenvalue is spike and nuisance together."""
+    n, moment = 10**5, DenseMoment(np.diag(np.r_[0.02, 0.02, np.full(P - 2, 1e-4)]))
+    cohort = Cohort((Provider(n, moment),), moment)
+    own = {"spike": 0.01, "variance": 0.005, "constant": 2.0, "covariance": True}
+    found = spiked_projector.release(cohort, 2, Budget(1.0, 1e-5), Told(), **own)
+    z = spiked_release.multipliers(Budget(1.0, 1e-5), True, True)["eigenvalues"]
+    expected = 2 * 2 * 0.015 * (2 + math.log(n)) / n * z
+    assert found.block.trace() - 0.04 == pytest.approx(expected, rel=1e-6)
+
+
 def test_unequal_spikes_are_covered_by_the_strongest():
     """Block noise for lambda_1, not for the weakest spike: 100 times apart, on the good event."""
     d, n = 40, 10**8

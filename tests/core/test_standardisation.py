@@ -1,5 +1,6 @@
 """Standardising several hospitals: what is released, what it moves by, what it costs, what it repairs."""
 
+import itertools
 import math
 
 import numpy as np
@@ -13,7 +14,7 @@ from dppca_core import standardisation as standard
 from dppca_core.clinical import ClinicalModel
 from dppca_core.sites import RowSite
 from dppca_core.standardisation import KINDS, PAID, Summary
-from tests.core.laws import follows
+from tests.core.laws import follows, uncorrelated
 
 BUDGET = Budget(1.0, 1e-5)
 BOUND = 3.0
@@ -71,17 +72,21 @@ def test_means_spreads_and_the_pca_compose_to_the_whole_budget(neighbours, share
 
 @BOTH
 def test_the_release_is_the_means_plus_its_stated_noise(neighbours):
-    """8,000 standardised deviations; half the noise is rejected."""
+    """8,000 standardised deviations, each of its own; half the noise, and noise in common, are rejected."""
     site, budget = RowSite(ROWS, BOUND), budget_of(neighbours)
     mean, square = site.means(BOUND)
     deviations = []
     for run in range(2000):
         found = standard.release(site, BOUND, budget, 0.3, np.random.default_rng([run, 1]))
-        deviations.append((found.mean - mean * BOUND)[:2] / found.mean_std)
-        deviations.append((found.square - square * BOUND**2)[:2] / found.square_std)
-    drawn = np.concatenate(deviations)
-    assert follows(drawn, stats.norm())
-    assert not follows(drawn / 2, stats.norm())
+        by_mean = (found.mean - mean * BOUND)[:2] / found.mean_std
+        by_square = (found.square - square * BOUND**2)[:2] / found.square_std
+        deviations.append((*by_mean, *by_square))
+    drawn = np.array(deviations)
+    assert follows(drawn.ravel(), stats.norm())
+    assert not follows(drawn.ravel() / 2, stats.norm())
+    for one, other in itertools.combinations(drawn.T, 2):
+        assert uncorrelated(one, other)
+    assert not uncorrelated(drawn[:, 0], drawn[:, 0] + drawn[:, 1])
     z = gaussian.noise_multiplier(budget) * math.sqrt(2 / 0.3)
     by_mean, by_square = standard.sensitivities(budget)
     assert found.mean_std == pytest.approx(by_mean * z * BOUND / len(ROWS))
