@@ -12,13 +12,14 @@ from tests.core.laws import follows
 rng = np.random.default_rng(0)
 
 
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6], ids=lambda c: f"scale {c:g}")
 @pytest.mark.parametrize("condition", [1.0, 1e2, 1e5, 1e12], ids=lambda c: f"cond {c:g}")
-def test_orthonormalise_is_the_thin_qr(condition):
+def test_orthonormalise_is_the_thin_qr(condition, scale):
     """Cholesky where it is safe, Householder beyond: orthonormal to 1e-9 and the right span for both.
 
     Cholesky-QR loses eps cond^2, and the code leaves it at a ratio of pivots of 1e-3.
     """
-    columns = rng.standard_normal((40, 4)) @ np.diag(np.geomspace(1, 1 / condition, 4))
+    columns = rng.standard_normal((40, 4)) @ np.diag(np.geomspace(scale, scale / condition, 4))
     basis = linalg.orthonormalise(columns)
     np.testing.assert_allclose(basis.T @ basis, np.eye(4), atol=1e-9)
     reference, upper = np.linalg.qr(columns)

@@ -65,6 +65,14 @@ def test_clipping_is_plain_scaling():
     np.testing.assert_allclose(moments.clip_rows(ROWS, 4.0), expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float16, int])
+def test_rows_of_any_kind_are_clipped_in_double_precision(kind):
+    """|x| <= 1 would not hold in fewer digits."""
+    rows = (ROWS * 100).astype(kind)
+    found = Cohort.from_rows([rows], 3.0)[0].moment.rows
+    np.testing.assert_array_equal(found, moments.clip_rows(rows.astype(float), 3.0))
+
+
 def test_clipping_does_not_touch_its_input():
     before = ROWS.copy()
     moments.clip_rows(ROWS, 0.5)
@@ -88,13 +96,14 @@ def test_a_bad_bound_is_refused_by_name(bound):
 @pytest.mark.parametrize(
     ("parts", "says"),
     [
-        ([], "at least one provider"),
+        ([], "^rows must hold at least one provider"),
+        ([ROWS * 1j], "^rows must hold real numbers, got complex ones"),
         ([ROWS, ROWS[:0]], r"non-empty matrix, got shape \(0, 6\)"),
         ([ROWS[:, :0]], r"non-empty matrix, got shape \(30, 0\)"),
         ([ROWS[0]], r"non-empty matrix, got shape \(6,\)"),
         ([ROWS, ROWS[:, :5]], r"same columns, got \[5, 6\]"),
     ],
-    ids=["no provider", "no rows", "no columns", "a vector", "unequal columns"],
+    ids=["no provider", "complex", "no rows", "no columns", "a vector", "unequal columns"],
 )
 def test_bad_rows_are_refused(parts, says):
     with pytest.raises(ValueError, match=says):
@@ -178,6 +187,7 @@ def test_many_rows_are_used_as_a_matrix(n, tall):
 def test_few_rows_are_multiplied_as_rows():
     """Two of six features: X^T (X block) / n, of the whole block or of its rows that are not zero."""
     moment = RowMoment(ROWS[:2].copy())
+    assert not moment.rows.flags.writeable
     matrix = ROWS[:2].T @ ROWS[:2] / 2
     block, some = rng.standard_normal((6, 2)), np.array([1, 4])
     np.testing.assert_allclose(moment.apply(block), matrix @ block, rtol=1e-12)
