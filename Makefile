@@ -12,7 +12,7 @@ SUITABLE = $(shell for p in $(PYTHON) python3.13 python3.12 python3.11 python3; 
 # The environment is stale when its Python is gone, as after a system upgrade.
 $(shell test -x $(BIN)/python || rm -f $(BIN)/pip $(VENV)/*.stamp)
 
-.PHONY: run test test-style test-core test-browser bench bench-peers bench-visitors audit fuzz soak wheel pictures docs federated-demo format clean chromium
+.PHONY: run test test-style test-core test-browser bench bench-peers bench-visitors audit fuzz soak mutants wheel pictures docs federated-demo format clean chromium
 
 run: $(VENV)/run.stamp
 	@echo "The dashboard is at $(ADDRESS) (Ctrl-C stops it)"
@@ -59,6 +59,11 @@ bench: $(VENV)/dev.stamp chromium
 bench-visitors: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks.visitors --json $(BENCH)
 
+# Changes the private steps a little, 1,500 times, and looks for what no test notices: most of an hour.
+mutants:
+	@$(MAKE) --no-print-directory VENV=.venv-mutants .venv-mutants/mutants.stamp
+	env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 .venv-mutants/bin/python -m scripts.mutants
+
 # Two hundred sessions that come and go and two thousand reruns, about ten minutes: nothing may stay.
 soak: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks.soak --json $(BENCH)
@@ -92,7 +97,7 @@ format: $(VENV)/dev.stamp
 	$(BIN)/python -m ruff format .
 
 clean:
-	rm -rf $(VENV) .venv-audit .venv-bench dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-audit .venv-bench .venv-mutants .mutants dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # After the environment, which may be made with apt too; beside what is installed into it.
 chromium: | $(BIN)/pip
@@ -115,6 +120,10 @@ $(VENV)/federated.stamp: requirements-federated.txt requirements.txt | $(BIN)/pi
 	@touch $@ $(VENV)/run.stamp
 
 $(VENV)/bench.stamp: requirements-bench.txt requirements.txt | $(BIN)/pip
+	$(INSTALL)
+	@touch $@
+
+$(VENV)/mutants.stamp: requirements-mutants.txt requirements-dev.txt requirements.txt | $(BIN)/pip
 	$(INSTALL)
 	@touch $@
 

@@ -26,6 +26,19 @@ def test_orthonormalise_is_the_thin_qr(condition, scale):
     np.testing.assert_allclose(basis, reference * np.sign(upper.diagonal()), atol=1e-9)
 
 
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6], ids=lambda c: f"scale {c:g}")
+def test_nearly_dependent_columns_of_any_scale_are_orthonormal(scale):
+    """Condition 1e5 in no column's direction, so that Cholesky-QR would lose eps cond^2 = 2e-6."""
+    left, right = (np.linalg.qr(rng.standard_normal((size, 4)))[0] for size in (40, 4))
+    columns = scale * left @ np.diag(np.geomspace(1, 1e-5, 4)) @ right.T
+    basis = linalg.orthonormalise(columns)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(4), atol=1e-12)
+    gram = columns.T @ columns
+    inverse = np.linalg.inv(np.linalg.cholesky(gram)).T
+    lost = columns @ inverse
+    assert np.abs(lost.T @ lost - np.eye(4)).max() > 1e-9
+
+
 @pytest.mark.parametrize("rank", [0, 1, 2])
 def test_rank_deficient_columns_still_give_a_basis(rank):
     columns = rng.standard_normal((7, rank)) @ rng.standard_normal((rank, 3))
