@@ -8,12 +8,13 @@ from contextlib import asynccontextmanager
 from functools import lru_cache
 
 from starlette.formparsers import MultiPartParser
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from streamlit.starlette import App
 
-from pages.shared import ahead, cached, chart_library, choices, paper_results
+from pages.shared import ahead, cached, chart_library, choices, paper_results, same_origin
 
 CACHING = {"Cache-Control": "public, max-age=86400"}
 FIRST_SCREEN_SECONDS = 10.0  # what a first visitor's browser takes to show a page, with some to spare
@@ -70,4 +71,4 @@ ROUTES = [
     Route("/ahead", near),
 ]
 
-app = App("pages/menu.py", lifespan=warm, routes=ROUTES)
+app = App("pages/menu.py", lifespan=warm, routes=ROUTES, middleware=[Middleware(same_origin.SameOrigin)])

@@ -164,6 +164,7 @@ def setting(section: str, name: str) -> object:
         ("server", "headless", True),
         ("server", "enableXsrfProtection", True),
         ("server", "enableCORS", True),
+        ("server", "allowedHosts", ["127.0.0.1", "localhost", "::1"]),
         ("server", "fileWatcherType", "none"),
         ("client", "toolbarMode", "viewer"),
         ("client", "showErrorDetails", "none"),
