@@ -22,19 +22,24 @@ def read(path: Path) -> list[dict[str, Any]]:
     """All lines, in order; none where there is no file.
 
     A part of a line at the end was being written when the machine stopped: nothing followed from it, and it
-    is left out. Raises ValueError for any other line that is not an object in JSON.
+    is left out. Raises ValueError for anything else that is not an object in JSON.
     """
-    if not path.exists():
-        return []
-    *whole, last = path.read_bytes().split(b"\n")
+    return _parts(path.name, path.read_bytes())[0] if path.exists() else []
+
+
+def _parts(name: str, data: bytes) -> tuple[list[dict[str, Any]], bytes]:
+    """The lines, and what is left of one that was being written."""
+    *whole, last = data.split(b"\n")
     found = []
-    for number, line in enumerate(whole, 1):
+    for number, line in enumerate([*whole, last], 1):
         plain = _object(line)
-        if plain is None:
-            raise ValueError(f"line {number} of {path.name} cannot be read: mend or restore it first")
-        found.append(plain)
-    plain = _object(last)
-    return found if plain is None else [*found, plain]
+        if plain is not None:
+            found.append(plain)
+        elif number > len(whole) and (not last or _begun(last)):
+            return found, last
+        else:
+            raise ValueError(f"line {number} of {name} cannot be read: mend or restore it first")
+    return found, b""
 
 
 def _object(line: bytes) -> dict[str, Any] | None:
@@ -45,22 +50,36 @@ def _object(line: bytes) -> dict[str, Any] | None:
     return plain if isinstance(plain, dict) else None
 
 
+def _begun(piece: bytes) -> bool:
+    """Whether a line begins like this: one object, not closed yet, in the characters that `append` writes."""
+    text = piece.decode("ascii", errors="replace")
+    if not text.startswith("{") or not text.isprintable() or not text.isascii():
+        return False
+    try:
+        json.JSONDecoder().raw_decode(text)
+    except RecursionError:
+        return False
+    except ValueError:
+        return True
+    return False  # an object, and more after it: lines that ran together
+
+
 def append(path: Path, *plain: dict[str, Any]) -> None:
     """More lines, all of them on the disk when this returns. The caller holds the lock.
 
-    Raises ValueError, and writes nothing, for what JSON cannot hold; OSError where the disk refuses, as when
-    it is full: then the file is as it was, without a part of a line.
+    Raises ValueError, and writes nothing, for what JSON cannot hold or after lines that `read` refuses;
+    OSError where the disk refuses, as when it is full: then the file is as it was, without a part of a line.
     """
     line = b"".join(json.dumps(one, separators=(",", ":"), allow_nan=False).encode() + b"\n" for one in plain)
     with _owners(path, "a+") as file:
         file.seek(0)
         before = file.read()
-        last = before[before.rfind(b"\n") + 1 :]
-        if last and _object(last) is not None:  # all of a line but its end
-            line = b"\n" + line
-        elif last:  # what a crash left of a line
-            before = before.removesuffix(last)
+        cut = _parts(path.name, before)[1]
+        if cut:  # what a crash left of a line
+            before = before.removesuffix(cut)
             file.truncate(len(before))
+        elif before and not before.endswith(b"\n"):  # all of a line but its end
+            line = b"\n" + line
         try:
             write(file, line)
         except OSError:

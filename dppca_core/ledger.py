@@ -12,6 +12,7 @@ import re
 import secrets
 import threading
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -29,6 +30,7 @@ from dppca_core.ledger_lines import (
     parse,
     release_line,
     said,
+    sealed,
 )
 from dppca_core.types import Event
 
@@ -129,9 +131,15 @@ class Ledger(ABC):
                 raise ValueError(
                     f"that ledger counts {theirs.limit.neighbours}, this {mine.limit.neighbours}"
                 )
-            known = {json.dumps(said(line), sort_keys=True) for line in self._lines()}
+            known = Counter(json.dumps(said(line), sort_keys=True) for line in self._lines())
+            new = []
+            for line in map(said, lines):
+                text = json.dumps(line, sort_keys=True)
+                if not known[text]:
+                    new.append(line)
+                elif not line.get("id"):  # of an old ledger: as often as it stands there
+                    known[text] -= 1
             # Limits are not taken over where one is set: no file may raise what the owner decided here.
-            new = [line for line in map(said, lines) if json.dumps(line, sort_keys=True) not in known]
             if mine.limit:
                 new = [line for line in new if line["kind"] != "limit"]
             both = from_lines([*self._lines(), *new], self._patients)
@@ -141,9 +149,9 @@ class Ledger(ABC):
             return both
 
     def _add(self, *lines: dict[str, Any]) -> None:
-        """More lines, numbered on."""
+        """More lines, numbered on, each with its digest."""
         before = len(once(self._lines()))
-        self._append(*({"line": before + i, **line} for i, line in enumerate(lines, 1)))
+        self._append(*(sealed(before + i, line) for i, line in enumerate(lines, 1)))
 
 
 class SessionLedger(Ledger):

@@ -14,6 +14,7 @@ line that was moved, or is gone from between others, is noticed; an id drawn at 
 a line that was copied counts once. Ledgers from before ids have neither: each of their lines counts.
 """
 
+import hashlib
 import json
 import math
 import secrets
@@ -125,17 +126,22 @@ def from_lines(lines: Sequence[Mapping[str, Any]], patients: int | None = None) 
 
 
 def once(lines: Sequence[Mapping[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
-    """Each line with its place in the file, without copies. Raises ValueError for one out of its place."""
+    """Each line with its place in the file, without copies.
+
+    Raises ValueError for one that was changed or is out of its place.
+    """
     found: list[tuple[int, dict[str, Any]]] = []
     known: dict[str, dict[str, Any]] = {}
     for number, line in enumerate(lines, 1):
         if not isinstance(line, dict) or not isinstance(own := line.get("id", ""), str):
             raise ValueError(f"line {number} of the ledger cannot be read: mend or restore it first")
+        if line.get("digest", digest := _digest(line)) != digest:
+            raise ValueError(f"line {number} of the ledger was changed: restore it first")
         if own and known.get(own) == said(line):
             continue
         if own in known or line.get("line", len(found) + 1) != len(found) + 1:
             raise ValueError(
-                f"line {number} of the ledger is out of its place: lines were moved, changed or are gone, "
+                f"line {number} of the ledger is out of its place: lines were moved or are gone, "
                 "restore it first"
             )
         if own:
@@ -146,7 +152,18 @@ def once(lines: Sequence[Mapping[str, Any]]) -> list[tuple[int, dict[str, Any]]]
 
 def said(line: Mapping[str, Any]) -> dict[str, Any]:
     """What a line says, wherever it stands."""
-    return {name: value for name, value in line.items() if name != "line"}
+    return {name: value for name, value in line.items() if name not in ("line", "digest")}
+
+
+def sealed(number: int, line: Mapping[str, Any]) -> dict[str, Any]:
+    """A line at its place, with the digest by which a change is noticed, if nobody makes it anew."""
+    placed = {"line": number, **line}
+    return placed | {"digest": _digest(placed)}
+
+
+def _digest(line: Mapping[str, Any]) -> str:
+    plain = {name: value for name, value in line.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def limit_line(limit: Limit, at: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ An answer is stored first, then paid for, and only then does it leave. So after 
 is there already: asked the same, the hospital pays for it where it has not, and sends that very answer. Noise
 is drawn once for a round, or never: an answer that was paid for and is gone from the disk is not drawn anew,
 since a server that saw two would see through both. What was spent is what either file tells, so that losing
-one of them gives no budget back.
+one of them gives no budget back; where they disagree, nothing is answered.
 """
 
 import io
@@ -40,7 +40,9 @@ def restored(state: ProviderState, folder: Path) -> ProviderState:
     for one in stored:
         if one.neighbours != state.allowed.neighbours:
             raise DamagedError(f"{one.answer.run} was answered for {one.neighbours}, which the limit is not")
-        spent.setdefault((one.answer.run, one.answer.round), one.events)
+        key = one.answer.run, one.answer.round
+        if spent.setdefault(key, one.events) != one.events:
+            raise DamagedError(f"round {key[1]} of {key[0]} has another price in {LEDGER} than its answer")
     sent = {
         one.answer.round: Sent(one.question, one.answer) for one in stored if one.answer.run == state.plan.run
     }

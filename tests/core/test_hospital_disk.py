@@ -218,6 +218,18 @@ def test_a_torn_last_line_is_mended_and_any_other_is_refused(tmp_path):
         hospital.answer(state(), tmp_path, asked(3))
 
 
+def test_a_cheaper_price_in_one_of_two_files_is_refused(tmp_path):
+    """The ledger's, which anybody can edit, and the one stored with the answer."""
+    hospital.answer(state(), tmp_path, asked())
+    ledger = tmp_path / hospital.LEDGER
+    line = json.loads(ledger.read_text())
+    line["events"][0]["noise_multiplier"] *= 50
+    ledger.write_text(json.dumps(line) + "\n")
+    with pytest.raises(hospital.DamagedError, match=r"round 1 of trial has another price in ledger\.jsonl"):
+        hospital.answer(state(), tmp_path, asked(2))
+    assert lines(tmp_path) == 1
+
+
 def test_a_damaged_answer_is_not_drawn_anew(tmp_path):
     hospital.answer(state(), tmp_path, asked())
     stored(tmp_path).write_bytes(stored(tmp_path).read_bytes()[:100])

@@ -3,6 +3,7 @@
 import json
 import math
 import multiprocessing
+import re
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -115,6 +116,21 @@ def test_an_export_is_taken_in_once(ledger):
     foreign.set_limit(Limit(1.0, 1e-3))
     with pytest.raises(ValueError, match=r"delta of that ledger is 0\.001, here 1e-05"):
         ledger.take_in(foreign.export())
+
+
+def test_equal_lines_of_a_ledger_without_names_all_count(ledger):
+    """As ledgers were before lines had an id: each of them was a release."""
+    ledger.set_limit(LIMIT)
+    ledger.spend("first", HALF)
+    limit, line = (json.loads(one) for one in ledger.export().splitlines())
+    for name in ("id", "line", "digest"):
+        del line[name], limit[name]
+    old = "\n".join(json.dumps(one) for one in (limit, line, line))
+    taken = SessionLedger()
+    taken.take_in("\n".join(old.splitlines()[:2]))
+    assert len(taken.take_in(old).entries) == 2
+    assert len(taken.take_in(old).entries) == 2
+    assert taken.account().spent() == SessionLedger().take_in(old).spent()
 
 
 LINE = json.dumps(
@@ -266,8 +282,13 @@ def three_releases(folder) -> tuple[DiskLedger, list[bytes]]:
     return ledger, ledger.path.read_bytes().splitlines(keepends=True)
 
 
+def unsealed(line: bytes) -> bytes:
+    """As an earlier version wrote it, or somebody who takes the digest away."""
+    return re.sub(rb',"digest":"\w+"', b"", line)
+
+
 def changed(line: bytes) -> bytes:
-    return line.replace(b"noise_multiplier", b"noise")
+    return unsealed(line.replace(b"noise_multiplier", b"noise"))
 
 
 DAMAGE = {
@@ -276,12 +297,36 @@ DAMAGE = {
     "torn within": (lambda a, b, c, d: [a, b[:40] + b"\n", c, d], rf"line 2 of {KEY}.jsonl cannot be read"),
     "moved": (lambda a, b, c, d: [a, c, b, d], "line 2 of the ledger is out of its place"),
     "gone": (lambda a, b, c, d: [a, c, d], "line 2 of the ledger is out of its place"),
+    "cheaper": (lambda a, b, c, d: [a, b, c.replace(b"7.2", b"99.2"), d], "line 3 of the ledger was changed"),
+    "a larger limit": (lambda a, b, c, d: [a.replace(b"9.0", b"99.0"), b, c, d], "line 1 of the ledger was"),
+    "said twice": (
+        lambda a, b, c, d: [a, b.replace(b"}\n", b',"events":[{"epsilon":0,"delta":0}]}\n'), c, d],
+        "line 2 of the ledger was changed",
+    ),
     "cheaper copy": (
-        lambda a, b, c, d: [a, b, c, d, b.replace(b"7.2", b"9.9")],
+        lambda a, b, c, d: [a, b, c, d, unsealed(b.replace(b"7.2", b"9.9"))],
         "line 5 of the ledger is out of its place",
     ),
+    "all NUL": (lambda *lines: [bytes(len(b"".join(lines)))], rf"line 1 of {KEY}.jsonl cannot be read"),
+    "its end NUL": (lambda a, b, c, d: [a, b, bytes(len(c + d))], rf"line 3 of {KEY}.jsonl cannot be read"),
+    "on one line": (
+        lambda *lines: [b"".join(lines).replace(b"\n", b" ")],
+        rf"line 1 of {KEY}.jsonl cannot be read",
+    ),
+    "with other ends": (
+        lambda *lines: [b"".join(lines).replace(b"\n", b"\r")],
+        rf"line 1 of {KEY}.jsonl cannot be read",
+    ),
+    "the last two together": (
+        lambda a, b, c, d: [a, b, c.rstrip(b"\n"), d.rstrip(b"\n")],
+        rf"line 3 of {KEY}.jsonl cannot be read",
+    ),
+    "an array": (
+        lambda *lines: [b"[", b",".join(line.rstrip(b"\n") for line in lines), b"]"],
+        rf"line 1 of {KEY}.jsonl cannot be read",
+    ),
     "of another table": (
-        lambda a, b, c, d: [a, b, c, d.replace(b"120", b"569")],
+        lambda a, b, c, d: [a, b, c, unsealed(d.replace(b"120", b"569"))],
         "line 4 of the ledger is of a table with 569 patients, and this one has 120",
     ),
 }

@@ -4,6 +4,7 @@ import errno
 import gc
 import io
 import json
+import re
 import threading
 import weakref
 from urllib.parse import parse_qsl, urlsplit
@@ -303,7 +304,8 @@ def test_a_table_without_room_is_refused_before_it_is_read(screen, monkeypatch):
 def test_a_ledger_line_of_another_table_is_one_sentence_and_no_release(screen, folder):
     released(screen)
     (file,) = folder.glob("*.jsonl")
-    file.write_text(file.read_text().replace(f'"patients":{ROWS}', '"patients":569'))
+    text = re.sub(',"digest":"[^"]+"', "", file.read_text())  # as an earlier version wrote it
+    file.write_text(text.replace(f'"patients":{ROWS}', '"patients":569'))
     page = brought(screen)
     said = "Line 2 of the ledger is of a table with 569 patients, and this one has 120: take it out first."
     assert said in errors(page) and errors(page).endswith("Until then nothing can be released.")
