@@ -72,9 +72,7 @@ class Adder:
         """(m, d) more. Raises ValueError for rows longer than 1, other columns, or more rows than fit."""
         if rows.ndim != 2 or rows.shape[1] != len(self._total):
             raise ValueError(f"rows must have {len(self._total)} columns, got shape {rows.shape}")
-        lengths = np.einsum("ij,ij->i", rows, rows)
-        if not (lengths <= 1 + 1e-12).all():
-            raise ValueError("rows must be clipped to norm 1 beforehand")
+        refuse_long(rows)
         if (self._n + len(rows)) * 4**self._bits > 2**_EXACT:
             raise ValueError(f"rows must be at most {2**_EXACT // 4**self._bits:,} to be added exactly")
         whole = np.trunc(rows * 2.0**self._bits)
@@ -85,6 +83,13 @@ class Adder:
     def sum(self) -> IntegerSum:
         """What was added so far."""
         return IntegerSum(self._n, self._bits, self._total)
+
+
+def refuse_long(rows: Array) -> None:
+    """Raises ValueError for rows, (m, d), that are longer than 1 or hold what is no number."""
+    lengths = np.einsum("ij,ij->i", rows, rows)
+    if not (lengths <= 1 + 1e-12).all():
+        raise ValueError("rows must be clipped to norm 1 beforehand")
 
 
 def integer_sum(blocks: Iterable[Array], n: int, d: int) -> IntegerSum:

@@ -112,9 +112,9 @@ def make(
     A hospital may also be the exact sum of its rows (`hardened.Adder`), of a table too large to hold.
     features: names of the d columns. public: what is public about the table (bounds, categories, sizes), for
     the document. by_column: hospitals follow from a patient's own row, so that their sizes tell of it.
-    expected: as for `Ledger.spend`. Raises OverLimitError before anything is read beyond the limit,
-    ValueError for rows that do not fit the request, and `hardened.StoppedError` where `progress` says so:
-    then it is paid for, unseen.
+    expected: as for `Ledger.spend`. Raises OverLimitError beyond the limit, and ValueError for rows that are
+    longer than 1 or do not fit the request, before anything is paid; and `hardened.StoppedError` where
+    `progress` says so: then it is paid for, unseen.
     """
     if len(features) != request.d or any(columns(part) != request.d for part in rows):
         raise ValueError(f"rows must have the {request.d} columns that were asked for")
@@ -122,6 +122,9 @@ def make(
         raise ValueError("every hospital must have a patient")
     if len({isinstance(part, IntegerSum) for part in rows}) > 1:
         raise ValueError("hospitals must be all rows, or all sums")
+    for part in rows:
+        if not isinstance(part, IntegerSum):
+            hardened.refuse_long(part)
     limit = ledger.account().limit
     if limit is not None and limit.neighbours != request.budget.neighbours:
         raise ValueError(f"neighbours must be those of the ledger, {limit.neighbours}")

@@ -212,3 +212,15 @@ def test_rows_must_fit():
         with pytest.raises(ValueError, match=r"columns that were asked|hospital must have a patient"):
             make(request("analyze_gauss"), rows, ledger, features=names, public={})
     assert ledger.account().entries == ()
+
+
+@EVERY
+@pytest.mark.parametrize("damage", [1.001, 1e6, np.nan], ids=str)
+def test_rows_that_are_not_clipped_are_refused_before_they_cost_anything(method, damage):
+    """One row longer than 1 and the guarantee is false, whatever draws the noise."""
+    ledger = paid()
+    rows = [part.copy() for part in ROWS]
+    rows[0][3] *= damage / np.linalg.norm(rows[0][3])
+    with pytest.raises(ValueError, match="rows must be clipped to norm 1 beforehand"):
+        make(request(method), rows, ledger, features=NAMES, public={})
+    assert ledger.account().entries == ()
