@@ -83,9 +83,9 @@ class Walk:
     """
 
     def __init__(self, start: Array, *, s_hat: int, burn_in: int) -> None:
-        self._kept = [len(start), s_hat]  # rows, within the burn-in and after it
-        self._burn_in = burn_in
-        self.place = kept(start, self._kept[burn_in == 0])
+        self._kept = (len(start), s_hat)  # rows, within the burn-in and after it
+        self._burn_in = int(burn_in)
+        self.place = kept(start, self._kept[self._burn_in == 0])
         self._iterates = [self.place.full]
 
     @property

@@ -56,7 +56,7 @@ def test_dense_iteration_is_the_power_method():
     assert sin_theta(iterates[-1], TRUTH) < 1e-12
 
 
-@pytest.mark.parametrize("burn_in", [0, 1, 3, 9])
+@pytest.mark.parametrize("burn_in", [0, 1, np.int64(3), 9])
 def test_burn_in_keeps_all_rows(burn_in):
     """Iterates 0 to burn_in are dense, the others have s_hat rows; the paper (0) thresholds the start too."""
     start = power.random_start(D, K, np.random.default_rng(3))
