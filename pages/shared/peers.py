@@ -35,19 +35,34 @@ def stored() -> dict[str, Any]:
     """What was measured, when, and with which versions. Raises ValueError for a file that cannot be read."""
     try:
         said: dict[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as reason:
+        _look_through(said)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as reason:
         raise ValueError("data/peers.json cannot be read: restore it, or run make bench-peers") from reason
     return said
 
 
+def _look_through(said: dict[str, Any]) -> None:
+    """Raises an error of some kind where a part is not there that the page needs."""
+    for name in ("epsilon", "delta", "k", "s"):
+        float(said["settings"][name])
+    if not said["date"] or not said["limit_seconds"] > 0 or not dict(said["versions"]):
+        raise ValueError("what it is of is missing")
+    if not {"sparse population", "breast_cancer"} <= set(_table(said)["population"]):
+        raise ValueError("places are missing")
+
+
 def table() -> pd.DataFrame:
     """Tidy: one row for each place, recipe and relation; no error where there was no answer."""
+    return _table(stored())
+
+
+def _table(said: dict[str, Any]) -> pd.DataFrame:
     rows = [
         {name: place[name] for name in ("population", "d", "n")}
         | {name: row[name] for name in ("recipe", "kind", "neighbours", "fits")}
         | {"error": row.get("error", {}).get("median"), "failed": row.get("failed", "")}
         | {"seconds_over_ours": row.get("seconds_over_ours")}
-        for place in stored()["places"]
+        for place in said["places"]
         for row in place["rows"]
     ]
     return pd.DataFrame(rows).astype({"error": float, "seconds_over_ours": float})

@@ -190,6 +190,12 @@ SPOILT = {
     "half a note": (".json", lambda data: data[:60], "small.json must say what it is of, it is damaged: run"),
     "no letters": (".json", lambda data: b"\xff" + data, "small.json must say what it is of"),
     "a list": (".json", lambda data: b"[]", "small.json must say what it is of"),
+    "nested": (".json", lambda data: b"[" * 100_000, "small.json must say what it is of"),
+    "no versions": (
+        ".json",
+        lambda data: data.replace(b'"versions": {', b'"versions": null, "were": {'),
+        "small.json must say what it is of",
+    ),
     "no digest": (".json", lambda data: data.replace(b"sha256", b"sha"), "small.json must say what it is of"),
 }
 
@@ -202,6 +208,16 @@ def test_a_damaged_result_is_refused_in_one_sentence(elsewhere, suffix, spoil, s
     with pytest.raises(ValueError, match=said) as caught:
         results.stored("small")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, "[]", "{}", "null", '{"repeats"'], ids=len)
+def test_a_damaged_recipe_is_one_sentence(elsewhere, content):
+    (elsewhere / "recipes" / "small.json").write_text(content)
+    said = r"the file data/recipes/small\.json must hold a recipe, it is damaged: restore it"
+    with pytest.raises(ValueError, match=said):
+        results.stored("small")
+    with pytest.raises(ValueError, match=said):
+        results.repeats("small")
 
 
 def test_a_full_disk_leaves_the_former_result(elsewhere):

@@ -29,10 +29,36 @@ def test_factors_multiply_to_what_lies_between(neighbours):
     assert len(parts) == 3 and math.prod(parts) == pytest.approx(whole, rel=0.02)
 
 
+WHOLE = peers._FILE.read_text(encoding="utf-8")
+DAMAGED = {
+    "cut": WHOLE[:500],
+    "nothing": "{}",
+    "a list": "[]",
+    "null": "null",
+    "nested": "[" * 100_000,
+    "no places": WHOLE.replace('"places"', '"place"'),
+    "no settings": WHOLE.replace('"settings"', '"setting"'),
+    "no versions": re.sub(r'"versions": \{[^}]*\}', '"versions": 3', WHOLE),
+    "words for a number": re.sub(r'"limit_seconds": [\d.]+', '"limit_seconds": "long"', WHOLE),
+}
+
+
+@pytest.mark.parametrize("content", DAMAGED.values(), ids=list(DAMAGED))
+def test_what_is_not_the_measurement_is_refused(content, tmp_path, monkeypatch):
+    assert content != WHOLE
+    damaged = tmp_path / "peers.json"
+    damaged.write_text(content, encoding="utf-8")
+    monkeypatch.setattr(peers, "_FILE", damaged)
+    peers.stored.cache_clear()
+    with pytest.raises(ValueError, match=r"data/peers\.json cannot be read: restore it"):
+        peers.table()
+    peers.stored.cache_clear()
+
+
 def test_a_damaged_file_is_one_sentence_of_the_page(screen, tmp_path, monkeypatch):
     """And the page is there without it."""
     damaged = tmp_path / "peers.json"
-    damaged.write_bytes(peers._FILE.read_bytes()[:500])
+    damaged.write_text(DAMAGED["nothing"])
     monkeypatch.setattr(peers, "_FILE", damaged)
     peers.stored.cache_clear()
     page = screen("explore/methods.py", d="20", n="1000", k="2", s="5", shat="10", repeats="1")

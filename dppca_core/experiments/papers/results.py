@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -54,14 +55,24 @@ def recipe(name: str) -> Recipe:
 
 def fingerprint(name: str) -> str:
     """Sixteen letters for the whole recipe file, however it is laid out; also of a table that is absent."""
-    plain = json.loads(_path(name).read_text(encoding="utf-8"))
+    plain = _plain(name)
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def repeats(name: str) -> int:
     """Runs of every cell that the recipe asks for, also of a table that is absent."""
-    plain = json.loads(_path(name).read_text(encoding="utf-8"))
-    return int(plain["repeats"])
+    return int(_plain(name)["repeats"])
+
+
+def _plain(name: str) -> dict[str, Any]:
+    path = _path(name)
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(plain, dict) and "repeats" in plain:
+            return plain
+    except (ValueError, RecursionError):
+        pass
+    raise ValueError(f"the file data/recipes/{name}.json must hold a recipe, it is damaged: restore it")
 
 
 def _path(name: str) -> Path:
@@ -79,10 +90,10 @@ def stored(name: str, folder: Path | None = None) -> Stored:
         data = (place / f"{name}.csv").read_bytes()
         told = json.loads((place / f"{name}.json").read_text(encoding="utf-8"))
         of, digest = told["recipe"], told["sha256"]
-        about = told["command"], told["versions"], told["seed"], told["date"]
+        about = str(told["command"]), dict(told["versions"]), int(told["seed"]), str(told["date"])
     except FileNotFoundError as reason:
         raise ValueError(f"{name} must have a result in data/results: {again}") from reason
-    except (KeyError, TypeError, ValueError) as reason:
+    except (KeyError, TypeError, ValueError, RecursionError) as reason:
         raise ValueError(
             f"the file data/results/{name}.json must say what it is of, it is damaged: {again}"
         ) from reason
