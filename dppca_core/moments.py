@@ -50,7 +50,10 @@ def _clip(rows: Array, bound: float, clipped: Array) -> None:
 
 @dataclass(frozen=True, eq=False)
 class DenseMoment:
-    """A second moment held as its (d, d) matrix, made read-only."""
+    """A second moment held as its (d, d) matrix, made read-only.
+
+    Taken as it is: finite, symmetric, of rows of norm at most 1. `cohort_from_rows` sees to that itself.
+    """
 
     matrix: Array
 

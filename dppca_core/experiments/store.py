@@ -5,7 +5,9 @@ gives the same double. A last line without its end was cut off: it is dropped an
 """
 
 import csv
+import fcntl
 import io
+import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +20,7 @@ from dppca_core.experiments.recipe_file import fingerprint
 from dppca_core.experiments.task import Row
 
 _WORDS = ("recipe", "label", "method", "notes", "failed", METRICS["rounds"])
+_ERRORS = frozenset(METRICS.values())
 _COUNTS = ("repeat", "bytes_sent_per_hospital", *WHOLE)
 
 
@@ -57,6 +60,20 @@ class Store:
         self._columns = columns(recipe)
         self._prints = {chosen.label: fingerprint(recipe, chosen) for chosen in recipe.methods}
         self._recipe = recipe
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nobody else writes. Raises ValueError where another sweep does: both would measure everything."""
+        with self._writing():
+            file = self.path.open("ab")
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ValueError(
+                    f"{self.path} is written by another sweep: wait for it, or give another file"
+                ) from None
+            yield
 
     def read(self) -> dict[Key, Row]:
         """The rows of the file, by cell; begins a new one, cuts off a last line that was not finished.
@@ -98,8 +115,9 @@ class Store:
             try:
                 row[name] = _read(name, word)
             except (ValueError, OverflowError) as reason:
+                said = word if len(word) <= 40 else f"{word[:40]}..."
                 raise ValueError(
-                    f"{self.path} must hold a number for {name} in line {number}, got {word!r}"
+                    f"{self.path} must hold a number for {name} in line {number}, got {said!r}"
                 ) from reason
         if self._prints.get(row["label"], row["recipe"]) != row["recipe"]:
             raise ValueError(f"{self.path} must hold this recipe, line {number} is of another")
@@ -135,5 +153,12 @@ def _read(name: str, word: str) -> object:
     if name in _WORDS:
         return word
     if name in _COUNTS:
-        return int(np.int64(int(word))) if word else None  # as many digits as the table can hold
-    return float(word) if word else float("nan")
+        if name == "repeat" or word:
+            return int(np.int64(int(word)))  # as many digits as the table can hold
+        return None
+    value = float(word) if word else math.nan
+    if word and (
+        math.isnan(value) or (math.isinf(value) and word != "inf") or (value < 0 and name in _ERRORS)
+    ):
+        raise ValueError("no sweep measures or writes this")
+    return value

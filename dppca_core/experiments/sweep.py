@@ -58,10 +58,22 @@ def sweep(
     grows with every task; what it already holds is not run again, also for a recipe with more methods,
     values or repeats. A cell whose worker died is a failed row, but not in the file: it is tried again.
     known: rows of another sweep, as `Progress` tells them; what this recipe would measure too is taken over.
-    Raises ValueError for a file of another recipe, and OSError for one that cannot be written and for a
-    cluster that answers no more.
+    Raises ValueError for a file of another recipe, or one that another sweep writes, and OSError for one that
+    cannot be written and for a cluster that answers no more.
     """
     file = store.Store(out, recipe) if out is not None else None
+    with file.alone() if file else nullcontext():
+        return _swept(recipe, executor, progress, cancel, file, known)
+
+
+def _swept(
+    recipe: Recipe,
+    executor: Executor | None,
+    progress: Callable[[Progress], None] | None,
+    cancel: Callable[[], bool] | None,
+    file: store.Store | None,
+    known: Iterable[Row],
+) -> pd.DataFrame:
     wanted = recipe.cells()
     held = file.read() if file else {}
     prints = {chosen.label: fingerprint(recipe, chosen) for chosen in recipe.methods}

@@ -396,23 +396,51 @@ def test_a_wrong_file_is_named_and_left_as_it_is(tmp_path, text, message):
     ("column", "word", "message"),
     [
         ("sin_theta", "abc", "number for sin_theta in line 3, got 'abc'"),
+        ("sin_theta", "nan", "number for sin_theta in line 3, got 'nan'"),
+        ("sin_theta", "1e999", "number for sin_theta in line 3, got '1e999'"),
+        ("sin_theta", "-1.0", "number for sin_theta in line 3, got '-1.0'"),
+        ("repeat", "", "number for repeat in line 3, got ''"),
         ("repeat", "1.5", "number for repeat in line 3, got '1.5'"),
         ("bytes_sent_per_hospital", "9" * 30, "number for bytes_sent_per_hospital in line 3"),
         ("notes", '"open', "CSV, line 3"),
         ("notes", "x" * 131_073, "CSV, line 3: field larger"),
         ("notes", "a,b", "values in line 3"),
     ],
-    ids=["word", "half", "digits", "quote", "long", "comma"],
+    ids=[
+        "word",
+        "no number",
+        "overflow",
+        "negative",
+        "no repeat",
+        "half",
+        "digits",
+        "quote",
+        "long",
+        "comma",
+    ],
 )
 def test_a_garbled_row_is_named_and_the_file_left_as_it_is(tmp_path, column, word, message):
     path = tmp_path / "out.csv"
-    row = dict.fromkeys(store.columns(RECIPE), "")
+    row = dict.fromkeys(store.columns(RECIPE), "") | {"repeat": "0"}
     lines = [",".join(one.values()) for one in (dict(zip(row, row, strict=True)), row, row | {column: word})]
     before = ("\n".join([*lines, ",".join(row.values())]) + "\nunfinished").encode()
     path.write_bytes(before)
     with pytest.raises(ValueError, match=rf"out\.csv must .*{message}"):
         sweep(RECIPE, out=path)
     assert path.read_bytes() == before
+
+
+def test_two_sweeps_do_not_write_one_file(tmp_path):
+    """Both would measure everything, and their lines would meet in the middle."""
+    path = tmp_path / "out.csv"
+    with (
+        store.Store(path, RECIPE).alone(),
+        pytest.raises(
+            ValueError, match=r"out\.csv is written by another sweep: wait for it, or give another"
+        ),
+    ):
+        sweep(RECIPE, out=path)
+    assert len(sweep(RECIPE, out=path)) == RECIPE.size
 
 
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:
