@@ -113,21 +113,29 @@ def together(sums: Sequence[IntegerSum]) -> IntegerSum:
     return IntegerSum(n, bits, np.sum([one.total for one in sums], axis=0))
 
 
+def noise_std(d: int, bits: int, budget: Budget) -> float:
+    """std of a diagonal entry's noise, in units of 4^-bits; public, so asked before a release is paid for.
+
+    Raises ValueError for more than 400 features, accounting as printed, whose noise is not exact, and noise
+    beyond what 64-bit integers hold.
+    """
+    checks.whole(1, MOST_FEATURES, features=d)
+    if budget.accounting == "as-printed":
+        raise ValueError("accounting must be exact or zcdp for a release on real patients")
+    std = noisy_moment.sum_noise_std(budget) * 4.0**bits
+    if not 2.0**6 <= std <= 2.0**56:
+        raise ValueError(f"epsilon = {budget.epsilon:g} asks for noise outside of what integers can hold")
+    return std
+
+
 def release(summed: IntegerSum, budget: Budget, progress: Callable[[float], bool] | None = None) -> Array:
     """The noisy second moment, (d, d), of rows scaled to norm 1. The only step that releases private rows.
 
     `progress` is told the share done, and answers whether to go on. Raises StoppedError where it says no, and
-    ValueError for more than 400 features, accounting as printed (whose noise is not exact), or noise beyond
-    what 64-bit integers hold.
+    ValueError as `noise_std`.
     """
-    d = len(summed.total)
-    checks.whole(1, MOST_FEATURES, features=d)
-    if budget.accounting == "as-printed":
-        raise ValueError("accounting must be exact or zcdp for a release on real patients")
-    unit = 4.0**summed.bits
-    std = noisy_moment.sum_noise_std(budget) * unit
-    if not 2.0**6 <= std <= 2.0**56:
-        raise ValueError(f"epsilon = {budget.epsilon:g} asks for noise outside of what integers can hold")
+    d, unit = len(summed.total), 4.0**summed.bits
+    std = noise_std(d, summed.bits, budget)
     rows, columns = np.triu_indices(d)
     diagonal = rows == columns
     noisy = np.empty(len(rows))

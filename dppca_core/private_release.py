@@ -113,18 +113,10 @@ def make(
     features: names of the d columns. public: what is public about the table (bounds, categories, sizes), for
     the document. by_column: hospitals follow from a patient's own row, so that their sizes tell of it.
     expected: as for `Ledger.spend`. Raises OverLimitError beyond the limit, and ValueError for rows that are
-    longer than 1 or do not fit the request, before anything is paid; and `hardened.StoppedError` where
-    `progress` says so: then it is paid for, unseen.
+    longer than 1 or do not fit the request, and for noise that cannot be drawn exactly, before anything is
+    paid; and `hardened.StoppedError` where `progress` says so: then it is paid for, unseen.
     """
-    if len(features) != request.d or any(columns(part) != request.d for part in rows):
-        raise ValueError(f"rows must have the {request.d} columns that were asked for")
-    if not rows or min(patients(part) for part in rows) < 1:
-        raise ValueError("every hospital must have a patient")
-    if len({isinstance(part, IntegerSum) for part in rows}) > 1:
-        raise ValueError("hospitals must be all rows, or all sums")
-    for part in rows:
-        if not isinstance(part, IntegerSum):
-            hardened.refuse_long(part)
+    _refuse(request, rows, features)
     limit = ledger.account().limit
     if limit is not None and limit.neighbours != request.budget.neighbours:
         raise ValueError(f"neighbours must be those of the ledger, {limit.neighbours}")
@@ -140,6 +132,24 @@ def make(
         "guarantee": promised
     }
     return Released(basis, eigenvalues, request.method in HARDENED, entry, document)
+
+
+def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str]) -> None:
+    """Raises ValueError for what could not be released, or not with the guarantee that is stated."""
+    if len(features) != request.d or any(columns(part) != request.d for part in rows):
+        raise ValueError(f"rows must have the {request.d} columns that were asked for")
+    if not rows or min(patients(part) for part in rows) < 1:
+        raise ValueError("every hospital must have a patient")
+    if len({isinstance(part, IntegerSum) for part in rows}) > 1:
+        raise ValueError("hospitals must be all rows, or all sums")
+    for part in rows:
+        if not isinstance(part, IntegerSum):
+            hardened.refuse_long(part)
+    if request.method in HARDENED:
+        for blocks in _released_together(request, rows):
+            first, n = blocks[0], sum(map(patients, blocks))
+            bits = first.bits if isinstance(first, IntegerSum) else hardened.bits_for(n)
+            hardened.noise_std(request.d, bits, request.budget)
 
 
 def patients(part: Part) -> int:
@@ -164,12 +174,17 @@ def summed(parts: Sequence[Part], d: int) -> IntegerSum:
     return hardened.integer_sum(blocks, sum(len(block) for block in blocks), d)
 
 
+def _released_together(request: Request, rows: Sequence[Part]) -> list[list[Part]]:
+    """Whose rows go into one noisy moment: everybody's, or each hospital's own."""
+    return [[part] for part in rows] if request.method == "dpdis_pca" else [list(rows)]
+
+
 def _of_moments(
     request: Request, rows: Sequence[Part], progress: Progress | None
 ) -> tuple[Array, Array | None]:
     """From noisy moments: of all rows together, or of each hospital's, which are different patients'."""
+    parts = _released_together(request, rows)
     joint = request.method != "dpdis_pca"
-    parts = [list(rows)] if joint else [[part] for part in rows]
     noisy = []
     for i, blocks in enumerate(parts):
         total = summed(blocks, request.d)

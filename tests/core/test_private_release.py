@@ -224,3 +224,11 @@ def test_rows_that_are_not_clipped_are_refused_before_they_cost_anything(method,
     with pytest.raises(ValueError, match="rows must be clipped to norm 1 beforehand"):
         make(request(method), rows, ledger, features=NAMES, public={})
     assert ledger.account().entries == ()
+
+
+@pytest.mark.parametrize("method", sorted(private_release.HARDENED))
+def test_noise_that_cannot_be_drawn_is_refused_before_it_costs_anything(method):
+    ledger = paid()
+    with pytest.raises(ValueError, match="epsilon = 1e-12 asks for noise outside of what integers can hold"):
+        make(request(method, Budget(1e-12, 1e-12)), ROWS, ledger, features=NAMES, public={})
+    assert ledger.account().entries == ()
