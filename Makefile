@@ -59,7 +59,7 @@ bench: $(VENV)/dev.stamp chromium
 bench-visitors: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks.visitors --json $(BENCH)
 
-# Changes the private steps a little, 1,500 times, and looks for what no test notices: most of an hour.
+# Changes the private steps a little, 1,500 times, and looks for what no test notices: some 20 minutes.
 mutants:
 	@$(MAKE) --no-print-directory VENV=.venv-mutants .venv-mutants/mutants.stamp
 	env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 .venv-mutants/bin/python -m scripts.mutants

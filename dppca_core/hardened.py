@@ -114,8 +114,9 @@ def together(sums: Sequence[IntegerSum]) -> IntegerSum:
 
 
 def noise_std(d: int, bits: int, budget: Budget) -> float:
-    """std of a diagonal entry's noise, in units of 4^-bits; public, so asked before a release is paid for.
+    """std of a diagonal entry's noise, in units of 4^-bits: `noisy_moment.sum_noise_std` times 4^bits.
 
+    Rows, (m, d), are rounded to multiples of 2^-bits. Public, so it is asked before a release is paid for.
     Raises ValueError for more than 400 features, accounting as printed, whose noise is not exact, and noise
     beyond what 64-bit integers hold.
     """

@@ -41,6 +41,7 @@ ul { margin: 0; padding-left: 4.5mm; }
 svg { width: 100%; height: auto; display: block; }
 .small { font-size: 8pt; color: #4a5866; overflow-wrap: anywhere; }
 @media screen { body { padding: 8mm; max-width: 194mm; } }
+@media screen and (max-width: 600px) { .two { grid-template-columns: 1fr; } }
 """
 _LABELS, _WIDTH, _ROW, _BAR = 230, 680, 19, 11
 
