@@ -70,7 +70,8 @@ def test_the_scrub_is_live_and_asks_the_server_nothing(watched, address):
     page.page.wait_for_function("document.querySelector('.dppca-live').dataset.drawn.endsWith(':10')")
     assert page.drawn() != before
     assert "at ε = 0.1," in page.sentence() and page.sentence() != said
-    assert sent == []
+    # A busy page may only now ask what was measured beside its own setting, which names no epsilon.
+    assert [url for url in sent if "/ahead?" not in url or "eps=" in url] == []
     assert page.page.get_by_role("slider", name="Privacy loss").get_attribute("aria-valuetext") == "1"
     page.page.get_by_role("button", name="Keep this").click()
     page.page.wait_for_url("**eps=0.1**")
