@@ -3,17 +3,20 @@
 import urllib.request
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from scripts.started import COMPLETE, chromium, serving
+from tests.waiting import PATIENCE_SECONDS
 
 # Settings that are measured in a second or two, where a test is about the page and not about its numbers.
 SMALL = "repeats=1&d=30&n=10000&k=2&s=6&shat=10"
 
 POLLING = 50  # milliseconds between looks at a page that something is waited for on
+PATIENCE_MS = 1000 * PATIENCE_SECONDS
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture(scope="session")
@@ -30,12 +33,20 @@ def address() -> Iterator[str]:
         yield started
 
 
+Waits = TypeVar("Waits", Page, BrowserContext)
+
+
+def patient(made: Waits) -> Waits:
+    """Return the page or context, set to wait as long as a busy machine takes."""
+    made.set_default_timeout(PATIENCE_MS)
+    return made
+
+
 class Watched:
     """A page whose console errors, script errors and requests are kept."""
 
     def __init__(self, browser: Browser, **options: Any) -> None:
-        self.page: Page = browser.new_page(**({"viewport": {"width": 1440, "height": 900}} | options))
-        self.page.set_default_timeout(60_000)  # other tests run beside these
+        self.page = patient(browser.new_page(**({"viewport": {"width": 1440, "height": 900}} | options)))
         # Not at every frame, which Chromium would then draw for nothing.
         self.page.wait_for_function = partial(self.page.wait_for_function, polling=POLLING)
         self.errors: list[str] = []
@@ -48,12 +59,12 @@ class Watched:
     def open(self, url: str) -> "Watched":
         """Wait for the first answer: most of what is tested needs no more."""
         self.page.goto(url)
-        self.page.locator(".dppca-live[data-drawn]").first.wait_for(timeout=60_000)
+        self.page.locator(".dppca-live[data-drawn]").first.wait_for()
         return self
 
     def settle(self) -> None:
         """Wait until everything that the setting needs has been measured and drawn."""
-        self.page.wait_for_selector(COMPLETE, timeout=60_000)
+        self.page.wait_for_selector(COMPLETE)
 
     def drawn(self) -> list[Any]:
         """What the figure's traces hold, as Plotly drew them."""

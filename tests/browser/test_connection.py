@@ -8,13 +8,33 @@ from tests.browser.conftest import SMALL
 pytestmark = pytest.mark.browser
 
 # After `hears` more messages from the server the browser misses as many as `misses` says.
+# `runs` counts the runs of a whole page that the server has said to have ended, missed or not.
 DEAF = """
+// Whether a message (ForwardMsg) has field 6, script_finished, at 0: a whole run that went well.
+function ends(bytes) {
+  let at = 0;
+  const number = () => {
+    for (let value = 0, place = 1; ; place *= 128) {
+      const byte = bytes[at++];
+      value += (byte & 127) * place;
+      if (byte < 128) return value;
+    }
+  };
+  while (at < bytes.length) {
+    const tag = number(), field = Math.floor(tag / 8);
+    const value = number();
+    if (field === 6) return value === 0;
+    if (tag % 8 === 2) at += value;
+  }
+  return false;
+}
 const Socket = window.WebSocket;
-Object.assign(window, { hears: Infinity, misses: 0 });
+Object.assign(window, { hears: Infinity, misses: 0, runs: 0 });
 window.WebSocket = function (...given) {
   const socket = new Socket(...given);
   socket.addEventListener('message', (event) => {
     window.heard = performance.now();
+    window.runs += ends(new Uint8Array(event.data));
     if (window.hears-- <= 0 && window.misses-- > 0) event.stopImmediatePropagation();
   });
   return socket;
@@ -25,9 +45,9 @@ Object.assign(window.WebSocket, { CONNECTING: Socket.CONNECTING, CLOSING: Socket
 
 
 def answered(page: Page) -> None:
-    """Nothing has come from the server for a while."""
-    page.evaluate("window.heard = performance.now()")
-    page.wait_for_function("performance.now() - window.heard > 1500")
+    """Wait until a run of the page has ended since the last time, and nothing more comes for a while."""
+    page.wait_for_function("window.runs > (window.awaited ?? 0) && performance.now() - window.heard > 1500")
+    page.evaluate("window.awaited = window.runs")
 
 
 def leaving_bounds(watched, address, hears: int, misses: int) -> Page:
@@ -35,7 +55,7 @@ def leaving_bounds(watched, address, hears: int, misses: int) -> Page:
     visitor = watched()
     visitor.page.add_init_script(DEAF)
     page = visitor.open(f"{address}bounds?{SMALL}").page
-    page.evaluate(f"Object.assign(window, {{ hears: {hears}, misses: {misses} }})")
+    page.evaluate(f"Object.assign(window, {{ hears: {hears}, misses: {misses}, awaited: window.runs }})")
     page.get_by_role("link", name="Methods").click()
     return page
 
@@ -54,6 +74,6 @@ def test_a_page_whose_first_run_was_lost_keeps_every_setting(watched, address):
 
 def test_a_page_that_cannot_be_drawn_any_more_opens_anew(watched, address):
     page = leaving_bounds(watched, address, hears=30, misses=12)
-    page.wait_for_function("window.hears === Infinity", timeout=20_000)  # of a page that was loaded since
+    page.wait_for_function("window.hears === Infinity")  # of a page that was loaded since
     page.get_by_text("of those that trust a curator").wait_for()
     page.wait_for_url(f"**/methods?*{SMALL.split('&')[0]}*")

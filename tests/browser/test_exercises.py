@@ -6,6 +6,7 @@ import pytest
 
 from pages.shared import exercises
 from pages.shared.exercises import EXERCISES
+from tests.browser.conftest import patient
 
 pytestmark = pytest.mark.browser
 
@@ -81,7 +82,7 @@ READERS = (attack, free, joining, less_privacy, as_printed, metric)
 @pytest.fixture(scope="module")
 def page(browser, address):
     """One tab for all, as a class has it."""
-    opened = browser.new_page(viewport={"width": 1440, "height": 900})
+    opened = patient(browser.new_page(viewport={"width": 1440, "height": 900}))
     yield opened
     opened.close()
 

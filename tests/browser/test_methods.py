@@ -9,7 +9,6 @@ pytestmark = pytest.mark.browser
 PAGE = f"methods?{SMALL}&"
 # A sweep of few methods beside the heavy one, which is heavy only from d = 200 up.
 FEW = "&".join(f"use.{name}=false" for name in ("dps_pca", "dpdis_pca", "cape", "ldp_pca", "pca"))
-SLOW = 120_000  # milliseconds, beside other tests on a busy machine
 # Where the point of a trace at some epsilon is, in pixels of the window.
 PLACE = """([uid, epsilon]) => {
   const chart = document.querySelector('.dppca-live .chart');
@@ -46,12 +45,11 @@ def test_a_heavy_method_is_found_again_after_another_page(watched, address):
     page.page.get_by_role("link", name="Bounds").click()
     page.page.get_by_text("bounds drawn on it").wait_for()
     page.page.get_by_role("link", name="Methods").click()
-    page.page.get_by_text("of those that trust a curator").wait_for(timeout=SLOW)
+    page.page.get_by_text("of those that trust a curator").wait_for()
     assert button.count() == 0
     page.page.wait_for_function(
         "document.querySelector('.dppca-live .chart')?.data"
         "?.some((trace) => trace.name === 'Local sparse PCA' && trace.x.length > 8)",
-        timeout=SLOW,
     )
 
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.browser.conftest import patient
+
 pytestmark = pytest.mark.browser
 
 
@@ -39,7 +41,7 @@ def test_visitors_have_runs_of_their_own(watched, browser, address):
     page.page.goto(f"{address}papers?figure=ge-4a&seed=22")
     page.page.get_by_role("button", name="All of it").click()
     stop_of(page.page).wait_for()
-    other = browser.new_context().new_page()
+    other = patient(browser.new_context()).new_page()
     other.goto(f"{address}papers?figure=ge-4a&seed=22")
     other.get_by_role("button", name="A quick version").wait_for()
     other.wait_for_timeout(500)

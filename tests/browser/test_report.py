@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.conftest import serving
+from tests.browser.conftest import patient, serving
 
 pytestmark = pytest.mark.browser
 
@@ -14,7 +14,7 @@ def test_a_confirmed_plan_leaves_as_a_file_that_needs_nothing(browser, tmp_path)
     """The planner's button is heard, its simulation is in the file; the file asks nobody for anything."""
     file, asked, complaints = tmp_path / "report.html", [], []
     with serving() as address:
-        page = browser.new_context(accept_downloads=True).new_page()
+        page = patient(browser.new_context(accept_downloads=True)).new_page()
         page.goto(f"{address}planner?{SMALL}")
         page.get_by_role("button", name="by simulation").click()
         page.get_by_role("button", name="Leave simulation out").wait_for()
@@ -23,7 +23,7 @@ def test_a_confirmed_plan_leaves_as_a_file_that_needs_nothing(browser, tmp_path)
             page.get_by_role("button", name="Download a report").click()
         got.value.save_as(file)
         assert got.value.suggested_filename == "dppca-plan-report.html"
-        page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+        page = patient(browser.new_context(viewport={"width": 390, "height": 844})).new_page()
         page.on("request", lambda request: asked.append(request.url))
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from pages.shared import choices, story_data, story_sheet
+from tests.browser.conftest import patient
 
 pytestmark = pytest.mark.browser
 
@@ -55,7 +56,7 @@ def test_the_summary_prints_on_one_page(browser, own):
     sheet = story_sheet.html(
         story_data.offer(asked), asked, f"https://example.org/story?{'key=value&' * 30}", "Today."
     )
-    page = browser.new_page()
+    page = patient(browser.new_page())
     page.set_content(sheet)
     printed = page.pdf(prefer_css_page_size=True)
     page.close()

@@ -207,7 +207,7 @@ def test_an_import_that_would_keep_a_visitor_waiting_is_refused(ledger):
     began = time.process_time()
     account = ledger.take_in(json.dumps(json.loads(LINE) | {"events": stated + drawn}))
     spent = account.spent()
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 7  # ten times of what it takes alone
     assert spent.epsilon == accounting.epsilon_of(account.events, LIMIT.delta) < spent.simple < math.inf
 
 

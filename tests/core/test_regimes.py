@@ -1,10 +1,10 @@
-"""The four regions of the map over patients and epsilon, and how fast it is drawn."""
+"""The four regions of the map over patients and epsilon, and what drawing it computes."""
 
-import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 from dppca_core import Budget, SpikedModel
 from dppca_core.bounds import BOUNDS
@@ -69,27 +69,24 @@ def test_only_rules_that_tell_privacy_from_sampling():
         regime(BOUNDS["wang_xu_low"], tall, c=1e6)
 
 
-def test_a_map_of_a_population_in_under_half_a_second():
-    """40 x 40 at d = 1000, dense and sparse, closed form and theorem, with the public row bound of each n.
-
-    Of one core, the best of three: another program on the machine is not what is measured.
-    """
+def test_a_map_asks_for_each_row_bound_once_and_solves_no_eigenproblem(monkeypatch):
+    """40 x 40 at d = 1000, dense and sparse, closed form and theorem; benchmarks.kernels has the seconds."""
     model = SpikedModel(d=1000, k=5, s=10, seed=10)
     patients, epsilons = np.geomspace(1e3, 1e9, 40).astype(int).tolist(), np.geomspace(0.05, 10, 40).tolist()
     start = replace(NEAR, d=1000, k=5, s=10, eigenvalues=model.eigenvalues)
+    for solver in (scipy.linalg, np.linalg):
+        for name in ("eigh", "eigvalsh", "svd", "qr"):
+            monkeypatch.setattr(solver, name, None, raising=False)
     for s_hat in (50, 1000):
-        seconds = []
-        for _ in range(3):
-            begun = time.thread_time()
-            cells = grid(
-                replace(start, s_hat=s_hat),
-                patients,
-                epsilons,
-                lambda n: model.eigenvalues / model.norm_bound(n) ** 2,
-            )
-            maps = [regions(rule, cells) for rule in (CLOSED, THEOREM)]
-            seconds.append(time.thread_time() - begun)
-        assert min(seconds) < 0.5
+        bounds: list[int] = []
+        cells = grid(
+            replace(start, s_hat=s_hat),
+            patients,
+            epsilons,
+            lambda n, asked=bounds: (asked.append(n), model.eigenvalues / model.norm_bound(n) ** 2)[1],
+        )
+        maps = [regions(rule, cells) for rule in (CLOSED, THEOREM)]
+        assert bounds == patients
         assert len(maps[0]) == len(maps[0][0]) == 40
         assert set(maps[0][0] + maps[0][-1]) <= set(REGIONS)
         assert maps[0][0][0] == HOPELESS

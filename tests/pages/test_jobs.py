@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from concurrent.futures import Future
 from dataclasses import replace
 
 import pandas as pd
@@ -13,15 +14,17 @@ from joblib.externals.loky import get_reusable_executor
 
 from dppca_core import SpikedModel
 from dppca_core.experiments import Axis, Progress, Recipe, executors, one_thread, sweep, task, variant
+from dppca_core.experiments.wanted import UnwantedError
 from pages.shared import jobs, visitors
 from pages.shared.jobs import Jobs
+from tests.waiting import PATIENCE_SECONDS, Clock, eventually
 
 MODEL = SpikedModel(d=12, k=2, s=4, spike=100.0, bulk=(0.0, 5.0), seed=2)
 RECIPE = Recipe(MODEL, (variant("pca"), variant("dps_pca")), (Axis("epsilon", (0.1, 1.0)),), n=2000, s_hat=6)
 
 
 def ended(job: jobs.Job) -> jobs.Job:
-    job.wait(30)
+    job.wait(PATIENCE_SECONDS)
     assert not job.running
     return job
 
@@ -33,7 +36,7 @@ def gate(monkeypatch):
     measured = task.measured
 
     def slow(recipe, cell):
-        assert opened.wait(30)
+        assert opened.wait(PATIENCE_SECONDS)
         return measured(recipe, cell)
 
     monkeypatch.setattr(task, "measured", slow)
@@ -101,10 +104,7 @@ def test_visitors_neither_see_nor_block_each_other(gate):
 def test_a_complete_table_is_there_at_once_for_everybody():
     board = Jobs()
     table = ended(board.start("ann", "here", RECIPE)).table()
-    for _ in range(100):
-        if board._tables:
-            break
-        time.sleep(0.01)
+    assert eventually(lambda: board._tables)
     found = board.start("bob", "elsewhere", RECIPE)
     assert not found.running and found.table() is table
 
@@ -124,17 +124,19 @@ def test_a_visitor_who_has_gone_is_not_worked_for_until_they_come_back(gate, mon
 
 def waits_behind(job: jobs.Job, others: int, own: int = 0) -> bool:
     """Whether it comes to stand there."""
-    for _ in range(500):
-        if job.state == "waiting" and job.ahead == (others, own):
-            return True
-        time.sleep(0.01)
-    return False
+    return eventually(lambda: job.state == "waiting" and job.ahead == (others, own))
+
+
+def started(board: Jobs, visitor: str, recipe: Recipe) -> jobs.Job:
+    """A job that has its turn: later ones come after it."""
+    job = board.start(visitor, "here", recipe)
+    assert eventually(lambda: job.state == "running")
+    return job
 
 
 def test_a_job_beyond_the_limit_waits_for_its_turn_and_may_leave_the_queue(gate):
     board = Jobs(at_once=1)
-    board.start("ann", "here", RECIPE)
-    time.sleep(0.02)
+    started(board, "ann", RECIPE)
     second, third = (board.start(who, "here", replace(RECIPE, seed=4)) for who in ("bob", "eve"))
     assert waits_behind(second, 1) or waits_behind(third, 1)
     first, last = (second, third) if second.ahead < third.ahead else (third, second)
@@ -151,21 +153,21 @@ def test_what_was_measured_is_there_for_a_while_for_who_comes_back(monkeypatch):
     gone: set[str] = set()
     for module in (jobs, visitors):
         monkeypatch.setattr(module, "present", lambda visitor: visitor not in gone)
-    monkeypatch.setattr(jobs, "KEPT_SECONDS", 0.2)
+    clock = Clock()
+    monkeypatch.setattr(visitors, "time", clock)
     board = Jobs()
     job = ended(board.start("ann", "here", RECIPE))
     gone.add("ann")
     ended(board.start("bob", "here", replace(RECIPE, seed=4)))
     assert board.at("ann", "here") is job
-    time.sleep(0.25)
+    clock.now += jobs.KEPT_SECONDS
     ended(board.start("bob", "here", replace(RECIPE, seed=5)))
     assert board.at("ann", "here") is None
 
 
 def test_a_visitors_second_sweep_waits_for_the_first_and_says_so(gate):
     board = Jobs(at_once=2)
-    board.start("ann", "here", RECIPE)
-    time.sleep(0.02)
+    started(board, "ann", RECIPE)
     mine = board.start("ann", "there", replace(RECIPE, seed=4))
     assert waits_behind(mine, 0, 1)
     assert jobs.said(mine) == "In the queue: 1 sweep of your own runs before this one"
@@ -178,11 +180,10 @@ def test_the_queue_moves_on_when_visitors_vanish(gate, monkeypatch):
     gone: set[str] = set()
     monkeypatch.setattr(jobs, "present", lambda visitor: visitor not in gone)
     board = Jobs(at_once=1)
-    here = [board.start("ann", "here", RECIPE)]
+    here = [started(board, "ann", RECIPE)]
     for i, who in enumerate(("bob", "eve")):
-        time.sleep(0.02)
         here.append(board.start(who, "here", replace(RECIPE, seed=4 + i)))
-    assert waits_behind(here[2], 2)
+        assert waits_behind(here[-1], 1 + i)
     gone |= {"ann", "bob"}
     assert ended(here[1]).progress.completed == 0
     gate.set()
@@ -258,7 +259,7 @@ def test_a_cluster_that_is_gone_midway_loses_no_run(monkeypatch):
         monkeypatch.setattr(jobs.Job, "_tell", close)
         monkeypatch.setattr(task, "measured", lambda *of: (time.sleep(0.02), measured(*of))[1])
         job = ended(board.start("ann", "here", long))
-        closing.join(30)
+        closing.join(PATIENCE_SECONDS)
     assert (job.state, job.reason) == ("failed", f"{executors.LostError()}.")
     assert 0 < job.progress.completed < job.progress.total == len(long.cells())
     monkeypatch.delenv(executors.ADDRESS)
@@ -298,27 +299,30 @@ def test_a_worker_that_is_killed_costs_no_run(monkeypatch):
 
 
 def test_a_visitor_who_vanishes_frees_the_processes_too(monkeypatch):
-    """Cells of seconds that the pool has taken over end as well; left alone they would take 8 s more."""
+    """Tasks that the pool has taken over end unwanted; left alone each would give its rows."""
     gone: set[str] = set()
     monkeypatch.setattr(jobs, "present", lambda visitor: visitor not in gone)
     monkeypatch.setattr(jobs, "CELL_SECONDS", 0.0)
-    pool = executors.Cores()
-    for future in [pool.submit(time.sleep, 0.1) for _ in range(pool.workers)]:
-        future.result()  # the processes are there
+    handed: list[Future[object]] = []
+    submit = executors.Cores.submit
+
+    def noted(pool: executors.Cores, *given: object) -> Future[object]:
+        future = submit(pool, *given)
+        if given[0] is task.run_in_worker:
+            handed.append(future)
+        return future
+
+    monkeypatch.setattr(executors.Cores, "submit", noted)
     heavy = replace(
         RECIPE, population=replace(MODEL, d=700), methods=(variant("ldp_sparse_pca"),), repeats=20
     )
     job = Jobs().start("ann", "here", heavy)
-    until = time.monotonic() + 20
-    while job.state != "running" and time.monotonic() < until:
-        time.sleep(0.01)
-    time.sleep(1.0)
-    began = time.monotonic()
+    assert eventually(lambda: any(future.running() for future in handed))
     gone.add("ann")
     assert ended(job).state == "again"
-    for future in [pool.submit(time.sleep, 0.1) for _ in range(pool.workers)]:
-        future.result()
-    assert time.monotonic() - began < 5.0
+    assert eventually(lambda: all(future.done() for future in handed))
+    unwanted = [not future.cancelled() and isinstance(future.exception(), UnwantedError) for future in handed]
+    assert any(unwanted)
 
 
 def test_what_is_known_is_not_expected_to_take_time():

@@ -7,6 +7,7 @@ import pytest
 
 from pages.shared import jobs
 from pages.shared.turns import LONG_SECONDS, Turn, Turns
+from tests.waiting import eventually
 
 QUICK, LONG = 1.0, 10 * LONG_SECONDS
 
@@ -22,13 +23,6 @@ def waiting(turns: Turns, turn: Turn) -> threading.Thread:
     return thread
 
 
-def soon(true) -> bool:
-    until = time.monotonic() + 5
-    while not true() and time.monotonic() < until:
-        time.sleep(0.005)
-    return bool(true())
-
-
 def test_first_come_first_served():
     turns = Turns(1)
     ann, bob, eve = (turns.join(who, QUICK) for who in ("ann", "bob", "eve"))
@@ -36,10 +30,10 @@ def test_first_come_first_served():
     threads = [waiting(turns, one) for one in (eve, bob)]
     assert [turns.ahead(one) for one in (ann, bob, eve)] == [(0, 0), (1, 0), (2, 0)]
     turns.leave(ann)
-    assert soon(lambda: bob.running) and not eve.running
+    assert eventually(lambda: bob.running) and not eve.running
     assert turns.ahead(eve) == (1, 0)
     turns.leave(bob)
-    assert soon(lambda: eve.running)
+    assert eventually(lambda: eve.running)
     for thread in threads:
         thread.join(5)
 
@@ -57,7 +51,7 @@ def test_one_of_each_visitor_at_a_time():
     time.sleep(0.05)
     assert not mine[0].running
     turns.leave(first)
-    assert soon(lambda: mine[0].running)
+    assert eventually(lambda: mine[0].running)
     thread.join(5)
 
 
