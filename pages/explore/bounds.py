@@ -11,6 +11,7 @@ from pages.shared import (
     controls,
     explore_tries,
     exports,
+    failed_runs,
     live,
     origins,
     scenes,
@@ -60,6 +61,7 @@ def measured() -> None:
         st.markdown("**Theorem 4.3 term by term**, at this ε")
         terms = bound_charts.terms(found, here["ge2018"], epsilon, scale)
         live.figure(terms, key="terms figure", says=spoken.terms(terms, here["ge2018"].applies))
+    failed_runs.of_methods(found)
     left = found.next_of(of)
     if left is not None:
         st.caption(f"{len(found.cells):,} runs measured, more coming")

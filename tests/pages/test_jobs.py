@@ -192,7 +192,7 @@ def test_the_queue_moves_on_when_visitors_vanish(gate, monkeypatch):
 def test_what_ends_a_sweep_is_said(monkeypatch):
     for reason, said in (
         (executors.LostError(), "The cluster stopped answering; what was measured before is kept."),
-        (KeyError("x"), "KeyError: 'x'."),
+        (KeyError("x"), "The program failed with KeyError."),
     ):
 
         def broken(*_: object, reason: Exception = reason, **__: object):
