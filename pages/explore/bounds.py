@@ -55,13 +55,13 @@ def measured() -> None:
             found.try_cells((of, e, 0) for e in EPSILONS)
     said = bound_controls.headline(found, of, here, epsilon, scale, plain)
     st.markdown(f"**{said}**")
+    failed_runs.of_methods(found)
     drawn = bound_charts.against_epsilon(found, of, evaluated, epsilon, scale, plain)
     live.figure(drawn, key="bounds figure", says=said)
     if "ge2018" in here and not plain:
         st.markdown("**Theorem 4.3 term by term**, at this ε")
         terms = bound_charts.terms(found, here["ge2018"], epsilon, scale)
         live.figure(terms, key="terms figure", says=spoken.terms(terms, here["ge2018"].applies))
-    failed_runs.of_methods(found)
     left = found.next_of(of)
     if left is not None:
         st.caption(f"{len(found.cells):,} runs measured, more coming")

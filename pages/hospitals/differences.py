@@ -46,6 +46,7 @@ def panels() -> None:
         if cell not in found.failed:  # one that is worth another try comes last
             found.try_cell(*cell)
     st.markdown(f"**{site_words.headline(found, settings)}**")
+    failed_runs.show(found.failed)
     st.header("Standardising, and what it costs")
     draw = site_charts.against_strength if of.synthetic else site_charts.by_kind
     live.figure(
@@ -64,7 +65,6 @@ def panels() -> None:
         says=site_words.who(found, settings) or site_words.waiting(found, settings),
     )
     st.caption(site_words.about_joining(of, settings))
-    failed_runs.show(found.failed)
     left = found.next_missing(strength, kind)
     if left is not None:
         st.caption(f"{len(found.cells):,} runs measured, more coming")

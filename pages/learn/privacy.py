@@ -39,8 +39,7 @@ if attack is not None:
 for column, key in zip(st.columns(3), ("attack.method", "attack.alarms", "attack.draws"), strict=True):
     with column:
         controls.choose(key)
-with st.container():  # always there: what follows must keep its place
-    failed_runs.show(found.failed)
+failed_runs.show(found.failed)
 if attack is None or honest is None:
     st.stop()
 draws = len(attack.here)  # fewer than asked for where some have failed

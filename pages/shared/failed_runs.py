@@ -18,8 +18,9 @@ _MOST_NAMED = 3  # reasons, and methods that failed for one of them
 
 def show(failed: Mapping[Any, str], name: Callable[[Any], str] | None = None) -> None:
     """Show `message` as a warning, or nothing where no run failed."""
-    if failed:
-        st.warning(message(failed, name))
+    with st.container():  # always there: what follows must keep its place, or a figure is built anew
+        if failed:
+            st.warning(message(failed, name))
 
 
 def message(failed: Mapping[Any, str], name: Callable[[Any], str] | None = None) -> str:

@@ -30,8 +30,8 @@ def compared(found: Outcomes, settings: Settings) -> None:
     def panel() -> None:
         joins.first_look(found)
         drawn = _gain if settings["join.panel"] == "gain" else _travel
-        drawn(found, settings)
         failed_runs.show(found.failed, lambda cell: join_words.title(WAYS[cell[0]], found.recipe, plain))
+        drawn(found, settings)
         missing = found.next_missing(slow) is not None
         if missing:
             worker.look(found, lambda: found.next_missing(slow))

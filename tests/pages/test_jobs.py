@@ -203,6 +203,23 @@ def test_what_ends_a_sweep_is_said(monkeypatch):
         assert (job.state, job.reason) == ("failed", said)
 
 
+def test_without_a_thread_a_sweep_has_ended_and_can_be_asked_for_again(monkeypatch):
+    started = threading.Thread.start
+
+    def none_left(thread):
+        if thread.name.startswith("sweep"):
+            raise RuntimeError("can't start new thread")
+        started(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", none_left)
+    own = Jobs()
+    job = own.start("ann", "here", RECIPE)
+    assert (job.state, job.running, job.reason) == ("failed", False, "The program failed with RuntimeError.")
+    monkeypatch.undo()
+    job.again()
+    assert ended(own.start("ann", "here", RECIPE)).state == "complete"
+
+
 def test_long_sweeps_go_on_in_processes(monkeypatch):
     """Begun here while the processes start; together they give the whole table."""
     long = replace(RECIPE, repeats=150)
