@@ -34,7 +34,9 @@ attack = privacy_view.attack_of(found, settings["attack.alarms"], draws)
 bug, none_here = privacy_view.bug(settings)
 honest = privacy_view.audit_of(found, "true", draws)
 broken = privacy_view.audit_of(found, bug, draws) if bug else None
-if attack is not None:
+if attack is None:
+    st.markdown(f"**{failed_runs.NO_ANSWER}**")
+else:
     st.markdown(f"**{privacy_words.headline(attack, found.case.epsilon, budget, method)}**")
 for column, key in zip(st.columns(3), ("attack.method", "attack.alarms", "attack.draws"), strict=True):
     with column:

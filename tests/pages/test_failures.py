@@ -72,13 +72,13 @@ class Faults:
     """Raise each of ERRORS once for four cells of the faulty seed, and always the same for the same cell."""
 
     def __init__(self) -> None:
-        self.of: dict[object, Exception] = {}
+        self.by_cell: dict[object, Exception] = {}
 
     def __call__(self, seed: int, cell: object, fails: bool = True) -> None:
-        if seed == FAULTY and fails and len(self.of) < len(ERRORS):
-            self.of.setdefault(cell, ERRORS[len(self.of)])
-        if seed == FAULTY and cell in self.of:
-            raise self.of[cell]
+        if seed == FAULTY and fails and len(self.by_cell) < len(ERRORS):
+            self.by_cell.setdefault(cell, ERRORS[len(self.by_cell)])
+        if seed == FAULTY and cell in self.by_cell:
+            raise self.by_cell[cell]
 
 
 def in_differences(monkeypatch, faults: Faults) -> None:
@@ -150,7 +150,7 @@ def test_runs_that_fail_are_said_once_and_keep_no_other_visitor(name, visit, mon
     inject(monkeypatch, faults)
     hers = visit("ann", page, complete, **link, repeats="3", seed=str(FAULTY))
     warnings = [box.value for box in hers.app.warning]
-    assert len(faults.of) == len(ERRORS)
+    assert len(faults.by_cell) == len(ERRORS)
     assert len(warnings) == 1 and warnings[0].startswith("4 runs failed and are left out. ")
     assert sum(sentence in warnings[0] for sentence in SENTENCES) == 3  # and that there is one more
     assert SECRET not in warnings[0]
@@ -221,9 +221,9 @@ def test_a_step_that_fails_costs_its_own_visitor_alone(reason, completer, caplog
             break
         time.sleep(0.01)
     assert not completer.crowd() and not completer._ahead
-    said = [record.getMessage() for record in caplog.records]
-    assert sum(type(reason).__name__ in line for line in said) == 4
-    assert not any(SECRET in line for line in said)
+    lines = [record.getMessage() for record in caplog.records]
+    assert sum(type(reason).__name__ in line for line in lines) == 4
+    assert not any(SECRET in line for line in lines)
 
 
 def killed(completer: Completer) -> None:
@@ -259,8 +259,8 @@ def test_the_health_check_names_what_has_died_once_and_starts_it_again(completer
     monkeypatch.setattr(visitors, "present", raising(SystemExit()))
     leaving._thread._thread.join(5)
     monkeypatch.setattr(visitors, "present", here.__contains__)
-    said = health()
-    assert (said.status_code, said.body) == (503, b"started again: completer, leaving")
+    answer = health()
+    assert (answer.status_code, answer.body) == (503, b"started again: completer, leaving")
     assert (health().status_code, health().body) == (200, b"ok")
 
 

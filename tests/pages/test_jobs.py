@@ -212,12 +212,12 @@ def test_without_a_thread_a_sweep_has_ended_and_can_be_asked_for_again(monkeypat
         started(thread)
 
     monkeypatch.setattr(threading.Thread, "start", none_left)
-    own = Jobs()
-    job = own.start("ann", "here", RECIPE)
+    sweeps = Jobs()
+    job = sweeps.start("ann", "here", RECIPE)
     assert (job.state, job.running, job.reason) == ("failed", False, "The program failed with RuntimeError.")
     monkeypatch.undo()
     job.again()
-    assert ended(own.start("ann", "here", RECIPE)).state == "complete"
+    assert ended(sweeps.start("ann", "here", RECIPE)).state == "complete"
 
 
 def test_long_sweeps_go_on_in_processes(monkeypatch):
