@@ -29,6 +29,7 @@ RUN python -m compileall -q . \
 ENV PATH=/venv/bin:$PATH HOME=/tmp PYTHONUNBUFFERED=1
 USER 10001
 EXPOSE 8501
+# One 503 names a thread that had died and was started again; unhealthy is who answers so three times in a row.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
     CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8501/healthz', timeout=4)"]
 CMD ["streamlit", "run", "app.py", "--server.address", "0.0.0.0", "--server.port", "8501", \

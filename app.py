@@ -14,7 +14,9 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from streamlit.starlette import App
 
-from pages.shared import ahead, cached, chart_library, choices, paper_results, same_origin
+from dppca_core.experiments.failures import surviving
+from pages.shared import ahead, cached, chart_library, choices, paper_results, same_origin, worker
+from pages.shared.own import session
 
 CACHING = {"Cache-Control": "public, max-age=86400"}
 FIRST_SCREEN_SECONDS = 10.0  # what a first visitor's browser takes to show a page, with some to spare
@@ -22,10 +24,12 @@ FIRST_SCREEN_SECONDS = 10.0  # what a first visitor's browser takes to show a pa
 
 def _begin() -> None:
     """While the first visitor's browser loads: the default scene; afterwards what other pages need."""
-    cached.warm_up()
+    with surviving("warm-up"):
+        cached.warm_up()
     time.sleep(FIRST_SCREEN_SECONDS)
-    _compressed()
-    paper_results.overview()
+    for step in (_compressed, paper_results.overview):
+        with surviving("warm-up"):
+            step()
 
 
 @asynccontextmanager
@@ -36,6 +40,11 @@ async def warm(app: App) -> AsyncIterator[None]:
 
 
 async def healthz(request: Request) -> PlainTextResponse:
+    """Answer "ok", or once 503 with the threads that had died, which this call starts again."""
+    lasting = {"completer": worker.completer(), "leaving": session.leaving()}
+    dead = [name for name, thread in lasting.items() if thread.revive()]
+    if dead:
+        return PlainTextResponse(f"started again: {', '.join(dead)}", status_code=503)
     return PlainTextResponse("ok")
 
 

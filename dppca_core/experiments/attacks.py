@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from dppca_core import audit, checks
 from dppca_core.audited import planted
 from dppca_core.audited.pairs import Case
 from dppca_core.audited.planted import Planted
+from dppca_core.experiments.failures import Failures
 from dppca_core.types import Array, Budget
 
 PORTION = 500  # draws of each cohort in one cell
@@ -37,6 +39,7 @@ class Draws:
     def __init__(self, attacked: Attacked) -> None:
         self.attacked = attacked
         self._cells: dict[Cell, tuple[Array, Array]] = {}
+        self.failed: Failures[Cell] = Failures()
 
     @cached_property
     def case(self) -> Case:
@@ -54,10 +57,19 @@ class Draws:
         return planted.planted(kind, a.method, a.budget, a.k, a.steps)
 
     def try_cell(self, kind: str, portion: int) -> None:
-        """Draw a portion, if it is missing. Raises ValueError for an unknown kind or a bug that is none."""
+        """Draw a portion unless it was; one that fails is noted, by the policy of `failures`.
+
+        Raises:
+            ValueError: An unknown kind.
+        """
         checks.one_of(KINDS, kind=kind)
-        if (kind, portion) in self._cells:
+        cell = (kind, portion)
+        if cell in self._cells or self.failed.settled(cell):
             return
+        with self.failed.noting(cell):
+            self._cells[cell] = self._draw(kind, portion)
+
+    def _draw(self, kind: str, portion: int) -> tuple[Array, Array]:
         case, size, _ = self.drawn(kind)
         with_, without = planted.readings(case)
         unit = (with_ - without) / case.mu
@@ -65,17 +77,22 @@ class Draws:
         for side, cohort in enumerate(case.pair):
             rng = planted.Scaled([self.attacked.seed, portion, side, *kind.encode()], size)
             drawn.append((audit.sample(case.mechanism, cohort, PORTION, rng) - without) / unit)
-        self._cells[kind, portion] = (drawn[0], drawn[1])
+        return drawn[0], drawn[1]
 
     def missing(self, kind: str, draws: int) -> Cell | None:
-        """The next cell that is missing from so many draws of each cohort."""
-        cells = ((kind, portion) for portion in range(-(-draws // PORTION)))
-        return next((cell for cell in cells if cell not in self._cells), None)
+        """Return the next cell that is missing from so many draws of each cohort, or None."""
+        return self.failed.next_missing(_portions(kind, draws), self._cells, lambda cell: cell)
 
     def of(self, kind: str, draws: int) -> tuple[Array, Array]:
-        """What has been drawn of so many, in order, as far as nothing is missing: (with, without)."""
-        last = self.missing(kind, draws)
-        count = -(-draws // PORTION) if last is None else last[1]
-        parts = [self._cells[kind, portion] for portion in range(count)]
+        """Return what was drawn of so many, in order, as far as nothing is missing: (with, without).
+
+        Portions that failed are left out: others are no less independent for it.
+        """
+        reached = takewhile(lambda cell: cell in self._cells or cell in self.failed, _portions(kind, draws))
+        parts = [self._cells[cell] for cell in reached if cell in self._cells]
         here, there = (np.concatenate([part[i] for part in parts] or [np.empty(0)]) for i in (0, 1))
         return here[:draws], there[:draws]
+
+
+def _portions(kind: str, draws: int) -> list[Cell]:
+    return [(kind, portion) for portion in range(-(-draws // PORTION))]

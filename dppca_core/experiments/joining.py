@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 
 from dppca_core import checks, clinical, linalg, metrics, standardisation
+from dppca_core.experiments.failures import Failures
 from dppca_core.experiments.patients import generator
 from dppca_core.experiments.site_recipe import SiteRecipe
 from dppca_core.methods import METHODS
@@ -149,11 +150,14 @@ class Measured:
 
     of: SiteRecipe
     cells: dict[Key, Cell] = field(default_factory=dict)
+    failed: Failures[Key] = field(default_factory=Failures)
 
     def try_cell(self, what: What, strength: float, kind: str, repeat: int) -> None:
-        """Measure it, unless it was before."""
+        """Measure a cell unless it was; one that fails is noted, by the policy of `failures`."""
         key = (what, strength, kind, repeat)
-        if key not in self.cells:
+        if key in self.cells or self.failed.settled(key):
+            return
+        with self.failed.noting(key):
             self.cells[key] = measure(self.of, key)
 
     def first(self, strength: float, kind: str) -> Iterator[Key]:
@@ -178,8 +182,8 @@ class Measured:
         return tuple(sorted({*SWEPT, strength})) if self.of.synthetic else (0.0,)
 
     def next_missing(self, strength: float, kind: str) -> Key | None:
-        """The most wanted cell that is missing; None when the view is complete."""
-        return next((key for key in self.rest(strength, kind) if key not in self.cells), None)
+        """Return the most wanted cell that is missing, or None when the view is complete."""
+        return self.failed.next_missing(self.rest(strength, kind), self.cells, lambda key: key)
 
     def seen(self, what: What, strength: float, kind: str) -> list[Cell]:
         """All repeats measured so far, in their order."""

@@ -19,6 +19,7 @@ import pandas as pd
 
 from dppca_core import metrics, power
 from dppca_core.experiments import patients
+from dppca_core.experiments.failures import Failures
 from dppca_core.experiments.patients import Truth
 from dppca_core.experiments.scene import EPSILONS, TRACED, Scene
 from dppca_core.methods import METHODS
@@ -53,8 +54,6 @@ _LIVE_COST, _LIVE_SECONDS = 4.0, 0.1
 _FIRST_SECONDS = 0.012  # a run that a first look waits for
 _SWEEP_REPEATS = 3  # of methods other than the traced one, away from the epsilon that is looked at
 _SLOW_REPEATS = 3
-# What a cell without an answer raises: the core refuses it, or cannot resolve it.
-UNRESOLVED = (ValueError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
 
 
 @dataclass
@@ -64,7 +63,7 @@ class Results:
     scene: Scene
     methods: tuple[str, ...] = tuple(METHODS)
     cells: dict[tuple[str, float, int], Cell] = field(default_factory=dict)
-    failed: dict[tuple[str, float, int], str] = field(default_factory=dict)  # why a cell has no answer
+    failed: Failures[tuple[str, float, int]] = field(default_factory=Failures)
     _turn: Lock = field(default_factory=Lock, repr=False, compare=False)  # of the threads that measure steps
 
     @cached_property
@@ -131,11 +130,12 @@ class Results:
         return found
 
     def try_cell(self, name: str, epsilon: float, repeat: int) -> None:
-        """`cell`, but one that the core refuses, or cannot resolve, is noted and not tried again."""
-        try:
+        """Measure a cell unless it was; one that fails is noted, by the policy of `failures`."""
+        key = self._key(name, epsilon, repeat)
+        if key in self.cells or self.failed.settled(key):
+            return
+        with self.failed.noting(key):
             self.cell(name, epsilon, repeat)
-        except UNRESOLVED as reason:
-            self.failed[self._key(name, epsilon, repeat)] = str(reason)
 
     def try_cells(self, wanted: Iterable[tuple[str, float, int]]) -> None:
         """`try_cell` of each; a repeat's successive epsilons run in one call where the method offers that."""
@@ -154,7 +154,7 @@ class Results:
                 with self._turn:
                     lacking = bool(self.missing(iter(asked)))
                     if lacking:
-                        with suppress(*UNRESOLVED):  # each cell notes it for itself
+                        with suppress(Exception):  # each cell notes it for itself
                             part()
                 if lacking:
                     yield
@@ -165,7 +165,7 @@ class Results:
     def _try_together(self, name: str, repeat: int, cells: Iterable[tuple[str, float, int]]) -> None:
         epsilons = list(dict.fromkeys(epsilon for _, epsilon, _ in self._lacking(cells)))
         if len(epsilons) > 1 and METHODS[name].fit_many is not None:
-            with suppress(*UNRESOLVED):  # then each is tried, and noted, by itself
+            with suppress(Exception):  # then each is tried, and noted, by itself
                 for epsilon, found in zip(epsilons, self.estimates(name, epsilons, repeat), strict=True):
                     self.cells[self._key(name, epsilon, repeat)] = self._measure(name, found)
                 return
@@ -272,13 +272,15 @@ class Results:
 
     def next_missing(self, epsilon: float, slow: bool = False) -> tuple[str, float, int] | None:
         """The most wanted cell that is still missing, or None when the scene is complete."""
-        wanted = chain(self.first(epsilon), self.rest(epsilon, slow))
-        return next(iter(self._lacking(wanted)), None)
+        return self._next(chain(self.first(epsilon), self.rest(epsilon, slow)))
 
     def next_of(self, name: str) -> tuple[str, float, int] | None:
         """The next missing cell of one method's whole sweep, first repeats first; None when complete."""
         repeats = range(self.repeats_of(name))
-        return next(iter(self._lacking((name, e, r) for r in repeats for e in EPSILONS)), None)
+        return self._next((name, e, r) for r in repeats for e in EPSILONS)
+
+    def _next(self, wanted: Iterable[tuple[str, float, int]]) -> tuple[str, float, int] | None:
+        return self.failed.next_missing(wanted, self.cells, lambda cell: self._key(*cell))
 
     def measured(self, name: str, epsilon: float) -> list[Cell]:
         """All repeats measured so far of one method at one epsilon, in order of repeat."""

@@ -15,7 +15,7 @@ import pandas as pd
 
 from dppca_core import metrics
 from dppca_core.experiments.alliances import ALL, Alliance, truth
-from dppca_core.experiments.live import UNRESOLVED
+from dppca_core.experiments.failures import Failures
 from dppca_core.experiments.patients import Truth
 from dppca_core.experiments.ways import WAYS
 from dppca_core.methods import METHODS
@@ -41,7 +41,7 @@ class Outcomes:
 
     recipe: Alliance
     cells: dict[Key, Run] = field(default_factory=dict)
-    failed: dict[Key, str] = field(default_factory=dict)
+    failed: Failures[Key] = field(default_factory=Failures)
 
     @cached_property
     def truth(self) -> Truth:
@@ -86,19 +86,16 @@ class Outcomes:
                     yield from ((key, hospital, repeat) for hospital in self.places(key))
 
     def next_missing(self, slow: bool = False) -> Key | None:
-        """The first cell that is still missing, or None."""
-        held = (self.cells, self.failed)
-        return next((cell for cell in self.wanted(slow) if not any(cell in part for part in held)), None)
+        """Return the first cell that is still missing, or None."""
+        return self.failed.next_missing(self.wanted(slow), self.cells, lambda cell: cell)
 
     def try_cell(self, key: str, hospital: int, repeat: int) -> None:
-        """Measure a cell unless it was; one that the core refuses is noted and not tried again."""
+        """Measure a cell unless it was; one that fails is noted, by the policy of `failures`."""
         cell = (key, hospital, repeat)
-        if cell in self.cells:
+        if cell in self.cells or self.failed.settled(cell):
             return
-        try:
+        with self.failed.noting(cell):
             self.cells[cell] = self._measure(cell)
-        except UNRESOLVED as reason:
-            self.failed[cell] = str(reason)
 
     def _measure(self, cell: Key) -> Run:
         key, hospital, repeat = cell

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dppca_core import datasets, metrics
-from dppca_core.experiments import patients, wanted
+from dppca_core.experiments import failures, patients, wanted
 from dppca_core.experiments.live import run_seconds
 from dppca_core.experiments.one_thread import for_good
 from dppca_core.experiments.patients import Scaling, Truth
@@ -105,8 +105,7 @@ def measured(recipe: Recipe, cell: Placed) -> Row:
     try:
         return _measure(recipe, cell)
     except Exception as reason:  # a sweep of hours outlives any one cell: the row says what went wrong
-        kind = "" if isinstance(reason, ValueError) else f"{type(reason).__name__}: "
-        return failed(recipe, kind + str(reason))
+        return failed(recipe, failures.reason(reason))
 
 
 def failed(recipe: Recipe, reason: str) -> Row:

@@ -11,6 +11,7 @@ from pages.shared import (
     controls,
     explore_tries,
     exports,
+    failed_runs,
     live,
     origins,
     scenes,
@@ -54,6 +55,7 @@ def measured() -> None:
             found.try_cells((of, e, 0) for e in EPSILONS)
     said = bound_controls.headline(found, of, here, epsilon, scale, plain)
     st.markdown(f"**{said}**")
+    failed_runs.of_methods(found)
     drawn = bound_charts.against_epsilon(found, of, evaluated, epsilon, scale, plain)
     live.figure(drawn, key="bounds figure", says=said)
     if "ge2018" in here and not plain:

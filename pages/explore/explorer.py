@@ -15,6 +15,7 @@ from pages.shared import (
     explore_tries,
     explorer_report,
     exports,
+    failed_runs,
     live,
     loading_charts,
     origins,
@@ -52,13 +53,14 @@ def panels() -> None:
             st.session_state.get("eps")  # Streamlit leaves off here when the visitor has moved on
     payload = readout.payload(found, epsilon, settings)
     live.figure(payload | ahead.link(settings), key="live", on_use=keep_scrubbed)
-    if settings["loadings"]:
+    if settings["loadings"] and (TRACED, epsilon, 0) in found.cells:
         st.markdown("**Loadings of one release, turned onto the true ones**")
         drawn = loading_charts.loadings(found, found.estimate(TRACED, epsilon, 0).basis)
         live.figure(drawn, key="loadings figure", says=spoken.loadings(drawn))
     if not begun:
         begun.append(True)
         ahead.begin(settings, controls.last_move())
+    failed_runs.of_methods(found)
     if not payload["complete"]:
         worker.look(found, lambda: found.next_missing(epsilon, settings["slow"]))
     elif refreshing:

@@ -6,6 +6,7 @@ from pages.shared import (
     cached,
     controls,
     exports,
+    failed_runs,
     live,
     site_charts,
     site_origins,
@@ -42,8 +43,10 @@ with st.container():
 def panels() -> None:
     """Measure what a first look needs, show it, and let the rest come."""
     for cell in found.first(strength, kind):
-        found.try_cell(*cell)
+        if cell not in found.failed:  # one that is worth another try comes last
+            found.try_cell(*cell)
     st.markdown(f"**{site_words.headline(found, settings)}**")
+    failed_runs.show(found.failed)
     st.header("Standardising, and what it costs")
     draw = site_charts.against_strength if of.synthetic else site_charts.by_kind
     live.figure(
@@ -59,7 +62,7 @@ def panels() -> None:
         site_charts.joining(found, settings),
         key="joining figure",
         save="dppca-joining",
-        says=site_words.who(found, settings) or site_words.MEASURING,
+        says=site_words.who(found, settings) or site_words.waiting(found, settings),
     )
     st.caption(site_words.about_joining(of, settings))
     left = found.next_missing(strength, kind)
@@ -67,7 +70,8 @@ def panels() -> None:
         st.caption(f"{len(found.cells):,} runs measured, more coming")
         worker.look(found, lambda: found.next_missing(strength, kind))
     else:
-        st.caption(f"Medians of {of.repeats} runs; intervals hold 8 of 10.")
+        most = "at most " if found.failed else ""
+        st.caption(f"Medians of {most}{of.repeats} runs; intervals hold 8 of 10.")
         if refreshing:
             st.rerun()  # complete: the page need not refresh itself any more
 

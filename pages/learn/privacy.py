@@ -7,6 +7,7 @@ from pages.shared import (
     cached,
     controls,
     exports,
+    failed_runs,
     live,
     privacy_charts,
     privacy_cost_charts,
@@ -30,10 +31,20 @@ plain, method = settings["view"] == "board", settings["attack.method"]
 budget, n, draws = privacy_view.budget(settings), privacy_view.patients(settings), settings["attack.draws"]
 found = cached.draws(privacy_view.attacked(settings))
 attack = privacy_view.attack_of(found, settings["attack.alarms"], draws)
-st.markdown(f"**{privacy_words.headline(attack, found.case.epsilon, budget, method)}**")
+bug, none_here = privacy_view.bug(settings)
+honest = privacy_view.audit_of(found, "true", draws)
+broken = privacy_view.audit_of(found, bug, draws) if bug else None
+if attack is None:
+    st.markdown(f"**{failed_runs.NO_ANSWER}**")
+else:
+    st.markdown(f"**{privacy_words.headline(attack, found.case.epsilon, budget, method)}**")
 for column, key in zip(st.columns(3), ("attack.method", "attack.alarms", "attack.draws"), strict=True):
     with column:
         controls.choose(key)
+failed_runs.show(found.failed)
+if attack is None or honest is None:
+    st.stop()
+draws = len(attack.here)  # fewer than asked for where some have failed
 
 st.header("One patient more or less")
 picture = cached.picture(budget, settings["seed"])
@@ -101,16 +112,13 @@ st.header("Is the promise kept?")
 left, right = st.columns([2, 3], vertical_alignment="bottom")
 with left:
     controls.choose("audit.bug")
-bug, none_here = privacy_view.bug(settings)
 if none_here:
     right.info(f"Nothing is planted: {none_here}.")
-honest = privacy_view.audit_of(found, "true", draws)
-broken = privacy_view.audit_of(found, bug, draws) if bug else None
 truly = found.case.epsilon
 said = [("audit shows at least", honest.epsilon)]
 if broken is not None:
     said.append(("with the mistake planted", broken.epsilon))
-moved = found.drawn(bug).mu if bug else attack.mu
+moved = found.drawn(bug).mu if bug and broken is not None else attack.mu
 told = privacy_cost_words.audited(honest, broken, bug or "", moved, truly, budget, draws)
 st.markdown(told)
 live.figure(

@@ -50,6 +50,8 @@ def _figures(found: Results, epsilon: float, settings: Settings, payload: dict[s
     said = f"{words.get('spoken') or words['sentence']} {report_words.error_means(settings)}"
     plain = settings["view"] == "board"
     drawn = [Drawn(payload, "The cost by round, by privacy setting and by method", said)]
+    if (TRACED, epsilon, 0) in found.failed:
+        return drawn
     estimate = found.estimate(TRACED, epsilon, 0)
     share = text.percent(found.cell(TRACED, epsilon, 0).support)
     title = "Weights of one release" if plain else "Loadings of one release, turned onto the true ones"

@@ -11,12 +11,14 @@ import os
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 import pandas as pd
 import streamlit as st
 
-from dppca_core.experiments import Progress, Recipe, executors, recipe_file, store, sweep, task
+from dppca_core.experiments import Progress, Recipe, executors, failures, recipe_file, store, sweep, task
 from dppca_core.experiments.recipe import Key
 from dppca_core.experiments.task import Row
 from pages.shared import text
@@ -113,9 +115,20 @@ class Job:
         except (OSError, ValueError) as reason:  # a cluster that is gone: the page says so
             self.state, self.reason = "failed", f"{reason}."
         except Exception as reason:
-            self.state, self.reason = "failed", f"{type(reason).__name__}: {reason}."
+            self._fail(reason)
         finally:
             self._ended.set()
+
+    def start(self, work: Callable[[], None], place: str) -> None:
+        """Run `work`, which runs this job, in a thread of its own, unless the server has none left."""
+        try:
+            threading.Thread(target=work, daemon=True, name=f"sweep {place}").start()
+        except RuntimeError as reason:
+            self._fail(reason)
+            self._ended.set()
+
+    def _fail(self, reason: Exception) -> None:
+        self.state, self.reason = "failed", text.sentence(f"{failures.reason(reason)}.")
 
     def _measure(self, seconds: float, cells: int) -> None:
         if seconds > HERE_SECONDS and not os.environ.get(executors.ADDRESS):
@@ -181,7 +194,7 @@ class Jobs:
                 self._tables.move_to_end(recipe)
                 job.hold(held)
                 return job
-        threading.Thread(target=self._run, args=(job,), daemon=True, name=f"sweep {place}").start()
+        job.start(partial(self._run, job), place)
         return job
 
     def at(self, visitor: str, place: str) -> Job | None:
@@ -191,11 +204,12 @@ class Jobs:
 
     def _run(self, job: Job) -> None:
         job.run()
-        if job.state == "complete":
-            with self._lock:
-                self._tables[job.recipe] = job.table()
-                while len(self._tables) > KEPT_TABLES:
-                    self._tables.popitem(last=False)
+        if job.state != "complete":
+            return
+        with failures.surviving("sweep"), self._lock:
+            self._tables[job.recipe] = job.table()
+            while len(self._tables) > KEPT_TABLES:
+                self._tables.popitem(last=False)
 
     def _forget(self) -> None:
         """Jobs that have ended: of visitors who have gone for good, then the oldest."""

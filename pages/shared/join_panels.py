@@ -5,7 +5,18 @@ from __future__ import annotations
 import streamlit as st
 
 from dppca_core.experiments.outcomes import Outcomes
-from pages.shared import exports, join_charts, join_controls, join_words, joins, live, spoken, worker
+from dppca_core.experiments.ways import WAYS
+from pages.shared import (
+    exports,
+    failed_runs,
+    join_charts,
+    join_controls,
+    join_words,
+    joins,
+    live,
+    spoken,
+    worker,
+)
 from pages.shared.choices import Settings
 
 REFRESH_SECONDS = 0.6  # while runs are still being measured
@@ -13,12 +24,13 @@ REFRESH_SECONDS = 0.6  # while runs are still being measured
 
 def compared(found: Outcomes, settings: Settings) -> None:
     """What each finds, or what travels; kept up to date while runs are measured."""
-    slow = settings["slow"]
+    slow, plain = settings["slow"], settings["view"] == "board"
     refreshing = found.next_missing(slow) is not None
 
     def panel() -> None:
         joins.first_look(found)
         drawn = _gain if settings["join.panel"] == "gain" else _travel
+        failed_runs.show(found.failed, lambda cell: join_words.title(WAYS[cell[0]], found.recipe, plain))
         drawn(found, settings)
         missing = found.next_missing(slow) is not None
         if missing:
@@ -35,8 +47,10 @@ def _gain(found: Outcomes, settings: Settings) -> None:
     st.markdown(f"**{join_words.headline(found, settings)}**")
     figure = join_charts.gains(found, grouped, settings)
     says = spoken.gains(grouped, found.recipe, joins.Scale(found, settings))
+    if says == spoken.MEASURING:  # or, where every run has failed, that none will come
+        says = join_words.headline(found, settings)
     live.figure(figure, key="joining figure", save="dppca-joining", says=says)
-    st.caption(f"{join_words.notes(found, settings)} {join_words.failures(found, settings)}")
+    st.caption(join_words.notes(found, settings))
     exports.downloads(found.table, lambda: figure, "dppca-joining")
 
 

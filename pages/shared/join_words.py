@@ -62,7 +62,8 @@ def headline(found: Outcomes, settings: Settings) -> str:
     joined = {trust: best(grouped, trust) for trust in _JOINING}
     alone = [best(grouped, "alone", hospital) for hospital in of.hospitals]
     if not all(joined.values()) or not all(alone):
-        return MEASURING
+        over = found.failed and found.next_missing(settings["slow"]) is None
+        return "Some ways of joining have no answer at this setting." if over else MEASURING
     people = text.count(of.n, _people(settings, 1), _people(settings, 2))
     if len(of.sizes) == 1:
         return (
@@ -195,6 +196,7 @@ def _measured(found: Outcomes, settings: Settings) -> str:
         of = found.recipe
         fewest = min(found.repeats_of(key) for key in (*found.live, *found.slow))
         times = f"{of.repeats}" if fewest == of.repeats else f"{fewest} to {of.repeats}"
+        times = f"at most {of.repeats}" if found.failed else times
         return f"Dots are medians of {times} {'run' if times == '1' else 'runs'}, bars hold 8 of 10"
     if not done:
         return "No run is measured yet; dots come as runs end"
@@ -222,16 +224,6 @@ def about(of: Alliance) -> str:
         f"**Simulation**, {runs} over {text.count(of.patient_draws, 'draw', 'draws')} of patients. Second "
         "moments are drawn from their exact (Wishart) law, each hospital's given the sum of all. Rows are "
         f"divided by a public bound. Truth is the population's. {ways}"
-    )
-
-
-def failures(found: Outcomes, settings: Settings) -> str:
-    """What the core refused, once for each way."""
-    board = settings["view"] == "board"
-    reasons = {key: reason for (key, _, _), reason in found.failed.items()}
-    return " ".join(
-        f"{title(WAYS[key], found.recipe, board)} has no answer: {text.symbols(reason)}."
-        for key, reason in reasons.items()
     )
 
 

@@ -56,7 +56,8 @@ def first_look(found: Outcomes) -> None:
     for key, hospital, repeat in found.wanted():
         if time.monotonic() > until:
             return
-        if found.recipe.seconds(WAYS[key]) <= _QUICK_SECONDS:
+        cell = (key, hospital, repeat)
+        if cell not in found.failed and found.recipe.seconds(WAYS[key]) <= _QUICK_SECONDS:
             found.try_cell(key, hospital, repeat)
 
 

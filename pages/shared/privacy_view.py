@@ -77,18 +77,27 @@ def _complete(found: Draws, kind: str, draws: int) -> tuple[Array, Array]:
     return found.of(kind, draws)
 
 
-def attack_of(found: Draws, alarms: float, draws: int) -> Attack:
-    """Draw what is missing and count. Without noise the attacker draws the line half-way instead."""
-    mu, limit = found.case.mu, attack.threshold(alarms)
+def attack_of(found: Draws, alarms: float, draws: int) -> Attack | None:
+    """Draw what is missing and count. Without noise the attacker draws the line half-way instead.
+
+    Returns:
+        None where all draws have failed.
+    """
     here, there = _complete(found, "true", draws)
-    silent = attack.measured(*_complete(found, "silent", PORTION), mu / 2, LEVEL)
+    noiseless = _complete(found, "silent", PORTION)
+    if not (len(here) and len(noiseless[0])):
+        return None
+    mu, limit = found.case.mu, attack.threshold(alarms)
+    silent = attack.measured(*noiseless, mu / 2, LEVEL)
     misses = float(tradeoff.gaussian(mu, alarms))
     return Attack(mu, alarms, limit, misses, here, there, attack.measured(here, there, limit, LEVEL), silent)
 
 
-def audit_of(found: Draws, kind: str, draws: int) -> LowerBound:
-    """The audit of the release as programmed ("true"), or with a bug."""
+def audit_of(found: Draws, kind: str, draws: int) -> LowerBound | None:
+    """Audit the release as programmed ("true") or with a bug; return None where all draws have failed."""
     here, there = _complete(found, kind, draws)
+    if not len(here):
+        return None
     return audit.gaussian_tradeoff(here, there, delta=found.attacked.budget.delta, alpha=1 - LEVEL)
 
 

@@ -17,7 +17,7 @@ from dppca_core.experiments.scene import EPSILONS, TRACED
 from dppca_core.experiments.spread import quantiles
 from dppca_core.methods import METHODS
 from dppca_core.types import Bound, Budget
-from pages.shared import choices, explorer_charts, style, text
+from pages.shared import choices, explorer_charts, failed_runs, style, text
 from pages.shared.choices import Settings
 from pages.shared.scale import Scale
 
@@ -35,7 +35,8 @@ def payload(found: Results, epsilon: float, settings: Settings) -> dict[str, Any
     """
     shown = {key: value for key, value in settings.items() if key not in _NOT_DRAWN}
     missing = found.next_missing(epsilon, settings["slow"]) is not None
-    measured = len(found.cells)  # before building, which others may overtake
+    runs_measured = len(found.cells)  # before building, which others may overtake
+    measured = runs_measured + len(found.failed)  # a run that fails changes what is said as well
     state = (found.scene, tuple(shown.values()))
     at_epsilon = len(found.measured(TRACED, epsilon))
     with _LOCK:
@@ -45,18 +46,19 @@ def payload(found: Results, epsilon: float, settings: Settings) -> dict[str, Any
         mark = f"{zlib.crc32(repr(shown).encode()):08x}"
         runs = {at: len(found.measured(TRACED, at)) for at in EPSILONS}
         held = _build(found, settings) | {"scene": mark, "version": measured, "runs": runs}
+        held["measured"] = runs_measured
         with _LOCK:
             _BUILT[state] = held
             _BUILT.move_to_end(state)
             while len(_BUILT) > _KEPT:
                 _BUILT.popitem(last=False)
-    built = {name: part for name, part in held.items() if name != "runs"}
+    built = {name: part for name, part in held.items() if name not in ("runs", "measured")}
     return built | {
         "active": EPSILONS.index(epsilon),
         "ghost": settings["ghost"],
         "follow": "eps",
         "complete": not missing,
-        "progress": f"{built['version']:,} runs measured, more coming" if missing else "",
+        "progress": f"{held['measured']:,} runs measured, more coming" if missing else "",
     }
 
 
@@ -122,7 +124,9 @@ def _words(
         else printed(found, epsilon, (*found.names, *found.slow)),
     }
     if not cells:
-        return shown | {"sentence": "Measuring …", "tiles": [["…", ""]] * 4}
+        coming = found.missing((TRACED, epsilon, repeat) for repeat in range(scene.repeats))
+        sentence = "Measuring …" if coming else failed_runs.NO_ANSWER
+        return shown | {"sentence": sentence, "tiles": [["…", ""]] * 4}
     low, middle, high = quantiles([scale.last(cell) for cell in cells])
     support = float(np.median([cell.support for cell in cells]))
     reference = found.measured(explorer_charts.REFERENCE, epsilon)

@@ -142,7 +142,7 @@ def by_kind(found: Measured, settings: Settings) -> dict[str, Any]:
             | {"hovertemplate": "%{y}: %{x:.3~g}"}
         )
     guess, across = _guess_at(measure.guess)
-    names = [_broken(KIND_TITLES[kind]) for kind in shown]
+    names = [_broken(KIND_TITLES[kind]) for kind in of.kinds]  # also those of which no run has an answer
     layout = _layout(
         axis(measure.error_title, range=span) | _scale(log, span),
         _lines_of(names),

@@ -12,7 +12,7 @@ from dppca_core.experiments.site_recipe import SiteRecipe
 from dppca_core.methods import METHODS
 from dppca_core.methods.dps_pca import UNDONE
 from dppca_core.standardisation import PAID
-from pages.shared import site_view, text
+from pages.shared import failed_runs, site_view, text
 from pages.shared.choices import CHOICES, Settings
 from pages.shared.page_choices import KIND_TITLES
 from pages.shared.site_view import Measure, listed
@@ -27,7 +27,7 @@ def headline(found: Measured, settings: Settings) -> str:
     seen = {other: measure.common(found, at, other) for other in of.kinds}
     own = seen[kind]
     if own is None:
-        return MEASURING
+        return waiting(found, settings)
     middle, guess = float(own[0][1]), f"guessing {text.short(measure.guess)}"
     truth = "the directions common to all hospitals"
     beside = f"without privacy {text.error(own[1])}, {guess}"
@@ -43,6 +43,12 @@ def headline(found: Measured, settings: Settings) -> str:
         price = price.replace("cost ", "costs ") if way == "public" else price
         said += f" The least error, {text.error(best)}, comes with {KIND_TITLES[way]}, which {price}."
     return f"{said} {who(found, settings)}".strip()
+
+
+def waiting(found: Measured, settings: Settings) -> str:
+    """Say that runs are coming or, where all have failed, that none has an answer."""
+    at, kind = site_view.strength(found.of, settings), site_view.kind(found.of, settings)
+    return MEASURING if found.next_missing(at, kind) is not None else failed_runs.NO_ANSWER
 
 
 def who(found: Measured, settings: Settings) -> str:

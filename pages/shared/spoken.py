@@ -23,7 +23,7 @@ from dppca_core.experiments.regime_map import RegimeMap
 from dppca_core.methods import METHODS
 from dppca_core.regimes import REGIONS
 from dppca_core.types import Array, Budget
-from pages.shared import comparison_words, join_words, privacy_cost_words, site_view, text
+from pages.shared import comparison_words, join_words, privacy_cost_words, site_view, site_words, text
 from pages.shared.charts import Trace
 from pages.shared.choices import Settings
 from pages.shared.comparison_charts import Measure
@@ -191,7 +191,7 @@ def standardising(found: Measured, settings: Settings) -> str:
     seen = {kind: measure.common(found, at, kind) for kind in of.kinds}
     middles = {kind: float(one[0][1]) for kind, one in seen.items() if one is not None}
     if not middles:
-        return MEASURING
+        return site_words.waiting(found, settings)
     ranked = sorted(middles, key=lambda kind: middles[kind])
     parts = [f"{KIND_TITLES[kind]} {text.error(middles[kind])}" for kind in ranked]
     drawn = "; ".join(parts)

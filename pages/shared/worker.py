@@ -1,20 +1,22 @@
 """The one thread that measures what visitors look at beyond what a page waits for, and what may come next.
 
 It measures the missing cells of the newest view first, and forgets views that nobody has asked for lately.
+A step that fails costs its own visitor what it was for, and nobody else anything.
 """
 
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol
 
 import streamlit as st
 
-from dppca_core.experiments.live import UNRESOLVED
+from dppca_core.experiments.failures import surviving
 from dppca_core.experiments.one_thread import for_good
 from pages.shared import visitors
+from pages.shared.lasting import LastingThread
 
 NextCell = Callable[[], tuple[Any, ...] | None]
 
@@ -35,6 +37,7 @@ FIRST_SECONDS = 2.0  # that a page measures before it shows what there is
 _NOTHING: Iterator[None] = iter(())
 _ENDED = object()
 _REFRESH_SECONDS = 0.6
+_FAULT_SECONDS = 1.0  # until the worker tries again, where it cannot even choose its next step
 _REST_SECONDS = 0.002  # between cells, so that a key press finds the interpreter free
 
 
@@ -54,13 +57,19 @@ class Completer:
         self._ahead: dict[str, Ahead] = {}
         self._running = 0
         self._changed = threading.Condition()
-        threading.Thread(target=self._work, daemon=True, name="completer").start()
+        self._thread = LastingThread("completer", self._work)
+        self._thread.start()
+
+    def revive(self) -> bool:
+        """Start the thread again if it has died. Return whether it had."""
+        return self._thread.start()
 
     def look(self, visitor: str, found: Cells, wanted: NextCell) -> None:
         """This visitor looks at this view now; whatever they looked at before is abandoned."""
         with self._changed:
             self._views[visitor] = (time.monotonic(), found, wanted)
             self._changed.notify_all()
+        self.revive()
 
     def ahead(self, visitor: str, urgent: Iterator[None], other: Iterator[None]) -> None:
         """What this visitor may ask for next, instead of what was said before; for few visitors only."""
@@ -71,6 +80,7 @@ class Completer:
                 who: what for who, what in self._ahead.items() if what.since > now - _AHEAD_SECONDS
             }
             self._changed.notify_all()
+        self.revive()
 
     @contextmanager
     def yielding(self) -> Iterator[None]:
@@ -114,18 +124,17 @@ class Completer:
 
     def _complete(self, view: tuple[float, Cells, NextCell]) -> None:
         _, found, wanted = view
-        missing = wanted()
-        if missing is not None:
-            found.try_cell(*missing)
-            return
+        with surviving("completer"):
+            missing = wanted()
+            if missing is not None:
+                found.try_cell(*missing)
+                return
         with self._changed:
-            done = [who for who, seen in self._views.items() if seen[1:] == view[1:]]
-            for who in done:
-                del self._views[who]
+            self._views = {who: seen for who, seen in self._views.items() if seen is not view}
 
     def _go_on(self, visitor: str, what: Literal["urgent", "other"]) -> None:
         held = self._ahead.get(visitor)
-        with suppress(*UNRESOLVED):  # nobody has asked for it yet: whoever does is told why
+        with surviving("completer, ahead"):  # nobody has asked for it yet: whoever does is told why
             if held is None or next(getattr(held, what), _ENDED) is not _ENDED:
                 return
         with self._changed:
@@ -135,6 +144,12 @@ class Completer:
                 del self._ahead[visitor]
 
     def _work(self) -> None:
+        while True:
+            with surviving("completer"):
+                self._go()
+            time.sleep(_FAULT_SECONDS)
+
+    def _go(self) -> None:
         for_good()
         while True:
             step = self._newest()

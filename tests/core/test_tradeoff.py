@@ -162,8 +162,8 @@ def test_the_audit_refutes_every_bug_and_only_the_bug(method, bug):
     reason = planted.why_no_bug(bug, method, BUDGET, 2)
     if reason is not None:
         assert (bug, method == "dps_pca") == ("shared", False)
-        with pytest.raises(ValueError, match=f"bug must break the release, but {reason}"):
-            draws.try_cell(bug, 0)
+        draws.try_cell(bug, 0)
+        assert draws.failed[bug, 0].startswith(f"bug must break the release, but {reason}")
         return
     here, there = drawn(bug, method)[1:]
     found = audit.gaussian_tradeoff(here, there, delta=BUDGET.delta, alpha=ALPHA)

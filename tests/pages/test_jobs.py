@@ -193,7 +193,7 @@ def test_the_queue_moves_on_when_visitors_vanish(gate, monkeypatch):
 def test_what_ends_a_sweep_is_said(monkeypatch):
     for reason, said in (
         (executors.LostError(), "The cluster stopped answering; what was measured before is kept."),
-        (KeyError("x"), "KeyError: 'x'."),
+        (KeyError("x"), "The program failed with KeyError."),
     ):
 
         def broken(*_: object, reason: Exception = reason, **__: object):
@@ -202,6 +202,23 @@ def test_what_ends_a_sweep_is_said(monkeypatch):
         monkeypatch.setattr(jobs, "sweep", broken)
         job = ended(Jobs().start("ann", "here", RECIPE))
         assert (job.state, job.reason) == ("failed", said)
+
+
+def test_without_a_thread_a_sweep_has_ended_and_can_be_asked_for_again(monkeypatch):
+    started = threading.Thread.start
+
+    def none_left(thread):
+        if thread.name.startswith("sweep"):
+            raise RuntimeError("can't start new thread")
+        started(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", none_left)
+    sweeps = Jobs()
+    job = sweeps.start("ann", "here", RECIPE)
+    assert (job.state, job.running, job.reason) == ("failed", False, "The program failed with RuntimeError.")
+    monkeypatch.undo()
+    job.again()
+    assert ended(sweeps.start("ann", "here", RECIPE)).state == "complete"
 
 
 def test_long_sweeps_go_on_in_processes(monkeypatch):

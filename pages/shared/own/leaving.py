@@ -1,6 +1,7 @@
 """Tables of visitors who have left are forgotten: Streamlit keeps a session for those who may come back.
 
-It does so for two minutes or, where no other session ends, for good.
+It does so for two minutes or, where no other session ends, for good. A table whose forgetting fails keeps no
+other table.
 """
 
 from __future__ import annotations
@@ -10,11 +11,15 @@ import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
+from dppca_core.experiments.failures import surviving
 from pages.shared import visitors
+from pages.shared.lasting import LastingThread
 
 _LOOK_SECONDS = 5.0
+_MOST_TRIES = 5  # to forget one visitor's table
 
 
 class Forgetful(Protocol):
@@ -29,6 +34,7 @@ class _Watched:
     holder: weakref.ref[Forgetful]
     drop_uploads: Callable[[str], None]
     left: float | None = None
+    tries: int = 0
 
 
 class Leaving:
@@ -38,26 +44,33 @@ class Leaving:
         self._kept, self._look = kept, look  # seconds
         self._watched: dict[str, _Watched] = {}
         self._lock = threading.Lock()
+        self._thread = LastingThread("leaving", self._work)
 
     def watch(self, visitor: str, holder: Forgetful, drop_uploads: Callable[[str], None]) -> None:
         """Once this visitor has left for long enough, `holder` forgets, and their uploads are dropped."""
         with self._lock:
             known = self._watched.get(visitor)
-            if known is not None and known.holder() is holder:
-                return
-            idle = not self._watched
-            self._watched[visitor] = _Watched(weakref.ref(holder), drop_uploads)
-            if idle:
-                threading.Thread(target=self._work, daemon=True, name="leaving").start()
+            if known is None or known.holder() is not holder:
+                self._watched[visitor] = _Watched(weakref.ref(holder), drop_uploads)
+            self._thread.start()
+
+    def revive(self) -> bool:
+        """Start the thread again if it has died while anybody holds a table. Return whether it had."""
+        with self._lock:
+            return bool(self._watched) and self._thread.start()
 
     def _work(self) -> None:
         while True:
             time.sleep(self._look)
             with self._lock:
                 for visitor, one in list(self._watched.items()):
-                    if self._gone(visitor, one):
+                    done = False
+                    with surviving("leaving"):
+                        done = self._gone(visitor, one)
+                    if done or one.tries == _MOST_TRIES:
                         del self._watched[visitor]
                 if not self._watched:
+                    self._thread.leave()
                     return
 
     def _gone(self, visitor: str, one: _Watched) -> bool:
@@ -72,6 +85,15 @@ class Leaving:
             one.left = time.monotonic()
         if time.monotonic() - one.left < self._kept:
             return False
-        holder.forget()
-        one.drop_uploads(visitor)
+        one.tries += 1
+        forgotten = _succeeds(holder.forget)
+        dropped = _succeeds(partial(one.drop_uploads, visitor))
+        return forgotten and dropped
+
+
+def _succeeds(step: Callable[[], None]) -> bool:
+    """Take this step of forgetting, and return whether it succeeds: the other is taken either way."""
+    with surviving("leaving"):
+        step()
         return True
+    return False

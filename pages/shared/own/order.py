@@ -52,7 +52,12 @@ class Order(Generic[Made]):
             if self.state != "asked":
                 return False
             self.state = "running"
-        threading.Thread(target=self._run, daemon=True, name="release").start()
+        try:
+            threading.Thread(target=self._run, daemon=True, name="release").start()
+        except RuntimeError as reason:  # the server has no thread left: nothing began, nothing was paid
+            self._make = None
+            self.state, self.said = "failed", type(reason).__name__
+            self._ended.set()
         return True
 
     def stop(self) -> None:

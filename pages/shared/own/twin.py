@@ -14,7 +14,7 @@ from dppca_core.experiments.scene import EPSILONS
 from dppca_core.ledger_lines import Account
 from dppca_core.spectrum_release import Spectrum
 from dppca_core.types import Budget
-from pages.shared import cached, choices, controls, live, readout, scenes, worker
+from pages.shared import cached, choices, controls, failed_runs, live, readout, scenes, worker
 from pages.shared.choices import CHOICES, Settings
 from pages.shared.own import confirm, price_words, session, words
 from pages.shared.own.order import Order
@@ -94,6 +94,7 @@ def show(prepared: Prepared, account: Account | None, settings: Settings) -> Non
         begun.append(True)
         payload = readout.payload(found, epsilon, wanted) | {"follow": "own-eps"}
         live.figure(payload, key="own twin", on_use=_keep_scrubbed)
+        failed_runs.of_methods(found)
         if not payload["complete"]:
             worker.look(found, lambda: found.next_missing(epsilon, False))
         elif missing:

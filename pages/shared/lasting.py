@@ -1,0 +1,37 @@
+"""A thread that serves every visitor: started when it is first needed, and again where it has died."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+_LOG = logging.getLogger("dppca")
+
+
+class LastingThread:
+    """The one thread of this name that runs `work`."""
+
+    def __init__(self, name: str, work: Callable[[], None]) -> None:
+        self.name = name
+        self._work = work
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+
+    def start(self) -> bool:
+        """Start the thread unless it runs. Return whether it had died."""
+        with self._lock:
+            former = self._thread
+            if former is not None and former.is_alive():
+                return False
+            self._thread = threading.Thread(target=self._work, daemon=True, name=self.name)
+            self._thread.start()
+        if former is None:
+            return False
+        _LOG.error("%s: the thread had died and was started again", self.name)
+        return True
+
+    def leave(self) -> None:
+        """Let the thread that calls this end: it has nothing left to do, and has not died."""
+        with self._lock:
+            self._thread = None
