@@ -88,8 +88,8 @@ def build(of: Public, settings: Settings, address: str) -> Report:
 
 def _sentence(of: Public, plain: bool) -> str:
     n, d = sum(of.sizes), of.schema.d
-    hospitals = text.count(len(of.sizes), "hospital", "hospitals")
-    whole = f"{n:,} patients in {hospitals}, {text.count(d, 'measurement', 'measurements')} of each"
+    where = words.where_patients_are(len(of.sizes))
+    whole = f"{n:,} patients in {where}, {text.count(d, 'measurement', 'measurements')} of each"
     found = of.released
     if found is None:
         return f"Nothing of {whole}, has been released: this is a rehearsal on invented patients."

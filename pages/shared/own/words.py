@@ -9,7 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from dppca_core.private_release import Released
+from dppca_core.methods import METHODS
+from dppca_core.private_release import Released, Request
 from dppca_core.spectrum_release import Spectrum
 from dppca_core.tables import Raw, Schema, limits
 from pages.shared import text, visitors
@@ -18,6 +19,16 @@ from pages.shared.own.large import Large
 from pages.shared.own.order import Order
 from pages.shared.own.table import Prepared
 
+AT_RANDOM = (
+    "Patients are dealt to hospitals at random: these hospitals do not exist. This is to rehearse DPS-PCA or "
+    "DPdisPCA."
+)
+NO_BETTER = "At this setting the release would be no better than a guess: do not release."
+HARDLY = 0.9  # of a guess's error, from which on an error is no better
+MEAN_ZERO = (
+    "The invented patients have mean zero. Yours may not: then the first component may be their mean, not a "
+    "pattern."
+)
 NOT_PRIVATE = ":red-badge[not private] Only you may see this: it is computed from the patients' rows."
 # Where a word joiner, which is not seen, keeps Markdown from finding an address; it does so behind escapes.
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
@@ -61,9 +72,54 @@ def ready(own: Prepared, plain: bool) -> str:
     measured = text.count(own.d, "measurement", "measurements") if plain else f"d = {own.d:,} features"
     sizes = sorted(own.sizes)
     each = f"{sizes[0]:,}" if sizes[0] == sizes[-1] else f"{sizes[0]:,} to {sizes[-1]:,}"
-    hospitals = text.count(len(sizes), "hospital", "hospitals")
     n, many = ("", "") if plain else ("n = ", "N = ")
-    return f"**Ready:** {n}{own.n:,} patients in {many}{hospitals} ({each} each), {measured}."
+    where = f"{many}{where_patients_are(len(sizes))} ({each} each)"
+    if len(sizes) == 1:
+        where = where_patients_are(1)
+    return f"**Ready:** {n}{own.n:,} patients in {where}, {measured}."
+
+
+def where_patients_are(hospitals: int) -> str:
+    """Return "one place" or "3 hospitals", to stand after "patients in"."""
+    return "one place" if hospitals == 1 else f"{hospitals:,} hospitals"
+
+
+def rehearsed(request: Request, hospitals: int, plain: bool) -> str:
+    """Say what is rehearsed, which is what a press of Release would make."""
+    title = METHODS[request.method].title
+    place = f"patients in {where_patients_are(hospitals)}"
+    if plain:
+        components = text.count(request.k, "direction", "directions")
+        chance = text.one_in(request.budget.delta)
+        setting = f"privacy loss {text.number(request.budget.epsilon)}, failure chance {chance}"
+        return f"**Rehearsed is what *Release* would make:** {title}, {components}, {setting}, {place}."
+    own = {"s_hat": "ŝ", "rank": "R", "iterations": "T", "burn_in": "burn-in"}
+    given = [f"k = {request.k}", *(f"{own[name]} = {value}" for name, value in request.own.items())]
+    given += [f"ε = {text.number(request.budget.epsilon)}", f"δ = {text.number(request.budget.delta)}"]
+    return f"**Rehearsed is what *Release* would make:** {title}, {', '.join(given)}, {place}."
+
+
+def in_one_place(method: str, hospitals: int) -> str:
+    """Say what a method for several hospitals is where all patients are in one; nothing elsewhere."""
+    if hospitals > 1 or METHODS[method].trust == "central":
+        return ""
+    return (
+        f"{METHODS[method].title} is made for several hospitals. Here all patients are in one place: that "
+        "place adds all the noise, and nobody else sees a row."
+    )
+
+
+def clipped(own: Prepared, clip: float | None) -> str:
+    """Say how the twin's rows keep within their bound, and whether a release does the same."""
+    if clip is not None:
+        return (
+            "The twin's long rows are shortened as a release shortens yours, if your rows spread evenly over "
+            "their ranges."
+        )
+    return (
+        "So many rows are not drawn one by one: the twin shortens none, and its bound holds the longest. A "
+        f"release shortens rows beyond {own.schema.bound:.4g}, which usually needs less noise."
+    )
 
 
 def public_number(own: Prepared) -> str:
