@@ -39,8 +39,9 @@ if prepared is not None:
     st.header("4 · The ledger of this table")
     if book is not None:
         account.show(prepared.raw, ledger, book, settings)
-figure = twin.figure(prepared, book, shown, settings) if prepared is not None else None
-leaves = own_report.public(prepared, book, shown, figure)
+asked = twin.asked(prepared, book, settings) if prepared is not None else None
+figure = twin.figure(prepared, asked, shown, settings) if prepared is not None else None
+leaves = own_report.public(prepared, book, shown, asked, figure)
 if leaves is not None:
     # Not a lambda of this page: it would hold what the page names, and with it the rows.
     build = partial(own_report.build, leaves, settings, own_report.link(settings))

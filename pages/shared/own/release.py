@@ -151,6 +151,7 @@ def _titled(i: int, made: Made) -> str:
 
 def _one(found: Released, features: tuple[str, ...], settings: Settings) -> None:
     plain = settings["view"] == "board"
+    st.markdown(words.centring(found, plain))
     st.markdown(f"**{words.promise(found, plain)}** {price_words.hardening(found.document['method'], plain)}")
     frame = words.loadings(found, features, plain)
     loadings = "weights" if plain else "loadings"

@@ -105,8 +105,14 @@ class Prepared:
 
     @property
     def public(self) -> dict[str, Any]:
-        """What a release tells of the table, beside its sizes: the dictionary and how patients were dealt."""
-        return {"dictionary": json.loads(self.schema.to_json()), "dealt": self.dealt}
+        """What a release tells of the table, beside its sizes: the dictionary, where rows are centred, and
+        how patients were dealt.
+        """
+        return {
+            "dictionary": json.loads(self.schema.to_json()),
+            "centred": "at the middle of the public ranges, not at the mean",
+            "dealt": self.dealt,
+        }
 
 
 def prepare(raw: Raw, schema: Schema, by: str | None, hospitals: int) -> Prepared:

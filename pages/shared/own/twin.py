@@ -114,18 +114,28 @@ def hopeless(twin: Twin, epsilon: float) -> bool:
     return bool(errors) and float(np.median(errors)) > words.HARDLY * guess
 
 
+def asked(prepared: Prepared, account: Account | None, settings: Settings) -> Request | None:
+    """Return what a press of Release would make; None where it would refuse."""
+    try:
+        return request_of(settings, prepared.d, account)
+    except ValueError:
+        return None
+
+
 def figure(
-    prepared: Prepared, account: Account | None, made: Made | None, settings: Settings
+    prepared: Prepared, request: Request | None, made: Made | None, settings: Settings
 ) -> Callable[[], dict[str, Any]] | None:
     """How the twin's figure is built, for a file; None where there is no twin. It holds no table.
 
-    made: a release, of which this is the rehearsal; without one, of what a press of Release would make.
+    made: a release, of which this is the rehearsal; without one, of this request.
     """
-    request, sizes, clip = None, prepared.sizes, _clip(prepared)
+    sizes = prepared.sizes
     if made is not None and made.released is not None:
         request, sizes = made.request, tuple(made.released.document["hospitals"])
+    if request is None:
+        return None
     try:
-        twin = of_request(request or request_of(settings, prepared.d, account), sizes, clip, settings)
+        twin = of_request(request, sizes, _clip(prepared), settings)
     except ValueError:
         return None
     return partial(payload, twin)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from dppca_core.methods import METHODS
@@ -14,7 +15,7 @@ from dppca_core.private_release import Released, Request
 from dppca_core.spectrum_release import Spectrum
 from dppca_core.tables import Raw, Schema, limits
 from pages.shared import text, visitors
-from pages.shared.own.diagnostics import Verdict
+from pages.shared.own.diagnostics import COVARIANCE, MOMENT, NEARLY_THE_MEAN, Verdict
 from pages.shared.own.large import Large
 from pages.shared.own.order import Order
 from pages.shared.own.table import Prepared
@@ -24,6 +25,7 @@ AT_RANDOM = (
     "DPdisPCA."
 )
 NO_BETTER = "At this setting the release would be no better than a guess: do not release."
+MOST_IN_ONE = 0.8  # share of the released eigenvalues' sum
 HARDLY = 0.9  # of a guess's error, from which on an error is no better
 MEAN_ZERO = (
     "The invented patients have mean zero. Yours may not: then the first component may be their mean, not a "
@@ -249,27 +251,75 @@ def unread(order: Order[Any]) -> str:
     }.get(order.state, "The file cannot be read as a table.")
 
 
+def near_the_mean(cosine: float, plain: bool) -> str:
+    """Say whether the first released component is the patients' mean; not private."""
+    first = f"The first released {'direction' if plain else 'component'}"
+    size = f"cosine {cosine:.3f}"
+    if cosine >= NEARLY_THE_MEAN:
+        return (
+            f"**{first} is nearly the mean of your patients, not a pattern** ({size}). "
+            "It says where they lie within the ranges, not how they differ."
+        )
+    return f"{first} is not the mean of your patients ({size})."
+
+
 def verdict(found: Verdict, k: int, plain: bool) -> str:
-    """How good a release is, in one sentence; not private."""
-    directions = text.count(k, "direction", "directions")
-    share = text.percent(found.energy)
-    error = f"error {text.error(found.error)}"
-    if not plain:
-        error = f"‖sin Θ‖ = {text.error(found.error)}"
-    said = f"Against PCA without privacy of the same rows: {error}, where guessing has "
-    said += f"{text.short(found.guess)}; it captures {share} of what the best {directions} hold."
-    if found.error > 0.9 * found.guess:
+    """How good a release is against the components of the covariance; not private."""
+    against = "PCA without privacy, with your rows centred at their own mean"
+    said = f"Against {against}: {_verdict(found, k, plain)}"
+    if found.error > HARDLY * found.guess:
         said += (
-            " **It is hardly better than a guess:** ask for fewer directions or measurements, or pay more."
+            " **It is hardly better than a guess:** ask for fewer directions or measurements, or pay more. "
+            "More budget does not help where the mean is what was found."
         )
     return said
 
 
+def verdict_uncentred(found: Verdict, k: int, plain: bool) -> str:
+    """How good a release is against what it estimates; not private."""
+    against = "what the release estimates, rows centred at the middle of their public ranges"
+    return f"Against {against}: {_verdict(found, k, plain)}"
+
+
+def _verdict(found: Verdict, k: int, plain: bool) -> str:
+    error = f"{'error' if plain else '‖sin Θ‖ ='} {text.error(found.error)}"
+    best = text.count(k, "direction", "directions")
+    return (
+        f"{error}, where guessing has {text.short(found.guess)}. It captures {text.percent(found.energy)} of "
+        f"what the best {best} hold."
+    )
+
+
 def worth(scores: pd.DataFrame) -> str:
-    """What privacy costs a classifier, in one sentence."""
-    released, plain, _, guess = scores["right"]
+    """What privacy costs a classifier, against both answers without privacy; not private."""
+    released, covariance, moment, _, guess = scores["right"]
+    parts = [_kept(released, plain, guess) for plain in (covariance, moment)]
+    told = [f"{what}: {part}" for what, part in zip((COVARIANCE, MOMENT), parts, strict=True)]
+    return f"Against as many components without privacy, {'; '.join(told)}."
+
+
+def _kept(released: float, plain: float, guess: float) -> str:
     if plain <= guess + 0.01:
-        return "So few components do not tell it, with or without privacy."
+        return "so few do not tell it, with or without privacy"
     kept = max(released - guess, 0.0) / (plain - guess)
-    share = text.percent(min(kept, 1.0))
-    return f"Of what as many components gain over guessing, the released ones keep {share}."
+    return f"the released ones keep {text.percent(min(kept, 1.0))} of the gain over guessing"
+
+
+def centring(found: Released | None, plain: bool) -> str:
+    """Say that the first component may be the mean: in public, from nothing but the release itself.
+
+    The mean is private, so the measured cosine is `near_the_mean`, for the owner. A first eigenvalue that
+    holds most of the released ones is what a large mean does, and so may a strong pattern.
+    """
+    what = "direction" if plain else "component"
+    said = (
+        "Rows are centred at the middle of their public ranges, not at their mean. The first "
+        f"{what} may be the mean and not a pattern."
+    )
+    if found is None or found.eigenvalues is None or len(found.eigenvalues) < 2:
+        return said
+    values = np.maximum(found.eigenvalues, 0.0)
+    share = float(values[0] / values.sum()) if values.sum() > 0 else 0.0
+    if share < MOST_IN_ONE:
+        return said
+    return f"{said} It holds {text.percent(share)} of the released strength, as a large mean would."
