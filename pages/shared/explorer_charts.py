@@ -29,6 +29,12 @@ def reference(found: Results) -> str:
     return "sparse_pca" if "s_hat" in METHODS[found.scene.method].uses else "pca"
 
 
+def reference_look(found: Results) -> style.Look:
+    """Return how the reference is drawn where it is a line: PCA's dots would be those of a guess."""
+    look = style.look(reference(found))
+    return look._replace(dash="longdash") if look.dash == "dot" else look
+
+
 def whole(found: Results) -> bool:
     """Whether the reference may come as close to the truth as it likes: a table's truth has no zero rows."""
     table = isinstance(found.scene.population, str)
@@ -127,13 +133,13 @@ class Sweep:
         bands = band(2, name, look.colour, at)
         bands[0]["y"], bands[1]["y"] = scale.drawn(low), scale.drawn(high)
         spot = line(2, "this setting", "#000000", x=[], y=[self._foot, self._top])
-        reference_look = style.look(plain_method)
+        free_look = reference_look(found)
         self.traces = [
             *bands,
             line(2, name, look.colour, x=at, y=scale.drawn(middle), meta="ghost"),
             line(2, "closed-form prediction", look.colour, "dash", x=list(EPSILONS))
             | {"y": scale.drawn(scale.bounded(np.array(predicted)))},
-            line(2, METHODS[plain_method].title, reference_look.colour, reference_look.dash, x=ends)
+            line(2, METHODS[plain_method].title, free_look.colour, free_look.dash, x=ends)
             | {"y": scale.drawn([level] * 2)},
             line(2, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
             spot | {"meta": "text-colour", "hoverinfo": "skip"},

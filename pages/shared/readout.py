@@ -257,7 +257,7 @@ def _legend(
 ) -> list[tuple[str, str, str, str]]:
     """(label, colour, dash, kind) of what is drawn."""
     method, reference = found.scene.method, explorer_charts.reference(found)
-    look, free = style.look(method), style.look(reference)
+    look, free = style.look(method), explorer_charts.reference_look(found)
     items = [
         (f"{METHODS[method].title}, median", look.colour, "solid", "line"),
         (
