@@ -35,8 +35,9 @@ def show(prepared: Prepared, made: Made | None, settings: Settings) -> None:
     found = _once("truth", lambda: diagnostics.truths(prepared))
     k = released.basis.shape[1]
     # The mean is private, so that the first component is near it is said here and nowhere else.
-    st.markdown(words.near_the_mean(diagnostics.mean_cosine(found, released.basis), plain))
-    st.markdown(words.verdict(diagnostics.verdict(found.covariance, released.basis), k, plain))
+    cosine = diagnostics.mean_cosine(found, released.basis)
+    st.markdown(words.near_the_mean(cosine, plain))
+    st.markdown(words.verdict(diagnostics.verdict(found.covariance, released.basis), k, cosine, plain))
     st.markdown(words.verdict_uncentred(diagnostics.verdict(found.moment, released.basis), k, plain))
     left, right = st.columns([2, 3], gap="large")
     with left:

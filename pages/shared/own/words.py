@@ -263,15 +263,18 @@ def near_the_mean(cosine: float, plain: bool) -> str:
     return f"{first} is not the mean of your patients ({size})."
 
 
-def verdict(found: Verdict, k: int, plain: bool) -> str:
-    """How good a release is against the components of the covariance; not private."""
+def verdict(found: Verdict, k: int, cosine: float, plain: bool) -> str:
+    """How good a release is against the components of the covariance; not private.
+
+    cosine: of the first component with the mean.
+    """
     against = "PCA without privacy, with your rows centred at their own mean"
     said = f"Against {against}: {_verdict(found, k, plain)}"
     if found.error > HARDLY * found.guess:
-        said += (
-            " **It is hardly better than a guess:** ask for fewer directions or measurements, or pay more. "
-            "More budget does not help where the mean is what was found."
-        )
+        advice = "ask for fewer directions or measurements, or pay more"
+        if cosine >= NEARLY_THE_MEAN:
+            advice = "paying more does not help, because the mean takes the place of a pattern"
+        said += f" **It is hardly better than a guess:** {advice}."
     return said
 
 
