@@ -53,13 +53,13 @@ def _truth(matrix: Array) -> Truth:
     return Truth(matrix, np.linalg.eigvalsh(matrix)[::-1])
 
 
-def mean_cosine(found: Truths, basis: Array) -> float:
+def mean_cosine(answers: Truths, basis: Array) -> float:
     """Return |cos| of the angle between the first released component and the patients' mean.
 
     0 for rows whose mean is 0 to rounding.
     """
-    length = float(np.linalg.norm(found.mean))
-    return abs(float(basis[:, 0] @ found.mean)) / length if length > 1e-12 else 0.0
+    length = float(np.linalg.norm(answers.mean))
+    return abs(float(basis[:, 0] @ answers.mean)) / length if length > 1e-12 else 0.0
 
 
 class Verdict(NamedTuple):
@@ -126,7 +126,9 @@ def downstream(raw: Raw, held: Rows, name: str, basis: Array) -> pd.DataFrame:
     rows, target = held.rows[places[common]], target[common]
     folds = StratifiedKFold(min(FOLDS, int(counts[counts >= 2].min())), shuffle=True, random_state=0)
     moment, mean, k = held.rows.T @ held.rows / len(held.rows), held.rows.mean(axis=0), basis.shape[1]
-    centred, uncentred = (linalg.top_eigenspace(one, k) for one in (moment - np.outer(mean, mean), moment))
+    centred, uncentred = (
+        linalg.top_eigenspace(matrix, k) for matrix in (moment - np.outer(mean, mean), moment)
+    )
     lines = []
     for what, used in (
         ("released components", rows @ basis),

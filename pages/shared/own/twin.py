@@ -100,11 +100,11 @@ def nearest(wanted: Settings) -> Settings:
 def payload(twin: Twin) -> dict[str, Any]:
     """Return the explorer's figure of the release, which says where it would be no better than a guess."""
     drawn = readout.payload(twin.results, twin.epsilon, twin.settings)
-    said = [
-        one | {"sentence": f"{one['sentence']} {words.NO_BETTER}"} if hopeless(twin, epsilon) else one
-        for epsilon, one in zip(EPSILONS, drawn["words"], strict=True)
+    sentences = [
+        entry | {"sentence": f"{entry['sentence']} {words.NO_BETTER}"} if hopeless(twin, epsilon) else entry
+        for epsilon, entry in zip(EPSILONS, drawn["words"], strict=True)
     ]
-    return drawn | {"words": said}
+    return drawn | {"words": sentences}
 
 
 def hopeless(twin: Twin, epsilon: float) -> bool:

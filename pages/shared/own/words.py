@@ -297,8 +297,8 @@ def worth(scores: pd.DataFrame) -> str:
     """What privacy costs a classifier, against both answers without privacy; not private."""
     released, covariance, moment, _, guess = scores["right"]
     parts = [_kept(released, plain, guess) for plain in (covariance, moment)]
-    told = [f"{what}: {part}" for what, part in zip((COVARIANCE, MOMENT), parts, strict=True)]
-    return f"Against as many components without privacy, {'; '.join(told)}."
+    named = [f"{what}: {part}" for what, part in zip((COVARIANCE, MOMENT), parts, strict=True)]
+    return f"Against as many components without privacy, {'; '.join(named)}."
 
 
 def _kept(released: float, plain: float, guess: float) -> str:
@@ -308,21 +308,21 @@ def _kept(released: float, plain: float, guess: float) -> str:
     return f"the released ones keep {text.percent(min(kept, 1.0))} of the gain over guessing"
 
 
-def centring(found: Released | None, plain: bool) -> str:
+def centring(released: Released | None, plain: bool) -> str:
     """Say that the first component may be the mean: in public, from nothing but the release itself.
 
     The mean is private, so the measured cosine is `near_the_mean`, for the owner. A first eigenvalue that
     holds most of the released ones is what a large mean does, and so may a strong pattern.
     """
     what = "direction" if plain else "component"
-    said = (
+    limit = (
         "Rows are centred at the middle of their public ranges, not at their mean. The first "
         f"{what} may be the mean and not a pattern."
     )
-    if found is None or found.eigenvalues is None or len(found.eigenvalues) < 2:
-        return said
-    values = np.maximum(found.eigenvalues, 0.0)
+    if released is None or released.eigenvalues is None or len(released.eigenvalues) < 2:
+        return limit
+    values = np.maximum(released.eigenvalues, 0.0)
     share = float(values[0] / values.sum()) if values.sum() > 0 else 0.0
     if share < MOST_IN_ONE:
-        return said
-    return f"{said} It holds {text.percent(share)} of the released strength, as a large mean would."
+        return limit
+    return f"{limit} It holds {text.percent(share)} of the released strength, as a large mean would."
