@@ -126,9 +126,8 @@ def downstream(raw: Raw, held: Rows, name: str, basis: Array) -> pd.DataFrame:
     rows, target = held.rows[places[common]], target[common]
     folds = StratifiedKFold(min(FOLDS, int(counts[counts >= 2].min())), shuffle=True, random_state=0)
     moment, mean, k = held.rows.T @ held.rows / len(held.rows), held.rows.mean(axis=0), basis.shape[1]
-    centred, uncentred = (
-        linalg.top_eigenspace(matrix, k) for matrix in (moment - np.outer(mean, mean), moment)
-    )
+    centred = linalg.top_eigenspace(moment - np.outer(mean, mean), k)
+    uncentred = linalg.top_eigenspace(moment, k)
     lines = []
     for what, used in (
         ("released components", rows @ basis),
