@@ -52,7 +52,7 @@ def run_seconds(name: str, d: int, k: int, providers: int) -> float:
 # A method is live up to four eigenproblems, or a tenth of a second; the others run when asked for.
 _LIVE_COST, _LIVE_SECONDS = 4.0, 0.1
 _FIRST_SECONDS = 0.012  # a run that a first look waits for
-_SWEEP_REPEATS = 3  # of methods other than the traced one, away from the epsilon that is looked at
+_SWEEP_REPEATS = 3  # of methods other than the main one, away from the epsilon that is looked at
 _SLOW_REPEATS = 3
 
 
@@ -111,9 +111,9 @@ class Results:
 
     def repeats_of(self, name: str) -> int:
         """Repeats that the fill aims for: all, fewer where one run takes long."""
-        if name == TRACED:
-            return self.scene.repeats
         scene = self.scene
+        if name == scene.method:
+            return scene.repeats
         work = METHODS[name].cost(scene.d, scene.k, scene.providers) * scene.d**3
         least = 1 if name in self.names else min(scene.repeats, _SLOW_REPEATS)
         return max(least, min(scene.repeats, int(1e9 / work)))
@@ -236,9 +236,9 @@ class Results:
         """The cells to measure before anything is shown: few enough to be quick at every d."""
         scene = self.scene
         same_draw = range(0, scene.repeats, scene.patient_draws) if scene.d > 400 else None
-        yield from ((TRACED, epsilon, r) for r in same_draw or range(scene.repeats))
+        yield from ((scene.method, epsilon, r) for r in same_draw or range(scene.repeats))
         if scene.d <= 1000:
-            yield from ((TRACED, e, 0) for e in EPSILONS)
+            yield from ((scene.method, e, 0) for e in EPSILONS)
         if scene.d <= 400:
             for name in self.names:
                 if run_seconds(name, scene.d, scene.k, scene.providers) <= _FIRST_SECONDS:
@@ -250,7 +250,7 @@ class Results:
         yield from ((name, epsilon, 0) for name in self.names)
         for name in self.names:
             yield from ((name, epsilon, r) for r in range(self.repeats_of(name)))
-        yield from ((TRACED, e, r) for r in range(self.scene.repeats) for e in others)
+        yield from ((self.scene.method, e, r) for r in range(self.scene.repeats) for e in others)
         if slow:
             for repeat in range(_SLOW_REPEATS):
                 yield from ((name, epsilon, repeat) for name in self.slow if repeat < self.repeats_of(name))

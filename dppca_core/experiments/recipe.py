@@ -148,7 +148,7 @@ class Recipe:
     provider_noise: ProviderNoise = "independent"
     neighbours: Neighbours = "replace-one"
     accounting: AccountingKind = "exact"
-    scaling: Literal["bound", "bound-sqrt-d", "largest", "unit"] = "bound"
+    scaling: Literal["bound", "bound-sqrt-d", "clipped", "largest", "unit"] = "bound"
     failure: float = 0.01
     bound: float | None = None
     patients_each: int | None = None
@@ -166,7 +166,7 @@ class Recipe:
         if self.patients_each is not None:
             checks.whole(1, patients_each=self.patients_each)
         scaling = self.rows_scaled
-        if scaling.kind == "unit" and {"energy", "covariance"}.intersection(self.metrics):
+        if scaling.kind in ("unit", "clipped") and {"energy", "covariance"}.intersection(self.metrics):
             raise ValueError("metrics cannot be energy or covariance where each row has its own scale")
         for name, chosen in (("methods", self.methods), ("metrics", self.metrics), ("swept", self.swept)):
             if not isinstance(chosen, tuple) or not chosen:

@@ -1,5 +1,7 @@
 """A scene: every setting of the front page but epsilon, and the epsilons at which it is looked at.
 
+The rehearsal on *Your data* is a scene as well, about the method that will be released.
+
 Generators are keyed by the method and the repeat, not by epsilon or delta: curves are smooth (common random
 numbers), and adding a method changes no other method's numbers.
 """
@@ -18,7 +20,7 @@ from dppca_core.methods import METHODS
 from dppca_core.spiked import SpikedModel, hospital_sizes
 from dppca_core.types import AccountingKind, Budget, Cohort, Neighbours, ProviderNoise
 
-TRACED = "dps_pca"  # the method whose iterates are shown
+TRACED = "dps_pca"  # the method whose iterates are kept; the front page is about it
 # The ten preferred numbers a decade (ISO 3, R10, rounded) from 0.01 to 10: evenly spaced on a log axis.
 EPSILONS: tuple[float, ...] = (
     *(0.01, 0.0125, 0.016, 0.02, 0.025, 0.032, 0.04, 0.05, 0.063, 0.08),
@@ -48,6 +50,9 @@ class Scene:
     seed: int = 0
     energy: bool = False  # measure captured energy beside sin Theta (it costs a product each)
     start_error: float | None = None  # DPS-PCA's start: None is random, else this far from the truth
+    method: str = TRACED  # what the figure is about: its runs come first
+    rank: int | None = None  # R of DPdisPCA; None leaves its default
+    clip: float | None = None  # rows are clipped to so many root mean square lengths; None: to no row's
 
     @property
     def d(self) -> int:
@@ -64,6 +69,8 @@ class Scene:
     @property
     def scaling(self) -> Scaling:
         """How rows come to their public bound."""
+        if self.clip is not None:
+            return Scaling("clipped", bound=self.clip)
         return Scaling(failure=self.failure)
 
     def budget(self, epsilon: float) -> Budget:
@@ -78,7 +85,10 @@ class Scene:
             "burn_in": self.burn_in,
             "provider_noise": self.provider_noise,
         }
-        return {key: value for key, value in own.items() if key in METHODS[name].uses}
+        used = {key: value for key, value in own.items() if key in METHODS[name].uses}
+        if name == "dpdis_pca" and self.rank is not None:
+            used["rank"] = self.rank
+        return used
 
     def cohort(self, repeat: int) -> Cohort:
         """The patients of this repeat, dealt to the hospitals."""

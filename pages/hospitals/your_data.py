@@ -24,19 +24,24 @@ ledger = book = None
 if prepared is not None:
     ledger, book = account.opened(prepared.raw)
     st.header("2 · Rehearse on a synthetic twin")
-    twin.show(prepared, book, settings)
+    rehearsal = twin.show(prepared, book, settings)
     st.header("3 · Release")
+    if book is not None:
+        release.choose(settings, len(prepared.sizes))  # before the limit too: it is rehearsed
+        if rehearsal is not None and twin.hopeless(rehearsal, rehearsal.epsilon):
+            st.warning(words.NO_BETTER)
     if book is not None and book.limit is None:
         account.ask_limit(ledger, settings)
     elif book is not None:
-        release.choose(settings)
         release.show(prepared, book, settings)
 shown = release.results(settings)
 if prepared is not None:
     st.header("4 · The ledger of this table")
     if book is not None:
         account.show(prepared.raw, ledger, book, settings)
-leaves = own_report.public(prepared, book, shown, twin.figure(prepared, settings) if prepared else None)
+asked = twin.asked(prepared, book, settings) if prepared is not None else None
+figure = twin.figure(prepared, asked, shown, settings) if prepared is not None else None
+leaves = own_report.public(prepared, book, shown, asked, figure)
 if leaves is not None:
     # Not a lambda of this page: it would hold what the page names, and with it the rows.
     build = partial(own_report.build, leaves, settings, own_report.link(settings))

@@ -19,14 +19,26 @@ from pages.shared.charts import Trace, axis, band, line, rounded
 from pages.shared.choices import Settings
 from pages.shared.scale import Scale
 
-REFERENCE = "sparse_pca"  # "without privacy" in the sentence and in the sweep
 _ZERO = 1e-7  # errors below are an iteration's tolerance, not a measurement
 _FIRST = ("none", "central")  # groups of the third panel start with these
+_NO_BOUND = Bound({}, math.inf, applies=False, why=(), source="")
+
+
+def reference(found: Results) -> str:
+    """Return the method that "without privacy" means in the sentence and in the sweep: as sparse as ours."""
+    return "sparse_pca" if "s_hat" in METHODS[found.scene.method].uses else "pca"
+
+
+def reference_look(found: Results) -> style.Look:
+    """Return how the reference is drawn where it is a line: PCA's dots would be those of a guess."""
+    look = style.look(reference(found))
+    return look._replace(dash="longdash") if look.dash == "dot" else look
 
 
 def whole(found: Results) -> bool:
     """Whether the reference may come as close to the truth as it likes: a table's truth has no zero rows."""
-    return not isinstance(found.scene.population, str) or found.scene.s_hat >= found.scene.d
+    table = isinstance(found.scene.population, str)
+    return not table or reference(found) == "pca" or found.scene.s_hat >= found.scene.d
 
 
 def _smallest(found: Results, scale: Scale) -> float:
@@ -106,27 +118,28 @@ class Sweep:
     def __init__(
         self, found: Results, scale: Scale, predictions: Sequence[Bound], span: Sequence[float]
     ) -> None:
-        look = style.look(TRACED)
-        name = METHODS[TRACED].title
-        spread = spreads(found, scale, (TRACED,))[0]
+        method, plain_method = found.scene.method, reference(found)
+        look = style.look(method)
+        name = METHODS[method].title
+        spread = spreads(found, scale, (method,))[0]
         seen = np.isfinite(spread[:, 1])
         at = [epsilon for epsilon, measured in zip(EPSILONS, seen, strict=True) if measured]
         low, middle, high = spread[seen].T
         predicted = [bound.total if bound.applies else math.nan for bound in predictions]
-        reference = found.measured(REFERENCE, EPSILONS[0])
-        level = quantiles([scale.last(cell) for cell in reference])[1] if reference else math.nan
+        free = found.measured(plain_method, EPSILONS[0])
+        level = quantiles([scale.last(cell) for cell in free])[1] if free else math.nan
         ends = [EPSILONS[0], EPSILONS[-1]]
         self._foot, self._top = ((10**v if scale.log else v) for v in span)
         bands = band(2, name, look.colour, at)
         bands[0]["y"], bands[1]["y"] = scale.drawn(low), scale.drawn(high)
         spot = line(2, "this setting", "#000000", x=[], y=[self._foot, self._top])
-        reference_look = style.look(REFERENCE)
+        free_look = reference_look(found)
         self.traces = [
             *bands,
             line(2, name, look.colour, x=at, y=scale.drawn(middle), meta="ghost"),
             line(2, "closed-form prediction", look.colour, "dash", x=list(EPSILONS))
             | {"y": scale.drawn(scale.bounded(np.array(predicted)))},
-            line(2, METHODS[REFERENCE].title, reference_look.colour, reference_look.dash, x=ends)
+            line(2, METHODS[plain_method].title, free_look.colour, free_look.dash, x=ends)
             | {"y": scale.drawn([level] * 2)},
             line(2, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
             spot | {"meta": "text-colour", "hoverinfo": "skip"},
@@ -206,25 +219,32 @@ class Comparison:
 
 
 def bounds_at(found: Results, epsilon: float) -> tuple[Bound, Bound]:
-    """Theorem 4.3 and the closed form at this epsilon."""
+    """Theorem 4.3 and the closed form at this epsilon; void for another method, and for clipped rows."""
+    if found.scene.method != TRACED or found.scene.clip is not None:
+        return _NO_BOUND, _NO_BOUND
     setting = found.setting(epsilon)
     return BOUNDS["ge2018"](setting), BOUNDS["dps_prediction"](setting)
 
 
 def explorer(found: Results, settings: Settings, bounds: Sequence[tuple[Bound, Bound]]) -> dict[str, Any]:
-    """The three linked panels: data, layout, and one frame for each of EPSILONS."""
+    """The three linked panels: data, layout, and one frame for each of EPSILONS.
+
+    A method other than DPS-PCA has no iterates to show, so the first panel is left out.
+    """
     plain = settings["view"] == "board"
     scale = Scale(found, settings)
     span = scale.span(_smallest(found, scale))
-    first = Trajectories(found, scale, plain)
+    first = Trajectories(found, scale, plain) if found.scene.method == TRACED else None
     second = Sweep(found, scale, [prediction for _, prediction in bounds], span)
     third = Comparison(found, scale, plain)
-    panels = (first.traces, second.traces, third.traces)
-    starts = (0, len(first.traces), len(first.traces) + len(second.traces))
+    rounds = first.traces if first is not None else []
+    panels = (rounds, second.traces, third.traces)
+    starts = (0, len(rounds), len(rounds) + len(second.traces))
     frames = []
     for at, (theorem, prediction) in zip(EPSILONS, bounds, strict=True):
         dots, words = third.frame(at)
-        patches = (first.frame(at, theorem, prediction), second.frame(at), dots)
+        iterates = first.frame(at, theorem, prediction) if first is not None else {}
+        patches = (iterates, second.frame(at), dots)
         moved = {
             str(start + i): patch
             for start, part in zip(starts, patches, strict=True)
@@ -256,20 +276,24 @@ def _layout(
         "Methods side by side",
     )
     epsilon_title = "privacy setting" if plain else "privacy loss ε"
-    return {
+    alone = found.scene.method != TRACED
+    first = {
         "xaxis": axis("round" if plain else "iteration t", range=[-0.3, found.scene.iterations + 0.3])
         | {"dtick": max(1, found.scene.iterations // 5)},
         "yaxis": axis(measure) | value,
+    }
+    return ({} if alone else first) | {
         "xaxis2": axis(epsilon_title, type="log", range=[-2.04, 1.04], anchor="y2")
         | {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]},
-        "yaxis2": axis("", anchor="x2", showticklabels=False) | value,  # the first panel's scale
+        # Beside the first panel it has that panel's scale.
+        "yaxis2": axis(measure if alone else "", anchor="x2", showticklabels=alone) | value,
         "xaxis3": axis(measure, anchor="y3") | value,
         "yaxis3": axis("", anchor="x3", range=[third.bottom, -0.6], ticks="")
         | {
             "tickvals": third.places,
             "showgrid": False,
         },
-        "meta": {"titles": titles, "rows": third.bottom + 0.6},
+        "meta": {"titles": titles[1:] if alone else titles, "rows": third.bottom + 0.6},
         "hovermode": "closest",
         "showlegend": False,
     }

@@ -204,7 +204,11 @@ def _of_own_table(shared: Mapping[str, Choice]) -> list[Choice]:
 
     return [
         Choice("own.encoding", "Text encoding", "Text encoding", tuple(encodings), "utf-8", encodings),
-        like("N", 3),
+        Choice(
+            *("own.N", "Number of hospitals", "Number of hospitals", shared["N"].options, 1),
+            help="1: all patients in one place. More: patients are dealt at random, to rehearse DPS-PCA or "
+            "DPdisPCA.",
+        ),
         Choice("own.method", "Method", "Method", OFFERED, "analyze_gauss", titles),
         like("eps", 0.5),
         Choice("own.delta", "Failure chance δ", shared["delta"].plain, _CHANCES, 1e-6),

@@ -17,28 +17,29 @@ function place(layout, width) {
       showarrow: false, font: { size: 13 },
     });
   if (layout.meta?.narrow) return width < 640 ? { ...layout, ...layout.meta.narrow } : layout;
-  if (panels.length < 3) return { margin: { l: width < 500 ? 96 : 150, r: 10, t: 10, b: 44 }, ...layout };
+  if (layout.meta?.rows === undefined) return { margin: { l: width < 500 ? 96 : 150, r: 10, t: 10, b: 44 }, ...layout };
   const inner = width - MARGIN.l - MARGIN.r;
   const placed = { ...layout, margin: MARGIN };
   if (width >= 820) {
-    const each = (inner - GAP - METHOD_LABELS) / 3 / inner;
-    const starts = [0, each + GAP / inner, 1 - each];
+    const gaps = GAP * (panels.length - 2);
+    const each = (inner - gaps - METHOD_LABELS) / panels.length / inner;
     panels.forEach((n, i) => {
-      placed["xaxis" + n] = { ...layout["xaxis" + n], domain: [starts[i], Math.min(starts[i] + each, 1)] };
+      const start = n === "3" ? 1 - each : i * (each + GAP / inner);
+      placed["xaxis" + n] = { ...layout["xaxis" + n], domain: [start, Math.min(start + each, 1)] };
       placed["yaxis" + n] = { ...layout["yaxis" + n], domain: [0, 1] };
-      title(i, i === 2 ? starts[2] - (METHOD_LABELS - 20) / inner : starts[i], 1.02);
+      title(i, n === "3" ? start - (METHOD_LABELS - 20) / inner : start, 1.02);
     });
     placed.height = Math.max(400, ROW * layout.meta.rows + MARGIN.t + MARGIN.b);
   } else {
-    const heights = [290, 290, ROW * layout.meta.rows];
-    const total = heights[0] + heights[1] + heights[2] + 2 * BETWEEN;
+    const heights = panels.map((n) => (n === "3" ? ROW * layout.meta.rows : 290));
+    const total = heights.reduce((sum, each) => sum + each, BETWEEN * (panels.length - 1));
     placed.height = total + MARGIN.t + MARGIN.b;
     placed.yaxis2 = { ...layout.yaxis2, showticklabels: true };
     placed.margin = { ...MARGIN, l: 50, r: 8 };
     let top = 1;
     panels.forEach((n, i) => {
       const deep = heights[i] / total;
-      const start = i === 2 ? (METHOD_LABELS - 40) / (width - 58) : 0;
+      const start = n === "3" ? (METHOD_LABELS - 40) / (width - 58) : 0;
       placed["xaxis" + n] = { ...layout["xaxis" + n], domain: [start, 1] };
       placed["yaxis" + n] = { ...placed["yaxis" + n], domain: [Math.max(top - deep, 0), top] };
       title(i, 0, top + 4 / total);

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dppca_core.experiments.live import Results
-from dppca_core.experiments.scene import EPSILONS, TRACED
+from dppca_core.experiments.scene import EPSILONS
 from dppca_core.experiments.spread import quantiles
 from dppca_core.methods import METHODS
 from dppca_core.types import Bound, Budget
@@ -38,13 +38,14 @@ def payload(found: Results, epsilon: float, settings: Settings) -> dict[str, Any
     runs_measured = len(found.cells)  # before building, which others may overtake
     measured = runs_measured + len(found.failed)  # a run that fails changes what is said as well
     state = (found.scene, tuple(shown.values()))
-    at_epsilon = len(found.measured(TRACED, epsilon))
+    method = found.scene.method
+    at_epsilon = len(found.measured(method, epsilon))
     with _LOCK:
         held = _BUILT.get(state)
     little = held is not None and missing and measured < _GROWN * held["version"]
     if held is None or not (measured == held["version"] or (little and at_epsilon == held["runs"][epsilon])):
         mark = f"{zlib.crc32(repr(shown).encode()):08x}"
-        runs = {at: len(found.measured(TRACED, at)) for at in EPSILONS}
+        runs = {at: len(found.measured(method, at)) for at in EPSILONS}
         held = _build(found, settings) | {"scene": mark, "version": measured, "runs": runs}
         held["measured"] = runs_measured
         with _LOCK:
@@ -83,7 +84,7 @@ def _build(found: Results, settings: Settings) -> dict[str, Any]:
         "words": [
             _words(found, at, settings, scale, *pair) for at, pair in zip(EPSILONS, bounds, strict=True)
         ],
-        "legend": _legend(plain, scale, bounds),
+        "legend": _legend(found, plain, scale, bounds),
     }
 
 
@@ -113,7 +114,8 @@ def _words(
 ) -> dict[str, Any]:
     scene = found.scene
     plain = settings["view"] == "board"
-    cells = found.measured(TRACED, epsilon)
+    method = METHODS[scene.method]
+    cells = found.measured(scene.method, epsilon)
     shown = {
         "epsilon": text.number(epsilon),
         "odds": text.odds(epsilon, scene.delta, scene.neighbours),
@@ -129,7 +131,7 @@ def _words(
         return shown | {"sentence": sentence, "tiles": [["…", ""]] * 4}
     low, middle, high = quantiles([scale.last(cell) for cell in cells])
     support = float(np.median([cell.support for cell in cells]))
-    reference = found.measured(explorer_charts.REFERENCE, epsilon)
+    reference = found.measured(explorer_charts.reference(found), epsilon)
     free = [scale.last(cell) for cell in reference]
     rows = "" if explorer_charts.whole(found) else f", on as many {_columns_are(found)},"
     without = f"; without privacy{rows} {text.error(quantiles(free)[1])}" if free else ""
@@ -143,7 +145,7 @@ def _words(
     setting = f"privacy setting {epsilon:g}" if plain else f"ε = {text.number(epsilon)}"
     sentence = (
         f"With {scene.n:,} {_rows_are(found)} in {text.count(scene.providers, 'hospital', 'hospitals')} "
-        f"at {setting}, {METHODS[TRACED].title} {verb} {quality}{without}; "
+        f"at {setting}, {method.title} {verb} {quality}{without}; "
         f"guessing {text.short(scale.guess)}."
     )
     noise = cells[0].noise_std
@@ -154,13 +156,14 @@ def _words(
         rows = ["–", "every row is kept"]
     spread = f"{text.error(low)} to {text.error(high)} in 8 of 10 runs" if len(cells) > 2 else ""
     message = text.size(cells[0].bytes_sent)
+    rounds = scene.iterations if "iterations" in method.uses else 1
     return shown | {
         "sentence": sentence,
         "tiles": [
             [text.error(middle), spread],
             rows,
             [relative, strength] if plain else [text.short(noise), f"{relative} {strength}"],
-            [message, f"in {text.count(scene.iterations, 'round', 'rounds')}"],
+            [message, f"in {text.count(rounds, 'round', 'rounds')}"],
         ],
     }
 
@@ -170,7 +173,9 @@ def _rows_are(found: Results) -> str:
 
 
 def _theorem(theorem: Bound, prediction: Bound, settings: Settings) -> str:
-    """The badge: whether the paper's theorem speaks here, and why not."""
+    """The badge: whether the paper's theorem speaks here, and why not; nothing where it was not asked."""
+    if not theorem.why:
+        return ""
     failed = [line.removeprefix("fails: ") for line in theorem.why if line.startswith("fails")]
     if settings["view"] == "board":
         return "" if not failed else "The paper's own guarantee does not reach this setting."
@@ -212,9 +217,9 @@ def printed_plainly(found: Results, epsilon: float) -> str:
     scene = found.scene
     said = []
     if scene.accounting == "as-printed":
-        own = tuple(scene.options(TRACED).items())
-        true = _true_epsilon(TRACED, scene.budget(epsilon), scene.d, scene.k, own)
-        truly = f"the setting that {METHODS[TRACED].title} truly has is {text.short(true or math.nan)}"
+        own = tuple(scene.options(scene.method).items())
+        true = _true_epsilon(scene.method, scene.budget(epsilon), scene.d, scene.k, own)
+        truly = f"the setting that {METHODS[scene.method].title} truly has is {text.short(true or math.nan)}"
         said.append(f"The noise is as the papers print it: {truly}, not {epsilon:g}.")
     if scene.provider_noise == "shared" and scene.providers > 1:
         said.append("Hospitals share one noise, as printed: two messages together reveal what it hides.")
@@ -251,18 +256,21 @@ def printed(found: Results, epsilon: float, names: Iterable[str]) -> str:
     return " ".join(said)
 
 
-def _legend(plain: bool, scale: Scale, bounds: list[tuple[Bound, Bound]]) -> list[tuple[str, str, str, str]]:
+def _legend(
+    found: Results, plain: bool, scale: Scale, bounds: list[tuple[Bound, Bound]]
+) -> list[tuple[str, str, str, str]]:
     """(label, colour, dash, kind) of what is drawn."""
-    look, free = style.look(TRACED), style.look(explorer_charts.REFERENCE)
+    method, reference = found.scene.method, explorer_charts.reference(found)
+    look, free = style.look(method), explorer_charts.reference_look(found)
     items = [
-        (f"{METHODS[TRACED].title}, median", look.colour, "solid", "line"),
+        (f"{METHODS[method].title}, median", look.colour, "solid", "line"),
         (
             "8 of 10 runs" if plain else "10-90 % of runs",
             style.faded(look.colour, 0.3),
             "solid",
             "band",
         ),
-        (METHODS[explorer_charts.REFERENCE].title, free.colour, free.dash, "line"),
+        (METHODS[reference].title, free.colour, free.dash, "line"),
         ("random guess", style.GUESS, "dot", "line"),
     ]
     if scale.metric != "energy":

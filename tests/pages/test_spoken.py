@@ -78,10 +78,11 @@ def test_released_weights_keep_their_signs_and_names_of_any_letters():
 
 def test_scree_and_biplot_say_what_is_drawn():
     values = np.array([0.5, 0.25, 0.01])
-    assert "not private), 3 directions: 0.5 to 0.01." in spoken.scree(
-        own_charts.scree(values, None, plain=True), plain=True
-    )
-    both = spoken.scree(own_charts.scree(values, values[:1] / 2, plain=False), plain=False)
+    drawn = own_charts.scree(values / 2, values, None, plain=True)
+    said = spoken.scree(drawn, plain=True)
+    assert "at the mean, 3 directions: 0.25 to 0.005; " in said
+    assert "at mid-range, 3 directions: 0.5 to 0.01." in said
+    both = spoken.scree(own_charts.scree(values, values, values[:1] / 2, plain=False), plain=False)
     assert both.startswith("Eigenvalue") and "released, 1 direction: 0.25." in both
     points, basis = np.eye(2)[[0, 1, 1]], np.array([[0.1, 0.9], [0.3, 0.1], [0.0, 0.0]])
     said = spoken.biplot(own_charts.biplot(points, ["ill", "well", "well"], ["x", "y", "z"], basis, True))

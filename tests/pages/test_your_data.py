@@ -15,11 +15,12 @@ import pytest
 from starlette.datastructures import Headers
 from starlette.formparsers import MultiPartParser
 
-from dppca_core import hardened, journal, private_release, sin_theta, tables
+from dppca_core import METHODS, hardened, journal, private_release, sin_theta, tables
+from dppca_core.experiments import live
 from dppca_core.ledger import DiskLedger
 from dppca_core.tables import Column, Schema, content_key, limits
-from pages.shared import choices, report, visitors
-from pages.shared.own import diagnostics, room, session
+from pages.shared import choices, report, text, visitors
+from pages.shared.own import diagnostics, room, session, twin, words
 from pages.shared.own.order import Order
 
 PAGE = "hospitals/your_data.py"
@@ -370,7 +371,7 @@ def test_a_bad_table_is_one_sentence_and_loses_nothing(screen):
         assert "The table that was here before still is." in errors(page)
         assert own(page).lines == typed
         assert [box.value for box in page.app.success] == [
-            "**Ready:** n = 120 patients in N = 3 hospitals (40 each), d = 3 features."
+            "**Ready:** n = 120 patients in one place, d = 3 features."
         ]
     upload(page, csv(patients(seed=2)), "next.csv")
     assert not errors(page) and own(page).lines == typed
@@ -418,7 +419,7 @@ def test_a_dictionary_of_other_columns_is_refused(screen):
 
 def test_hospitals_come_by_a_column(screen):
     page = brought(screen)
-    box = next(box for box in page.app.selectbox if box.label.startswith("Patients are dealt"))
+    box = next(box for box in page.app.selectbox if box.label.startswith("Column that names"))
     assert "clinic" in box.options
     box.set_value(box.options.index("clinic"))
     page.run()
@@ -429,10 +430,98 @@ def test_hospitals_come_by_a_column(screen):
 def test_a_twin_has_the_tables_size_and_none_of_its_rows(screen):
     one, other = (brought(screen, patients(seed), dictionary=_wide()) for seed in (0, 1))
     figure = one.figure
-    assert "With 120 patients in 3 hospitals" in figure["words"][figure["active"]]["sentence"]
+    assert "With 120 patients in 1 hospital " in figure["words"][figure["active"]]["sentence"]
     assert figure["scene"] == other.figure["scene"]
     link = one.app.get("link_button")[0].proto.url
     assert link.startswith("./?") and "age" not in link and "own" not in link
+
+
+# Each with a value that no other default has, so that what is not passed on shows.
+REHEARSED = {
+    "analyze_gauss": {"own.k": "3", "own.eps": "1"},
+    "analyze_gauss_sparse": {"own.shat": "4", "own.delta": "1e-7"},
+    "dpdis_pca": {"own.rank": "3", "own.N": "2"},
+    "dps_pca": {"own.T": "3", "own.burn": "1", "own.shat": "4", "own.N": "3"},
+}
+
+
+@pytest.mark.parametrize("method", REHEARSED)
+def test_what_is_rehearsed_is_what_is_released(screen, makes, built, method):
+    """The Request of a press, the twin's settings, and its errors by running the method on its patients."""
+    page = limited(screen, dictionary=_wide(), **{"own.method": method} | REHEARSED[method])
+    prepared = own(page).prepared[1]
+    settings = dict(page.app.session_state["settings of the last run"])
+    rehearsal = twin.of_request(twin.asked(prepared, None, settings), prepared.sizes, 1.0, settings)
+    scene, results = rehearsal.scene, live.Results(rehearsal.scene)
+    # A busy machine shows the first runs alone, and their median.
+    rehearsal.results.try_cells((method, rehearsal.epsilon, repeat) for repeat in range(scene.repeats))
+    page.run()
+    figure = page.figure
+    sentence = figure["words"][figure["active"]]["sentence"]
+    title = METHODS[method].title
+    assert title in sentence and f"{title}, median" in [entry[0] for entry in figure["legend"]]
+    rehearsed = built()
+    press(page, "Release")
+    press(page, "Spend")
+    ((request, parts, _),) = makes
+    assert (scene.method, scene.k, scene.providers, scene.n) == (method, request.k, len(parts), ROWS)
+    assert scene.sizes == prepared.sizes == tuple(map(len, parts))
+    assert scene.budget(rehearsal.epsilon) == request.budget
+    given = {name: scene.options(method)[name] for name in request.own}
+    assert given == request.own
+    errors = []
+    for repeat in range(scene.repeats):
+        rng = scene.generator(method, repeat)
+        estimate = METHODS[method].fit(
+            scene.cohort(repeat), k=request.k, budget=request.budget, rng=rng, **request.own
+        )
+        errors.append(sin_theta(estimate.basis, results.truth.basis))
+        found = results.cell(method, rehearsal.epsilon, repeat).sin[-1]
+        assert found == pytest.approx(errors[-1], rel=1e-6, abs=1e-9)
+    assert f"error {text.error(float(np.median(errors)))}" in sentence
+    document = own(page).made[0].released.document
+    assert document["hospitals"] == list(scene.sizes)
+    dealt = "at random" if "own.N" in REHEARSED[method] else "all in one place"
+    assert document["public"]["dealt"].startswith(dealt)
+    reported = built()
+    for made in (rehearsed, reported):
+        said = dict(made.settings)
+        assert said["Method"] == title and said["Privacy loss ε"] == text.number(request.budget.epsilon)
+        # What comes after is measured meanwhile.
+        assert made.figures[-1].says.startswith(sentence.split(";")[0])
+
+
+def test_a_report_rehearses_what_was_released_though_controls_moved(screen, built):
+    page = limited(screen, dictionary=_wide(), **{"own.eps": "1"})
+    press(page, "Release")
+    press(page, "Spend")
+    page.move("own.method", "dps_pca")
+    page.move("own.eps", 0.1)
+    (drawn,) = (one for one in built().figures if "synthetic twin" in one.title)
+    assert "Analyze Gauss" in drawn.says and "ε = 1" in drawn.says
+
+
+@pytest.mark.parametrize(("ratio", "hopeless"), [("2", True), ("100", False)])
+def test_a_rehearsal_no_better_than_a_guess_says_so(screen, ratio, hopeless):
+    link = {"own.eps": "0.05" if hopeless else "10", "own.ratio": ratio}
+    page = brought(screen, dictionary=_wide(), **link)
+    figure = page.figure
+    assert (words.NO_BETTER in figure["words"][figure["active"]]["sentence"]) == hopeless
+    assert (words.NO_BETTER in warnings(page)) == hopeless
+
+
+def test_a_method_for_several_hospitals_says_what_it_is_in_one_place(screen):
+    page = limited(screen, **{"own.method": "dpdis_pca"})
+    assert "made for several hospitals" in page.notices
+    page.move("own.N", 3)
+    assert "made for several hospitals" not in page.notices
+    assert "these hospitals do not exist" in page.captions
+
+
+def test_a_release_that_would_be_refused_is_not_rehearsed(screen, monkeypatch):
+    monkeypatch.setattr(hardened, "MOST_FEATURES", 3)
+    page = brought(screen, dictionary=_wide())
+    assert "Nothing is rehearsed" in page.captions and not page.app.exception
 
 
 def _wide():
@@ -464,7 +553,8 @@ def test_one_switch_hides_all_that_is_not_private(screen):
     page.app.checkbox(key="own.shown").check()
     page.run()
     assert page.markdown.count("Only you may see this") == 2
-    assert "Against PCA without privacy of the same rows: ‖sin Θ‖" in page.markdown
+    for part in ("centred at their own mean: ‖sin Θ‖", "the middle of their public ranges: ‖sin Θ‖"):
+        assert part in page.markdown
     assert "longer than the bound" in page.markdown
     press(page, "Measure it")
     scores = page.app.dataframe[-1].value
@@ -479,18 +569,51 @@ def test_the_verdict_and_the_use_are_right(screen):
     page = released(screen, **{"own.shown": "true"})
     prepared, basis = own(page).prepared[1], own(page).made[0].released.basis
     rows = prepared.held.rows
-    values, vectors = np.linalg.eigh(np.cov(rows.T, bias=True) + _outer(rows.mean(axis=0)))
-    found = diagnostics.verdict(diagnostics.truth(prepared), basis)
-    assert found.error == pytest.approx(sin_theta(basis, vectors[:, -2:]), abs=1e-9)
-    assert f"{found.error:.2f}" in page.markdown or f"{found.error:.2g}" in page.markdown
-    captured = np.trace(basis.T @ (rows.T @ rows / ROWS) @ basis) / values[-2:].sum()
-    assert found.energy == pytest.approx(captured)
+    found = diagnostics.truths(prepared)
+    for truth, matrix in (
+        (found.covariance, np.cov(rows.T, bias=True)),
+        (found.moment, rows.T @ rows / ROWS),
+    ):
+        values, vectors = np.linalg.eigh(matrix)
+        verdict = diagnostics.verdict(truth, basis)
+        assert verdict.error == pytest.approx(sin_theta(basis, vectors[:, -2:]), abs=1e-9)
+        assert f"{verdict.error:.2f}" in page.markdown or f"{verdict.error:.2g}" in page.markdown
+        assert verdict.energy == pytest.approx(np.trace(basis.T @ matrix @ basis) / values[-2:].sum())
     scores = diagnostics.downstream(prepared.raw, prepared.held, "sex", basis).set_index("from")["right"]
     assert abs(scores["all columns"] - scores["always the commonest label"]) < 0.2
 
 
-def _outer(mean):
-    return np.outer(mean, mean)
+def test_where_the_first_component_is_the_mean_both_errors_are_told_and_named(screen, built):
+    """Ten columns far from the middle of their ranges, with a planted pattern that is not the mean."""
+    rng = np.random.default_rng(3)
+    mean, pattern = np.full(10, 0.6), np.resize([1.0, -1.0], 10) / np.sqrt(10)
+    rows = mean + 0.3 * rng.standard_normal((2000, 1)) * pattern + 0.02 * rng.standard_normal((2000, 10))
+    frame = pd.DataFrame(rows, columns=[f"c{i}" for i in range(10)])
+    schema = Schema(tuple(Column(name, "number", -1, 1) for name in frame))
+    page = brought(screen, frame, schema, **{"own.shown": "true", "own.k": "1"})
+    press(page, "Set this limit")
+    press(page, "Release")
+    press(page, "Spend")
+    prepared, basis = own(page).prepared[1], own(page).made[0].released.basis
+    found = diagnostics.truths(prepared)
+    assert diagnostics.verdict(found.moment, basis).error < 0.1
+    assert diagnostics.verdict(found.covariance, basis).error > 0.9
+    assert abs(basis[:, 0] @ mean) / np.linalg.norm(mean) > 0.99
+    owners = page.markdown[page.markdown.rindex("Only you may see this") :]
+    near, covariance, moment = (
+        owners.index(part)
+        for part in ("nearly the mean of your patients", "their own mean: ‖sin", "public ranges: ‖sin")
+    )
+    assert near < covariance < moment
+    made = built()
+    assert made.sentence.startswith(
+        "Rows are centred at the middle of their public ranges, not at their mean."
+    )
+    in_report = json.dumps(made)
+    assert "cosine" not in in_report and "nearly the mean of" not in in_report
+    page.app.checkbox(key="own.shown").uncheck()
+    page.run()
+    assert "cosine" not in page.markdown and "may be the mean" in page.markdown
 
 
 # --- isolation ------------------------------------------------------------------------------------------
@@ -534,7 +657,7 @@ def test_a_report_is_of_the_release_and_the_same_for_any_rows(screen, built, vie
     made, found = built(), own(page).made[0].released
     assert made.guarantee.split(" All releases")[0] in page.markdown.replace("**", "").replace("\\", "")
     assert "0.5 of the limit" in made.guarantee
-    assert made.sentence.startswith("2 directions" if view == "board" else "2 components")
+    assert ("2 directions of" if view == "board" else "2 components of") in made.sentence
     (weights,) = (table for table in made.tables if table.title.startswith("All released "))
     assert [cell for row in weights.rows for cell in row[1:]] == [f"{v:.4f}" for v in found.basis.ravel()]
     now, said = choices.open_link(dict(parse_qsl(urlsplit(made.link).query)))
@@ -570,8 +693,8 @@ def test_another_session_and_the_logs_hold_no_cell(screen, folder, capfd, caplog
         json.dumps(page.link),
         errors(page),
     ]
-    for text in (*seen, logs, disk.decode(), released_, in_report):
-        assert CANARY not in text and str(NUMBER) not in text and "clinic" not in text
+    for place in (*seen, logs, disk.decode(), released_, in_report):
+        assert CANARY not in place and str(NUMBER) not in place and "clinic" not in place
     assert own(other).raw is None
 
 
@@ -674,7 +797,7 @@ def test_paid_eigenvalues_are_of_the_dictionary_they_were_paid_for(screen):
 def test_a_table_too_large_to_hold_is_read_in_pieces_and_released(screen, monkeypatch):
     """As Parquet, by a column of hospitals; the sums are those of the same table in memory."""
     held = brought(screen)
-    box = next(box for box in held.app.selectbox if box.label.startswith("Patients are dealt"))
+    box = next(box for box in held.app.selectbox if box.label.startswith("Column that names"))
     box.set_value(box.options.index("clinic"))
     held.run()
     monkeypatch.setattr(limits, "MOST_ROWS", ROWS - 1)
@@ -685,12 +808,13 @@ def test_a_table_too_large_to_hold_is_read_in_pieces_and_released(screen, monkey
     page.app.file_uploader(key="own dictionary").set_value(("d.json", DICTIONARY.to_json().encode(), ""))
     page.run()
     assert "too large to hold" in page.notices
-    box = next(box for box in page.app.selectbox if box.label.startswith("Patients are dealt"))
+    box = next(box for box in page.app.selectbox if box.label.startswith("Column that names"))
     box.set_value(box.options.index("clinic"))
     page.run()
     press(page, "Read it now")
     mine, theirs = own(page).prepared[1], own(held).prepared[1]
     np.testing.assert_allclose(mine.moment, theirs.moment, atol=1e-5)
+    np.testing.assert_allclose(mine.covariance, np.cov(theirs.held.rows.T, bias=True), atol=1e-5)
     assert (mine.sizes, mine.raw.key) == (theirs.sizes, theirs.raw.key)
     press(page, "Set this limit")
     press(page, "Release")

@@ -13,7 +13,7 @@ from pages.shared.own.session import Own
 from pages.shared.own.table import Prepared
 
 _UNREADABLE = "The file cannot be read as a table."
-_AT_RANDOM, _IN_ONE = "at random", "all in one"
+_NO_COLUMN = "none"
 
 
 def show(settings: Settings) -> Prepared | None:
@@ -220,11 +220,10 @@ def _public_choices(own: Own, schema: Schema | None, plain: bool) -> None:
             help="Blank: the default, which follows from the dictionary alone.",
         )
     assert own.raw is not None
-    nobody = _AT_RANDOM if isinstance(own.raw, tables.Raw) else _IN_ONE
-    free = [nobody, *(name for name in own.raw.columns if name not in own.chosen)]
+    free = [_NO_COLUMN, *(name for name in own.raw.columns if name not in own.chosen)]
     with middle:
         dealt = st.selectbox(
-            "Patients are dealt to hospitals",
+            "Column that names the hospital",
             range(len(free)),
             free.index(own.by) if own.by in free else 0,
             key=f"own by {own.generation} {hash(own.chosen)}",
@@ -256,6 +255,8 @@ def _facts(found: Prepared, settings: Settings) -> None:
     plain = settings["view"] == "board"
     st.success(words.ready(found, plain))
     st.caption(f"{words.bound(found, plain)} {words.public_number(found)}")
+    if found.at_random:
+        st.caption(words.AT_RANDOM)
     if settings["own.shown"]:
         with st.container(border=True):
             st.markdown(words.NOT_PRIVATE)

@@ -11,11 +11,12 @@ import numpy as np
 from dppca_core.types import Array
 from pages.shared import style
 from pages.shared.charts import Trace, axis, one_panel, rounded, signs
+from pages.shared.own.diagnostics import COVARIANCE, MOMENT
 
 MOST_ROWS = 30
 _LABELS = ("dps_pca", "analyze_gauss", "analyze_gauss_sparse", "ppca", "cape", "ldp_pca", "sparse_pca", "pca")
 _MOST_NAME = 28
-RELEASED, PLAIN = style.look("dps_pca"), style.look("pca")
+RELEASED, PLAIN, UNCENTRED = (style.look(name) for name in ("dps_pca", "pca", "sparse_pca"))
 
 
 def shown(name: str) -> str:
@@ -71,9 +72,11 @@ def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace, height: int = 400) 
     return one_panel(traces, legend_at=-0.2, legend={"font": {}}, **layout)
 
 
-def scree(values: Array, released: Array | None, plain: bool, most: int = 30) -> dict[str, Any]:
-    """Eigenvalues of the clipped second moment, and those that a release paid for."""
-    count = min(most, len(values))
+def scree(
+    covariance: Array, moment: Array, released: Array | None, plain: bool, most: int = 30
+) -> dict[str, Any]:
+    """Eigenvalues of the clipped rows' covariance and second moment, and those that a release paid for."""
+    count = min(most, len(covariance))
 
     def dots(name: str, look: style.Look, drawn: Array) -> Trace:
         return {
@@ -86,7 +89,10 @@ def scree(values: Array, released: Array | None, plain: bool, most: int = 30) ->
             "marker": {"symbol": look.symbol, "size": 8, "color": look.colour},
         }
 
-    traces = [dots("without privacy (not private)", PLAIN, values[:count])]
+    traces = [
+        dots(f"not private, {COVARIANCE}", PLAIN, covariance[:count]),
+        dots(f"not private, {MOMENT}", UNCENTRED, moment[:count]),
+    ]
     if released is not None:
         traces.append(dots("released", RELEASED, released))
     xaxis = axis("direction" if plain else "component", dtick=max(1, count // 10), range=[0.5, count + 0.5])

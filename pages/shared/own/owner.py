@@ -32,13 +32,19 @@ def show(prepared: Prepared, made: Made | None, settings: Settings) -> None:
         st.caption("The release shown above is of another table, or of other columns.")
         return
     released, plain = made.released, settings["view"] == "board"
-    found = _once("truth", lambda: diagnostics.truth(prepared))
-    verdict = diagnostics.verdict(found, released.basis)
-    st.markdown(words.verdict(verdict, released.basis.shape[1], plain))
+    found = _once("truth", lambda: diagnostics.truths(prepared))
+    k = released.basis.shape[1]
+    # The mean is private, so that the first component is near it is said here and nowhere else.
+    cosine = diagnostics.mean_cosine(found, released.basis)
+    st.markdown(words.near_the_mean(cosine, plain))
+    st.markdown(words.verdict(diagnostics.verdict(found.covariance, released.basis), k, cosine, plain))
+    st.markdown(words.verdict_uncentred(diagnostics.verdict(found.moment, released.basis), k, plain))
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.markdown("**Strength of every direction**" if plain else "**Scree**")
-        drawn = charts.scree(found.eigenvalues, released.eigenvalues, plain)
+        drawn = charts.scree(
+            found.covariance.eigenvalues, found.moment.eigenvalues, released.eigenvalues, plain
+        )
         live.figure(drawn, key="own scree", save="not-private-scree", says=spoken.scree(drawn, plain))
     raw, held = prepared.raw, prepared.held
     if not isinstance(raw, Raw) or not isinstance(held, Rows):

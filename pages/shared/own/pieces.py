@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
 from dppca_core import hardened, tables
 from dppca_core.hardened import StoppedError
 from dppca_core.private_release import Progress
 from dppca_core.tables import Schema
 from dppca_core.types import Array
 from pages.shared.own.large import Large
-from pages.shared.own.table import Prepared, by_column
+from pages.shared.own.table import IN_ONE_PLACE, Prepared, by_column
 
 MOST_ROWS = 2**27  # of a file that does not tell: 13 bits of each entry are kept
 _SUMMING = 0.75  # share of the time
@@ -24,8 +26,10 @@ def reduce(large: Large, schema: Schema, by: str | None, progress: Progress) -> 
     """
     bits = hardened.bits_for(large.rows or MOST_ROWS)
     sums: dict[str, hardened.Adder] = {}
+    row_sum = np.zeros(schema.d)
 
     def add(hospital: str, rows: Array) -> None:
+        np.add(row_sum, rows.sum(axis=0), out=row_sum)
         sums.setdefault(hospital, hardened.Adder(schema.d, bits)).add(rows)
 
     def share(begin: float, whole: float) -> Callable[[int, int | None], None]:
@@ -48,6 +52,6 @@ def reduce(large: Large, schema: Schema, by: str | None, progress: Progress) -> 
     # A patient who is left out counts as a row of zeros, as in a table that is held.
     found = [sums[hospital].sum for hospital in reduced.hospitals]
     held = tuple(one._replace(n=one.n + left_out) for one in found)
-    dealt = "all in one hospital" if by is None else by_column(by)
+    dealt = IN_ONE_PLACE if by is None else by_column(by)
     sizes = tuple(one.n for one in held)
-    return Prepared(replace(large, key=key), schema, reduced.owner, sizes, dealt, held)
+    return Prepared(replace(large, key=key), schema, reduced.owner, sizes, dealt, held, row_sum)

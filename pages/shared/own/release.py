@@ -9,11 +9,11 @@ from functools import partial
 import streamlit as st
 
 from dppca_core import private_release
-from dppca_core.ledger_lines import Account, Limit
+from dppca_core.ledger_lines import Account
 from dppca_core.methods import METHODS
 from dppca_core.private_release import Released, Request
 from dppca_core.tables import neutral, safe_csv
-from dppca_core.types import Budget
+from dppca_core.types import Budget, Neighbours
 from pages.shared import controls, live, spoken, text
 from pages.shared.choices import Settings
 from pages.shared.own import charts, confirm, price_words, session, words
@@ -22,7 +22,7 @@ from pages.shared.own.session import Made, Own
 from pages.shared.own.table import Prepared
 
 
-def possible(settings: Settings, d: int, limit: Limit) -> tuple[Request, list[str]]:
+def possible(settings: Settings, d: int, neighbours: Neighbours) -> tuple[Request, list[str]]:
     """What the settings ask for, as near as d features allow; a sentence for each that gave way.
 
     Raises ValueError for what cannot be released of so many features.
@@ -37,7 +37,7 @@ def possible(settings: Settings, d: int, limit: Limit) -> tuple[Request, list[st
         return value
 
     k = at_most("own.k", 1, d - 1)
-    budget = Budget(settings["own.eps"], settings["own.delta"], limit.neighbours)
+    budget = Budget(settings["own.eps"], settings["own.delta"], neighbours)
     request = Request(
         settings["own.method"],
         d,
@@ -59,8 +59,8 @@ _OWN = {
 }
 
 
-def choose(settings: Settings) -> None:
-    """The controls that matter to the method."""
+def choose(settings: Settings, hospitals: int) -> None:
+    """The controls that matter to the method, and what it is for so many hospitals."""
     plain = settings["view"] == "board"
     keys = ("own.method", "own.eps", "own.delta", *_OWN[settings["own.method"]])
     for begin in range(0, len(keys), 3):
@@ -70,6 +70,9 @@ def choose(settings: Settings) -> None:
     method = METHODS[settings["own.method"]]
     trust = f"Whom it trusts: {text.TRUST_TITLES[method.trust].lower()}. "
     st.caption(trust + price_words.hardening(settings["own.method"], plain))
+    alone = words.in_one_place(settings["own.method"], hospitals)
+    if alone:
+        st.info(alone)
 
 
 def show(prepared: Prepared, account: Account, settings: Settings) -> None:
@@ -77,7 +80,7 @@ def show(prepared: Prepared, account: Account, settings: Settings) -> None:
     plain = settings["view"] == "board"
     assert account.limit is not None
     try:
-        request, said = possible(settings, prepared.d, account.limit)
+        request, said = possible(settings, prepared.d, account.limit.neighbours)
     except ValueError as reason:
         st.error(words.refusal(text.symbols(str(reason))))
         return
@@ -93,7 +96,7 @@ def show(prepared: Prepared, account: Account, settings: Settings) -> None:
         price=price_words.price(price_words.by(request, plain), request.events, account, plain),
         question=price_words.confirm(request, prepared, account, plain),
         begin=partial(_begin, request, account),
-        keep=partial(_keep, Made(prepared.raw.name, prepared.raw.key, prepared.schema)),
+        keep=partial(_keep, Made(prepared.raw.name, prepared.raw.key, prepared.schema, request)),
         blocked=price_words.over(request.events, account),
     )
 
@@ -148,6 +151,7 @@ def _titled(i: int, made: Made) -> str:
 
 def _one(found: Released, features: tuple[str, ...], settings: Settings) -> None:
     plain = settings["view"] == "board"
+    st.markdown(words.centring(found, plain))
     st.markdown(f"**{words.promise(found, plain)}** {price_words.hardening(found.document['method'], plain)}")
     frame = words.loadings(found, features, plain)
     loadings = "weights" if plain else "loadings"

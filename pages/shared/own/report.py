@@ -10,9 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from dppca_core import private_release
 from dppca_core.ledger_lines import Account
 from dppca_core.methods import METHODS
-from dppca_core.private_release import OFFERED, Released
+from dppca_core.private_release import OFFERED, Released, Request
 from dppca_core.tables import Column, Schema
 from pages.shared import report, report_words, text
 from pages.shared.choices import CHOICES, Settings
@@ -28,7 +29,7 @@ _REHEARSED = "A rehearsal on a synthetic twin"
 @dataclass(frozen=True)
 class Public:
     """What may leave: the dictionary, hospitals' sizes, whether they follow from a column, the ledger as it
-    stands, one release, and how the figure of the twin is built.
+    stands, one release, what a press of Release would ask for, and how the figure of the twin is built.
     """
 
     schema: Schema
@@ -36,11 +37,16 @@ class Public:
     by_column: bool
     book: Account | None
     released: Released | None
+    asked: Request | None
     twin: Callable[[], dict[str, Any]] | None = field(repr=False, default=None)
 
 
 def public(
-    prepared: Prepared | None, book: Account | None, made: Made | None, twin: Callable[[], Any] | None
+    prepared: Prepared | None,
+    book: Account | None,
+    made: Made | None,
+    asked: Request | None,
+    twin: Callable[[], Any] | None,
 ) -> Public | None:
     """Of the release that is shown and, where it is of the table at hand, its ledger and twin."""
     released = made.released if made is not None else None
@@ -48,10 +54,10 @@ def public(
         here = prepared is not None and (made.key, made.schema) == (prepared.raw.key, prepared.schema)
         dealt = str(released.document["public"]["dealt"])
         own = made.schema, tuple(released.document["hospitals"]), dealt.startswith("by ")
-        return Public(*own, book if here else None, released, twin if here else None)
+        return Public(*own, book if here else None, released, asked, twin if here else None)
     if prepared is None:
         return None
-    return Public(prepared.schema, prepared.sizes, prepared.by_column, book, None, twin)
+    return Public(prepared.schema, prepared.sizes, prepared.by_column, book, None, asked, twin)
 
 
 def link(settings: Settings) -> str:
@@ -88,8 +94,8 @@ def build(of: Public, settings: Settings, address: str) -> Report:
 
 def _sentence(of: Public, plain: bool) -> str:
     n, d = sum(of.sizes), of.schema.d
-    hospitals = text.count(len(of.sizes), "hospital", "hospitals")
-    whole = f"{n:,} patients in {hospitals}, {text.count(d, 'measurement', 'measurements')} of each"
+    where = words.where_patients_are(len(of.sizes))
+    whole = f"{n:,} patients in {where}, {text.count(d, 'measurement', 'measurements')} of each"
     found = of.released
     if found is None:
         return f"Nothing of {whole}, has been released: this is a rehearsal on invented patients."
@@ -98,8 +104,8 @@ def _sentence(of: Public, plain: bool) -> str:
     cost = price_words.privacy(budget["epsilon"], plain)
     at = found.entry.at[:16].replace("T", " ")
     return (
-        f"{what} of {whole}, {'was' if k == 1 else 'were'} released on {at} UTC by "
-        f"{found.document['what']} with {cost}."
+        f"{words.centring(found, plain)} {what} of {whole}, {'was' if k == 1 else 'were'} released on {at} "
+        f"UTC by {found.document['what']} with {cost}."
     )
 
 
@@ -108,27 +114,30 @@ def _settings(of: Public, settings: Settings) -> list[tuple[str, str]]:
     sizes = sorted(of.sizes)
     said = [
         ("Patients", f"{sum(sizes):,}"),
-        ("Hospitals", f"{len(sizes):,}"),
+        ("Hospitals", f"{len(sizes):,}" if len(sizes) > 1 else "all in one place"),
         ("Patients of each", f"{sizes[0]:,} to {sizes[-1]:,}" if sizes[0] < sizes[-1] else f"{sizes[0]:,}"),
         ("Measurements" if plain else "Features d", f"{of.schema.d:,}"),
         ("Most that one patient counts for" if plain else "Row bound B", f"{of.schema.bound:.4g}"),
     ]
-    if found is None:
-        keys = ("own.method", "own.eps", "own.delta", "own.k", "own.shat", "own.ratio", "own.s")
-        return said + report_words.settings_said(settings, keys)
-    given = found.document["parameters"]
+    if found is not None:
+        method, given = found.document["method"], found.document["parameters"]
+    elif of.asked is not None:
+        method, given = of.asked.method, private_release.parameters(of.asked)
+    else:
+        return said
     budget = given["budget"]
     names = {"k": "own.k", "s_hat": "own.shat", "rank": "own.rank"}
     names |= {"iterations": "own.T", "burn_in": "own.burn"}
     chance = text.one_in(budget["delta"]) if plain else text.number(budget["delta"])
     said += [
-        ("Method", str(found.document["what"])),
+        ("Method", METHODS[method].title),
         ("Privacy loss" if plain else "Privacy loss ε", text.number(budget["epsilon"])),
         (CHOICES["own.delta"].name(plain), chance),
         (CHOICES["neighbours"].name(plain), CHOICES["neighbours"].text(budget["neighbours"])),
     ]
     own = [(CHOICES[key].name(plain), str(given[name])) for name, key in names.items() if name in given]
-    return said + own
+    guesses = report_words.settings_said(settings, ("own.ratio", "own.s")) if of.twin is not None else []
+    return said + own + guesses
 
 
 def _release(of: Public, plain: bool) -> list[Drawn]:
@@ -137,7 +146,8 @@ def _release(of: Public, plain: bool) -> list[Drawn]:
         return []
     first = [features[int(place)] for place in charts.heaviest(found.basis[:, :1], 3)]
     direction = "direction" if plain else "component"
-    said = f"The first {direction} rests most on {', '.join(first)}. Its sign has no meaning."
+    said = f"The first {direction}, which may be the mean, rests most on {', '.join(first)}. "
+    said += "Its sign has no meaning."
     title = "What the released directions are made of" if plain else "Loadings of the released components"
     return [Drawn(charts.loadings(features, found.basis, plain), title, said)]
 
@@ -204,6 +214,7 @@ def _limits(of: Public, plain: bool) -> list[str]:
         said.append(
             "The twin says what to expect of patients like the guesses made for it; the real ones may differ."
         )
+        said.append(words.MEAN_ZERO)
     said.append("The link restores the settings. The table itself stays with its owner and is in no link.")
     return [one for one in said if one]
 

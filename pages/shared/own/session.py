@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dppca_core.ledger import DiskLedger, Ledger, SessionLedger
-from dppca_core.private_release import Released
+from dppca_core.private_release import Released, Request
 from dppca_core.spectrum_release import Spectrum
 from dppca_core.tables import Raw, Schema
 from pages.shared.own.draft import Line
@@ -29,11 +29,12 @@ _KEY = "own table"
 
 @dataclass(frozen=True)
 class Made:
-    """A confirmed order, and of what: the table's name and key, and its dictionary."""
+    """A confirmed order, and of what: the table's name and key, its dictionary, and what was asked for."""
 
     name: str
     key: str
     schema: Schema
+    request: Request
     order: Order[Released] | None = None
 
     @property

@@ -16,6 +16,7 @@ from dppca_core.types import Array, Indices
 from pages.shared.own.large import Large
 
 _BY = "by the column "
+IN_ONE_PLACE = "all in one place"
 DEALING_SEED = 0  # public: which hospital a patient is dealt to hides nothing
 
 
@@ -33,7 +34,7 @@ class Prepared:
     """sizes: patients of each hospital. A patient who is left out, for a missing cell, counts as a row of
     zeros: so the number of patients does not tell of any cell, and replacing a row by one that is left out
     moves a sum by at most the row's own length. held: their rows, or their exact sums, of a table too large
-    to hold.
+    to hold. row_sum: (d,), of all clipped rows: what the owner's covariance is centred by, never a release.
 
     Private, all of it but the schema, the sizes and how patients were dealt.
     """
@@ -44,6 +45,7 @@ class Prepared:
     sizes: tuple[int, ...]
     dealt: str
     held: Rows | tuple[IntegerSum, ...] = field(repr=False)
+    row_sum: Array = field(repr=False)
 
     @property
     def of(self) -> tuple[object, ...]:
@@ -81,14 +83,36 @@ class Prepared:
         return exact
 
     @property
+    def mean(self) -> Array:
+        """Mean of the clipped rows of the patients who are used, (d,)."""
+        return self.row_sum / self.owner.kept
+
+    @property
+    def covariance(self) -> Array:
+        """Covariance of the same rows, (d, d), without noise: about their own mean."""
+        used = self.moment * (self.n / self.owner.kept)
+        return used - np.outer(self.mean, self.mean)
+
+    @property
     def by_column(self) -> bool:
         """Whether a patient's own row says to which hospital it belongs."""
         return self.dealt.startswith(_BY)
 
     @property
+    def at_random(self) -> bool:
+        """Whether the hospitals are none that exist."""
+        return not self.by_column and self.dealt != IN_ONE_PLACE
+
+    @property
     def public(self) -> dict[str, Any]:
-        """What a release tells of the table, beside its sizes: the dictionary and how patients were dealt."""
-        return {"dictionary": json.loads(self.schema.to_json()), "dealt": self.dealt}
+        """What a release tells of the table, beside its sizes: the dictionary, where rows are centred, and
+        how patients were dealt.
+        """
+        return {
+            "dictionary": json.loads(self.schema.to_json()),
+            "centred": "at the middle of the public ranges, not at the mean",
+            "dealt": self.dealt,
+        }
 
 
 def prepare(raw: Raw, schema: Schema, by: str | None, hospitals: int) -> Prepared:
@@ -99,7 +123,9 @@ def prepare(raw: Raw, schema: Schema, by: str | None, hospitals: int) -> Prepare
         raise ValueError(
             "Fewer than two patients are left: every other row has a missing cell. Fill them in."
         )
-    if by is None:
+    if by is None and hospitals == 1:
+        members, dealt = (np.arange(n),), IN_ONE_PLACE
+    elif by is None:
         members = tables.at_random(n, min(hospitals, n), DEALING_SEED)
         dealt = f"at random, seed {DEALING_SEED}"
     else:
@@ -107,7 +133,8 @@ def prepare(raw: Raw, schema: Schema, by: str | None, hospitals: int) -> Prepare
         dealt = by_column(by)
     groups = tuple(places[group[encoded.kept[group]]] for group in members)
     rows = Rows(moments.clip_rows(encoded.rows, schema.bound), encoded.kept, groups)
-    return Prepared(raw, schema, encoded.owner, tuple(len(group) for group in members), dealt, rows)
+    sizes = tuple(len(group) for group in members)
+    return Prepared(raw, schema, encoded.owner, sizes, dealt, rows, rows.rows.sum(axis=0))
 
 
 def by_column(by: str) -> str:

@@ -1,54 +1,92 @@
-"""The synthetic twin: the explorer's own figure for as many invented patients, measured as often."""
+"""The synthetic twin: the release that a press of Release would make, on as many invented patients."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+import numpy as np
 import streamlit as st
 
-from dppca_core import spectrum_release
-from dppca_core.experiments.scene import EPSILONS
+from dppca_core import metrics, spectrum_release
+from dppca_core.experiments.live import Results
+from dppca_core.experiments.scene import EPSILONS, Scene
 from dppca_core.ledger_lines import Account
+from dppca_core.private_release import Request
 from dppca_core.spectrum_release import Spectrum
 from dppca_core.types import Budget
-from pages.shared import cached, choices, controls, failed_runs, live, readout, scenes, worker
+from pages.shared import cached, choices, controls, failed_runs, live, readout, scenes, text, worker
 from pages.shared.choices import CHOICES, Settings
-from pages.shared.own import confirm, price_words, session, words
+from pages.shared.own import confirm, price_words, release, session, words
 from pages.shared.own.order import Order
-from pages.shared.own.session import Own
+from pages.shared.own.session import Made, Own
 from pages.shared.own.table import Prepared
 
 REFRESH_SECONDS = 0.6
 BULK = 10.0
 _FEWEST = 4  # features of a twin: k below s, and s at most d
+_MOST_DRAWN = 10**7  # numbers of rows that are drawn one by one: a quarter of a second for each repeat
 
 
-def settings_of(settings: Settings, n: int, d: int) -> Settings:
-    """The explorer's settings of a population with these n and d, and the person's guesses.
+class Twin(NamedTuple):
+    """The rehearsal of one release: its scene, and the settings by which the explorer's figure draws it."""
 
-    They may lie between its sliders' options; `nearest` does not.
+    scene: Scene
+    epsilon: float
+    settings: Settings
+
+    @property
+    def results(self) -> Results:
+        """The cells measured so far."""
+        return cached.results(self.scene)
+
+
+def request_of(settings: Settings, d: int, account: Account | None) -> Request:
+    """Return what a press of Release would make. Raises ValueError where it would refuse.
+
+    Before the limit is set, neighbours are what the limit's form begins with.
     """
-    k = min(settings["own.k"], max(d - 2, 1))
-    s = min(max(settings["own.s"], k + 1), d)
-    release = {key: settings[f"own.{key}"] for key in ("eps", "delta", "T", "burn")}
-    return (
-        choices.defaults()
-        | release
-        | {
-            "view": settings["view"],
-            "n": n,
-            "d": d,
-            "k": k,
-            "s": s,
-            "shat": min(max(settings["own.shat"], k + 1), d),
-            "N": min(settings["own.N"], n),
-            "spike": BULK * settings["own.ratio"],
-            "bulk": BULK,
-        }
-    )
+    limit = account.limit if account is not None else None
+    neighbours = limit.neighbours if limit is not None else CHOICES["neighbours"].default
+    return release.possible(settings, d, neighbours)[0]
+
+
+def of_request(request: Request, sizes: Sequence[int], clip: float, settings: Settings) -> Twin:
+    """Return the rehearsal of this release, on a population with the person's guesses.
+
+    sizes: patients of each hospital. clip: the release's row bound, in root mean square lengths of rows that
+    spread evenly over the dictionary's ranges. Its settings may lie between the explorer's options;
+    `nearest` does not. Raises ValueError where there is no twin.
+    """
+    n, d, k, hospitals = sum(sizes), request.d, request.k, len(sizes)
+    if d < _FEWEST or n < hospitals:
+        raise ValueError(f"A twin needs at least {_FEWEST} measurements.")
+    budget = request.budget
+    wanted = choices.defaults() | {
+        "view": settings["view"],
+        "eps": budget.epsilon,
+        "delta": budget.delta,
+        "neighbours": budget.neighbours,
+        "accounting": budget.accounting,
+        "n": n,
+        "d": d,
+        "k": k,
+        "s": min(max(settings["own.s"], k + 1), d),
+        "shat": request.s_hat or d,
+        "T": request.iterations,
+        "burn": request.burn_in,
+        "N": hospitals,
+        "share": max(sizes) / n if max(sizes) > min(sizes) + 1 else 0.0,
+        "spike": BULK * settings["own.ratio"],
+        "bulk": BULK,
+    }
+    scene, epsilon = scenes.of(wanted)
+    clipped = clip if n * d <= _MOST_DRAWN else None
+    scene = replace(scene, method=request.method, rank=request.rank, clip=clipped)
+    return Twin(scene, epsilon, wanted)
 
 
 def nearest(wanted: Settings) -> Settings:
@@ -59,30 +97,70 @@ def nearest(wanted: Settings) -> Settings:
     return choices.reconcile(snapped)[0]
 
 
-def figure(prepared: Prepared, settings: Settings) -> Callable[[], dict[str, Any]] | None:
-    """How the twin's figure is built, for a file; None where there is no twin. It holds no table."""
-    n, d, hospitals = prepared.n, prepared.d, len(prepared.sizes)
-    if d < _FEWEST or n < hospitals:
+def payload(twin: Twin) -> dict[str, Any]:
+    """Return the explorer's figure of the release, which says where it would be no better than a guess."""
+    drawn = readout.payload(twin.results, twin.epsilon, twin.settings)
+    sentences = [
+        entry | {"sentence": f"{entry['sentence']} {words.NO_BETTER}"} if hopeless(twin, epsilon) else entry
+        for epsilon, entry in zip(EPSILONS, drawn["words"], strict=True)
+    ]
+    return drawn | {"words": sentences}
+
+
+def hopeless(twin: Twin, epsilon: float) -> bool:
+    """Return whether the rehearsed release errs nearly as much as a guess, as far as it was measured."""
+    errors = [cell.sin[-1] for cell in twin.results.measured(twin.scene.method, epsilon)]
+    guess = metrics.random_guess(twin.scene.d, twin.scene.k)
+    return bool(errors) and float(np.median(errors)) > words.HARDLY * guess
+
+
+def asked(prepared: Prepared, account: Account | None, settings: Settings) -> Request | None:
+    """Return what a press of Release would make; None where it would refuse."""
+    try:
+        return request_of(settings, prepared.d, account)
+    except ValueError:
         return None
-    wanted = settings_of(settings | {"own.N": hospitals}, n, d)
-    scene, epsilon = scenes.of(wanted)
-    found = cached.results(scene)
-    return lambda: readout.payload(found, epsilon, wanted)
 
 
-def show(prepared: Prepared, account: Account | None, settings: Settings) -> None:
+def figure(
+    prepared: Prepared, request: Request | None, made: Made | None, settings: Settings
+) -> Callable[[], dict[str, Any]] | None:
+    """How the twin's figure is built, for a file; None where there is no twin. It holds no table.
+
+    made: a release, of which this is the rehearsal; without one, of this request.
+    """
+    sizes = prepared.sizes
+    if made is not None and made.released is not None:
+        request, sizes = made.request, tuple(made.released.document["hospitals"])
+    if request is None:
+        return None
+    try:
+        twin = of_request(request, sizes, _clip(prepared), settings)
+    except ValueError:
+        return None
+    return partial(payload, twin)
+
+
+def _clip(prepared: Prepared) -> float:
+    return prepared.schema.bound / prepared.schema.default_bound
+
+
+def show(prepared: Prepared, account: Account | None, settings: Settings) -> Twin | None:
     """The guesses, the figure, the way to the explorer, and eigenvalues of one's own for a slice."""
     n, d = prepared.n, prepared.d
-    if d < _FEWEST or n < len(prepared.sizes):
-        st.caption(f"A twin needs at least {_FEWEST} measurements.")
-        return
+    plain = settings["view"] == "board"
+    try:
+        request = request_of(settings, d, account)
+        twin = of_request(request, prepared.sizes, _clip(prepared), settings)
+    except ValueError as reason:
+        st.caption(f"Nothing is rehearsed. {words.refusal(text.symbols(str(reason)))}")
+        return None
     spectrum = _shaped(prepared, settings)
     for column, key in zip(st.columns(2), ("own.ratio", "own.s"), strict=True):
         with column:
             controls.choose(key)
-    wanted = settings_of(settings | {"own.N": len(prepared.sizes)}, n, d)
-    scene, epsilon = scenes.of(wanted)
-    found = cached.results(scene)
+    st.markdown(words.rehearsed(request, len(prepared.sizes), plain))
+    found, epsilon = twin.results, twin.epsilon
     missing = found.next_missing(epsilon, False) is not None
     begun: list[bool] = []  # in the run of the whole page, not at its refreshes
 
@@ -92,22 +170,23 @@ def show(prepared: Prepared, account: Account | None, settings: Settings) -> Non
         for _ in () if begun else worker.at_first(found.steps(found.first(epsilon))):
             pass
         begun.append(True)
-        payload = readout.payload(found, epsilon, wanted) | {"follow": "own-eps"}
-        live.figure(payload, key="own twin", on_use=_keep_scrubbed)
+        drawn = payload(twin) | {"follow": "own-eps"}
+        live.figure(drawn, key="own twin", on_use=_keep_scrubbed)
         failed_runs.of_methods(found)
-        if not payload["complete"]:
+        if not drawn["complete"]:
             worker.look(found, lambda: found.next_missing(epsilon, False))
         elif missing:
             st.rerun()
 
     st.fragment(panels, run_every=REFRESH_SECONDS if missing else None)()
-    link = urlencode(choices.to_link(nearest(wanted)))
+    link = urlencode(choices.to_link(nearest(twin.settings)))
     said = "Open the explorer with these settings"
     st.link_button(said, f"./?{link}", help="In a new tab: this table stays here.")
     st.caption(
         f"Invented patients, as many ({n:,}) and with as many measurements ({d:,}) as yours, whose "
         f"pattern is {'your guess' if spectrum is None else 'as strong as you paid to know'}. No patient of "
-        "yours has a part in this figure, so it costs nothing."
+        "yours has a part in this figure, so it costs nothing. "
+        f"{words.MEAN_ZERO} {words.clipped(prepared, twin.scene.clip)}"
     )
     if spectrum is not None:
         st.markdown(words.spectrum(spectrum, min(settings["own.k"], d - 1), settings["view"] == "board"))
@@ -115,6 +194,7 @@ def show(prepared: Prepared, account: Account | None, settings: Settings) -> Non
         with st.expander("Shape the twin by your own table, for a slice of the budget", key="own shaping"):
             controls.choose("own.slice")
             _offer(prepared, account, settings)
+    return twin
 
 
 def _shaped(prepared: Prepared, settings: Settings) -> Spectrum | None:

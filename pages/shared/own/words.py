@@ -7,17 +7,30 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from dppca_core.private_release import Released
+from dppca_core.methods import METHODS
+from dppca_core.private_release import Released, Request
 from dppca_core.spectrum_release import Spectrum
 from dppca_core.tables import Raw, Schema, limits
 from pages.shared import text, visitors
-from pages.shared.own.diagnostics import Verdict
+from pages.shared.own.diagnostics import COVARIANCE, MOMENT, NEARLY_THE_MEAN, Verdict
 from pages.shared.own.large import Large
 from pages.shared.own.order import Order
 from pages.shared.own.table import Prepared
 
+AT_RANDOM = (
+    "Patients are dealt to hospitals at random: these hospitals do not exist. This is to rehearse DPS-PCA or "
+    "DPdisPCA."
+)
+NO_BETTER = "At this setting the release would be no better than a guess: do not release."
+MOST_IN_ONE = 0.8  # share of the released eigenvalues' sum
+HARDLY = 0.9  # of a guess's error, from which on an error is no better
+MEAN_ZERO = (
+    "The invented patients have mean zero. Yours may not: then the first component may be their mean, not a "
+    "pattern."
+)
 NOT_PRIVATE = ":red-badge[not private] Only you may see this: it is computed from the patients' rows."
 # Where a word joiner, which is not seen, keeps Markdown from finding an address; it does so behind escapes.
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
@@ -61,9 +74,54 @@ def ready(own: Prepared, plain: bool) -> str:
     measured = text.count(own.d, "measurement", "measurements") if plain else f"d = {own.d:,} features"
     sizes = sorted(own.sizes)
     each = f"{sizes[0]:,}" if sizes[0] == sizes[-1] else f"{sizes[0]:,} to {sizes[-1]:,}"
-    hospitals = text.count(len(sizes), "hospital", "hospitals")
     n, many = ("", "") if plain else ("n = ", "N = ")
-    return f"**Ready:** {n}{own.n:,} patients in {many}{hospitals} ({each} each), {measured}."
+    where = f"{many}{where_patients_are(len(sizes))} ({each} each)"
+    if len(sizes) == 1:
+        where = where_patients_are(1)
+    return f"**Ready:** {n}{own.n:,} patients in {where}, {measured}."
+
+
+def where_patients_are(hospitals: int) -> str:
+    """Return "one place" or "3 hospitals", to stand after "patients in"."""
+    return "one place" if hospitals == 1 else f"{hospitals:,} hospitals"
+
+
+def rehearsed(request: Request, hospitals: int, plain: bool) -> str:
+    """Say what is rehearsed, which is what a press of Release would make."""
+    title = METHODS[request.method].title
+    place = f"patients in {where_patients_are(hospitals)}"
+    if plain:
+        components = text.count(request.k, "direction", "directions")
+        chance = text.one_in(request.budget.delta)
+        setting = f"privacy loss {text.number(request.budget.epsilon)}, failure chance {chance}"
+        return f"**Rehearsed is what *Release* would make:** {title}, {components}, {setting}, {place}."
+    own = {"s_hat": "ŝ", "rank": "R", "iterations": "T", "burn_in": "burn-in"}
+    given = [f"k = {request.k}", *(f"{own[name]} = {value}" for name, value in request.own.items())]
+    given += [f"ε = {text.number(request.budget.epsilon)}", f"δ = {text.number(request.budget.delta)}"]
+    return f"**Rehearsed is what *Release* would make:** {title}, {', '.join(given)}, {place}."
+
+
+def in_one_place(method: str, hospitals: int) -> str:
+    """Say what a method for several hospitals is where all patients are in one; nothing elsewhere."""
+    if hospitals > 1 or METHODS[method].trust == "central":
+        return ""
+    return (
+        f"{METHODS[method].title} is made for several hospitals. Here all patients are in one place: that "
+        "place adds all the noise, and nobody else sees a row."
+    )
+
+
+def clipped(own: Prepared, clip: float | None) -> str:
+    """Say how the twin's rows keep within their bound, and whether a release does the same."""
+    if clip is not None:
+        return (
+            "The twin's long rows are shortened as a release shortens yours, if your rows spread evenly over "
+            "their ranges."
+        )
+    return (
+        "So many rows are not drawn one by one: the twin shortens none, and its bound holds the longest. A "
+        f"release shortens rows beyond {own.schema.bound:.4g}, which usually needs less noise."
+    )
 
 
 def public_number(own: Prepared) -> str:
@@ -193,27 +251,78 @@ def unread(order: Order[Any]) -> str:
     }.get(order.state, "The file cannot be read as a table.")
 
 
-def verdict(found: Verdict, k: int, plain: bool) -> str:
-    """How good a release is, in one sentence; not private."""
-    directions = text.count(k, "direction", "directions")
-    share = text.percent(found.energy)
-    error = f"error {text.error(found.error)}"
-    if not plain:
-        error = f"‖sin Θ‖ = {text.error(found.error)}"
-    said = f"Against PCA without privacy of the same rows: {error}, where guessing has "
-    said += f"{text.short(found.guess)}; it captures {share} of what the best {directions} hold."
-    if found.error > 0.9 * found.guess:
-        said += (
-            " **It is hardly better than a guess:** ask for fewer directions or measurements, or pay more."
+def near_the_mean(cosine: float, plain: bool) -> str:
+    """Say whether the first released component is the patients' mean; not private."""
+    first = f"The first released {'direction' if plain else 'component'}"
+    size = f"cosine {cosine:.3f}"
+    if cosine >= NEARLY_THE_MEAN:
+        return (
+            f"**{first} is nearly the mean of your patients, not a pattern** ({size}). "
+            "It says where they lie within the ranges, not how they differ."
         )
+    return f"{first} is not the mean of your patients ({size})."
+
+
+def verdict(found: Verdict, k: int, cosine: float, plain: bool) -> str:
+    """How good a release is against the components of the covariance; not private.
+
+    cosine: of the first component with the mean.
+    """
+    against = "PCA without privacy, with your rows centred at their own mean"
+    said = f"Against {against}: {_verdict(found, k, plain)}"
+    if found.error > HARDLY * found.guess:
+        advice = "ask for fewer directions or measurements, or pay more"
+        if cosine >= NEARLY_THE_MEAN:
+            advice = "paying more does not help, because the mean takes the place of a pattern"
+        said += f" **It is hardly better than a guess:** {advice}."
     return said
 
 
+def verdict_uncentred(found: Verdict, k: int, plain: bool) -> str:
+    """How good a release is against what it estimates; not private."""
+    against = "what the release estimates, rows centred at the middle of their public ranges"
+    return f"Against {against}: {_verdict(found, k, plain)}"
+
+
+def _verdict(found: Verdict, k: int, plain: bool) -> str:
+    error = f"{'error' if plain else '‖sin Θ‖ ='} {text.error(found.error)}"
+    best = text.count(k, "direction", "directions")
+    return (
+        f"{error}, where guessing has {text.short(found.guess)}. It captures {text.percent(found.energy)} of "
+        f"what the best {best} hold."
+    )
+
+
 def worth(scores: pd.DataFrame) -> str:
-    """What privacy costs a classifier, in one sentence."""
-    released, plain, _, guess = scores["right"]
+    """What privacy costs a classifier, against both answers without privacy; not private."""
+    released, covariance, moment, _, guess = scores["right"]
+    parts = [_kept(released, plain, guess) for plain in (covariance, moment)]
+    named = [f"{what}: {part}" for what, part in zip((COVARIANCE, MOMENT), parts, strict=True)]
+    return f"Against as many components without privacy, {'; '.join(named)}."
+
+
+def _kept(released: float, plain: float, guess: float) -> str:
     if plain <= guess + 0.01:
-        return "So few components do not tell it, with or without privacy."
+        return "so few do not tell it, with or without privacy"
     kept = max(released - guess, 0.0) / (plain - guess)
-    share = text.percent(min(kept, 1.0))
-    return f"Of what as many components gain over guessing, the released ones keep {share}."
+    return f"the released ones keep {text.percent(min(kept, 1.0))} of the gain over guessing"
+
+
+def centring(released: Released | None, plain: bool) -> str:
+    """Say that the first component may be the mean: in public, from nothing but the release itself.
+
+    The mean is private, so the measured cosine is `near_the_mean`, for the owner. A first eigenvalue that
+    holds most of the released ones is what a large mean does, and so may a strong pattern.
+    """
+    what = "direction" if plain else "component"
+    limit = (
+        "Rows are centred at the middle of their public ranges, not at their mean. The first "
+        f"{what} may be the mean and not a pattern."
+    )
+    if released is None or released.eigenvalues is None or len(released.eigenvalues) < 2:
+        return limit
+    values = np.maximum(released.eigenvalues, 0.0)
+    share = float(values[0] / values.sum()) if values.sum() > 0 else 0.0
+    if share < MOST_IN_ONE:
+        return limit
+    return f"{limit} It holds {text.percent(share)} of the released strength, as a large mean would."
