@@ -20,6 +20,7 @@ from dppca_core.ledger import DiskLedger
 from dppca_core.tables import Column, Schema, content_key, limits
 from pages.shared import choices, report, visitors
 from pages.shared.own import diagnostics, room, session
+from pages.shared.own import report as own_report
 from pages.shared.own.order import Order
 
 PAGE = "hospitals/your_data.py"
@@ -56,6 +57,16 @@ def upload(page, data, name="ours.csv"):
     page.run()
 
 
+def answer(page, rows=1):
+    """How many rows a patient can have: the page waits for it."""
+    box = page.app.radio[0]
+    box.set_value(box.options[rows > 1])
+    page.run()
+    if rows > 1:
+        next(one for one in page.app.number_input if one.label.startswith("Most rows")).set_value(rows)
+        page.run()
+
+
 def press(page, start):
     button = next(one for one in page.app.button if one.label.startswith(start))
     button.click()
@@ -78,9 +89,10 @@ def own(page):
     return page.app.session_state["own table"]
 
 
-def brought(screen, frame=None, dictionary=DICTIONARY, name="ours.csv", **link):
+def brought(screen, frame=None, dictionary=DICTIONARY, name="ours.csv", rows=1, **link):
     page = screen(PAGE, **link)
     upload(page, csv(patients() if frame is None else frame), name)
+    answer(page, rows)
     page.app.file_uploader(key="own dictionary").set_value(
         ("dictionary.json", dictionary.to_json().encode(), "application/json")
     )
@@ -231,6 +243,7 @@ def test_the_same_table_under_another_name_finds_its_ledger(screen, folder):
     shuffled = patients().sample(frac=1, random_state=1).rename(columns={"age": "years"})
     other = screen(PAGE)
     upload(other, csv(shuffled), "theirs.csv")
+    answer(other)
     other.app.file_uploader(key="own dictionary").set_value(("d.json", DICTIONARY.to_json().encode(), ""))
     other.run()
     assert "0.5 of the limit" in other.app.get("progress")[0].proto.text
@@ -249,6 +262,7 @@ def test_without_a_folder_the_ledger_is_the_sessions_and_says_so(screen):
     assert "lost when the page is closed or reloaded" in warnings(page)
     press(page, "Forget it")
     upload(page, csv(patients()), "again.csv")
+    answer(page)
     assert "0.5 of the limit" in page.app.get("progress")[0].proto.text
 
 
@@ -305,9 +319,9 @@ def test_a_ledger_line_of_another_table_is_one_sentence_and_no_release(screen, f
     released(screen)
     (file,) = folder.glob("*.jsonl")
     text = re.sub(',"digest":"[^"]+"', "", file.read_text())  # as an earlier version wrote it
-    file.write_text(text.replace(f'"patients":{ROWS}', '"patients":569'))
+    file.write_text(text.replace(f'"rows":{ROWS}', '"patients":569'))
     page = brought(screen)
-    said = "Line 2 of the ledger is of a table with 569 patients, and this one has 120: take it out first."
+    said = "Line 2 of the ledger is of a table with 569 rows, and this one has 120: take it out first."
     assert said in errors(page) and errors(page).endswith("Until then nothing can be released.")
     assert not [label for label in labels(page) if label.startswith(("Release", "Set this"))]
 
@@ -394,6 +408,7 @@ def test_what_cannot_be_typed_is_one_sentence(screen):
 def test_nothing_is_filled_in_from_the_rows(screen):
     page = screen(PAGE)
     upload(page, csv(patients()))
+    answer(page)
     chooser = page.app.multiselect[0]
     chooser.set_value(["age", "sex"])
     page.run()
@@ -406,6 +421,7 @@ def test_nothing_is_filled_in_from_the_rows(screen):
 def test_a_dictionary_of_other_columns_is_refused(screen):
     page = screen(PAGE)
     upload(page, csv(patients()))
+    answer(page)
     other = Schema((Column("x", "number", 0, 1), Column("y", "number", 0, 1)))
     for data, says in (
         (b"[1]", "must be JSON"),
@@ -510,9 +526,10 @@ def _drawn(page):
 @pytest.fixture
 def built(monkeypatch):
     """The file of the report that the last run of the page offers, and the report."""
-    offered = []
-    monkeypatch.setattr(report, "button", lambda build, name, width="": offered.append(build))
-    return lambda: offered[-1]()
+    built = []
+    true = own_report.build
+    monkeypatch.setattr(own_report, "build", lambda *given: built.append(true(*given)) or built[-1])
+    return lambda: built[-1]
 
 
 @pytest.mark.parametrize("view", ["board", "researcher"])
@@ -682,6 +699,7 @@ def test_a_table_too_large_to_hold_is_read_in_pieces_and_released(screen, monkey
     patients().to_parquet(file, index=False)
     page = screen(PAGE, **{"own.shown": "true"})
     upload(page, file.getvalue(), "ours.parquet")
+    answer(page)
     page.app.file_uploader(key="own dictionary").set_value(("d.json", DICTIONARY.to_json().encode(), ""))
     page.run()
     assert "too large to hold" in page.notices
@@ -696,7 +714,7 @@ def test_a_table_too_large_to_hold_is_read_in_pieces_and_released(screen, monkey
     press(page, "Release")
     press(page, "Spend")
     assert own(page).made[0].released.document["hospitals"] == list(theirs.sizes)
-    assert "‖sin Θ‖" in page.markdown and "no patients here to draw" in page.captions
+    assert "‖sin Θ‖" in page.markdown and "no rows here to draw" in page.captions
 
 
 def test_a_large_table_that_does_not_fit_is_one_sentence(screen, monkeypatch):

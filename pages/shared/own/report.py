@@ -16,8 +16,8 @@ from dppca_core.private_release import OFFERED, Released
 from dppca_core.tables import Column, Schema
 from pages.shared import report, report_words, text
 from pages.shared.choices import CHOICES, Settings
-from pages.shared.own import account, charts, origins, price_words, words
-from pages.shared.own.session import Made
+from pages.shared.own import account, charts, origins, price_words, unit_words, words
+from pages.shared.own.session import Made, Own
 from pages.shared.own.table import Prepared
 from pages.shared.report import Drawn, Report, Table
 
@@ -29,6 +29,8 @@ _REHEARSED = "A rehearsal on a synthetic twin"
 class Public:
     """What may leave: the dictionary, hospitals' sizes, whether they follow from a column, the ledger as it
     stands, one release, and how the figure of the twin is built.
+
+    rows: how many one patient can have at most, by the owner's answer now; a release holds the answer then.
     """
 
     schema: Schema
@@ -36,11 +38,16 @@ class Public:
     by_column: bool
     book: Account | None
     released: Released | None
+    rows: int = 1
     twin: Callable[[], dict[str, Any]] | None = field(repr=False, default=None)
 
 
 def public(
-    prepared: Prepared | None, book: Account | None, made: Made | None, twin: Callable[[], Any] | None
+    prepared: Prepared | None,
+    book: Account | None,
+    made: Made | None,
+    twin: Callable[[], Any] | None,
+    rows: int = 1,
 ) -> Public | None:
     """Of the release that is shown and, where it is of the table at hand, its ledger and twin."""
     released = made.released if made is not None else None
@@ -48,15 +55,24 @@ def public(
         here = prepared is not None and (made.key, made.schema) == (prepared.raw.key, prepared.schema)
         dealt = str(released.document["public"]["dealt"])
         own = made.schema, tuple(released.document["hospitals"]), dealt.startswith("by ")
-        return Public(*own, book if here else None, released, twin if here else None)
+        rows = rows if here else int(released.document["rows per patient"])
+        return Public(*own, book if here else None, released, rows, twin if here else None)
     if prepared is None:
         return None
-    return Public(prepared.schema, prepared.sizes, prepared.by_column, book, None, twin)
+    return Public(prepared.schema, prepared.sizes, prepared.by_column, book, None, rows, twin)
 
 
 def link(settings: Settings) -> str:
     """The page with these settings, what only the owner may see switched off: the table is in no link."""
     return report.link(settings | {"own.shown": False}, "your_data")
+
+
+def file(own: Own, leaves: Public, settings: Settings) -> bytes:
+    """Return the report as a file, written anew only when it says something else."""
+    made = build(leaves, settings, link(settings))
+    if own.report is None or own.report[0] != made:
+        own.report = made, report.html(made).encode()
+    return own.report[1]
 
 
 def build(of: Public, settings: Settings, address: str) -> Report:
@@ -66,9 +82,11 @@ def build(of: Public, settings: Settings, address: str) -> Report:
     if found is not None:
         method = found.document["method"]
         promised = f"{words.promise(found, plain)} {price_words.hardening(method, plain)}"
+        promised += f" {restated}" if (restated := unit_words.restated(found, of.rows, plain)) else ""
     limited = of.book is not None and of.book.limit is not None
     if of.book is not None and limited:
         promised += f" All releases of this table together: {price_words.left(of.book, plain)}."
+        promised += f" {total}" if (total := unit_words.total(of.book, of.rows, plain)) else ""
     return Report(
         title=_REHEARSED if found is None else _TITLE,
         sentence=_sentence(of, plain),
@@ -87,9 +105,10 @@ def build(of: Public, settings: Settings, address: str) -> Report:
 
 
 def _sentence(of: Public, plain: bool) -> str:
-    n, d = sum(of.sizes), of.schema.d
+    n, noun = sum(of.sizes), unit_words.noun(_rows(of))
     hospitals = text.count(len(of.sizes), "hospital", "hospitals")
-    whole = f"{n:,} patients in {hospitals}, {text.count(d, 'measurement', 'measurements')} of each"
+    measured = text.count(of.schema.d, "measurement", "measurements")
+    whole = f"{n:,} {noun} in {hospitals}, {measured} of each"
     found = of.released
     if found is None:
         return f"Nothing of {whole}, has been released: this is a rehearsal on invented patients."
@@ -103,15 +122,22 @@ def _sentence(of: Public, plain: bool) -> str:
     )
 
 
+def _rows(of: Public) -> int:
+    """How many rows a patient can have: as the release states it, before one by the answer now."""
+    return of.rows if of.released is None else int(of.released.document["rows per patient"])
+
+
 def _settings(of: Public, settings: Settings) -> list[tuple[str, str]]:
     plain, found = settings["view"] == "board", of.released
-    sizes = sorted(of.sizes)
+    sizes, rows = sorted(of.sizes), _rows(of)
+    noun, one = unit_words.noun(rows).capitalize(), "patient" if rows == 1 else "row"
     said = [
-        ("Patients", f"{sum(sizes):,}"),
+        (noun, f"{sum(sizes):,}"),
+        ("Rows of one patient", unit_words.stated(rows)),
         ("Hospitals", f"{len(sizes):,}"),
-        ("Patients of each", f"{sizes[0]:,} to {sizes[-1]:,}" if sizes[0] < sizes[-1] else f"{sizes[0]:,}"),
+        (f"{noun} of each", f"{sizes[0]:,} to {sizes[-1]:,}" if sizes[0] < sizes[-1] else f"{sizes[0]:,}"),
         ("Measurements" if plain else "Features d", f"{of.schema.d:,}"),
-        ("Most that one patient counts for" if plain else "Row bound B", f"{of.schema.bound:.4g}"),
+        (f"Most that one {one} counts for" if plain else "Row bound B", f"{of.schema.bound:.4g}"),
     ]
     if found is None:
         keys = ("own.method", "own.eps", "own.delta", "own.k", "own.shat", "own.ratio", "own.s")
@@ -123,7 +149,11 @@ def _settings(of: Public, settings: Settings) -> list[tuple[str, str]]:
     chance = text.one_in(budget["delta"]) if plain else text.number(budget["delta"])
     said += [
         ("Method", str(found.document["what"])),
-        ("Privacy loss" if plain else "Privacy loss ε", text.number(budget["epsilon"])),
+        (f"{'Privacy loss' if plain else 'Privacy loss ε'} for a row", text.number(budget["epsilon"])),
+        (
+            f"{'Privacy loss' if plain else 'Privacy loss ε'} for a patient",
+            f"{found.document['epsilon for a patient']:.4g}",
+        ),
         (CHOICES["own.delta"].name(plain), chance),
         (CHOICES["neighbours"].name(plain), CHOICES["neighbours"].text(budget["neighbours"])),
     ]
@@ -182,13 +212,13 @@ def _range(column: Column) -> str:
 
 def _missing(column: Column) -> str:
     if column.fill is None:
-        return "patient left out"
+        return "row left out"
     return "counts as none of them" if column.fill == "" else f"{column.fill} filled in"
 
 
 def _limits(of: Public, plain: bool) -> list[str]:
     found, n = of.released, sum(of.sizes)
-    said = [words.counts_public(of.by_column, of.schema)]
+    said = [words.counts_public(of.by_column, of.schema, _rows(of))]
     if found is not None:
         budget = found.document["parameters"]["budget"]
         said.append(text.large_delta(budget["delta"], n, plain))
@@ -204,6 +234,7 @@ def _limits(of: Public, plain: bool) -> list[str]:
         said.append(
             "The twin says what to expect of patients like the guesses made for it; the real ones may differ."
         )
+    said.append(unit_words.EVADES)
     said.append("The link restores the settings. The table itself stays with its owner and is in no link.")
     return [one for one in said if one]
 
