@@ -48,8 +48,7 @@ if leaves is not None:
 if prepared is not None:
     st.header("5 · Only for you")
     owner.show(prepared, shown, settings)
-st.markdown(
-    f"**Try this:** {words.try_this(own.raw is not None, prepared is not None, bool(own.made), settings)}"
-)
+done = own.raw is not None, own.rows_per_patient is not None, prepared is not None, bool(own.made)
+st.markdown(f"**Try this:** {words.try_this(*done, settings)}")
 origins.show(prepared, settings)
 unsaved.guard(own)

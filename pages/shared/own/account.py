@@ -55,8 +55,9 @@ def ask_limit(ledger: Ledger, settings: Settings) -> None:
             help="It stays. Keep it well below one in the number of patients.",
         )
         pairs = choices.CHOICES["neighbours"]
+        several = (session.own().rows_per_patient or 1) > 1
         neighbours = right.selectbox(
-            pairs.name(plain),
+            "What one row may change" if plain and several else pairs.name(plain),
             NEIGHBOURS,
             key="own limit neighbours",
             format_func=pairs.text,
@@ -141,7 +142,8 @@ def _where() -> None:
     else:
         st.caption(
             "The ledger is on this server's disk, under a key that follows from the table's content: the "
-            "same table under another name finds it. It holds what was released and no cell of the table."
+            "same table under another name finds it, saved with at least 15 digits. It holds what was "
+            "released and no cell of the table."
         )
     st.caption(unit_words.EVADES)
 

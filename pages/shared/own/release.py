@@ -174,9 +174,10 @@ def _one(made: Made, found: Released, settings: Settings) -> None:
     with st.expander(f"All {loadings} as a table"):
         # The list has a download of its own, which a spreadsheet opens.
         st.dataframe(frame.assign(feature=frame["feature"].map(neutral)), hide_index=True)
+    left, right, beside = st.columns([1, 1, 1])
     if made in session.own().unsaved:
-        st.info(words.UNSAVED)
-    left, right, _ = st.columns([1, 1, 1])
+        # In a column: when it goes, nothing below moves, or Streamlit would close what is folded open there.
+        beside.markdown(words.UNSAVED)
     # Ready bytes: what is built when it is asked for is lost if the page runs between the click and the file.
     keep = partial(saved, session.own(), made)
     left.download_button(

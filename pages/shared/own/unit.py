@@ -12,29 +12,27 @@ MOST_ROWS = 10_000  # of one patient
 
 def ask(own: Own) -> int | None:
     """Return how many rows one patient can have at most; None until that is answered."""
-    left, right = st.columns([3, 2], gap="large")
     options = (unit_words.ONE, unit_words.SEVERAL)
-    with left:
-        chosen = st.radio(
-            unit_words.QUESTION,
-            options,
-            index=None if own.several is None else int(own.several),
-            key=f"own several {own.tables}",
-            help="Several visits, samples or admissions of one patient are several rows.",
-        )
+    chosen = st.radio(
+        unit_words.QUESTION,
+        options,
+        index=None if own.several is None else int(own.several),
+        key=f"own several {own.tables}",
+        help="Several visits, samples or admissions of one patient are several rows.",
+    )
     own.several = None if chosen is None else chosen == unit_words.SEVERAL
     if own.several:
-        with right:
-            own.most_rows = st.number_input(
-                "Most rows that one patient can have",
-                min_value=2,
-                max_value=MOST_ROWS,
-                value=own.most_rows,
-                step=1,
-                key=f"own most rows {own.tables}",
-                placeholder="type a number",
-                help="From how the table was made, not counted in it. This number becomes public.",
-            )
+        own.most_rows = st.number_input(
+            "Most rows that one patient can have",
+            min_value=2,
+            max_value=MOST_ROWS,
+            value=own.most_rows,
+            step=1,
+            key=f"own most rows {own.tables}",
+            placeholder="type a number",
+            width=300,
+            help="From how the table was made, not counted in it. This number becomes public.",
+        )
     if own.example and own.several is False:
         st.caption(unit_words.OF_EXAMPLE)
     if own.rows_per_patient is None:

@@ -64,7 +64,7 @@ def odds(budget: Budget, rows: int, patient_epsilon: float) -> str:
 
 def total(account: Account, rows: int, plain: bool) -> str:
     """Return what all releases so far cost a patient with several rows; nothing where each has one."""
-    if rows == 1 or account.limit is None:
+    if rows == 1 or account.limit is None or not account.entries:
         return ""
     spent = account.spent_by_patient(rows)
     return (

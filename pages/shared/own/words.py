@@ -178,10 +178,12 @@ def lost(absent: Sequence[Entry], account: Account, plain: bool) -> str:
     )
 
 
-def try_this(table: bool, prepared: bool, released: bool, settings: Mapping[str, Any]) -> str:
+def try_this(table: bool, answered: bool, prepared: bool, released: bool, settings: Mapping[str, Any]) -> str:
     """What to do next."""
     if not table:
         return "take the breast cancer table as if it were yours, and release its directions."
+    if not answered:
+        return "say how many rows one patient can have, from how the table was made."
     if not prepared:
         return "type the range of two columns from a code book, and see the table get ready."
     if not released:
