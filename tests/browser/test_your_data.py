@@ -118,7 +118,9 @@ def test_a_paid_release_is_downloaded_each_time_and_not_lost(browser, tmp_path):
         bring()  # with its ledger, of which this session now has the release
         page.get_by_text("The limit counts per row. For a patient with 8 rows").wait_for()
         assert page.get_by_text("this session does not have").count() == 0
-        page.get_by_text("Export or import the ledger").click()
+        for label, inside in (("Export or import the ledger", FILES[3]), ("Open or save this", FILES[4])):
+            if not page.get_by_role("button", name=inside).is_visible():
+                page.get_by_text(label).click()
         got = {}
         for turn in range(3):
             for label in FILES:

@@ -18,13 +18,12 @@ from pages.shared import visitors
 from pages.shared.own import session, words
 from pages.shared.own.session import Own
 
+_HERE = Path(__file__).parent
 _KEY = "own unsaved"
 _REFRESH_SECONDS = 0.5
 _SERVER = secrets.token_hex(4)  # one that was started anew counts from one
 _turns = itertools.count(1)
-_mount = st.components.v2.component(
-    "dppca.unsaved", js=(Path(__file__).parent / "unsaved.js").read_text(encoding="utf-8")
-)
+_mount = st.components.v2.component("dppca.unsaved", js=(_HERE / "unsaved.js").read_text(encoding="utf-8"))
 
 
 def guard(own: Own) -> None:
