@@ -5,7 +5,11 @@ One line of JSON each:
 {"line": 1, "id": "5c1f...", "kind": "limit", "at": "2026-11-21T14:00:00+00:00", "epsilon": 2.0,
  "delta": 1e-06, "neighbours": "replace-one"}
 {"line": 2, "id": ..., "kind": "release", "at": ..., "title": "DPS-PCA",
- "events": [{"noise_multiplier": 5.2, "steps": 4}], "about": {"patients": 920, ...}}
+ "events": [{"noise_multiplier": 5.2, "steps": 4}], "about": {"rows": 920, "rows per patient": 1, ...}}
+
+A budget, and so a limit and every event, is for one row of the table. "rows per patient" is what the owner
+stated when the release was made: how many rows one patient can have at most. Older ledgers have "patients"
+where "rows" stands now, and no such statement.
 
 A limit may be raised or lowered by another line; delta and neighbours stay those of the first.
 
@@ -22,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from dppca_core import checks, composition
+from dppca_core import accounting, checks, composition
 from dppca_core.events import from_plain, to_plain
 from dppca_core.types import NEIGHBOURS, Budget, Event
 
@@ -56,6 +60,12 @@ class Entry:
     about: Mapping[str, Any] = field(default_factory=dict)
     id: str = ""
 
+    @property
+    def rows_per_patient(self) -> int | None:
+        """How many rows a patient could have by the owner's word then; None where the line does not say."""
+        stated = self.about.get("rows per patient")
+        return stated if isinstance(stated, int) and not isinstance(stated, bool) and stated > 0 else None
+
 
 @dataclass(frozen=True)
 class Account:
@@ -74,6 +84,17 @@ class Account:
         if self.limit is None:
             raise ValueError("set a limit first: what all releases on this table together may cost")
         return composition.total((*self.events, *more), self.limit.delta)
+
+    def spent_by_patient(self, rows: int) -> float:
+        """epsilon of all releases for a patient who has so many rows, at the limit's delta.
+
+        By `accounting.grouped`: exact for Gaussian releases. Raises ValueError before a limit was set.
+        """
+        if rows == 1:
+            return self.spent().epsilon
+        if self.limit is None:
+            raise ValueError("set a limit first: what all releases on this table together may cost")
+        return accounting.epsilon_of(accounting.grouped(self.events, rows), self.limit.delta)
 
 
 def parse(text: str) -> list[dict[str, Any]]:
@@ -121,7 +142,8 @@ def from_lines(lines: Sequence[Mapping[str, Any]], patients: int | None = None) 
                 f"line {number} of the ledger cannot be read: mend or restore it first"
             ) from None
         if line["kind"] == "release":
-            _check_table(number, entries[-1].about.get("patients"), patients)
+            about = entries[-1].about
+            _check_table(number, about.get("rows", about.get("patients")), patients)
     return Account(limit, tuple(entries))
 
 
@@ -191,7 +213,7 @@ def _is_line(said: object) -> bool:
 def _check_table(number: int, theirs: object, patients: int | None) -> None:
     if patients is not None and isinstance(theirs, int) and theirs != patients:
         raise ValueError(
-            f"line {number} of the ledger is of a table with {theirs:,} patients, and this one has "
+            f"line {number} of the ledger is of a table with {theirs:,} rows, and this one has "
             f"{patients:,}: take it out first"
         )
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dppca_core import checks, hardened, linalg, moments
+from dppca_core import accounting, checks, hardened, linalg, moments
 from dppca_core.events import to_plain
 from dppca_core.hardened import IntegerSum
 from dppca_core.ledger import Ledger
@@ -33,7 +33,9 @@ Part = Array | IntegerSum
 class Request:
     """What is to be released. Raises ValueError for a method that is not offered, or a field out of range.
 
-    s_hat: features kept, of the sparse methods. rank: R of DPdisPCA. iterations, burn_in: of DPS-PCA.
+    s_hat: features kept, of the sparse methods. rank: R of DPdisPCA. iterations, burn_in: of DPS-PCA. budget:
+    for one row. rows_per_patient: how many rows one patient can have at most, a public statement of the
+    table's owner; it changes no noise, only what is said of a patient.
     """
 
     method: str
@@ -44,9 +46,11 @@ class Request:
     rank: int | None = None
     iterations: int = 4
     burn_in: int = 2
+    rows_per_patient: int = 1
 
     def __post_init__(self) -> None:
         checks.one_of(OFFERED, method=self.method)
+        checks.whole(1, rows_per_patient=self.rows_per_patient)
         checks.whole(2, d=self.d)
         checks.whole(1, self.d - 1, k=self.k)
         if self.s_hat is not None:
@@ -80,6 +84,21 @@ class Request:
         spends = METHODS[self.method].spends
         assert spends is not None  # all that is offered is private
         return spends(self.budget, d=self.d, k=self.k, **self.own)
+
+    @property
+    def patient_epsilon(self) -> float:
+        """The epsilon of a patient with all their rows, at the budget's delta (`accounting.grouped`)."""
+        return patient_epsilon(self.events, self.budget, self.rows_per_patient)
+
+
+def patient_epsilon(events: Sequence[Event], budget: Budget, rows_per_patient: int) -> float:
+    """Return what events that were calibrated to a budget for one row cost a patient with so many rows.
+
+    At the budget's delta. With one row it is the budget's own epsilon, which the noise meets or beats.
+    """
+    if rows_per_patient == 1:
+        return budget.epsilon
+    return accounting.epsilon_of(accounting.grouped(events, rows_per_patient), budget.delta)
 
 
 @dataclass(frozen=True)
@@ -121,7 +140,12 @@ def make(
     if limit is not None and limit.neighbours != request.budget.neighbours:
         raise ValueError(f"neighbours must be those of the ledger, {limit.neighbours}")
     sizes = [patients(part) for part in rows]
-    about = {"method": request.method, "patients": sum(sizes), "parameters": parameters(request)}
+    about = {
+        "method": request.method,
+        "rows": sum(sizes),
+        "rows per patient": request.rows_per_patient,
+        "parameters": parameters(request),
+    }
     entry = ledger.spend(METHODS[request.method].title, request.events, about, expected)
     if request.method in HARDENED:
         basis, eigenvalues = _of_moments(request, rows, progress)
@@ -246,14 +270,25 @@ def guarantee(request: Request, by_column: bool = False) -> str:
     )
     if by_column:
         neighbours += " of the same hospital" if budget.neighbours == "replace-one" else ""
-    factor = f"e^{budget.epsilon:g}"
-    if budget.epsilon < 10:
-        factor += f" = {math.exp(budget.epsilon):.3g}"
-    return (
+    several = request.rows_per_patient > 1
+    if several:
+        neighbours = neighbours.replace("patient's row", "row")
+    promised = (
         f"{neighbours[0].upper()}{neighbours[1:]} changes the chance of any conclusion from this release by "
-        f"at most a factor of {factor}, plus {budget.delta:g}."
-        + (" How many patients each hospital has is public." if by_column else "")
+        f"at most a factor of {_factor(budget.epsilon)}, plus {budget.delta:g}."
     )
+    if several:
+        promised += (
+            f" This is for one row. A patient can have up to {request.rows_per_patient:,} rows, and for all "
+            f"of them the factor is {_factor(request.patient_epsilon)}, plus {budget.delta:g}."
+        )
+    if by_column:
+        promised += f" How many {'rows' if several else 'patients'} each hospital has is public."
+    return promised
+
+
+def _factor(epsilon: float) -> str:
+    return f"e^{epsilon:.4g}" + (f" = {math.exp(epsilon):.3g}" if epsilon < 10 else "")
 
 
 def noise_said(request: Request) -> str:
@@ -284,6 +319,9 @@ def _document(
         "at": entry.at,
         "noise": noise_said(request),
         "hardened": request.method in HARDENED,
+        "unit": "row",
+        "rows per patient": request.rows_per_patient,
+        "epsilon for a patient": request.patient_epsilon,
         "method": request.method,
         "parameters": parameters(request),
         "events": to_plain(request.events),

@@ -68,8 +68,12 @@ def events(budget: Budget) -> tuple[Event, ...]:
     return (Release(gaussian.noise_multiplier(budget)),)
 
 
-def make(rows: Sequence[private_release.Part], budget: Budget, ledger: Ledger) -> Spectrum:
+def make(
+    rows: Sequence[private_release.Part], budget: Budget, ledger: Ledger, rows_per_patient: int = 1
+) -> Spectrum:
     """Pays, draws, and returns the eigenvalues of all hospitals' clipped rows, given as there.
+
+    rows_per_patient: as for `private_release.Request`; it stands on the ledger.
 
     Raises OverLimitError before anything is read beyond the limit, and ValueError for accounting as printed,
     neighbours that are not the ledger's, or rows longer than 1.
@@ -79,7 +83,12 @@ def make(rows: Sequence[private_release.Part], budget: Budget, ledger: Ledger) -
     if limit is not None and limit.neighbours != budget.neighbours:
         raise ValueError(f"neighbours must be those of the ledger, {limit.neighbours}")
     n, d = sum(map(private_release.patients, rows)), private_release.columns(rows[0])
-    about = {"method": "eigenvalues", "patients": n, "budget": asdict(budget)}
+    about = {
+        "method": "eigenvalues",
+        "rows": n,
+        "rows per patient": rows_per_patient,
+        "budget": asdict(budget),
+    }
     entry = ledger.spend(TITLE, spent, about)
     whole = whole_eigenvalues(private_release.summed(rows, d))
     step, std = unit(n, d), gaussian.noise_multiplier(budget) * sensitivity(budget, n, d)

@@ -44,6 +44,7 @@ OPENS = {
     "dppca_core/federated/own_rows.py": "a path that the hospital's own settings give",
     "pages/shared/own/room.py": "what the system says of its memory",
     "pages/shared/live.py": "scripts and style beside it",
+    "pages/shared/own/unsaved.py": "a script beside it",
     "pages/shared/peers.py": "data/peers.json",
     "pages/shared/report.py": "scripts and style beside it",
     "pages/shared/runs.py": "data/runs, by names in the code",

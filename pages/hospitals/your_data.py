@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from pages.shared import controls, report
-from pages.shared.own import account, bring, origins, owner, release, session, twin, words
+from pages.shared.own import account, bring, origins, owner, release, session, twin, unsaved, words
 from pages.shared.own import report as own_report
 
 st.title("And on ours?")
@@ -33,25 +33,26 @@ if prepared is not None:
     if book is not None and book.limit is None:
         account.ask_limit(ledger, settings)
     elif book is not None:
+        unsaved.show_lost(session.own(), book, settings["view"] == "board")
         release.show(prepared, book, settings)
+unsaved.show_returned(session.own(), prepared is not None)
 shown = release.results(settings)
 if prepared is not None:
     st.header("4 · The ledger of this table")
     if book is not None:
         account.show(prepared.raw, ledger, book, settings)
+own = session.own()
 asked = twin.asked(prepared, book, settings) if prepared is not None else None
 figure = twin.figure(prepared, asked, shown, settings) if prepared is not None else None
-leaves = own_report.public(prepared, book, shown, asked, figure)
+leaves = own_report.public(prepared, book, shown, asked, figure, own.rows_per_patient or 1)
 if leaves is not None:
-    # Not a lambda of this page: it would hold what the page names, and with it the rows.
-    build = partial(own_report.build, leaves, settings, own_report.link(settings))
-    report.button(build, "dppca-your-data")
+    saved = partial(release.saved, own, shown) if shown is not None else None
+    report.ready_button(own_report.file(own, leaves, settings), "dppca-your-data", saved)
     st.caption("In the report: what was released, what counts as public, the twin. Nothing only you may see.")
 if prepared is not None:
     st.header("5 · Only for you")
     owner.show(prepared, shown, settings)
-own = session.own()
-st.markdown(
-    f"**Try this:** {words.try_this(own.raw is not None, prepared is not None, bool(own.made), settings)}"
-)
+done = own.raw is not None, own.rows_per_patient is not None, prepared is not None, bool(own.made)
+st.markdown(f"**Try this:** {words.try_this(*done, settings)}")
 origins.show(prepared, settings)
+unsaved.guard(own)

@@ -126,7 +126,7 @@ def _words(
         else printed(found, epsilon, (*found.names, *found.slow)),
     }
     if not cells:
-        coming = found.missing((TRACED, epsilon, repeat) for repeat in range(scene.repeats))
+        coming = found.missing((scene.method, epsilon, repeat) for repeat in range(scene.repeats))
         sentence = "Measuring …" if coming else failed_runs.NO_ANSWER
         return shown | {"sentence": sentence, "tiles": [["…", ""]] * 4}
     low, middle, high = quantiles([scale.last(cell) for cell in cells])

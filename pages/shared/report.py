@@ -24,6 +24,9 @@ from pages.shared.choices import Settings, to_link
 _HERE = Path(__file__).parent
 _HINT = "Drag in a chart to zoom, double-click to see it whole, point at a mark to read its numbers."
 
+_LABEL = "Download a report"
+_HELP = "One file for the board: settings, charts, guarantee and limits. It opens and prints anywhere."
+
 
 class Drawn(NamedTuple):
     """A figure: the dictionary that `live.figure` shows, what it is called, and its main finding in words."""
@@ -90,13 +93,23 @@ def button(build: Callable[[], Report], name: str, width: Literal["content", "st
     It is built outside of the visitor's session: `build` asks for nothing of it, and holds no private row.
     """
     st.download_button(
-        "Download a report",
+        _LABEL,
         lambda: html(build()),
         f"{name}-report.html",
         "text/html",
         on_click="ignore",
         width=width,
-        help="One file for the board: settings, charts, guarantee and limits. It opens and prints anywhere.",
+        help=_HELP,
+    )
+
+
+def ready_button(file: bytes, name: str, on_click: Callable[[], None] | None = None) -> None:
+    """Download a report that was built before, under the same address as long as it is the same file.
+
+    What `button` builds when it is pressed is lost if the page runs between the press and the file.
+    """
+    st.download_button(
+        _LABEL, file, f"{name}-report.html", "text/html", on_click=on_click or "ignore", help=_HELP
     )
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dppca_core.tables import content_key, read
+from dppca_core.tables import Schema, content_key, read
 from scripts.started import ROOT, serving
 from tests.pages.test_your_data import CANARY, DICTIONARY, NUMBER, csv, patients
 
@@ -30,6 +30,7 @@ def test_a_table_is_released_once_and_leaves_no_trace(browser, tmp_path):
         given = {"name": "ours.csv", "mimeType": "text/csv", "buffer": data}
         page.locator("input[type=file]").first.set_input_files(given)
         page.get_by_text("60,000 rows").wait_for()
+        page.get_by_text("Each patient has one row").click()
         page.get_by_text("Open or save this as a data dictionary").click()
         page.locator("input[type=file]").nth(1).set_input_files(tmp_path / "dictionary.json")
         page.get_by_text("Ready:").wait_for()
@@ -60,3 +61,88 @@ def test_a_table_is_released_once_and_leaves_no_trace(browser, tmp_path):
             assert CANARY.encode() not in held and str(NUMBER).encode() not in held, path
         page.context.close()
         other.context.close()
+
+
+ARMED = "window.dppcaUnsaved?.armed"
+FILES = (
+    "Download the loadings (CSV)",
+    "Download all of it (JSON)",
+    "Download a report",
+    "Export it (JSON lines)",
+    "Save the dictionary",
+)
+
+
+def test_a_paid_release_is_downloaded_each_time_and_not_lost(browser, tmp_path):
+    """Five files three times in a row while the twin refreshes the page; leaving, reloading, a lost session.
+
+    Built at the click, a file was now and then cancelled or not found.
+    """
+    ledgers = tmp_path / "ledgers"
+    with serving(DPPCA_LEDGER_DIR=str(ledgers)) as address:
+        page = browser.new_context(accept_downloads=True).new_page()
+        page.set_default_timeout(60_000)
+        asked = []
+        page.on("dialog", lambda box: (asked.append(box.type), box.accept()))
+        broken = []
+        page.on(
+            "response", lambda got: broken.append(got.url) if "/media/" in got.url and not got.ok else None
+        )
+
+        def bring():
+            given = {"name": "ours.csv", "mimeType": "text/csv", "buffer": csv(patients(n=600))}
+            page.locator("input[type=file]").first.set_input_files(given)
+            page.get_by_text("A patient can have several rows").click()
+            most = page.get_by_role("spinbutton", name="Most rows that one patient can have")
+            most.fill("8")
+            most.press("Enter")
+            page.get_by_text("Open or save this as a data dictionary").click()
+            dictionary = {"name": "d.json", "mimeType": "application/json"}
+            dictionary |= {"buffer": DICTIONARY.to_json().encode()}
+            page.locator("input[type=file]").nth(1).set_input_files(dictionary)
+            page.get_by_text("Ready:").wait_for()
+
+        page.goto(f"{address}your_data?own.eps=1&own.delta=1e-6&own.N=1")
+        bring()
+        page.get_by_role("button", name="Set this limit").click()
+        page.get_by_role("button", name="Release …").click()
+        assert not page.evaluate(ARMED)
+        page.get_by_role("button", name="Spend and release").click()
+        assert page.evaluate(ARMED)  # from the click on, before the server has answered
+        page.get_by_text("Not downloaded yet").wait_for()
+        assert page.evaluate(ARMED)
+        page.reload()
+        assert asked == ["beforeunload"]
+        page.get_by_text("The page was reloaded").wait_for()
+        page.get_by_text("Not downloaded yet").wait_for()
+        bring()  # with its ledger, of which this session now has the release
+        page.get_by_text("The limit counts per row. For a patient with 8 rows").wait_for()
+        assert page.get_by_text("this session does not have").count() == 0
+        for label, inside in (("Export or import the ledger", FILES[3]), ("Open or save this", FILES[4])):
+            if not page.get_by_role("button", name=inside).is_visible():
+                page.get_by_text(label).click()
+        got = {}
+        for turn in range(3):
+            for label in FILES:
+                with page.expect_download() as file:
+                    page.get_by_role("button", name=label).click()
+                got.setdefault(label, set()).add(file.value.path().read_bytes())
+            if turn == 0:
+                page.wait_for_function(f"!{ARMED}")
+        assert not broken and [len(each) for each in got.values()] == [1] * len(FILES)
+        table, document, report, ledger, dictionary = (each.pop() for each in got.values())
+        document = json.loads(document)
+        assert document["rows per patient"] == 8
+        assert document["epsilon for a patient"] == pytest.approx(10.2962, abs=1e-4)
+        assert table.decode().count("\n") == 4 and len(document["components"][0]) == 3
+        assert b"10.30" in report and report.endswith(b"</html>\n")
+        kinds = [json.loads(line)["kind"] for line in ledger.decode().splitlines()]
+        assert kinds == ["limit", "release"]
+        assert Schema.from_json(dictionary).columns == DICTIONARY.columns
+        page.evaluate("sessionStorage.clear()")  # as for another tab, or two minutes later
+        page.reload()
+        assert asked == ["beforeunload"]  # it was downloaded: nothing to ask
+        bring()
+        page.get_by_text("1 paid release that this session does not have").wait_for()
+        assert page.get_by_text("Download all of it (JSON)").count() == 0
+        page.context.close()

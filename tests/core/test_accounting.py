@@ -1,6 +1,7 @@
 """Several releases together: exact for Gaussians, never too small for the rest."""
 
 import math
+from statistics import NormalDist
 
 import dp_accounting
 import pytest
@@ -8,7 +9,7 @@ from dp_accounting import pld
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dppca_core import Guarantee, Release, accounting, gaussian
+from dppca_core import Budget, Guarantee, Release, accounting, gaussian
 
 DELTA = 1e-5
 
@@ -55,3 +56,42 @@ def test_more_releases_never_cost_less(multipliers, stated):
     events = [*(Release(z) for z in multipliers), *(Guarantee(e) for e in stated)]
     whole = accounting.epsilon_of(events, DELTA)
     assert all(accounting.epsilon_of(events[:i], DELTA) <= whole + 1e-9 for i in range(len(events)))
+
+
+@pytest.mark.parametrize("rows", [2, 8, 60])
+def test_a_patient_with_several_rows_is_a_gaussian_of_as_many_times_the_sensitivity(rows):
+    """Against dp-accounting's privacy loss distribution of a sum that moves by `rows` times as much."""
+    multiplier = gaussian.noise_multiplier(Budget(1.0, 1e-6))
+    exact = pld.privacy_loss_distribution.from_gaussian_mechanism(
+        multiplier, sensitivity=rows, value_discretization_interval=1e-3, use_connect_dots=True
+    )
+    cost = accounting.epsilon_of(accounting.grouped([Release(multiplier)], rows), 1e-6)
+    assert cost == pytest.approx(exact.get_epsilon_for_delta(1e-6), rel=1e-4)
+    steps = [Release(2 * multiplier, 3), Release(2 * multiplier)]
+    assert accounting.epsilon_of(accounting.grouped(steps, rows), 1e-6) == pytest.approx(cost, rel=1e-9)
+
+
+def test_eight_visits_at_epsilon_one_cost_ten_by_hand():
+    """z(1, 1e-6) = 4.22468; the curve of z/8 = 0.528085 falls to 1e-6 between 10.29 and 10.30."""
+
+    def curve(mu, epsilon):  # Balle & Wang, in the distance mu of two unit Gaussians
+        phi = NormalDist().cdf
+        return phi(mu / 2 - epsilon / mu) - math.exp(epsilon) * phi(-mu / 2 - epsilon / mu)
+
+    assert curve(8 / 4.22468, 10.30) < 1e-6 < curve(8 / 4.22468, 10.29)
+    events = accounting.grouped([Release(gaussian.noise_multiplier(Budget(1.0, 1e-6)))], 8)
+    assert 10.29 < accounting.epsilon_of(events, 1e-6) < 10.30
+
+
+def test_a_stated_guarantee_of_a_group_holds_for_the_worst_mechanism():
+    """The mechanism that attains (0.3, 1e-7) at every step from one row to the next, for five rows."""
+    (group,) = accounting.grouped([Guarantee(0.3, 1e-7)], 5)
+    delta = 0.0
+    for _ in range(5):  # P_i(S) <= e^eps P_(i+1)(S) + delta, five times over
+        delta = math.exp(0.3) * delta + 1e-7
+    assert (group.epsilon, group.delta) == pytest.approx((1.5, delta), rel=1e-12)
+    assert accounting.grouped([Guarantee(0.3)], 5) == (Guarantee(5 * 0.3),)
+    assert accounting.grouped([Guarantee(0.0, 1e-7)], 5) == (Guarantee(0.0, 5e-7),)
+    assert accounting.epsilon_of(accounting.grouped([Guarantee(300.0, 1e-9)], 5), DELTA) == math.inf
+    with pytest.raises(ValueError, match="rows"):
+        accounting.grouped([Release(1.0)], 0)

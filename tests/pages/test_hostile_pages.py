@@ -117,6 +117,9 @@ def test_any_file_may_be_brought(waiting):
         schema = json.loads(hostile.dictionary().to_json())
         given = hostile.json_file(rng, schema) if rng.random() < 0.5 else json.dumps(schema).encode()
         if visit.page.app.session_state["own table"].raw is not None:
+            rows = visit.page.app.radio[0]
+            rows.set_value(rows.options[0])
+            visit.page.run()
             bring_file(visit, "own dictionary", "dictionary.json", given)
         for _ in range(2):
             visit.poke(rng)

@@ -12,15 +12,18 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 import pandas as pd
 import pytest
+import streamlit as st
 from starlette.datastructures import Headers
 from starlette.formparsers import MultiPartParser
+from streamlit.delta_generator import DeltaGenerator
 
-from dppca_core import METHODS, hardened, journal, private_release, sin_theta, tables
+from dppca_core import METHODS, Budget, gaussian, hardened, journal, private_release, sin_theta, tables
 from dppca_core.experiments import live
 from dppca_core.ledger import DiskLedger
 from dppca_core.tables import Column, Schema, content_key, limits
 from pages.shared import choices, report, text, visitors
-from pages.shared.own import diagnostics, room, session, twin, words
+from pages.shared.own import diagnostics, release, room, session, twin, unit_words, unsaved, words
+from pages.shared.own import report as own_report
 from pages.shared.own.order import Order
 
 PAGE = "hospitals/your_data.py"
@@ -57,6 +60,16 @@ def upload(page, data, name="ours.csv"):
     page.run()
 
 
+def answer(page, rows=1):
+    """How many rows a patient can have: the page waits for it."""
+    box = page.app.radio[0]
+    box.set_value(box.options[rows > 1])
+    page.run()
+    if rows > 1:
+        next(one for one in page.app.number_input if one.label.startswith("Most rows")).set_value(rows)
+        page.run()
+
+
 def press(page, start):
     button = next(one for one in page.app.button if one.label.startswith(start))
     button.click()
@@ -79,9 +92,10 @@ def own(page):
     return page.app.session_state["own table"]
 
 
-def brought(screen, frame=None, dictionary=DICTIONARY, name="ours.csv", **link):
+def brought(screen, frame=None, dictionary=DICTIONARY, name="ours.csv", rows=1, **link):
     page = screen(PAGE, **link)
     upload(page, csv(patients() if frame is None else frame), name)
+    answer(page, rows)
     page.app.file_uploader(key="own dictionary").set_value(
         ("dictionary.json", dictionary.to_json().encode(), "application/json")
     )
@@ -224,6 +238,243 @@ def test_beyond_the_limit_there_is_no_button(screen):
     assert "beyond the limit 1: ask for less" in page.markdown
 
 
+# --- the unit of privacy --------------------------------------------------------------------------------
+
+
+def spend(page):
+    """Confirm what was asked for; the page as it is once that is drawn."""
+    press(page, "Spend")
+    for order in own(page).orders.values():
+        order.wait(10)
+    page.run()
+
+
+def everything(page):
+    said = (page.markdown, page.captions, page.notices, warnings(page))
+    return "\n".join((*said, *(box.value for box in page.app.success)))
+
+
+def test_nothing_is_shown_of_a_table_before_its_rows_per_patient_are_stated(screen):
+    page = screen(PAGE)
+    upload(page, csv(patients()))
+    assert page.app.radio[0].value is None and "Answer this first" in page.notices
+    assert not page.app.multiselect and not page.app.get("bidi_component")[1:] and not page.app.success
+    answer(page, 8)
+    assert page.app.multiselect
+    (box,) = [one for one in page.app.number_input if one.label.startswith("Most rows")]
+    box.set_value(None)
+    page.run()
+    assert not page.app.multiselect
+    answer(page, 1)
+    upload(page, csv(patients(seed=1)), "next.csv")
+    assert page.app.radio[0].value is None and not page.app.multiselect  # asked of each table
+
+
+def test_an_example_is_known_to_have_one_row_a_patient(screen):
+    page = screen(PAGE)
+    press(page, "Take the breast cancer")
+    assert "Known of this example" in page.captions and "569 patients" in everything(page)
+    answer(page, 3)
+    assert "Known of this example" not in page.captions and "569 rows" in everything(page)
+
+
+@pytest.mark.parametrize("view", ["board", "analyst"])
+def test_a_patient_with_eight_rows_is_told_ten_and_not_one(screen, folder, built, view):
+    """On the price, the question, the promise, the ledger, the document and the report; 1 by row."""
+    page = brought(screen, rows=8, view=view, **{"own.eps": "1", "own.delta": "1e-6"})
+    assert "120 rows in " in everything(page) and "120 patients" not in everything(page)
+    assert "The limit counts per row." in page.captions
+    press(page, "Set this limit")
+    assert "10.30" in page.markdown
+    press(page, "Release")
+    assert "of 120 rows?" in page.markdown
+    spend(page)
+    document = own(page).made[0].released.document
+    assert (document["unit"], document["rows per patient"]) == ("row", 8)
+    assert document["epsilon for a patient"] == pytest.approx(10.2962, abs=1e-4)
+    assert document["parameters"]["budget"]["epsilon"] == 1
+    assert "any one row" in document["guarantee"] and "e^10.3" in document["guarantee"]
+    assert "For a patient with 8 rows, all releases so far have" in page.markdown
+    ledger = page.app.dataframe[-1].value
+    assert ledger["rows per patient"].tolist() == ["8"] and ledger.iloc[0, -1] == "10.30"
+    (entry,) = DiskLedger(folder, content_key(patients())).account().entries
+    assert (entry.about["rows"], entry.rows_per_patient) == (ROWS, 8)
+    made = built()
+    assert "120 rows" in made.sentence and "10.30" in made.guarantee
+    settings = dict(made.settings)
+    assert settings["Rows"] == "120" and settings["Rows of one patient"] == "up to 8"
+    assert [value for label, value in made.settings if label.endswith("for a patient")] == ["10.3"]
+
+
+def test_each_release_keeps_the_answer_it_was_made_with(screen, folder):
+    """Answered anew after a release: the old one says what it is now, the next one has the new number."""
+    page = brought(screen, **{"own.eps": "0.5", "own.delta": "1e-6"})
+    press(page, "Set this limit")
+    press(page, "Release")
+    spend(page)
+    assert "rows per patient" not in page.app.dataframe[-1].value
+    press(page, "Release")
+    asked = own(page).asked
+    answer(page, 4)
+    assert own(page).asked is None and asked is not None  # the question was for another number
+    z = own(page).made[0].released.entry.events[0].noise_multiplier
+    cost = gaussian.epsilon_of(z / 4, 1e-6)
+    assert f"up to 4, it has ε = {cost:.2f} for a patient" in warnings(page)
+    page.move("own.eps", 0.2)
+    press(page, "Release")
+    spend(page)
+    ledger = page.app.dataframe[-1].value
+    assert ledger["rows per patient"].tolist() == ["1", "4"]
+    assert ledger.iloc[0, -1] == "0.5" and float(ledger.iloc[1, -1]) > 4 * 0.2
+    both = own(page).made[1].released.entry.events[0].noise_multiplier
+    total = gaussian.epsilon_of((z**-2 + both**-2) ** -0.5 / 4, 1e-6)
+    assert f"all releases so far have ε = {total:.2f} together" in page.markdown
+
+
+def test_a_spectrum_says_what_it_costs_a_patient(screen, folder):
+    page = brought(screen, dictionary=_wide(), rows=8, **{"own.slice": "0.5", "own.delta": "1e-6"})
+    press(page, "Set this limit")
+    cost = gaussian.epsilon_of(gaussian.noise_multiplier(Budget(0.5, 1e-6)) / 8, 1e-6)
+    press(page, "Pay for the spectrum")
+    question = next(box.value for box in page.app.markdown if box.value.startswith("**Release the strength"))
+    assert f"ε = {cost:.2f}" in question
+    spend(page)
+    (entry,) = DiskLedger(folder, content_key(patients())).account().entries
+    assert entry.rows_per_patient == 8
+
+
+def test_what_evades_the_ledger_stands_at_the_limit_and_at_the_ledger(screen):
+    page = brought(screen)
+    assert page.captions.count(unit_words.EVADES) == 2
+    press(page, "Set this limit")
+    assert page.captions.count(unit_words.EVADES) == 1
+
+
+# --- a paid release is not lost -------------------------------------------------------------------------
+
+
+def guarded(page):
+    """What the browser was told last: whether it asks before the page is left."""
+    (sent,) = [
+        json.loads(one.proto.json) for one in page.app.get("bidi_component") if "armed" in one.proto.json
+    ]
+    return sent
+
+
+def test_leaving_is_asked_about_until_a_file_was_asked_for(screen):
+    page = limited(screen)
+    assert not guarded(page)["armed"]
+    press(page, "Release")
+    spend(page)
+    assert guarded(page)["armed"] and "Not downloaded yet" in page.markdown
+    release.saved(own(page), own(page).made[0])
+    page.run()
+    assert not guarded(page)["armed"] and "Not downloaded yet" not in page.markdown
+    press(page, "Release")
+    spend(page)
+    assert guarded(page)["armed"]  # another one
+
+
+def test_downloads_are_the_same_ready_bytes_in_every_run(screen, monkeypatch):
+    """What is built when it is pressed is lost if the page runs between the press and the file."""
+    given = {}
+    monkeypatch.setattr(st, "download_button", lambda label, data, *a, **k: given.update({label: data}))
+    monkeypatch.setattr(
+        DeltaGenerator, "download_button", lambda self, label, data, *a, **k: given.update({label: data})
+    )
+    page = limited(screen)
+    press(page, "Release")
+    spend(page)
+    first = dict(given)
+    for label in ("Download the loadings (CSV)", "Download all of it (JSON)", "Export it (JSON lines)"):
+        assert isinstance(first[label], str), label
+    assert isinstance(first["Save the dictionary"], str) and isinstance(first["Download a report"], bytes)
+    assert json.loads(first["Download all of it (JSON)"]) == own(page).made[0].released.document
+    html = report.html
+    monkeypatch.setattr(report, "html", lambda made: pytest.fail("written again") and html(made))
+    page.run()
+    assert given == first
+
+
+def test_a_paid_release_of_another_session_is_named_and_not_shown(screen, folder):
+    former = limited(screen)
+    press(former, "Release")
+    spend(former)
+    page = brought(screen)
+    assert "holds 1 paid release that this session does not have: Analyze Gauss on 20" in warnings(page)
+    assert "ε = 0.5." in warnings(page) and "costs anew" in warnings(page)
+    assert not own(page).made
+    press(page, "Release")
+    spend(page)
+    assert "holds 1 paid release that" in warnings(page)  # the one it has is not among them
+
+
+def test_the_session_that_paid_misses_nothing(screen, folder):
+    page = limited(screen)
+    press(page, "Release")
+    spend(page)
+    assert "does not have" not in warnings(page)
+
+
+def test_a_reloaded_tab_gets_its_releases_back_once_and_nobody_else_does(screen):
+    """By the secret that only its storage has: releases and ledgers, no table; then the secret is used up."""
+    former = limited(screen)
+    press(former, "Release")
+    spend(former)
+    before, secret = own(former), own(former).token
+    session.sessions()[secret] = before  # AppTest has no session of a server's
+    stranger, tab = screen(PAGE), screen(PAGE)
+    for wrong in ("", "x" * len(secret), own(stranger).token):
+        unsaved.take_over(own(stranger), wrong)
+    unsaved.take_over(own(tab), secret)
+    unsaved.take_over(own(stranger), secret)
+    stranger.run()
+    tab.run()
+    assert not own(stranger).made and "reloaded" not in stranger.notices
+    assert own(tab).raw is None and own(tab).prepared is None
+    assert own(tab).made[0].released is before.made[0].released and "The page was reloaded" in tab.notices
+    assert guarded(tab)["armed"]
+    upload(tab, csv(patients()))
+    answer(tab)
+    tab.app.file_uploader(key="own dictionary").set_value(("d.json", DICTIONARY.to_json().encode(), ""))
+    tab.run()
+    assert "0.5 of the limit" in tab.app.get("progress")[0].proto.text  # the session's ledger came along
+
+
+def test_a_release_that_is_being_drawn_goes_on_for_the_reloaded_tab(screen, monkeypatch):
+    begun, go_on, present = threading.Event(), threading.Event(), {"former": True}
+    true = hardened.release
+
+    def drawn(summed, budget, progress):
+        begun.set()
+        go_on.wait(10)
+        if not progress(0.5):
+            raise hardened.StoppedError
+        return true(summed, budget, None)
+
+    monkeypatch.setattr(hardened, "release", drawn)
+    monkeypatch.setattr("pages.shared.own.confirm._FIRST_LOOK_SECONDS", 0.01)
+    returning = visitors.returning
+    monkeypatch.setattr(visitors, "returning", lambda who: lambda: present["former"])
+    former = released(screen)
+    assert begun.wait(10) and guarded(former)["armed"]
+    monkeypatch.setattr(visitors, "returning", returning)
+    session.sessions()[own(former).token] = own(former)
+    tab = screen(PAGE)
+    unsaved.take_over(own(tab), own(former).token)
+    tab.run()
+    assert "still being drawn" in tab.notices and guarded(tab)["armed"]
+    present["former"] = False  # the tab as it was before the reload
+    go_on.set()
+    own(tab).made[0].order.wait(10)
+    tab.run()
+    assert own(tab).made[0].released is not None and "Download all of it (JSON)" in downloads(tab)
+
+
+def downloads(page):
+    return [one.proto.label for one in page.app.get("download_button")]
+
+
 # --- the ledger -----------------------------------------------------------------------------------------
 
 
@@ -232,6 +483,7 @@ def test_the_same_table_under_another_name_finds_its_ledger(screen, folder):
     shuffled = patients().sample(frac=1, random_state=1).rename(columns={"age": "years"})
     other = screen(PAGE)
     upload(other, csv(shuffled), "theirs.csv")
+    answer(other)
     other.app.file_uploader(key="own dictionary").set_value(("d.json", DICTIONARY.to_json().encode(), ""))
     other.run()
     assert "0.5 of the limit" in other.app.get("progress")[0].proto.text
@@ -250,6 +502,7 @@ def test_without_a_folder_the_ledger_is_the_sessions_and_says_so(screen):
     assert "lost when the page is closed or reloaded" in warnings(page)
     press(page, "Forget it")
     upload(page, csv(patients()), "again.csv")
+    answer(page)
     assert "0.5 of the limit" in page.app.get("progress")[0].proto.text
 
 
@@ -306,9 +559,9 @@ def test_a_ledger_line_of_another_table_is_one_sentence_and_no_release(screen, f
     released(screen)
     (file,) = folder.glob("*.jsonl")
     text = re.sub(',"digest":"[^"]+"', "", file.read_text())  # as an earlier version wrote it
-    file.write_text(text.replace(f'"patients":{ROWS}', '"patients":569'))
+    file.write_text(text.replace(f'"rows":{ROWS}', '"patients":569'))
     page = brought(screen)
-    said = "Line 2 of the ledger is of a table with 569 patients, and this one has 120: take it out first."
+    said = "Line 2 of the ledger is of a table with 569 rows, and this one has 120: take it out first."
     assert said in errors(page) and errors(page).endswith("Until then nothing can be released.")
     assert not [label for label in labels(page) if label.startswith(("Release", "Set this"))]
 
@@ -395,6 +648,7 @@ def test_what_cannot_be_typed_is_one_sentence(screen):
 def test_nothing_is_filled_in_from_the_rows(screen):
     page = screen(PAGE)
     upload(page, csv(patients()))
+    answer(page)
     chooser = page.app.multiselect[0]
     chooser.set_value(["age", "sex"])
     page.run()
@@ -407,6 +661,7 @@ def test_nothing_is_filled_in_from_the_rows(screen):
 def test_a_dictionary_of_other_columns_is_refused(screen):
     page = screen(PAGE)
     upload(page, csv(patients()))
+    answer(page)
     other = Schema((Column("x", "number", 0, 1), Column("y", "number", 0, 1)))
     for data, says in (
         (b"[1]", "must be JSON"),
@@ -486,7 +741,9 @@ def test_what_is_rehearsed_is_what_is_released(screen, makes, built, method):
     reported = built()
     for made in (rehearsed, reported):
         said = dict(made.settings)
-        assert said["Method"] == title and said["Privacy loss ε"] == text.number(request.budget.epsilon)
+        assert said["Method"] == title and said["Privacy loss ε for a row"] == text.number(
+            request.budget.epsilon
+        )
         # What comes after is measured meanwhile.
         assert made.figures[-1].says.startswith(sentence.split(";")[0])
 
@@ -633,9 +890,10 @@ def _drawn(page):
 @pytest.fixture
 def built(monkeypatch):
     """The file of the report that the last run of the page offers, and the report."""
-    offered = []
-    monkeypatch.setattr(report, "button", lambda build, name, width="": offered.append(build))
-    return lambda: offered[-1]()
+    built = []
+    true = own_report.build
+    monkeypatch.setattr(own_report, "build", lambda *given: built.append(true(*given)) or built[-1])
+    return lambda: built[-1]
 
 
 @pytest.mark.parametrize("view", ["board", "researcher"])
@@ -805,6 +1063,7 @@ def test_a_table_too_large_to_hold_is_read_in_pieces_and_released(screen, monkey
     patients().to_parquet(file, index=False)
     page = screen(PAGE, **{"own.shown": "true"})
     upload(page, file.getvalue(), "ours.parquet")
+    answer(page)
     page.app.file_uploader(key="own dictionary").set_value(("d.json", DICTIONARY.to_json().encode(), ""))
     page.run()
     assert "too large to hold" in page.notices
@@ -820,7 +1079,7 @@ def test_a_table_too_large_to_hold_is_read_in_pieces_and_released(screen, monkey
     press(page, "Release")
     press(page, "Spend")
     assert own(page).made[0].released.document["hospitals"] == list(theirs.sizes)
-    assert "‖sin Θ‖" in page.markdown and "no patients here to draw" in page.captions
+    assert "‖sin Θ‖" in page.markdown and "no rows here to draw" in page.captions
 
 
 def test_a_large_table_that_does_not_fit_is_one_sentence(screen, monkeypatch):

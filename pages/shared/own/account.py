@@ -9,12 +9,12 @@ import streamlit as st
 
 from dppca_core import accounting
 from dppca_core.ledger import Ledger
-from dppca_core.ledger_lines import Account, Limit
+from dppca_core.ledger_lines import Account, Entry, Limit
 from dppca_core.tables import Raw, neutral
 from dppca_core.types import NEIGHBOURS
 from pages.shared import choices, text
 from pages.shared.choices import Settings
-from pages.shared.own import price_words, session, words
+from pages.shared.own import price_words, session, unit_words, words
 from pages.shared.own.large import Large
 
 
@@ -34,6 +34,7 @@ def ask_limit(ledger: Ledger, settings: Settings) -> None:
     """What all releases on this table together may cost: asked once, before the first."""
     plain = settings["view"] == "board"
     st.markdown("**First, your limit:** what all releases on this table together may cost, for good.")
+    st.caption(f"The limit counts per row. {unit_words.EVADES}")
     with st.form("own limit", border=True):
         left, middle, right = st.columns(3, vertical_alignment="bottom")
         most = left.number_input(
@@ -54,8 +55,9 @@ def ask_limit(ledger: Ledger, settings: Settings) -> None:
             help="It stays. Keep it well below one in the number of patients.",
         )
         pairs = choices.CHOICES["neighbours"]
+        several = (session.own().rows_per_patient or 1) > 1
         neighbours = right.selectbox(
-            pairs.name(plain),
+            "What one row may change" if plain and several else pairs.name(plain),
             NEIGHBOURS,
             key="own limit neighbours",
             format_func=pairs.text,
@@ -91,6 +93,9 @@ def show(raw: Raw | Large, ledger: Ledger, account: Account, settings: Settings)
                 f"{text.short(spent.simple)}. Neighbours: "
                 f"{choices.CHOICES['neighbours'].text(limit.neighbours)}."
             )
+        of_patient = unit_words.total(account, session.own().rows_per_patient or 1, plain)
+        if of_patient:
+            st.markdown(of_patient)
     if account.entries:
         st.dataframe(releases(account, plain), hide_index=True, height="content")
     else:
@@ -102,12 +107,30 @@ def show(raw: Raw | Large, ledger: Ledger, account: Account, settings: Settings)
 
 
 def releases(account: Account, plain: bool) -> pd.DataFrame:
-    """One row a release, with what it costs alone."""
-    rows = []
+    """Return one line a release, with what it costs alone: a row and, where that differs, a patient.
+
+    A patient's cost is by what the owner stated when the release was made.
+    """
+    alone = "privacy loss alone" if plain else "ε alone"
+    columns: dict[str, list[str]] = {"when (UTC)": [], "what": [], alone: []}
+    several = any((entry.rows_per_patient or 1) > 1 for entry in account.entries)
+    if several:
+        columns |= {"rows per patient": [], f"{alone}, for a patient": []}
     for entry in account.entries:
-        alone = accounting.epsilon_of(entry.events, account.limit.delta) if account.limit else math.nan
-        rows.append((neutral(entry.at[:19].replace("T", " ")), neutral(entry.title), text.short(alone)))
-    return pd.DataFrame(rows, columns=["when (UTC)", "what", "privacy loss alone" if plain else "ε alone"])
+        stated = entry.rows_per_patient
+        cells = [entry.at[:19].replace("T", " "), entry.title, _alone(account, entry, 1)]
+        if several:
+            cells.append("not stated" if stated is None else f"{stated:,}")
+            cells.append("–" if stated is None else _alone(account, entry, stated))
+        for column, cell in zip(columns.values(), cells, strict=True):
+            column.append(neutral(cell))
+    return pd.DataFrame(columns)
+
+
+def _alone(account: Account, entry: Entry, rows: int) -> str:
+    if account.limit is None:
+        return text.short(math.nan)
+    return text.short(accounting.epsilon_of(accounting.grouped(entry.events, rows), account.limit.delta))
 
 
 def _where() -> None:
@@ -119,8 +142,10 @@ def _where() -> None:
     else:
         st.caption(
             "The ledger is on this server's disk, under a key that follows from the table's content: the "
-            "same table under another name finds it. It holds what was released and no cell of the table."
+            "same table under another name finds it, saved with at least 15 digits. It holds what was "
+            "released and no cell of the table."
         )
+    st.caption(unit_words.EVADES)
 
 
 def _exchange(raw: Raw | Large, ledger: Ledger, account: Account) -> None:
@@ -128,7 +153,7 @@ def _exchange(raw: Raw | Large, ledger: Ledger, account: Account) -> None:
         if account.limit is not None or account.entries:
             st.download_button(
                 "Export it (JSON lines)",
-                ledger.export,
+                ledger.export(),
                 "ledger.jsonl",
                 "application/jsonl",
                 on_click="ignore",

@@ -8,7 +8,7 @@ from dppca_core import tables
 from dppca_core.tables import Schema, examples
 from pages.shared import controls
 from pages.shared.choices import Settings
-from pages.shared.own import draft, in_pieces, large, room, session, table, words
+from pages.shared.own import draft, in_pieces, large, room, session, table, unit, words
 from pages.shared.own.session import Own
 from pages.shared.own.table import Prepared
 
@@ -27,6 +27,9 @@ def show(settings: Settings) -> Prepared | None:
     right.button(
         "Forget it", on_click=own.forget, help="The rows leave this session's memory.", width="stretch"
     )
+    rows = unit.ask(own)
+    if rows is None:
+        return None
     _choose_columns(own)
     if not own.chosen:
         st.info("Choose the columns that count, or open a data dictionary.")
@@ -36,7 +39,7 @@ def show(settings: Settings) -> Prepared | None:
     typed = {name: own.lines[name] for name in own.chosen}
     schema, said = _schema(typed, own.bound)
     _dictionary(own, schema)
-    _public_choices(own, schema, settings["view"] == "board")
+    _public_choices(own, schema, rows, settings["view"] == "board")
     lacking = draft.lacking(typed)
     if lacking:
         st.info(words.literal(lacking))
@@ -53,7 +56,7 @@ def show(settings: Settings) -> Prepared | None:
     if isinstance(found, str):
         st.error(words.refusal(found))
         return None
-    _facts(found, settings)
+    _facts(found, rows, settings)
     return found
 
 
@@ -61,7 +64,7 @@ def _choose_file(own: Own, settings: Settings) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         upload = st.file_uploader(
-            "A table with one row a patient, its first line naming the columns",
+            "A table whose first line names the columns",
             type=["csv", "tsv", "txt", "parquet"],
             key="own file",
             help="It stays in this session's memory: no disk, no log, no other visitor.",
@@ -103,7 +106,7 @@ def _read(data: bytes, name: str, encoding: str) -> tables.Raw | large.Large:
 def _take_example(own: Own, name: str) -> None:
     raw, schema = examples.example(name)
     own.bring(raw)
-    own.example = name
+    own.example, own.several = name, False
     _take_lines(own, {column.name: draft.of_column(column) for column in schema.columns}, schema.bound)
 
 
@@ -159,7 +162,7 @@ def _edit(own: Own) -> None:
             ),
             "missing": column.TextColumn(
                 "if missing",
-                help="Blank: the patient is left out. Else what is filled in; 'none' of them.",
+                help="Blank: the row is left out. Else what is filled in; 'none' of them.",
             ),
         },
     )
@@ -206,12 +209,14 @@ def _dictionary(own: Own, schema: Schema | None) -> None:
             )
 
 
-def _public_choices(own: Own, schema: Schema | None, plain: bool) -> None:
+def _public_choices(own: Own, schema: Schema | None, rows: int, plain: bool) -> None:
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     usual = "" if schema is None else f"{schema.default_bound:.4g}"
     with left:
         own.bound = st.number_input(
-            "Most that one patient counts for" if plain else "Public row bound B, in encoded units",
+            f"Most that one {'patient' if rows == 1 else 'row'} counts for"
+            if plain
+            else "Public row bound B, in encoded units",
             min_value=1e-9,
             value=own.bound,
             key=f"own bound {own.generation}",
@@ -251,10 +256,10 @@ def _prepared(own: Own, raw: tables.Raw, schema: Schema, hospitals: int) -> Prep
     return own.prepared[1]
 
 
-def _facts(found: Prepared, settings: Settings) -> None:
+def _facts(found: Prepared, rows: int, settings: Settings) -> None:
     plain = settings["view"] == "board"
-    st.success(words.ready(found, plain))
-    st.caption(f"{words.bound(found, plain)} {words.public_number(found)}")
+    st.success(words.ready(found, rows, plain))
+    st.caption(f"{words.bound(found, rows, plain)} {words.public_number(found, rows)}")
     if found.at_random:
         st.caption(words.AT_RANDOM)
     if settings["own.shown"]:

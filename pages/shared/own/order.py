@@ -64,6 +64,10 @@ class Order(Generic[Made]):
         """Draw no more: what is paid stays paid."""
         self._stop.set()
 
+    def follow(self, present: Callable[[], bool]) -> None:
+        """Go on for whoever this tells of: after a reload the visitor has another session."""
+        self._present = present
+
     def wait(self, seconds: float) -> None:
         """Until it has ended, or so long."""
         self._ended.wait(seconds)

@@ -12,7 +12,7 @@ from dppca_core.private_release import Released
 from dppca_core.tables import Raw
 from pages.shared import live, spoken
 from pages.shared.choices import Settings
-from pages.shared.own import charts, diagnostics, session, words
+from pages.shared.own import charts, diagnostics, session, unit_words, words
 from pages.shared.own.session import Made
 from pages.shared.own.table import Prepared, Rows
 
@@ -48,10 +48,10 @@ def show(prepared: Prepared, made: Made | None, settings: Settings) -> None:
         live.figure(drawn, key="own scree", save="not-private-scree", says=spoken.scree(drawn, plain))
     raw, held = prepared.raw, prepared.held
     if not isinstance(raw, Raw) or not isinstance(held, Rows):
-        right.caption("Of a table that was read in pieces there are no patients here to draw.")
+        right.caption("Of a table that was read in pieces there are no rows here to draw.")
         return
     with right:
-        st.markdown("**Your patients along the released directions**" if plain else "**Biplot**")
+        st.markdown("**Your rows along the released directions**" if plain else "**Biplot**")
         label = _label(prepared, raw)
         _scatter(prepared, raw, held, released, label, plain)
     if label is not None:
@@ -81,7 +81,7 @@ def _label(prepared: Prepared, raw: Raw) -> str | None:
 def _scatter(
     prepared: Prepared, raw: Raw, held: Rows, released: Released, label: str | None, plain: bool
 ) -> None:
-    basis = released.basis[:, :2]
+    basis, rows = released.basis[:, :2], session.own().rows_per_patient or 1
     if basis.shape[1] < 2:
         st.caption("One direction alone has no picture of this kind.")
         return
@@ -89,12 +89,12 @@ def _scatter(
         ("labels", label),
         lambda: diagnostics.some(*diagnostics.labels(raw, held, label), diagnostics.MOST_POINTS),
     )
-    said = said if label else ["patients"] * len(said)
+    said = said if label else [unit_words.noun(rows)] * len(said)
     points = held.rows[places] @ basis
     drawn = charts.biplot(points, said, prepared.schema.features, basis, plain)
     live.figure(drawn, key="own biplot", save="not-private-biplot", says=spoken.biplot(drawn))
     if len(places) < prepared.n:
-        st.caption(f"{len(places):,} of {prepared.n:,} patients are drawn.")
+        st.caption(f"{len(places):,} of {prepared.n:,} {unit_words.noun(rows)} are drawn.")
 
 
 def _downstream(raw: Raw, held: Rows, number: int, released: Released, label: str) -> None:
@@ -115,8 +115,9 @@ def _downstream(raw: Raw, held: Rows, number: int, released: Released, label: st
     shares = {name: st.column_config.NumberColumn(format="percent") for name in scores.columns[1:]}
     st.dataframe(scores, hide_index=True, height="content", column_config=shares)
     used = min(len(held.rows), diagnostics.MOST_ROWS)
+    noun = unit_words.noun(session.own().rows_per_patient or 1)
     st.caption(
-        f"Share of patients whose {words.literal(label)} logistic regression gets right, in cross-validation "
-        f"over {used:,} patients; the released components were found on all of them. "
+        f"Share of {noun} whose {words.literal(label)} logistic regression gets right, in cross-validation "
+        f"over {used:,} {noun}; the released components were found on all of them. "
         f"{words.worth(scores)}"
     )

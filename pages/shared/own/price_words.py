@@ -10,6 +10,7 @@ from dppca_core.methods import METHODS
 from dppca_core.private_release import HARDENED, Request
 from dppca_core.types import Budget, Event
 from pages.shared import text
+from pages.shared.own import unit_words
 from pages.shared.own.table import Prepared
 
 ONCE = "It cannot be taken back: what is spent stays spent, also if you stop it or close the page."
@@ -34,8 +35,11 @@ def by(request: Request, plain: bool) -> str:
     return f"A release by {title} with {privacy(request.budget.epsilon, plain)}"
 
 
-def price(what: str, events: tuple[Event, ...], account: Account, plain: bool) -> str:
-    """What a release will cost and what is left, before it is made."""
+def price(what: str, events: tuple[Event, ...], account: Account, plain: bool, of_patient: str = "") -> str:
+    """What a release will cost and what is left, before it is made.
+
+    of_patient: what it costs a patient with several rows, if that is another number (`unit_words.price`).
+    """
     assert account.limit is not None
     most, now = account.limit.epsilon, total(account).epsilon
     after = total(account, events).epsilon
@@ -47,7 +51,7 @@ def price(what: str, events: tuple[Event, ...], account: Account, plain: bool) -
         )
     return (
         f"{what} brings what is spent from {text.short(now)} to {text.short(after)} of "
-        f"your limit {text.number(most)}, and leaves {text.short(left)}."
+        f"your limit {text.number(most)}, and leaves {text.short(left)}.{of_patient}"
     )
 
 
@@ -60,9 +64,11 @@ def of_spectrum(budget: Budget, plain: bool) -> str:
 def confirm(request: Request, own: Prepared, account: Account, plain: bool) -> str:
     """What the person confirms."""
     what = text.count(request.k, "direction", "directions") if plain else f"k = {request.k} components"
-    cost = price(by(request, plain), request.events, account, plain)
+    rows = request.rows_per_patient
+    of_patient = unit_words.price(request.events, request.budget, rows, plain)
+    cost = price(by(request, plain), request.events, account, plain, of_patient)
     return (
-        f"**Release {what} of {own.n:,} patients?** {cost} {ONCE} The noise is "
+        f"**Release {what} of {own.n:,} {unit_words.noun(rows)}?** {cost} {ONCE} The noise is "
         "drawn once, and anybody may see the result."
     )
 

@@ -16,13 +16,13 @@ from dppca_core.tables import neutral, safe_csv
 from dppca_core.types import Budget, Neighbours
 from pages.shared import controls, live, spoken, text
 from pages.shared.choices import Settings
-from pages.shared.own import charts, confirm, price_words, session, words
+from pages.shared.own import charts, confirm, price_words, session, unit_words, words
 from pages.shared.own.order import Order
 from pages.shared.own.session import Made, Own
 from pages.shared.own.table import Prepared
 
 
-def possible(settings: Settings, d: int, neighbours: Neighbours) -> tuple[Request, list[str]]:
+def possible(settings: Settings, d: int, neighbours: Neighbours, rows: int = 1) -> tuple[Request, list[str]]:
     """What the settings ask for, as near as d features allow; a sentence for each that gave way.
 
     Raises ValueError for what cannot be released of so many features.
@@ -47,6 +47,7 @@ def possible(settings: Settings, d: int, neighbours: Neighbours) -> tuple[Reques
         rank=at_most("own.rank", k, d),
         iterations=settings["own.T"],
         burn_in=settings["own.burn"],
+        rows_per_patient=rows,
     )
     return request, said
 
@@ -78,22 +79,25 @@ def choose(settings: Settings, hospitals: int) -> None:
 def show(prepared: Prepared, account: Account, settings: Settings) -> None:
     """Price, button, confirmation, progress; then what was released."""
     plain = settings["view"] == "board"
-    assert account.limit is not None
+    rows = session.own().rows_per_patient
+    assert account.limit is not None and rows is not None
     try:
-        request, said = possible(settings, prepared.d, account.limit.neighbours)
+        request, said = possible(settings, prepared.d, account.limit.neighbours, rows)
     except ValueError as reason:
         st.error(words.refusal(text.symbols(str(reason))))
         return
     for sentence in said:
         st.caption(sentence)
     if request.budget.delta > 1 / prepared.n:
-        st.caption("The failure chance is above one in the number of patients: choose a smaller one.")
-    st.caption(text.odds(request.budget.epsilon, request.budget.delta, request.budget.neighbours))
+        noun = unit_words.noun(rows)
+        st.caption(f"The failure chance is above one in the number of {noun}: choose a smaller one.")
+    st.caption(unit_words.odds(request.budget, rows, request.patient_epsilon))
+    of_patient = unit_words.price(request.events, request.budget, rows, plain)
     confirm.offer(
         "release",
         "Release …",
         (request, account, prepared.of),
-        price=price_words.price(price_words.by(request, plain), request.events, account, plain),
+        price=price_words.price(price_words.by(request, plain), request.events, account, plain, of_patient),
         question=price_words.confirm(request, prepared, account, plain),
         begin=partial(_begin, request, account),
         keep=partial(_keep, Made(prepared.raw.name, prepared.raw.key, prepared.schema, request)),
@@ -138,7 +142,12 @@ def results(settings: Settings) -> Made | None:
         )
     chosen = made[index]
     assert chosen.released is not None
-    _one(chosen.released, chosen.schema.features, settings)
+    rows = session.own().rows_of(chosen.key)
+    if rows is not None:
+        restated = unit_words.restated(chosen.released, rows, settings["view"] == "board")
+        if restated:
+            st.warning(restated)
+    _one(chosen, chosen.released, settings)
     return chosen
 
 
@@ -149,8 +158,14 @@ def _titled(i: int, made: Made) -> str:
     return f"{i + 1} · {found.document['what']} at {at} UTC, {made.name}"
 
 
-def _one(found: Released, features: tuple[str, ...], settings: Settings) -> None:
-    plain = settings["view"] == "board"
+def saved(own: Own, made: Made) -> None:
+    """Note that a file of this release was asked for."""
+    if made.order is not None:
+        own.downloaded.add(made.order.number)
+
+
+def _one(made: Made, found: Released, settings: Settings) -> None:
+    features, plain = made.schema.features, settings["view"] == "board"
     st.markdown(words.centring(found, plain))
     st.markdown(f"**{words.promise(found, plain)}** {price_words.hardening(found.document['method'], plain)}")
     frame = words.loadings(found, features, plain)
@@ -163,20 +178,25 @@ def _one(found: Released, features: tuple[str, ...], settings: Settings) -> None
     with st.expander(f"All {loadings} as a table"):
         # The list has a download of its own, which a spreadsheet opens.
         st.dataframe(frame.assign(feature=frame["feature"].map(neutral)), hide_index=True)
-    left, right, _ = st.columns([1, 1, 1])
+    left, right, beside = st.columns([1, 1, 1])
+    if made in session.own().unsaved:
+        # In a column: when it goes, nothing below moves, or Streamlit would close what is folded open there.
+        beside.markdown(words.UNSAVED)
+    # Ready bytes: what is built when it is asked for is lost if the page runs between the click and the file.
+    keep = partial(saved, session.own(), made)
     left.download_button(
         f"Download the {loadings} (CSV)",
-        lambda: safe_csv(frame),
+        safe_csv(frame),
         "private-components.csv",
         "text/csv",
-        on_click="ignore",
+        on_click=keep,
         width="stretch",
     )
     right.download_button(
         "Download all of it (JSON)",
-        lambda: json.dumps(found.document, indent=1, ensure_ascii=False),
+        json.dumps(found.document, indent=1, ensure_ascii=False),
         "private-release.json",
         "application/json",
-        on_click="ignore",
+        on_click=keep,
         width="stretch",
     )

@@ -17,8 +17,8 @@ from dppca_core.private_release import OFFERED, Released, Request
 from dppca_core.tables import Column, Schema
 from pages.shared import report, report_words, text
 from pages.shared.choices import CHOICES, Settings
-from pages.shared.own import account, charts, origins, price_words, words
-from pages.shared.own.session import Made
+from pages.shared.own import account, charts, origins, price_words, unit_words, words
+from pages.shared.own.session import Made, Own
 from pages.shared.own.table import Prepared
 from pages.shared.report import Drawn, Report, Table
 
@@ -30,6 +30,8 @@ _REHEARSED = "A rehearsal on a synthetic twin"
 class Public:
     """What may leave: the dictionary, hospitals' sizes, whether they follow from a column, the ledger as it
     stands, one release, what a press of Release would ask for, and how the figure of the twin is built.
+
+    rows: how many one patient can have at most, by the owner's answer now; a release holds the answer then.
     """
 
     schema: Schema
@@ -38,6 +40,7 @@ class Public:
     book: Account | None
     released: Released | None
     asked: Request | None
+    rows: int = 1
     twin: Callable[[], dict[str, Any]] | None = field(repr=False, default=None)
 
 
@@ -47,6 +50,7 @@ def public(
     made: Made | None,
     asked: Request | None,
     twin: Callable[[], Any] | None,
+    rows: int = 1,
 ) -> Public | None:
     """Of the release that is shown and, where it is of the table at hand, its ledger and twin."""
     released = made.released if made is not None else None
@@ -54,15 +58,24 @@ def public(
         here = prepared is not None and (made.key, made.schema) == (prepared.raw.key, prepared.schema)
         dealt = str(released.document["public"]["dealt"])
         own = made.schema, tuple(released.document["hospitals"]), dealt.startswith("by ")
-        return Public(*own, book if here else None, released, asked, twin if here else None)
+        rows = rows if here else int(released.document["rows per patient"])
+        return Public(*own, book if here else None, released, asked, rows, twin if here else None)
     if prepared is None:
         return None
-    return Public(prepared.schema, prepared.sizes, prepared.by_column, book, None, asked, twin)
+    return Public(prepared.schema, prepared.sizes, prepared.by_column, book, None, asked, rows, twin)
 
 
 def link(settings: Settings) -> str:
     """The page with these settings, what only the owner may see switched off: the table is in no link."""
     return report.link(settings | {"own.shown": False}, "your_data")
+
+
+def file(own: Own, leaves: Public, settings: Settings) -> bytes:
+    """Return the report as a file, written anew only when it says something else."""
+    made = build(leaves, settings, link(settings))
+    if own.report is None or own.report[0] != made:
+        own.report = made, report.html(made).encode()
+    return own.report[1]
 
 
 def build(of: Public, settings: Settings, address: str) -> Report:
@@ -72,9 +85,11 @@ def build(of: Public, settings: Settings, address: str) -> Report:
     if found is not None:
         method = found.document["method"]
         promised = f"{words.promise(found, plain)} {price_words.hardening(method, plain)}"
+        promised += f" {restated}" if (restated := unit_words.restated(found, of.rows, plain)) else ""
     limited = of.book is not None and of.book.limit is not None
     if of.book is not None and limited:
         promised += f" All releases of this table together: {price_words.left(of.book, plain)}."
+        promised += f" {total}" if (total := unit_words.total(of.book, of.rows, plain)) else ""
     return Report(
         title=_REHEARSED if found is None else _TITLE,
         sentence=_sentence(of, plain),
@@ -93,9 +108,9 @@ def build(of: Public, settings: Settings, address: str) -> Report:
 
 
 def _sentence(of: Public, plain: bool) -> str:
-    n, d = sum(of.sizes), of.schema.d
+    n, noun, d = sum(of.sizes), unit_words.noun(_rows(of)), of.schema.d
     where = words.where_patients_are(len(of.sizes))
-    whole = f"{n:,} patients in {where}, {text.count(d, 'measurement', 'measurements')} of each"
+    whole = f"{n:,} {noun} in {where}, {text.count(d, 'measurement', 'measurements')} of each"
     found = of.released
     if found is None:
         return f"Nothing of {whole}, has been released: this is a rehearsal on invented patients."
@@ -109,20 +124,29 @@ def _sentence(of: Public, plain: bool) -> str:
     )
 
 
+def _rows(of: Public) -> int:
+    """How many rows a patient can have: as the release states it, before one by the answer now."""
+    return of.rows if of.released is None else int(of.released.document["rows per patient"])
+
+
 def _settings(of: Public, settings: Settings) -> list[tuple[str, str]]:
     plain, found = settings["view"] == "board", of.released
-    sizes = sorted(of.sizes)
+    sizes, rows = sorted(of.sizes), _rows(of)
+    noun, one = unit_words.noun(rows).capitalize(), "patient" if rows == 1 else "row"
     said = [
-        ("Patients", f"{sum(sizes):,}"),
+        (noun, f"{sum(sizes):,}"),
+        ("Rows of one patient", unit_words.stated(rows)),
         ("Hospitals", f"{len(sizes):,}" if len(sizes) > 1 else "all in one place"),
-        ("Patients of each", f"{sizes[0]:,} to {sizes[-1]:,}" if sizes[0] < sizes[-1] else f"{sizes[0]:,}"),
+        (f"{noun} of each", f"{sizes[0]:,} to {sizes[-1]:,}" if sizes[0] < sizes[-1] else f"{sizes[0]:,}"),
         ("Measurements" if plain else "Features d", f"{of.schema.d:,}"),
-        ("Most that one patient counts for" if plain else "Row bound B", f"{of.schema.bound:.4g}"),
+        (f"Most that one {one} counts for" if plain else "Row bound B", f"{of.schema.bound:.4g}"),
     ]
     if found is not None:
         method, given = found.document["method"], found.document["parameters"]
+        of_patient = found.document["epsilon for a patient"]
     elif of.asked is not None:
         method, given = of.asked.method, private_release.parameters(of.asked)
+        of_patient = of.asked.patient_epsilon
     else:
         return said
     budget = given["budget"]
@@ -131,7 +155,8 @@ def _settings(of: Public, settings: Settings) -> list[tuple[str, str]]:
     chance = text.one_in(budget["delta"]) if plain else text.number(budget["delta"])
     said += [
         ("Method", METHODS[method].title),
-        ("Privacy loss" if plain else "Privacy loss ε", text.number(budget["epsilon"])),
+        (f"{'Privacy loss' if plain else 'Privacy loss ε'} for a row", text.number(budget["epsilon"])),
+        (f"{'Privacy loss' if plain else 'Privacy loss ε'} for a patient", f"{of_patient:.4g}"),
         (CHOICES["own.delta"].name(plain), chance),
         (CHOICES["neighbours"].name(plain), CHOICES["neighbours"].text(budget["neighbours"])),
     ]
@@ -192,13 +217,13 @@ def _range(column: Column) -> str:
 
 def _missing(column: Column) -> str:
     if column.fill is None:
-        return "patient left out"
+        return "row left out"
     return "counts as none of them" if column.fill == "" else f"{column.fill} filled in"
 
 
 def _limits(of: Public, plain: bool) -> list[str]:
     found, n = of.released, sum(of.sizes)
-    said = [words.counts_public(of.by_column, of.schema)]
+    said = [words.counts_public(of.by_column, of.schema, _rows(of))]
     if found is not None:
         budget = found.document["parameters"]["budget"]
         said.append(text.large_delta(budget["delta"], n, plain))
@@ -215,6 +240,7 @@ def _limits(of: Public, plain: bool) -> list[str]:
             "The twin says what to expect of patients like the guesses made for it; the real ones may differ."
         )
         said.append(words.MEAN_ZERO)
+    said.append(unit_words.EVADES)
     said.append("The link restores the settings. The table itself stays with its owner and is in no link.")
     return [one for one in said if one]
 

@@ -6,12 +6,16 @@ Nothing here is given to a cache, a log, a link or a file; only a ledger may be 
 from __future__ import annotations
 
 import os
+import secrets
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFileManager
 
 from dppca_core.ledger import DiskLedger, Ledger, SessionLedger
 from dppca_core.private_release import Released, Request
@@ -22,6 +26,7 @@ from pages.shared.own.large import Large
 from pages.shared.own.leaving import Leaving
 from pages.shared.own.order import Order
 from pages.shared.own.table import Prepared
+from pages.shared.report import Report
 
 LEDGER_DIR = "DPPCA_LEDGER_DIR"
 _KEY = "own table"
@@ -47,12 +52,16 @@ class Made:
 class Own:
     """raw: the table. lines, bound: its dictionary as typed, which a new table of the same columns keeps.
     said: why the last file was not taken. files: uploads that were looked at, by place. base: the lines that
-    the editor of this generation began with. example: the bundled table that this is. by: the column that
+    the editor of this generation began with. example: the bundled table that this is. tables: how many were
+    brought. several: whether a patient can have more than one row, and most_rows how many; None until the
+    owner has said so of this very table. by: the column that
     names the hospitals. prepared: the last one, and of what. asked: an order to be confirmed. orders: the
     last that was, by place on the page. made: all releases' orders, oldest first. spectrum: the last order of
     eigenvalues, and of which `Prepared.of`, for another dictionary has other eigenvalues; shaped: the number
     of the one that the twin was shaped by. measured: what only the owner may see of this table, by what was
-    asked.
+    asked. downloaded: numbers of the orders of which a file was asked for. returned: whether releases were
+    handed back after a reload (`unsaved`), for which `token` is the secret that only this browser tab has.
+    report: the last one, and its file.
     """
 
     raw: Raw | Large | None = None
@@ -61,6 +70,9 @@ class Own:
     lines: dict[str, Line] = field(default_factory=dict)
     base: dict[str, Line] = field(default_factory=dict)
     example: str = ""
+    tables: int = 0
+    several: bool | None = None
+    most_rows: int | None = None
     chosen: tuple[str, ...] = ()
     bound: float | None = None
     by: str | None = None
@@ -73,6 +85,10 @@ class Own:
     spectrum: tuple[tuple[object, ...], Order[Spectrum]] | None = None
     shaped: int = 0
     measured: dict[object, Any] = field(default_factory=dict)
+    downloaded: set[int] = field(default_factory=set)
+    returned: bool = False
+    report: tuple[Report, bytes] | None = None
+    token: str = field(repr=False, default_factory=secrets.token_urlsafe)
 
     @property
     def ready(self) -> Prepared | None:
@@ -80,10 +96,23 @@ class Own:
         found = self.prepared[1] if self.prepared is not None else None
         return found if isinstance(found, Prepared) else None
 
+    @property
+    def rows_per_patient(self) -> int | None:
+        """How many rows one patient can have at most; None until the owner has said it."""
+        if self.several is None:
+            return None
+        return self.most_rows if self.several else 1
+
+    def rows_of(self, key: str) -> int | None:
+        """The same, of the table with this key; None where another one is here."""
+        return self.rows_per_patient if self.raw is not None and self.raw.key == key else None
+
     def bring(self, raw: Raw | Large) -> None:
         """Another table. What was typed for columns of the same names stays."""
         self._let_go()
         self.raw, self.said, self.example = raw, "", ""
+        self.several = self.most_rows = None
+        self.tables += 1
         self.chosen = tuple(name for name in self.chosen if name in raw.columns)
         self.by = self.by if self.by in raw.columns else None
         self.generation += 1
@@ -100,6 +129,46 @@ class Own:
             reading.stop()
         self.measured.clear()
 
+    @property
+    def unsaved(self) -> list[Made]:
+        """Releases of which no file was asked for yet, oldest first."""
+        return [
+            one
+            for one in self.made
+            if one.order is not None and one.released is not None and one.order.number not in self.downloaded
+        ]
+
+    @property
+    def drawing(self) -> bool:
+        """Whether something that was paid for is being drawn."""
+        return any(order.running for place, order in self.orders.items() if place != "reading")
+
+    @property
+    def at_stake(self) -> bool:
+        """Whether leaving would lose something paid: a running order, or a release without a file."""
+        return bool(self.unsaved) or self.drawing
+
+    @property
+    def known_entries(self) -> set[str]:
+        """Ids, on the ledger, of the releases that this session has."""
+        known = {one.released.entry.id for one in self.made if one.released is not None}
+        if self.spectrum is not None and self.spectrum[1].made is not None:
+            known.add(self.spectrum[1].made.entry.id)
+        return known
+
+    def inherit(self, former: Own) -> None:
+        """Take over what another session of the same browser tab paid for, and its ledgers; no table."""
+        self.made = [*former.made, *self.made]
+        self.downloaded |= former.downloaded
+        self.spectrum = self.spectrum or former.spectrum
+        for place in ("release", "spectrum"):
+            order = former.orders.get(place)
+            if order is not None and order.running:
+                self.orders[place] = order
+        for key, kept in former.ledgers.items():
+            self.ledgers.setdefault(key, kept)
+        self.returned = bool(self.made)
+
     def is_new(self, place: str, file_id: str) -> bool:
         """Whether this upload was not looked at in an earlier run; notes that it is now."""
         known = self.files.get(place)
@@ -112,8 +181,21 @@ def own() -> Own:
     found: Own = st.session_state.setdefault(_KEY, Own())
     context = get_script_run_ctx()
     if context is not None:
-        leaving().watch(context.session_id, found, context.uploaded_file_mgr.remove_session_files)
+        drop = partial(_drop_all, context.uploaded_file_mgr, found.token)
+        leaving().watch(context.session_id, found, drop)
+        sessions()[found.token] = found
     return found
+
+
+def _drop_all(uploads: UploadedFileManager, token: str, visitor: str) -> None:
+    uploads.remove_session_files(visitor)
+    sessions().pop(token, None)
+
+
+@st.cache_resource(show_spinner=False)
+def sessions() -> WeakValueDictionary[str, Own]:
+    """Return the sessions by their secret, until `leaving` forgets them; `unsaved` looks them up."""
+    return WeakValueDictionary()
 
 
 @st.cache_resource(show_spinner=False)

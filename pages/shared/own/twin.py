@@ -20,7 +20,7 @@ from dppca_core.spectrum_release import Spectrum
 from dppca_core.types import Budget
 from pages.shared import cached, choices, controls, failed_runs, live, readout, scenes, text, worker
 from pages.shared.choices import CHOICES, Settings
-from pages.shared.own import confirm, price_words, release, session, words
+from pages.shared.own import confirm, price_words, release, session, unit_words, words
 from pages.shared.own.order import Order
 from pages.shared.own.session import Made, Own
 from pages.shared.own.table import Prepared
@@ -51,7 +51,7 @@ def request_of(settings: Settings, d: int, account: Account | None) -> Request:
     """
     limit = account.limit if account is not None else None
     neighbours = limit.neighbours if limit is not None else CHOICES["neighbours"].default
-    return release.possible(settings, d, neighbours)[0]
+    return release.possible(settings, d, neighbours, session.own().rows_per_patient or 1)[0]
 
 
 def of_request(request: Request, sizes: Sequence[int], clip: float, settings: Settings) -> Twin:
@@ -182,11 +182,13 @@ def show(prepared: Prepared, account: Account | None, settings: Settings) -> Twi
     link = urlencode(choices.to_link(nearest(twin.settings)))
     said = "Open the explorer with these settings"
     st.link_button(said, f"./?{link}", help="In a new tab: this table stays here.")
+    noun = unit_words.noun(session.own().rows_per_patient or 1)
     st.caption(
-        f"Invented patients, as many ({n:,}) and with as many measurements ({d:,}) as yours, whose "
+        f"Invented {noun}, as many ({n:,}) and with as many measurements ({d:,}) as yours, whose "
         f"pattern is {'your guess' if spectrum is None else 'as strong as you paid to know'}. No patient of "
         "yours has a part in this figure, so it costs nothing. "
-        f"{words.MEAN_ZERO} {words.clipped(prepared, twin.scene.clip)}"
+        + ("" if noun == "patients" else "The figure calls each row a patient. ")
+        + f"{words.MEAN_ZERO} {words.clipped(prepared, twin.scene.clip)}"
     )
     if spectrum is not None:
         st.markdown(words.spectrum(spectrum, min(settings["own.k"], d - 1), settings["view"] == "board"))
@@ -213,28 +215,30 @@ def _shaped(prepared: Prepared, settings: Settings) -> Spectrum | None:
 
 def _offer(prepared: Prepared, account: Account, settings: Settings) -> None:
     plain, limit = settings["view"] == "board", account.limit
-    assert limit is not None
+    rows = session.own().rows_per_patient
+    assert limit is not None and rows is not None
     budget = Budget(settings["own.slice"], settings["own.delta"], limit.neighbours)
     events = spectrum_release.events(budget)
-    price = price_words.price(price_words.of_spectrum(budget, plain), events, account, plain)
+    of_patient = unit_words.price(events, budget, rows, plain)
+    price = price_words.price(price_words.of_spectrum(budget, plain), events, account, plain, of_patient)
     confirm.offer(
         "spectrum",
         "Pay for the spectrum …",
-        (budget, account, prepared.of),
+        (budget, rows, account, prepared.of),
         price=price,
         question=f"**Release the strength of every direction?** {price} {price_words.ONCE}",
-        begin=partial(_begin, budget),
+        begin=partial(_begin, budget, rows),
         keep=partial(_keep, prepared.of),
         blocked=price_words.over(events, account),
     )
 
 
-def _begin(budget: Budget, own: Own) -> confirm.Make | None:
+def _begin(budget: Budget, rows: int, own: Own) -> confirm.Make | None:
     prepared = own.ready
     if prepared is None:
         return None
     ledger = session.ledger(prepared.raw)
-    return lambda progress: spectrum_release.make(prepared.parts, budget, ledger)
+    return lambda progress: spectrum_release.make(prepared.parts, budget, ledger, rows)
 
 
 def _keep(of: tuple[object, ...], own: Own, order: Order[Spectrum]) -> None:

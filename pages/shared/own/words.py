@@ -10,11 +10,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dppca_core import accounting
+from dppca_core.ledger_lines import Account, Entry
 from dppca_core.methods import METHODS
 from dppca_core.private_release import Released, Request
 from dppca_core.spectrum_release import Spectrum
 from dppca_core.tables import Raw, Schema, limits
+from dppca_core.types import Budget
 from pages.shared import text, visitors
+from pages.shared.own import unit_words
 from pages.shared.own.diagnostics import COVARIANCE, MOMENT, NEARLY_THE_MEAN, Verdict
 from pages.shared.own.large import Large
 from pages.shared.own.order import Order
@@ -69,7 +73,7 @@ def brought(raw: Raw | Large) -> str:
     return said
 
 
-def ready(own: Prepared, plain: bool) -> str:
+def ready(own: Prepared, rows: int, plain: bool) -> str:
     """What a release would be of."""
     measured = text.count(own.d, "measurement", "measurements") if plain else f"d = {own.d:,} features"
     sizes = sorted(own.sizes)
@@ -78,7 +82,7 @@ def ready(own: Prepared, plain: bool) -> str:
     where = f"{many}{where_patients_are(len(sizes))} ({each} each)"
     if len(sizes) == 1:
         where = where_patients_are(1)
-    return f"**Ready:** {n}{own.n:,} patients in {where}, {measured}."
+    return f"**Ready:** {n}{own.n:,} {unit_words.noun(rows)} in {where}, {measured}."
 
 
 def where_patients_are(hospitals: int) -> str:
@@ -124,31 +128,35 @@ def clipped(own: Prepared, clip: float | None) -> str:
     )
 
 
-def public_number(own: Prepared) -> str:
+def public_number(own: Prepared, rows: int) -> str:
     """What counts as public beside the dictionary."""
-    return counts_public(own.by_column, own.schema)
+    return counts_public(own.by_column, own.schema, rows)
 
 
-def counts_public(by_column: bool, schema: Schema) -> str:
+def counts_public(by_column: bool, schema: Schema, rows: int) -> str:
     """The same, of the dictionary and how patients were dealt."""
-    said = "The number of patients, and of each hospital's, counts as public and is part of every release."
+    noun, one = unit_words.noun(rows), "patient" if rows == 1 else "row"
+    said = f"The number of {noun}, and of each hospital's, counts as public and is part of every release."
+    if rows > 1:
+        said += f" So does your statement that a patient has at most {rows:,} rows."
     if by_column:
-        said += " Dealt by a column, it tells how many patients have each of that column's values."
+        said += f" Dealt by a column, it tells how many {noun} have each of that column's values."
     if any(column.fill is None for column in schema.columns):
         said += (
-            " A patient with a missing cell is left out of the sums and still counted, so the number says "
-            "nothing of who that was; eigenvalues come out smaller by the share that is left out."
+            f" A {one} with a missing cell is left out of the sums and still counted, so the number says "
+            "nothing of which that was; eigenvalues come out smaller by the share that is left out."
         )
     return said
 
 
-def bound(own: Prepared, plain: bool) -> str:
+def bound(own: Prepared, rows: int, plain: bool) -> str:
     """What the row bound is."""
     size = f"{own.schema.bound:.4g}"
     if plain:
         return (
-            f"No patient counts for more than a length of {size}: longer rows are shortened to it, and the "
-            "noise hides a row of that length. Smaller is less noise and more shortening."
+            f"No {'patient' if rows == 1 else 'row'} counts for more than a length of {size}: longer rows "
+            "are shortened to it, and the noise hides a row of that length. Smaller is less noise and more "
+            "shortening."
         )
     return (
         f"Every row is clipped to norm B = {size}, and noise is proportional to B². Without a number of your "
@@ -163,7 +171,7 @@ def of_owner(own: Prepared) -> list[str]:
     said = [
         f"{counts.rows:,} rows were read, {counts.dropped:,} left out for a missing cell, "
         f"{counts.filled:,} missing cells filled in.",
-        f"{text.percent(counts.clipped_share)} of the patients used are longer than the bound and shortened.",
+        f"{text.percent(counts.clipped_share)} of the rows used are longer than the bound and shortened.",
     ]
     names = [column.name for column in own.schema.columns]
     far = sorted(zip(counts.outside, names, strict=True), reverse=True)
@@ -172,7 +180,7 @@ def of_owner(own: Prepared) -> list[str]:
         said.append(f"Cells outside their range or categories: {', '.join(listed)}.")
     constant = [literal(name) for name in own.raw.constant if name in names]
     if constant:
-        said.append(f"The same for every patient, so it says nothing: {', '.join(constant[:5])}.")
+        said.append(f"The same in every row, so it says nothing: {', '.join(constant[:5])}.")
     return said
 
 
@@ -203,10 +211,37 @@ def ended(order: Order[Any]) -> str:
     }[order.state]
 
 
-def try_this(table: bool, prepared: bool, released: bool, settings: Mapping[str, Any]) -> str:
+RETURNED = (
+    "The page was reloaded, and what you released before is still here. Download it now. The table is gone "
+    "from the page: bring it again to release more."
+)
+STILL_DRAWN = "A release that you paid for is still being drawn. It appears here when it is ready."
+UNSAVED = "**Not downloaded yet.** This release is in this session only, and is lost when the page is closed."
+_LISTED = 3
+
+
+def lost(absent: Sequence[Entry], account: Account, plain: bool) -> str:
+    """Return which paid releases this session does not have, and what can be done."""
+    listed = []
+    for entry in absent[-_LISTED:]:
+        cost = "" if account.limit is None else accounting.epsilon_of(entry.events, account.limit.delta)
+        price = f", {unit_words.epsilon(cost, plain)}" if cost != "" else ""
+        listed.append(f"{literal(entry.title)} on {literal(entry.at[:16].replace('T', ' '))} UTC{price}")
+    more = f" and {len(absent) - _LISTED:,} earlier" if len(absent) > _LISTED else ""
+    one = len(absent) == 1
+    return (
+        f"The ledger holds {text.count(len(absent), 'paid release', 'paid releases')} that this session does "
+        f"not have: {'; '.join(listed)}{more}. {'It' if one else 'They'} cannot be shown again. Look in your "
+        "downloads folder, or ask who made it. Another release costs anew."
+    )
+
+
+def try_this(table: bool, answered: bool, prepared: bool, released: bool, settings: Mapping[str, Any]) -> str:
     """What to do next."""
     if not table:
         return "take the breast cancer table as if it were yours, and release its directions."
+    if not answered:
+        return "say how many rows one patient can have, from how the table was made."
     if not prepared:
         return "type the range of two columns from a code book, and see the table get ready."
     if not released:
@@ -223,7 +258,8 @@ def promise(found: Released, plain: bool) -> str:
     """The guarantee in a sentence: as odds for a board."""
     budget = found.document["parameters"]["budget"]
     if plain:
-        return text.odds(budget["epsilon"], budget["delta"], budget["neighbours"])
+        rows, cost = found.document["rows per patient"], found.document["epsilon for a patient"]
+        return unit_words.odds(Budget(**budget), rows, cost)
     guarantee: str = found.document["guarantee"]
     return guarantee.replace(f"{budget['delta']:g}", text.number(budget["delta"]))
 
