@@ -23,7 +23,7 @@ from pages.shared.story_choices import STEPS
 from pages.shared.story_data import Offer, Weights
 
 PAGE = "story"
-TITLE = "What we would release, and at what cost"
+TITLE = "Should we release a pattern, and at what cost?"
 _CSS = """
 @page { size: A4; margin: 13mm 16mm; }
 * { box-sizing: border-box; }
@@ -78,6 +78,7 @@ def html(found: Offer, settings: Settings, link: str, made: str) -> str:
     )
     limits = "".join(f"<li>{escape(one)}</li>" for one in _limits(settings))
     sees = story_terms.SERVER_SEES[found.way]
+    heading = "The release" if story_words.advised(found) else "What a release would hold"
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -91,10 +92,10 @@ def html(found: Offer, settings: Settings, link: str, made: str) -> str:
 <h1>{escape(TITLE)}</h1>
 <p class="finding">{escape(said.finding)}</p>
 {"".join(f"<p>{escape(one)}</p>" for one in said.more)}
-<h2>The release: weights of the measurements that count most</h2>
+<h2>{heading}: weights of the measurements that count most</h2>
 {_picture(found.weights, style.look(found.way).colour)}
-<p class="small">Bars: what would be released, in one simulated run. Black marks: the truth, which only this
-demonstration knows. Weight: 0 is none, 1 is full.</p>
+<p class="small">Bars: what a release would hold, in one simulated run. Black marks: the truth, which only
+this demonstration knows. Weight: 0 is none, 1 is full.</p>
 <div class="two">
 <div><h2>Settings</h2><dl>{dl}</dl></div>
 <div><h2>What patients are promised</h2>

@@ -220,7 +220,9 @@ def test_exports_hold_no_formula_for_any_reader(delimiter):
     names = ["a;=1+1", "b\t=1", 'c;"=1', "d; +1", "e|@x", "f\n=1", "g"]
     frame = pd.DataFrame([["x;=2+2", 'y";-2', "z\r\n=2", 1.5, "t\t=1;＝2", -2, True]], columns=names)
     written = tables.safe_csv(frame)
-    cells = [cell for row in csv.reader(io.StringIO(written, newline=""), delimiter=delimiter) for cell in row]
+    cells = [
+        cell for row in csv.reader(io.StringIO(written, newline=""), delimiter=delimiter) for cell in row
+    ]
     assert not [cell for cell in cells if cell.strip(' "')[:1] in (*"=+@-＝", "") and cell not in ("-2", "")]
     if delimiter == ",":
         assert cells[0] == "a;'=1+1" and cells[7:] == [

@@ -192,7 +192,7 @@ def test_who_is_foreign(monkeypatch, origin, host, foreign):
 
 
 def test_a_named_port_is_the_only_one(monkeypatch):
-    """Where browser.serverPort is set, as docs/security.md has it, no other port of that name is the proxy's."""
+    """Where browser.serverPort is set, no other port of that name is the proxy's."""
     settings = {
         "browser.serverAddress": "named.example.org",
         "browser.serverPort": 8443,
