@@ -186,7 +186,7 @@ def weights(found: Weights, look: str) -> dict[str, Any]:
     bar = {
         "type": "bar",
         "orientation": "h",
-        "name": "found" if look == OPEN else "released",
+        "name": "found" if look == OPEN else "with noise",
         "x": rounded(found.found[found.rows]),
         "y": labels,
         "marker": {"color": style.faded(own.colour, 0.75), "line": {"color": own.colour, "width": 2}},

@@ -24,7 +24,7 @@ SOURCES = (
     ),
     f"Without noise: {METHODS[OPEN].title}, {METHODS[OPEN].reference}.",
     f"One hospital alone: {_titles(IN_HOUSE)} without noise, {_titles(PROTECTED)} with it; in steps 7 "
-    "and 8 whichever of these errs less. Joining is better or worse where the spans of 8 of 10 runs lie apart.",
+    "and 8 whichever of these errs less. Joining is better or worse where spans of 8 of 10 runs lie apart.",
     "Error: the sine of the angles between the space found and the true one, as on the other pages; medians "
     "over runs, bars and bands hold 8 of 10 of them. Of little use: above a third of a random guess.",
     f"Held here: exact accounting, a random start, rows over a public bound, {WARM_UP} warm-up rounds at "

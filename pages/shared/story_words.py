@@ -285,9 +285,12 @@ def _decision(found: Offer) -> tuple[str, str]:
     keep = " and keep all measurements" if found.in_house.way == "pca" and too_few_kept(of) else ""
     in_house, public = (_gain(found.weights.error, each, of) for each in alone)
     finding = {
-        "less": f"For use in-house, join: {mine} together with privacy against {own} alone.",
-        "more": f"For use in-house, stay alone{keep}: {own} alone against {mine} together with privacy.",
-    }.get(in_house, f"For use in-house, joining changes little: {own} alone, {mine} together with privacy.")
+        "less": f"For use in-house, join: error {mine} together with privacy against {own} alone.",
+        "more": f"For use in-house, stay alone{keep}: error {own} against {mine} together with privacy.",
+    }.get(
+        in_house,
+        f"For use in-house, joining changes little: error {own} alone, {mine} together with privacy.",
+    )
     publish = {
         "less": f"To publish, join: {mine} together against {noisy} alone, both with privacy.",
         "more": f"To publish, stay alone: {noisy} alone against {mine} together, both with privacy.",
