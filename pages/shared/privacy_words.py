@@ -62,7 +62,8 @@ def headline(found: Attack, truly: float, budget: Budget, method: str) -> str:
         said += f" The noise of {title} does not keep its promise of {text.number(budget.epsilon)}:"
         said += f" it truly gives {figures(truly)}."
     elif kept < budget.epsilon:
-        said += f" The noise of {title} is set for {text.number(budget.epsilon)} and truly gives {figures(truly)}."
+        asked = text.number(budget.epsilon)
+        said += f" The noise of {title} is set for {asked} and truly gives {figures(truly)}."
     if ends == promised:
         return f"{said} That is what the best attack on the messages of {title} comes to."
     return f"{said} The best attack on the messages of {title} comes to {ends}."

@@ -70,14 +70,19 @@ def _picture(found: Weights, colour: str) -> str:
 def html(found: Offer, settings: Settings, link: str, made: str) -> str:
     """The page: self-contained, without scripts, one sheet of A4 when printed."""
     said, of = story_words.offer(found), found.weights.of
-    dl = "".join(
-        f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in story_words.listed(settings, of)
-    )
-    terms = "".join(
-        f"<li><b>{escape(term)}:</b> {escape(words)}</li>" for term, words in story_terms.GLOSSARY
-    )
+    listed = story_words.listed(settings, of)
+    dl = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in listed)
     limits = "".join(f"<li>{escape(one)}</li>" for one in _limits(settings))
     sees = story_terms.SERVER_SEES[found.way]
+    failure = story_words.failure(of)
+    failure = "" if failure in said.more else failure  # it stands above already
+    page = f"{said.sentences} {listed} {limits} {sees} server weight".lower()
+    # Only the words of this page: with all of them it may not fit one sheet.
+    terms = "".join(
+        f"<li><b>{escape(term)}:</b> {escape(words)}</li>"
+        for term, words in story_terms.GLOSSARY
+        if term.lower() in page
+    )
     heading = "The release" if story_words.advised(found) else "What a release would hold"
     return f"""<!doctype html>
 <html lang="en">
@@ -99,7 +104,7 @@ this demonstration knows. Weight: 0 is none, 1 is full.</p>
 <div class="two">
 <div><h2>Settings</h2><dl>{dl}</dl></div>
 <div><h2>What patients are promised</h2>
-<p>{escape(story_words.promise(of))} {escape(story_words.failure(of))}</p>
+<p>{escape(story_words.promise(of))} {escape(failure)}</p>
 <p>The server sees {escape(sees)}. No patient's row leaves a hospital.</p></div>
 </div>
 <h2>Limits</h2>
