@@ -62,14 +62,16 @@ def who(found: Measured, settings: Settings) -> str:
         most = max(members, key=lambda i: abs(math.log(max(joined[1, i], 1e-9) / max(alone[1, i], 1e-9))))
         was, now, best = (measure.said(float(v)) for v in (alone[1, most], joined[1, most], plain[most]))
         beside = "" if site_view.plain_is_truth(of, settings) else f"; joined without privacy {best}"
-        change = f"({was} alone, {now} joined, both protected{beside})"
+        change = f"({was} alone, {now} joined{beside})"
         names = listed([of.hospitals[i] for i in members])
         if of.synthetic:
             names = f"{'hospital' if len(members) == 1 else 'hospitals'} {names}"
         parts.append(f"{verb} {names}{f', {of.hospitals[most]} most' if len(members) > 1 else ''} {change}")
     if parts:
         known = (
-            " For use in-house, unprotected, a hospital may do better alone." if "gains" in outcomes else ""
+            " All of this is protected: unprotected in-house, a hospital may do better alone."
+            if "gains" in outcomes
+            else ""
         )
         return f"Joining {', and '.join(parts)}.{known}"
     if set(outcomes) == {"nothing"}:
