@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import unicodedata
 from typing import Any
 
@@ -9,6 +10,7 @@ import pandas as pd
 
 _STARTS = "=+-@"  # of a formula, in every width
 _BREAKS = ("\t", "\r", "\n")  # at the start of a cell, they may hide one
+_APART = {";", "|", *_BREAKS}  # where a spreadsheet of another country's settings may cut a cell in two
 
 
 def neutral(cell: Any) -> Any:
@@ -26,8 +28,27 @@ def _unseen(letter: str) -> bool:
     return unicodedata.category(letter)[0] in "ZC"
 
 
+def _whole(cell: Any) -> Any:
+    """Return a text with an apostrophe before each formula that would begin if the text were cut.
+
+    Quotes do not prevent the cut: a reader that splits at semicolons ignores quotes within a line.
+    """
+    if not isinstance(cell, str) or _APART.isdisjoint(cell):
+        return cell
+    kept, begins = [], False
+    for letter in cell:
+        if begins and unicodedata.normalize("NFKC", letter) in _STARTS:
+            kept.append("'")
+        begins = letter in _APART or (begins and (letter == '"' or _unseen(letter)))
+        kept.append(letter)
+    return "".join(kept)
+
+
 def safe_csv(frame: pd.DataFrame) -> str:
-    """A data frame as CSV, without its index; texts and names made `neutral`, numbers as they are."""
-    safe = frame.astype(object).map(neutral)
-    safe.columns = pd.Index([neutral(str(name)) for name in frame.columns])
-    return safe.to_csv(index=False)
+    """Return a data frame as CSV without its index: numbers as they are, texts quoted and harmless.
+
+    No text or name begins with a formula, for a reader that splits at commas, semicolons, tabs or bars.
+    """
+    safe = frame.astype(object).map(neutral).map(_whole)
+    safe.columns = pd.Index([_whole(neutral(str(name))) for name in frame.columns])
+    return safe.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)

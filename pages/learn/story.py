@@ -45,6 +45,6 @@ with st.container(key="story"):
     st.markdown(f"**Try this:** {slide.said.try_this}")
     controls.choose("story.notes")
     if settings["story.notes"]:
-        story_slides.notes(step)
+        story_slides.notes(step, slide.said)
 exports.downloads(lambda: slide.table, lambda: slide.figure, f"dppca-story-{step}", slide.said.title)
 story_origins.page(settings)

@@ -69,8 +69,7 @@ def _guarantee(found: Results, epsilon: float, settings: Settings) -> str:
     """Of the method that is traced, at the epsilon that its calibration truly gives."""
     scene, plain = found.scene, settings["view"] == "board"
     method = METHODS[TRACED]
-    true = method.true_epsilon(scene.budget(epsilon), d=scene.d, k=scene.k, **scene.options(TRACED))
-    odds = text.odds(epsilon if true is None else true, scene.delta, scene.neighbours)
+    odds = text.odds(readout.true_epsilon(found, epsilon), scene.delta, scene.neighbours)
     caution = readout.printed_plainly(found, epsilon) if plain else readout.printed(found, epsilon, (TRACED,))
     if plain:
         said = f"{odds} {text.margin(scene.delta)}"

@@ -13,6 +13,7 @@ from dppca_core.methods import METHODS
 from pages.shared import text
 from pages.shared.choices import Settings
 from pages.shared.joins import Row, Scale, best, rows
+from pages.shared.verdicts import gain
 
 SEES = {
     "everything": "everything",
@@ -61,7 +62,8 @@ def headline(found: Outcomes, settings: Settings) -> str:
     grouped = rows(found, settings | {"join.trust": "all"})
     joined = {trust: best(grouped, trust) for trust in _JOINING}
     alone = [best(grouped, "alone", hospital) for hospital in of.hospitals]
-    if not all(joined.values()) or not all(alone):
+    in_house = [best(grouped, "alone, none", hospital) for hospital in of.hospitals]
+    if not all(joined.values()) or not all(alone) or not all(in_house):
         over = found.failed and found.next_missing(settings["slow"]) is None
         return "Some ways of joining have no answer at this setting." if over else MEASURING
     people = text.count(of.n, _people(settings, 1), _people(settings, 2))
@@ -69,7 +71,8 @@ def headline(found: Outcomes, settings: Settings) -> str:
         return (
             f"One hospital has nobody to join: with {people} it finds the "
             f"{text.count(of.k, 'direction', 'directions')} with error "
-            f"{text.error(alone[0].middle)} by itself, protecting them; guessing {text.short(scale.guess)}."
+            f"{text.error(alone[0].middle)} by itself, protecting them, and {text.error(in_house[0].middle)} "
+            f"in-house, unprotected; guessing {text.short(scale.guess)}."
         )
     parts = []
     for trust, words in _JOINING.items():
@@ -78,14 +81,17 @@ def headline(found: Outcomes, settings: Settings) -> str:
         parts.append(f"{words} {text.error(row.middle)}{by}")
     among = text.count(len(of.sizes), "hospital", "hospitals")
     who = "One of them" if len(of.hospitals) == 1 else "The largest"
-    last = f", the smallest {text.error(alone[-1].middle)}" if len(alone) > 1 else ""
+    last, open_last = (
+        f", the smallest {text.error(own[-1].middle)}" if len(own) > 1 else "" for own in (alone, in_house)
+    )
     said = (
         f"Joined, {among} with {people} find the {text.count(of.k, 'direction', 'directions')} with error "
         f"{', '.join(parts)}. {who} alone, protecting its {_people(settings, 2)} as well: "
-        f"{text.error(alone[0].middle)}{last}; guessing {text.short(scale.guess)}."
+        f"{text.error(alone[0].middle)}{last}. In-house, unprotected: {text.error(in_house[0].middle)}"
+        f"{open_last}. Guessing: {text.short(scale.guess)}."
     )
     untrusted = joined["untrusted server"]
-    judged = verdict(untrusted, alone, of, scale).removesuffix(".")
+    judged = advice(untrusted, in_house, alone, scale).removesuffix(".")
     return f"{said} {judged}{_better_but(grouped, untrusted, of, scale)}."
 
 
@@ -105,15 +111,6 @@ def _people(settings: Settings, count: int) -> str:
     return word if count == 1 else f"{word}s"
 
 
-def gain(joined: Row, alone: Row, scale: Scale) -> str:
-    """Whether joining errs "less" or "more" than this hospital alone, by the spread of the runs."""
-    if min(joined.middle, alone.middle) > 0.9 * scale.guess:
-        return "neither"
-    if joined.error[2] < alone.error[0]:
-        return "less"
-    return "more" if alone.error[2] < joined.error[0] else "level"
-
-
 _GAINS = {
     "less": "pays for {}",
     "more": "does not pay for {}, which errs less alone",
@@ -128,9 +125,20 @@ _GAINS_ALIKE = {
 }
 
 
-def verdict(joined: Row, alone: list[Row], of: Alliance, scale: Scale) -> str:
-    """For whom joining a server that nobody trusts pays."""
-    gains = [gain(joined, row, scale) for row in alone]
+def advice(joined: Row, in_house: list[Row], protected: list[Row], scale: Scale) -> str:
+    """Return for whom joining a server that nobody trusts pays, for use in-house and to publish.
+
+    A hospital that stays alone needs protection only for what it publishes.
+    """
+    known, published = (verdict(joined, alone, scale) for alone in (in_house, protected))
+    if known == published:
+        return f"Joining a server that nobody trusts {known}."
+    return f"For use in-house, joining a server that nobody trusts {known}. To publish, it {published}."
+
+
+def verdict(joined: Row, alone: list[Row], scale: Scale) -> str:
+    """Return for whom joining pays over staying alone, as the end of a sentence."""
+    gains = [gain(joined.error, row.error, scale.guess) for row in alone]
     if len(alone) == 1:
         said = _GAINS_ALIKE[gains[0]]
     elif len({gains[0], gains[-1]}) == 1:
@@ -139,7 +147,7 @@ def verdict(joined: Row, alone: list[Row], of: Alliance, scale: Scale) -> str:
     else:
         ends = ((gains[0], "largest"), (gains[-1], "smallest"))
         said = ", and ".join(_GAINS[found].format(f"the {size} hospital") for found, size in ends)
-    return f"Joining a server that nobody trusts {said}."
+    return said
 
 
 def table(found: Outcomes, settings: Settings) -> pd.DataFrame:

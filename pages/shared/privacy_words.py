@@ -52,16 +52,18 @@ def at(budget: Budget, plain: bool) -> str:
 
 
 def headline(found: Attack, truly: float, budget: Budget, method: str) -> str:
-    """What the promise means, and what this noise, which truly keeps the epsilon `truly`, means."""
-    promised = text.even_odds(tradeoff.best_guess(budget.epsilon, budget.delta))
+    """Return the odds of the epsilon that this noise keeps, `truly`, and those of the best attack on it."""
+    kept = budget.epsilon if abs(truly / budget.epsilon - 1) <= 1e-6 else truly
+    promised = text.even_odds(tradeoff.best_guess(kept, budget.delta))
     ends = text.even_odds(tradeoff.gaussian_guess(found.mu))
-    said = text.odds(budget.epsilon, budget.delta, budget.neighbours)
+    said = text.odds(kept, budget.delta, budget.neighbours)
     title = METHODS[method].title
-    if truly > budget.epsilon * (1 + 1e-6):
-        return (
-            f"{said} The noise of {title} does not keep this promise: it truly gives {figures(truly)}, and "
-            f"its best attack from even odds ends at {ends}."
-        )
+    if kept > budget.epsilon:
+        said += f" The noise of {title} does not keep its promise of {text.number(budget.epsilon)}:"
+        said += f" it truly gives {figures(truly)}."
+    elif kept < budget.epsilon:
+        asked = text.number(budget.epsilon)
+        said += f" The noise of {title} is set for {asked} and truly gives {figures(truly)}."
     if ends == promised:
         return f"{said} That is what the best attack on the messages of {title} comes to."
     return f"{said} The best attack on the messages of {title} comes to {ends}."
@@ -76,7 +78,7 @@ def scene(drawn: Picture, limit: float, budget: Budget, plain: bool) -> str:
         f"**Two data sets of {PATIENTS} patients, alike except that {change}.** From each, a noisy summary "
         f"is published {count} times by {METHODS['analyze_gauss'].title} at {at(budget, plain)}; its main "
         f"direction is drawn. The attacker knows everybody else's data, and of these {2 * count} releases "
-        f"gives {right} to the right data set."
+        f"gives {right} to the right data set. A coin gives about {count}."
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import zlib
 from collections import Counter, OrderedDict
 from collections.abc import Iterable
@@ -26,6 +25,7 @@ _KEPT = 48  # under a megabyte each
 _BUILT: OrderedDict[object, dict[str, Any]] = OrderedDict()  # as last built for each view
 _LOCK = Lock()
 _GROWN = 1.1  # so many times the runs are worth drawing anew, while more are coming
+_SAME = 0.01  # of epsilon: a calibration that gives no more or less than this is as asked for
 
 
 def payload(found: Results, epsilon: float, settings: Settings) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def _words(
     cells = found.measured(scene.method, epsilon)
     shown = {
         "epsilon": text.number(epsilon),
-        "odds": text.odds(epsilon, scene.delta, scene.neighbours),
+        "odds": text.odds(true_epsilon(found, epsilon), scene.delta, scene.neighbours),
         "theorem": _theorem(theorem, prediction, settings),
         "notes": _notes(found, epsilon, plain),
         "printed": printed_plainly(found, epsilon)
@@ -217,9 +217,8 @@ def printed_plainly(found: Results, epsilon: float) -> str:
     scene = found.scene
     said = []
     if scene.accounting == "as-printed":
-        own = tuple(scene.options(scene.method).items())
-        true = _true_epsilon(scene.method, scene.budget(epsilon), scene.d, scene.k, own)
-        truly = f"the setting that {METHODS[scene.method].title} truly has is {text.short(true or math.nan)}"
+        given = text.short(true_epsilon(found, epsilon))
+        truly = f"the setting that {METHODS[scene.method].title} truly has is {given}"
         said.append(f"The noise is as the papers print it: {truly}, not {epsilon:g}.")
     if scene.provider_noise == "shared" and scene.providers > 1:
         said.append("Hospitals share one noise, as printed: two messages together reveal what it hides.")
@@ -234,6 +233,14 @@ def _true_epsilon(name: str, budget: Budget, d: int, k: int, own: tuple[Any, ...
     return METHODS[name].true_epsilon(budget, d=d, k=k, **dict(own))
 
 
+def true_epsilon(found: Results, epsilon: float) -> float:
+    """Return the epsilon that the experiment's own method truly gives, which is not the one asked for as printed."""
+    scene = found.scene
+    own = tuple(scene.options(scene.method).items())
+    true = _true_epsilon(scene.method, scene.budget(epsilon), scene.d, scene.k, own)
+    return epsilon if true is None or abs(true / epsilon - 1) <= _SAME else true
+
+
 def printed(found: Results, epsilon: float, names: Iterable[str]) -> str:
     """As-printed calibrations among these methods, labelled with the epsilon that they truly give."""
     scene = found.scene
@@ -241,7 +248,7 @@ def printed(found: Results, epsilon: float, names: Iterable[str]) -> str:
     truly = {}
     for name in names:
         true = _true_epsilon(name, budget, scene.d, scene.k, tuple(scene.options(name).items()))
-        if true is not None and abs(true / epsilon - 1) > 0.01:
+        if true is not None and abs(true / epsilon - 1) > _SAME:
             truly.setdefault(text.short(true) if true >= 1e-3 else "below 0.001", []).append(
                 METHODS[name].title
             )

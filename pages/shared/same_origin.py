@@ -1,47 +1,113 @@
-"""What pages of other sites ask for is refused here.
+"""Refuse requests of other sites and under other names, and keep other sites from framing the answers.
 
-Streamlit refuses it too, but asks the internet for its own address first, in case that is where it came from.
+Streamlit refuses the socket of a foreign page too, but it first asks the internet for its own address.
 """
 
+import os
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 from streamlit import config
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
+METRICS = "DPPCA_METRICS"  # the environment variable that opens Streamlit's own figures
+WRONG_NAME = "This server does not answer under that name. Its owner can add it to server.allowedHosts.\n"
+_FRAMES = "frame-ancestors 'self'"  # Streamlit shows its components in frames of its own origin
 _THIS_MACHINE = {"localhost", "127.0.0.1", "0.0.0.0"}
+_PORTS = {"http": 80, "https": 443}
 
 
 class SameOrigin:
-    """No socket for another site's page; of its other requests nobody learns where they came from."""
+    """Give a socket to the dashboard's own pages only, and answer under the names in server.allowedHosts."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in ("http", "websocket") and foreign(Headers(scope=scope)):
-            if scope["type"] == "websocket":
+        if scope["type"] == "websocket":
+            if foreign(Headers(scope=scope)):
                 await WebSocketClose()(scope, receive, send)
                 return
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._http(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, with the headers that every answer carries."""
+        started = False
+
+        async def guarded(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                _guard(MutableHeaders(scope=message))
+            await send(message)
+
+        asked = Headers(scope=scope)
+        if not is_host_allowed(asked.get("host")):
+            await PlainTextResponse(WRONG_NAME, status_code=403)(scope, receive, guarded)
+            return
+        if scope["path"].rstrip("/").endswith("/_stcore/metrics") and not os.environ.get(METRICS):
+            await PlainTextResponse("Not Found", status_code=404)(scope, receive, guarded)
+            return
+        if foreign(asked):
             # Without the header the answer has no leave for another site to read it.
             scope["headers"] = [pair for pair in scope["headers"] if pair[0] != b"origin"]
-        await self.app(scope, receive, send)
+        try:
+            await self.app(scope, receive, guarded)
+        except Exception:
+            # The server logs what is raised here, but its own answer would come without the headers.
+            if not started:
+                answer = PlainTextResponse("Internal Server Error", status_code=500)
+                await answer(scope, receive, guarded)
+            raise
+
+
+def _guard(headers: MutableHeaders) -> None:
+    """Forbid other sites to frame an answer, and browsers to guess its type."""
+    headers.append("Content-Security-Policy", _FRAMES)
+    headers["X-Frame-Options"] = "SAMEORIGIN"
+    headers["X-Content-Type-Options"] = "nosniff"
 
 
 def foreign(headers: Headers) -> bool:
-    """Whether a page asks whose site is not the one asked, and not among those that the settings name."""
+    """Return whether a page asks that is neither of the site asked nor of one that the settings name.
+
+    Another port of the same machine is another site: another user of that machine may serve it.
+    """
     origin = headers.get("origin")
     if origin is None:
         return False
     try:
         asking = urlsplit(origin)
-        name = asking.hostname
+        name, port = asking.hostname, asking.port or _PORTS.get(asking.scheme)
     except ValueError:
         return True
-    return asking.netloc != headers.get("host") and name not in _known()
+    if asking.netloc == headers.get("host"):
+        return False
+    return name is None or not (_serves(name, port, asking.scheme) or _friend(name, port, asking.scheme))
 
 
-def _known() -> set[str | None]:
-    named = [config.get_option("browser.serverAddress"), *config.get_option("server.corsAllowedOrigins")]
-    return _THIS_MACHINE | {urlsplit(one if "//" in one else f"//{one}").hostname for one in named}
+def _serves(name: str, port: int | None, scheme: str) -> bool:
+    """Return whether the dashboard itself is at this name and port, or behind a proxy there."""
+    named = config.get_option("browser.serverAddress")
+    if name in _THIS_MACHINE | {named} and port == config.get_option("browser.serverPort"):
+        return True
+    # A proxy of another name listens where browsers look without being given a port.
+    behind = name == named and name not in _THIS_MACHINE
+    return behind and not config.is_manually_set("browser.serverPort") and port == _PORTS.get(scheme)
+
+
+def _friend(name: str, port: int | None, scheme: str) -> bool:
+    """Return whether server.corsAllowedOrigins has this site; a name without a port means the usual ports."""
+    for known in config.get_option("server.corsAllowedOrigins"):
+        site = urlsplit(known if "//" in known else f"//{known}")
+        usual = _PORTS.get(site.scheme or scheme)
+        if site.hostname == name and site.scheme in ("", scheme) and (site.port or usual) == port:
+            return True
+    return False

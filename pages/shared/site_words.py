@@ -74,7 +74,12 @@ def who(found: Measured, settings: Settings) -> str:
             names = f"{'hospital' if len(members) == 1 else 'hospitals'} {names}"
         parts.append(f"{verb} {names}{f', {of.hospitals[most]} most' if len(members) > 1 else ''} {change}")
     if parts:
-        return f"Joining {', and '.join(parts)}."
+        known = (
+            " All of this is protected: unprotected in-house, a hospital may do better alone."
+            if "gains" in outcomes
+            else ""
+        )
+        return f"Joining {', and '.join(parts)}.{known}"
     if set(outcomes) == {"nothing"}:
         return "No hospital does better than guessing, alone or joined."
     return "Joining makes little difference to any hospital."

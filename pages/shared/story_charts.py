@@ -139,11 +139,11 @@ def joined(found: Joined, chosen: str) -> dict[str, Any]:
     """Step 7: the error by whom hospitals trust, and who sees what."""
     rows = []
     for way, spread in found.errors.items():
-        if way in WAY_TITLES:
-            under = f"the server sees {SERVER_SEES[way]}; {text.size(_sent(found, way))} from each"
-            rows.append(_Row(WAY_TITLES[way], under, spread, way, way == chosen))
-        else:
-            rows.append(_Row("The largest hospital alone, protected", "nothing is sent", spread, "local_pca"))
+        under = f"the server sees {SERVER_SEES[way]}; {text.size(_sent(found, way))} from each"
+        rows.append(_Row(WAY_TITLES[way], under, spread, way, way == chosen))
+    largest = "The hospital" if len(found.of.sizes) == 1 else "The largest hospital alone"
+    rows.append(_Row(largest, "with noise, so that it may publish", found.published.error, "local_pca"))
+    rows.append(_Row(largest, "without noise, for use in-house only", found.in_house.error, "local_pca"))
     return _bars(rows, guess_of(found.of))
 
 
@@ -186,7 +186,7 @@ def weights(found: Weights, look: str) -> dict[str, Any]:
     bar = {
         "type": "bar",
         "orientation": "h",
-        "name": "found" if look == OPEN else "released",
+        "name": "found" if look == OPEN else "with noise",
         "x": rounded(found.found[found.rows]),
         "y": labels,
         "marker": {"color": style.faded(own.colour, 0.75), "line": {"color": own.colour, "width": 2}},

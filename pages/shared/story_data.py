@@ -8,7 +8,7 @@ same run counts in every step.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -30,7 +30,9 @@ from pages.shared import scenes
 from pages.shared.story_choices import WAYS as OFFERED
 
 OPEN = "sparse_pca"  # all rows together, without privacy
-ALONE = "analyze_gauss_sparse"  # one hospital by itself, protected: it is its own trusted place
+# One hospital by itself: what it may do in-house, and what it may publish, where it is its own trusted place.
+IN_HOUSE = ("sparse_pca", "pca")
+PROTECTED = ("analyze_gauss_sparse", "analyze_gauss")
 _WORK = 1e8  # operations of the eigenproblems of one place of a chart: a few tenths of a second
 _WIDE = 400  # measurements beyond which a chart over settings has fewer places
 TOO_MUCH = 1 / 3  # of a random guess: beyond it a pattern is of little use (as the bounds page has it)
@@ -111,6 +113,18 @@ def spread(of: Alliance, way: str) -> Spread:
 def alone(of: Alliance) -> Alliance:
     """The largest hospital by itself, with the whole budget."""
     return replace(of, sizes=(max(of.sizes),))
+
+
+class Alone(NamedTuple):
+    """What the largest hospital reaches by itself, and by which way."""
+
+    way: str
+    error: Spread
+
+
+def best_alone(of: Alliance, ways: Sequence[str]) -> Alone:
+    """Return the way with the least median error for the largest hospital by itself."""
+    return min((Alone(way, spread(alone(of), way)) for way in ways), key=lambda each: each.error.middle)
 
 
 def guess(of: Alliance) -> float:
@@ -288,7 +302,9 @@ class Joined(NamedTuple):
     """Step 7: the error by whom hospitals trust, and what one hospital sends and keeps."""
 
     of: Alliance
-    errors: dict[str, Spread]  # by way; "alone" is the largest hospital by itself, protected
+    errors: dict[str, Spread]  # by way
+    in_house: Alone
+    published: Alone
     free: Spread
     sent: dict[str, Traffic]
     kept: int  # bytes of the largest hospital's own table
@@ -297,16 +313,19 @@ class Joined(NamedTuple):
 def joined(settings: Mapping[str, Any]) -> Joined:
     """Measure every way on offer."""
     of = recipe(settings)
-    errors = {way: spread(of, way) for way in OFFERED} | {"alone": spread(alone(of), ALONE)}
+    errors = {way: spread(of, way) for way in OFFERED}
+    own = best_alone(of, IN_HOUSE), best_alone(of, PROTECTED)
     sent = {way: of.traffic(WAYS[way]) for way in OFFERED}
-    return Joined(of, errors, spread(of, OPEN), sent, NUMBER * max(of.sizes) * of.d)
+    return Joined(of, errors, *own, spread(of, OPEN), sent, NUMBER * max(of.sizes) * of.d)
 
 
 class Offer(NamedTuple):
-    """Step 8: what would be released, and what it would cost."""
+    """Step 8: what would be released, what it would cost, and what the largest hospital has by itself."""
 
     weights: Weights
     way: str
+    in_house: Alone
+    published: Alone
     free: Spread
     sent: Traffic
 
@@ -315,4 +334,5 @@ def offer(settings: Mapping[str, Any]) -> Offer:
     """One release by the way chosen."""
     way = settings["story.way"]
     found = weights(settings, way)
-    return Offer(found, way, spread(found.of, OPEN), found.of.traffic(WAYS[way]))
+    own = best_alone(found.of, IN_HOUSE), best_alone(found.of, PROTECTED)
+    return Offer(found, way, *own, spread(found.of, OPEN), found.of.traffic(WAYS[way]))

@@ -73,8 +73,8 @@ NOTES = (
     Note(
         60,
         "This is the whole release, beside the truth that only this demonstration knows. Read the promise "
-        "aloud. If the answer is of little use, the honest decision is not to release it. Hand out the "
-        "summary.",
+        "aloud. If the answer is of little use, the honest decision is not to release it. If one hospital "
+        "does better alone, say so. Hand out the summary. Decide what the slide says:",
         "Can we release again next year?",
         "Yes, but promises add up. Plan the budget for all years before the first release.",
     ),

@@ -1,5 +1,7 @@
 """Where the story's numbers come from: one expander at its foot."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from dppca_core.experiments.ways import WAYS
@@ -7,8 +9,13 @@ from dppca_core.methods import METHODS
 from pages.shared import origins
 from pages.shared.choices import Settings
 from pages.shared.story_choices import WAYS as OFFERED
-from pages.shared.story_data import ALONE, OPEN, ROUNDS, WARM_UP
+from pages.shared.story_data import IN_HOUSE, OPEN, PROTECTED, ROUNDS, WARM_UP
 from pages.shared.story_terms import WAY_TITLES
+
+
+def _titles(ways: Sequence[str]) -> str:
+    return " or ".join(METHODS[WAYS[way].method].title for way in ways)
+
 
 SOURCES = (
     *(
@@ -16,7 +23,8 @@ SOURCES = (
         for way in OFFERED
     ),
     f"Without noise: {METHODS[OPEN].title}, {METHODS[OPEN].reference}.",
-    f"One hospital alone, protected: {METHODS[WAYS[ALONE].method].title}.",
+    f"One hospital alone: {_titles(IN_HOUSE)} without noise, {_titles(PROTECTED)} with it; in steps 7 "
+    "and 8 whichever of these errs less. Joining is better or worse where spans of 8 of 10 runs lie apart.",
     "Error: the sine of the angles between the space found and the true one, as on the other pages; medians "
     "over runs, bars and bands hold 8 of 10 of them. Of little use: above a third of a random guess.",
     f"Held here: exact accounting, a random start, rows over a public bound, {WARM_UP} warm-up rounds at "

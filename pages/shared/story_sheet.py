@@ -23,7 +23,7 @@ from pages.shared.story_choices import STEPS
 from pages.shared.story_data import Offer, Weights
 
 PAGE = "story"
-TITLE = "What we would release, and at what cost"
+TITLE = "Should we release a pattern, and at what cost?"
 _CSS = """
 @page { size: A4; margin: 13mm 16mm; }
 * { box-sizing: border-box; }
@@ -70,14 +70,20 @@ def _picture(found: Weights, colour: str) -> str:
 def html(found: Offer, settings: Settings, link: str, made: str) -> str:
     """The page: self-contained, without scripts, one sheet of A4 when printed."""
     said, of = story_words.offer(found), found.weights.of
-    dl = "".join(
-        f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in story_words.listed(settings, of)
-    )
-    terms = "".join(
-        f"<li><b>{escape(term)}:</b> {escape(words)}</li>" for term, words in story_terms.GLOSSARY
-    )
+    listed = story_words.listed(settings, of)
+    dl = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in listed)
     limits = "".join(f"<li>{escape(one)}</li>" for one in _limits(settings))
     sees = story_terms.SERVER_SEES[found.way]
+    failure = story_words.failure(of)
+    failure = "" if failure in said.more else failure  # it stands above already
+    page = f"{said.sentences} {listed} {limits} {sees} server weight".lower()
+    # Only the words of this page: with all of them it may not fit one sheet.
+    terms = "".join(
+        f"<li><b>{escape(term)}:</b> {escape(words)}</li>"
+        for term, words in story_terms.GLOSSARY
+        if term.lower() in page
+    )
+    heading = "The release" if story_words.advised(found) else "What a release would hold"
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -91,14 +97,14 @@ def html(found: Offer, settings: Settings, link: str, made: str) -> str:
 <h1>{escape(TITLE)}</h1>
 <p class="finding">{escape(said.finding)}</p>
 {"".join(f"<p>{escape(one)}</p>" for one in said.more)}
-<h2>The release: weights of the measurements that count most</h2>
+<h2>{heading}: weights of the measurements that count most</h2>
 {_picture(found.weights, style.look(found.way).colour)}
-<p class="small">Bars: what would be released, in one simulated run. Black marks: the truth, which only this
-demonstration knows. Weight: 0 is none, 1 is full.</p>
+<p class="small">Bars: what a release would hold, in one simulated run. Black marks: the truth, which only
+this demonstration knows. Weight: 0 is none, 1 is full.</p>
 <div class="two">
 <div><h2>Settings</h2><dl>{dl}</dl></div>
 <div><h2>What patients are promised</h2>
-<p>{escape(story_words.promise(of))} {escape(story_words.failure(of))}</p>
+<p>{escape(story_words.promise(of))} {escape(failure)}</p>
 <p>The server sees {escape(sees)}. No patient's row leaves a hospital.</p></div>
 </div>
 <h2>Limits</h2>

@@ -71,12 +71,13 @@ def slide(settings: Settings) -> Slide:
     return SLIDES[settings["story.step"]](settings)
 
 
-def notes(step: int) -> None:
-    """What the speaker says here, is asked, and when the step should end."""
+def notes(step: int, said: Said) -> None:
+    """Show what the speaker says here, is asked, and when the step should end."""
     note = NOTES[step - 1]
     until = sum(one.seconds for one in NOTES[:step])
     st.info(
-        f"**Say** ({note.seconds} seconds, until {until // 60}:{until % 60:02d}): {note.say}\n\n"
+        f"**Say** ({note.seconds} seconds, until {until // 60}:{until % 60:02d}): {note.say}"
+        f"{f' {said.finding}' if step == STEPS else ''}\n\n"
         f"**Likely question:** {note.question}\n\n**Answer:** {note.answer}"
         + ("" if step == STEPS else f"\n\n**Next:** {story_terms.TITLES[step]}")
     )

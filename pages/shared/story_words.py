@@ -20,7 +20,9 @@ from pages.shared.story_data import (
     Joined,
     Offer,
     Sharing,
+    Spread,
     Weights,
+    guess,
 )
 from pages.shared.story_terms import (
     ERROR,
@@ -39,9 +41,11 @@ from pages.shared.story_terms import (
     blind,
     error,
     share_of_guess,
+    too_few_kept,
     useless,
     why_unseen,
 )
+from pages.shared.verdicts import Gain, gain
 
 _SLOW = 1000  # measurements per patient from which the chart over patients takes seconds
 
@@ -147,6 +151,8 @@ def hidden(found: Hidden) -> Said:
         f"A coin is right about {half} times, give or take {luck} by luck. On average, this spy is right "
         f"{_hundred(truly)}."
     ]
+    if found.right <= half:
+        more[0] = f"Luck was against the spy this time. {more[0]}"
     if most < _CERTAIN:
         more.append(f"We promise that no spy is right more than {_hundred(most)}.")
     else:
@@ -196,9 +202,8 @@ def together(found: Joined, way: str) -> Said:
         rival = f"“{WAY_TITLES[best]}” has {error(rivals[best])}, but asks for {_TRUST[best]}."
         price = f"The error is {error(mine)}. {rival}"
     seen = not useless(min(rivals.values()), of)
-    alone = found.errors["alone"].middle
-    if seen and not lone and alone < mine and error(alone) != error(mine):
-        price += " Here, one hospital alone would do better."
+    if seen and not lone:
+        price += _better_alone(found, way)
     return Said(
         TITLES[6],
         sees,
@@ -206,6 +211,23 @@ def together(found: Joined, way: str) -> Said:
         (SERVER, SEALED),
         "move *Hospitals* up. Whose bar grows, and whose does not?",
     )
+
+
+def _better_alone(found: Joined, way: str) -> str:
+    """Say where the largest hospital does better by itself than by this way; empty where it does not."""
+    mine, of = found.errors[way], found.of
+    if _gain(mine, found.in_house.error, of) == "more":
+        return f" In-house, one hospital alone would do better: {error(found.in_house.error.middle)}."
+    if _gain(mine, found.published.error, of) == "more":
+        return " Here, one hospital alone would do better."
+    return ""
+
+
+def _gain(joined: Spread, alone: Spread, of: Alliance) -> Gain:
+    """Return what joining gains over staying alone; nothing where a reader is told the same number."""
+    if error(joined.middle) == error(alone.middle):
+        return "level"
+    return gain(joined, alone, guess(of))
 
 
 _TRUST = {
@@ -234,27 +256,82 @@ def _released(of: Alliance) -> str:
     return f"{count} in {of.d} measurements of {of.n:,} patients"
 
 
-def _advisable(found: Offer) -> bool:
-    """Whether what is released is of any use."""
-    return not useless(found.weights.error.middle, found.weights.of)
+def advised(found: Offer) -> bool:
+    """Return whether the release is of use, and no hospital does better alone, in-house or in public."""
+    of, mine = found.weights.of, found.weights.error
+    if useless(mine.middle, of) or _gain(mine, found.published.error, of) == "more":
+        return False
+    return len(of.sizes) == 1 or _gain(mine, found.in_house.error, of) == "less"
+
+
+def _decision(found: Offer) -> tuple[str, str]:
+    """Return the decision of step 8, and the errors on which it rests."""
+    of, alone = found.weights.of, (found.in_house.error, found.published.error)
+    mine, own, noisy, free = (error(each.middle) for each in (found.weights.error, *alone, found.free))
+    if useless(found.weights.error.middle, of):
+        return _refusal(found)
+    if len(of.sizes) == 1:
+        return _decision_of_one(found)
+    if mine == own == noisy:
+        finding = f"Alone or together, the error is {mine}, with noise and without."
+        return finding, "In-house or to publish, joining hardly helps."
+    together = f"Together, the error is {mine}, with noise and without."
+    if mine != free:
+        together = f"Together without noise: {free}."
+    if advised(found):
+        beside = f"The largest hospital alone has {own} in-house, and {noisy} if it publishes."
+        costs = f"{beside} {together}" if mine == free else f"The error is {mine}. {beside} {together}"
+        return f"We would release {_released(of)}, and nothing else.", costs
+    keep = " and keep all measurements" if found.in_house.way == "pca" and too_few_kept(of) else ""
+    in_house, public = (_gain(found.weights.error, each, of) for each in alone)
+    finding = {
+        "less": f"For use in-house, join: error {mine} together with privacy against {own} alone.",
+        "more": f"For use in-house, stay alone{keep}: error {own} against {mine} together with privacy.",
+    }.get(
+        in_house,
+        f"For use in-house, joining changes little: error {own} alone, {mine} together with privacy.",
+    )
+    publish = {
+        "less": f"To publish, join: {mine} together against {noisy} alone, both with privacy.",
+        "more": f"To publish, stay alone: {noisy} alone against {mine} together, both with privacy.",
+    }.get(public, f"To publish, joining changes little: {noisy} alone, {mine} together, both with privacy.")
+    return finding, f"{publish} {together}"
+
+
+def _decision_of_one(found: Offer) -> tuple[str, str]:
+    """Return the decision of a hospital that has nobody to join: it may only choose how to publish."""
+    mine, own, noisy = (
+        error(each.middle) for each in (found.weights.error, found.in_house.error, found.published.error)
+    )
+    in_house = f"For use in-house, no noise is needed: without it, the error is {own}."
+    if not advised(found):
+        return f"To publish, do without a server: {noisy} against {mine}, both with privacy.", in_house
+    costs = (
+        f"The error is {mine}, with noise and without." if mine == own else f"The error is {mine}. {in_house}"
+    )
+    return f"To publish, we would release {_released(found.weights.of)}, and nothing else.", costs
+
+
+def _refusal(found: Offer) -> tuple[str, str]:
+    """Return why a useless answer is not released, and what the largest hospital has instead."""
+    of, mine, free = found.weights.of, found.weights.error.middle, found.free.middle
+    if useless(free, of):
+        finding = f"We would not release this. Even without noise the error is {error(free)}."
+        return finding, f"{why_unseen(of)} {blind(of)}"
+    cost = f"That is {share_of_guess(mine, of)}, and too much. Without noise it is {error(free)}."
+    if len(of.sizes) > 1 and not useless(found.in_house.error.middle, of):
+        cost += f" For use in-house, stay alone: {error(found.in_house.error.middle)}."
+    if len(of.sizes) > 1 and not useless(found.published.error.middle, of):
+        cost += f" To publish, stay alone: {error(found.published.error.middle)}, with privacy."
+    return f"We would not release this. The error is {error(mine)}.", cost
 
 
 def offer(found: Offer) -> Said:
     """Step 8."""
-    of, mine, free = found.weights.of, found.weights.error.middle, found.free.middle
+    of = found.weights.of
     sends = text.size(found.sent.up * found.sent.rounds)
     hospitals = text.count(len(of.sizes), "hospital", "hospitals")
-    if _advisable(found):
-        finding = f"We would release {_released(of)}, and nothing else."
-        cost = f"The cost: an error of {error(mine)}, where {error(free)} would be without noise."
-        if error(mine) == error(free):
-            cost = f"The cost: an error of {error(mine)}, with noise and without."
-    elif useless(free, of):
-        finding = f"We would not release this. Even without noise the error is {error(free)}."
-        cost = f"{why_unseen(of)} {blind(of)}"
-    else:
-        finding = f"We would not release this. The error is {error(mine)}."
-        cost = f"That is {share_of_guess(mine, of)}, and too much. Without noise it is {error(free)}."
+    finding, cost = _decision(found)
     budget = of.budget
     most = 100 * tradeoff.best_guess(budget.epsilon, budget.delta)
     guard = f"The promise: a spy about any one patient is right at most {_hundred(most)}."

@@ -153,8 +153,9 @@ def test_exported_cells_are_no_formula_whatever_they_hold():
         rng = np.random.default_rng([case, 5])
         words = [hostile.utf8(hostile.word(rng)) for _ in range(8)]
         frame = hostile.frame(rng, 8).assign(note=words).rename(columns={"age": words[0]})
-        for row in csv.reader(io.StringIO(safe_csv(frame), newline="")):
-            assert not any(cell.strip().startswith(("=", "+", "@")) for cell in row)
+        for delimiter in ",;\t|":
+            for row in csv.reader(io.StringIO(safe_csv(frame), newline=""), delimiter=delimiter):
+                assert not any(cell.strip(' "\t\n').startswith(("=", "+", "@")) for cell in row)
 
     hostile.each(hostile.cases(30, 0.02), one)
 

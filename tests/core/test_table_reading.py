@@ -1,5 +1,6 @@
 """Reading a table: what comes out of a good one, and one sentence without a cell for each bad one."""
 
+import csv
 import io
 import re
 
@@ -211,6 +212,27 @@ def test_exports_hold_no_formula():
     assert list(back) == ["'=name", "x"]
     assert list(back["'=name"]) == ['\'=HYPERLINK("x")', "' +1", "'@a", "'\tb", "plain"]
     assert list(back["x"]) == list(frame["x"])
+
+
+@pytest.mark.parametrize("delimiter", ",;\t|")
+def test_exports_hold_no_formula_for_any_reader(delimiter):
+    """A spreadsheet of German settings splits at semicolons, in the middle of what is quoted for commas."""
+    names = ["a;=1+1", "b\t=1", 'c;"=1', "d; +1", "e|@x", "f\n=1", "g"]
+    frame = pd.DataFrame([["x;=2+2", 'y";-2', "z\r\n=2", 1.5, "t\t=1;＝2", -2, True]], columns=names)
+    written = tables.safe_csv(frame)
+    cells = [
+        cell for row in csv.reader(io.StringIO(written, newline=""), delimiter=delimiter) for cell in row
+    ]
+    assert not [cell for cell in cells if cell.strip(' "')[:1] in (*"=+@-＝", "") and cell not in ("-2", "")]
+    if delimiter == ",":
+        assert cells[0] == "a;'=1+1" and cells[7:] == [
+            *("x;'=2+2", "y\";'-2", "z\r\n'=2", "1.5", "t\t'=1;'＝2", "-2", "True")
+        ]
+
+
+def test_exports_quote_texts_and_no_numbers():
+    frame = pd.DataFrame({"name": ["plain", None], "x": [1.5, np.nan], "count": [2, 3]})
+    assert tables.safe_csv(frame) == '"name","x","count"\n"plain",1.5,2\n"","",3\n'
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from dppca_core.attack import Rates
 from dppca_core.audited.planted import BUGS, METHODS_ATTACKED
 from dppca_core.experiments.attacks import Draws
 from dppca_core.experiments.neighbours import picture
-from pages.shared import choices, privacy_charts, privacy_cost_words, privacy_view, privacy_words
+from dppca_core.methods import METHODS
+from pages.shared import choices, privacy_charts, privacy_cost_words, privacy_view, privacy_words, text
 
 PAGE = "learn/privacy.py"
 FEW = {"attack.draws": "1000"}
@@ -91,8 +92,19 @@ def test_the_printed_constant_is_refuted_without_a_bug(screen):
     """theory.md section 6: claims 10, truly gives 20.1."""
     link = {"eps": "10", "delta": "0.01", "accounting": "as-printed", "attack.method": "analyze_gauss"}
     page = screen(PAGE, **link)
-    assert "does not keep this promise: it truly gives 20.14" in page.markdown
+    assert "does not keep its promise of 10: it truly gives 20.14" in page.markdown
+    assert f"ends at most at {text.even_odds(tradeoff.best_guess(20.14, 0.01))}" in page.markdown
     assert "the promise of 10 is refuted without any planted mistake" in page.markdown
+
+
+def test_odds_are_those_of_what_the_printed_noise_truly_gives(screen):
+    """Not the 73:27 of the epsilon of 1 that is asked for: ten rounds as printed give 0.13."""
+    page = screen(PAGE, **FEW, accounting="as-printed")
+    budget = Budget(1.0, 1e-5, accounting="as-printed")
+    true = METHODS["dps_pca"].true_epsilon(budget, d=200, k=3, s_hat=20, iterations=10)
+    assert true < 0.2
+    assert f"ends at most at {text.even_odds(tradeoff.best_guess(true, 1e-5))}" in page.markdown
+    assert "73:27" not in page.markdown and f"truly gives {text.short(true)}" in page.markdown
 
 
 def test_so_much_noise_that_a_bug_keeps_the_promise_is_said(screen):

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from dppca_core.experiments.alliances import ALL, Alliance
+from dppca_core.experiments.alliances import ALL
 from dppca_core.experiments.outcomes import Outcomes
 from dppca_core.experiments.spread import quantiles
 from dppca_core.experiments.ways import TRUSTS, WAYS
@@ -37,7 +37,8 @@ def test_it_opens_with_every_way_and_says_for_whom_joining_pays(screen):
     page = opened(screen)
     assert page.markdown.count("**") >= 2
     assert "Joined, 5 hospitals with 20,000 patients find the 2 directions with error" in page.markdown
-    assert "One of them alone" in page.markdown and "Joining a server that nobody trusts" in page.markdown
+    assert "One of them alone" in page.markdown and "oining a server that nobody trusts" in page.markdown
+    assert "In-house, unprotected:" in page.markdown
     drawn = page.figure["data"][2]
     assert len(drawn["x"]) == len(WAYS) and None not in drawn["x"]
     assert "<b>Alone, protected: any (4,000)</b>" in ticks(page.figure)
@@ -198,19 +199,52 @@ def test_no_dot_is_a_median_of_runs_before_the_first_run(measured):
 
 
 def test_the_verdict_follows_the_bands():
-    of = Alliance("breast_cancer", (300, 200), 2, 30, 4, joins.recipe(choices.defaults())[0].budget)
-
     def row(low, middle, high, hospital=ALL):
         return joins.Row(WAYS["full"], hospital, np.array([low, middle, high]), None)
 
     scale = type("Scale", (), {"guess": 1.4, "plain": False})()
     alone = [row(0.2, 0.3, 0.4, 0), row(0.7, 0.8, 0.9, 1)]
-    said = join_words.verdict(row(0.5, 0.55, 0.6), alone, of, scale)
+    said = join_words.verdict(row(0.5, 0.55, 0.6), alone, scale)
     assert re.search("does not pay for the largest hospital.*and pays for the smallest hospital", said)
-    said = join_words.verdict(row(0.3, 0.4, 0.8), alone, of, scale)
-    assert said.endswith("changes little for the largest hospital and the smallest alike.")
+    said = join_words.verdict(row(0.3, 0.4, 0.8), alone, scale)
+    assert said == "changes little for the largest hospital and the smallest alike"
     guess = [row(1.3, 1.35, 1.4, 0), row(1.3, 1.35, 1.4, 1)]
-    assert "nor does staying alone" in join_words.verdict(row(1.3, 1.38, 1.4), guess, of, scale)
+    assert "nor does staying alone" in join_words.verdict(row(1.3, 1.38, 1.4), guess, scale)
+    hopeful, protected = [row(0.3, 0.34, 0.37, 0)], [row(1.5, 1.6, 1.7, 0)]
+    scale.guess = 1.68
+    publish = join_words.advice(row(0.38, 0.4, 0.42), hopeful, protected, scale)
+    assert "For use in-house" in publish and "To publish, it pays for each of them." in publish
+    assert publish.count("pays for each of them") == 1
+    both = join_words.advice(row(0.1, 0.11, 0.12), hopeful, protected, scale)
+    assert both == "Joining a server that nobody trusts pays for each of them."
+
+
+RARE = {"n": 200_000, "N": 200, "d": 50, "spike": 20.0, "bulk": 15.0, "delta": 1e-6}
+
+
+@pytest.mark.parametrize(
+    ("own", "pays"),
+    [
+        (RARE, False),  # 0.34 alone in-house, as good as joined; 1.6 alone if it publishes
+        (RARE | {"n": 50_000, "N": 50, "eps": 10.0}, True),
+    ],
+)
+def test_joining_pays_only_where_staying_alone_unprotected_errs_more(own, pays):
+    """Against the cells themselves: the largest error joined below the least alone, either way."""
+    settings, _ = choices.reconcile(choices.defaults() | {"repeats": 4} | own)
+    found = Outcomes(joins.recipe(settings)[0])
+    keys = [key for key, way in WAYS.items() if not way.own_moments or way.full]
+    for key in keys:
+        for hospital in found.places(key):
+            for repeat in range(4):
+                found.try_cell(key, hospital, repeat)
+    joined = min((np.median(found.values(key, ALL, False)), key) for key in ("full", "dps_pca"))[1]
+    alone = min(found.values(key, 0, False).min() for key in ("alone open", "alone open sparse"))
+    assert (found.values(joined, ALL, False).max() < alone) == pays
+    said = join_words.headline(found, settings)
+    assert ("nobody trusts pays for each of them" in said) == pays
+    assert ("For use in-house" in said) != pays
+    assert "pays for each of them" in said  # to publish, it does in both
 
 
 @pytest.mark.parametrize("sizes", ["", "700"])

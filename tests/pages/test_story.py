@@ -21,6 +21,7 @@ from pages.shared import (
     story_slides,
     story_terms,
     story_words,
+    text,
 )
 from pages.shared.story_choices import STEPS, WAYS, controls
 from pages.shared.story_notes import NOTES
@@ -213,6 +214,67 @@ def test_what_is_free_is_called_free():
     said = [one.said.sentences for one in slides(n=10**9, N=1)]
     assert "almost free" in said[4] and "More patients cost nothing" in said[5]
     assert "nobody is there to join" in said[0].lower() and "would not" not in said[7]
+
+
+RARE = {"n": 200_000, "N": 200, "d": 50, "spike": 20.0, "bulk": 15.0, "delta": 1e-6}
+
+
+@pytest.mark.parametrize(
+    ("own", "in_house", "public"),
+    [
+        ({}, "stay alone", "join"),
+        ({"n": 20_000}, "stay alone", "joining changes little"),
+        ({"share": 0.6}, "stay alone", "stay alone"),
+        ({"n": 10**6, "N": 50}, "release", "release"),
+        (RARE, "release", "release"),
+        (RARE | {"story.way": "dps_pca"}, "would not", "would not"),
+    ],
+)
+def test_a_release_is_advised_only_where_no_hospital_does_better_alone(own, in_house, public):
+    """In-house and unprotected by the better analysis, and protected to publish: by the runs themselves."""
+    asked = settings(**{"repeats": 10} | own)
+    found = story_data.offer(asked)
+    of, mine = found.weights.of, found.weights.error
+    lone = story_data.alone(of)
+    plain, noisy = (
+        min((story_data.spread(lone, way) for way in ways), key=lambda one: one.middle)
+        for ways in (("pca", "sparse_pca"), ("analyze_gauss", "analyze_gauss_sparse"))
+    )
+    assert (found.in_house.error, found.published.error) == (plain, noisy)
+    better = mine.high < plain.low and not noisy.high < mine.low
+    assert story_words.advised(found) == better == (in_house == "release")
+    said = story_words.offer(found)
+    assert ("We would release" in said.sentences) == better
+    if in_house not in ("release", "would not"):
+        assert f"For use in-house, {in_house}" in said.finding and f"To publish, {public}" in said.more[0]
+        assert text.error(plain.middle) in said.finding and text.error(mine.middle) in said.finding
+    page = story_sheet.html(found, asked, "https://example.org/story", "Today.")
+    assert said.finding in page and ("<h2>The release:" in page) == better
+    assert story_sheet.full(asked, "https://example.org/story").sentence.startswith(said.finding)
+
+
+def test_the_speaker_reads_the_decision_out(monkeypatch):
+    shown = []
+    monkeypatch.setattr(story_slides.st, "info", shown.append)
+    for own in ({}, RARE):
+        last = slides(**own)[7].said
+        story_slides.notes(STEPS, last)
+        assert last.finding in shown.pop()
+
+
+def test_step_seven_has_a_hospital_alone_with_noise_and_without():
+    """The bar of step 1 does not turn into another without a word."""
+    joined = story_data.joined(settings())
+    assert joined.in_house.error == story_data.sharing(settings()).alone
+    assert joined.published.error.middle > 3 * joined.in_house.error.middle
+    assert f"do better: {text.error(joined.in_house.error.middle)}" in slides()[6].said.sentences
+
+
+def test_one_hospital_is_not_sent_to_a_server():
+    assert "To publish, do without a server" in slides(N=1)[7].said.finding
+    own = slides(N=1, **{"story.way": "analyze_gauss_sparse"})[7].said
+    assert "To publish, we would release 3 patterns" in own.finding
+    assert "For use in-house, no noise is needed" in own.more[0]
 
 
 def test_why_nothing_is_seen_is_the_true_reason():
