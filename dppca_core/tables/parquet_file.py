@@ -85,10 +85,12 @@ def _unpacked(metadata: Any, wanted: Collection[str]) -> int:
     """
     places = [i for i in range(metadata.num_columns) if metadata.schema.column(i).path in wanted]
     groups = (metadata.row_group(group) for group in range(metadata.num_row_groups))
-    largest = max(
-        (sum(group.column(i).total_uncompressed_size for i in places) for group in groups), default=0
-    )
-    return largest + _BUFFER * len(places)
+    chunks = ([group.column(i) for i in places] for group in groups)
+    return max((sum(_chunk_bytes(chunk) for chunk in columns) for columns in chunks), default=0)
+
+
+def _chunk_bytes(chunk: Any) -> int:
+    return int(chunk.total_uncompressed_size) + min(_BUFFER, int(chunk.total_compressed_size))
 
 
 def _check_texts(batch: pa.RecordBatch, names: Mapping[str, str]) -> None:

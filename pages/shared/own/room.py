@@ -12,7 +12,7 @@ _GROUP = Path("/sys/fs/cgroup")  # a container's own limit
 _SPARE_BYTES = 256 * 2**20  # for everybody's pages
 _CELL_BYTES = 42  # as text, as a number, encoded, clipped: 39 at the peak of a CSV with one digit each
 _ROW_BYTES = 48  # hashed for the ledger and dealt to hospitals
-_BATCH_BYTES = 64 * 2**20  # what reading in pieces holds beside the file
+_BATCH_BYTES = 128 * 2**20  # what reading in pieces holds beside the file
 _KEPT_ROW_BYTES = 8  # of a table read in pieces: its hash in the former key
 _MATRICES = 3  # of a hospital: its moment, its exact sum, and what is added to them
 
@@ -46,6 +46,15 @@ def needs(data: bytes, encoding: str) -> int:
         return _BATCH_BYTES + unpacked + _KEPT_ROW_BYTES * former
     text = 0 if rows is not None else len(data)
     return text + unpacked + min(lines * columns, limits.MOST_CELLS) * _CELL_BYTES + lines * _ROW_BYTES
+
+
+def check_run(needed: int, left: int | None) -> None:
+    """Raise MemoryError, with one sentence, where a simulated run of so many bytes does not fit now."""
+    if left is not None and needed > left - _SPARE_BYTES:
+        raise MemoryError(
+            f"This run takes {_megabytes(needed)}, and the server has {_megabytes(max(left - _SPARE_BYTES, 0))} "
+            "left: try again later, or choose fewer hospitals, features or rounds."
+        )
 
 
 def check_rows(rows: int) -> None:
