@@ -1,9 +1,11 @@
 """What was released on a table: append-only, within a limit that its owner set, counted by dp-accounting.
 
 A ledger belongs to the content of a table, not to a file's name. A table may have been kept under a former
-key (`tables.content`): then its ledger goes on there, and whatever stands under both keys counts. Paying comes first: `spend` writes the
-event, on the disk, before any noise is drawn, so that a crash wastes budget and never spends it unseen.
-Between two processes, or two tabs, only one pays at a time, and the second sees what the first has spent.
+key (`tables.content`): then its ledger goes on there, and whatever stands under both keys counts.
+
+Paying comes first: `spend` writes the event, on the disk, before any noise is drawn, so that a crash wastes
+budget and never spends it unseen. Between two processes, or two tabs, only one pays at a time, and the second
+sees what the first has spent.
 `ledger_lines` has what its lines say.
 """
 
@@ -185,7 +187,9 @@ class DiskLedger(Ledger):
     spent here. Raises ValueError for another key, which could name another file.
     """
 
-    def __init__(self, folder: Path, key: str, patients: int | None = None, former: str | None = None) -> None:
+    def __init__(
+        self, folder: Path, key: str, patients: int | None = None, former: str | None = None
+    ) -> None:
         super().__init__(patients)
         keys = (key,) if former is None else (former, key)
         if not all(map(_KEY.fullmatch, keys)):
@@ -194,7 +198,7 @@ class DiskLedger(Ledger):
 
     @property
     def path(self) -> Path:
-        """The file that the next line is written to: under the former key where there is one, else the key."""
+        """The file that the next line is written to: the one under the former key where there is one."""
         return next((path for path in self._paths if path.exists()), self._paths[-1])
 
     def _lines(self) -> list[dict[str, Any]]:

@@ -157,7 +157,7 @@ def without_moment(truth: Truth) -> Truth:
 def second_moment(
     population: SpikedModel | str, sizes: tuple[int, ...], scaling: Scaling, seed: int
 ) -> Array:
-    """Return the truth's second moment, (d, d), in units of the scaled rows; kept within a number of bytes."""
+    """Return the truth's second moment, (d, d), in units of the scaled rows, from `MOMENTS`."""
     if isinstance(population, SpikedModel):
         n, d = sum(sizes), population.d
         moment: Array = MOMENTS.get(

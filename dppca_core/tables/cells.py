@@ -144,7 +144,7 @@ def check_text(size: int, name: str, most: int = limits.MOST_TEXT) -> None:
 
 
 def unpacked(column: Any) -> int:
-    """Return the bytes of a dictionary column's texts, each as often as it occurs; 0 where it holds no texts."""
+    """Return the bytes of a dictionary column's texts, each as often as it occurs; 0 for other cells."""
     total = 0
     for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else (column,):
         kind = chunk.dictionary.type

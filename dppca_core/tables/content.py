@@ -156,7 +156,7 @@ def content_keys(table: pa.Table | pd.DataFrame) -> Keys:
 
 
 def content_key(table: pa.Table | pd.DataFrame) -> str:
-    """Return the key of a table in memory, 64 hexadecimal digits. Raises ValueError as `content_keys` does."""
+    """Return the key of a table in memory, 64 hexadecimal digits. Raises as `content_keys` does."""
     return content_keys(table).key
 
 

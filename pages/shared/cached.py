@@ -1,7 +1,7 @@
 """Results shared between visitors, keyed by recipes only, and how many bytes all of them may take together.
 
 Whatever grows with features, patients or hospitals is in one of `CACHES`, each bounded in bytes. What the
-other caches hold is small whatever is asked for (`SMALL_BYTES` for all of them); docs/security.md has the sum.
+other caches hold is small whatever is asked for: `SMALL_BYTES` for all of them. docs/security.md has the sum.
 """
 
 import gc

@@ -62,7 +62,15 @@ def test_no_cache_keeps_more_than_it_says(name, monkeypatch):
     """Filled with what says that it is as large as anything may be."""
     cache = cached.CACHES[name]
     monkeypatch.setattr(cache, "_held", type(cache._held)())
-    for size in (cache.most, cache.most // 2, cache.most // 3, 1, cache.most, cache.most // 2, cache.most // 2):
+    for size in (
+        cache.most,
+        cache.most // 2,
+        cache.most // 3,
+        1,
+        cache.most,
+        cache.most // 2,
+        cache.most // 2,
+    ):
         cache.get(object(), object, size)
         assert cache.size <= cache.most
 
@@ -79,7 +87,9 @@ def test_the_largest_run_that_is_simulated_is_the_largest_that_is_kept():
     for d in (100, 500, 1000, 2000):
         for hospitals in (2, 10, 50, 200):
             for rounds in (1, 20, 50):
-                of = Alliance(SpikedModel(d=d, k=20, s=40), (9,) * hospitals, 20, 40, 40, Budget(1.0, 1e-6), rounds, 0)
+                of = Alliance(
+                    SpikedModel(d=d, k=20, s=40), (9,) * hospitals, 20, 40, 40, Budget(1.0, 1e-6), rounds, 0
+                )
                 for key in seen.CARRIED:
                     if seen.refused(of, WAYS[key]) is None:
                         most = max(most, seen.kept_bytes(of, WAYS[key]))
@@ -87,7 +97,9 @@ def test_the_largest_run_that_is_simulated_is_the_largest_that_is_kept():
 
 
 def scene(**own: object) -> Scene:
-    return Scene(MODEL, n=2000, k=3, providers=3, s_hat=12, iterations=6, delta=1e-5, repeats=20, seed=5, **own)
+    return Scene(
+        MODEL, n=2000, k=3, providers=3, s_hat=12, iterations=6, delta=1e-5, repeats=20, seed=5, **own
+    )
 
 
 @pytest.mark.parametrize("energy", [False, True])
@@ -125,7 +137,9 @@ def test_complete_sweeps_are_bounded_in_bytes(monkeypatch):
     kept = jobs.Jobs()
     monkeypatch.setattr(jobs, "KEPT_BYTES", 2_000_000)
     for seed in range(6):
-        recipe = Recipe(population=MODEL, methods=(variant("pca"),), swept=(Axis("n", (100,)),), epsilon=1.0, seed=seed)
+        recipe = Recipe(
+            population=MODEL, methods=(variant("pca"),), swept=(Axis("n", (100,)),), epsilon=1.0, seed=seed
+        )
         job = jobs.Job(recipe, "", kept._turns)
         job.hold(pd.DataFrame({"x": np.zeros(100_000)}))
         monkeypatch.setattr(job, "run", lambda: None)

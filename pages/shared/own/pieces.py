@@ -54,4 +54,6 @@ def reduce(large: Large, schema: Schema, by: str | None, progress: Progress) -> 
     held = tuple(one._replace(n=one.n + left_out) for one in found)
     dealt = "all in one hospital" if by is None else by_column(by)
     sizes = tuple(one.n for one in held)
-    return Prepared(replace(large, key=keys.key, former_key=keys.former), schema, reduced.owner, sizes, dealt, held)
+    return Prepared(
+        replace(large, key=keys.key, former_key=keys.former), schema, reduced.owner, sizes, dealt, held
+    )

@@ -51,9 +51,10 @@ def needs(data: bytes, encoding: str) -> int:
 def check_run(needed: int, left: int | None) -> None:
     """Raise MemoryError, with one sentence, where a simulated run of so many bytes does not fit now."""
     if left is not None and needed > left - _SPARE_BYTES:
+        most = max(left - _SPARE_BYTES, 0)
         raise MemoryError(
-            f"This run takes {_megabytes(needed)}, and the server has {_megabytes(max(left - _SPARE_BYTES, 0))} "
-            "left: try again later, or choose fewer hospitals, features or rounds."
+            f"This run takes {_megabytes(needed)}, and the server has {_megabytes(most)} left. "
+            "Try again later, or choose fewer hospitals, features or rounds."
         )
 
 
