@@ -50,13 +50,14 @@ def test_a_table_without_room_is_refused_in_one_sentence(data):
 
 def test_what_is_read_in_pieces_is_counted_by_its_rows(monkeypatch):
     monkeypatch.setattr(limits, "MOST_BYTES", 1000)
+    fixed = room._BATCH_BYTES + FRAME.shape[1] * room._COLUMN_BYTES
     rows = len(FRAME) + 2  # with the names, and what may stand behind the last line's end
-    assert room.needs(FILES["CSV"], "utf-8") == room._BATCH_BYTES + 8 * rows
+    assert room.needs(FILES["CSV"], "utf-8") == fixed + 8 * rows
     assert large.look(FILES["CSV"], "t", "utf-8") is not None
     monkeypatch.setattr(room.content, "FORMER_ROWS", 1000)
-    assert room.needs(FILES["CSV"], "utf-8") == room._BATCH_BYTES + 8 * 1000
+    assert room.needs(FILES["CSV"], "utf-8") == fixed + 8 * 1000
     needed = room.needs(FILES["Parquet"], "utf-8")  # its rows are known to be too many for the former key
-    assert room._BATCH_BYTES < needed < room._BATCH_BYTES + 20 * (len(FRAME) + 2**18)
+    assert fixed < needed < fixed + 20 * (len(FRAME) + 2**18)
 
 
 def test_a_page_of_a_parquet_file_is_counted_unpacked():

@@ -14,7 +14,8 @@ _CELL_BYTES = 42  # as text, as a number, encoded, clipped: 39 at the peak of a 
 _ROW_BYTES = 48  # hashed for the ledger and dealt to hospitals
 _BATCH_BYTES = 128 * 2**20  # what reading in pieces holds beside the file
 _KEPT_ROW_BYTES = 8  # of a table read in pieces: its hash in the former key
-_MATRICES = 3  # of a hospital: its moment, its exact sum, and what is added to them
+_COLUMN_BYTES = 32 * 2**10  # of a table read in pieces: what describes it and reads it
+_MATRICES = 5  # of a hospital: its moment, its exact sum, and what is added to them
 
 
 def check(data: bytes, encoding: str, left: int | None) -> None:
@@ -43,7 +44,7 @@ def needs(data: bytes, encoding: str) -> int:
     check_rows(lines)
     if large.in_pieces(len(data), rows or 0, columns):
         former = min(lines, content.FORMER_ROWS) if rows is None or rows <= content.FORMER_ROWS else 0
-        return _BATCH_BYTES + unpacked + _KEPT_ROW_BYTES * former
+        return _BATCH_BYTES + unpacked + _KEPT_ROW_BYTES * former + _COLUMN_BYTES * columns
     text = 0 if rows is not None else len(data)
     return text + unpacked + min(lines * columns, limits.MOST_CELLS) * _CELL_BYTES + lines * _ROW_BYTES
 
