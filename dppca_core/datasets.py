@@ -16,12 +16,12 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 
 from dppca_core import checks
+from dppca_core.byte_cache import ByteCache
 from dppca_core.files import DATA
 from dppca_core.types import Array, Cohort
 
@@ -141,12 +141,22 @@ def download(name: str) -> None:
         raise OSError(f"{name} could not be downloaded to {get_data_home()}: {reason}") from reason
 
 
-@lru_cache(maxsize=4)
+# Whole tables: the bundled ones take a megabyte, the largest of the optional ones 440 MB.
+ROWS = ByteCache(512 * 2**20)
+DEALT = ByteCache(512 * 2**20)
+
+
 def rows(name: str) -> Array:
     """The standardised rows (x - centre) / scale, (n, d), read-only; not yet clipped.
 
     Raises ValueError for an unknown name, or an optional table that is not there.
     """
+    constants = table(name)
+    standard: Array = ROWS.get(name, lambda: _standardised(name), 8 * constants.n * constants.d)
+    return standard
+
+
+def _standardised(name: str) -> Array:
     constants = table(name)
     raw, _ = (_LOADERS | _OPTIONAL_LOADERS)[name]()
     standard: Array = (raw - np.array(constants.centre)) / np.array(constants.scale)
@@ -154,7 +164,6 @@ def rows(name: str) -> Array:
     return standard
 
 
-@lru_cache(maxsize=4)
 def cohort(
     name: str,
     sizes: tuple[int, ...],
@@ -176,6 +185,16 @@ def cohort(
         checks.whole(1, sizes=size)
     if not 1 <= sum(sizes) <= constants.n:
         raise ValueError(f"sizes must add up to at most n = {constants.n}, got {sum(sizes)}")
+    held: Cohort = DEALT.get(
+        (name, sizes, seed, draw, scaling),
+        lambda: _dealt(name, sizes, seed, draw, scaling),
+        8 * constants.d * (sum(sizes) + constants.d),  # rows, and the second moment that is made of them
+    )
+    return held
+
+
+def _dealt(name: str, sizes: tuple[int, ...], seed: int, draw: int, scaling: str) -> Cohort:
+    constants = table(name)
     scaled, bound = rows(name), constants.bound
     if scaling == "largest":
         scaled = scaled - scaled.mean(axis=0)

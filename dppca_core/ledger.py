@@ -1,8 +1,11 @@
 """What was released on a table: append-only, within a limit that its owner set, counted by dp-accounting.
 
-A ledger belongs to the content of a table, not to a file's name. Paying comes first: `spend` writes the
-event, on the disk, before any noise is drawn, so that a crash wastes budget and never spends it unseen.
-Between two processes, or two tabs, only one pays at a time, and the second sees what the first has spent.
+A ledger belongs to the content of a table, not to a file's name. A table may have been kept under a former
+key (`tables.content`): then its ledger goes on there, and whatever stands under both keys counts.
+
+Paying comes first: `spend` writes the event, on the disk, before any noise is drawn, so that a crash wastes
+budget and never spends it unseen. Between two processes, or two tabs, only one pays at a time, and the second
+sees what the first has spent.
 `ledger_lines` has what its lines say.
 """
 
@@ -14,7 +17,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -148,9 +151,13 @@ class Ledger(ABC):
             self._add(*new)
             return both
 
+    def _written(self) -> list[dict[str, Any]]:
+        """Return the lines after which the next one is written: their number is its place."""
+        return self._lines()
+
     def _add(self, *lines: dict[str, Any]) -> None:
         """More lines, numbered on, each with its digest."""
-        before = len(once(self._lines()))
+        before = len(once(self._written()))
         self._append(*(sealed(before + i, line) for i, line in enumerate(lines, 1)))
 
 
@@ -175,16 +182,30 @@ class SessionLedger(Ledger):
 class DiskLedger(Ledger):
     """FOLDER/KEY.jsonl, shared by all who open the same table with the same folder.
 
-    `key`: 8 to 64 hexadecimal digits. Raises ValueError for another, which could name another file.
+    `key`, `former`: 8 to 64 hexadecimal digits; `former` is the table's key of an earlier version, if it has
+    one. A file under the former key is continued, so that an earlier version that still runs sees what is
+    spent here. Raises ValueError for another key, which could name another file.
     """
 
-    def __init__(self, folder: Path, key: str, patients: int | None = None) -> None:
+    def __init__(
+        self, folder: Path, key: str, patients: int | None = None, former: str | None = None
+    ) -> None:
         super().__init__(patients)
-        if not _KEY.fullmatch(key):
+        keys = (key,) if former is None else (former, key)
+        if not all(map(_KEY.fullmatch, keys)):
             raise ValueError("key must be 8 to 64 hexadecimal digits")
-        self.path = folder / f"{key}.jsonl"
+        self._paths = tuple(folder / f"{name}.jsonl" for name in keys)
+
+    @property
+    def path(self) -> Path:
+        """The file that the next line is written to: the one under the former key where there is one."""
+        return next((path for path in self._paths if path.exists()), self._paths[-1])
 
     def _lines(self) -> list[dict[str, Any]]:
+        files = [lines for lines in map(journal.read, self._paths) if lines]
+        return files[0] if len(files) == 1 else _merged(files)
+
+    def _written(self) -> list[dict[str, Any]]:
         return journal.read(self.path)
 
     def _append(self, *lines: dict[str, Any]) -> None:
@@ -192,8 +213,37 @@ class DiskLedger(Ledger):
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        with journal.locked(self.path):
+        with ExitStack() as locks:
+            for path in self._paths:  # in one order everywhere, so that nobody waits in a circle
+                locks.enter_context(journal.locked(path))
             yield
+
+
+def _merged(files: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the lines of several files of one table, each release once, without their places in the files.
+
+    The limits are those of the first file that has some. Raises ValueError for files that are damaged, and
+    where their limits have different deltas or neighbours: no total can be told then.
+    """
+    merged: list[dict[str, Any]] = []
+    known: set[str] = set()
+    limit: Limit | None = None
+    for lines in files:
+        theirs = from_lines(lines).limit
+        if limit is not None and theirs is not None:
+            for name in ("delta", "neighbours"):
+                if getattr(limit, name) != getattr(theirs, name):
+                    raise ValueError(
+                        f"this table has two ledgers with different {name}: move one out of the folder, and "
+                        "add up what both have spent"
+                    )
+        for _, line in once(lines):
+            if line.get("id", "") in known or (limit is not None and line["kind"] == "limit"):
+                continue
+            merged.append(said(line))
+        known |= {line["id"] for line in merged if line.get("id")}
+        limit = limit or theirs
+    return merged
 
 
 def _now() -> str:

@@ -11,7 +11,6 @@ import copy
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from scipy.linalg import qr
@@ -20,6 +19,7 @@ from scipy.optimize import brentq
 from scipy.special import erfcx
 
 from dppca_core import checks, linalg
+from dppca_core.byte_cache import ByteCache
 from dppca_core.moments import DenseMoment
 from dppca_core.types import Array, Cohort, Indices, Moment, Provider
 from dppca_core.wishart import ShareMoment, Split, wishart_factor
@@ -89,9 +89,18 @@ def hospital_sizes(n: int, providers: int, largest_share: float = 0.0) -> tuple[
     return (first, *hospital_sizes(n - first, providers - 1))
 
 
-@lru_cache(maxsize=4)
+# Of a population each: four at d = 2000. Apart, so that one at any d is at hand with its root.
+VECTORS = ByteCache(128 * 2**20)
+ROOTS = ByteCache(128 * 2**20)
+
+
 def _eigenvectors(d: int, k: int, s: int, seed: int) -> Array:
     """U, (d, d) orthogonal: sparse spikes first, then a uniformly random orthonormal complement."""
+    vectors: Array = VECTORS.get((d, k, s, seed), lambda: _new_eigenvectors(d, k, s, seed), 8 * d**2)
+    return vectors
+
+
+def _new_eigenvectors(d: int, k: int, s: int, seed: int) -> Array:
     rng = np.random.default_rng([seed, d, k, s])
     support = np.sort(rng.permutation(d)[:s])  # not the first s: ties in sorting would favour those
     vectors = rng.standard_normal((d, d))
@@ -106,9 +115,13 @@ def _eigenvectors(d: int, k: int, s: int, seed: int) -> Array:
     return orthogonal
 
 
-@lru_cache(maxsize=4)
 def _root(model: SpikedModel) -> Array:
     """U diag(sqrt lambda), (d, d), column-major for BLAS."""
+    root: Array = ROOTS.get(model, lambda: _new_root(model), 8 * model.d**2)
+    return root
+
+
+def _new_root(model: SpikedModel) -> Array:
     vectors = _eigenvectors(model.d, model.k, model.s, model.seed)
     root = np.asfortranarray(vectors * np.sqrt(model.eigenvalues))
     root.flags.writeable = False
@@ -117,8 +130,8 @@ def _root(model: SpikedModel) -> Array:
 
 def forget() -> None:
     """Drop the populations held, so that they are built anew: with other BLAS threads, other last digits."""
-    _eigenvectors.cache_clear()
-    _root.cache_clear()
+    VECTORS.clear()
+    ROOTS.clear()
 
 
 @dataclass(frozen=True, eq=False)

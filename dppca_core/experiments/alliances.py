@@ -16,7 +16,7 @@ from dppca_core.experiments.patients import PUBLIC, Scaling, Truth
 from dppca_core.experiments.ways import Traffic, Way, traffic
 from dppca_core.methods import METHODS
 from dppca_core.spiked import SpikedModel
-from dppca_core.types import Budget, Cohort, Estimate
+from dppca_core.types import Array, Budget, Cohort, Estimate
 
 ALL = -1  # in place of a hospital
 MOST_HOSPITALS = 200
@@ -159,10 +159,17 @@ class Alliance:
         return METHODS[way.method].fit(cohort, k=self.k, budget=self.budget, rng=rng, **options)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def truth(population: SpikedModel | str, n: int, k: int, scaling: Scaling) -> Truth:
-    """What the estimates are measured against."""
+    """What the estimates are measured against, without its matrix (d, d)."""
     if isinstance(population, SpikedModel):
-        return patients.population_truth(population, n, scaling, covariance=True)
+        return patients.population_truth(population, n, scaling, covariance=False)
     whole = (datasets.table(population).n,)
-    return patients.table_truth(patients.cohort(population, whole, scaling, 0, 0), k)
+    cohort = patients.cohort(population, whole, scaling, 0, 0)
+    return patients.without_moment(patients.table_truth(cohort, k))
+
+
+def second_moment(population: SpikedModel | str, n: int, scaling: Scaling) -> Array:
+    """Return the matrix (d, d) that captured energy is measured with."""
+    sizes = (n if isinstance(population, SpikedModel) else datasets.table(population).n,)
+    return patients.second_moment(population, sizes, scaling, 0)

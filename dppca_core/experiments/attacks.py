@@ -47,6 +47,11 @@ class Draws:
         a = self.attacked
         return planted.attacked(a.method, a.budget, a.k, a.steps)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what has been drawn so far."""
+        return sum(here.nbytes + there.nbytes for here, there in list(self._cells.values()))
+
     def drawn(self, kind: str) -> Planted:
         """What this kind draws. Raises ValueError for a bug that is none here."""
         a = self.attacked

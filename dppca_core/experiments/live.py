@@ -68,11 +68,20 @@ class Results:
 
     @cached_property
     def truth(self) -> Truth:
-        """Population basis of a spiked model; pooled non-private PCA of a table's clipped rows."""
+        """Population basis of a spiked model; pooled non-private PCA of a table's clipped rows.
+
+        Without its matrix (d, d), which is `second_moment`.
+        """
         scene = self.scene
         if isinstance(scene.population, SpikedModel):
-            return patients.population_truth(scene.population, scene.n, scene.scaling, scene.energy)
-        return patients.table_truth(scene.cohort(0), scene.k)
+            return patients.population_truth(scene.population, scene.n, scene.scaling, covariance=False)
+        return patients.without_moment(patients.table_truth(scene.cohort(0), scene.k))
+
+    @property
+    def second_moment(self) -> Array:
+        """The truth's second moment, (d, d); not held here, so that many scenes take little."""
+        scene = self.scene
+        return patients.second_moment(scene.population, scene.sizes, scene.scaling, scene.seed)
 
     @property
     def support_size(self) -> int:
@@ -221,7 +230,8 @@ class Results:
         energy = np.zeros(0)
         if self.scene.energy:
             best = float(truth.eigenvalues[: self.scene.k].sum())
-            energy = np.array([metrics.captured_energy(basis, truth.second_moment, best) for basis in bases])
+            moment = self.second_moment
+            energy = np.array([metrics.captured_energy(basis, moment, best) for basis in bases])
         return Cell(
             sin=metrics.sin_thetas(np.stack(bases), truth.basis),
             energy=energy,

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from dppca_core import metrics
-from dppca_core.experiments.alliances import ALL, Alliance, truth
+from dppca_core.experiments.alliances import ALL, Alliance, second_moment, truth
 from dppca_core.experiments.failures import Failures
 from dppca_core.experiments.patients import Truth
 from dppca_core.experiments.ways import WAYS
@@ -45,9 +45,15 @@ class Outcomes:
 
     @cached_property
     def truth(self) -> Truth:
-        """The population's basis and covariance, or those of the whole table, in units of the scaled rows."""
+        """The population's basis, or that of the whole table, in units of the scaled rows."""
         recipe = self.recipe
         return truth(recipe.population, recipe.n, recipe.k, recipe.scaling)
+
+    @property
+    def second_moment(self) -> Array:
+        """The covariance, or second moment, that belongs to it, (d, d); not held here."""
+        recipe = self.recipe
+        return second_moment(recipe.population, recipe.n, recipe.scaling)
 
     @cached_property
     def refused(self) -> dict[str, str]:
@@ -103,7 +109,7 @@ class Outcomes:
         best = float(self.truth.eigenvalues[: self.recipe.k].sum())
         return Run(
             metrics.sin_theta(found.basis, self.truth.basis),
-            metrics.captured_energy(found.basis, self.truth.second_moment, best),
+            metrics.captured_energy(found.basis, self.second_moment, best),
             found.noise_std,
         )
 

@@ -5,15 +5,13 @@ a recipe, a seed and a draw, and kept within a number of bytes.
 """
 
 import math
-from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Lock
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from dppca_core import checks, datasets, linalg
+from dppca_core.byte_cache import ByteCache
 from dppca_core.moments import DenseMoment, SumMoment, clip_rows
 from dppca_core.spiked import PooledDraw, SpikedModel
 from dppca_core.types import Array, Cohort, Provider
@@ -23,39 +21,9 @@ _CLIPPED_DRAWS = 20_000  # rows whose mean gives the eigenvalues of clipped rows
 _MOST_NUMBERS = 10**9  # of rows that are simulated one by one: ten seconds
 
 
-class Cache:
-    """What was drawn last, by recipe, within a number of bytes."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._held: OrderedDict[object, tuple[Any, int]] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, key: object, draw: Callable[[], Any], size: int) -> Any:
-        """What is held under this key, else what `draw` gives, `size` bytes large."""
-        with self._lock:
-            if key in self._held:
-                self._held.move_to_end(key)
-                return self._held[key][0]
-        drawn = draw()
-        with self._lock:
-            self._held[key] = (drawn, size)
-            while sum(size for _, size in self._held.values()) > self._limit and len(self._held) > 1:
-                self._held.popitem(last=False)
-        return drawn
-
-    def shrink(self, limit: int) -> None:
-        """Hold no more than so many bytes from now on."""
-        self._limit = min(self._limit, limit)
-
-    def clear(self) -> None:
-        """Forget everything."""
-        with self._lock:
-            self._held.clear()
-
-
-DRAWS = Cache(limit=256 * 2**20)
-DEALS = Cache(limit=128 * 2**20)  # hospitals' own moments
+DRAWS = ByteCache(128 * 2**20)
+DEALS = ByteCache(512 * 2**20)  # hospitals' own moments: as many as `alliances` deals at most
+MOMENTS = ByteCache(128 * 2**20)
 
 
 def generator(seed: int, repeat: int, name: str, key: tuple[int, ...] = ()) -> np.random.Generator:
@@ -202,7 +170,33 @@ def population_truth(model: SpikedModel, n: int, scaling: Scaling, covariance: b
             raise ValueError("scaling must not be 'clipped' where the covariance is asked for")
         return Truth(model.basis, clipped_eigenvalues(model.eigenvalues, bound), np.zeros((0, 0)), bound)
     moment = model.covariance() / bound**2 if covariance else np.zeros((0, 0))
-    return Truth(model.basis, model.eigenvalues / bound**2, moment, bound)
+    basis = np.array(model.basis)  # a copy: the model's own is a part of a matrix (d, d), and would keep it
+    return Truth(basis, model.eigenvalues / bound**2, moment, bound)
+
+
+def without_moment(truth: Truth) -> Truth:
+    """Return the same without its matrix (d, d): what is held as long as its results are."""
+    return truth._replace(second_moment=np.zeros((0, 0)))
+
+
+def second_moment(
+    population: SpikedModel | str, sizes: tuple[int, ...], scaling: Scaling, seed: int
+) -> Array:
+    """Return the truth's second moment, (d, d), in units of the scaled rows, from `MOMENTS`."""
+    if isinstance(population, SpikedModel):
+        n, d = sum(sizes), population.d
+        moment: Array = MOMENTS.get(
+            (population, n, scaling),
+            lambda: population_truth(population, n, scaling, covariance=True).second_moment,
+            8 * d**2,
+        )
+        return moment
+    moment = MOMENTS.get(
+        (population, sizes, scaling, seed),
+        lambda: cohort(population, sizes, scaling, seed, 0).pooled.dense(),
+        8 * datasets.table(population).d ** 2,
+    )
+    return moment
 
 
 def clipped_eigenvalues(eigenvalues: Array, bound: float) -> Array:

@@ -28,6 +28,9 @@ from dppca_core.types import Array
 CARRIED = tuple(key for key, way in WAYS.items() if way.method in protocol.EXCHANGES)
 _MESSAGE_BYTES = 2**28  # of all messages of a run, and as many without noise
 _MOST_SECONDS = 20.0
+MOST_BYTES = 2 * _MESSAGE_BYTES + 2**24  # of one run
+_LITTLE = 2**16  # of what does not grow with the features
+_MATRICES = 6  # a population, its root, a draw, and a sum of them
 
 
 def plan_of(of: Alliance, way: Way) -> Plan:
@@ -48,6 +51,18 @@ def refused(of: Alliance, way: Way) -> str | None:
     if seconds > _MOST_SECONDS:
         return f"it would take about {seconds:.0f} s"
     return None
+
+
+def kept_bytes(of: Alliance, way: Way) -> int:
+    """Return the bytes of a run that is kept: all messages with and without noise, and what came of them."""
+    sent = of.traffic(way)
+    each_round = len(of.sizes) * 2 * sent.up + 8 * of.d * (2 * of.k + of.rank)
+    return sent.rounds * each_round + _LITTLE
+
+
+def passing_bytes(of: Alliance) -> int:
+    """Return the bytes that simulating takes beside: the hospitals' own moments, and matrices on the way."""
+    return 8 * (len(of.sizes) + _MATRICES) * of.d**2
 
 
 @dataclass(frozen=True, eq=False)

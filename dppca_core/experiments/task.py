@@ -7,12 +7,12 @@ A swept parameter that a method does not use stays at the recipe's own value: it
 """
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dppca_core import datasets, metrics
+from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import failures, patients, wanted
 from dppca_core.experiments.live import run_seconds
 from dppca_core.experiments.one_thread import for_good
@@ -33,6 +33,7 @@ from dppca_core.types import Array, Budget, Cohort, Estimate
 Row = dict[str, Any]
 _OF_PATIENTS = ("n", *OF_POPULATION)
 _WORKER_BYTES = 48 * 2**20
+TRUTHS = ByteCache(64 * 2**20)
 _COMMON = ("epsilon", "delta", "spike")  # random numbers are the same along these
 _OF_METHODS = ("s_hat", "iterations", "burn_in", "provider_noise")
 TASK_SECONDS = 1.0  # rough ones; a task costs a cluster some milliseconds
@@ -84,7 +85,7 @@ def run_in_worker(recipe: Recipe, keys: Sequence[Key], mark: str = "") -> list[R
     It holds little: the pool takes growth by 300 MB for a leak, and starts the process anew.
     """
     for_good()
-    for cache in (patients.DRAWS, patients.DEALS):
+    for cache in (patients.DRAWS, patients.DEALS, TRUTHS):
         cache.shrink(_WORKER_BYTES)
     return wanted.run(mark, run, recipe, keys)
 
@@ -161,15 +162,21 @@ def _measure(recipe: Recipe, cell: Placed) -> Row:
     }
 
 
-@lru_cache(maxsize=4)
 def _truth(
     population: SpikedModel | str, n: int, k: int, scaling: Scaling, seed: int, moments: bool
 ) -> Truth:
     """A population's own, or PCA of the whole table, however many of its rows are drawn."""
-    if isinstance(population, SpikedModel):
-        return patients.population_truth(population, n, scaling, moments)
-    whole = (datasets.table(population).n,)
-    return patients.table_truth(patients.cohort(population, whole, scaling, seed, 0), k)
+    d = population.d if isinstance(population, SpikedModel) else datasets.table(population).d
+
+    def make() -> Truth:
+        if isinstance(population, SpikedModel):
+            return patients.population_truth(population, n, scaling, moments)
+        whole = (datasets.table(population).n,)
+        return patients.table_truth(patients.cohort(population, whole, scaling, seed, 0), k)
+
+    key = (population, n, k, scaling, seed, moments)
+    truth: Truth = TRUTHS.get(key, make, 8 * d * (d + k))
+    return truth
 
 
 def _error(metric: str, estimate: Estimate, truth: Truth, k: int, size: int) -> float | str:

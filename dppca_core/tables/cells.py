@@ -119,7 +119,7 @@ def plain(column: Any, name: str) -> Any:
     kind = column.type
     types = pa.types
     if types.is_dictionary(kind):
-        check_text(_unpacked(column), name)
+        check_text(unpacked(column), name)
         return plain(column.cast(kind.value_type), name)
     if types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind) or types.is_null(kind):
         whole = column.cast(pa.uint8()) if types.is_boolean(kind) else column
@@ -143,8 +143,8 @@ def check_text(size: int, name: str, most: int = limits.MOST_TEXT) -> None:
         )
 
 
-def _unpacked(column: Any) -> int:
-    """Bytes of a dictionary column's texts, each as often as it occurs; 0 where it holds no texts."""
+def unpacked(column: Any) -> int:
+    """Return the bytes of a dictionary column's texts, each as often as it occurs; 0 for other cells."""
     total = 0
     for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else (column,):
         kind = chunk.dictionary.type

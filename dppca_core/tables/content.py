@@ -1,16 +1,34 @@
 """What makes two files the same table, for the ledger: what was spent stays spent when it comes back.
 
 The same table is: equally many rows and columns, the same rows in any order, with the same cells in any
-order of columns. File name, format, separator, quoting, encoding, column names, row numbers without a name
-and digits beyond single precision (24 bits) do not matter, so that saving a table anew gives no new budget:
+order of columns. File name, format, separator, quoting, encoding, column names and row numbers without a name
+do not matter. Numbers are compared in single precision (24 bits). So these save the same table anew: single
+precision, the shortest text that reads back as the same number (what programs write by default), and any text
+that keeps every digit a number came with, up to 15. Fewer digits than a number has are another number: where
+rounding crosses a border between two numbers of single precision, the table is another one. Fifteen digits of
+numbers that have more cross one about once in 10^8 cells.
 
-    row     = mix(sum over cells of mix(cell))                      a set of cells
-    column  = sum over rows of mix'(cell)                           a set of cells
-    key     = SHA-256(n, columns, sorted rows, sorted columns)
+    row     = (sum over cells of mix(cell), sum over cells of mix'(cell))       128 bits, a set of cells
+    rows    = sum over rows of mix_1(row), ..., mix_4(row)                      256 bits, a set of rows
+    column  = (sum over rows of mix(cell), sum over rows of mix'(cell))         128 bits, a set of cells
+    key     = SHA-256("table 2", n, columns, rows, sorted columns)              sums modulo 2^64 a word
 
-cell: the bits of the number in single precision, or a hash of the text; one value for all missing ones. What
-it does not catch, and no digest could: a table of the same patients with a cell changed, a row more or a
-column less is another table, with a ledger of its own. Whoever uses it has to add those up.
+cell: the bits of the number in single precision, or a hash of the text; one value for all missing ones. Sums
+need the same memory for any number of rows. They are sums and not exclusive ors, so that a row that is there
+twice does not cancel itself, and counts as often as it is there.
+
+What this stands against: chance. Two tables that nobody made for this purpose share a key with a chance below
+2^-60 (texts are hashed to 64 bits). What it does not stand against: somebody who makes two tables so that
+their keys agree, for the mixing is public and is no cryptographic hash. That gains nothing: two tables of one
+key share one budget. A new budget is had more simply, and no digest could catch it: a table of the same
+patients with a cell changed, a row more or a column less is another table, with a ledger of its own. Whoever
+uses it has to add those up.
+
+The former key, version 1, hashed all sorted rows, 8 bytes each:
+
+    key 1   = SHA-256("table 1", n, columns, sorted mix(first half of row), sorted second halves of columns)
+
+Ledgers are still kept under it, so it is computed along with the new one up to `FORMER_ROWS`.
 
 A key is not private: who has a table, or all of it but a cell that can be guessed, can tell whether it is the
 one with this key. It belongs on the owner's disk and screen, and not in a release, a link or a log.
@@ -20,7 +38,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -34,6 +52,13 @@ Words = NDArray[np.uint64]
 _MISSING = np.uint64(0x6D697373)
 _TEXT = np.uint64(1) << np.uint64(40)  # numbers stay below it
 _OTHER = np.uint64(0xA5A5A5A5A5A5A5A5)
+# Odd, and apart in their low bits, so that two rows that agree in one sum differ in the others.
+_FACTORS = tuple(
+    np.uint64(factor)
+    for factor in (0x6A09E667F3BCC909, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82D, 0xA54FF53A5F1D36F7)
+)
+_BATCH_ROWS = 8192  # hashed while they are in the processor's cache
+FORMER_ROWS = 2**24  # 128 MB of row hashes
 
 
 def _mix(words: Words) -> Words:
@@ -69,48 +94,87 @@ def _words(text: Any) -> Words:
     return words
 
 
-class _Content:
-    """The sums of a table, batch by batch."""
+class Keys(NamedTuple):
+    """The key of a table, and its key of version 1; None where it has more rows than `FORMER_ROWS`."""
 
-    def __init__(self) -> None:
-        self._rows: list[Words] = []
-        self._columns: Words = np.zeros(0, dtype=np.uint64)
+    key: str
+    former: str | None
+
+
+class _Content:
+    """Sum up a table batch by batch. former_rows: rows that are kept, at most, for the former key."""
+
+    def __init__(self, former_rows: int) -> None:
+        self._count = 0
+        self._rows: Words = np.zeros(len(_FACTORS), dtype=np.uint64)
+        self._columns: Words = np.zeros((2, 0), dtype=np.uint64)
+        # Memory is taken only where rows are written, so that a few rows take little.
+        self._former: Words = np.empty(former_rows, dtype=np.uint64)
 
     def add(self, batch: pa.Table | pa.RecordBatch) -> None:
-        if not self._rows:
-            self._columns = np.zeros(batch.num_columns, dtype=np.uint64)
-        rows = np.zeros(batch.num_rows, dtype=np.uint64)
+        if not self._count:
+            self._columns = np.zeros((2, batch.num_columns), dtype=np.uint64)
+        rows: Words = np.zeros((2, batch.num_rows), dtype=np.uint64)
         for place, name in enumerate(batch.schema.names):  # which lists them all anew at each asking
             words = _cells(cells.plain(batch.column(place), name))
-            self._columns[place : place + 1] += _mix(words ^ _OTHER).sum(keepdims=True)
-            rows += _mix(words)
-        self._rows.append(_mix(rows))
+            for half, mixed in enumerate((_mix(words ^ _OTHER), _mix(words))):
+                rows[1 - half] += mixed
+                self._columns[1 - half, place : place + 1] += mixed.sum(keepdims=True)
+        for lane, factor in enumerate(_FACTORS):
+            self._rows[lane : lane + 1] += _mix(rows[0] * factor + rows[1]).sum(keepdims=True)
+        end = self._count + batch.num_rows
+        if end <= len(self._former):
+            self._former[self._count : end] = _mix(rows[0])
+        elif len(self._former):
+            self._former = np.empty(0, dtype=np.uint64)
+        self._count = end
 
-    def key(self) -> str:
-        rows = np.sort(np.concatenate(self._rows))
-        digest = hashlib.sha256(f"table 1 {len(rows)} {len(self._columns)} ".encode())
-        for words in (rows, np.sort(self._columns)):
-            digest.update(words.astype("<u8").tobytes())
+    def keys(self) -> Keys:
+        """Return both keys; the content ends here."""
+        columns = self._columns[:, np.lexsort(self._columns)]
+        former = None
+        if self._count <= len(self._former):
+            rows = self._former[: self._count]
+            rows.sort()  # in place: a copy would double the memory
+            former = self._digest(1, rows, np.sort(self._columns[1]))
+        return Keys(self._digest(2, self._rows, np.ascontiguousarray(columns)), former)
+
+    def _digest(self, version: int, *parts: Words) -> str:
+        digest = hashlib.sha256(f"table {version} {self._count} {self._columns.shape[1]} ".encode())
+        for words in parts:
+            digest.update(words.astype("<u8", copy=False).data)
         return digest.hexdigest()
 
 
+def content_keys(table: pa.Table | pd.DataFrame) -> Keys:
+    """Return both keys of a table in memory. Raises ValueError for cells that are not flat."""
+    whole = cells.from_frame(table) if isinstance(table, pd.DataFrame) else table
+    content = _Content(min(whole.num_rows, FORMER_ROWS))
+    for batch in whole.to_batches(max_chunksize=_BATCH_ROWS):
+        content.add(batch)
+    return content.keys()
+
+
 def content_key(table: pa.Table | pd.DataFrame) -> str:
-    """The key of a table in memory, 64 hexadecimal digits. Raises ValueError for cells that are not flat."""
-    content = _Content()
-    content.add(cells.from_frame(table) if isinstance(table, pd.DataFrame) else table)
-    return content.key()
+    """Return the key of a table in memory, 64 hexadecimal digits. Raises as `content_keys` does."""
+    return content_keys(table).key
 
 
-def content_key_of_file(
-    source: files.Source, encoding: str = "utf-8", progress: Callable[[int, int | None], None] | None = None
-) -> str:
-    """The same from a file of any size, in bounded memory: 8 bytes a row.
+def content_keys_of_file(
+    source: files.Source,
+    encoding: str = "utf-8",
+    progress: Callable[[int, int | None], None] | None = None,
+    former_rows: int = FORMER_ROWS,
+) -> Keys:
+    """Return the same of a file of any size, in constant memory and 8 bytes a row up to `former_rows`.
 
     progress(rows done, rows in all or None) is called after each batch; what it raises stops the reading.
     Raises ValueError as `files.opened` does.
     """
-    content, done = _Content(), 0
-    with files.opened(source, encoding, batch_rows=8192) as layout:
+    done = 0
+    with files.opened(source, encoding, batch_rows=_BATCH_ROWS) as layout:
+        tells = former_rows if layout.rows is None else layout.rows
+        content = _Content(tells if tells <= former_rows else 0)
         for batch in layout.batches():
             content.add(batch)
             done += batch.num_rows
@@ -118,4 +182,11 @@ def content_key_of_file(
                 progress(done, layout.rows)
     if not done:
         raise ValueError("The file has names but no rows.")
-    return content.key()
+    return content.keys()
+
+
+def content_key_of_file(
+    source: files.Source, encoding: str = "utf-8", progress: Callable[[int, int | None], None] | None = None
+) -> str:
+    """Return the key of a file of any size, in constant memory, as `content_keys_of_file` does."""
+    return content_keys_of_file(source, encoding, progress, former_rows=0).key

@@ -17,7 +17,8 @@ class Layout:
     """An opened file. `batches()` gives its rows once; their cells are float64 or text (`cells.plain`).
 
     rows: None where only reading tells. unnamed: columns (from 1) left out because they have no name, as row
-    numbers have none. decimal_comma: whether 1,5 is one and a half.
+    numbers have none. decimal_comma: whether 1,5 is one and a half. unpacked: bytes of the file that are
+    held, at most, to read a batch.
     """
 
     form: str
@@ -26,6 +27,7 @@ class Layout:
     batches: Callable[[], Iterator[pa.RecordBatch]]
     unnamed: tuple[int, ...] = ()
     decimal_comma: bool = False
+    unpacked: int = 0
 
 
 def check_names(names: Sequence[str]) -> None:

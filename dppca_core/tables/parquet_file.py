@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -13,6 +13,7 @@ from dppca_core.tables.layout import Layout, check_names, chosen
 
 # A row group is read through a buffer per column, and not at once: many files have one row group only.
 _BUFFER = 2**18
+_FEWEST_ROWS = 256  # of a batch: fewer would take longer for each cell
 _INDEX = "__index_level_"  # what pandas calls the row numbers that it stores along
 
 
@@ -27,6 +28,7 @@ def look(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) -> Layo
     for name in wanted:
         cells.plain(pa.array([], schema.field(stored[name]).type), name)  # refuses its type, if any
     _check_packed(parquet.metadata, stored, wanted)
+    batch_rows = max(_FEWEST_ROWS, min(batch_rows, limits.MOST_BATCH_CELLS // len(wanted)))
     texts = [stored[name] for name in wanted if _is_text(schema.field(stored[name]).type)]
     # Texts as codes, so that a text which is there a million times is not unpacked before it is counted.
     parquet = _opened(file, texts)
@@ -38,12 +40,14 @@ def look(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) -> Layo
         for batch in cells.each(groups):
             if batch is None:
                 raise ValueError("The Parquet file cannot be read to its end: is it complete?")
+            _check_texts(batch, {stored[name]: name for name in wanted})
             yield pa.record_batch(
                 [cells.plain(batch.column(stored[name]), name) for name in wanted], names=list(wanted)
             )
 
     unnamed = tuple(position for position, name in enumerate(names, 1) if not name)
-    return Layout("Parquet", wanted, parquet.metadata.num_rows, batches, unnamed)
+    unpacked = _unpacked(parquet.metadata, {stored[name] for name in wanted})
+    return Layout("Parquet", wanted, parquet.metadata.num_rows, batches, unnamed, unpacked=unpacked)
 
 
 def _opened(file: BinaryIO, texts: Sequence[str] = ()) -> Any:
@@ -72,3 +76,27 @@ def _check_packed(metadata: Any, stored: Mapping[str, str], wanted: Sequence[str
             chunk = metadata.row_group(group).column(i)
             size = chunk.total_uncompressed_size
             cells.check_text(size, names[chunk.path_in_schema], limits.MOST_PACKED)
+
+
+def _unpacked(metadata: Any, wanted: Collection[str]) -> int:
+    """Return the bytes that reading these columns holds at most: a page may be as large as its row group.
+
+    By the file's own account. A file that lies about it is found out only as its pages are read.
+    """
+    places = [i for i in range(metadata.num_columns) if metadata.schema.column(i).path in wanted]
+    groups = (metadata.row_group(group) for group in range(metadata.num_row_groups))
+    chunks = ([group.column(i) for i in places] for group in groups)
+    return max((sum(_chunk_bytes(chunk) for chunk in columns) for columns in chunks), default=0)
+
+
+def _chunk_bytes(chunk: Any) -> int:
+    return int(chunk.total_uncompressed_size) + min(_BUFFER, int(chunk.total_compressed_size))
+
+
+def _check_texts(batch: pa.RecordBatch, names: Mapping[str, str]) -> None:
+    """Refuse a batch before its codes are unpacked to texts: all its columns are held at once."""
+    total = 0
+    for place, stored in enumerate(batch.schema.names):
+        if pa.types.is_dictionary(batch.schema.field(place).type):
+            total += cells.unpacked(batch.column(place))
+            cells.check_text(total, names[stored])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -53,14 +54,22 @@ class Raw:
     @cached_property
     def constant(self) -> tuple[str, ...]:
         """Columns with one value, or none: they say nothing about patients. For the owner only."""
-        return tuple(
-            name for name in self.columns if pc.count_distinct(self.table[name].drop_null()).as_py() <= 1
-        )
+        return tuple(name for name in self.columns if _constant(self.table[name]))
 
     @cached_property
+    def keys(self) -> content.Keys:
+        """Both keys of the table: that of its ledger, and the one that earlier versions kept it under."""
+        return content.content_keys(self.table)
+
+    @property
     def key(self) -> str:
         """`content_key` of the table."""
-        return content.content_key(self.table)
+        return self.keys.key
+
+    @property
+    def former_key(self) -> str | None:
+        """The table's key of version 1."""
+        return self.keys.former
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -104,6 +113,12 @@ def from_frame(frame: pd.DataFrame, name: str) -> Raw:
     _check_enough(table.num_rows)
     _check_fits(table.num_rows, table.num_columns)
     return Raw(name, "data frame", pa.table({n: cells.canonical(table[n]) for n in table.column_names}))
+
+
+def _constant(column: Any) -> bool:
+    """Whether all cells that are there agree, without a set of them all."""
+    ends = pc.min_max(column)
+    return bool(ends["min"] == ends["max"])
 
 
 def _check_enough(rows: int) -> None:

@@ -1,12 +1,20 @@
-"""Results shared between visitors, keyed by recipes only."""
+"""Results shared between visitors, keyed by recipes only, and how many bytes all of them may take together.
+
+Whatever grows with features, patients or hospitals is in one of `CACHES`, each bounded in bytes. What the
+other caches hold is small whatever is asked for: `SMALL_BYTES` for all of them. docs/security.md has the sum.
+"""
 
 import gc
 from dataclasses import replace
+from threading import Lock
 
 import streamlit as st
 
+from dppca_core import datasets, spiked
 from dppca_core.bounds import BOUNDS
-from dppca_core.experiments import neighbours
+from dppca_core.byte_cache import ByteCache, return_memory
+from dppca_core.experiments import neighbours, patients, task
+from dppca_core.experiments import seen as runs
 from dppca_core.experiments.alliances import Alliance
 from dppca_core.experiments.attacks import Attacked, Draws
 from dppca_core.experiments.joining import Measured
@@ -16,41 +24,84 @@ from dppca_core.experiments.one_thread import for_good
 from dppca_core.experiments.outcomes import Outcomes
 from dppca_core.experiments.regime_map import RegimeMap, regime_map
 from dppca_core.experiments.scene import EPSILONS, Scene
-from dppca_core.experiments.seen import Seen, simulate
+from dppca_core.experiments.seen import Seen
 from dppca_core.experiments.site_recipe import SiteRecipe
+from dppca_core.experiments.ways import WAYS
 from dppca_core.types import Bound, Budget
 from pages.shared import privacy_view, scenes
+from pages.shared.own import room
 from pages.shared.privacy_view import Accounted
 
+MB = 2**20
+VIEW_BYTES = 2**16  # of one view before its cells are measured, and without what grows with the features
+CELL_BYTES = 1_500  # of a measured cell, and a hospital's of a comparison, with its errors round by round
+CELLS = ByteCache(128 * MB)
+SEEN = ByteCache(640 * MB, largest=runs.MOST_BYTES)  # two runs as large as a link can ask for, or nearly
+CACHES = {
+    "runs message by message": SEEN,
+    "hospitals' own moments": patients.DEALS,
+    "patients drawn": patients.DRAWS,
+    "populations": spiked.VECTORS,
+    "populations' roots": spiked.ROOTS,
+    "second moments": patients.MOMENTS,
+    "what sweeps are measured against": task.TRUTHS,
+    "cells that were measured": CELLS,
+}
+OPTIONAL = {"optional tables": datasets.ROWS, "their hospitals": datasets.DEALT}
+SMALL_BYTES = 192 * MB  # all caches whose entries do not grow, and sweeps' tables
+MOST_BYTES = 2**31  # of everything that is kept for visitors, optional tables aside
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+_LARGE = 16 * MB  # bytes of a run
+_simulating = Lock()
+
+
 def results(scene: Scene) -> Results:
-    """The scene's cells, empty at first; a few hundred kilobytes when complete."""
-    return Results(scene)
+    """Return the scene's cells, empty at first."""
+    size = VIEW_BYTES + 8 * scene.d * (scene.k + 1)
+    cell = CELL_BYTES + 16 * scene.iterations
+    found: Results = CELLS.get(
+        scene, lambda: Results(scene), size, lambda held: cell * (len(held.cells) + len(held.failed))
+    )
+    return found
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
 def joined(of: SiteRecipe) -> Measured:
-    """The cells of hospitals that differ, empty at first; under a megabyte with all strengths."""
-    return Measured(of)
+    """Return the cells of hospitals that differ, empty at first."""
+    found: Measured = CELLS.get(
+        of, lambda: Measured(of), VIEW_BYTES, lambda held: CELL_BYTES * len(held.cells)
+    )
+    return found
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
 def outcomes(recipe: Alliance) -> Outcomes:
-    """What hospitals gain by joining, empty at first."""
-    return Outcomes(recipe)
+    """Return what hospitals gain by joining, empty at first."""
+    size = VIEW_BYTES + 8 * recipe.d * (recipe.k + 1)
+    found: Outcomes = CELLS.get(
+        recipe, lambda: Outcomes(recipe), size, lambda held: CELL_BYTES * (len(held.cells) + len(held.failed))
+    )
+    return found
 
 
-@st.cache_resource(max_entries=12, show_spinner=False)
 def seen(recipe: Alliance, way: str) -> Seen:
-    """One run message by message: up to half a gigabyte of them, by `seen.refused`; usually below one MB."""
-    return simulate(recipe, way)
+    """Return one run message by message. Raises MemoryError, with one sentence, where it has no room now."""
+    size = runs.kept_bytes(recipe, WAYS[way])
+
+    def simulate() -> Seen:
+        with _simulating:  # one at a time: each may take a gigabyte on its way
+            room.check_run(size + runs.passing_bytes(recipe), room.available())
+            run = runs.simulate(recipe, way)
+            if size > _LARGE:
+                return_memory()  # what it took on its way
+            return run
+
+    found: Seen = SEEN.get((recipe, way), simulate, size)
+    return found
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
 def draws(of: Attacked) -> Draws:
-    """Releases to attack and to audit, none at first; 16 bytes a draw, a few megabytes at most."""
-    return Draws(of)
+    """Return releases to attack and to audit, none at first; 16 bytes a draw."""
+    found: Draws = CELLS.get(of, lambda: Draws(of), VIEW_BYTES, lambda held: held.nbytes)
+    return found
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

@@ -28,6 +28,8 @@ from pages.shared.visitors import KEPT_SECONDS, present, returning, visitor
 HERE_SECONDS = 2.0  # in the server itself, while processes start, which takes them as long
 CELL_SECONDS = 0.5  # expected runs beyond this leave the server free
 KEPT_TABLES = 48
+KEPT_BYTES = 64 * 2**20  # of complete tables, and as many of the rows of sweeps that have ended
+_ROW_BYTES = 2_000  # of a row as it was measured
 KEPT_JOBS = 256
 _FIRST_LOOK_SECONDS = 0.25
 _WHY_WAIT = (
@@ -170,7 +172,7 @@ class Jobs:
 
     def __init__(self, at_once: int | None = None) -> None:
         self._jobs: OrderedDict[tuple[str, str], Job] = OrderedDict()
-        self._tables: OrderedDict[Recipe, pd.DataFrame] = OrderedDict()
+        self._tables: OrderedDict[Recipe, tuple[pd.DataFrame, int]] = OrderedDict()
         self._lock = threading.Lock()
         self._turns = Turns(at_once)
 
@@ -192,7 +194,7 @@ class Jobs:
             held = self._tables.get(recipe)
             if held is not None:
                 self._tables.move_to_end(recipe)
-                job.hold(held)
+                job.hold(held[0])
                 return job
         job.start(partial(self._run, job), place)
         return job
@@ -206,15 +208,26 @@ class Jobs:
         job.run()
         if job.state != "complete":
             return
-        with failures.surviving("sweep"), self._lock:
-            self._tables[job.recipe] = job.table()
-            while len(self._tables) > KEPT_TABLES:
-                self._tables.popitem(last=False)
+        with failures.surviving("sweep"):
+            table = job.table()
+            size = int(table.memory_usage(deep=True).sum())
+            with self._lock:
+                self._tables[job.recipe] = table, size
+                while len(self._tables) > KEPT_TABLES or self.table_bytes > KEPT_BYTES:
+                    self._tables.popitem(last=False)
+
+    @property
+    def table_bytes(self) -> int:
+        """Bytes of the complete tables that are kept for all visitors."""
+        return sum(size for _, size in self._tables.values())
 
     def _forget(self) -> None:
         """Jobs that have ended: of visitors who have gone for good, then the oldest."""
+        rows = sum(len(job.rows) for job in self._jobs.values())
         for key, job in list(self._jobs.items()):
-            if not job.running and (len(self._jobs) > KEPT_JOBS or not job.may_be_asked_for()):
+            many = len(self._jobs) > KEPT_JOBS or rows * _ROW_BYTES > KEPT_BYTES
+            if not job.running and (many or not job.may_be_asked_for()):
+                rows -= len(job.rows)
                 del self._jobs[key]
 
 

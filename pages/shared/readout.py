@@ -234,7 +234,7 @@ def _true_epsilon(name: str, budget: Budget, d: int, k: int, own: tuple[Any, ...
 
 
 def true_epsilon(found: Results, epsilon: float) -> float:
-    """Return the epsilon that the experiment's own method truly gives, which is not the one asked for as printed."""
+    """Return the epsilon that the scene's method truly gives: as printed it is not the one asked for."""
     scene = found.scene
     own = tuple(scene.options(scene.method).items())
     true = _true_epsilon(scene.method, scene.budget(epsilon), scene.d, scene.k, own)

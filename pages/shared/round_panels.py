@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -37,19 +37,20 @@ def rounds(of: Alliance, settings: Settings) -> None:
     shown = _run(of, settings)
     if shown is not None:
         with _drawable(settings):
-            _rounds(shown, settings)
+            _rounds(of, shown, settings)
 
 
-def _rounds(shown: Shown, settings: Settings) -> None:
+def _rounds(of: Alliance, shown: Shown, settings: Settings) -> None:
     st.markdown(round_words.headline(shown))
     figure = ring_charts.figure(shown, settings)
-    live.figure(figure, key="ring figure", on_use=lambda: _keep("ring figure", shown), save="dppca-rounds")
+    numbers = [step[0] for step in ring_charts.steps(shown)]
+    live.figure(figure, key="ring figure", on_use=lambda: _keep("ring figure", numbers), save="dppca-rounds")
     if shown.record.ended:
         st.text(text.brief(shown.record.ended))
     st.caption(
         f"{_unknown(shown)} {round_words.overhead(shown)}".strip() or "The result goes to all who joined."
     )
-    exports.downloads(lambda: table(shown), lambda: figure, "dppca-rounds")
+    exports.downloads(_table_of(of, shown, settings), lambda: figure, "dppca-rounds")
 
 
 def sees(of: Alliance, settings: Settings) -> None:
@@ -80,9 +81,9 @@ def _sees(of: Alliance, shown: Shown, settings: Settings) -> None:
         hospital = _hospital("join.hospital", plan.hospitals) - 1
     names = TABLES[of.population].features if isinstance(of.population, str) and shown.seen else ()
     figure = seen_charts.message(shown, hospital, settings, names)
-    live.figure(figure, key="sees figure", on_use=lambda: _keep("sees figure", shown), save="dppca-message")
+    live.figure(figure, key="sees figure", on_use=lambda: _keep("sees figure"), save="dppca-message")
     st.caption(_sees_note(shown, settings))
-    exports.downloads(lambda: table(shown), lambda: figure, "dppca-message")
+    exports.downloads(_table_of(of, shown, settings), lambda: figure, "dppca-message")
 
 
 def pair(of: Alliance, settings: Settings) -> None:
@@ -103,11 +104,32 @@ def pair(of: Alliance, settings: Settings) -> None:
         return
     shared, own = found
     figure = seen_charts.pair(shared, own, one - 1, other - 1, settings)
-    live.figure(figure, key="pair figure", on_use=lambda: _keep("pair figure", shared), save="dppca-pair")
+    live.figure(figure, key="pair figure", on_use=lambda: _keep("pair figure"), save="dppca-pair")
     st.markdown(
         f"{seen_words.what_it_means(shared.name(one - 1), shared.name(other - 1))} {seen_words.secure()}"
     )
-    exports.downloads(lambda: differences(shared, own, one - 1, other - 1), lambda: figure, "dppca-pair")
+
+    def compared() -> pd.DataFrame:
+        again = [_again(of, key) for key in ("dps_pca shared", "dps_pca")]
+        return differences(again[0], again[1], one - 1, other - 1)
+
+    exports.downloads(compared, lambda: figure, "dppca-pair")
+
+
+def _table_of(of: Alliance, shown: Shown, settings: Settings) -> Callable[[], pd.DataFrame]:
+    """Return what makes the table once its button is pressed.
+
+    A button is held as long as its visitor's session: with the run in it no cache could let the run go.
+    """
+    if settings["join.source"] != "simulated":
+        return lambda: table(shown)
+    way = settings["join.way"]
+    return lambda: table(_again(of, way))
+
+
+def _again(of: Alliance, way: str) -> Shown:
+    """Return the run of these settings: from the cache, or simulated anew where it was given up."""
+    return runs.of_simulation(cached.seen(_once(of), way))
 
 
 def table(shown: Shown) -> pd.DataFrame:
@@ -167,7 +189,11 @@ def _simulated(of: Alliance, key: str) -> Shown | None:
         st.info(f"Not simulated message by message: {reason}.")
         return None
     with st.spinner(round_words.passing(of, WAYS[key])):
-        return runs.of_simulation(cached.seen(_once(of), key))
+        try:
+            return _again(of, key)
+        except MemoryError as reason:
+            st.info(str(reason) or "This server has no memory left for this run: try again later.")
+            return None
 
 
 def _once(of: Alliance) -> Alliance:
@@ -213,11 +239,10 @@ def _hospital(key: str, count: int) -> int:
     return chosen
 
 
-def _keep(key: str, shown: Shown) -> None:
-    """The round that was scrubbed to becomes the link's."""
+def _keep(key: str, numbers: Sequence[int] | None = None) -> None:
+    """Set the link's round to the one that was scrubbed to: of these numbers, else counted from 1."""
     index = int(st.session_state[key]["use"])
-    number = ring_charts.steps(shown)[index][0] if key == "ring figure" else index + 1
-    controls.set_to("join.round", number)
+    controls.set_to("join.round", index + 1 if numbers is None else numbers[index])
 
 
 def _unknown(shown: Shown) -> str:

@@ -51,12 +51,12 @@ def test_rows_are_standardised_by_them(name):
 
 @pytest.fixture
 def fresh_rows():
-    cached = (datasets.rows, datasets.cohort)
-    for function in cached:
-        function.cache_clear()
+    cached = (datasets.ROWS, datasets.DEALT)
+    for cache in cached:
+        cache.clear()
     yield
-    for function in cached:
-        function.cache_clear()
+    for cache in cached:
+        cache.clear()
 
 
 @EVERY

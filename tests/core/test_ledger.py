@@ -4,13 +4,14 @@ import json
 import math
 import multiprocessing
 import re
+import shutil
 import time
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from dppca_core import Budget, Guarantee, Release, accounting, composition, gaussian, journal
+from dppca_core import Budget, Guarantee, Release, accounting, composition, gaussian, journal, tables
 from dppca_core.ledger import DiskLedger, Ledger, OverLimitError, SessionLedger
 from dppca_core.ledger_lines import Limit, from_lines, parse
 from tests.core.full_disk import full_disk
@@ -271,6 +272,65 @@ def test_a_crash_while_writing_loses_no_earlier_line(tmp_path):
     ledger.path.write_bytes(whole[:-5])
     ledger.spend("again", HALF)
     assert [entry.title for entry in ledger.account().entries] == ["again"]
+
+
+FORMER = Path(__file__).parent / "former_ledger"
+
+
+@pytest.fixture
+def former(tmp_path):
+    """A table, and the folder in which version 1 of its key kept its ledger, as that version wrote it."""
+    for path in FORMER.glob("*.jsonl"):
+        shutil.copy(path, tmp_path)
+    return tables.read((FORMER / "table.csv").read_bytes(), "t"), tmp_path
+
+
+def test_a_ledger_under_the_former_key_is_found_and_continued(former):
+    """Its budget counts, its limit holds, and whoever still knows the former key alone sees what is spent."""
+    raw, folder = former
+    (path,) = folder.glob("*.jsonl")
+    assert raw.key != path.stem
+    ledger = DiskLedger(folder, raw.key, raw.n, raw.former_key)
+    assert ledger.account() == DiskLedger(folder, path.stem, raw.n).account()
+    assert ledger.account().limit == LIMIT
+    assert ledger.account().spent().epsilon == pytest.approx(0.487, abs=1e-3)
+    with pytest.raises(OverLimitError):
+        ledger.spend("too much", ONE)
+    ledger.spend("more", HALF)
+    assert [entry.title for entry in DiskLedger(folder, path.stem).account().entries] == ["DPS-PCA", "more"]
+    assert list(folder.glob("*.jsonl")) == [path]
+
+
+def test_lines_under_both_keys_count(former):
+    """As when an earlier version ran once more on a folder that this one had written to."""
+    raw, folder = former
+    (path,) = folder.glob("*.jsonl")
+    away = path.rename(folder / "away")
+    ours = DiskLedger(folder, raw.key, raw.n, raw.former_key)
+    ours.set_limit(Limit(0.9, LIMIT.delta))
+    ours.spend("ours", HALF, {"patients": raw.n})
+    assert ours.path.stem == raw.key
+    away.rename(path)  # by now, and not when `ours` was made
+    both = DiskLedger(folder, raw.key, raw.n, raw.former_key)
+    assert both.account() == ours.account()
+    assert [entry.title for entry in both.account().entries] == ["DPS-PCA", "ours"]
+    assert both.account().limit == LIMIT
+    with pytest.raises(OverLimitError):
+        both.spend("too much", ONE)
+    both.set_limit(Limit(3.0, LIMIT.delta))
+    both.spend("more", HALF)
+    assert [entry.title for entry in both.account().entries] == ["DPS-PCA", "more", "ours"]
+    assert both.path == path
+    away = SessionLedger(raw.n)
+    assert away.take_in(both.export()).spent() == both.account().spent()
+    assert both.take_in(away.export()) == both.account()  # all of it is known
+
+
+def test_two_ledgers_of_one_table_that_cannot_be_added_up_are_refused(former):
+    raw, folder = former
+    DiskLedger(folder, raw.key).set_limit(Limit(1.0, 1e-7))
+    with pytest.raises(ValueError, match="two ledgers with different delta"):
+        DiskLedger(folder, raw.key, raw.n, raw.former_key).account()
 
 
 def three_releases(folder) -> tuple[DiskLedger, list[bytes]]:

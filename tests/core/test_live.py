@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from dppca_core import METHODS, SpikedModel, metrics
+from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import patients
 from dppca_core.experiments.live import Cell, Results
 from dppca_core.experiments.scene import EPSILONS, TRACED, Scene
@@ -262,10 +263,11 @@ def test_a_table_without_cells_is_empty():
 
 
 def test_the_truth_of_a_synthetic_scene_is_the_population():
-    truth = Results(replace(SCENE, energy=True)).truth
+    results = Results(replace(SCENE, energy=True))
+    truth = results.truth
     np.testing.assert_array_equal(truth.basis, MODEL.basis)
     assert truth.bound == MODEL.norm_bound(5000, 0.01)
-    np.testing.assert_allclose(np.linalg.eigvalsh(truth.second_moment)[::-1], truth.eigenvalues, atol=1e-14)
+    np.testing.assert_allclose(np.linalg.eigvalsh(results.second_moment)[::-1], truth.eigenvalues, atol=1e-14)
     np.testing.assert_allclose(truth.eigenvalues * truth.bound**2, MODEL.eigenvalues, rtol=1e-12)
 
 
@@ -285,7 +287,7 @@ def test_energy_is_measured_when_asked_for(scene):
     assert Results(scene).cell(TRACED, 10.0, 0).energy.size == 0
     truth = results.truth
     best = truth.eigenvalues[:2].sum()
-    assert metrics.captured_energy(truth.basis, truth.second_moment, best) == pytest.approx(1.0, rel=1e-9)
+    assert metrics.captured_energy(truth.basis, results.second_moment, best) == pytest.approx(1.0, rel=1e-9)
 
 
 @pytest.mark.parametrize("error", [0.0, 0.3, np.sqrt(2)])
@@ -307,13 +309,15 @@ def test_the_store_of_draws_is_bounded():
     """The oldest goes first; one that is too large alone is still kept."""
     draws = [MODEL.draw_pooled(100, np.random.default_rng(i)) for i in range(3)]
     size = draws[0].factor.nbytes + draws[0].moment.matrix.nbytes
-    cache = patients.Cache(limit=2 * size)
+    cache = ByteCache(limit=2 * size)
     for key, draw in enumerate(draws):
         assert cache.get(key, lambda draw=draw: draw, size) is draw
         assert cache.get(0, lambda: None, size) is draws[0]  # used last, so never the oldest
     assert cache.get(2, lambda: None, size) is draws[2]
-    assert cache.get(1, lambda: "drawn anew", size) == "drawn anew"
-    tiny = patients.Cache(limit=1)
+    assert cache.get(1, lambda: None, size) is draws[1]  # given up, but still in use here
+    del draws[0], draw
+    assert cache.get(0, lambda: "drawn anew", size) == "drawn anew"
+    tiny = ByteCache(limit=1)
     assert tiny.get("only", lambda: draws[0], size) is tiny.get("only", lambda: None, size)
 
 

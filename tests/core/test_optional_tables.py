@@ -22,11 +22,11 @@ def images() -> np.ndarray:
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """Nothing is remembered of a table, before or after."""
-    for cached in (datasets.rows, datasets.cohort):
-        cached.cache_clear()
+    for cached in (datasets.ROWS, datasets.DEALT):
+        cached.clear()
     yield monkeypatch
-    for cached in (datasets.rows, datasets.cohort):
-        cached.cache_clear()
+    for cached in (datasets.ROWS, datasets.DEALT):
+        cached.clear()
 
 
 @pytest.fixture

@@ -28,13 +28,13 @@ WITH_TABLE = [(figure, run) for figure, run in WITH_RESULT if run.recipe]
 @pytest.fixture
 def every_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Optional tables as rows of zeros, so that their recipes can be read."""
-    datasets.rows.cache_clear()
+    datasets.ROWS.clear()
     for name, table in datasets.OPTIONAL.items():
         zeros = np.broadcast_to(0.0, (table.n, table.d))
         monkeypatch.setitem(datasets._OPTIONAL_LOADERS, name, lambda zeros=zeros: (zeros, None))
     monkeypatch.setattr(datasets, "require", datasets.table)
     yield
-    datasets.rows.cache_clear()
+    datasets.ROWS.clear()
 
 
 def table_of(run: Run) -> pd.DataFrame | None:

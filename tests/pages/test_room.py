@@ -5,10 +5,11 @@ import io
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from dppca_core.tables import Column, Schema, limits, read
-from pages.shared.own import large, room, table
+from dppca_core.tables import Column, Schema, cells, limits, read
+from pages.shared.own import large, pieces, room, table
 
 MB = 2**20
 FRAME = pd.DataFrame(np.ones((40_000, 20), dtype=int), columns=[f"c{i}" for i in range(20)])
@@ -47,10 +48,66 @@ def test_a_table_without_room_is_refused_in_one_sentence(data):
         room.check(data, "utf-8", 10)
 
 
-def test_what_is_read_in_pieces_needs_little(monkeypatch):
+def test_what_is_read_in_pieces_is_counted_by_its_rows(monkeypatch):
     monkeypatch.setattr(limits, "MOST_BYTES", 1000)
-    assert room.needs(FILES["CSV"], "utf-8") == room._BATCH_BYTES
+    fixed = room._BATCH_BYTES + FRAME.shape[1] * room._COLUMN_BYTES
+    rows = len(FRAME) + 2  # with the names, and what may stand behind the last line's end
+    assert room.needs(FILES["CSV"], "utf-8") == fixed + 8 * rows
     assert large.look(FILES["CSV"], "t", "utf-8") is not None
+    monkeypatch.setattr(room.content, "FORMER_ROWS", 1000)
+    assert room.needs(FILES["CSV"], "utf-8") == fixed + 8 * 1000
+    needed = room.needs(FILES["Parquet"], "utf-8")  # its rows are known to be too many for the former key
+    assert fixed < needed < fixed + 20 * (len(FRAME) + 2**18)
+
+
+def test_a_page_of_a_parquet_file_is_counted_unpacked():
+    """Zeros are packed to nothing."""
+    file = io.BytesIO()
+    n = 2_000_000
+    whole = pa.table({"a": np.zeros(n), "b": np.zeros(n)})
+    pq.write_table(whole, file, use_dictionary=False, compression="zstd", row_group_size=n)
+    assert len(file.getvalue()) < 100_000
+    assert room.needs(file.getvalue(), "utf-8") > 2 * 8 * n + n * room._ROW_BYTES
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_more_rows_than_are_read_in_pieces_are_one_sentence(monkeypatch, end):
+    monkeypatch.setattr(limits, "MOST_ROWS_IN_PIECES", 100)
+    text = end.join(["a,b", *["1,2"] * 200]).encode()
+    for data in (text, FILES["Parquet"]):
+        with pytest.raises(ValueError, match=r"^The table has more than 100 rows, more than can be"):
+            room.check(data, "utf-8", None)
+
+
+def test_rows_are_counted_while_they_are_read_too(monkeypatch):
+    """A Parquet file may hold more than it says."""
+    schema = Schema((Column("c0", "number", 0, 2), Column("c1", "number", 0, 2)))
+    monkeypatch.setattr(limits, "MOST_BYTES", 1000)
+    found = large.look(FILES["CSV"], "t", "utf-8")
+    assert pieces.reduce(found, schema, None, lambda share: True).n == len(FRAME)
+    monkeypatch.setattr(limits, "MOST_ROWS_IN_PIECES", len(FRAME) - 1)
+    with pytest.raises(ValueError, match="more than can be read here"):
+        pieces.reduce(found, schema, None, lambda share: True)
+
+
+def test_a_hospital_without_room_for_its_matrices_is_one_sentence(monkeypatch):
+    schema = Schema((Column("c0", "number", 0, 2), Column("c1", "number", 0, 2)))
+    monkeypatch.setattr(limits, "MOST_BYTES", 1000)
+    found = large.look(FILES["CSV"], "t", "utf-8")
+    monkeypatch.setattr(room, "available", lambda: room._SPARE_BYTES)
+    with pytest.raises(ValueError, match=r"^One more hospital takes 0 MB, and the server has 0 MB left"):
+        pieces.reduce(found, schema, None, lambda share: True)
+
+
+def test_texts_of_all_columns_count_together(monkeypatch):
+    """Each is below the limit, and a batch holds them all."""
+    file = io.BytesIO()
+    words = pa.array(["x" * 1000] * 500).dictionary_encode()
+    pq.write_table(pa.table({f"c{i}": words for i in range(4)}), file)
+    assert read(file.getvalue(), "t").n == 500
+    monkeypatch.setattr(cells.check_text, "__defaults__", (1_500_000,))
+    with pytest.raises(ValueError, match=r"^Column 'c3' holds more text than can be opened here"):
+        read(file.getvalue(), "t")
 
 
 def test_memory_left_is_the_least_of_machine_and_container(tmp_path, monkeypatch):

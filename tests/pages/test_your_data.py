@@ -20,7 +20,8 @@ from streamlit.delta_generator import DeltaGenerator
 from dppca_core import METHODS, Budget, gaussian, hardened, journal, private_release, sin_theta, tables
 from dppca_core.experiments import live
 from dppca_core.ledger import DiskLedger
-from dppca_core.tables import Column, Schema, content_key, limits
+from dppca_core.ledger_lines import Limit
+from dppca_core.tables import Column, Schema, content, content_key, limits
 from pages.shared import choices, report, text, visitors
 from pages.shared.own import diagnostics, release, room, session, twin, unit_words, unsaved, words
 from pages.shared.own import report as own_report
@@ -594,6 +595,21 @@ def test_a_ledger_is_taken_in_once(screen, folder):
         assert says in errors(page)
     press(page, "Add its releases")
     assert len(DiskLedger(folder, content_key(patients())).account().entries) == 1
+
+
+def test_a_ledger_under_the_former_key_of_the_table_counts_and_goes_on(screen, folder):
+    former = DiskLedger(folder, content.content_keys(patients()).former)
+    former.set_limit(Limit(1.0, 1e-6))
+    former.spend(
+        "before", private_release.Request("analyze_gauss", 3, 2, private_release.Budget(0.5, 1e-6)).events
+    )
+    page = brought(screen)
+    assert not [label for label in labels(page) if label.startswith("Set this")]
+    assert "before" in page.app.dataframe[-1].value.to_string()
+    press(page, "Release")
+    press(page, "Spend")
+    assert len(former.account().entries) == 2
+    assert list(folder.glob("*.jsonl")) == [former.path]
 
 
 # --- the table and its dictionary -----------------------------------------------------------------------

@@ -10,7 +10,7 @@ import streamlit as st
 from dppca_core import accounting
 from dppca_core.ledger import Ledger
 from dppca_core.ledger_lines import Account, Entry, Limit
-from dppca_core.tables import Raw, neutral
+from dppca_core.tables import Raw, content, neutral
 from dppca_core.types import NEIGHBOURS
 from pages.shared import choices, text
 from pages.shared.choices import Settings
@@ -100,7 +100,7 @@ def show(raw: Raw | Large, ledger: Ledger, account: Account, settings: Settings)
         st.dataframe(releases(account, plain), hide_index=True, height="content")
     else:
         st.caption("Nothing was released on this table.")
-    _where()
+    _where(raw)
     _exchange(raw, ledger, account)
     if limit is not None:
         _change_limit(ledger, limit, plain)
@@ -133,7 +133,7 @@ def _alone(account: Account, entry: Entry, rows: int) -> str:
     return text.short(accounting.epsilon_of(accounting.grouped(entry.events, rows), account.limit.delta))
 
 
-def _where() -> None:
+def _where(raw: Raw | Large) -> None:
     if session.folder() is None:
         st.warning(
             "This ledger is in this session only and is lost when the page is closed or reloaded: export it. "
@@ -145,6 +145,11 @@ def _where() -> None:
             "same table under another name finds it, saved with at least 15 digits. It holds what was "
             "released and no cell of the table."
         )
+        if raw.former_key is None:
+            st.caption(
+                f"This table has more than {content.FORMER_ROWS:,} rows. A ledger that an earlier version kept "
+                "for it is not found by itself: import it below."
+            )
     st.caption(unit_words.EVADES)
 
 

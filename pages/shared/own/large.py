@@ -9,7 +9,8 @@ from dppca_core.tables import files, limits
 
 @dataclass(frozen=True, eq=False)
 class Large:
-    """The file as it was uploaded. rows: where it tells. key: `tables.content_key_of_file`, once it was read.
+    """The file as it was uploaded. rows: where it tells. key, former_key: `tables.content_keys_of_file`, once
+    it was read.
 
     What `tables.Raw` knows of cells, kinds and constants, it cannot know without reading: all columns count
     as numbers until somebody says otherwise.
@@ -23,6 +24,7 @@ class Large:
     data: bytes = field(repr=False)
     unnamed: tuple[int, ...] = ()
     key: str = ""
+    former_key: str | None = None
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -35,11 +37,14 @@ class Large:
         return ()
 
 
+def in_pieces(size: int, rows: int, columns: int) -> bool:
+    """Whether a file of so many bytes, and so many rows as it tells, is read in pieces."""
+    return size > limits.MOST_BYTES or rows > limits.MOST_ROWS or rows * columns > limits.MOST_CELLS
+
+
 def look(data: bytes, name: str, encoding: str) -> Large | None:
     """The file, if it is larger than `tables.read` holds. Raises ValueError for what is no table."""
     with files.opened(data, encoding) as layout:
-        rows, columns = layout.rows or 0, len(layout.names)
-        fits = len(data) <= limits.MOST_BYTES and rows <= limits.MOST_ROWS
-        if fits and rows * columns <= limits.MOST_CELLS:
+        if not in_pieces(len(data), layout.rows or 0, len(layout.names)):
             return None
         return Large(name, layout.form, layout.names, layout.rows, encoding, data, layout.unnamed)

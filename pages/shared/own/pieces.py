@@ -10,12 +10,12 @@ import numpy as np
 from dppca_core import hardened, tables
 from dppca_core.hardened import StoppedError
 from dppca_core.private_release import Progress
-from dppca_core.tables import Schema
+from dppca_core.tables import Schema, limits
 from dppca_core.types import Array
+from pages.shared.own import room
 from pages.shared.own.large import Large
 from pages.shared.own.table import IN_ONE_PLACE, Prepared, by_column
 
-MOST_ROWS = 2**27  # of a file that does not tell: 13 bits of each entry are kept
 _SUMMING = 0.75  # share of the time
 
 
@@ -24,17 +24,21 @@ def reduce(large: Large, schema: Schema, by: str | None, progress: Progress) -> 
 
     Raises ValueError with one sentence where the table does not fit the dictionary, and StoppedError.
     """
-    bits = hardened.bits_for(large.rows or MOST_ROWS)
+    bits = hardened.bits_for(large.rows or limits.MOST_ROWS_IN_PIECES)
     sums: dict[str, hardened.Adder] = {}
     row_sum = np.zeros(schema.d)
 
     def add(hospital: str, rows: Array) -> None:
         np.add(row_sum, rows.sum(axis=0), out=row_sum)
-        sums.setdefault(hospital, hardened.Adder(schema.d, bits)).add(rows)
+        if hospital not in sums:
+            room.check_matrices(schema.d, room.available())
+            sums[hospital] = hardened.Adder(schema.d, bits)
+        sums[hospital].add(rows)
 
     def share(begin: float, whole: float) -> Callable[[int, int | None], None]:
         def tell(done: int, of: int | None) -> None:
-            if not progress(begin + whole * done / max(of or MOST_ROWS, done, 1)):
+            room.check_rows(done)
+            if not progress(begin + whole * done / max(of or limits.MOST_ROWS_IN_PIECES, done, 1)):
                 raise StoppedError
 
         return tell
@@ -48,10 +52,18 @@ def reduce(large: Large, schema: Schema, by: str | None, progress: Progress) -> 
             "Patients with a missing cell cannot be left out of hospitals that are read in pieces: fill "
             "their cells in, or read the table without dealing it."
         )
-    key = tables.content_key_of_file(large.data, large.encoding, share(_SUMMING, 1 - _SUMMING))
+    keys = tables.content_keys_of_file(large.data, large.encoding, share(_SUMMING, 1 - _SUMMING))
     # A patient who is left out counts as a row of zeros, as in a table that is held.
     found = [sums[hospital].sum for hospital in reduced.hospitals]
     held = tuple(one._replace(n=one.n + left_out) for one in found)
     dealt = IN_ONE_PLACE if by is None else by_column(by)
     sizes = tuple(one.n for one in held)
-    return Prepared(replace(large, key=key), schema, reduced.owner, sizes, dealt, held, row_sum)
+    return Prepared(
+        replace(large, key=keys.key, former_key=keys.former),
+        schema,
+        reduced.owner,
+        sizes,
+        dealt,
+        held,
+        row_sum,
+    )

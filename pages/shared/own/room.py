@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dppca_core.tables import files, limits
+from dppca_core.tables import content, files, limits
+from pages.shared.own import large
 
 _MEMINFO = Path("/proc/meminfo")
 _GROUP = Path("/sys/fs/cgroup")  # a container's own limit
 _SPARE_BYTES = 256 * 2**20  # for everybody's pages
 _CELL_BYTES = 42  # as text, as a number, encoded, clipped: 39 at the peak of a CSV with one digit each
-_BATCH_BYTES = 64 * 2**20  # what reading in pieces holds beside the file
+_ROW_BYTES = 48  # hashed for the ledger and dealt to hospitals
+_BATCH_BYTES = 128 * 2**20  # what reading in pieces holds beside the file
+_KEPT_ROW_BYTES = 8  # of a table read in pieces: its hash in the former key
+_COLUMN_BYTES = 32 * 2**10  # of a table read in pieces: what describes it and reads it
+_MATRICES = 5  # of a hospital: its moment, its exact sum, and what is added to them
 
 
 def check(data: bytes, encoding: str, left: int | None) -> None:
@@ -28,20 +33,55 @@ def check(data: bytes, encoding: str, left: int | None) -> None:
 
 
 def needs(data: bytes, encoding: str) -> int:
-    """Bytes that reading a file takes at most, beside the file itself; by its head, without reading it.
+    """Return the bytes that reading a file takes at most, beside the file itself, without reading it.
 
-    Raises ValueError for what is no table.
+    Rows are counted first: a Parquet file tells them, of a text its line ends are counted. Raises ValueError
+    for what is no table, and for more rows than are read even in pieces.
     """
     with files.opened(data, encoding) as layout:
-        rows, columns = layout.rows, len(layout.names)
-    pieces = len(data) > limits.MOST_BYTES
-    if rows is not None:
-        pieces = pieces or rows > limits.MOST_ROWS or rows * columns > limits.MOST_CELLS
-    if pieces:
-        return _BATCH_BYTES
+        rows, columns, unpacked = layout.rows, len(layout.names), layout.unpacked
+    lines = _lines(data) if rows is None else rows
+    check_rows(lines)
+    if large.in_pieces(len(data), rows or 0, columns):
+        former = min(lines, content.FORMER_ROWS) if rows is None or rows <= content.FORMER_ROWS else 0
+        return _BATCH_BYTES + unpacked + _KEPT_ROW_BYTES * former + _COLUMN_BYTES * columns
     text = 0 if rows is not None else len(data)
-    cells = (data.count(b"\n") if rows is None else rows) * columns
-    return text + min(cells, limits.MOST_CELLS) * _CELL_BYTES
+    return text + unpacked + min(lines * columns, limits.MOST_CELLS) * _CELL_BYTES + lines * _ROW_BYTES
+
+
+def check_run(needed: int, left: int | None) -> None:
+    """Raise MemoryError, with one sentence, where a simulated run of so many bytes does not fit now."""
+    if left is not None and needed > left - _SPARE_BYTES:
+        most = max(left - _SPARE_BYTES, 0)
+        raise MemoryError(
+            f"This run takes {_megabytes(needed)}, and the server has {_megabytes(most)} left. "
+            "Try again later, or choose fewer hospitals, features or rounds."
+        )
+
+
+def check_rows(rows: int) -> None:
+    """Raise ValueError, with one sentence, for more rows than are read even in pieces."""
+    if rows > limits.MOST_ROWS_IN_PIECES:
+        raise ValueError(
+            f"The table has more than {limits.MOST_ROWS_IN_PIECES:,} rows, more than can be read here: split "
+            "it into several."
+        )
+
+
+def check_matrices(d: int, left: int | None) -> None:
+    """Raise ValueError, with one sentence, where one more hospital's matrices would not fit."""
+    needed = _MATRICES * 8 * d**2
+    if left is not None and needed > left - _SPARE_BYTES:
+        raise ValueError(
+            f"One more hospital takes {_megabytes(needed)}, and the server has "
+            f"{_megabytes(max(left - _SPARE_BYTES, 0))} left for tables: choose fewer columns, or read the "
+            "table without dealing it."
+        )
+
+
+def _lines(data: bytes) -> int:
+    """Return how many lines a text has at most, whichever way they end."""
+    return 1 + data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
 
 
 def available() -> int | None:

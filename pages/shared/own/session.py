@@ -222,5 +222,5 @@ def ledger(raw: Raw | Large) -> Ledger:
     where = folder()
     patients = raw.n if isinstance(raw, Raw) else raw.rows
     if where is not None:
-        return DiskLedger(where, raw.key, patients)
+        return DiskLedger(where, raw.key, patients, raw.former_key)
     return own().ledgers.setdefault(raw.key, SessionLedger(patients))

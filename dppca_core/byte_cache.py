@@ -1,0 +1,122 @@
+"""What was computed last, kept within a number of bytes: the one kind of cache for arrays that grow.
+
+Sizes are what their makers say beforehand, so that room is made before it is needed. Memory that the values
+leave behind goes back to the system where the C library offers that (glibc keeps it otherwise).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Event, Lock
+from typing import Any
+
+_WORTH_RETURNING = 16 * 2**20  # bytes; asking takes milliseconds
+
+
+class ByteCache:
+    """Values by key, the least recently used given up first, within `limit` bytes.
+
+    The newest is kept even where it alone is larger: `largest` says how large one may be, so that `most` is
+    the most bytes that are ever kept. A value that was given up but is still in use elsewhere is found again
+    as the same object, so what others add to it is not lost.
+    """
+
+    def __init__(self, limit: int, largest: int = 0) -> None:
+        self._limit, self._largest = limit, largest
+        self._held: OrderedDict[object, tuple[Any, int]] = OrderedDict()
+        self._in_use: weakref.WeakValueDictionary[object, Any] = weakref.WeakValueDictionary()
+        self._making: dict[object, tuple[Event, int]] = {}
+        self._lock = Lock()
+
+    @property
+    def most(self) -> int:
+        """The most bytes that are ever kept."""
+        return max(self._limit, self._largest)
+
+    @property
+    def size(self) -> int:
+        """Bytes that are kept now."""
+        with self._lock:
+            return sum(size for _, size in self._held.values())
+
+    def get(
+        self, key: object, make: Callable[[], Any], size: int, grown: Callable[[Any], int] | None = None
+    ) -> Any:
+        """Return the value of this key, else what `make` returns, of `size` bytes.
+
+        Of several threads that ask for the same value one makes it and the others wait for it. grown: bytes
+        that others have added to a value by now, counted whenever somebody asks for it.
+        """
+        while True:
+            with self._lock:
+                if key in self._held:
+                    value, kept = self._held[key]
+                    now = kept if grown is None else size + grown(value)
+                    if now == kept:
+                        self._held.move_to_end(key)
+                        return value
+                    return self._hold(key, value, now)
+                value = self._in_use.get(key)
+                if value is not None:
+                    return self._hold(key, value, size + (grown(value) if grown is not None else 0))
+                other = self._making.get(key)
+                if other is None:
+                    freed = self._make_room(size)
+                    done = Event()
+                    self._making[key] = (done, size)
+                    break
+            other[0].wait()
+        try:
+            if freed > _WORTH_RETURNING:
+                return_memory()
+            value = make()
+        except BaseException:
+            with self._lock:
+                del self._making[key]
+            raise
+        else:
+            with self._lock:
+                del self._making[key]
+                return self._hold(key, value, size)
+        finally:
+            done.set()
+
+    def shrink(self, limit: int) -> None:
+        """Keep no more than so many bytes from now on."""
+        with self._lock:
+            self._limit = min(self._limit, limit)
+            self._make_room(0)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._held.clear()
+            self._in_use.clear()
+
+    def _hold(self, key: object, value: Any, size: int) -> Any:
+        self._held.pop(key, None)
+        self._make_room(size)
+        self._held[key] = (value, size)
+        return value
+
+    def _make_room(self, size: int) -> int:
+        """Give up the oldest values until so many bytes fit; the bytes that were given up."""
+        kept = sum(held for _, held in self._held.values())
+        others = size + sum(made for _, made in self._making.values())
+        freed = 0
+        while self._held and kept - freed + others > self._limit:
+            key, (value, held) = self._held.popitem(last=False)
+            freed += held
+            with suppress(TypeError):  # of a type without weak references: it is made anew
+                self._in_use[key] = value
+        return freed
+
+
+def return_memory() -> None:
+    """Give memory that was freed back to the system, where the C library can be asked to."""
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)

@@ -1,0 +1,115 @@
+"""A cache within a number of bytes: it never keeps more, and nobody loses what they are using."""
+
+import gc
+import threading
+
+import pytest
+
+from dppca_core.byte_cache import ByteCache
+
+
+class Value:
+    """Something that others add to while it is kept."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def names(cache: ByteCache) -> list[object]:
+    return [key for key in "abcdef" if key in cache._held]
+
+
+def fill(cache: ByteCache, keys: str, size: int) -> None:
+    for key in keys:
+        cache.get(key, lambda key=key: Value(key), size)
+
+
+def test_the_least_recently_used_is_given_up_first():
+    cache = ByteCache(30)
+    fill(cache, "abcad", 10)
+    assert names(cache) == ["a", "c", "d"] and cache.size == cache.most == 30
+
+
+def test_room_is_made_before_it_is_needed():
+    cache = ByteCache(30)
+    fill(cache, "abc", 10)
+    seen = []
+    cache.get("d", lambda: seen.append(cache.size), 20)
+    assert seen == [10] and cache.size == 30
+
+
+def test_the_newest_is_kept_even_if_it_alone_is_too_large():
+    cache = ByteCache(30, largest=50)
+    fill(cache, "abc", 10)
+    large = cache.get("d", lambda: Value("d"), 50)
+    assert names(cache) == ["d"] and cache.size == cache.most == 50
+    assert cache.get("d", lambda: Value("d"), 50) is large
+    fill(cache, "e", 10)
+    assert names(cache) == ["e"]
+
+
+def test_what_is_in_use_is_found_again():
+    """Two visitors who look at the same setting add to one object, whatever a third has pushed out."""
+    cache = ByteCache(20)
+    looked_at = cache.get("a", lambda: Value("a"), 10)
+    fill(cache, "bc", 10)
+    assert "a" not in names(cache)
+    assert cache.get("a", lambda: Value("anew"), 10) is looked_at
+    assert names(cache) == ["a", "c"]
+    fill(cache, "de", 10)
+    del looked_at
+    gc.collect()
+    assert cache.get("a", lambda: Value("anew"), 10).name == "anew"
+
+
+def test_of_many_who_ask_at_once_one_makes_it():
+    cache, made, begun, go = ByteCache(10), [], threading.Event(), threading.Event()
+    found = []
+
+    def make() -> Value:
+        made.append(1)
+        begun.set()
+        go.wait(30)
+        return Value("a")
+
+    threads = [
+        threading.Thread(target=lambda: found.append(cache.get("a", make, 10)), daemon=True) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    assert begun.wait(30)
+    go.set()
+    for thread in threads:
+        thread.join(30)
+    assert made == [1] and len(found) == 4 and len(set(map(id, found))) == 1
+
+
+def test_what_cannot_be_made_is_tried_again():
+    cache = ByteCache(10)
+
+    def refuse() -> Value:
+        raise MemoryError("no room")
+
+    with pytest.raises(MemoryError):
+        cache.get("a", refuse, 10)
+    assert cache.size == 0
+    assert cache.get("a", lambda: Value("a"), 10).name == "a"
+
+
+def test_it_can_be_made_smaller_and_empty():
+    cache = ByteCache(30)
+    fill(cache, "abc", 10)
+    cache.shrink(10)
+    assert names(cache) == ["c"]
+    cache.shrink(100)
+    fill(cache, "d", 10)
+    assert names(cache) == ["d"]
+    cache.clear()
+    assert cache.size == 0
+
+
+def test_what_has_grown_is_counted_when_it_is_asked_for():
+    cache = ByteCache(30)
+    fill(cache, "ab", 10)
+    grown = cache.get("a", lambda: Value("a"), 10, lambda value: 15)
+    assert grown.name == "a" and names(cache) == ["a"] and cache.size == 25
