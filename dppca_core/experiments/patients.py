@@ -109,7 +109,7 @@ def cohort(
     table.
     """
     if not isinstance(population, SpikedModel):
-        if scaling.kind in ("bound-sqrt-d", "clipped"):
+        if scaling.kind == "bound-sqrt-d" or scaling.kind == "clipped":
             raise ValueError(f"scaling must not be {scaling.kind!r} for a table, got {population!r}")
         whole = sum(sizes) == datasets.table(population).n
         return datasets.cohort(population, sizes, seed, 0 if whole else draw, scaling.kind)

@@ -147,8 +147,8 @@ def _where(raw: Raw | Large) -> None:
         )
         if raw.former_key is None:
             st.caption(
-                f"This table has more than {content.FORMER_ROWS:,} rows. A ledger that an earlier version kept "
-                "for it is not found by itself: import it below."
+                f"This table has more than {content.FORMER_ROWS:,} rows. A ledger that an earlier version "
+                "kept for it is not found by itself: import it below."
             )
     st.caption(unit_words.EVADES)
 
