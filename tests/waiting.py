@@ -19,6 +19,8 @@ def eventually(condition: Callable[[], object]) -> bool:
 class Clock:
     """Stands in for the module `time` where code measures how long ago something was."""
 
+    sleep = staticmethod(time.sleep)
+
     def __init__(self) -> None:
         self.now = 0.0
 

@@ -6,6 +6,7 @@ import pytest
 
 from dppca_core.tables import Schema, content_key, read
 from scripts.started import ROOT, serving
+from tests.browser.conftest import patient
 from tests.pages.test_your_data import CANARY, DICTIONARY, NUMBER, csv, patients
 
 pytestmark = pytest.mark.browser
@@ -25,7 +26,7 @@ def test_a_table_is_released_once_and_leaves_no_trace(browser, tmp_path):
     scratch.mkdir()
     (tmp_path / "dictionary.json").write_text(DICTIONARY.to_json())
     with serving(log=log, DPPCA_LEDGER_DIR=str(ledgers), TMPDIR=str(scratch)) as address:
-        page = browser.new_context(accept_downloads=True).new_page()
+        page = patient(browser.new_context(accept_downloads=True)).new_page()
         page.goto(f"{address}your_data?own.shown=true")
         given = {"name": "ours.csv", "mimeType": "text/csv", "buffer": data}
         page.locator("input[type=file]").first.set_input_files(given)
@@ -44,7 +45,7 @@ def test_a_table_is_released_once_and_leaves_no_trace(browser, tmp_path):
         ledger = ledgers / f"{content_key(read(data, 'ours.csv').table)}.jsonl"
         lines = [json.loads(line)["kind"] for line in ledger.read_text().splitlines()]
         assert lines == ["limit", "release"]
-        other = browser.new_context().new_page()
+        other = patient(browser.new_context()).new_page()
         for path in ("your_data", "your_data?own.shown=true", "methods"):
             other.goto(f"{address}{path}")
             other.get_by_text("Try this").first.wait_for()
@@ -80,8 +81,7 @@ def test_a_paid_release_is_downloaded_each_time_and_not_lost(browser, tmp_path):
     """
     ledgers = tmp_path / "ledgers"
     with serving(DPPCA_LEDGER_DIR=str(ledgers)) as address:
-        page = browser.new_context(accept_downloads=True).new_page()
-        page.set_default_timeout(60_000)
+        page = patient(browser.new_context(accept_downloads=True)).new_page()
         asked = []
         page.on("dialog", lambda box: (asked.append(box.type), box.accept()))
         broken = []

@@ -16,6 +16,7 @@ from dppca_core.experiments.live import Results
 from dppca_core.experiments.scene import TRACED
 from pages.shared import ahead, cached, choices, readout, scenes, visitors
 from pages.shared.worker import Completer
+from tests.waiting import PATIENCE_SECONDS, eventually
 
 SMALL = choices.defaults() | {"d": 20, "n": 1000, "k": 2, "s": 5, "shat": 10, "repeats": 2}
 
@@ -97,11 +98,15 @@ def steps(log: list[str], name: str, count: int) -> Iterator[None]:
 
 def finished(log: list[str], count: int) -> list[str]:
     """What was done, once it is so much and no more comes."""
-    ends = time.monotonic() + 5
-    while len(log) < count and time.monotonic() < ends:
-        time.sleep(0.005)
+    assert eventually(lambda: len(log) >= count)
     time.sleep(0.05)
     return log
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """The worker waits for a page as long as the page takes."""
+    monkeypatch.setattr("pages.shared.worker._YIELD_SECONDS", PATIENCE_SECONDS)
 
 
 def test_the_next_press_comes_before_the_rest_of_the_view_and_all_else_after_it():

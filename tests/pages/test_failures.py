@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -23,6 +22,7 @@ from pages.shared.own.leaving import Leaving
 from pages.shared.own.order import Order
 from pages.shared.worker import Completer
 from tests.pages.conftest import Screen
+from tests.waiting import PATIENCE_SECONDS, eventually
 
 SECRET = "patient 17 weighs 71.3 kg"
 ERRORS = [ValueError("k must be at most 5"), MemoryError(SECRET), RuntimeError(SECRET), KeyError(SECRET)]
@@ -47,8 +47,7 @@ def visit(monkeypatch, completer, screen) -> Callable[..., Screen]:
     few = lru_cache(lambda scene: Results(scene, (TRACED, "sparse_pca")))  # methods, for fewer runs
     monkeypatch.setattr(cached, "results", few)
     monkeypatch.setattr(readout, "_BUILT", OrderedDict())
-    for cells in (cached.joined, cached.outcomes, cached.draws):
-        cells.clear()
+    cached.CELLS.clear()
 
     def opened(name: str, page: str, complete: Callable[[Screen], bool], **link: str) -> Screen:
         present[0] = name
@@ -56,9 +55,7 @@ def visit(monkeypatch, completer, screen) -> Callable[..., Screen]:
         for _ in range(300):
             if complete(shown):
                 return shown
-            until = time.monotonic() + 2
-            while completer.crowd() and time.monotonic() < until:
-                time.sleep(0.02)
+            eventually(lambda: not completer.crowd())
             shown.run()
         raise AssertionError(f"the runs of {name} did not end")
 
@@ -215,12 +212,8 @@ def test_a_step_that_fails_costs_its_own_visitor_alone(reason, completer, caplog
         completer.ahead("ann", failing(reason), failing(reason))
         completer.look("eve", sound, raising(reason))
         completer.look("ann", Broken(reason), lambda: (1,))
-    assert sound.done.wait(5)
-    for _ in range(500):
-        if not completer.crowd() and not completer._ahead:
-            break
-        time.sleep(0.01)
-    assert not completer.crowd() and not completer._ahead
+    assert sound.done.wait(PATIENCE_SECONDS)
+    assert eventually(lambda: not completer.crowd() and not completer._ahead)
     lines = [record.getMessage() for record in caplog.records]
     assert sum(type(reason).__name__ in line for line in lines) == 4
     assert not any(SECRET in line for line in lines)
@@ -230,9 +223,9 @@ def killed(completer: Completer) -> None:
     """End its thread by what no guard holds."""
     broken = Broken(SystemExit())
     completer.look("ann", broken, lambda: (1,))
-    assert broken.asked.wait(5)
+    assert broken.asked.wait(PATIENCE_SECONDS)
     completer._views.clear()
-    completer._thread._thread.join(5)
+    completer._thread._thread.join(PATIENCE_SECONDS)
 
 
 @DIES
@@ -240,7 +233,7 @@ def test_a_worker_that_has_died_is_started_by_the_next_look(completer):
     killed(completer)
     sound = Sound()
     completer.look("bob", sound, sound.wanted)
-    assert sound.done.wait(5)
+    assert sound.done.wait(PATIENCE_SECONDS)
 
 
 def health() -> Response:
@@ -257,7 +250,7 @@ def test_the_health_check_names_what_has_died_once_and_starts_it_again(completer
     assert health().status_code == 200
     killed(completer)
     monkeypatch.setattr(visitors, "present", raising(SystemExit()))
-    leaving._thread._thread.join(5)
+    leaving._thread._thread.join(PATIENCE_SECONDS)
     monkeypatch.setattr(visitors, "present", here.__contains__)
     answer = health()
     assert (answer.status_code, answer.body) == (503, b"started again: completer, leaving")
@@ -287,12 +280,8 @@ def here(monkeypatch) -> set[str]:
 
 
 def over(leaving: Leaving) -> bool:
-    """Whether it soon has nothing left to look after."""
-    for _ in range(500):
-        if not leaving._watched:
-            return True
-        time.sleep(0.01)
-    return False
+    """Whether it comes to have nothing left to look after."""
+    return eventually(lambda: not leaving._watched)
 
 
 @pytest.mark.parametrize("reason", ERRORS, ids=repr)
@@ -302,13 +291,13 @@ def test_a_table_whose_forgetting_fails_keeps_no_other(reason, here, caplog):
     leaving.watch("ann", ann, dropped.append)
     leaving.watch("bob", bob, dropped.append)
     here.clear()
-    assert bob.forgot.wait(5) and ann.forgot.wait(5) and over(leaving)
+    assert bob.forgot.wait(PATIENCE_SECONDS) and ann.forgot.wait(PATIENCE_SECONDS) and over(leaving)
     assert ann.tries == 3 and set(dropped) == {"ann", "bob"}
     stubborn, late = Holder(reason, 1000), Holder()
     leaving.watch("eve", stubborn, raising(reason))
     assert over(leaving) and stubborn.tries == 5
     leaving.watch("dan", late, dropped.append)
-    assert late.forgot.wait(5) and "dan" in dropped
+    assert late.forgot.wait(PATIENCE_SECONDS) and "dan" in dropped
     assert SECRET not in "".join(record.getMessage() for record in caplog.records)
 
 
@@ -317,22 +306,22 @@ def test_a_thread_that_forgets_no_more_is_started_by_the_next_page(here, monkeyp
     leaving, ann = Leaving(0.0, 0.01), Holder()
     monkeypatch.setattr(visitors, "present", raising(SystemExit()))
     leaving.watch("ann", ann, [].append)
-    leaving._thread._thread.join(5)
+    leaving._thread._thread.join(PATIENCE_SECONDS)
     monkeypatch.setattr(visitors, "present", here.__contains__)
     here.clear()
     leaving.watch("ann", ann, [].append)
-    assert ann.forgot.wait(5)
+    assert ann.forgot.wait(PATIENCE_SECONDS)
 
 
 @pytest.mark.parametrize("reason", ERRORS, ids=repr)
 def test_a_release_that_fails_ends_and_the_next_is_made(reason):
     fails = Order(("here",), raising(reason), lambda: True)
     assert fails.confirm()
-    fails.wait(5)
+    fails.wait(PATIENCE_SECONDS)
     assert fails.failed and SECRET not in fails.said
     makes = Order(("there",), lambda progress: "made", lambda: True)
     assert makes.confirm()
-    makes.wait(5)
+    makes.wait(PATIENCE_SECONDS)
     assert (makes.state, makes.made) == ("done", "made")
 
 

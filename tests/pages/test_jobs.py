@@ -223,15 +223,16 @@ def test_without_a_thread_a_sweep_has_ended_and_can_be_asked_for_again(monkeypat
 
 def test_long_sweeps_go_on_in_processes(monkeypatch):
     """Begun here while the processes start; together they give the whole table."""
-    long = replace(RECIPE, repeats=150)
+    long, clock = replace(RECIPE, repeats=150), Clock()
     monkeypatch.setattr(jobs, "HERE_SECONDS", 0.9 * jobs._missing(long, ())[0])
+    monkeypatch.setattr(jobs, "time", clock)
     monkeypatch.setattr(task, "TASK_SECONDS", 0.0)
     went, told = [], jobs.Job._tell
 
     def here_for_one_task(job: jobs.Job, at: Progress) -> None:
         told(job, at)
         if at.completed:
-            monkeypatch.setattr(jobs, "HERE_SECONDS", 0.0)
+            clock.now += 2 * jobs.HERE_SECONDS
 
     monkeypatch.setattr(jobs.Job, "_tell", here_for_one_task)
 

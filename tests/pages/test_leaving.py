@@ -2,12 +2,15 @@
 
 import gc
 import threading
-import time
 
 import pytest
 
 from pages.shared import visitors
+from pages.shared.own import leaving
 from pages.shared.own.leaving import Leaving
+from tests.waiting import PATIENCE_SECONDS, Clock, eventually
+
+NEVER = 3600.0  # seconds between looks of a thread: the test looks itself
 
 
 class Holder:
@@ -28,56 +31,62 @@ def here(monkeypatch) -> set[str]:
     return found
 
 
-def test_a_connection_that_breaks_for_a_moment_ends_no_release(here):
-    may_come_back = visitors.returning("ann", 0.2)
+@pytest.fixture
+def clock(monkeypatch) -> Clock:
+    """Where it is read how long somebody has been away."""
+    made = Clock()
+    for module in (visitors, leaving):
+        monkeypatch.setattr(module, "time", made)
+    return made
+
+
+def test_a_connection_that_breaks_for_a_moment_ends_no_release(here, clock):
+    may_come_back = visitors.returning("ann", 20)
     assert may_come_back()
     here.remove("ann")
     assert may_come_back()
-    time.sleep(0.15)
+    clock.now += 15
     here.add("ann")
     assert may_come_back()
     here.remove("ann")
     assert may_come_back()
-    time.sleep(0.1)
+    clock.now += 10
     assert may_come_back()
-    time.sleep(0.15)
+    clock.now += 15
     assert not may_come_back()
 
 
 def test_a_table_goes_some_time_after_its_owner(here):
-    leaving, ann, bob, dropped = Leaving(0.2, 0.01), Holder(), Holder(), []
+    """By the thread that looks, without anybody asking."""
+    watching, ann, bob, dropped = Leaving(0.0, 0.01), Holder(), Holder(), []
     for who, holder in (("ann", ann), ("bob", bob)):
-        leaving.watch(who, holder, dropped.append)
+        watching.watch(who, holder, dropped.append)
     here.remove("ann")
-    left = time.monotonic()
-    assert ann.forgot.wait(5) and time.monotonic() - left >= 0.2
-    for _ in range(500):
-        if dropped:
-            break
-        time.sleep(0.01)
+    assert ann.forgot.wait(PATIENCE_SECONDS) and eventually(lambda: dropped)
     assert dropped == ["ann"] and not bob.forgot.is_set()
 
 
-def test_who_comes_back_finds_their_table(here):
-    leaving, ann = Leaving(0.5, 0.01), Holder()
-    leaving.watch("ann", ann, [].append)
+def test_who_comes_back_finds_their_table(here, clock):
+    watching, ann = Leaving(50, NEVER), Holder()
+    watching.watch("ann", ann, [].append)
     for _ in range(4):
         here.remove("ann")
-        time.sleep(0.2)
+        assert not watching.look()
+        clock.now += 40
+        assert not watching.look() and not ann.forgot.is_set()
         here.add("ann")
-        time.sleep(0.05)
-    assert not ann.forgot.is_set()
+        assert not watching.look()
+    here.clear()
+    watching.look()
+    clock.now += 50
+    assert watching.look() and ann.forgot.is_set()
 
 
 def test_nothing_is_held_for_the_sake_of_forgetting_it(here):
     """Nor does a thread look on."""
-    leaving, ann = Leaving(60, 0.01), Holder()
-    leaving.watch("ann", ann, [].append)
-    leaving.watch("ann", ann, [].append)
+    watching, ann = Leaving(60, 0.01), Holder()
+    watching.watch("ann", ann, [].append)
+    watching.watch("ann", ann, [].append)
     del ann
     gc.collect()
-    for _ in range(500):
-        if not leaving._watched:
-            break
-        time.sleep(0.01)
-    assert not leaving._watched
+    assert eventually(lambda: not watching._watched)

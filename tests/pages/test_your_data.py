@@ -26,6 +26,7 @@ from pages.shared import choices, report, text, visitors
 from pages.shared.own import diagnostics, release, room, session, twin, unit_words, unsaved, words
 from pages.shared.own import report as own_report
 from pages.shared.own.order import Order
+from tests.waiting import PATIENCE_SECONDS
 
 PAGE = "hospitals/your_data.py"
 CANARY = "Zanzibar-7731"
@@ -152,14 +153,14 @@ def test_a_release_is_asked_for_priced_confirmed_and_made_once(screen, makes):
     page.move("own.k", 1)
     assert len(makes) == 1
     (made,) = own(page).made
-    made.order.wait(10)
+    made.order.wait(PATIENCE_SECONDS)
     assert made.order.made.hardened
     assert made.order.made.document["features"] == ["age", "weight", "pulse"]
     assert "seed" not in json.dumps(made.order.made.document["parameters"])
     press(page, "Release")
     press(page, "Spend")
     for made in own(page).made:
-        made.order.wait(10)
+        made.order.wait(PATIENCE_SECONDS)
     assert len(makes) == 2 and len(own(page).made) == 2
 
 
@@ -191,7 +192,7 @@ def test_many_clicks_at_once_make_one_release():
         thread.start()
     for thread in threads:
         thread.join()
-    order.wait(10)
+    order.wait(PATIENCE_SECONDS)
     assert calls == [True] and sum(first) == 1 and order.state == "done"
 
 
@@ -200,7 +201,7 @@ def test_a_stopped_release_is_paid_for_and_not_shown(screen, monkeypatch):
 
     def release(summed, budget, progress):
         begun.set()
-        go_on.wait(10)
+        go_on.wait(PATIENCE_SECONDS)
         if not progress(0.5):
             raise hardened.StoppedError
         raise AssertionError("it was not stopped")
@@ -208,10 +209,10 @@ def test_a_stopped_release_is_paid_for_and_not_shown(screen, monkeypatch):
     monkeypatch.setattr(hardened, "release", release)
     monkeypatch.setattr("pages.shared.own.confirm._FIRST_LOOK_SECONDS", 0.01)
     page = released(screen)
-    assert begun.wait(10)
+    assert begun.wait(PATIENCE_SECONDS)
     press(page, "Stop")
     go_on.set()
-    own(page).made[0].order.wait(10)
+    own(page).made[0].order.wait(PATIENCE_SECONDS)
     page.run()
     assert "paid for, and nothing of it was shown" in warnings(page)
     assert "0.5 of the limit" in page.app.get("progress")[0].proto.text
@@ -246,7 +247,7 @@ def spend(page):
     """Confirm what was asked for; the page as it is once that is drawn."""
     press(page, "Spend")
     for order in own(page).orders.values():
-        order.wait(10)
+        order.wait(PATIENCE_SECONDS)
     page.run()
 
 
@@ -448,7 +449,7 @@ def test_a_release_that_is_being_drawn_goes_on_for_the_reloaded_tab(screen, monk
 
     def drawn(summed, budget, progress):
         begun.set()
-        go_on.wait(10)
+        go_on.wait(PATIENCE_SECONDS)
         if not progress(0.5):
             raise hardened.StoppedError
         return true(summed, budget, None)
@@ -458,7 +459,7 @@ def test_a_release_that_is_being_drawn_goes_on_for_the_reloaded_tab(screen, monk
     returning = visitors.returning
     monkeypatch.setattr(visitors, "returning", lambda who: lambda: present["former"])
     former = released(screen)
-    assert begun.wait(10) and guarded(former)["armed"]
+    assert begun.wait(PATIENCE_SECONDS) and guarded(former)["armed"]
     monkeypatch.setattr(visitors, "returning", returning)
     session.sessions()[own(former).token] = own(former)
     tab = screen(PAGE)
@@ -467,7 +468,7 @@ def test_a_release_that_is_being_drawn_goes_on_for_the_reloaded_tab(screen, monk
     assert "still being drawn" in tab.notices and guarded(tab)["armed"]
     present["former"] = False  # the tab as it was before the reload
     go_on.set()
-    own(tab).made[0].order.wait(10)
+    own(tab).made[0].order.wait(PATIENCE_SECONDS)
     tab.run()
     assert own(tab).made[0].released is not None and "Download all of it (JSON)" in downloads(tab)
 

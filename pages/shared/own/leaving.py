@@ -40,8 +40,8 @@ class _Watched:
 class Leaving:
     """One thread, while anybody holds a table, that looks who has left."""
 
-    def __init__(self, kept: float = visitors.KEPT_SECONDS, look: float = _LOOK_SECONDS) -> None:
-        self._kept, self._look = kept, look  # seconds
+    def __init__(self, kept: float = visitors.KEPT_SECONDS, every: float = _LOOK_SECONDS) -> None:
+        self._kept, self._every = kept, every  # seconds
         self._watched: dict[str, _Watched] = {}
         self._lock = threading.Lock()
         self._thread = LastingThread("leaving", self._work)
@@ -60,18 +60,21 @@ class Leaving:
             return bool(self._watched) and self._thread.start()
 
     def _work(self) -> None:
-        while True:
-            time.sleep(self._look)
-            with self._lock:
-                for visitor, one in list(self._watched.items()):
-                    done = False
-                    with surviving("leaving"):
-                        done = self._gone(visitor, one)
-                    if done or one.tries == _MOST_TRIES:
-                        del self._watched[visitor]
-                if not self._watched:
-                    self._thread.leave()
-                    return
+        while not self.look():
+            time.sleep(self._every)
+
+    def look(self) -> bool:
+        """Forget what those hold who have left for good, and return whether nobody is left to look after."""
+        with self._lock:
+            for visitor, one in list(self._watched.items()):
+                done = False
+                with surviving("leaving"):
+                    done = self._gone(visitor, one)
+                if done or one.tries == _MOST_TRIES:
+                    del self._watched[visitor]
+            if not self._watched:
+                self._thread.leave()
+            return not self._watched
 
     def _gone(self, visitor: str, one: _Watched) -> bool:
         """Whether there is nothing left to look after."""
