@@ -16,6 +16,7 @@ import pytest
 from distributed import LocalCluster
 
 from dppca_core import METHODS, SpikedModel
+from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import Axis, Progress, Recipe, executors, recipe_file, store, sweep, task, variant
 from dppca_core.experiments import __main__ as headless
 from dppca_core.experiments.live import Results
@@ -104,8 +105,9 @@ def test_processes_give_the_same_bits(serial, name, recipe):
     same(sweep(recipe, executors.Cores(2)), serial[name])
 
 
-def test_a_dask_cluster_gives_the_same_bits(serial):
+def test_a_dask_cluster_gives_the_same_bits(serial, monkeypatch):
     """By address, over TCP; its two worker threads live here, as two processes take long to start."""
+    monkeypatch.setattr(ByteCache, "shrink", lambda cache, limit: None)  # it would be this process's caches
     workers = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "protocol": "tcp"}
     with (
         LocalCluster(**workers, dashboard_address=None, host="127.0.0.1") as cluster,

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import Axis, Recipe, seen, variant
 from dppca_core.experiments.alliances import Alliance
 from dppca_core.experiments.scene import Scene
@@ -19,6 +20,13 @@ from dppca_core.experiments.ways import WAYS
 from dppca_core.spiked import SpikedModel
 from dppca_core.types import Budget
 from pages.shared import cached, jobs
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch):
+    """Views of this test only: in the suite others are measured beside it."""
+    monkeypatch.setattr(cached, "CELLS", ByteCache(cached.CELLS.most))
+
 
 MODEL = SpikedModel(d=40, k=3, s=8, seed=5)
 ALLIANCE = Alliance(MODEL, (300, 500, 200), 3, 12, 6, Budget(1.0, 1e-6), iterations=6, repeats=2, seed=5)
@@ -106,7 +114,6 @@ def scene(**own: object) -> Scene:
 def test_a_complete_view_takes_no_more_than_it_is_counted_for(energy):
     """And no matrix (d, d): many visitors' settings are kept. It is counted again as it grows."""
     at = replace(scene(), energy=energy)
-    cached.CELLS.clear()
     whole = cached.results(at)
     empty = cached.CELLS.size
     whole.try_cells([*whole.first(1.0), *whole.rest(1.0, slow=False)])
@@ -116,7 +123,6 @@ def test_a_complete_view_takes_no_more_than_it_is_counted_for(energy):
 
 
 def test_what_hospitals_gain_takes_no_more_than_it_is_counted_for():
-    cached.CELLS.clear()
     gained = cached.outcomes(ALLIANCE)
     for key in gained.wanted():
         gained.try_cell(*key)
@@ -125,7 +131,6 @@ def test_what_hospitals_gain_takes_no_more_than_it_is_counted_for():
 
 
 def test_hospitals_that_differ_take_no_more_than_they_are_counted_for():
-    cached.CELLS.clear()
     of = SiteRecipe(repeats=1)
     measured = cached.joined(of)
     for key in measured.rest(1.0, of.kinds[0]):
