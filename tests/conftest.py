@@ -7,6 +7,8 @@ import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
+from dppca_core.experiments import task
+
 settings.register_profile("repeatable", max_examples=50, derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")
 
@@ -15,6 +17,14 @@ settings.load_profile("repeatable")
 def one_blas_thread() -> Iterator[None]:
     """Two threads slow small kernels down and change sums in their last digit."""
     with threadpool_limits(limits=1):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def caches_stay_large() -> Iterator[None]:
+    """A worker in a process of its own shrinks its caches; one in a thread here would shrink every test's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(task, "_WORKER_BYTES", 2**62)
         yield
 
 

@@ -93,6 +93,8 @@ class Results:
     def skipped(self) -> dict[str, str]:
         """Methods that cannot run here, and why."""
         reasons = {name: METHODS[name].skip(self.scene.d) for name in self.methods}
+        if self.scene.clip is not None and "dp_oja" in reasons:
+            reasons["dp_oja"] = "it deals rows into batches, and of clipped rows only the moments are kept"
         return {name: reason for name, reason in reasons.items() if reason}
 
     @cached_property

@@ -16,7 +16,6 @@ import pytest
 from distributed import LocalCluster
 
 from dppca_core import METHODS, SpikedModel
-from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import Axis, Progress, Recipe, executors, recipe_file, store, sweep, task, variant
 from dppca_core.experiments import __main__ as headless
 from dppca_core.experiments.live import Results
@@ -107,7 +106,6 @@ def test_processes_give_the_same_bits(serial, name, recipe):
 
 def test_a_dask_cluster_gives_the_same_bits(serial, monkeypatch):
     """By address, over TCP; its two worker threads live here, as two processes take long to start."""
-    monkeypatch.setattr(ByteCache, "shrink", lambda cache, limit: None)  # it would be this process's caches
     workers = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "protocol": "tcp"}
     with (
         LocalCluster(**workers, dashboard_address=None, host="127.0.0.1") as cluster,

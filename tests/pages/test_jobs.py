@@ -13,7 +13,6 @@ from distributed import LocalCluster
 from joblib.externals.loky import get_reusable_executor
 
 from dppca_core import SpikedModel
-from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import Axis, Progress, Recipe, executors, one_thread, sweep, task, variant
 from dppca_core.experiments.wanted import UnwantedError
 from pages.shared import jobs, visitors
@@ -260,7 +259,6 @@ def test_a_run_that_takes_long_leaves_the_server_free(monkeypatch):
 
 def test_a_cluster_that_is_gone_midway_loses_no_run(monkeypatch):
     """Its scheduler closes after the first task: said in a sentence, and gone on with elsewhere."""
-    monkeypatch.setattr(ByteCache, "shrink", lambda cache, limit: None)  # its worker lives in this process
     monkeypatch.setattr(jobs, "CELL_SECONDS", 0.0)
     monkeypatch.setattr(task, "TASK_SECONDS", 0.0)
     workers = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "protocol": "tcp"}

@@ -775,6 +775,16 @@ def test_a_report_rehearses_what_was_released_though_controls_moved(screen, buil
     assert "Analyze Gauss" in drawn.says and "ε = 1" in drawn.says
 
 
+def test_the_rehearsal_counts_rows_where_a_patient_has_several(screen):
+    """Its odds are those of the page's headline, at every epsilon."""
+    page = brought(screen, dictionary=_wide(), rows=8, **{"own.eps": "1", "own.delta": "1e-6"})
+    figure = page.figure
+    odds = [entry["odds"] for entry in figure["words"]]
+    budget = Budget(1.0, 1e-6, page.app.session_state["settings of the last run"]["neighbours"])
+    assert odds[figure["active"]] == unit_words.odds(budget, 8, 10.2962)
+    assert all("all 8 rows of one patient" in said for said in odds)
+
+
 @pytest.mark.parametrize(("ratio", "hopeless"), [("2", True), ("100", False)])
 def test_a_rehearsal_no_better_than_a_guess_says_so(screen, ratio, hopeless):
     link = {"own.eps": "0.05" if hopeless else "10", "own.ratio": ratio}

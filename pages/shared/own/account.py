@@ -136,7 +136,7 @@ def _alone(account: Account, entry: Entry, rows: int) -> str:
 def _where(raw: Raw | Large) -> None:
     if session.folder() is None:
         st.warning(
-            "This ledger is in this session only and is lost when the page is closed or reloaded: export it. "
+            "This ledger is in this session only and is lost when the page is closed: export it. "
             f"A server that is started with {session.LEDGER_DIR} set to a folder keeps it there."
         )
     else:

@@ -84,10 +84,9 @@ def left(account: Account, plain: bool) -> str:
     assert account.limit is not None
     most, spent = account.limit.epsilon, total(account).epsilon
     what = "privacy loss" if plain else "ε"
-    return (
-        f"{text.short(spent)} of the limit {what} = {text.number(most)} is spent, "
-        f"{text.short(max(most - spent, 0.0))} is left"
-    )
+    remains = max(most - spent, 0.0)
+    rest = text.short(remains) if remains > 0 else "nothing"
+    return f"{text.short(spent)} of the limit {what} = {text.number(most)} is spent, {rest} is left"
 
 
 def hardening(method: str, plain: bool) -> str:

@@ -37,6 +37,7 @@ class Twin(NamedTuple):
     scene: Scene
     epsilon: float
     settings: Settings
+    request: Request
 
     @property
     def results(self) -> Results:
@@ -86,7 +87,7 @@ def of_request(request: Request, sizes: Sequence[int], clip: float, settings: Se
     scene, epsilon = scenes.of(wanted)
     clipped = clip if n * d <= _MOST_DRAWN else None
     scene = replace(scene, method=request.method, rank=request.rank, clip=clipped)
-    return Twin(scene, epsilon, wanted)
+    return Twin(scene, epsilon, wanted, request)
 
 
 def nearest(wanted: Settings) -> Settings:
@@ -100,11 +101,21 @@ def nearest(wanted: Settings) -> Settings:
 def payload(twin: Twin) -> dict[str, Any]:
     """Return the explorer's figure of the release, which says where it would be no better than a guess."""
     drawn = readout.payload(twin.results, twin.epsilon, twin.settings)
-    sentences = [
-        entry | {"sentence": f"{entry['sentence']} {words.NO_BETTER}"} if hopeless(twin, epsilon) else entry
-        for epsilon, entry in zip(EPSILONS, drawn["words"], strict=True)
-    ]
+    sentences = []
+    for epsilon, entry in zip(EPSILONS, drawn["words"], strict=True):
+        if hopeless(twin, epsilon):
+            entry = entry | {"sentence": f"{entry['sentence']} {words.NO_BETTER}"}
+        if twin.request.rows_per_patient > 1:
+            entry = entry | {"odds": _odds(twin, epsilon)}
+        sentences.append(entry)
     return drawn | {"words": sentences}
+
+
+def _odds(twin: Twin, epsilon: float) -> str:
+    """Return the guarantee of the release at another epsilon, for a row and for a patient."""
+    budget = replace(twin.request.budget, epsilon=epsilon)
+    request = replace(twin.request, budget=budget)
+    return unit_words.odds(budget, request.rows_per_patient, request.patient_epsilon)
 
 
 def hopeless(twin: Twin, epsilon: float) -> bool:
