@@ -501,7 +501,7 @@ def test_another_table_has_another_ledger(screen, folder):
 
 def test_without_a_folder_the_ledger_is_the_sessions_and_says_so(screen):
     page = released(screen)
-    assert "lost when the page is closed or reloaded" in warnings(page)
+    assert "lost when the page is closed" in warnings(page)
     press(page, "Forget it")
     upload(page, csv(patients()), "again.csv")
     answer(page)
