@@ -7,7 +7,8 @@ products, thin orthogonalisations of (d, k) and (s_hat, k) through the fastest r
 LAPACK), and the choice of the heaviest rows. Of the others: the noise of one triangle, which is all that an
 eigensolver reads, and the top eigenspace. Then fifty runs of DPS-PCA at d = 1000 in one call against one run:
 fifty generators; one generator at fifty epsilons, which shares its normals as the pages' curves do; and ten
-generators at five epsilons; and the parts of fifty runs, dense products taken together. One BLAS thread.
+generators at five epsilons; and the parts of fifty runs, dense products taken together. Last the map of
+regions over 40 numbers of patients and 40 epsilons, against one of its 1,600 settings. One BLAS thread.
 """
 
 import time
@@ -18,7 +19,8 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks import measure
 from benchmarks.measure import Action, Row, Times
-from dppca_core import METHODS, Budget, SpikedModel, linalg
+from dppca_core import METHODS, Budget, Setting, SpikedModel, linalg, regimes
+from dppca_core.bounds import BOUNDS
 from dppca_core.types import Moment
 
 K, S_HAT, STEPS, RUNS, BUDGET = 5, 50, 10, 50, Budget(1.0, 1e-5)
@@ -129,6 +131,28 @@ def batches(rounds: int) -> list[Row]:
     return rows
 
 
+def maps(rounds: int) -> list[Row]:
+    """The map of regions of a population, dense and sparse, against one setting of it."""
+    model = SpikedModel(d=1000, k=K, s=10)
+    patients, epsilons = np.geomspace(1e3, 1e9, 40).astype(int).tolist(), np.geomspace(0.05, 10, 40).tolist()
+    rule, rows = BOUNDS["dps_prediction"], []
+    for s_hat in (S_HAT, 1000):
+        spectrum = model.eigenvalues / model.norm_bound(100_000) ** 2
+        setting = Setting(1000, 100_000, K, 10, s_hat, 1, STEPS, spectrum, BUDGET)
+
+        def whole(start: Setting = setting) -> object:
+            cells = regimes.grid(
+                start, patients, epsilons, lambda n: model.eigenvalues / model.norm_bound(n) ** 2
+            )
+            return regimes.regions(rule, cells)
+
+        took = measure.in_turn(
+            {"map": whole, "one": partial(regimes.regime, rule, setting)}, rounds, time.process_time
+        )
+        rows.append(measure.row(f"map, rows kept {s_hat}", took["map"], "one setting", took["one"]))
+    return rows
+
+
 def main() -> None:
     options = measure.options(__doc__).parse_args()
     rounds = 5 if options.quick else 100
@@ -139,6 +163,7 @@ def main() -> None:
                 measure.in_turn(actions_at(d), rounds if d < 800 else rounds // 2, time.process_time)
             )
         figures[f"d = 1000, {RUNS} runs in one call"] = batches(max(3, rounds // 10))
+        figures["d = 1000, map of regions"] = maps(max(3, rounds // 10))
     for title, rows in figures.items():
         measure.show(f"{title}, k = {K}, rows kept {S_HAT}, T = {STEPS}", rows)
     measure.keep(options.json, "kernels", figures)
