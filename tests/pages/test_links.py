@@ -136,8 +136,8 @@ def test_the_moved_control_stays_and_the_other_gives_way():
     assert said == ["Rows that matter s raised to 13: it must stay above k = 12."]
 
 
-@pytest.mark.parametrize("choice", CHOICES.values(), ids=CHOICES.keys())
-def test_a_control_reads_its_own_text_back(choice):
-    for option in choice.options:
-        assert choice.read(choice.text(option)) == (option, None)
-        assert choice.read(choice.link(option)) == (option, None)
+def test_a_control_reads_its_own_text_back():
+    for key, choice in CHOICES.items():
+        for option in choice.options:
+            assert choice.read(choice.text(option)) == (option, None), key
+            assert choice.read(choice.link(option)) == (option, None), key
