@@ -1,7 +1,8 @@
 """The joint law of the hospitals' own moments, given or not given the pooled one (wishart.Split).
 
-Each statistical check errs with probability ALPHA (laws.py). Planted bugs that DRAWS reject: hospitals that each hold their
-share of the pooled moment without noise of their own, and sizes taken in the wrong order.
+Each statistical check errs with probability ALPHA (laws.py). Planted bugs, which as many draws reject:
+hospitals that each hold their share of the pooled moment without noise of their own, and sizes taken in the
+wrong order.
 """
 
 from functools import cache
