@@ -20,21 +20,23 @@ RULES = [
 
 
 def broken(name: str, source: str) -> list[str]:
-    used = {
-        ast.unparse(node)
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Name | ast.Attribute)
-    }
-    for node in ast.walk(ast.parse(source)):
+    nodes = list(ast.walk(ast.parse(source)))
+    used = {ast.unparse(node) for node in nodes if isinstance(node, ast.Name | ast.Attribute)}
+    for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
             start = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
             used |= {start + alias.name for alias in node.names}
     return [word for who, what in RULES if re.match(who, name) for word in used if re.match(what, word)]
 
 
-@pytest.mark.parametrize(("name", "path"), list(zip(NAMES, SOURCES, strict=True)), ids=NAMES)
-def test_layers(name, path):
-    assert broken(name, path.read_text(encoding="utf-8")) == []
+def test_layers():
+    assert len(SOURCES) > 200
+    breaches = {
+        name: breach
+        for name, path in zip(NAMES, SOURCES, strict=True)
+        if (breach := broken(name, path.read_text(encoding="utf-8")))
+    }
+    assert breaches == {}
 
 
 @pytest.mark.parametrize(

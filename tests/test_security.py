@@ -95,9 +95,14 @@ def dangers(source: str) -> list[str]:
     return found + sorted(imported(source) & MODULES_NEVER)
 
 
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: str(path.relative_to(ROOT)))
-def test_nothing_that_came_with_data_is_run(path):
-    assert dangers(path.read_text(encoding="utf-8")) == []
+def test_nothing_that_came_with_data_is_run():
+    assert len(SHIPPED) > 200
+    run = {
+        str(path.relative_to(ROOT)): danger
+        for path in SHIPPED
+        if (danger := dangers(path.read_text(encoding="utf-8")))
+    }
+    assert run == {}
 
 
 @pytest.mark.parametrize(

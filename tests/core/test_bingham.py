@@ -227,7 +227,7 @@ def test_two_columns_of_four_against_importance_sampling():
     error = np.sqrt(weight**2 @ (share - expected) ** 2) / weight.sum()
 
     frame, drawn = np.eye(4)[:, :2], []
-    for _ in range(600):
+    for _ in range(300):
         frame = bingham.chain(energies, frame, 3, rng).frame
         drawn.append((frame**2).sum(axis=1))
     for values, value, slack in zip(np.transpose(drawn), expected, Z * error, strict=True):
@@ -238,7 +238,7 @@ def test_two_columns_of_four_against_importance_sampling():
 def test_without_a_matrix_the_frame_is_uniform():
     """Mean sin^2 to a fixed subspace is that of a random guess, k (1 - k/d)."""
     rng, start = np.random.default_rng(11), np.eye(9)[:, :3]
-    sines = [(bingham.chain(np.zeros(9), start, 2, rng).frame[3:] ** 2).sum() for _ in range(500)]
+    sines = [(bingham.chain(np.zeros(9), start, 2, rng).frame[3:] ** 2).sum() for _ in range(250)]
     assert mean_is(sines, random_guess(9, 3) ** 2)
     assert not mean_is(sines, random_guess(8, 3) ** 2)
 
@@ -275,7 +275,7 @@ def test_the_top_eigenvectors_are_the_better_start():
     energies = 2e4 - np.concatenate([[2e4, 600.0, 20.0], np.zeros(17)])
 
     def traces(start: Array, first: int) -> Array:
-        seeds = (np.random.default_rng([14, first + chain]) for chain in range(60))
+        seeds = (np.random.default_rng([14, first + chain]) for chain in range(30))
         return np.array([bingham.chain(energies, start, 10, rng).trace for rng in seeds])
 
     top, random = traces(np.eye(20)[:, :3], 0), traces(frame_of(20, 3, seed=15), 100)

@@ -116,7 +116,7 @@ def test_for_one_component_both_are_the_same_exact_draw():
     cohort = small_cohort()
 
     def shares(name: str, budget: Budget, first: int) -> list[float]:
-        seeds = (np.random.default_rng([first, run]) for run in range(1500))
+        seeds = (np.random.default_rng([first, run]) for run in range(600))
         found = [METHODS[name].fit(cohort, k=1, budget=budget, rng=rng) for rng in seeds]
         assert not any(estimate.notes or estimate.diagnostics for estimate in found)
         return [float(estimate.basis[0, 0] ** 2) for estimate in found]

@@ -1,7 +1,8 @@
 """The joint law of the hospitals' own moments, given or not given the pooled one (wishart.Split).
 
-Each statistical check errs with probability ALPHA (laws.py). Planted bugs: hospitals that each hold their
-share of the pooled moment without noise of their own, and sizes taken in the wrong order.
+Each statistical check errs with probability ALPHA (laws.py). Planted bugs, which as many draws reject:
+hospitals that each hold their share of the pooled moment without noise of their own, and sizes taken in the
+wrong order.
 """
 
 from functools import cache
@@ -18,7 +19,7 @@ from tests.core.laws import follows, same_law, uncorrelated
 MODEL = SpikedModel(d=6, k=2, s=3, spike=10.0, bulk=(1.0, 4.0), seed=5)
 COVARIANCE = MODEL.covariance()
 DIRECTION = np.linspace(1.0, 2.0, MODEL.d)
-DRAWS = 1500
+DRAWS = 600
 DEALS = pytest.mark.parametrize(
     "sizes",
     [(20, 9, 11), (13, 2, 1, 9), (2, 3, 1), (1, 2, 2), (1, 1)],

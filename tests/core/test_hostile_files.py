@@ -52,7 +52,7 @@ def test_any_table_is_read_or_refused_in_one_sentence():
     def one(case):
         soon(released, *hostile.table_file(np.random.default_rng([case, 1])))
 
-    hostile.each(hostile.cases(120, 0.3), one)
+    hostile.each(hostile.cases(60, 0.3), one)
 
 
 LEDGER = SessionLedger()
@@ -88,7 +88,7 @@ def test_any_lines_are_read_or_refused_in_one_sentence(kind):
         ]
         soon(READERS[kind], b"\n".join(lines).decode("utf-8", "replace"))
 
-    hostile.each(hostile.cases(50, 0.05), one)
+    hostile.each(hostile.cases(25, 0.05), one)
 
 
 @pytest.mark.parametrize("kind", ["dictionary", "recipe"])

@@ -2,6 +2,7 @@
 
 import doctest
 import sys
+from itertools import product
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from dppca_core import METHODS, Budget, Guarantee, Release, accounting, eigenvalue_release, sin_theta
 from dppca_core.sklearn import PrivatePCA
+from dppca_core.types import NEIGHBOURS
 from tests.core.laws import ALPHA
 
 D, N = 6, 400
@@ -109,19 +111,18 @@ def test_a_row_beyond_the_bound_counts_as_one_on_it():
 
 
 @pytest.mark.parametrize("name", PRIVATE)
-@pytest.mark.parametrize("share", [False, 0.2])
-@pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
-def test_what_a_fit_spends_is_stated_and_within_the_budget(name, share, neighbours):
-    if share and METHODS[name].trust == "local":
-        with pytest.raises(ValueError, match="trusts nobody with the rows"):
-            fitted(method=name, explained_variance=share)
-        return
-    ours = fitted(method=name, n_components=2, explained_variance=share, neighbours=neighbours)
-    assert all(isinstance(event, Release | Guarantee) for event in ours.spent_)
-    assert ours.epsilon_ == accounting.epsilon_of(ours.spent_, ours.delta) <= 1 + 1e-9
-    alone = METHODS[name].spends(Budget(1.0, 1e-6, neighbours), d=D, k=2)
-    assert len(ours.spent_) == len(alone) + bool(share)
-    assert hasattr(ours, "explained_variance_") == (bool(share) or name in FREE)
+def test_what_a_fit_spends_is_stated_and_within_the_budget(name):
+    for share, neighbours in product([False, 0.2], NEIGHBOURS):
+        if share and METHODS[name].trust == "local":
+            with pytest.raises(ValueError, match="trusts nobody with the rows"):
+                fitted(method=name, explained_variance=share, neighbours=neighbours)
+            continue
+        ours = fitted(method=name, n_components=2, explained_variance=share, neighbours=neighbours)
+        assert all(isinstance(event, Release | Guarantee) for event in ours.spent_)
+        assert ours.epsilon_ == accounting.epsilon_of(ours.spent_, ours.delta) <= 1 + 1e-9
+        alone = METHODS[name].spends(Budget(1.0, 1e-6, neighbours), d=D, k=2)
+        assert len(ours.spent_) == len(alone) + bool(share)
+        assert hasattr(ours, "explained_variance_") == (bool(share) or name in FREE)
 
 
 def test_the_whole_budget_is_used():

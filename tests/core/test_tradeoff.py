@@ -103,7 +103,7 @@ BUDGET = Budget(4.0, 0.01)
 
 
 def drawn(
-    kind: str, method: str = "dps_pca", budget: Budget = BUDGET, count: int = 4000, **own: int
+    kind: str, method: str = "dps_pca", budget: Budget = BUDGET, count: int = 2000, **own: int
 ) -> tuple:
     draws = Draws(Attacked(**({"method": method, "budget": budget, "k": 2, "steps": 3, "seed": 0} | own)))
     while (cell := draws.missing(kind, count)) is not None:

@@ -71,8 +71,8 @@ class Screen:
         return self.app.session_state[key]
 
     def move(self, key: str, value: Any) -> None:
-        """Set a slider or a box and rerun."""
-        for kind in (self.app.select_slider, self.app.selectbox):
+        """Set a slider, a box or a row of pills and rerun."""
+        for kind in (self.app.select_slider, self.app.selectbox, self.app.get("button_group")):
             for widget in kind:
                 if widget.key == key:
                     widget.set_value(value)

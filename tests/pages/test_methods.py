@@ -55,22 +55,26 @@ def test_it_opens_with_who_errs_least_among_equals(screen):
 
 
 @pytest.mark.parametrize("over", page_choices.SWEEPS)
-@pytest.mark.parametrize("panel", ["error", "time", "bytes"])
-def test_everything_can_be_swept_and_drawn(screen, over, panel):
-    page = settled(screen(PAGE, **SMALL, **{"compare.over": over, "compare.panel": panel}))
-    assert page.link["d"] == "30" and page.setting("compare.over") == over
-    drawn = [trace for trace in page.figure["data"] if trace["name"] == "DPS-PCA"]
-    assert len(drawn[0]["x"]) >= 4 and len(drawn[0]["x"]) == len(drawn[0]["y"])
-    assert page.app.dataframe[0].value["error"].notna().all()
+def test_everything_can_be_swept_and_drawn(screen, over):
+    """One sweep, drawn in three ways."""
+    page = screen(PAGE, **SMALL, **{"compare.over": over, "compare.panel": "error"})
+    for panel in ("error", "time", "bytes"):
+        page.move("compare.panel", panel)
+        settled(page)
+        assert page.link["d"] == "30" and page.setting("compare.over") == over
+        drawn = [trace for trace in page.figure["data"] if trace["name"] == "DPS-PCA"]
+        assert len(drawn[0]["x"]) >= 4 and len(drawn[0]["x"]) == len(drawn[0]["y"]), panel
+        assert page.app.dataframe[0].value["error"].notna().all(), panel
 
 
 @pytest.mark.parametrize("metric", ["projector", "energy"])
-@pytest.mark.parametrize("panel", page_choices.PANELS)
-def test_metrics_and_axes_are_respected(screen, metric, panel):
-    link = {"metric": metric, "scale": "linear", "compare.panel": panel}
-    page = settled(screen(PAGE, **SMALL, **link))
-    axis = page.figure["layout"]["xaxis" if panel == "needed" else "yaxis"]
-    assert axis.get("type") == ("log" if panel == "needed" else None)
+def test_metrics_and_axes_are_respected(screen, metric):
+    page = screen(PAGE, **SMALL, **{"metric": metric, "scale": "linear"})
+    for panel in page_choices.PANELS:
+        page.move("compare.panel", panel)
+        settled(page)
+        axis = page.figure["layout"]["xaxis" if panel == "needed" else "yaxis"]
+        assert axis.get("type") == ("log" if panel == "needed" else None), panel
 
 
 def test_what_a_table_fixes_is_not_swept(screen):

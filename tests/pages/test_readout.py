@@ -1,37 +1,84 @@
 """The figure's payload is built from results that another thread is still completing."""
 
 import json
-import threading
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain, count
+from types import FrameType
 
 import pytest
 
 from dppca_core import tradeoff
 from dppca_core.experiments.live import Results
+from dppca_core.experiments.scene import EPSILONS
 from dppca_core.methods import METHODS
 from pages.shared import choices, explorer_report, readout, scenes, text
 
 
-def small() -> tuple[Results, choices.Settings]:
+def small(methods: tuple[str, ...] | None = None) -> tuple[Results, choices.Settings]:
     settings = choices.defaults() | {"d": 20, "n": 1000, "k": 2, "s": 5, "shat": 10, "repeats": 2}
-    return Results(scenes.of(settings)[0]), settings
+    scene = scenes.of(settings)[0]
+    return Results(scene, methods) if methods else Results(scene), settings
+
+
+@contextmanager
+def arriving(results: Results) -> Iterator[None]:
+    """Another thread may run between any two lines: here it does at each line of what reads `cells`.
+
+    There a cell of another epsilon comes or goes, so that the number of cells is never the same twice; and at
+    every fifth the next one that the page still wants is there.
+    """
+    wanted = iter(results.missing(chain(results.first(1.0), results.rest(1.0))))
+    like = {name: results.cell(name, 1.0, 0) for name in results.names}
+    passing, lines = ("dps_pca", 100.0, 0), count()
+
+    def at_line(frame: FrameType, event: str, value: object) -> object:
+        if event == "line":
+            if results.cells.pop(passing, None) is None:
+                results.cells[passing] = like["dps_pca"]
+            if next(lines) % 5 == 0 and (cell := next(wanted, None)):
+                name, epsilon, repeat = cell
+                results.cells[name, epsilon if results.private(name) else EPSILONS[0], repeat] = like[name]
+        return at_line
+
+    def in_ours(frame: FrameType, event: str, value: object) -> object:
+        """A comprehension is a frame of its own, within the one that names the cells."""
+        reads = any("cells" in at.f_code.co_names for at in (frame, frame.f_back) if at)
+        ours = frame.f_globals.get("__name__", "").startswith(("pages.", "dppca_core.", __name__))
+        return at_line if ours and reads else None
+
+    before = sys.gettrace()
+    sys.settrace(in_ours)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
 
 
 def test_building_while_cells_arrive():
-    found, settings = small()
-    done = threading.Event()
+    results, settings = small(("pca", "dps_pca", "analyze_gauss"))
+    with arriving(results):
+        while results.next_missing(1.0):
+            readout.payload(results, 1.0, settings)
+            results.table()
+    assert readout.payload(results, 1.0, settings)["complete"]
 
-    def complete() -> None:
-        for cell in found.missing(found.rest(1.0)):
-            found.cell(*cell)
-        done.set()
 
-    threading.Thread(target=complete).start()
-    builds = 0
-    while not done.is_set() or builds < 3:
-        readout.payload(found, 1.0, settings)
-        found.table()
-        builds += 1
-    assert readout.payload(found, 1.0, settings)["complete"]
+def test_a_planted_loop_over_cells_that_arrive_is_caught():
+    results, _ = small(("pca", "dps_pca"))
+
+    def total() -> int:
+        rounds = 0
+        for cell in results.cells.values():
+            rounds += len(cell.sin)
+        return rounds
+
+    for cell in results.first(1.0):
+        results.cell(*cell)
+    assert total() > 0
+    with pytest.raises(RuntimeError, match="changed size during iteration"), arriving(results):
+        total()
 
 
 def test_the_payload_is_valid_json_without_nan():
