@@ -31,17 +31,24 @@ def answers(url: str) -> bool:
     return True
 
 
+def free_port() -> int:
+    """Return a port of this machine at which nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
 @contextmanager
 def started(
-    script: str | Path = "app.py", log: Path | None = None, **environment: str
+    script: str | Path = "app.py", log: Path | None = None, port: int | None = None, **environment: str
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """A Streamlit server of `script`, configured as the dashboard is; yields its address and its process.
 
-    log: where to keep what it prints. Raises RuntimeError, with what it printed, if it does not start.
+    log: where to keep what it prints. port: that of a server that has ended, or a free one. Raises
+    RuntimeError, with what it printed, if it does not start.
     """
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = port or free_port()
     command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
     with open(log, "w+b") if log else tempfile.TemporaryFile() as out:
         server = subprocess.Popen(
@@ -62,9 +69,11 @@ def started(
 
 
 @contextmanager
-def serving(script: str | Path = "app.py", log: Path | None = None, **environment: str) -> Iterator[str]:
-    """`started`, of which only the address is needed."""
-    with started(script, log, **environment) as (address, _):
+def serving(
+    script: str | Path = "app.py", log: Path | None = None, port: int | None = None, **environment: str
+) -> Iterator[str]:
+    """Start a server as `started` does, where only its address is needed."""
+    with started(script, log, port, **environment) as (address, _):
         yield address
 
 
