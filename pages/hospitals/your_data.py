@@ -35,6 +35,10 @@ if prepared is not None:
     elif book is not None:
         unsaved.show_lost(session.own(), book, settings["view"] == "board")
         release.show(prepared, book, settings)
+unsaved.show_missing(session.own(), prepared is not None)
+unsaved.show_elsewhere(session.own())
+if prepared is None and session.own().paid:
+    st.header("3 · Release")  # without a table, what came of an earlier one stands alone
 unsaved.show_returned(session.own(), prepared is not None)
 shown = release.results(settings)
 if prepared is not None:

@@ -1,11 +1,12 @@
 """A table of one's own in a real browser: released once, downloaded, and seen by nobody else."""
 
 import json
+from urllib.parse import urlsplit
 
 import pytest
 
 from dppca_core.tables import Schema, content_key, read
-from scripts.started import ROOT, serving
+from scripts.started import ROOT, serving, started
 from tests.browser.conftest import patient
 from tests.pages.test_your_data import CANARY, DICTIONARY, NUMBER, csv, patients
 
@@ -146,3 +147,70 @@ def test_a_paid_release_is_downloaded_each_time_and_not_lost(browser, tmp_path):
         page.get_by_text("1 paid release that this session does not have").wait_for()
         assert page.get_by_text("Download all of it (JSON)").count() == 0
         page.context.close()
+
+
+def release_example(page, address):
+    """Release the bundled table's directions, and download nothing."""
+    page.goto(f"{address}your_data")
+    page.get_by_role("button", name="Take the breast cancer table").click()
+    page.get_by_role("button", name="Set this limit").click()
+    page.get_by_role("button", name="Release …").click()
+    page.get_by_role("button", name="Spend and release").click()
+    page.get_by_text(UNSAVED).wait_for()
+    page.wait_for_function("sessionStorage.getItem('dppca-your-data-armed') === 'true'")
+
+
+UNSAVED = "Not downloaded yet"
+COPIED = "This is a copy of another tab."
+
+
+def test_a_duplicated_tab_leaves_the_paid_release_in_the_first(browser, tmp_path):
+    """Storage and all: the copy gets nothing, the first is reloaded with it open and once it is closed."""
+    with serving(DPPCA_LEDGER_DIR=str(tmp_path)) as address:
+        page = patient(browser.new_context()).new_page()
+        page.context.on("dialog", lambda box: box.accept())
+        release_example(page, address)
+        with page.expect_popup() as opened:
+            page.evaluate("window.open(location.href)")
+        copy = patient(opened.value)
+        copy.get_by_text(COPIED).wait_for()
+        assert copy.get_by_text(UNSAVED).count() == 0
+        copy.wait_for_function(f"{ARMED} === false")
+        page.reload()
+        page.get_by_text("The page was reloaded").wait_for()
+        page.get_by_text(UNSAVED).wait_for()
+        copy.reload()
+        copy.get_by_text(COPIED).wait_for()
+        copy.close()
+        page.reload()
+        page.get_by_text("The page was reloaded").wait_for()
+        page.get_by_text(UNSAVED).wait_for()
+        with page.expect_popup() as opened:
+            page.evaluate("window.open(location.href)")
+        copy = patient(opened.value)
+        copy.get_by_text(COPIED).wait_for()
+        page.close()
+        copy.get_by_text("The other tab has gone").wait_for()
+        copy.get_by_text(UNSAVED).wait_for()
+        copy.context.close()
+
+
+def test_a_killed_server_is_said_in_the_tab_that_paid(browser, tmp_path):
+    """The open page meets the server that was started anew: it warns, then the ledger says what was paid."""
+    given = {"DPPCA_LEDGER_DIR": str(tmp_path)}
+    page = patient(browser.new_context()).new_page()
+    page.context.on("dialog", lambda box: box.accept())
+    with started(**given) as (address, server):
+        release_example(page, address)
+        server.kill()
+        server.wait()
+    with serving(port=urlsplit(address).port, **given):
+        lost = page.get_by_text("This tab had a paid release that was not downloaded")
+        lost.wait_for()
+        assert page.get_by_text(UNSAVED).count() == 0
+        page.reload()
+        lost.wait_for()
+        page.get_by_role("button", name="Take the breast cancer table").click()
+        page.get_by_text("1 paid release that this session does not have").wait_for()
+        lost.wait_for(state="detached")
+    page.context.close()

@@ -418,20 +418,40 @@ def test_the_session_that_paid_misses_nothing(screen, folder):
     assert "does not have" not in warnings(page)
 
 
-def test_a_reloaded_tab_gets_its_releases_back_once_and_nobody_else_does(screen):
-    """By the secret that only its storage has: releases and ledgers, no table; then the secret is used up."""
+@pytest.fixture
+def absent(monkeypatch):
+    """Name the visitors whose page has gone: every AppTest is the same visitor, who is there."""
+    names = set()
+    monkeypatch.setattr(visitors, "present", lambda who: who not in names)
+    return names
+
+
+def known(page, visitor):
+    """Let the server know this page's session as this visitor's: AppTest has no session of a server's."""
+    own(page).visitor = visitor
+    session.sessions()[own(page).token] = own(page)
+    return own(page).token
+
+
+def headings(page):
+    return [box.value for box in page.app.header]
+
+
+def test_a_reloaded_tab_gets_its_releases_back_and_nobody_else_does(screen, absent):
+    """By the secret that only its storage has: releases and ledgers, no table, to one page at a time."""
     former = limited(screen)
     press(former, "Release")
     spend(former)
-    before, secret = own(former), own(former).token
-    session.sessions()[secret] = before  # AppTest has no session of a server's
+    before, secret = own(former), known(former, "former")
     stranger, tab = screen(PAGE), screen(PAGE)
     for wrong in ("", "x" * len(secret), own(stranger).token):
-        unsaved.take_over(own(stranger), wrong)
-    unsaved.take_over(own(tab), secret)
-    unsaved.take_over(own(stranger), secret)
+        unsaved.take_over(own(stranger), wrong, armed=False)
+    absent.add("former")
+    unsaved.take_over(own(tab), secret, armed=True)
+    unsaved.take_over(own(stranger), secret, armed=True)
     stranger.run()
     tab.run()
+    assert headings(tab) == ["1 · Your table", "3 · Release"] and headings(stranger) == ["1 · Your table"]
     assert not own(stranger).made and "reloaded" not in stranger.notices
     assert own(tab).raw is None and own(tab).prepared is None
     assert own(tab).made[0].released is before.made[0].released and "The page was reloaded" in tab.notices
@@ -443,7 +463,67 @@ def test_a_reloaded_tab_gets_its_releases_back_once_and_nobody_else_does(screen)
     assert "0.5 of the limit" in tab.app.get("progress")[0].proto.text  # the session's ledger came along
 
 
-def test_a_release_that_is_being_drawn_goes_on_for_the_reloaded_tab(screen, monkeypatch):
+def test_a_copied_tab_gets_nothing_while_the_other_is_open(screen, absent, monkeypatch):
+    """Until the other has been gone for longer than a reload takes; one that is reloaded has it back."""
+    first = limited(screen)
+    press(first, "Release")
+    spend(first)
+    secret, copy = known(first, "first"), screen(PAGE)
+    unsaved.take_over(own(copy), secret, armed=True)
+    copy.run()
+    assert "copy of another tab" in copy.notices and headings(copy) == ["1 · Your table"]
+    assert not own(copy).made and not own(copy).ledgers and not guarded(copy)["armed"]
+    assert guarded(copy)["copied"] and session.sessions()[secret] is own(first)
+    absent.add("first")
+    again = screen(PAGE)
+    unsaved.take_over(own(again), secret, armed=True)
+    again.run()
+    own(again).visitor = "again"
+    assert len(own(again).made) == 1 and "The page was reloaded" in again.notices
+    copy.run()
+    assert "copy of another tab" in copy.notices and not own(copy).made
+    monkeypatch.setattr(unsaved, "_RELOAD_SECONDS", 0)
+    absent.add("again")
+    copy.run()
+    assert "The other tab has gone" in copy.notices and guarded(copy)["armed"]
+    assert own(copy).made == own(again).made and session.sessions()[secret] is own(copy)
+
+
+def test_an_order_goes_on_while_any_of_its_pages_is_there():
+    """A page that was thought gone can come back, and its heir can be closed."""
+    order = Order(("release",), lambda progress: progress(0.5), lambda: False)
+    order.follow(lambda: True)
+    order.confirm()
+    order.wait(PATIENCE_SECONDS)
+    assert order.made is True
+
+
+def test_what_the_server_no_longer_has_is_said(screen, absent, folder):
+    """Only where something paid was not downloaded, and until the ledger of the table says it."""
+    page = screen(PAGE)
+    unsaved.take_over(own(page), "unknown", armed=False)
+    page.run()
+    assert "no longer has it" not in warnings(page)
+    unsaved.take_over(own(page), "unknown", armed=True)
+    page.run()
+    assert "no longer has it" in warnings(page) and "see what its ledger says" in warnings(page)
+    upload(page, csv(patients()))
+    answer(page)
+    data = ("d.json", DICTIONARY.to_json().encode(), "")
+    page.app.file_uploader(key="own dictionary").set_value(data)
+    page.run()
+    assert "no longer has it" not in warnings(page)
+
+
+def test_a_ledger_of_the_session_is_gone_with_the_server(screen, absent, monkeypatch):
+    monkeypatch.delenv(session.LEDGER_DIR, raising=False)
+    page = screen(PAGE)
+    unsaved.take_over(own(page), "unknown", armed=True)
+    page.run()
+    assert "Its ledger was in the session only" in warnings(page)
+
+
+def test_a_release_that_is_being_drawn_goes_on_for_the_reloaded_tab(screen, monkeypatch, absent):
     begun, go_on, present = threading.Event(), threading.Event(), {"former": True}
     true = hardened.release
 
@@ -461,9 +541,10 @@ def test_a_release_that_is_being_drawn_goes_on_for_the_reloaded_tab(screen, monk
     former = released(screen)
     assert begun.wait(PATIENCE_SECONDS) and guarded(former)["armed"]
     monkeypatch.setattr(visitors, "returning", returning)
-    session.sessions()[own(former).token] = own(former)
+    secret = known(former, "former")
+    absent.add("former")
     tab = screen(PAGE)
-    unsaved.take_over(own(tab), own(former).token)
+    unsaved.take_over(own(tab), secret, armed=True)
     tab.run()
     assert "still being drawn" in tab.notices and guarded(tab)["armed"]
     present["former"] = False  # the tab as it was before the reload

@@ -31,7 +31,7 @@ class Order(Generic[Made]):
         self.said = ""
         self.share = 0.0
         self._make: Callable[[Progress], Made] | None = make
-        self._present = present
+        self._present = [present]
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._ended = threading.Event()
@@ -65,8 +65,8 @@ class Order(Generic[Made]):
         self._stop.set()
 
     def follow(self, present: Callable[[], bool]) -> None:
-        """Go on for whoever this tells of: after a reload the visitor has another session."""
-        self._present = present
+        """Go on for whoever this tells of too: after a reload the visitor has another session."""
+        self._present.append(present)
 
     def wait(self, seconds: float) -> None:
         """Until it has ended, or so long."""
@@ -74,7 +74,8 @@ class Order(Generic[Made]):
 
     def _go_on(self, share: float) -> bool:
         self.share = share
-        return not self._stop.is_set() and self._present()
+        here = [present() for present in self._present]  # each: they remember when they were last asked
+        return not self._stop.is_set() and any(here)
 
     def _run(self) -> None:
         make, self._make = self._make, None  # and with it the rows, once this ends

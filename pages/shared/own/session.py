@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import secrets
+import weakref
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
-from weakref import WeakValueDictionary
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -59,9 +59,10 @@ class Own:
     last that was, by place on the page. made: all releases' orders, oldest first. spectrum: the last order of
     eigenvalues, and of which `Prepared.of`, for another dictionary has other eigenvalues; shaped: the number
     of the one that the twin was shaped by. measured: what only the owner may see of this table, by what was
-    asked. downloaded: numbers of the orders of which a file was asked for. returned: whether releases were
-    handed back after a reload (`unsaved`), for which `token` is the secret that only this browser tab has.
-    report: the last one, and its file.
+    asked. downloaded: numbers of the orders of which a file was asked for. returned: how releases of another
+    session came here (`unsaved`), for which `token` is the secret that only this browser tab has. elsewhere:
+    the secret of a session that is still open in the tab of which this is a copy. missing: whether the server
+    no longer has what this tab paid for. visitor: whose session it is. report: the last one, and its file.
     """
 
     raw: Raw | Large | None = None
@@ -86,7 +87,10 @@ class Own:
     shaped: int = 0
     measured: dict[object, Any] = field(default_factory=dict)
     downloaded: set[int] = field(default_factory=set)
-    returned: bool = False
+    returned: str = ""
+    elsewhere: str = field(repr=False, default="")
+    missing: bool = False
+    visitor: str = ""
     report: tuple[Report, bytes] | None = None
     token: str = field(repr=False, default_factory=secrets.token_urlsafe)
 
@@ -149,6 +153,11 @@ class Own:
         return bool(self.unsaved) or self.drawing
 
     @property
+    def paid(self) -> bool:
+        """Whether a release that was paid for is here, or is being drawn."""
+        return any(one.order is not None and (one.order.running or one.released) for one in self.made)
+
+    @property
     def known_entries(self) -> set[str]:
         """Ids, on the ledger, of the releases that this session has."""
         known = {one.released.entry.id for one in self.made if one.released is not None}
@@ -167,7 +176,6 @@ class Own:
                 self.orders[place] = order
         for key, kept in former.ledgers.items():
             self.ledgers.setdefault(key, kept)
-        self.returned = bool(self.made)
 
     def is_new(self, place: str, file_id: str) -> bool:
         """Whether this upload was not looked at in an earlier run; notes that it is now."""
@@ -181,21 +189,28 @@ def own() -> Own:
     found: Own = st.session_state.setdefault(_KEY, Own())
     context = get_script_run_ctx()
     if context is not None:
-        drop = partial(_drop_all, context.uploaded_file_mgr, found.token)
+        found.visitor = context.session_id
+        drop = partial(_drop_all, context.uploaded_file_mgr, weakref.ref(found))
         leaving().watch(context.session_id, found, drop)
         sessions()[found.token] = found
     return found
 
 
-def _drop_all(uploads: UploadedFileManager, token: str, visitor: str) -> None:
+def _drop_all(uploads: UploadedFileManager, leaver: weakref.ref[Own], visitor: str) -> None:
     uploads.remove_session_files(visitor)
-    sessions().pop(token, None)
+    for token in tokens_of(leaver()):
+        sessions().pop(token, None)
 
 
 @st.cache_resource(show_spinner=False)
-def sessions() -> WeakValueDictionary[str, Own]:
+def sessions() -> weakref.WeakValueDictionary[str, Own]:
     """Return the sessions by their secret, until `leaving` forgets them; `unsaved` looks them up."""
-    return WeakValueDictionary()
+    return weakref.WeakValueDictionary()
+
+
+def tokens_of(kept: Own | None) -> list[str]:
+    """List the secrets that lead to this session: after a reload the former page's does too."""
+    return [token for token, each in list(sessions().items()) if each is kept]
 
 
 @st.cache_resource(show_spinner=False)

@@ -1,6 +1,16 @@
 // Asks before the page is left while something paid was not downloaded, and brings it back after a reload.
 const ANSWERED_MS = 20_000;
-const KEY = "dppca-your-data"; // sessionStorage: of this tab alone, and kept when it is reloaded
+// sessionStorage: of this tab and its copies alone, and kept when it is reloaded.
+const KEY = "dppca-your-data";
+const ARMED = "dppca-your-data-armed"; // whether something paid is not downloaded: a new server cannot know
+
+function remember(armed) {
+  try {
+    sessionStorage.setItem(ARMED, String(armed));
+  } catch {
+    // storage is switched off
+  }
+}
 
 function guard() {
   if (window.dppcaUnsaved) return window.dppcaUnsaved;
@@ -13,7 +23,9 @@ function guard() {
   // The server answers some time after this click: a reload meanwhile would lose what is paid.
   const confirm = '[class*="st-key-own-confirm-"]';
   const clicked = (event) => {
-    if (event.target.closest?.(confirm)) Object.assign(state, { armed: true, clicked: performance.now() });
+    if (!event.target.closest?.(confirm)) return;
+    Object.assign(state, { armed: true, clicked: performance.now() });
+    remember(true);
   };
   document.addEventListener("click", clicked, true);
   window.dppcaUnsaved = state;
@@ -28,13 +40,19 @@ export default function ({ data, setTriggerValue }) {
   if (data.armed) state.clicked = -Infinity;
   state.armed = data.armed || performance.now() - state.clicked < ANSWERED_MS;
   let former = null;
+  let armed = false;
   try {
     former = sessionStorage.getItem(KEY);
+    armed = sessionStorage.getItem(ARMED) === "true";
     if (data.keep) sessionStorage.setItem(KEY, data.token);
   } catch {
     return; // storage is switched off: nothing can be brought back
   }
-  if (!former || former === data.token || former === state.claimed) return;
-  state.claimed = former;
-  setTriggerValue("claim", former);
+  if (data.keep || former === data.token) remember(state.armed);
+  else if (data.copied) remember(false); // it is for the other tab to remember
+  if (!former || former === data.token) return;
+  const claim = `${former} ${data.token}`; // the same page can meet another session, of a server started anew
+  if (claim === state.claimed) return;
+  state.claimed = claim;
+  setTriggerValue("claim", { token: former, armed });
 }

@@ -2,13 +2,15 @@
 
 A reload makes a new session, and the server keeps the former one for two minutes. Its secret, 256 random
 bits, lies in the browser tab's own storage, which no other visitor or site reads. Whoever brings the secret
-gets the releases and ledgers of that session once, and no table: rows are not handed on.
+gets the releases and ledgers of that session, and no table: rows are not handed on. While a page holds that
+session, nobody else gets anything of it: a duplicated tab has a copy of the storage, secret and all.
 """
 
 from __future__ import annotations
 
 import itertools
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 
 import streamlit as st
@@ -21,6 +23,8 @@ from pages.shared.own.session import Own
 _HERE = Path(__file__).parent
 _KEY = "own unsaved"
 _REFRESH_SECONDS = 0.5
+_LOOK_SECONDS = 2.0  # between looks whether the tab of which this is a copy is open
+_RELOAD_SECONDS = 20.0  # that a tab may be away for before a copy of it takes over
 _SERVER = secrets.token_hex(4)  # one that was started anew counts from one
 _turns = itertools.count(1)
 _mount = st.components.v2.component("dppca.unsaved", js=(_HERE / "unsaved.js").read_text(encoding="utf-8"))
@@ -33,6 +37,7 @@ def guard(own: Own) -> None:
         data={
             "armed": own.at_stake,
             "token": own.token,
+            "copied": bool(own.elsewhere),
             "keep": own.raw is not None or bool(own.made),
             "turn": f"{_SERVER} {next(_turns)}",
         },
@@ -41,25 +46,75 @@ def guard(own: Own) -> None:
 
 
 def _claim() -> None:
-    take_over(session.own(), str(st.session_state[_KEY]["claim"]))
+    claim = st.session_state[_KEY]["claim"]
+    if isinstance(claim, Mapping):  # a browser can send anything
+        take_over(session.own(), str(claim.get("token")), claim.get("armed") is True)
 
 
-def take_over(own: Own, token: str) -> None:
-    """Inherit from the session with this secret, once; nothing where it is unknown or already forgotten."""
+def take_over(own: Own, token: str, armed: bool) -> None:
+    """Inherit from the session with this secret if its page has gone; note where it is open, or unknown.
+
+    armed: whether something paid was not downloaded, as far as the browser tab knows.
+    """
     former = session.sessions().get(token)
-    if former is None or former is own:
-        return
-    del session.sessions()[token]
+    if former is None:
+        own.missing = armed
+    elif former is not own and visitors.present(former.visitor):
+        own.elsewhere = token  # a copy of a tab: what is shared here would be missing there
+    elif former is not own:
+        _inherit(own, former, words.RETURNED)
+
+
+def _inherit(own: Own, former: Own, returned: str) -> None:
     own.inherit(former)
+    own.returned, own.elsewhere = returned, ""
     for order in own.orders.values():
         order.follow(visitors.returning(visitors.visitor()))
+    # From now on the former secret leads here: a page reloaded before it has the next one loses nothing.
+    for token in session.tokens_of(former):
+        session.sessions()[token] = own
+
+
+def show_elsewhere(own: Own) -> None:
+    """Say that paid releases are in the tab of which this is a copy, and take them over if it has gone.
+
+    Not at once: that tab may be on its way back, from a reload of its own.
+    """
+    if not own.elsewhere:
+        return
+    watched, may_come_back = "", visitors.returning("")
+
+    def look() -> None:
+        nonlocal watched, may_come_back
+        former = session.sessions().get(own.elsewhere)
+        if former is None or former is own:
+            own.elsewhere = ""
+            st.rerun()
+        if former.visitor != watched:  # that tab was reloaded
+            watched = former.visitor
+            may_come_back = visitors.returning(watched, _RELOAD_SECONDS)
+        if not may_come_back():
+            _inherit(own, former, words.CAME_OVER)
+            st.rerun()
+        if former.paid:
+            st.info(words.ELSEWHERE)
+
+    st.fragment(look, run_every=_LOOK_SECONDS)()
+
+
+def show_missing(own: Own, ready: bool) -> None:
+    """Say that the server no longer has what this tab paid for, until the ledger of its table says it."""
+    if ready:
+        own.missing = False
+    if own.missing:
+        st.warning(words.missing(session.folder() is not None))
 
 
 def show_returned(own: Own, ready: bool) -> None:
     """Say after a reload that releases are back, and wait for one that is still being drawn."""
     running = [one.order for one in own.made if one.order is not None and one.order.running]
     if own.returned and any(one.released is not None for one in own.made):
-        st.info(words.RETURNED)
+        st.info(own.returned)
     if running and not ready:
         st.info(words.STILL_DRAWN)
 

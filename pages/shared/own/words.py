@@ -215,9 +215,28 @@ RETURNED = (
     "The page was reloaded, and what you released before is still here. Download it now. The table is gone "
     "from the page: bring it again to release more."
 )
+CAME_OVER = (
+    "The other tab has gone, and what you released there is here now. Download it now. The table is gone: "
+    "bring it again to release more."
+)
+ELSEWHERE = (
+    "This is a copy of another tab. What you released is in that one: download it there. It comes here if "
+    "that tab is closed."
+)
 STILL_DRAWN = "A release that you paid for is still being drawn. It appears here when it is ready."
 UNSAVED = "**Not downloaded yet.** This release is in this session only, and is lost when the page is closed."
 _LISTED = 3
+
+
+def missing(on_disk: bool) -> str:
+    """Say that this server has nothing more of what a tab paid for, and what can be done."""
+    bring = "Bring the table again to see what its ledger says"
+    if not on_disk:
+        bring = "Its ledger was in the session only, and is gone too: import it again if you exported it"
+    return (
+        "This tab had a paid release that was not downloaded, and this server no longer has it. It was "
+        f"started anew, or the page was away for too long. {bring}. Another release costs anew."
+    )
 
 
 def lost(absent: Sequence[Entry], account: Account, plain: bool) -> str:
