@@ -765,6 +765,37 @@ def test_what_is_rehearsed_is_what_is_released(screen, makes, built, method):
         assert made.figures[-1].says.startswith(sentence.split(";")[0])
 
 
+@pytest.mark.parametrize("rows", [1, 8])
+def test_a_report_says_that_hospitals_dealt_at_random_do_not_exist(screen, built, rows):
+    """Before the release and after it, in its first sentence, its settings and its limits."""
+    page = brought(screen, rows=rows, **{"own.method": "dps_pca", "own.N": "3"})
+    noun = unit_words.noun(rows)
+    rehearsed = built()
+    press(page, "Set this limit")
+    press(page, "Release")
+    press(page, "Spend")
+    for made in (rehearsed, built()):
+        assert f"{ROWS} {noun} dealt at random to 3 hospitals that do not exist" in made.sentence
+        assert "in 3 hospitals" not in made.sentence
+        assert dict(made.settings)["Hospitals"] == "dealt at random to 3 hospitals that do not exist"
+        (limit,) = (line for line in made.limits if "do not exist" in line)
+        assert (
+            limit.startswith(f"{noun.capitalize()} are dealt to hospitals at random")
+            and limit in page.captions
+        )
+
+
+def test_a_report_says_nothing_of_invented_hospitals_where_a_column_names_them(screen, built):
+    page = brought(screen, **{"own.method": "dps_pca", "own.N": "3"})
+    assert "that do not exist" in built().sentence
+    box = next(box for box in page.app.selectbox if box.label.startswith("Column that names"))
+    box.set_value(2)  # after no column and sex: clinic
+    page.run()
+    made = built()
+    assert f"{ROWS} patients in 2 hospitals" in made.sentence and dict(made.settings)["Hospitals"] == "2"
+    assert "not exist" not in json.dumps(made.limits)
+
+
 def test_a_report_rehearses_what_was_released_though_controls_moved(screen, built):
     page = limited(screen, dictionary=_wide(), **{"own.eps": "1"})
     press(page, "Release")

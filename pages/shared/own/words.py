@@ -24,10 +24,6 @@ from pages.shared.own.large import Large
 from pages.shared.own.order import Order
 from pages.shared.own.table import Prepared
 
-AT_RANDOM = (
-    "Patients are dealt to hospitals at random: these hospitals do not exist. This is to rehearse DPS-PCA or "
-    "DPdisPCA."
-)
 NO_BETTER = "At this setting the release would be no better than a guess: do not release."
 MOST_IN_ONE = 0.8  # share of the released eigenvalues' sum
 HARDLY = 0.9  # of a guess's error, from which on an error is no better
@@ -88,6 +84,19 @@ def ready(own: Prepared, rows: int, plain: bool) -> str:
 def where_patients_are(hospitals: int) -> str:
     """Return "one place" or "3 hospitals", to stand after "patients in"."""
     return "one place" if hospitals == 1 else f"{hospitals:,} hospitals"
+
+
+def at_random(rows: int) -> str:
+    """Say that the hospitals are invented, for whom the page has dealt rows to them."""
+    return (
+        f"{unit_words.noun(rows).capitalize()} are dealt to hospitals at random: these hospitals do not "
+        "exist. This is to rehearse DPS-PCA or DPdisPCA."
+    )
+
+
+def dealt_at_random(hospitals: int) -> str:
+    """Say where patients are whose hospitals are invented."""
+    return f"dealt at random to {hospitals:,} hospitals that do not exist"
 
 
 def rehearsed(request: Request, hospitals: int, plain: bool) -> str:
