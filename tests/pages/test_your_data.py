@@ -931,6 +931,53 @@ def test_where_the_first_component_is_the_mean_both_errors_are_told_and_named(sc
     assert "cosine" not in page.markdown and "may be the mean" in page.markdown
 
 
+def test_the_owner_reads_that_the_first_component_is_partly_the_mean_and_a_report_does_not(screen, built):
+    """A pattern at 60 degrees to the mean, twice as strong: their first component lies between the two."""
+    rng = np.random.default_rng(5)
+    mean, other = np.full(10, 0.06), np.resize([1.0, -1.0], 10) / np.sqrt(10)
+    pattern = 0.5 * mean / np.linalg.norm(mean) + np.sqrt(0.75) * other
+    rows = mean + 0.5 * rng.uniform(-1, 1, (20_000, 1)) * pattern + 0.02 * rng.standard_normal((20_000, 10))
+    frame = pd.DataFrame(rows, columns=[f"c{i}" for i in range(10)])
+    schema = Schema(tuple(Column(name, "number", -1, 1) for name in frame))
+    page = brought(screen, frame, schema, rows=8, **{"own.shown": "true", "own.k": "1"})
+    press(page, "Set this limit")
+    press(page, "Release")
+    press(page, "Spend")
+    basis = own(page).made[0].released.basis
+    assert 0.5 < diagnostics.mean_cosine(diagnostics.truths(own(page).prepared[1]), basis) < 0.85
+    assert "is partly the mean of your rows** (cosine 0." in page.markdown
+    assert "partly" not in json.dumps(built()) and "cosine" not in json.dumps(built())
+
+
+@pytest.mark.parametrize(
+    ("cosine", "said"), [(0.95, "nearly"), (0.89, "partly"), (0.5, "partly"), (0.49, "not")]
+)
+def test_how_much_of_the_mean_the_first_component_is(cosine, said):
+    for rows, noun in ((1, "patients"), (8, "rows")):
+        sentence = words.near_the_mean(cosine, rows, False)
+        assert f"is {said} the mean of your {noun}" in sentence and f"cosine {cosine:.3f}" in sentence
+
+
+_IN_VAIN = "paying more does not help, because the mean takes the place of a pattern."
+
+
+@pytest.mark.parametrize(
+    ("cosine", "uncentred", "advice"),
+    [
+        (0.95, 0.9, _IN_VAIN),
+        (0.89, 0.9, _IN_VAIN),
+        (0.2, 0.1, _IN_VAIN),  # the noise is small already, and the pattern still absent
+        (0.2, 0.9, "ask for fewer directions or measurements, or pay more."),
+    ],
+)
+def test_nobody_is_told_to_pay_more_where_the_mean_is_what_errs(cosine, uncentred, advice):
+    estimated = diagnostics.Verdict(uncentred, 0.95, 0.9)
+    said = words.verdict(diagnostics.Verdict(0.94, 0.95, 0.1), estimated, 1, cosine, False)
+    assert said.endswith(f" **It is hardly better than a guess:** {advice}")
+    useful = words.verdict(diagnostics.Verdict(0.1, 0.95, 0.9), estimated, 1, cosine, False)
+    assert "pay" not in useful
+
+
 # --- isolation ------------------------------------------------------------------------------------------
 
 

@@ -19,7 +19,7 @@ from dppca_core.tables import Raw, Schema, limits
 from dppca_core.types import Budget
 from pages.shared import text, visitors
 from pages.shared.own import unit_words
-from pages.shared.own.diagnostics import COVARIANCE, MOMENT, NEARLY_THE_MEAN, Verdict
+from pages.shared.own.diagnostics import COVARIANCE, MOMENT, NEARLY_THE_MEAN, PARTLY_THE_MEAN, Verdict
 from pages.shared.own.large import Large
 from pages.shared.own.order import Order
 from pages.shared.own.table import Prepared
@@ -27,6 +27,7 @@ from pages.shared.own.table import Prepared
 NO_BETTER = "At this setting the release would be no better than a guess: do not release."
 MOST_IN_ONE = 0.8  # share of the released eigenvalues' sum
 HARDLY = 0.9  # of a guess's error, from which on an error is no better
+CLOSE = 0.5  # of a guess's error, below which less noise would change the release little
 MEAN_ZERO = (
     "The invented patients have mean zero. Yours may not: then the first component may be their mean, not a "
     "pattern."
@@ -296,28 +297,35 @@ def unread(order: Order[Any]) -> str:
     }.get(order.state, "The file cannot be read as a table.")
 
 
-def near_the_mean(cosine: float, plain: bool) -> str:
-    """Say whether the first released component is the patients' mean; not private."""
+def near_the_mean(cosine: float, rows: int, plain: bool) -> str:
+    """Say whether the first released component is the patients' mean, or partly is; not private."""
+    mean = f"the mean of your {unit_words.noun(rows)}"
     first = f"The first released {'direction' if plain else 'component'}"
     size = f"cosine {cosine:.3f}"
     if cosine >= NEARLY_THE_MEAN:
         return (
-            f"**{first} is nearly the mean of your patients, not a pattern** ({size}). "
+            f"**{first} is nearly {mean}, not a pattern** ({size}). "
             "It says where they lie within the ranges, not how they differ."
         )
-    return f"{first} is not the mean of your patients ({size})."
+    if cosine >= PARTLY_THE_MEAN:
+        return (
+            f"**{first} is partly {mean}** ({size}). "
+            "It mixes where they lie within the ranges with how they differ."
+        )
+    return f"{first} is not {mean} ({size})."
 
 
-def verdict(found: Verdict, k: int, cosine: float, plain: bool) -> str:
-    """How good a release is against the components of the covariance; not private.
+def verdict(found: Verdict, uncentred: Verdict, k: int, cosine: float, plain: bool) -> str:
+    """Say how good a release is against the components of the covariance; not private.
 
-    cosine: of the first component with the mean.
+    uncentred: the same against what it estimates. cosine: of the first component with the mean.
     """
     against = "PCA without privacy, with your rows centred at their own mean"
     said = f"Against {against}: {_verdict(found, k, plain)}"
     if found.error > HARDLY * found.guess:
         advice = "ask for fewer directions or measurements, or pay more"
-        if cosine >= NEARLY_THE_MEAN:
+        # Less noise only brings a release closer to what it estimates, which has the mean in it.
+        if cosine >= PARTLY_THE_MEAN or uncentred.error < CLOSE * uncentred.guess:
             advice = "paying more does not help, because the mean takes the place of a pattern"
         said += f" **It is hardly better than a guess:** {advice}."
     return said
