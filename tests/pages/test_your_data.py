@@ -806,7 +806,7 @@ def test_a_report_rehearses_what_was_released_though_controls_moved(screen, buil
     assert "Analyze Gauss" in drawn.says and "ε = 1" in drawn.says
 
 
-def test_the_rehearsal_counts_rows_where_a_patient_has_several(screen):
+def test_the_rehearsal_counts_rows_where_a_patient_has_several(screen, built):
     """Its odds are those of the page's headline, at every epsilon."""
     page = brought(screen, dictionary=_wide(), rows=8, **{"own.eps": "1", "own.delta": "1e-6"})
     figure = page.figure
@@ -814,6 +814,23 @@ def test_the_rehearsal_counts_rows_where_a_patient_has_several(screen):
     budget = Budget(1.0, 1e-6, page.app.session_state["settings of the last run"]["neighbours"])
     assert odds[figure["active"]] == unit_words.odds(budget, 8, 10.2962)
     assert all("all 8 rows of one patient" in said for said in odds)
+    assert f"With {ROWS} rows in 1 hospital at" in figure["words"][figure["active"]]["sentence"]
+    assert "rows in one place" in page.markdown and "patients in one place" not in page.markdown
+    assert "calls each row a patient" not in page.captions
+    assert f"{ROWS} patients" not in json.dumps(figure) and "invented patients" not in page.captions.lower()
+    made = built()
+    assert (
+        f"With {ROWS} rows in" in made.figures[-1].says and "These rows are invented" in made.figures[-1].says
+    )
+    assert f"{ROWS} patients" not in json.dumps(made) and "nvented patients" not in json.dumps(made)
+
+
+def test_the_rehearsal_counts_patients_where_each_has_one_row(screen, built):
+    page = brought(screen, dictionary=_wide())
+    figure = page.figure
+    assert f"With {ROWS} patients in 1 hospital" in figure["words"][figure["active"]]["sentence"]
+    assert "patients in one place" in page.markdown
+    assert f"With {ROWS} patients in" in built().figures[-1].says
 
 
 @pytest.mark.parametrize(("ratio", "hopeless"), [("2", True), ("100", False)])

@@ -120,7 +120,7 @@ def _sentence(of: Public, plain: bool) -> str:
     whole = f"{n:,} {noun} {where}, {text.count(d, 'measurement', 'measurements')} of each"
     found = of.released
     if found is None:
-        return f"Nothing of {whole}, has been released: this is a rehearsal on invented patients."
+        return f"Nothing of {whole}, has been released: this is a rehearsal on invented {noun}."
     budget, k = found.document["parameters"]["budget"], found.basis.shape[1]
     what = text.count(k, *(("direction", "directions") if plain else ("component", "components")))
     cost = price_words.privacy(budget["epsilon"], plain)
@@ -192,7 +192,7 @@ def _twin(of: Public) -> list[Drawn]:
         return []
     payload = of.twin()
     said = payload["words"][payload["active"]]["sentence"]
-    note = "These patients are invented: none of the table has a part in it."
+    note = f"These {unit_words.noun(_rows(of))} are invented: none of the table has a part in it."
     return [Drawn(payload, "A synthetic twin of the same size", f"{said} {note}")]
 
 
@@ -249,9 +249,10 @@ def _limits(of: Public, plain: bool) -> list[str]:
         )
     if of.twin is not None:
         said.append(
-            "The twin says what to expect of patients like the guesses made for it; the real ones may differ."
+            f"The twin says what to expect of {unit_words.noun(_rows(of))} like the guesses made for it; the "
+            "real ones may differ."
         )
-        said.append(words.MEAN_ZERO)
+        said.append(words.mean_zero(_rows(of)))
     said.append(unit_words.EVADES)
     said.append("The link restores the settings. The table itself stays with its owner and is in no link.")
     return [one for one in said if one]

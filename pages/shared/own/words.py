@@ -28,10 +28,6 @@ NO_BETTER = "At this setting the release would be no better than a guess: do not
 MOST_IN_ONE = 0.8  # share of the released eigenvalues' sum
 HARDLY = 0.9  # of a guess's error, from which on an error is no better
 CLOSE = 0.5  # of a guess's error, below which less noise would change the release little
-MEAN_ZERO = (
-    "The invented patients have mean zero. Yours may not: then the first component may be their mean, not a "
-    "pattern."
-)
 NOT_PRIVATE = ":red-badge[not private] Only you may see this: it is computed from the patients' rows."
 # Where a word joiner, which is not seen, keeps Markdown from finding an address; it does so behind escapes.
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
@@ -103,7 +99,7 @@ def dealt_at_random(hospitals: int) -> str:
 def rehearsed(request: Request, hospitals: int, plain: bool) -> str:
     """Say what is rehearsed, which is what a press of Release would make."""
     title = METHODS[request.method].title
-    place = f"patients in {where_patients_are(hospitals)}"
+    place = f"{unit_words.noun(request.rows_per_patient)} in {where_patients_are(hospitals)}"
     if plain:
         components = text.count(request.k, "direction", "directions")
         chance = text.one_in(request.budget.delta)
@@ -113,6 +109,14 @@ def rehearsed(request: Request, hospitals: int, plain: bool) -> str:
     given = [f"k = {request.k}", *(f"{own[name]} = {value}" for name, value in request.own.items())]
     given += [f"ε = {text.number(request.budget.epsilon)}", f"δ = {text.number(request.budget.delta)}"]
     return f"**Rehearsed is what *Release* would make:** {title}, {', '.join(given)}, {place}."
+
+
+def mean_zero(rows: int) -> str:
+    """Say in what a twin differs from a table whose first component is the mean."""
+    return (
+        f"The invented {unit_words.noun(rows)} have mean zero. Yours may not: then the first component may "
+        "be their mean, not a pattern."
+    )
 
 
 def in_one_place(method: str, hospitals: int) -> str:
