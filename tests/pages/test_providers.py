@@ -256,14 +256,17 @@ def test_less_than_a_tenth_is_no_gain_even_where_the_runs_are_apart(joined, alon
 @pytest.mark.parametrize("repeats", [2, 4])
 def test_at_the_defaults_joining_is_not_said_to_pay_where_each_errs_less_in_house(repeats):
     settings, _ = choices.reconcile(choices.defaults() | {"repeats": repeats})
-    found = Outcomes(joins.recipe(settings)[0])
+    outcomes = Outcomes(joins.recipe(settings)[0])
     for key in (key for key, way in WAYS.items() if not way.own_moments or way.full):
-        for hospital in found.places(key):
+        for hospital in outcomes.places(key):
             for repeat in range(repeats):
-                found.try_cell(key, hospital, repeat)
-    said = join_words.headline(found, settings)
-    assert "does not pay: each of them errs less alone. To publish, it changes little for any of them" in said
-    assert "pays for" not in said
+                outcomes.try_cell(key, hospital, repeat)
+    headline = join_words.headline(outcomes, settings)
+    assert (
+        "does not pay: each of them errs less alone. To publish, it changes little for any of them"
+        in headline
+    )
+    assert "pays for" not in headline
 
 
 RARE = {"n": 200_000, "N": 200, "d": 50, "spike": 20.0, "bulk": 15.0, "delta": 1e-6}

@@ -967,12 +967,12 @@ def test_the_owner_reads_that_the_first_component_is_partly_the_mean_and_a_repor
 
 
 @pytest.mark.parametrize(
-    ("cosine", "said"), [(0.95, "nearly"), (0.89, "partly"), (0.5, "partly"), (0.49, "not")]
+    ("cosine", "much"), [(0.95, "nearly"), (0.89, "partly"), (0.5, "partly"), (0.49, "not")]
 )
-def test_how_much_of_the_mean_the_first_component_is(cosine, said):
+def test_how_much_of_the_mean_the_first_component_is(cosine, much):
     for rows, noun in ((1, "patients"), (8, "rows")):
         sentence = words.near_the_mean(cosine, rows, False)
-        assert f"is {said} the mean of your {noun}" in sentence and f"cosine {cosine:.3f}" in sentence
+        assert f"is {much} the mean of your {noun}" in sentence and f"cosine {cosine:.3f}" in sentence
 
 
 _IN_VAIN = "paying more does not help, because the mean takes the place of a pattern."
@@ -989,8 +989,8 @@ _IN_VAIN = "paying more does not help, because the mean takes the place of a pat
 )
 def test_nobody_is_told_to_pay_more_where_the_mean_is_what_errs(cosine, uncentred, advice):
     estimated = diagnostics.Verdict(uncentred, 0.95, 0.9)
-    said = words.verdict(diagnostics.Verdict(0.94, 0.95, 0.1), estimated, 1, cosine, False)
-    assert said.endswith(f" **It is hardly better than a guess:** {advice}")
+    sentence = words.verdict(diagnostics.Verdict(0.94, 0.95, 0.1), estimated, 1, cosine, False)
+    assert sentence.endswith(f" **It is hardly better than a guess:** {advice}")
     useful = words.verdict(diagnostics.Verdict(0.1, 0.95, 0.9), estimated, 1, cosine, False)
     assert "pay" not in useful
 
