@@ -83,8 +83,9 @@ EXERCISES = (
     Exercise(
         "Should hospitals that measure differently join?",
         *("differences", {"n": 10**6, "delta": 1e-7, "sites.strength": 0.0}, "sites.strength", 1.0),
-        "joining helps at least the five smaller hospitals and harms none; then it harms all six, one of "
-        "them most: error {0} alone, {1} joined, and no less without privacy.",
+        "compared with staying alone and protected, joining helps at least the five smaller hospitals and "
+        "harms none; then it harms all six, one of them most: error {0} alone, {1} joined, and "
+        "no less without privacy.",
         (0.06, 0.34),
         "With so many patients each hospital finds its own directions alone. The joint answer is that of an "
         "average hospital, which none of them is.",

@@ -13,7 +13,7 @@ from dppca_core.methods import METHODS
 from pages.shared import text
 from pages.shared.choices import Settings
 from pages.shared.joins import Row, Scale, best, rows
-from pages.shared.verdicts import gain
+from pages.shared.verdicts import Gain, gain
 
 SEES = {
     "everything": "everything",
@@ -111,43 +111,55 @@ def _people(settings: Settings, count: int) -> str:
     return word if count == 1 else f"{word}s"
 
 
-_GAINS = {
-    "less": "pays for {}",
-    "more": "does not pay for {}, which errs less alone",
-    "level": "changes little for {}",
-    "neither": "does not help {}, nor does staying alone: both are hardly better than a guess",
+_GAINS: dict[Gain, str] = {
+    "less": "pays for {who}{alike}",
+    "more": "does not pay for {who}{alike}, which {err} less alone",
+    "level": "changes little for {who}{alike}",
+    "neither": "does not help {who}{alike}, nor does staying alone: both are hardly better than a guess",
 }
-_GAINS_ALIKE = {
+_GAINS_ALIKE: dict[Gain, str] = {
     "less": "pays for each of them",
     "more": "does not pay: each of them errs less alone",
-    "level": "changes little: the runs overlap",
+    "level": "changes little for any of them",
     "neither": "does not help, nor does staying alone: both are hardly better than a guess",
+}
+# Who may stay in-house may do best there, so nothing is said to pay where only what is published is compared.
+_PUBLISHED: dict[Gain, str] = {
+    "less": "errs less than {who} alone and protected",
+    "more": "errs more than {who} alone and protected",
 }
 
 
 def advice(joined: Row, in_house: list[Row], protected: list[Row], scale: Scale) -> str:
-    """Return for whom joining a server that nobody trusts pays, for use in-house and to publish.
+    """Return for whom joining a server that nobody trusts pays in-house, and where it errs less in public.
 
     A hospital that stays alone needs protection only for what it publishes.
     """
     known, published = (verdict(joined, alone, scale) for alone in (in_house, protected))
     if known == published:
         return f"Joining a server that nobody trusts {known}."
-    return f"For use in-house, joining a server that nobody trusts {known}. To publish, it {published}."
+    to_publish = verdict(joined, protected, scale, publish=True)
+    return f"For use in-house, joining a server that nobody trusts {known}. To publish, it {to_publish}."
 
 
-def verdict(joined: Row, alone: list[Row], scale: Scale) -> str:
-    """Return for whom joining pays over staying alone, as the end of a sentence."""
+def verdict(joined: Row, alone: list[Row], scale: Scale, publish: bool = False) -> str:
+    """Return how joining compares with staying alone, as the end of a sentence.
+
+    publish: say it of errors with protection only, in words that do not advise to join.
+    """
     gains = [gain(joined.error, row.error, scale.guess) for row in alone]
+    templates = _GAINS | _PUBLISHED if publish else _GAINS
     if len(alone) == 1:
-        said = _GAINS_ALIKE[gains[0]]
-    elif len({gains[0], gains[-1]}) == 1:
-        said = _GAINS[gains[0]].format("the largest hospital and the smallest alike")
-        said = said.replace("which errs less alone", "which err less alone")
-    else:
-        ends = ((gains[0], "largest"), (gains[-1], "smallest"))
-        said = ", and ".join(_GAINS[found].format(f"the {size} hospital") for found, size in ends)
-    return said
+        template = (_GAINS_ALIKE | _PUBLISHED if publish else _GAINS_ALIKE)[gains[0]]
+        return template.format(who="each of them")
+    if gains[0] == gains[-1]:
+        both = "the largest hospital and the smallest"
+        return templates[gains[0]].format(who=both, alike=" alike", err="err")
+    ends = ((gains[0], "largest"), (gains[-1], "smallest"))
+    parts = [
+        templates[result].format(who=f"the {size} hospital", alike="", err="errs") for result, size in ends
+    ]
+    return ", and ".join(parts)
 
 
 def table(found: Outcomes, settings: Settings) -> pd.DataFrame:

@@ -224,9 +224,7 @@ def _better_alone(found: Joined, way: str) -> str:
 
 
 def _gain(joined: Spread, alone: Spread, of: Alliance) -> Gain:
-    """Return what joining gains over staying alone; nothing where a reader is told the same number."""
-    if error(joined.middle) == error(alone.middle):
-        return "level"
+    """Return what joining gains over staying alone."""
     return gain(joined, alone, guess(of))
 
 

@@ -9,19 +9,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from pages.shared import text
+
 Gain = Literal["less", "more", "level", "neither"]
 _HOPELESS = 0.9  # of a random guess: above it an answer is hardly better than none
+_NO_GAIN = 0.1  # of the larger median error: what a reader would not choose by
 
 
 def gain(joined: Sequence[float], alone: Sequence[float], guess: float) -> Gain:
     """Return whether joining errs "less" or "more" than staying alone, or neither is of use.
 
     Args:
-        joined, alone: the error's 10, 50 and 90 % over runs. "level": these ranges overlap.
+        joined, alone: the error's 10, 50 and 90 % over runs. "level": these ranges overlap, or the
+            medians read alike or differ by less than a tenth.
         guess: what a random guess errs.
     """
     if min(joined[1], alone[1]) > _HOPELESS * guess:
         return "neither"
+    if _alike(joined[1], alone[1]):
+        return "level"
     if joined[2] < alone[0]:
         return "less"
     return "more" if alone[2] < joined[0] else "level"
+
+
+def _alike(joined: float, alone: float) -> bool:
+    """Return whether two median errors read the same, or differ too little to choose by."""
+    return text.error(joined) == text.error(alone) or abs(joined - alone) < _NO_GAIN * max(joined, alone)

@@ -11,7 +11,17 @@ from dppca_core.experiments.alliances import ALL
 from dppca_core.experiments.outcomes import Outcomes
 from dppca_core.experiments.spread import quantiles
 from dppca_core.experiments.ways import TRUSTS, WAYS
-from pages.shared import choices, join_charts, join_controls, join_tries, join_words, joins, style, text
+from pages.shared import (
+    choices,
+    join_charts,
+    join_controls,
+    join_tries,
+    join_words,
+    joins,
+    style,
+    text,
+    verdicts,
+)
 
 PAGE = "hospitals/providers.py"
 SMALL = {"d": "30", "n": "20000", "k": "2", "s": "6", "shat": "10"}
@@ -213,10 +223,50 @@ def test_the_verdict_follows_the_bands():
     hopeful, protected = [row(0.3, 0.34, 0.37, 0)], [row(1.5, 1.6, 1.7, 0)]
     scale.guess = 1.68
     publish = join_words.advice(row(0.38, 0.4, 0.42), hopeful, protected, scale)
-    assert "For use in-house" in publish and "To publish, it pays for each of them." in publish
-    assert publish.count("pays for each of them") == 1
+    assert publish == (
+        "For use in-house, joining a server that nobody trusts does not pay: each of them errs less alone. "
+        "To publish, it errs less than each of them alone and protected."
+    )
+    two = [row(0.5, 0.6, 0.7, hospital) for hospital in (0, 1)]
+    publish = join_words.advice(row(0.38, 0.4, 0.42), hopeful * 2, two, scale)
+    assert publish.endswith("it errs less than the largest hospital and the smallest alone and protected.")
+    assert "and the smallest alike, which err less alone" in publish and "pays" not in publish
     both = join_words.advice(row(0.1, 0.11, 0.12), hopeful, protected, scale)
     assert both == "Joining a server that nobody trusts pays for each of them."
+
+
+@pytest.mark.parametrize(
+    ("joined", "alone", "gained"),
+    [
+        (0.097, 0.1, "level"),  # 3 %, in however narrow a band
+        (0.1, 0.097, "level"),
+        (0.0906, 0.1006, "level"),  # 9.9 %
+        (0.089, 0.1, "less"),
+        (0.1, 0.089, "more"),
+        (1e-9, 4e-8, "level"),  # both read 0
+        (0.0, 0.0, "level"),
+        (1.4, 1.3, "neither"),
+    ],
+)
+def test_less_than_a_tenth_is_no_gain_even_where_the_runs_are_apart(joined, alone, gained):
+    narrow = [[value * (1 - 1e-4), value, value * (1 + 1e-4)] for value in (joined, alone)]
+    assert verdicts.gain(*narrow, 1.4) == gained
+
+
+@pytest.mark.parametrize("repeats", [2, 4])
+def test_at_the_defaults_joining_is_not_said_to_pay_where_each_errs_less_in_house(repeats):
+    settings, _ = choices.reconcile(choices.defaults() | {"repeats": repeats})
+    outcomes = Outcomes(joins.recipe(settings)[0])
+    for key in (key for key, way in WAYS.items() if not way.own_moments or way.full):
+        for hospital in outcomes.places(key):
+            for repeat in range(repeats):
+                outcomes.try_cell(key, hospital, repeat)
+    headline = join_words.headline(outcomes, settings)
+    assert (
+        "does not pay: each of them errs less alone. To publish, it changes little for any of them"
+        in headline
+    )
+    assert "pays for" not in headline
 
 
 RARE = {"n": 200_000, "N": 200, "d": 50, "spike": 20.0, "bulk": 15.0, "delta": 1e-6}
@@ -244,7 +294,8 @@ def test_joining_pays_only_where_staying_alone_unprotected_errs_more(own, pays):
     said = join_words.headline(found, settings)
     assert ("nobody trusts pays for each of them" in said) == pays
     assert ("For use in-house" in said) != pays
-    assert "pays for each of them" in said  # to publish, it does in both
+    assert ("To publish, it errs less than each of them alone and protected" in said) != pays
+    assert said.count("pays for") == pays
 
 
 @pytest.mark.parametrize("sizes", ["", "700"])

@@ -846,6 +846,37 @@ def test_what_is_rehearsed_is_what_is_released(screen, makes, built, method):
         assert made.figures[-1].says.startswith(sentence.split(";")[0])
 
 
+@pytest.mark.parametrize("rows", [1, 8])
+def test_a_report_says_that_hospitals_dealt_at_random_do_not_exist(screen, built, rows):
+    """Before the release and after it, in its first sentence, its settings and its limits."""
+    page = brought(screen, rows=rows, **{"own.method": "dps_pca", "own.N": "3"})
+    noun = unit_words.noun(rows)
+    rehearsed = built()
+    press(page, "Set this limit")
+    press(page, "Release")
+    press(page, "Spend")
+    for made in (rehearsed, built()):
+        assert f"{ROWS} {noun} dealt at random to 3 hospitals that do not exist" in made.sentence
+        assert "in 3 hospitals" not in made.sentence
+        assert dict(made.settings)["Hospitals"] == "dealt at random to 3 hospitals that do not exist"
+        (limit,) = (line for line in made.limits if "do not exist" in line)
+        assert (
+            limit.startswith(f"{noun.capitalize()} are dealt to hospitals at random")
+            and limit in page.captions
+        )
+
+
+def test_a_report_says_nothing_of_invented_hospitals_where_a_column_names_them(screen, built):
+    page = brought(screen, **{"own.method": "dps_pca", "own.N": "3"})
+    assert "that do not exist" in built().sentence
+    box = next(box for box in page.app.selectbox if box.label.startswith("Column that names"))
+    box.set_value(2)  # after no column and sex: clinic
+    page.run()
+    made = built()
+    assert f"{ROWS} patients in 2 hospitals" in made.sentence and dict(made.settings)["Hospitals"] == "2"
+    assert "not exist" not in json.dumps(made.limits)
+
+
 def test_a_report_rehearses_what_was_released_though_controls_moved(screen, built):
     page = limited(screen, dictionary=_wide(), **{"own.eps": "1"})
     press(page, "Release")
@@ -856,7 +887,7 @@ def test_a_report_rehearses_what_was_released_though_controls_moved(screen, buil
     assert "Analyze Gauss" in drawn.says and "ε = 1" in drawn.says
 
 
-def test_the_rehearsal_counts_rows_where_a_patient_has_several(screen):
+def test_the_rehearsal_counts_rows_where_a_patient_has_several(screen, built):
     """Its odds are those of the page's headline, at every epsilon."""
     page = brought(screen, dictionary=_wide(), rows=8, **{"own.eps": "1", "own.delta": "1e-6"})
     figure = page.figure
@@ -864,6 +895,23 @@ def test_the_rehearsal_counts_rows_where_a_patient_has_several(screen):
     budget = Budget(1.0, 1e-6, page.app.session_state["settings of the last run"]["neighbours"])
     assert odds[figure["active"]] == unit_words.odds(budget, 8, 10.2962)
     assert all("all 8 rows of one patient" in said for said in odds)
+    assert f"With {ROWS} rows in 1 hospital at" in figure["words"][figure["active"]]["sentence"]
+    assert "rows in one place" in page.markdown and "patients in one place" not in page.markdown
+    assert "calls each row a patient" not in page.captions
+    assert f"{ROWS} patients" not in json.dumps(figure) and "invented patients" not in page.captions.lower()
+    made = built()
+    assert (
+        f"With {ROWS} rows in" in made.figures[-1].says and "These rows are invented" in made.figures[-1].says
+    )
+    assert f"{ROWS} patients" not in json.dumps(made) and "nvented patients" not in json.dumps(made)
+
+
+def test_the_rehearsal_counts_patients_where_each_has_one_row(screen, built):
+    page = brought(screen, dictionary=_wide())
+    figure = page.figure
+    assert f"With {ROWS} patients in 1 hospital" in figure["words"][figure["active"]]["sentence"]
+    assert "patients in one place" in page.markdown
+    assert f"With {ROWS} patients in" in built().figures[-1].says
 
 
 @pytest.mark.parametrize(("ratio", "hopeless"), [("2", True), ("100", False)])
@@ -979,6 +1027,53 @@ def test_where_the_first_component_is_the_mean_both_errors_are_told_and_named(sc
     page.app.checkbox(key="own.shown").uncheck()
     page.run()
     assert "cosine" not in page.markdown and "may be the mean" in page.markdown
+
+
+def test_the_owner_reads_that_the_first_component_is_partly_the_mean_and_a_report_does_not(screen, built):
+    """A pattern at 60 degrees to the mean, twice as strong: their first component lies between the two."""
+    rng = np.random.default_rng(5)
+    mean, other = np.full(10, 0.06), np.resize([1.0, -1.0], 10) / np.sqrt(10)
+    pattern = 0.5 * mean / np.linalg.norm(mean) + np.sqrt(0.75) * other
+    rows = mean + 0.5 * rng.uniform(-1, 1, (20_000, 1)) * pattern + 0.02 * rng.standard_normal((20_000, 10))
+    frame = pd.DataFrame(rows, columns=[f"c{i}" for i in range(10)])
+    schema = Schema(tuple(Column(name, "number", -1, 1) for name in frame))
+    page = brought(screen, frame, schema, rows=8, **{"own.shown": "true", "own.k": "1"})
+    press(page, "Set this limit")
+    press(page, "Release")
+    press(page, "Spend")
+    basis = own(page).made[0].released.basis
+    assert 0.5 < diagnostics.mean_cosine(diagnostics.truths(own(page).prepared[1]), basis) < 0.85
+    assert "is partly the mean of your rows** (cosine 0." in page.markdown
+    assert "partly" not in json.dumps(built()) and "cosine" not in json.dumps(built())
+
+
+@pytest.mark.parametrize(
+    ("cosine", "much"), [(0.95, "nearly"), (0.89, "partly"), (0.5, "partly"), (0.49, "not")]
+)
+def test_how_much_of_the_mean_the_first_component_is(cosine, much):
+    for rows, noun in ((1, "patients"), (8, "rows")):
+        sentence = words.near_the_mean(cosine, rows, False)
+        assert f"is {much} the mean of your {noun}" in sentence and f"cosine {cosine:.3f}" in sentence
+
+
+_IN_VAIN = "paying more does not help, because the mean takes the place of a pattern."
+
+
+@pytest.mark.parametrize(
+    ("cosine", "uncentred", "advice"),
+    [
+        (0.95, 0.9, _IN_VAIN),
+        (0.89, 0.9, _IN_VAIN),
+        (0.2, 0.1, _IN_VAIN),  # the noise is small already, and the pattern still absent
+        (0.2, 0.9, "ask for fewer directions or measurements, or pay more."),
+    ],
+)
+def test_nobody_is_told_to_pay_more_where_the_mean_is_what_errs(cosine, uncentred, advice):
+    estimated = diagnostics.Verdict(uncentred, 0.95, 0.9)
+    sentence = words.verdict(diagnostics.Verdict(0.94, 0.95, 0.1), estimated, 1, cosine, False)
+    assert sentence.endswith(f" **It is hardly better than a guess:** {advice}")
+    useful = words.verdict(diagnostics.Verdict(0.1, 0.95, 0.9), estimated, 1, cosine, False)
+    assert "pay" not in useful
 
 
 # --- isolation ------------------------------------------------------------------------------------------

@@ -261,7 +261,7 @@ def _facts(found: Prepared, rows: int, settings: Settings) -> None:
     st.success(words.ready(found, rows, plain))
     st.caption(f"{words.bound(found, rows, plain)} {words.public_number(found, rows)}")
     if found.at_random:
-        st.caption(words.AT_RANDOM)
+        st.caption(words.at_random(rows))
     if settings["own.shown"]:
         with st.container(border=True):
             st.markdown(words.NOT_PRIVATE)

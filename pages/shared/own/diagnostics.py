@@ -26,6 +26,7 @@ MOST_LABELS = 10
 FOLDS = 5
 COVARIANCE, MOMENT = "centred at the mean", "centred at mid-range"
 NEARLY_THE_MEAN = 0.9  # |cos|: an angle of 26 degrees
+PARTLY_THE_MEAN = 0.5  # 60 degrees
 
 
 class Truth(NamedTuple):

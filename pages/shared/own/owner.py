@@ -36,9 +36,13 @@ def show(prepared: Prepared, made: Made | None, settings: Settings) -> None:
     k = released.basis.shape[1]
     # The mean is private, so that the first component is near it is said here and nowhere else.
     cosine = diagnostics.mean_cosine(found, released.basis)
-    st.markdown(words.near_the_mean(cosine, plain))
-    st.markdown(words.verdict(diagnostics.verdict(found.covariance, released.basis), k, cosine, plain))
-    st.markdown(words.verdict_uncentred(diagnostics.verdict(found.moment, released.basis), k, plain))
+    covariance, moment = (
+        diagnostics.verdict(truth, released.basis) for truth in (found.covariance, found.moment)
+    )
+    rows = int(released.document["rows per patient"])
+    st.markdown(words.near_the_mean(cosine, rows, plain))
+    st.markdown(words.verdict(covariance, moment, k, cosine, plain))
+    st.markdown(words.verdict_uncentred(moment, k, plain))
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.markdown("**Strength of every direction**" if plain else "**Scree**")

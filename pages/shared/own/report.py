@@ -19,7 +19,7 @@ from pages.shared import report, report_words, text
 from pages.shared.choices import CHOICES, Settings
 from pages.shared.own import account, charts, origins, price_words, unit_words, words
 from pages.shared.own.session import Made, Own
-from pages.shared.own.table import Prepared
+from pages.shared.own.table import Prepared, is_at_random, is_by_column
 from pages.shared.report import Drawn, Report, Table
 
 _TITLE = "What was released of our own table"
@@ -28,8 +28,9 @@ _REHEARSED = "A rehearsal on a synthetic twin"
 
 @dataclass(frozen=True)
 class Public:
-    """What may leave: the dictionary, hospitals' sizes, whether they follow from a column, the ledger as it
-    stands, one release, what a press of Release would ask for, and how the figure of the twin is built.
+    """What may leave: the dictionary, hospitals' sizes, whether they follow from a column or from chance, the
+    ledger as it stands, one release, what a press of Release would ask for, and how the figure of the twin
+    is built.
 
     rows: how many one patient can have at most, by the owner's answer now; a release holds the answer then.
     """
@@ -37,6 +38,7 @@ class Public:
     schema: Schema
     sizes: tuple[int, ...]
     by_column: bool
+    at_random: bool
     book: Account | None
     released: Released | None
     asked: Request | None
@@ -57,12 +59,15 @@ def public(
     if made is not None and released is not None:
         here = prepared is not None and (made.key, made.schema) == (prepared.raw.key, prepared.schema)
         dealt = str(released.document["public"]["dealt"])
-        own = made.schema, tuple(released.document["hospitals"]), dealt.startswith("by ")
+        hospitals = tuple(released.document["hospitals"]), is_by_column(dealt), is_at_random(dealt)
         rows = rows if here else int(released.document["rows per patient"])
-        return Public(*own, book if here else None, released, asked, rows, twin if here else None)
+        return Public(
+            made.schema, *hospitals, book if here else None, released, asked, rows, twin if here else None
+        )
     if prepared is None:
         return None
-    return Public(prepared.schema, prepared.sizes, prepared.by_column, book, None, asked, rows, twin)
+    hospitals = prepared.sizes, prepared.by_column, prepared.at_random
+    return Public(prepared.schema, *hospitals, book, None, asked, rows, twin)
 
 
 def link(settings: Settings) -> str:
@@ -109,11 +114,13 @@ def build(of: Public, settings: Settings, address: str) -> Report:
 
 def _sentence(of: Public, plain: bool) -> str:
     n, noun, d = sum(of.sizes), unit_words.noun(_rows(of)), of.schema.d
-    where = words.where_patients_are(len(of.sizes))
-    whole = f"{n:,} {noun} in {where}, {text.count(d, 'measurement', 'measurements')} of each"
+    where = f"in {words.where_patients_are(len(of.sizes))}"
+    if of.at_random:
+        where = words.dealt_at_random(len(of.sizes))
+    whole = f"{n:,} {noun} {where}, {text.count(d, 'measurement', 'measurements')} of each"
     found = of.released
     if found is None:
-        return f"Nothing of {whole}, has been released: this is a rehearsal on invented patients."
+        return f"Nothing of {whole}, has been released: this is a rehearsal on invented {noun}."
     budget, k = found.document["parameters"]["budget"], found.basis.shape[1]
     what = text.count(k, *(("direction", "directions") if plain else ("component", "components")))
     cost = price_words.privacy(budget["epsilon"], plain)
@@ -133,10 +140,13 @@ def _settings(of: Public, settings: Settings) -> list[tuple[str, str]]:
     plain, found = settings["view"] == "board", of.released
     sizes, rows = sorted(of.sizes), _rows(of)
     noun, one = unit_words.noun(rows).capitalize(), "patient" if rows == 1 else "row"
+    hospitals = f"{len(sizes):,}" if len(sizes) > 1 else "all in one place"
+    if of.at_random:
+        hospitals = words.dealt_at_random(len(sizes))
     said = [
         (noun, f"{sum(sizes):,}"),
         ("Rows of one patient", unit_words.stated(rows)),
-        ("Hospitals", f"{len(sizes):,}" if len(sizes) > 1 else "all in one place"),
+        ("Hospitals", hospitals),
         (f"{noun} of each", f"{sizes[0]:,} to {sizes[-1]:,}" if sizes[0] < sizes[-1] else f"{sizes[0]:,}"),
         ("Measurements" if plain else "Features d", f"{of.schema.d:,}"),
         (f"Most that one {one} counts for" if plain else "Row bound B", f"{of.schema.bound:.4g}"),
@@ -182,7 +192,7 @@ def _twin(of: Public) -> list[Drawn]:
         return []
     payload = of.twin()
     said = payload["words"][payload["active"]]["sentence"]
-    note = "These patients are invented: none of the table has a part in it."
+    note = f"These {unit_words.noun(_rows(of))} are invented: none of the table has a part in it."
     return [Drawn(payload, "A synthetic twin of the same size", f"{said} {note}")]
 
 
@@ -224,6 +234,8 @@ def _missing(column: Column) -> str:
 def _limits(of: Public, plain: bool) -> list[str]:
     found, n = of.released, sum(of.sizes)
     said = [words.counts_public(of.by_column, of.schema, _rows(of))]
+    if of.at_random:
+        said.append(words.at_random(_rows(of)))
     if found is not None:
         budget = found.document["parameters"]["budget"]
         said.append(text.large_delta(budget["delta"], n, plain))
@@ -237,9 +249,10 @@ def _limits(of: Public, plain: bool) -> list[str]:
         )
     if of.twin is not None:
         said.append(
-            "The twin says what to expect of patients like the guesses made for it; the real ones may differ."
+            f"The twin says what to expect of {unit_words.noun(_rows(of))} like the guesses made for it; the "
+            "real ones may differ."
         )
-        said.append(words.MEAN_ZERO)
+        said.append(words.mean_zero(_rows(of)))
     said.append(unit_words.EVADES)
     said.append("The link restores the settings. The table itself stays with its owner and is in no link.")
     return [one for one in said if one]

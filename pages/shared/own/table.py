@@ -96,12 +96,12 @@ class Prepared:
     @property
     def by_column(self) -> bool:
         """Whether a patient's own row says to which hospital it belongs."""
-        return self.dealt.startswith(_BY)
+        return is_by_column(self.dealt)
 
     @property
     def at_random(self) -> bool:
         """Whether the hospitals are none that exist."""
-        return not self.by_column and self.dealt != IN_ONE_PLACE
+        return is_at_random(self.dealt)
 
     @property
     def public(self) -> dict[str, Any]:
@@ -135,6 +135,16 @@ def prepare(raw: Raw, schema: Schema, by: str | None, hospitals: int) -> Prepare
     rows = Rows(moments.clip_rows(encoded.rows, schema.bound), encoded.kept, groups)
     sizes = tuple(len(group) for group in members)
     return Prepared(raw, schema, encoded.owner, sizes, dealt, rows, rows.rows.sum(axis=0))
+
+
+def is_by_column(dealt: str) -> bool:
+    """Return whether hospitals are the values of a column, by what a release tells of the dealing."""
+    return dealt.startswith(_BY)
+
+
+def is_at_random(dealt: str) -> bool:
+    """Return whether hospitals are none that exist, by what a release tells of the dealing."""
+    return not is_by_column(dealt) and dealt != IN_ONE_PLACE
 
 
 def by_column(by: str) -> str:

@@ -99,14 +99,18 @@ def nearest(wanted: Settings) -> Settings:
 
 
 def payload(twin: Twin) -> dict[str, Any]:
-    """Return the explorer's figure of the release, which says where it would be no better than a guess."""
+    """Return the explorer's figure of the release, which says where it would be no better than a guess.
+
+    Where a patient can have several rows, its sentences count rows and its odds are for a row and a patient.
+    """
     drawn = readout.payload(twin.results, twin.epsilon, twin.settings)
     sentences = []
     for epsilon, entry in zip(EPSILONS, drawn["words"], strict=True):
         if hopeless(twin, epsilon):
             entry = entry | {"sentence": f"{entry['sentence']} {words.NO_BETTER}"}
         if twin.request.rows_per_patient > 1:
-            entry = entry | {"odds": _odds(twin, epsilon)}
+            counted = entry["sentence"].replace(f"{twin.scene.n:,} patients", f"{twin.scene.n:,} rows", 1)
+            entry = entry | {"odds": _odds(twin, epsilon), "sentence": counted}
         sentences.append(entry)
     return drawn | {"words": sentences}
 
@@ -193,13 +197,13 @@ def show(prepared: Prepared, account: Account | None, settings: Settings) -> Twi
     link = urlencode(choices.to_link(nearest(twin.settings)))
     said = "Open the explorer with these settings"
     st.link_button(said, f"./?{link}", help="In a new tab: this table stays here.")
-    noun = unit_words.noun(session.own().rows_per_patient or 1)
+    rows = session.own().rows_per_patient or 1
+    noun = unit_words.noun(rows)
     st.caption(
         f"Invented {noun}, as many ({n:,}) and with as many measurements ({d:,}) as yours, whose "
         f"pattern is {'your guess' if spectrum is None else 'as strong as you paid to know'}. No patient of "
         "yours has a part in this figure, so it costs nothing. "
-        + ("" if noun == "patients" else "The figure calls each row a patient. ")
-        + f"{words.MEAN_ZERO} {words.clipped(prepared, twin.scene.clip)}"
+        f"{words.mean_zero(rows)} {words.clipped(prepared, twin.scene.clip)}"
     )
     if spectrum is not None:
         st.markdown(words.spectrum(spectrum, min(settings["own.k"], d - 1), settings["view"] == "board"))

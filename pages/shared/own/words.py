@@ -19,22 +19,15 @@ from dppca_core.tables import Raw, Schema, limits
 from dppca_core.types import Budget
 from pages.shared import text, visitors
 from pages.shared.own import unit_words
-from pages.shared.own.diagnostics import COVARIANCE, MOMENT, NEARLY_THE_MEAN, Verdict
+from pages.shared.own.diagnostics import COVARIANCE, MOMENT, NEARLY_THE_MEAN, PARTLY_THE_MEAN, Verdict
 from pages.shared.own.large import Large
 from pages.shared.own.order import Order
 from pages.shared.own.table import Prepared
 
-AT_RANDOM = (
-    "Patients are dealt to hospitals at random: these hospitals do not exist. This is to rehearse DPS-PCA or "
-    "DPdisPCA."
-)
 NO_BETTER = "At this setting the release would be no better than a guess: do not release."
 MOST_IN_ONE = 0.8  # share of the released eigenvalues' sum
 HARDLY = 0.9  # of a guess's error, from which on an error is no better
-MEAN_ZERO = (
-    "The invented patients have mean zero. Yours may not: then the first component may be their mean, not a "
-    "pattern."
-)
+CLOSE = 0.5  # of a guess's error, below which less noise would change the release little
 NOT_PRIVATE = ":red-badge[not private] Only you may see this: it is computed from the patients' rows."
 # Where a word joiner, which is not seen, keeps Markdown from finding an address; it does so behind escapes.
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
@@ -90,10 +83,23 @@ def where_patients_are(hospitals: int) -> str:
     return "one place" if hospitals == 1 else f"{hospitals:,} hospitals"
 
 
+def at_random(rows: int) -> str:
+    """Say that the hospitals are invented, for whom the page has dealt rows to them."""
+    return (
+        f"{unit_words.noun(rows).capitalize()} are dealt to hospitals at random: these hospitals do not "
+        "exist. This is to rehearse DPS-PCA or DPdisPCA."
+    )
+
+
+def dealt_at_random(hospitals: int) -> str:
+    """Say where patients are whose hospitals are invented."""
+    return f"dealt at random to {hospitals:,} hospitals that do not exist"
+
+
 def rehearsed(request: Request, hospitals: int, plain: bool) -> str:
     """Say what is rehearsed, which is what a press of Release would make."""
     title = METHODS[request.method].title
-    place = f"patients in {where_patients_are(hospitals)}"
+    place = f"{unit_words.noun(request.rows_per_patient)} in {where_patients_are(hospitals)}"
     if plain:
         components = text.count(request.k, "direction", "directions")
         chance = text.one_in(request.budget.delta)
@@ -103,6 +109,14 @@ def rehearsed(request: Request, hospitals: int, plain: bool) -> str:
     given = [f"k = {request.k}", *(f"{own[name]} = {value}" for name, value in request.own.items())]
     given += [f"ε = {text.number(request.budget.epsilon)}", f"δ = {text.number(request.budget.delta)}"]
     return f"**Rehearsed is what *Release* would make:** {title}, {', '.join(given)}, {place}."
+
+
+def mean_zero(rows: int) -> str:
+    """Say in what a twin differs from a table whose first component is the mean."""
+    return (
+        f"The invented {unit_words.noun(rows)} have mean zero. Yours may not: then the first component may "
+        "be their mean, not a pattern."
+    )
 
 
 def in_one_place(method: str, hospitals: int) -> str:
@@ -306,28 +320,35 @@ def unread(order: Order[Any]) -> str:
     }.get(order.state, "The file cannot be read as a table.")
 
 
-def near_the_mean(cosine: float, plain: bool) -> str:
-    """Say whether the first released component is the patients' mean; not private."""
+def near_the_mean(cosine: float, rows: int, plain: bool) -> str:
+    """Say whether the first released component is the patients' mean, or partly is; not private."""
+    mean = f"the mean of your {unit_words.noun(rows)}"
     first = f"The first released {'direction' if plain else 'component'}"
     size = f"cosine {cosine:.3f}"
     if cosine >= NEARLY_THE_MEAN:
         return (
-            f"**{first} is nearly the mean of your patients, not a pattern** ({size}). "
+            f"**{first} is nearly {mean}, not a pattern** ({size}). "
             "It says where they lie within the ranges, not how they differ."
         )
-    return f"{first} is not the mean of your patients ({size})."
+    if cosine >= PARTLY_THE_MEAN:
+        return (
+            f"**{first} is partly {mean}** ({size}). "
+            "It mixes where they lie within the ranges with how they differ."
+        )
+    return f"{first} is not {mean} ({size})."
 
 
-def verdict(found: Verdict, k: int, cosine: float, plain: bool) -> str:
-    """How good a release is against the components of the covariance; not private.
+def verdict(found: Verdict, uncentred: Verdict, k: int, cosine: float, plain: bool) -> str:
+    """Say how good a release is against the components of the covariance; not private.
 
-    cosine: of the first component with the mean.
+    uncentred: the same against what it estimates. cosine: of the first component with the mean.
     """
     against = "PCA without privacy, with your rows centred at their own mean"
     said = f"Against {against}: {_verdict(found, k, plain)}"
     if found.error > HARDLY * found.guess:
         advice = "ask for fewer directions or measurements, or pay more"
-        if cosine >= NEARLY_THE_MEAN:
+        # Less noise only brings a release closer to what it estimates, which has the mean in it.
+        if cosine >= PARTLY_THE_MEAN or uncentred.error < CLOSE * uncentred.guess:
             advice = "paying more does not help, because the mean takes the place of a pattern"
         said += f" **It is hardly better than a guess:** {advice}."
     return said
