@@ -114,7 +114,7 @@ def limited(screen, **link):
 def released(screen, **link):
     page = limited(screen, **link)
     press(page, "Release")
-    press(page, "Spend")
+    spend(page)
     return page
 
 
@@ -158,7 +158,7 @@ def test_a_release_is_asked_for_priced_confirmed_and_made_once(screen, makes):
     assert made.order.made.document["features"] == ["age", "weight", "pulse"]
     assert "seed" not in json.dumps(made.order.made.document["parameters"])
     press(page, "Release")
-    press(page, "Spend")
+    spend(page)
     for made in own(page).made:
         made.order.wait(PATIENCE_SECONDS)
     assert len(makes) == 2 and len(own(page).made) == 2
@@ -224,7 +224,7 @@ def test_every_method_can_be_released(screen):
     for method in private_release.OFFERED:
         page.move("own.method", method)
         press(page, "Release")
-        press(page, "Spend")
+        spend(page)
         found = own(page).made[-1].released
         assert found.basis.shape == (3, 2) and found.document["method"] == method
         assert "Components k lowered to 2" in page.captions
@@ -608,7 +608,7 @@ def test_a_paid_release_goes_on_while_its_visitor_may_come_back(screen, monkeypa
 
     monkeypatch.setattr(private_release, "make", make)
     monkeypatch.setattr(visitors, "present", lambda who: False)
-    press(page, "Spend")
+    spend(page)
     assert went_on == [True] and own(page).made[0].released is not None
 
 
@@ -815,7 +815,7 @@ def test_what_is_rehearsed_is_what_is_released(screen, makes, built, method):
     assert title in sentence and f"{title}, median" in [entry[0] for entry in figure["legend"]]
     rehearsed = built()
     press(page, "Release")
-    press(page, "Spend")
+    spend(page)
     ((request, parts, _),) = makes
     assert (scene.method, scene.k, scene.providers, scene.n) == (method, request.k, len(parts), ROWS)
     assert scene.sizes == prepared.sizes == tuple(map(len, parts))
@@ -1006,7 +1006,7 @@ def test_where_the_first_component_is_the_mean_both_errors_are_told_and_named(sc
     page = brought(screen, frame, schema, **{"own.shown": "true", "own.k": "1"})
     press(page, "Set this limit")
     press(page, "Release")
-    press(page, "Spend")
+    spend(page)
     prepared, basis = own(page).prepared[1], own(page).made[0].released.basis
     found = diagnostics.truths(prepared)
     assert diagnostics.verdict(found.moment, basis).error < 0.1
@@ -1040,7 +1040,7 @@ def test_the_owner_reads_that_the_first_component_is_partly_the_mean_and_a_repor
     page = brought(screen, frame, schema, rows=8, **{"own.shown": "true", "own.k": "1"})
     press(page, "Set this limit")
     press(page, "Release")
-    press(page, "Spend")
+    spend(page)
     basis = own(page).made[0].released.basis
     assert 0.5 < diagnostics.mean_cosine(diagnostics.truths(own(page).prepared[1]), basis) < 0.85
     assert "is partly the mean of your rows** (cosine 0." in page.markdown
@@ -1114,7 +1114,7 @@ def test_a_report_is_of_the_release_and_the_same_for_any_rows(screen, built, vie
     assert [len(made.figures) for made in rehearsals] == [1, 1]
     press(page, "Set this limit")
     press(page, "Release")
-    press(page, "Spend")
+    spend(page)
     made, found = built(), own(page).made[0].released
     assert made.guarantee.split(" All releases")[0] in page.markdown.replace("**", "").replace("\\", "")
     assert "0.5 of the limit" in made.guarantee
@@ -1280,7 +1280,7 @@ def test_a_table_too_large_to_hold_is_read_in_pieces_and_released(screen, monkey
     assert (mine.sizes, mine.raw.key) == (theirs.sizes, theirs.raw.key)
     press(page, "Set this limit")
     press(page, "Release")
-    press(page, "Spend")
+    spend(page)
     assert own(page).made[0].released.document["hospitals"] == list(theirs.sizes)
     assert "‖sin Θ‖" in page.markdown and "no rows here to draw" in page.captions
 
