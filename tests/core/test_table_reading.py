@@ -230,6 +230,13 @@ def test_exports_hold_no_formula_for_any_reader(delimiter):
         ]
 
 
+def test_a_cell_of_a_list_is_safe_however_it_is_cut():
+    """The list's own download quotes nothing."""
+    assert [tables.safe_cell(cell) for cell in ("a;=1+1", "=1|@2", 'a;"-1', "a b", 1.5)] == [
+        *("a;'=1+1", "'=1|'@2", "a;\"'-1", "a b", 1.5)
+    ]
+
+
 def test_exports_quote_texts_and_no_numbers():
     frame = pd.DataFrame({"name": ["plain", None], "x": [1.5, np.nan], "count": [2, 3]})
     assert tables.safe_csv(frame) == '"name","x","count"\n"plain",1.5,2\n"","",3\n'
