@@ -175,7 +175,7 @@ def show(prepared: Prepared, account: Account | None, settings: Settings) -> Twi
     for column, key in zip(st.columns(2), ("own.ratio", "own.s"), strict=True):
         with column:
             controls.choose(key)
-    used = twin.scene.s
+    used = twin.settings["s"]
     if used != settings["own.s"]:
         st.caption(release.gave_way("own.s", settings["own.s"], used, plain))
     st.markdown(words.rehearsed(request, len(prepared.sizes), plain))
