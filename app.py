@@ -72,6 +72,7 @@ def near(request: Request) -> Response:
     return JSONResponse(found)
 
 
+same_origin.answer_refused_handshakes()
 MultiPartParser.spool_max_size = 2**31  # an upload stays in memory: beyond 1 MB it would go to a file
 
 ROUTES = [

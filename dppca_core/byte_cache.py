@@ -117,6 +117,9 @@ class ByteCache:
 
 
 def return_memory() -> None:
-    """Give memory that was freed back to the system, where the C library can be asked to."""
+    """Give memory that was freed back to the system: Arrow's, and the C library's where it can be asked."""
+    import pyarrow as pa  # here: slow to load, and caches of moments do without
+
+    pa.default_memory_pool().release_unused()
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).malloc_trim(0)

@@ -50,6 +50,12 @@ def within(spent: float, limit: float) -> bool:
     return spent <= limit * (1 + 1e-9)
 
 
+def remaining(spent: float, limit: float) -> float:
+    """Return what is left of a limit: nothing where only what rounding leaves is."""
+    left = limit - spent
+    return left if left > 1e-9 * limit else 0.0
+
+
 def _added(events: Sequence[Event], delta: float) -> float:
     stated = [event for event in events if not isinstance(event, Release)]
     drawn = [event for event in events if isinstance(event, Release)]

@@ -13,7 +13,7 @@ from dppca_core.tables.content import content_key, content_key_of_file, content_
 from dppca_core.tables.dealing import at_random, by_column
 from dppca_core.tables.encoding import Encoded, OwnerOnly, encode
 from dppca_core.tables.examples import dictionary, example
-from dppca_core.tables.export import neutral, safe_csv
+from dppca_core.tables.export import neutral, safe_cell, safe_csv
 from dppca_core.tables.pieces import Reduced, reduce_file
 from dppca_core.tables.reading import Raw, from_frame, read
 from dppca_core.tables.schema import Column, Schema
@@ -37,5 +37,6 @@ __all__ = [
     "neutral",
     "read",
     "reduce_file",
+    "safe_cell",
     "safe_csv",
 ]

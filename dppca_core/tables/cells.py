@@ -30,6 +30,7 @@ MISSING = (
     *("", "na", "n/a", "<na>", "nan", "nat", "null", "?", ".", "#n/a", "#na", "#div/0!", "#value!", "#num!"),
     *("inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"),
 )
+_PORTION = 2**24  # bytes of text that are worked on at a time
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _COMMA = r"^[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?$"
 _DATE = (
@@ -73,6 +74,35 @@ def texts(column: Any) -> pa.Array:
     return pc.utf8_trim_whitespace(whole.cast(pa.large_string()))
 
 
+def portions(chunks: Iterable[Any]) -> Iterator[pa.Array]:
+    """Arrays of a column in turn, cut or put together to about `_PORTION` bytes of text each.
+
+    Each step on a text makes another copy of it, so that a whole column at once would need several times
+    its size.
+    """
+    together: list[pa.Array] = []
+    size = 0
+    for chunk in chunks:
+        step = max(1, -(-len(chunk) // max(1, -(-chunk.nbytes // _PORTION))))
+        for begin in range(0, len(chunk), step):
+            part = chunk.slice(begin, step)
+            if together and size + part.nbytes > _PORTION:
+                yield _joined(together)
+                together, size = [], 0
+            together.append(part)
+            size += part.nbytes
+    if together:
+        yield _joined(together)
+
+
+def _joined(parts: list[pa.Array]) -> pa.Array:
+    return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+
+
+def _chunks(column: Any) -> list[Any]:
+    return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+
+
 def numbers(column: Any, decimal_comma: bool = False) -> Numbers:
     """The cells of a column of numbers or of text (as `plain` gives them), each as a number if it is one.
 
@@ -83,6 +113,19 @@ def numbers(column: Any, decimal_comma: bool = False) -> Numbers:
         missing = ~np.isfinite(values)
         values[missing] = np.nan
         return Numbers(values, missing, np.zeros(len(values), dtype=bool))
+    n = len(column)
+    whole = Numbers(np.empty(n), np.empty(n, dtype=bool), np.empty(n, dtype=bool))
+    begin = 0
+    for part in portions(_chunks(column)):
+        end = begin + len(part)
+        for kept, read in zip(whole, _numbers(part, decimal_comma), strict=True):
+            kept[begin:end] = read
+        begin = end
+    return whole
+
+
+def _numbers(column: pa.Array, decimal_comma: bool) -> Numbers:
+    """Read a portion of a text column."""
     text = texts(column)
     looks = pc.fill_null(pc.match_substring_regex(text, _COMMA if decimal_comma else _NUMBER), False)
     digits = pc.if_else(looks, text, pa.scalar(None, text.type))
@@ -99,19 +142,56 @@ def numbers(column: Any, decimal_comma: bool = False) -> Numbers:
     return Numbers(values, missing, np.isnan(values) & ~missing)
 
 
-def canonical(column: Any, decimal_comma: bool = False) -> pa.Array:
-    """float64 where every cell is a number or missing, else trimmed text; null where missing."""
-    found = numbers(column, decimal_comma)
-    if not found.unread.any():
-        return pa.array(found.values, from_pandas=True)
-    return pc.if_else(pa.array(found.missing), pa.scalar(None, pa.large_string()), texts(column))
+def canonical(chunks: list[Any], decimal_comma: bool = False) -> Any:
+    """float64 where every cell is a number or missing, else trimmed text; null where missing.
+
+    chunks: of one column. The list is emptied on the way, so that each can go once its text was copied.
+    """
+    values: list[Array] = [np.empty(0)]
+    for part in portions(chunks):
+        read = numbers(part, decimal_comma)
+        if read.unread.any():
+            break
+        values.append(read.values)
+    else:
+        chunks.clear()
+        return pa.array(np.concatenate(values), from_pandas=True)
+    del part, values
+    return _as_text(chunks, decimal_comma)
+
+
+def _as_text(chunks: list[Any], decimal_comma: bool) -> pa.ChunkedArray:
+    none = pa.scalar(None, pa.large_string())
+    chunks.reverse()  # to take the first from the end
+    in_turn = (chunks.pop() for _ in range(len(chunks)))
+    return pa.chunked_array(
+        [
+            pc.if_else(pa.array(numbers(part, decimal_comma).missing), none, texts(part))
+            for part in portions(in_turn)
+        ]
+    )
+
+
+def places(column: Any, known: Iterable[str]) -> NDArray[np.intp]:
+    """Which of these texts each cell is, (n,); -1 for none of them."""
+    words = pa.array(known, pa.large_string())
+    found = [
+        np.asarray(pc.fill_null(pc.index_in(texts(part), words), -1)) for part in portions(_chunks(column))
+    ]
+    return np.concatenate([np.empty(0, dtype=np.intp), *found])
 
 
 def dates(column: Any) -> bool:
     """Whether a text column holds dates in every cell that is not missing."""
     if pa.types.is_floating(column.type):
         return False
-    return bool(pc.all(pc.match_substring_regex(texts(column), _DATE)).as_py())
+    some = False
+    for part in portions(_chunks(column)):
+        all_are = pc.all(pc.match_substring_regex(texts(part), _DATE)).as_py()  # None where all are missing
+        if all_are is False:
+            return False
+        some = some or bool(all_are)
+    return some
 
 
 def plain(column: Any, name: str) -> Any:
@@ -141,6 +221,13 @@ def check_text(size: int, name: str, most: int = limits.MOST_TEXT) -> None:
         raise ValueError(
             f"Column '{name}' holds more text than can be opened here: leave it out, or shorten its texts."
         )
+
+
+def letters(column: Any) -> int:
+    """Return the bytes of a text column's texts; 0 for numbers."""
+    if pa.types.is_floating(column.type):
+        return 0
+    return sum(int(pc.sum(pc.binary_length(chunk)).as_py() or 0) for chunk in _chunks(column))
 
 
 def unpacked(column: Any) -> int:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dppca_core.tables import cells
 from dppca_core.tables.schema import Column, Schema
@@ -142,9 +141,7 @@ def _categories(
     for i in np.flatnonzero(~as_number.unread):  # 1, 1.0 and "1" are one answer
         place[found.values == as_number.values[i]] = i
     if found.unread.any():
-        text = cells.texts(cell)
-        words = pc.index_in(text, value_set=pa.array(column.categories, text.type))
-        place = np.where(found.unread, np.asarray(pc.fill_null(words, -1)), place)
+        place = np.where(found.unread, cells.places(cell, column.categories), place)
     if column.fill:
         place[found.missing] = column.categories.index(str(column.fill))
     part[:] = -column.centre

@@ -44,11 +44,19 @@ def _whole(cell: Any) -> Any:
     return "".join(kept)
 
 
+def safe_cell(cell: Any) -> Any:
+    """Return a text with an apostrophe before each formula that a spreadsheet would find in it.
+
+    For a list that has a download of its own, which quotes nothing: anything but a text is as it is.
+    """
+    return _whole(neutral(cell))
+
+
 def safe_csv(frame: pd.DataFrame) -> str:
     """Return a data frame as CSV without its index: numbers as they are, texts quoted and harmless.
 
     No text or name begins with a formula, for a reader that splits at commas, semicolons, tabs or bars.
     """
-    safe = frame.astype(object).map(neutral).map(_whole)
-    safe.columns = pd.Index([_whole(neutral(str(name))) for name in frame.columns])
+    safe = frame.astype(object).map(safe_cell)
+    safe.columns = pd.Index([safe_cell(str(name)) for name in frame.columns])
     return safe.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)

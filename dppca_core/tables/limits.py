@@ -12,6 +12,6 @@ MOST_CATEGORIES = 200  # of one column
 MOST_HOSPITALS = 200
 MOST_TEXT = 2**28  # bytes of all texts in one batch of rows, unpacked
 MOST_PACKED = 2**30  # bytes of one text column in one row group of a Parquet file, unpacked
-MOST_HELD = 2**30  # bytes of a table in memory while it is read
+MOST_HELD = 160 * 2**20  # bytes of all texts of a table in memory, as a CSV of UTF-16 can have
 MOST_NAME = 100  # letters in a column's name: a longer one is a quotation mark that was not closed
 HEADER_BYTES = 2**20  # within which the first line ends

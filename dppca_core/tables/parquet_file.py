@@ -14,6 +14,7 @@ from dppca_core.tables.layout import Layout, check_names, chosen
 # A row group is read through a buffer per column, and not at once: many files have one row group only.
 _BUFFER = 2**18
 _FEWEST_ROWS = 256  # of a batch: fewer would take longer for each cell
+_MOST_UNPACKED = 2**24  # bytes of texts that are unpacked at a time, so that whoever counts them can stop
 _INDEX = "__index_level_"  # what pandas calls the row numbers that it stores along
 
 
@@ -40,10 +41,13 @@ def look(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) -> Layo
         for batch in cells.each(groups):
             if batch is None:
                 raise ValueError("The Parquet file cannot be read to its end: is it complete?")
-            _check_texts(batch, {stored[name]: name for name in wanted})
-            yield pa.record_batch(
-                [cells.plain(batch.column(stored[name]), name) for name in wanted], names=list(wanted)
-            )
+            size = _check_texts(batch, {stored[name]: name for name in wanted})
+            step = max(1, batch.num_rows // max(1, size // _MOST_UNPACKED))
+            for begin in range(0, batch.num_rows, step):
+                part = batch.slice(begin, step)
+                yield pa.record_batch(
+                    [cells.plain(part.column(stored[name]), name) for name in wanted], names=list(wanted)
+                )
 
     unnamed = tuple(position for position, name in enumerate(names, 1) if not name)
     unpacked = _unpacked(parquet.metadata, {stored[name] for name in wanted})
@@ -93,10 +97,14 @@ def _chunk_bytes(chunk: Any) -> int:
     return int(chunk.total_uncompressed_size) + min(_BUFFER, int(chunk.total_compressed_size))
 
 
-def _check_texts(batch: pa.RecordBatch, names: Mapping[str, str]) -> None:
-    """Refuse a batch before its codes are unpacked to texts: all its columns are held at once."""
+def _check_texts(batch: pa.RecordBatch, names: Mapping[str, str]) -> int:
+    """Refuse a batch before its codes are unpacked to texts: all its columns are held at once.
+
+    Returns the bytes that its texts will have.
+    """
     total = 0
     for place, stored in enumerate(batch.schema.names):
         if pa.types.is_dictionary(batch.schema.field(place).type):
             total += cells.unpacked(batch.column(place))
             cells.check_text(total, names[stored])
+    return total

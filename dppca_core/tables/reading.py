@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dppca_core.tables import cells, content, files, limits
-from dppca_core.tables.layout import NO_ROWS
+from dppca_core.tables.layout import NO_ROWS, Layout
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +79,18 @@ class Raw:
         return frame
 
 
-def read(source: files.Source, name: str, encoding: str = "utf-8") -> Raw:
+def read(
+    source: files.Source,
+    name: str,
+    encoding: str = "utf-8",
+    check_texts: Callable[[int], None] | None = None,
+) -> Raw:
     """A CSV, TSV or Parquet table, whole; what it is follows from its bytes, `name` is only kept.
 
-    encoding: "utf-8" or "windows-1252", of a text file without a mark. Raises ValueError with one sentence,
-    which holds no cell, for a file that is too large or no table with two rows and two columns.
+    encoding: "utf-8" or "windows-1252", of a text file without a mark. check_texts(bytes of text so far) is
+    called after each batch; what it raises stops the reading: how much text a Parquet file holds is known
+    only then. Raises ValueError with one sentence, which holds no cell, for a file that is too large or no
+    table with two rows and two columns.
     """
     size = files.size_of(source)
     if size > limits.MOST_BYTES:
@@ -92,19 +100,30 @@ def read(source: files.Source, name: str, encoding: str = "utf-8") -> Raw:
         )
     with files.opened(source, encoding) as layout:
         _check_fits(layout.rows or 0, len(layout.names))
-        batches, rows, held = [], 0, 0
-        for batch in layout.batches():
-            batches.append(batch)
-            rows, held = rows + batch.num_rows, held + batch.nbytes
-            _check_fits(rows, len(layout.names))
-            if held > limits.MOST_HELD:
-                raise ValueError(
-                    "The file holds more text than can be opened here: keep the columns that matter."
-                )
-        _check_enough(rows)
-        whole = pa.Table.from_batches(batches)
-    columns = {column: cells.canonical(whole[column], layout.decimal_comma) for column in layout.names}
+        held = _held(layout, check_texts)
+    # Column by column, and each out of `held` before the next: one column is there twice at a time.
+    columns = {column: cells.canonical(held.pop(column), layout.decimal_comma) for column in layout.names}
     return Raw(name, layout.form, pa.table(columns), layout.unnamed)
+
+
+def _held(layout: Layout, check_texts: Callable[[int], None] | None) -> dict[str, list[pa.Array]]:
+    """Chunks of each column, as the file has them."""
+    held: dict[str, list[pa.Array]] = {column: [] for column in layout.names}
+    rows, letters = 0, 0
+    for batch in layout.batches():
+        rows += batch.num_rows
+        _check_fits(rows, len(layout.names))
+        for column, chunk in zip(layout.names, batch.columns, strict=True):
+            held[column].append(chunk)
+            letters += cells.letters(chunk)
+        if letters > limits.MOST_HELD:
+            raise ValueError(
+                "The file holds more text than can be opened here: keep the columns that matter."
+            )
+        if check_texts is not None:
+            check_texts(letters)
+    _check_enough(rows)
+    return held
 
 
 def from_frame(frame: pd.DataFrame, name: str) -> Raw:
@@ -112,7 +131,8 @@ def from_frame(frame: pd.DataFrame, name: str) -> Raw:
     table = cells.from_frame(frame)
     _check_enough(table.num_rows)
     _check_fits(table.num_rows, table.num_columns)
-    return Raw(name, "data frame", pa.table({n: cells.canonical(table[n]) for n in table.column_names}))
+    columns = {column: cells.canonical(table[column].chunks) for column in table.column_names}
+    return Raw(name, "data frame", pa.table(columns))
 
 
 def _constant(column: Any) -> bool:

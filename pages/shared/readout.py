@@ -138,7 +138,7 @@ def _words(
     verb = "captures" if scale.metric == "energy" else "finds"
     directions = text.count(scene.k, "direction", "directions")
     quality = (
-        f"a share of {text.error(middle)} of what the best {directions} hold"
+        f"a share of {text.error(middle)} of what the best {directions} {'holds' if scene.k == 1 else 'hold'}"
         if scale.metric == "energy"
         else f"the {directions} with error {text.error(middle)}"
     )

@@ -4,6 +4,7 @@ Streamlit refuses the socket of a foreign page too, but it first asks the intern
 """
 
 import os
+from functools import wraps
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -12,10 +13,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 from streamlit import config
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
+from websockets.http11 import Response
+from websockets.server import ServerProtocol
 
 METRICS = "DPPCA_METRICS"  # the environment variable that opens Streamlit's own figures
 WRONG_NAME = "This server does not answer under that name. Its owner can add it to server.allowedHosts.\n"
-_FRAMES = "frame-ancestors 'self'"  # Streamlit shows its components in frames of its own origin
+_POLICY = "Content-Security-Policy"
+_GUARDS = {
+    _POLICY: "frame-ancestors 'self'",  # Streamlit shows its components in frames of its own origin
+    "X-Frame-Options": "SAMEORIGIN",
+    "X-Content-Type-Options": "nosniff",
+}
 _THIS_MACHINE = {"localhost", "127.0.0.1", "0.0.0.0"}
 _PORTS = {"http": 80, "https": 443}
 
@@ -68,11 +76,30 @@ class SameOrigin:
             raise
 
 
+def answer_refused_handshakes() -> None:
+    """Make sure that a handshake which websockets refuses is answered, with the headers of every answer.
+
+    Its own answer quotes the fault and fails where that has bytes beyond ASCII, as a protocol's name may.
+    """
+    plain = ServerProtocol.reject
+    if hasattr(plain, "__wrapped__"):
+        return
+
+    @wraps(plain)
+    def reject(self: ServerProtocol, status: int, text: str) -> Response:
+        response = plain(self, status, text.encode("ascii", "replace").decode())
+        for name, value in _GUARDS.items():
+            response.headers[name] = value
+        return response
+
+    ServerProtocol.reject = reject  # type: ignore[method-assign]
+
+
 def _guard(headers: MutableHeaders) -> None:
     """Forbid other sites to frame an answer, and browsers to guess its type."""
-    headers.append("Content-Security-Policy", _FRAMES)
-    headers["X-Frame-Options"] = "SAMEORIGIN"
-    headers["X-Content-Type-Options"] = "nosniff"
+    headers.append(_POLICY, _GUARDS[_POLICY])  # an answer may have another policy as well
+    for name in _GUARDS.keys() - {_POLICY}:
+        headers[name] = _GUARDS[name]
 
 
 def foreign(headers: Headers) -> bool:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dppca_core import tables
-from dppca_core.tables import limits
+from dppca_core.tables import cells, limits, parquet_file
 
 CANARY, NUMBER = "Xcanary7", "8675309.25"
 GOOD = b"age,sex,weight\n63,F,70.5\n41,M,\n55,F,81\n"
@@ -230,6 +230,13 @@ def test_exports_hold_no_formula_for_any_reader(delimiter):
         ]
 
 
+def test_a_cell_of_a_list_is_safe_however_it_is_cut():
+    """The list's own download quotes nothing."""
+    assert [tables.safe_cell(cell) for cell in ("a;=1+1", "=1|@2", 'a;"-1', "a b", 1.5)] == [
+        *("a;'=1+1", "'=1|'@2", "a;\"'-1", "a b", 1.5)
+    ]
+
+
 def test_exports_quote_texts_and_no_numbers():
     frame = pd.DataFrame({"name": ["plain", None], "x": [1.5, np.nan], "count": [2, 3]})
     assert tables.safe_csv(frame) == '"name","x","count"\n"plain",1.5,2\n"","",3\n'
@@ -310,3 +317,93 @@ def encodes_or_refuses(data: bytes) -> None:
     assert rows.shape[1] == SCHEMA.d
     assert np.isfinite(rows).all()
     assert (np.abs(rows) <= 1).all()
+
+
+def watched(monkeypatch, name: str) -> list[int]:
+    """Bytes that Arrow holds each time that this function of `cells` has worked on a portion."""
+    before, held = pa.total_allocated_bytes(), [0]
+    plain = getattr(cells, name)
+
+    def working(*given):
+        made = plain(*given)
+        held.append(pa.total_allocated_bytes() - before)
+        return made
+
+    monkeypatch.setattr(cells, name, working)
+    return held
+
+
+def repeated(rows: int, letters: int = 2000) -> bytes:
+    """A small file of two texts with blanks before them, each there many times, and of zeros."""
+    words = pa.array([" " + "a" * letters, " " + "b" * letters])
+    codes = pa.array(np.arange(rows, dtype=np.int32) % 2)
+    text = pa.DictionaryArray.from_arrays(codes, words)
+    data = parquet(pa.table({"note": text, "x": np.zeros(rows)}), compression="zstd")
+    assert len(data) < 2**14 < rows * letters / 500
+    return data
+
+
+def test_texts_are_counted_as_they_are_unpacked(monkeypatch):
+    """A Parquet file keeps a text once however often it is there: what it unpacks to, it does not tell."""
+    monkeypatch.setattr(parquet_file, "_MOST_UNPACKED", 2**20)
+    monkeypatch.setattr(limits, "MOST_HELD", 2**23)
+    data = repeated(20_000)
+    held = watched(monkeypatch, "plain")
+    with pytest.raises(ValueError, match="holds more text than can be opened"):
+        tables.read(data, "t")
+    assert 2**23 < max(held) < 1.5 * 2**23
+
+    def full(letters: int) -> None:
+        if letters > 2**21:
+            raise ValueError("No room.")
+
+    held.clear()
+    with pytest.raises(ValueError, match=r"^No room\.$"):
+        tables.read(data, "t", check_texts=full)
+    assert max(held) < 4 * 2**21
+
+
+def test_reading_holds_each_text_at_most_twice(monkeypatch):
+    """Trimming, comparing and leaving out the missing ones each make a copy."""
+    monkeypatch.setattr(parquet_file, "_MOST_UNPACKED", 2**20)
+    monkeypatch.setattr(cells, "_PORTION", 2**20)
+    told: list[int] = []
+    data = repeated(10_000)
+    held = watched(monkeypatch, "texts")
+    raw = tables.read(data, "t", check_texts=told.append)
+    assert told[-1] == 2001 * 10_000 and told == sorted(told)
+    assert raw.kinds["note"] == "text" and raw.missing == {}
+    assert max(held) < 1.5 * told[-1]
+    monkeypatch.setattr(cells, "_PORTION", 2**40)  # a planted bug: the whole column at once
+    assert tables.read(data, "t").table.equals(raw.table)
+    assert max(held) > 3 * told[-1]
+
+
+KEYS = (  # as earlier versions found them: ledgers are kept under them
+    "b53b50ebeacbfc24f65afde7ee6673bc8c2c29c1ca6a7370e52c72b27661ddc5",
+    "977ab100a1c207393eadc97ef6c0e5d0c95480533d817bee96b1ce32ccfe1166",
+)
+
+
+@pytest.mark.parametrize("portion", [1, 40, 2**24])
+def test_a_column_reads_alike_in_portions_of_any_size(monkeypatch, portion):
+    """Nothing of a cell depends on those that are read along with it."""
+    monkeypatch.setattr(cells, "_PORTION", portion)
+    noted = [f" {i % 7} " if i % 3 else "NA" for i in range(50)]
+    words = [*noted[:40], "é\u00a0", *noted[41:]]  # a number up to the fortieth row
+    born = [None if i % 5 else "2020-01-31" for i in range(50)]
+    frame = pd.DataFrame({"number": noted, "word": words, "born": born})
+    for data in (frame.to_csv(index=False).encode(), parquet(pa.Table.from_pandas(frame), row_group_size=7)):
+        raw = tables.read(data, "t")
+        assert raw.kinds == {"number": "number", "word": "text", "born": "date"}
+        assert values(raw)["number"] == [float(i % 7) if i % 3 else None for i in range(50)]
+        assert values(raw)["word"][36:41] == [None, "2", "3", None, "é"]
+        assert raw.keys == KEYS
+    schema = tables.Schema(
+        (
+            tables.Column("word", "category", categories=("é", "1", "2"), fill=""),
+            tables.Column("number", "number", 0, 6, fill=0),
+        )
+    )
+    encoded = schema.encode(raw.table).rows
+    assert encoded.shape == (50, 4) and np.flatnonzero(encoded[:, 0] > 0).tolist() == [40]

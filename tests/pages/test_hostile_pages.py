@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dppca_core.tables import Raw, Schema
+from dppca_core.tables import Raw, Schema, safe_cell
 from pages.shared import choices, join_controls, runs, scenes
 from pages.shared.choices import CHOICES
 from pages.shared.own import bring, draft, table, words
@@ -73,10 +73,15 @@ LINES = st.builds(
 )
 
 
-@given(st.dictionaries(TYPED, LINES, max_size=4), st.none() | st.floats())
+NAMES = TYPED.filter(str.isprintable)  # a table with any other name is refused
+
+
+@given(st.dictionaries(NAMES, LINES, max_size=4), st.none() | st.floats())
 @settings(max_examples=200)
 def test_whatever_is_typed_becomes_a_dictionary_or_a_sentence(lines, bound):
-    typed = draft.of_frame(draft.frame(lines), lines)
+    shown = draft.frame(lines)
+    assert list(shown["column"]) == [safe_cell(name) for name in lines]
+    typed = draft.of_frame(shown, lines)  # which keeps the names as they are
     assert typed == lines
     schema = hostile.answered(draft.schema, typed, bound)
     if schema is not None:

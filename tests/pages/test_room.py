@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dppca_core.tables import Column, Schema, cells, limits, read
-from pages.shared.own import large, pieces, room, table
+from pages.shared.own import bring, large, pieces, room, session, table
 
 MB = 2**20
 FRAME = pd.DataFrame(np.ones((40_000, 20), dtype=int), columns=[f"c{i}" for i in range(20)])
@@ -120,3 +120,33 @@ def test_memory_left_is_the_least_of_machine_and_container(tmp_path, monkeypatch
     assert room.available() == 2 * MB
     (tmp_path / "memory.max").write_text("5000\n")
     assert room.available() == 4000
+
+
+def test_texts_without_room_are_one_sentence(monkeypatch):
+    """They are counted while they are read: a small Parquet file may unpack to any size."""
+    text = pa.array(["x" * 3000, "y"]).dictionary_encode().take(pa.array([0, 1] * 5000))
+    file = io.BytesIO()
+    pq.write_table(pa.table({"note": text, "x": np.zeros(10_000)}), file, compression="zstd")
+    data = file.getvalue()
+    assert room.needs(data, "utf-8") < 2 * MB
+    monkeypatch.setattr(room, "available", lambda: room._SPARE_BYTES + 2 * MB)
+    room.check(data, "utf-8", room.available())
+    with pytest.raises(ValueError, match=r"^The texts of this table take more than \d+ MB") as no:
+        bring._read(data, "t", "utf-8")
+    assert "the server has 2 MB left" in str(no.value) and "\n" not in str(no.value)
+    monkeypatch.setattr(room, "available", lambda: room._SPARE_BYTES + 20 * MB)
+    assert bring._read(data, "t", "utf-8").n == 10_000
+    monkeypatch.setattr(room, "available", lambda: None)
+    room.check_texts(2**60)
+
+
+def test_a_forgotten_table_goes_back_to_the_system(monkeypatch):
+    """What stays with the process is missing to the next visitor's table."""
+    returned = []
+    monkeypatch.setattr(session, "return_memory", lambda: returned.append(mine.raw))
+    mine = session.Own()
+    raw = read(FILES["CSV"], "t")
+    mine.bring(raw)
+    assert returned == [raw]
+    mine.forget()
+    assert returned == [raw, None]

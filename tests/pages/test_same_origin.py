@@ -142,6 +142,22 @@ def test_a_failure_carries_the_headers_and_is_still_logged():
 def test_a_header_beyond_ascii_does_not_end_the_handshake(server, name):
     """A proxy may pass on who signed in. Needs the websockets that requirements.txt names."""
     address, _ = server
+    assert handshake(address, b"X-Forwarded-User: " + name).startswith(b"HTTP/1.1 101")
+
+
+@pytest.mark.parametrize("name", [b"J\xfcrg", "Jürg".encode(), b"a b"], ids=["Latin-1", "UTF-8", "blank"])
+def test_a_protocol_that_cannot_be_is_refused_and_answered(server, name):
+    """As any answer is: whole, with its headers, and without a fault in the log."""
+    address, log = server
+    said = handshake(address, b"Sec-WebSocket-Protocol: streamlit, " + name)
+    assert said.startswith(b"HTTP/1.1 400 ") and b"invalid Sec-WebSocket-Protocol" in said and said.isascii()
+    for header in (b"frame-ancestors 'self'", b"X-Frame-Options: SAMEORIGIN", b"nosniff"):
+        assert header in said
+    assert "UnicodeEncodeError" not in log.read_text()
+
+
+def handshake(address: str, header: bytes) -> bytes:
+    """What the server answers to a socket that is asked for with this header."""
     to = urlsplit(address)
     lines = [
         b"GET /_stcore/stream HTTP/1.1",
@@ -150,11 +166,11 @@ def test_a_header_beyond_ascii_does_not_end_the_handshake(server, name):
         b"Connection: Upgrade",
         b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
         b"Sec-WebSocket-Version: 13",
-        b"X-Forwarded-User: " + name,
+        header,
     ]
     with socket.create_connection((to.hostname, to.port), timeout=20) as wire:
         wire.sendall(b"\r\n".join(lines) + b"\r\n\r\n")
-        assert wire.recv(4096).startswith(b"HTTP/1.1 101")
+        return wire.recv(4096)
 
 
 @pytest.mark.parametrize(

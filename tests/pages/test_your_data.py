@@ -17,13 +17,34 @@ from starlette.datastructures import Headers
 from starlette.formparsers import MultiPartParser
 from streamlit.delta_generator import DeltaGenerator
 
-from dppca_core import METHODS, Budget, gaussian, hardened, journal, private_release, sin_theta, tables
+from dppca_core import (
+    METHODS,
+    Budget,
+    composition,
+    gaussian,
+    hardened,
+    journal,
+    private_release,
+    sin_theta,
+    tables,
+)
 from dppca_core.experiments import live
 from dppca_core.ledger import DiskLedger
-from dppca_core.ledger_lines import Limit
+from dppca_core.ledger_lines import Account, Limit
 from dppca_core.tables import Column, Schema, content, content_key, limits
 from pages.shared import choices, report, text, visitors
-from pages.shared.own import diagnostics, release, room, session, twin, unit_words, unsaved, words
+from pages.shared.choices import CHOICES
+from pages.shared.own import (
+    diagnostics,
+    price_words,
+    release,
+    room,
+    session,
+    twin,
+    unit_words,
+    unsaved,
+    words,
+)
 from pages.shared.own import report as own_report
 from pages.shared.own.order import Order
 from tests.waiting import PATIENCE_SECONDS
@@ -789,6 +810,33 @@ def test_a_twin_has_the_tables_size_and_none_of_its_rows(screen):
     assert link.startswith("./?") and "age" not in link and "own" not in link
 
 
+@pytest.mark.parametrize("view", ["board", "researcher"])
+def test_fewer_columns_than_were_guessed_to_matter_are_said(screen, built, view):
+    """The twin can have no more than the table: the page and the report say how many it has."""
+    page = brought(screen, patients(), dictionary=_wide(), **{"own.s": "10", "view": view})
+    d = own(page).prepared[1].d
+    name = CHOICES["own.s"].name(view == "board")
+    assert d < 10 and f"{name} lowered to {d} here." in page.captions
+    assert dict(built().settings)[name] == str(d)
+    few = brought(screen, patients(), dictionary=_wide(), **{"own.s": "4", "view": view})
+    assert name not in few.captions and dict(built().settings)[name] == "4"
+
+
+def test_a_single_direction_holds_and_two_hold():
+    found = diagnostics.Verdict(0.1, 0.9, 0.95)
+    assert "what the best 1 direction holds." in words.verdict_uncentred(found, 1, True)
+    assert "what the best 2 directions hold." in words.verdict_uncentred(found, 2, True)
+
+
+@pytest.mark.parametrize(("short", "rest"), [(7e-13, "nothing"), (0.25, "0.25")])
+def test_what_rounding_leaves_of_a_limit_is_nothing(monkeypatch, short, rest):
+    account = Account(Limit(1.0, 1e-5, "replace-one"), ())
+    spent = composition.Total(1.0 - short, 1.0)
+    monkeypatch.setattr(price_words, "total", lambda account, more=(): spent)
+    assert price_words.left(account, True).endswith(f" is spent, {rest} is left")
+    assert price_words.price("It", (), account, True).endswith(f", and leaves {rest}.")
+
+
 # Each with a value that no other default has, so that what is not passed on shows.
 REHEARSED = {
     "analyze_gauss": {"own.k": "3", "own.eps": "1"},
@@ -942,8 +990,10 @@ def _wide():
     return Schema((*DICTIONARY.columns, sexes))
 
 
-def test_a_name_that_is_a_formula_is_none_in_what_a_list_downloads(screen):
-    formula = '=HYPERLINK("x")'
+@pytest.mark.parametrize(
+    ("formula", "harmless"), [('=HYPERLINK("x")', '\'=HYPERLINK("x")'), ("a;=1+1", "a;'=1+1")]
+)
+def test_a_name_that_is_a_formula_is_none_in_what_a_list_downloads(screen, formula, harmless):
     renamed = Schema((Column(formula, "number", 0, 120, fill=60.0), *DICTIONARY.columns[1:]))
     page = brought(screen, patients().rename(columns={"age": formula}), renamed)
     assert own(page).chosen[0] == formula and own(page).lines[formula].high == 120
@@ -952,8 +1002,8 @@ def test_a_name_that_is_a_formula_is_none_in_what_a_list_downloads(screen):
     press(page, "Spend")
     shown = [frame.value for frame in (*page.app.dataframe, *page.app.get("arrow_data_frame"))]
     cells = [str(cell) for frame in shown for cell in frame.to_numpy().ravel()]
-    assert "'" + formula in cells and formula not in cells
-    assert page.app.data_editor[0].value["column"][0] == "'" + formula
+    assert harmless in cells and formula not in cells
+    assert page.app.data_editor[0].value["column"][0] == harmless
 
 
 # --- what only the owner may see ------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import streamlit as st
 from dppca_core import accounting
 from dppca_core.ledger import Ledger
 from dppca_core.ledger_lines import Account, Entry, Limit
-from dppca_core.tables import Raw, content, neutral
+from dppca_core.tables import Raw, content, safe_cell
 from dppca_core.types import NEIGHBOURS
 from pages.shared import choices, text
 from pages.shared.choices import Settings
@@ -123,7 +123,7 @@ def releases(account: Account, plain: bool) -> pd.DataFrame:
             cells.append("not stated" if stated is None else f"{stated:,}")
             cells.append("–" if stated is None else _alone(account, entry, stated))
         for column, cell in zip(columns.values(), cells, strict=True):
-            column.append(neutral(cell))
+            column.append(safe_cell(cell))
     return pd.DataFrame(columns)
 
 

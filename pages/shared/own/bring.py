@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dppca_core import tables
+from dppca_core.byte_cache import return_memory
 from dppca_core.tables import Schema, examples
 from pages.shared import controls
 from pages.shared.choices import Settings
@@ -93,6 +94,8 @@ def _choose_file(own: Own, settings: Settings) -> None:
                 own.said = _UNREADABLE
             else:
                 session.drop(upload.file_id)
+            if own.said:
+                return_memory()  # of as much as was read
     if own.said:
         kept = " The table that was here before still is." if own.raw else ""
         st.error(words.refusal(own.said) + kept)
@@ -100,7 +103,7 @@ def _choose_file(own: Own, settings: Settings) -> None:
 
 def _read(data: bytes, name: str, encoding: str) -> tables.Raw | large.Large:
     room.check(data, encoding, room.available())
-    return large.look(data, name, encoding) or tables.read(data, name, encoding)
+    return large.look(data, name, encoding) or tables.read(data, name, encoding, room.check_texts)
 
 
 def _take_example(own: Own, name: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dppca_core.tables import Column, Schema, neutral
+from dppca_core.tables import Column, Schema, safe_cell
 
 KINDS = ("number", "category")
 NONE_OF_THEM = "none"  # a fill: none of the categories
@@ -95,7 +95,7 @@ def frame(lines: Mapping[str, Line]) -> pd.DataFrame:
     found = list(lines.values())
     return pd.DataFrame(
         {
-            "column": pd.Series([neutral(name) for name in lines], dtype="str"),
+            "column": pd.Series([safe_cell(name) for name in lines], dtype="str"),
             "kind": pd.Series([line.kind for line in found], dtype="str"),
             "low": pd.Series([_or_nan(line.low) for line in found], dtype="float64"),
             "high": pd.Series([_or_nan(line.high) for line in found], dtype="float64"),

@@ -43,7 +43,6 @@ def price(what: str, events: tuple[Event, ...], account: Account, plain: bool, o
     assert account.limit is not None
     most, now = account.limit.epsilon, total(account).epsilon
     after = total(account, events).epsilon
-    left = max(most - after, 0.0)
     if not composition.within(after, most):
         return (
             f"{what} would bring the total to {privacy(after, plain)}, beyond the limit "
@@ -51,7 +50,7 @@ def price(what: str, events: tuple[Event, ...], account: Account, plain: bool, o
         )
     return (
         f"{what} brings what is spent from {text.short(now)} to {text.short(after)} of "
-        f"your limit {text.number(most)}, and leaves {text.short(left)}.{of_patient}"
+        f"your limit {text.number(most)}, and leaves {_rest(after, most)}.{of_patient}"
     )
 
 
@@ -84,9 +83,15 @@ def left(account: Account, plain: bool) -> str:
     assert account.limit is not None
     most, spent = account.limit.epsilon, total(account).epsilon
     what = "privacy loss" if plain else "ε"
-    remains = max(most - spent, 0.0)
-    rest = text.short(remains) if remains > 0 else "nothing"
-    return f"{text.short(spent)} of the limit {what} = {text.number(most)} is spent, {rest} is left"
+    return (
+        f"{text.short(spent)} of the limit {what} = {text.number(most)} is spent, "
+        f"{_rest(spent, most)} is left"
+    )
+
+
+def _rest(spent: float, most: float) -> str:
+    remains = composition.remaining(spent, most)
+    return text.short(remains) if remains > 0 else "nothing"
 
 
 def hardening(method: str, plain: bool) -> str:

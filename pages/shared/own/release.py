@@ -12,7 +12,7 @@ from dppca_core import private_release
 from dppca_core.ledger_lines import Account
 from dppca_core.methods import METHODS
 from dppca_core.private_release import Released, Request
-from dppca_core.tables import neutral, safe_csv
+from dppca_core.tables import safe_cell, safe_csv
 from dppca_core.types import Budget, Neighbours
 from pages.shared import controls, live, spoken, text
 from pages.shared.choices import Settings
@@ -32,8 +32,7 @@ def possible(settings: Settings, d: int, neighbours: Neighbours, rows: int = 1) 
     def at_most(key: str, low: int, high: int) -> int:
         value = min(max(settings[key], low), high)
         if value != settings[key] and key in _OWN[settings["own.method"]]:
-            way = "lowered" if value < settings[key] else "raised"
-            said.append(f"{controls.CHOICES[key].name(settings['view'] == 'board')} {way} to {value} here.")
+            said.append(gave_way(key, settings[key], value, settings["view"] == "board"))
         return value
 
     k = at_most("own.k", 1, d - 1)
@@ -50,6 +49,12 @@ def possible(settings: Settings, d: int, neighbours: Neighbours, rows: int = 1) 
         rows_per_patient=rows,
     )
     return request, said
+
+
+def gave_way(key: str, wanted: int, value: int, plain: bool) -> str:
+    """Say that another value is used than the control is set to."""
+    way = "lowered" if value < wanted else "raised"
+    return f"{controls.CHOICES[key].name(plain)} {way} to {value} here."
 
 
 _OWN = {
@@ -177,7 +182,7 @@ def _one(made: Made, found: Released, settings: Settings) -> None:
         st.caption(words.eigenvalues(found, plain))
     with st.expander(f"All {loadings} as a table"):
         # The list has a download of its own, which a spreadsheet opens.
-        st.dataframe(frame.assign(feature=frame["feature"].map(neutral)), hide_index=True)
+        st.dataframe(frame.assign(feature=frame["feature"].map(safe_cell)), hide_index=True)
     left, right, beside = st.columns([1, 1, 1])
     if made in session.own().unsaved:
         # In a column: when it goes, nothing below moves, or Streamlit would close what is folded open there.

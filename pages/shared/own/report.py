@@ -17,7 +17,7 @@ from dppca_core.private_release import OFFERED, Released, Request
 from dppca_core.tables import Column, Schema
 from pages.shared import report, report_words, text
 from pages.shared.choices import CHOICES, Settings
-from pages.shared.own import account, charts, origins, price_words, unit_words, words
+from pages.shared.own import account, charts, origins, price_words, twin, unit_words, words
 from pages.shared.own.session import Made, Own
 from pages.shared.own.table import Prepared, is_at_random, is_by_column
 from pages.shared.report import Drawn, Report, Table
@@ -171,8 +171,10 @@ def _settings(of: Public, settings: Settings) -> list[tuple[str, str]]:
         (CHOICES["neighbours"].name(plain), CHOICES["neighbours"].text(budget["neighbours"])),
     ]
     own = [(CHOICES[key].name(plain), str(given[name])) for name, key in names.items() if name in given]
-    guesses = report_words.settings_said(settings, ("own.ratio", "own.s")) if of.twin is not None else []
-    return said + own + guesses
+    if of.twin is None:
+        return said + own
+    used = settings | {"own.s": twin.mattering(settings, int(given["k"]), of.schema.d)}
+    return said + own + report_words.settings_said(used, ("own.ratio", "own.s"))
 
 
 def _release(of: Public, plain: bool) -> list[Drawn]:

@@ -12,6 +12,7 @@ _GROUP = Path("/sys/fs/cgroup")  # a container's own limit
 _SPARE_BYTES = 256 * 2**20  # for everybody's pages
 _CELL_BYTES = 42  # as text, as a number, encoded, clipped: 39 at the peak of a CSV with one digit each
 _ROW_BYTES = 48  # hashed for the ledger and dealt to hospitals
+_TEXT_COPIES = 1  # of a table's texts, beside the first: trimmed, while both are there
 _BATCH_BYTES = 128 * 2**20  # what reading in pieces holds beside the file
 _KEPT_ROW_BYTES = 8  # of a table read in pieces: its hash in the former key
 _COLUMN_BYTES = 32 * 2**10  # of a table read in pieces: what describes it and reads it
@@ -32,11 +33,26 @@ def check(data: bytes, encoding: str, left: int | None) -> None:
         )
 
 
+def check_texts(letters: int) -> None:
+    """Raise ValueError, with one sentence, where a table with so many bytes of text does not fit now.
+
+    It is asked again and again while a table is read: what is held by then is no longer left.
+    """
+    left = available()
+    if left is not None and _TEXT_COPIES * letters > left - _SPARE_BYTES:
+        raise ValueError(
+            f"The texts of this table take more than {_megabytes(_TEXT_COPIES * letters)} beside what is "
+            f"read of them, and the server has {_megabytes(max(left - _SPARE_BYTES, 0))} left for tables: "
+            "try again once other visitors have finished, or keep the columns that matter."
+        )
+
+
 def needs(data: bytes, encoding: str) -> int:
     """Return the bytes that reading a file takes at most, beside the file itself, without reading it.
 
-    Rows are counted first: a Parquet file tells them, of a text its line ends are counted. Raises ValueError
-    for what is no table, and for more rows than are read even in pieces.
+    Rows are counted first: a Parquet file tells them, of a text its line ends are counted. What texts a
+    Parquet file holds is counted while it is read (`check_texts`): it does not tell how often each is there.
+    Raises ValueError for what is no table, and for more rows than are read even in pieces.
     """
     with files.opened(data, encoding) as layout:
         rows, columns, unpacked = layout.rows, len(layout.names), layout.unpacked

@@ -17,6 +17,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileManager
 
+from dppca_core.byte_cache import return_memory
 from dppca_core.ledger import DiskLedger, Ledger, SessionLedger
 from dppca_core.private_release import Released, Request
 from dppca_core.spectrum_release import Spectrum
@@ -115,6 +116,7 @@ class Own:
         """Another table. What was typed for columns of the same names stays."""
         self._let_go()
         self.raw, self.said, self.example = raw, "", ""
+        return_memory()  # of the table before, and of what was needed to read this
         self.several = self.most_rows = None
         self.tables += 1
         self.chosen = tuple(name for name in self.chosen if name in raw.columns)
@@ -125,6 +127,7 @@ class Own:
         """The table, and all that was computed of it but what was released."""
         self._let_go()
         self.raw = None
+        return_memory()  # else it stays with this process, and the next visitor's table finds no room
 
     def _let_go(self) -> None:
         self.prepared = self.asked = None

@@ -55,6 +55,11 @@ def request_of(settings: Settings, d: int, account: Account | None) -> Request:
     return release.possible(settings, d, neighbours, session.own().rows_per_patient or 1)[0]
 
 
+def mattering(settings: Settings, k: int, d: int) -> int:
+    """How many features matter in the twin: the person's guess, as near as k components of d allow."""
+    return int(min(max(settings["own.s"], k + 1), d))
+
+
 def of_request(request: Request, sizes: Sequence[int], clip: float, settings: Settings) -> Twin:
     """Return the rehearsal of this release, on a population with the person's guesses.
 
@@ -75,7 +80,7 @@ def of_request(request: Request, sizes: Sequence[int], clip: float, settings: Se
         "n": n,
         "d": d,
         "k": k,
-        "s": min(max(settings["own.s"], k + 1), d),
+        "s": mattering(settings, k, d),
         "shat": request.s_hat or d,
         "T": request.iterations,
         "burn": request.burn_in,
@@ -174,6 +179,9 @@ def show(prepared: Prepared, account: Account | None, settings: Settings) -> Twi
     for column, key in zip(st.columns(2), ("own.ratio", "own.s"), strict=True):
         with column:
             controls.choose(key)
+    used = twin.settings["s"]
+    if used != settings["own.s"]:
+        st.caption(release.gave_way("own.s", settings["own.s"], used, plain))
     st.markdown(words.rehearsed(request, len(prepared.sizes), plain))
     found, epsilon = twin.results, twin.epsilon
     missing = found.next_missing(epsilon, False) is not None

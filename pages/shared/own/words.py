@@ -365,7 +365,7 @@ def _verdict(found: Verdict, k: int, plain: bool) -> str:
     best = text.count(k, "direction", "directions")
     return (
         f"{error}, where guessing has {text.short(found.guess)}. It captures {text.percent(found.energy)} of "
-        f"what the best {best} hold."
+        f"what the best {best} {'holds' if k == 1 else 'hold'}."
     )
 
 
