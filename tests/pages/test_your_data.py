@@ -132,6 +132,14 @@ def limited(screen, **link):
     return page
 
 
+def begun_release(screen, **link):
+    """The page as soon as the release is confirmed: it may still be drawn."""
+    page = limited(screen, **link)
+    press(page, "Release")
+    press(page, "Spend")
+    return page
+
+
 def released(screen, **link):
     page = limited(screen, **link)
     press(page, "Release")
@@ -229,7 +237,7 @@ def test_a_stopped_release_is_paid_for_and_not_shown(screen, monkeypatch):
 
     monkeypatch.setattr(hardened, "release", release)
     monkeypatch.setattr("pages.shared.own.confirm._FIRST_LOOK_SECONDS", 0.01)
-    page = released(screen)
+    page = begun_release(screen)
     assert begun.wait(PATIENCE_SECONDS)
     press(page, "Stop")
     go_on.set()
@@ -559,7 +567,7 @@ def test_a_release_that_is_being_drawn_goes_on_for_the_reloaded_tab(screen, monk
     monkeypatch.setattr("pages.shared.own.confirm._FIRST_LOOK_SECONDS", 0.01)
     returning = visitors.returning
     monkeypatch.setattr(visitors, "returning", lambda who: lambda: present["former"])
-    former = released(screen)
+    former = begun_release(screen)
     assert begun.wait(PATIENCE_SECONDS) and guarded(former)["armed"]
     monkeypatch.setattr(visitors, "returning", returning)
     secret = known(former, "former")
