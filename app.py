@@ -15,8 +15,12 @@ from starlette.routing import Route
 from streamlit.starlette import App
 
 from dppca_core.experiments.failures import surviving
-from pages.shared import ahead, cached, chart_library, choices, paper_results, same_origin, worker
-from pages.shared.own import session
+from pages.hospitals.your_data import session
+from pages.learn.papers import results
+from pages.shared.background import cache, completer, prefetch
+from pages.shared.figure import plotly_bundle
+from pages.shared.server import same_origin
+from pages.shared.settings import catalogue
 
 CACHING = {"Cache-Control": "public, max-age=86400"}
 FIRST_SCREEN_SECONDS = 10.0  # what a first visitor's browser takes to show a page, with some to spare
@@ -25,9 +29,9 @@ FIRST_SCREEN_SECONDS = 10.0  # what a first visitor's browser takes to show a pa
 def _begin() -> None:
     """While the first visitor's browser loads: the default scene; afterwards what other pages need."""
     with surviving("warm-up"):
-        cached.warm_up()
+        cache.warm_up()
     time.sleep(FIRST_SCREEN_SECONDS)
-    for step in (_compressed, paper_results.overview):
+    for step in (_compressed, results.overview):
         with surviving("warm-up"):
             step()
 
@@ -41,7 +45,7 @@ async def warm(app: App) -> AsyncIterator[None]:
 
 async def healthz(request: Request) -> PlainTextResponse:
     """Answer "ok", or once 503 with the threads that had died, which this call starts again."""
-    lasting = {"completer": worker.completer(), "leaving": session.leaving()}
+    lasting = {"completer": completer.completer(), "leaving": session.leaving()}
     dead = [name for name, thread in lasting.items() if thread.revive()]
     if dead:
         return PlainTextResponse(f"started again: {', '.join(dead)}", status_code=503)
@@ -51,7 +55,7 @@ async def healthz(request: Request) -> PlainTextResponse:
 @lru_cache(maxsize=1)
 def _compressed() -> bytes:
     """Once: the server would do it for each visitor anew, a twentieth of a second that all others wait."""
-    return gzip.compress(chart_library.PATH.read_bytes(), compresslevel=6)
+    return gzip.compress(plotly_bundle.PATH.read_bytes(), compresslevel=6)
 
 
 async def plotly_js(request: Request) -> Response:
@@ -60,13 +64,13 @@ async def plotly_js(request: Request) -> Response:
         headers = CACHING | {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
         return Response(_compressed(), media_type="application/javascript", headers=headers)
     whole = CACHING | {"Content-Encoding": "identity"}  # or it would be compressed on the way
-    return FileResponse(chart_library.PATH, headers=whole)
+    return FileResponse(plotly_bundle.PATH, headers=whole)
 
 
 def near(request: Request) -> Response:
     """What has been measured of the settings one press away from those of the query."""
-    settings, _ = choices.open_link(dict(request.query_params))
-    found = ahead.ready(settings)
+    settings, _ = catalogue.open_link(dict(request.query_params))
+    found = prefetch.ready(settings)
     if str(found["known"]) == request.query_params.get("known"):
         return Response(status_code=204)
     return JSONResponse(found)

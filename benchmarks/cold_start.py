@@ -31,8 +31,11 @@ _SERVED = """
 import sys
 sys.path.insert(0, {root!r})
 import app as dashboard
-from pages.shared import ahead, controls, exercises, explorer_charts, explorer_report, exports, live, origins
-from pages.shared import readout, report, scenes, sidebar, spoken, text
+from pages.explore.explorer import exercises, report
+from pages.shared.background import prefetch
+from pages.shared.charts import explorer, explorer_summary
+from pages.shared.reports import downloads, html_report, sources
+from pages.shared.settings import sidebar, to_scene
 from streamlit.starlette import App
 app = App({page!r}, routes=dashboard.ROUTES)
 """

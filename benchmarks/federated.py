@@ -13,11 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import measure
-from dppca_core import Budget, Cohort, power
+from dppca_core import Budget, Cohort
 from dppca_core.federated import demo, demo_hospitals, in_process, message
 from dppca_core.federated.flower_processes import Federation
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise, exchange_of
+from dppca_core.numerics import block_power
 
 D, K, ROUNDS, PATIENTS = 1000, 5, 3, 2000
 BUDGET = Budget(1.0, 1e-5)
@@ -35,7 +36,7 @@ def main() -> None:
     parts = [rng.standard_normal((PATIENTS, D)) for _ in demo.NAMES]
     cohort = Cohort.from_rows(parts, 40.0)
     features = [{"name": f"x{i}", "centre": 0.0, "scale": 1.0} for i in range(D)]
-    start = power.random_start(D, K, rng)
+    start = block_power.random_start(D, K, rng)
     alone = []
     for _ in range(2 if options.quick else REPEATS):
         record, _ = in_process.simulate(PLAN, cohort, [Noise()] * 3, start)

@@ -19,9 +19,10 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks import measure
 from benchmarks.measure import Action, Row, Times
-from dppca_core import METHODS, Budget, Setting, SpikedModel, linalg, regimes
-from dppca_core.bounds import BOUNDS
-from dppca_core.types import Moment
+from dppca_core import METHODS, Budget, Setting, SpikedModel
+from dppca_core.arrays import Moment
+from dppca_core.bounds import BOUNDS, regimes
+from dppca_core.numerics import linalg
 
 K, S_HAT, STEPS, RUNS, BUDGET = 5, 50, 10, 50, Budget(1.0, 1e-5)
 

@@ -23,7 +23,7 @@ from playwright.sync_api import Browser, Locator, Page
 from benchmarks import measure
 from benchmarks.latency_pages import Server, served
 from benchmarks.measure import Row, Times
-from pages.shared.choices import CHOICES, defaults
+from pages.shared.settings.catalogue import CHOICES, defaults
 from scripts.started import chromium
 
 SLIDERS = {

@@ -32,15 +32,16 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from streamlit.starlette import App
 from app import ROUTES, warm
-from dppca_core.experiments.live import Results
-from dppca_core.experiments.scene import EPSILONS
-from pages.shared import cached, readout, worker
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.scene import EPSILONS
+from pages.shared.background import cache, completer
+from pages.shared.charts import explorer_summary
 {patch}
 app = App({menu!r}, lifespan=warm, routes=ROUTES)
 """
 
 _STORED = """
-compute = readout.payload
+compute = explorer_summary.payload
 def payload(found, epsilon, settings):
     if "stored" not in st.session_state:
         for cell in wanted(found, found.first(epsilon)):
@@ -50,10 +51,10 @@ def payload(found, epsilon, settings):
         "active": EPSILONS.index(epsilon), "scene": str(settings), "complete": True, "progress": ""
     }
 wanted = Results.missing
-readout.payload = payload
+explorer_summary.payload = payload
 Results.steps = lambda self, cells: iter(())
 Results.next_missing = lambda self, epsilon, slow=False: None
-worker.ahead = lambda *view: None
+completer.ahead = lambda *view: None
 """
 
 _LIVE = """
@@ -61,14 +62,14 @@ made = []
 def results(scene):
     made.append(Results(scene))
     return made[-1]
-cached.Results = results
+cache.Results = results
 async def begun(request):
     return JSONResponse(sum(bool(found.cells) for found in made))
 ROUTES.append(Route("/begun", begun))
 """
 
 _COLD = """
-worker.ahead = lambda *view: None
+completer.ahead = lambda *view: None
 """
 
 # A server that is held still must not lose its browser meanwhile.

@@ -20,8 +20,9 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from dppca_core import METHODS, Budget, Cohort, noisy_moment, sin_theta
-from dppca_core.types import Array
+from dppca_core import METHODS, Budget, Cohort, sin_theta
+from dppca_core.arrays import Array
+from dppca_core.mechanisms import symmetric_gaussian
 
 EPSILON, DELTA = 1.0, 1e-5
 KEPT = 20  # rows that sparse methods keep, twice the true ones; all where there are fewer features
@@ -92,7 +93,7 @@ def ours(name: str, rows: Array, k: int, budget: Budget, classical: bool = False
     if "s_hat" in METHODS[name].uses:
         own["s_hat"] = min(KEPT, rows.shape[1])
     if classical:
-        moved = noisy_moment.sensitivity(budget)
+        moved = symmetric_gaussian.sensitivity(budget)
         budget = Budget(budget.epsilon / moved, budget.delta, budget.neighbours, "as-printed")
     return lambda: METHODS[name].fit(cohort, k=k, budget=budget, rng=rng, **own).basis
 

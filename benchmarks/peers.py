@@ -28,9 +28,11 @@ from threadpoolctl import threadpool_limits
 from benchmarks import measure, peer_recipes
 from benchmarks.measure import Spread
 from benchmarks.peer_recipes import ABLATIONS, DELTA, EPSILON, KEPT, NOT_PRIVATE, OURS, PEERS, PURE
-from dppca_core import Budget, SpikedModel, datasets, linalg, metrics
-from dppca_core.moments import clip_rows
-from dppca_core.types import NEIGHBOURS, Array
+from dppca_core import Budget, SpikedModel, datasets
+from dppca_core.arrays import Array
+from dppca_core.numerics import linalg, subspace_metrics
+from dppca_core.numerics.moments import clip_rows
+from dppca_core.privacy import NEIGHBOURS
 
 K, SPARSITY, LIMIT = 3, 10, 60.0
 TABLE = "breast_cancer"
@@ -119,7 +121,7 @@ def compared(of: Problem, quick: bool) -> Iterator[Answer]:
 def show(of: Problem, answers: Sequence[Answer]) -> None:
     """Print one place's table."""
     n, d = of.rows.shape
-    guess = metrics.random_guess(d, K)
+    guess = subspace_metrics.random_guess(d, K)
     print(f"\nd = {d}, n = {n:,}, {of.population}; a random guess has {guess:.2f}")
     print(f"  {'':40}{'neighbours':14}{'error (quartiles)':34}seconds a fit")
     for one in sorted(answers, key=lambda one: (one.neighbours, one.kind != "peer")):

@@ -27,10 +27,11 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks import measure
 from benchmarks.measure import Action
-from dppca_core import METHODS, Budget, Cohort, SpikedModel, linalg
-from dppca_core.moments import DenseMoment
-from dppca_core.spiked import FreshMoment
-from dppca_core.types import MATRIX_LIMIT, Moment, Provider
+from dppca_core import METHODS, Budget, Cohort, SpikedModel
+from dppca_core.arrays import MATRIX_LIMIT, Moment, Provider
+from dppca_core.numerics import linalg
+from dppca_core.numerics.moments import DenseMoment
+from dppca_core.populations.spiked import FreshMoment
 
 K, S, S_HAT, N, BUDGET = 3, 10, 50, 100_000, Budget(1.0, 1e-5)
 ALLOWED = 0.2  # an exponent may lie above theory by so much

@@ -26,7 +26,7 @@ GROWTH = 1.1
 WARM_SECONDS = 30.0  # until the server has measured what it measures before anybody asks
 KEPT_SECONDS = 125.0
 MORE = 2  # threads, or files, that may be open at one look and not at the other: a pool's, a timer's
-PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*/*.py") if path.parent.name != "shared")
+PAGES = sorted(path.parent.name for path in (ROOT / "pages").glob("*/*/page.py"))
 PATIENTS = ("20,000", "50,000", "100,000", "200,000")
 
 

@@ -19,7 +19,8 @@ from distributed import LocalCluster
 from benchmarks import measure
 from benchmarks.measure import Times
 from dppca_core import SpikedModel
-from dppca_core.experiments import Axis, Progress, Recipe, executors, sweep, variant
+from dppca_core.experiments import Axis, Progress, Recipe, sweep, variant
+from dppca_core.experiments.sweeps import executors
 
 WORKERS = 2
 ROUNDS = 5

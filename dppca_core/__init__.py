@@ -1,19 +1,12 @@
 """The numerical core: arrays and budgets, no screen. Start with the README's eight lines."""
 
+from dppca_core.arrays import Provider
+from dppca_core.cohort import Cohort
 from dppca_core.methods import METHODS
-from dppca_core.metrics import sin_theta
-from dppca_core.spiked import SpikedModel
-from dppca_core.types import (
-    Bound,
-    Budget,
-    Cohort,
-    Estimate,
-    Guarantee,
-    Method,
-    Provider,
-    Release,
-    Setting,
-)
+from dppca_core.numerics.subspace_metrics import sin_theta
+from dppca_core.populations.spiked import SpikedModel
+from dppca_core.privacy import Budget, Guarantee, Release
+from dppca_core.records import Bound, Estimate, Method, Setting
 
 __all__ = [
     "METHODS",

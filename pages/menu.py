@@ -4,7 +4,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import sidebar, sign_in, worker
+from pages.shared.background import completer
+from pages.shared.server import sign_in
+from pages.shared.settings import sidebar
 
 HERE = Path(__file__).parent
 SECTIONS = ("explore", "hospitals", "learn")
@@ -25,20 +27,26 @@ FIRST = (
 
 def place(page: Path) -> tuple[int, str]:
     """Where a page stands in its section of the menu."""
-    return (FIRST.index(page.stem) if page.stem in FIRST else len(FIRST), page.stem)
+    name = page.parent.name
+    return (FIRST.index(name) if name in FIRST else len(FIRST), name)
 
 
 sign_in.ask(TITLE)
 menu = {
     section.capitalize(): [
-        st.Page(page, title=page.stem.replace("_", " ").capitalize(), default=page.stem == "explorer")
-        for page in sorted((HERE / section).glob("*.py"), key=place)
+        st.Page(
+            page,
+            title=page.parent.name.replace("_", " ").capitalize(),
+            url_path=page.parent.name,
+            default=page.parent.name == "explorer",
+        )
+        for page in sorted((HERE / section).glob("*/page.py"), key=place)
     ]
     for section in SECTIONS
     if (HERE / section).is_dir()
 }
 page = st.navigation(menu)
 st.set_page_config(f"{page.title} · {TITLE}", str(HERE / "shared" / "icon.svg"), layout="wide")
-with worker.completer().yielding():  # a visitor waits: the worker measures on when the page is there
+with completer.completer().yielding():  # a visitor waits: the worker measures on when the page is there
     sidebar.render(page.url_path)
     page.run()

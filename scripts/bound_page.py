@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from dppca_core.bound_rule import BoundRule
 from dppca_core.bounds import BOUNDS
+from dppca_core.bounds.rule import BoundRule
 from scripts.docstrings import cell, link, markdown
 from scripts.method_pages import HEAD, page_of, source
 from scripts.started import ROOT

@@ -8,9 +8,10 @@ from types import ModuleType
 from urllib.parse import urlencode
 
 from dppca_core.methods import METHODS
-from dppca_core.types import Method
-from pages.shared import comparison_words, text
-from pages.shared.choices import CHOICES, defaults, to_link
+from dppca_core.records import Method
+from pages.explore.methods import text as comparison_words
+from pages.shared import text
+from pages.shared.settings.catalogue import CHOICES, defaults, to_link
 from scripts.docstrings import arguments, cell, link, markdown, named_modules
 from scripts.started import ROOT
 

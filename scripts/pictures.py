@@ -61,9 +61,11 @@ class Screen(NamedTuple):
 
 
 def screens() -> list[Screen]:
-    """Every page that the menu shows: the files in the folders of pages/, in the order of their names."""
-    paths = sorted(path for path in ROOT.glob("pages/*/*.py") if path.parent.name != "shared")
-    return [Screen(path.stem, path.stem.replace("_", " ").capitalize(), _purpose(path)) for path in paths]
+    """Every page that the menu shows: the folders with a page.py, in the order of their names."""
+    return [
+        Screen(path.parent.name, path.parent.name.replace("_", " ").capitalize(), _purpose(path))
+        for path in sorted(ROOT.glob("pages/*/*/page.py"))
+    ]
 
 
 def _purpose(path: Path) -> str:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
-from dppca_core.experiments import task
+from dppca_core.experiments.sweeps import run_cells
 
 settings.register_profile("repeatable", max_examples=50, derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")
@@ -24,7 +24,7 @@ def one_blas_thread() -> Iterator[None]:
 def caches_stay_large() -> Iterator[None]:
     """A worker in a process of its own shrinks its caches; one in a thread here would shrink every test's."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(task, "_WORKER_BYTES", 2**62)
+        patch.setattr(run_cells, "_WORKER_BYTES", 2**62)
         yield
 
 

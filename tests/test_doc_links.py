@@ -6,12 +6,12 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
 
-from pages.shared.choices import CHOICES, open_link
+from pages.shared.settings.catalogue import CHOICES, open_link
 from tests import markdown
 
 FILES = markdown.files()
 DASHBOARD = ("127.0.0.1:8501", "localhost:8501")
-PAGES = {path.stem for path in markdown.ROOT.glob("pages/*/*.py") if path.parent.name != "shared"}
+PAGES = {path.parent.name for path in markdown.ROOT.glob("pages/*/*/page.py")}
 HOST = re.compile(r"([a-z0-9-]+\.)+[a-z]{2,}")
 
 

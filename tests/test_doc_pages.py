@@ -53,8 +53,8 @@ def test_a_page_says_what_the_code_says(method):
         ("U~ and *this* of s_hat", r"U\~ and \*this\* of s_hat"),
         ("a <b> of |x|_F <= 1", r"a \<b> of |x|\_F <= 1"),
         (
-            "as `dps_pca` in `dppca_core.power`, `k`",
-            "as [`dps_pca`](dps_pca.md) in [`dppca_core.power`](../../dppca_core/power.py), `k`",
+            "as `dps_pca` in `dppca_core.checks`, `k`",
+            "as [`dps_pca`](dps_pca.md) in [`dppca_core.checks`](../../dppca_core/checks.py), `k`",
         ),
     ],
 )

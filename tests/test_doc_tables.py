@@ -8,11 +8,19 @@ import re
 import pytest
 
 from dppca_core.methods import METHODS
-from pages.shared.choices import CHOICES
+from pages.shared.settings.catalogue import CHOICES
 from tests.markdown import ROOT, tables
 
 SYMBOLS = ROOT / "docs" / "symbols.md"
-PLACES = ("dppca_core", "dppca_core.types", "dppca_core.spiked", "dppca_core.methods")
+PLACES = [
+    "dppca_core",
+    "dppca_core.records",
+    "dppca_core.populations.spiked",
+    *(
+        f"dppca_core.{package}"
+        for package in ("accounting", "auditing", "mechanisms", "methods", "numerics", "populations")
+    ),
+]
 NAMES = [
     (row["letter"], name)
     for table in tables(SYMBOLS)
@@ -101,6 +109,6 @@ def test_every_test_named_on_that_page_is_among_these():
 
 
 def test_a_check_that_does_not_exist_is_seen():
-    assert not held("test_gaussian", "test_nothing", "../tests/core/test_gaussian.py")
-    assert not held("test_gaussian", "test_oracle_1_balle_wang", "../tests/core/test_oracles.py")
+    assert not held("test_gaussian", "test_nothing", "../tests/core/accounting/test_gaussian.py")
+    assert not held("test_gaussian", "test_oracle_1_balle_wang", "../tests/core/methods/test_oracles.py")
     assert not held("test_gauss", "test_oracle_1_balle_wang", "../tests/core/test_gauss.py")

@@ -11,7 +11,7 @@ import tomllib
 import pytest
 import yaml
 
-from dppca_core.metrics import random_guess
+from dppca_core.numerics.subspace_metrics import random_guess
 from scripts import method_pages
 from tests import markdown, shell
 

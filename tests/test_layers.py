@@ -1,55 +1,228 @@
-"""Imports run one way, and nothing reaches for the global generator, eval or pickle."""
+"""Imports run one way, packages hold what belongs together, and nothing reaches for pickle or a global seed.
+
+All of it is read off the syntax trees: imports within functions and for types alone count like any other.
+"""
 
 import ast
 import re
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = [ROOT / "app.py", *sorted(ROOT.glob("dppca_core/**/*.py")), *sorted(ROOT.glob("pages/**/*.py"))]
-NAMES = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in SOURCES]
+SHARED_LINES, ROOT_MODULES = 4500, 10
+SECTIONS = ("explore", "hospitals", "learn")
+CORE_WORDS = {"methods", "providers"}  # pages that are named as a registry and a parameter of the core are
+PAGE = re.compile(rf"pages\.({'|'.join(SECTIONS)})\.\w+")
 # (who, must not import or use what): both match from the start of a dotted name.
 RULES = [
     (r"dppca_core\b", r"(streamlit|plotly|pages|app)\b"),
     (r"dppca_core\.methods\.(?!__init__)", r"dppca_core\.methods\b"),
-    (r"pages\.", r"pages\.(?!shared\b)"),
+    (r"pages\.shared\b", r"pages\.(?!shared\b)"),
     (r"", r"(pickle|shelve|marshal|eval|exec)\b"),
     (r"", r"(np|numpy)\.random\.(?!default_rng\b|Generator\b|SeedSequence\b)"),
 ]
 
+Graph = dict[str, set[str]]
+
+
+def module_name(path: Path) -> str:
+    """Return the dotted name of a file; a package's is that of its folder."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): path for path in SOURCES}
+
+
+def imported(source: str, known: set[str]) -> set[str]:
+    """Return the modules among the known ones that a source imports, wherever it does so."""
+    result = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            result |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            full = {f"{node.module}.{alias.name}" for alias in node.names}
+            result |= {name if name in known else str(node.module) for name in full}
+    return result & known
+
+
+def graph() -> Graph:
+    """Return what every module imports of the others."""
+    known = set(MODULES)
+    return {
+        name: imported(path.read_text(encoding="utf-8"), known) - {name} for name, path in MODULES.items()
+    }
+
+
+IMPORTS = graph()
+
+
+def reached(start: set[str], edges: Graph) -> set[str]:
+    """Return all that is reached from some modules, themselves included."""
+    result: set[str] = set()
+    waiting = list(start)
+    while waiting:
+        name = waiting.pop()
+        if name not in result:
+            result.add(name)
+            waiting += edges.get(name, ())
+    return result
+
+
+def circles(edges: Graph) -> list[str]:
+    """Return the modules that reach themselves."""
+    return sorted(name for name in edges if name in reached(edges[name], edges))
+
+
+def packages(edges: Graph) -> Graph:
+    """Return what the packages of the core import of each other; a module at the root stands for itself."""
+    result: Graph = defaultdict(set)
+    for name, targets in edges.items():
+        for target in targets:
+            one, other = _package(name), _package(target)
+            if one and other and one != other and not other.startswith(f"{one}."):
+                result[one].add(other)
+    return result
+
+
+def _package(name: str) -> str | None:
+    if not name.startswith("dppca_core."):
+        return None
+    folder = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
+    return name if folder == "dppca_core" else folder
+
+
+def page_of(name: str) -> str | None:
+    """Return the page whose folder a module is in."""
+    match = PAGE.match(name)
+    return match[0] if match else None
+
 
 def broken(name: str, source: str) -> list[str]:
-    nodes = list(ast.walk(ast.parse(source)))
-    used = {ast.unparse(node) for node in nodes if isinstance(node, ast.Name | ast.Attribute)}
-    for node in nodes:
+    """Return what a module imports or uses against the rules."""
+    tree = ast.parse(source)
+    used = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)}
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             start = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
             used |= {start + alias.name for alias in node.names}
-    return [word for who, what in RULES if re.match(who, name) for word in used if re.match(what, word)]
+    against = [word for who, what in RULES if re.match(who, name) for word in used if re.match(what, word)]
+    page = page_of(name)
+    others = [word for word in used if page and page_of(word) not in (None, page)]
+    return against + others
 
 
 def test_layers():
-    assert len(SOURCES) > 200
-    breaches = {
-        name: breach
-        for name, path in zip(NAMES, SOURCES, strict=True)
-        if (breach := broken(name, path.read_text(encoding="utf-8")))
-    }
-    assert breaches == {}
+    sources = {name: path.read_text(encoding="utf-8") for name, path in MODULES.items()}
+    assert {name: bad for name, source in sources.items() if (bad := broken(name, source))} == {}
 
 
 @pytest.mark.parametrize(
     ("name", "source"),
     [
-        ("dppca_core.moments", "import plotly.graph_objects"),
-        ("dppca_core.types", "def f():\n    from pages import shared"),
+        ("dppca_core.numerics.moments", "import plotly.graph_objects"),
+        ("dppca_core.records", "def f():\n    from pages import shared"),
         ("dppca_core.methods.new", "from dppca_core.methods import dps_pca"),
-        ("pages.explore.bounds", "from pages.hospitals import planner"),
+        ("pages.explore.bounds.page", "from pages.hospitals.planner import view"),
+        ("pages.explore.bounds.page", "from pages.explore.methods.charts import Measure"),
+        ("pages.shared.text", "from pages.explore.bounds import charts"),
         ("pages.shared.text", "eval('1')"),
         ("app", "from pickle import loads"),
-        ("dppca_core.metrics", "np.random.seed(0)"),
+        ("dppca_core.numerics.linalg", "np.random.seed(0)"),
     ],
 )
 def test_planted_breaches_are_found(name, source):
     assert broken(name, source)
+
+
+def test_no_file_imports_itself_by_way_of_others():
+    assert circles(IMPORTS) == []
+
+
+def test_packages_of_the_core_import_one_way():
+    assert circles(packages(IMPORTS)) == []
+
+
+def test_a_planted_circle_is_found():
+    """Also one that is closed within a function, or for types alone."""
+    known = {"a", "b", "c"}
+    lazily = imported("def f():\n    import b", known)
+    typed = imported("if TYPE_CHECKING:\n    from c import x", known)
+    assert circles({"a": lazily, "b": typed, "c": {"a"}}) == ["a", "b", "c"]
+    assert circles({"a": lazily, "b": typed, "c": set()}) == []
+    back = {"dppca_core.accounting.compare": {"dppca_core.methods.dps_pca"}}
+    there = {"dppca_core.methods.dps_pca": {"dppca_core.accounting.gaussian"}}
+    assert circles(packages(back | there)) == ["dppca_core.accounting", "dppca_core.methods"]
+
+
+def users() -> dict[str, set[str]]:
+    """Return, for every module, the pages that reach it; the menu and the server count as pages."""
+    result: dict[str, set[str]] = defaultdict(set)
+    pages = {page for name in MODULES if (page := page_of(name))}
+    for page in pages:
+        for name in reached({name for name in MODULES if page_of(name) == page}, IMPORTS):
+            result[name].add(page)
+    for start in ("app", "pages.menu"):
+        for name in reached({start}, IMPORTS):
+            result[name].add(start)
+    return result
+
+
+def test_what_is_shared_is_reached_from_two_pages_or_the_menu_or_the_server():
+    reach = users()
+    shared = [
+        name
+        for name, path in MODULES.items()
+        if name.startswith("pages.shared.") and path.name != "__init__.py"
+    ]
+    lonely = {
+        name: pages for name in shared if len(pages := reach[name]) < 2 and not pages & {"app", "pages.menu"}
+    }
+    assert lonely == {}
+
+
+def test_shared_code_names_no_page():
+    """Neither as a word of its own nor in a path."""
+    names = {page.rpartition(".")[2] for name in MODULES if (page := page_of(name))}
+    assert len(names) >= 11
+    names -= CORE_WORDS
+    for name, path in MODULES.items():
+        if name.startswith("pages.shared"):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            words = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+            assert not {str(word) for word in words} & names, name
+
+
+def test_what_is_shared_stays_small():
+    files = (ROOT / "pages" / "shared").rglob("*.py")
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) <= SHARED_LINES
+
+
+def test_the_root_of_the_core_stays_small():
+    assert len(list((ROOT / "dppca_core").glob("*.py"))) <= ROOT_MODULES
+
+
+def test_no_two_public_classes_share_a_name():
+    places = defaultdict(list)
+    for name, path in MODULES.items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(name)
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
+def test_tests_mirror_the_tree():
+    """A folder of tests is named after the package or the page that it tests."""
+    for folder in (path for path in (ROOT / "tests" / "core").rglob("*") if path.is_dir()):
+        name = folder.relative_to(ROOT / "tests" / "core")
+        assert (
+            "__pycache__" in name.parts
+            or list(folder.glob("*.jsonl"))
+            or (ROOT / "dppca_core" / name).is_dir()
+        ), name
+    for folder in (path for path in (ROOT / "tests" / "pages").rglob("*") if path.is_dir()):
+        name = folder.relative_to(ROOT / "tests" / "pages")
+        assert "__pycache__" in name.parts or (ROOT / "pages" / name).is_dir(), name

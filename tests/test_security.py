@@ -26,12 +26,12 @@ NETWORK = {"socket", "ssl", "http", "httpx", "requests", "aiohttp", "grpc", "ftp
 OPENS = {
     "app.py": "the chart library's own file",
     "dppca_core/datasets.py": "data/, by names in the code",
-    "dppca_core/heart.py": "data/",
-    "dppca_core/journal.py": "a ledger's folder, chosen by whoever starts the server; names are digests",
+    "dppca_core/populations/heart_disease.py": "data/",
+    "dppca_core/release/journal.py": "a ledger's folder, chosen by whoever starts the server, by digest",
     "dppca_core/experiments/papers/results.py": "data/, by names that stand there",
-    "dppca_core/experiments/recipe_file.py": "the command line",
-    "dppca_core/experiments/store.py": "the command line",
-    "dppca_core/experiments/wanted.py": "a temporary file of its own",
+    "dppca_core/experiments/sweeps/recipe_file.py": "the command line",
+    "dppca_core/experiments/sweeps/store.py": "the command line",
+    "dppca_core/experiments/sweeps/cancellation.py": "a temporary file of its own",
     "dppca_core/tables/examples.py": "data/, by names that stand there",
     "dppca_core/tables/parquet_file.py": "an upload in memory",
     "dppca_core/federated/demo.py": "a new temporary folder",
@@ -42,12 +42,12 @@ OPENS = {
     "dppca_core/federated/flower_worker.py": "a path that the hospital's own settings give",
     "dppca_core/federated/hospital.py": "the hospital's own folder",
     "dppca_core/federated/own_rows.py": "a path that the hospital's own settings give",
-    "pages/shared/own/room.py": "what the system says of its memory",
-    "pages/shared/live.py": "scripts and style beside it",
-    "pages/shared/own/unsaved.py": "a script beside it",
-    "pages/shared/peers.py": "data/peers.json",
-    "pages/shared/report.py": "scripts and style beside it",
-    "pages/shared/runs.py": "data/runs, by names in the code",
+    "pages/shared/background/memory.py": "what the system says of its memory",
+    "pages/shared/figure/component.py": "scripts and style beside it",
+    "pages/hospitals/your_data/unsaved_warning.py": "a script beside it",
+    "pages/explore/methods/other_packages.py": "data/peers.json",
+    "pages/shared/reports/html_report.py": "scripts and style beside it",
+    "pages/hospitals/providers/runs.py": "data/runs, by names in the code",
 }
 OPENERS = {
     *("open", "fdopen", "read_text", "read_bytes", "write_text", "write_bytes", "mkdir", "unlink", "rmtree"),
@@ -146,7 +146,7 @@ def test_only_these_open_files_and_by_no_path_from_outside():
     assert opening - {"dppca_core/federated/protocol.py"} == set(OPENS)
 
 
-BESIDE = r"\(?(_HERE|_FILE|STORED|_MEMINFO|_GROUP|chart_library\.PATH)\b"
+BESIDE = r"\(?(_HERE|_FILE|STORED|_MEMINFO|_GROUP|plotly_bundle\.PATH)\b"
 
 
 def test_pages_open_files_beside_them_and_in_data_only():

@@ -6,10 +6,10 @@ Each is called with a `Setting` and its free constants by keyword, and returns a
 from importlib import import_module
 from pkgutil import iter_modules
 
-from dppca_core.bound_rule import BoundRule
+from dppca_core.bounds.rule import BoundRule
 
 BOUNDS: dict[str, BoundRule] = {
     rule.name: rule
     for info in iter_modules(__path__)
-    for rule in import_module(f"{__name__}.{info.name}").BOUNDS
+    for rule in import_module(f"{__name__}.{info.name}").__dict__.get("BOUNDS", ())
 }

@@ -26,10 +26,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dppca_core import checks, noisy_moment
-from dppca_core.bound_rule import BoundRule, Check, has_gap, judged, reachable, spectrum, spike_over, void
+from dppca_core import checks
+from dppca_core.arrays import Array
+from dppca_core.bounds.rule import BoundRule, Check, has_gap, judged, reachable, spectrum, spike_over, void
+from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods import METHODS
-from dppca_core.types import Array, Bound, Setting
+from dppca_core.records import Bound, Setting
 
 SOURCE = "Cai, Xia & Zha, arXiv 2401.03820, as recalled; constants not checked against the paper"
 _ONE_ORDER = 10.0  # "of order l" and "identity" leave it open; 10 and 1.1 are our reading
@@ -101,7 +103,7 @@ def _rate(setting: Setting, c: float, c_signal: float, q: float, lower: bool, co
     if covariance:
         conditions.append(_flat_enough(setting, float(total), q))
     elif lower and q == 2:
-        tau = noisy_moment.entry_std(setting.budget, n, None)
+        tau = symmetric_gaussian.entry_std(setting.budget, n, None)
         noise = (found.spike + found.flat) * found.flat / n + tau**2
         attained = math.sqrt(r * (p - r) * noise) / found.spike
         conditions.append(reachable(setting, float(total), attained, "Analyze Gauss"))

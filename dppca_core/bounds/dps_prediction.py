@@ -13,7 +13,7 @@ while on the support only the s - k directions outside the truth err:
     v^2     sampling: `sampling_pairs` at lambda_k and b, the mean bulk eigenvalue.
 
 For s_hat = d (no thresholding) both are summed over all pairs of eigenvalues instead. The pairs' formulas
-stand in `dppca_core.first_order`.
+stand in `dppca_core.bounds.perturbation`.
 """
 
 import math
@@ -22,10 +22,10 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import chdtrc, chdtri
 
-from dppca_core import first_order
-from dppca_core.bound_rule import BoundRule, has_gap, spectrum, void
+from dppca_core.bounds import perturbation
+from dppca_core.bounds.rule import BoundRule, has_gap, spectrum, void
 from dppca_core.methods.dps_pca import aggregate_factor, sum_noise_std
-from dppca_core.types import Bound, Setting
+from dppca_core.records import Bound, Setting
 
 
 @lru_cache(maxsize=1024)
@@ -49,7 +49,7 @@ def dps_prediction(setting: Setting) -> Bound:
     top, bulk = spectrum(setting)
     gap = has_gap(top, bulk)
     if not gap[0]:
-        return void((gap,), first_order.SOURCE)
+        return void((gap,), perturbation.SOURCE)
     inflation = 1.0
     if s_hat < d:
         inflation = selection_inflation(d, k, s, s_hat)
@@ -58,18 +58,18 @@ def dps_prediction(setting: Setting) -> Bound:
         over, under = np.full((1, 1), weakest), np.full((1, 1), mean_bulk)
     else:
         entries = 1.0
-        over, under = first_order.paired(top, bulk)
-    private = entries * first_order.iterated_pairs(over, under, spread)
-    sampled = entries * first_order.sampling_pairs(over, under, n)
+        over, under = perturbation.paired(top, bulk)
+    private = entries * perturbation.iterated_pairs(over, under, spread)
+    sampled = entries * perturbation.sampling_pairs(over, under, n)
     steps = setting.iterations - (setting.burn_in if s_hat < d else 0)
     found = (
-        first_order.finished(setting, math.sqrt(float((private + sampled).sum()))),
+        perturbation.finished(setting, math.sqrt(float((private + sampled).sum()))),
         (s_hat >= s, f"rows kept ŝ = {s_hat} at least s = {s}"),
         (s_hat == d or setting.burn_in >= 1, f"burn-in {setting.burn_in} at least 1"),
         (steps >= 1, f"{steps} thresholded steps at least 1"),
     )
     quantities = {"inflation": math.sqrt(inflation), "sigma": sigma, "noise_std": spread}
-    return first_order.predicted(setting, private, sampled, over - under, found, quantities)
+    return perturbation.predicted(setting, private, sampled, over - under, found, quantities)
 
 
 BOUNDS = (

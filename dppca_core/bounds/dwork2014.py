@@ -11,16 +11,17 @@ paper's own constant and sensitivity where the accounting is "as-printed"). The 
 sample's eigenvectors; sampling, to first order, is added by the triangle inequality. It also bounds the
 captured energy: at most O(k sqrt d tau) is lost, `energy_lost` of the quantities with the same C.
 
-Closed form (`dppca_core.first_order`), which also holds for CAPE, whose aggregate has the same law:
+Closed form (`dppca_core.bounds.perturbation`), which also holds for CAPE, whose aggregate has the same law:
 
     sin^2 = sum over j <= k < i of [ tau^2 + lambda_i lambda_j / n ] / (lambda_j - lambda_i)^2.
 """
 
 import math
 
-from dppca_core import first_order, noisy_moment
-from dppca_core.bound_rule import BoundRule, has_gap, judged, spectrum, void
-from dppca_core.types import Bound, Setting
+from dppca_core.bounds import perturbation
+from dppca_core.bounds.rule import BoundRule, has_gap, judged, spectrum, void
+from dppca_core.mechanisms import symmetric_gaussian
+from dppca_core.records import Bound, Setting
 
 SOURCE = (
     "Dwork, Talwar, Thakurta & Zhang, STOC 2014, utility as recalled; constants not checked against the paper"
@@ -35,11 +36,11 @@ def analyze_gauss(setting: Setting, *, c: float = 1.0) -> Bound:
     gap = has_gap(top, bulk)
     if not gap[0]:
         return void((gap,), SOURCE, constants)
-    tau = noisy_moment.entry_std(setting.budget, setting.n, None)
+    tau = symmetric_gaussian.entry_std(setting.budget, setting.n, None)
     width, reach = float(top[-1] - bulk[0]), c * tau * math.sqrt(setting.d)
     terms = {
         "priv": math.sqrt(setting.k) * reach / width,
-        "sampling": math.sqrt(first_order.sampling(top, bulk, setting.n)),
+        "sampling": math.sqrt(perturbation.sampling(top, bulk, setting.n)),
     }
     wide = reach <= width, f"gap {width:.3g} at least C τ √d = {reach:.3g} (the paper: far above)"
     quantities = {"noise_std": tau, "energy_lost": setting.k * reach}
@@ -48,7 +49,7 @@ def analyze_gauss(setting: Setting, *, c: float = 1.0) -> Bound:
 
 def analyze_gauss_prediction(setting: Setting) -> Bound:
     """Predicted sin Theta of Analyze Gauss; terms privacy and sampling add in squares."""
-    return first_order.one_release(setting, noisy_moment.entry_std(setting.budget, setting.n, None))
+    return perturbation.one_release(setting, symmetric_gaussian.entry_std(setting.budget, setting.n, None))
 
 
 RULE = BoundRule(

@@ -18,10 +18,11 @@ import math
 
 import numpy as np
 
-from dppca_core.bound_rule import BoundRule, judged, spectrum, void
+from dppca_core.arrays import Array
+from dppca_core.bounds.rule import BoundRule, judged, spectrum, void
 from dppca_core.methods.dps_pca import aggregate_factor, sum_noise_std
-from dppca_core.metrics import random_guess
-from dppca_core.types import Array, Bound, Setting
+from dppca_core.numerics.subspace_metrics import random_guess
+from dppca_core.records import Bound, Setting
 
 SOURCE = "Ge, Wang, Wang & Liu, AISTATS 2018, Theorem 4.3 and (supplement) Assumption B.1"
 

@@ -15,15 +15,15 @@ with probability 1 - 2 L e^(-tau^2/2) (Davidson & Szarek 2001):
     |G| <= s (sqrt d + sqrt p + tau),    |U_k^T G| <= s (sqrt k + sqrt p + tau).
 
 The theorem speaks of the sample's subspace: sampling, to first order, is added by the triangle inequality.
-Closed form: fresh noise in each step and sampling, over all pairs (`dppca_core.first_order`).
+Closed form: fresh noise in each step and sampling, over all pairs (`dppca_core.bounds.perturbation`).
 """
 
 import math
 
-from dppca_core import first_order
-from dppca_core.bound_rule import BoundRule, Check, has_gap, judged, spectrum, void
+from dppca_core.bounds import perturbation
+from dppca_core.bounds.rule import BoundRule, Check, has_gap, judged, spectrum, void
 from dppca_core.methods.noisy_power import sum_noise_std
-from dppca_core.types import Bound, Setting
+from dppca_core.records import Bound, Setting
 
 SOURCE = "Hardt & Price, NeurIPS 2014, Theorem 2.1, as quoted by Balcan, Du, Wang & Yu, COLT 2016"
 
@@ -60,7 +60,7 @@ def noisy_power(setting: Setting, *, c: float = 1.0, start: float = 10.0) -> Bou
     )
     terms = {
         "priv": math.sqrt(k) * reached,
-        "sampling": math.sqrt(first_order.sampling(top, bulk, setting.n)),
+        "sampling": math.sqrt(perturbation.sampling(top, bulk, setting.n)),
     }
     quantities = {"noise_std": std, "steps_needed": needed, "probability": 1 - fails}
     return judged(found, terms, sum(terms.values()), SOURCE, constants, quantities)
@@ -71,18 +71,18 @@ def noisy_power_prediction(setting: Setting) -> Bound:
     top, bulk = spectrum(setting)
     gap = has_gap(top, bulk)
     if not gap[0]:
-        return void((gap,), first_order.SOURCE)
+        return void((gap,), perturbation.SOURCE)
     std = noise_std(setting)
-    over, under = first_order.paired(top, bulk)
-    private = first_order.iterated_pairs(over, under, std)
-    sampled = first_order.sampling_pairs(over, under, setting.n)
+    over, under = perturbation.paired(top, bulk)
+    private = perturbation.iterated_pairs(over, under, std)
+    sampled = perturbation.sampling_pairs(over, under, setting.n)
     exact: Check = (
         setting.budget.accounting != "as-printed",
         "noise known beforehand: as printed it scales with the iterate's largest entry",
     )
     total = math.sqrt(float((private + sampled).sum()))
-    found = (first_order.finished(setting, total), gap, exact)
-    return first_order.predicted(setting, private, sampled, over - under, found, {"noise_std": std})
+    found = (perturbation.finished(setting, total), gap, exact)
+    return perturbation.predicted(setting, private, sampled, over - under, found, {"noise_std": std})
 
 
 RULE = BoundRule(

@@ -1,21 +1,22 @@
 """A closed form for PCA in the local model (Wang & Xu's Algorithm 1): derived here.
 
 The mean of n users' noisy moments carries symmetric noise with standard deviation std off the diagonal, as
-the method is calibrated (`dppca_core.local_release`), so to first order
+the method is calibrated (`dppca_core.mechanisms.local_release`), so to first order
 
     sin^2 = sum over j <= k < i of [ std^2 + lambda_i lambda_j / n ] / (lambda_j - lambda_i)^2.
 
 std falls with sqrt n only and does not know lambda_1: compare Theorem 2 in `wang_xu`.
 """
 
-from dppca_core import first_order, local_release
-from dppca_core.bound_rule import BoundRule
-from dppca_core.types import Bound, Setting
+from dppca_core.bounds import perturbation
+from dppca_core.bounds.rule import BoundRule
+from dppca_core.mechanisms import local_release
+from dppca_core.records import Bound, Setting
 
 
 def local_prediction(setting: Setting) -> Bound:
     """Predicted sin Theta of PCA in the local model; terms privacy and sampling add in squares."""
-    return first_order.one_release(setting, local_release.entry_std(setting.budget, setting.n, None))
+    return perturbation.one_release(setting, local_release.entry_std(setting.budget, setting.n, None))
 
 
 BOUNDS = (

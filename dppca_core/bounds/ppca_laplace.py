@@ -10,10 +10,11 @@ c is the method's own strength: epsilon/2 when a row is replaced (so 1/(n epsilo
 one is added or removed. delta plays no part.
 """
 
-from dppca_core import bingham, first_order
-from dppca_core.bound_rule import BoundRule, has_gap, spectrum, void
+from dppca_core.bounds import perturbation
+from dppca_core.bounds.rule import BoundRule, has_gap, spectrum, void
 from dppca_core.methods.ppca import strength
-from dppca_core.types import Bound, Setting
+from dppca_core.numerics import bingham
+from dppca_core.records import Bound, Setting
 
 
 def ppca_laplace(setting: Setting) -> Bound:
@@ -21,12 +22,12 @@ def ppca_laplace(setting: Setting) -> Bound:
     top, bulk = spectrum(setting)
     gap = has_gap(top, bulk)
     if not gap[0]:
-        return void((gap,), first_order.SOURCE)
+        return void((gap,), perturbation.SOURCE)
     factor = min(strength(setting.budget) * setting.n, bingham.STRONGEST / 2)
-    over, under = first_order.paired(top, bulk)
+    over, under = perturbation.paired(top, bulk)
     private = 1 / (2 * factor * (over - under))
-    sampled = first_order.sampling_pairs(over, under, setting.n)
-    return first_order.predicted(setting, private, sampled, over - under, (gap,), {"strength": factor})
+    sampled = perturbation.sampling_pairs(over, under, setting.n)
+    return perturbation.predicted(setting, private, sampled, over - under, (gap,), {"strength": factor})
 
 
 BOUNDS = (

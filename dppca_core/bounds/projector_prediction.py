@@ -13,9 +13,10 @@ import math
 
 import numpy as np
 
-from dppca_core import first_order, noisy_moment, spiked_release
-from dppca_core.bound_rule import BoundRule, has_gap, spectrum, void
-from dppca_core.types import Bound, Setting
+from dppca_core.bounds import perturbation
+from dppca_core.bounds.rule import BoundRule, has_gap, spectrum, void
+from dppca_core.mechanisms import spiked_covariance, symmetric_gaussian
+from dppca_core.records import Bound, Setting
 
 _CLOSE = 0.1  # relative: s moves by half of it
 
@@ -26,20 +27,20 @@ def projector_prediction(setting: Setting) -> Bound:
     top, bulk = spectrum(setting)
     gap = has_gap(top, bulk)
     if not gap[0]:
-        return void((gap,), first_order.SOURCE)
+        return void((gap,), perturbation.SOURCE)
     flat = float(bulk.mean())
-    z = spiked_release.multipliers(budget, known=False, covariance=True)
-    blur = spiked_release.spectrum_std(budget, n, z["spectrum"])
-    spike, raised = spiked_release.cautious(float(top[-1]), flat, blur, d, k)
-    constant = spiked_release.usual_constant(d, n)
-    std = spiked_release.projector_sensitivity(d, n, k, spike, raised, constant) * z["projector"]
-    if noisy_moment.shape_of(budget, None) == "isotropic":
+    z = spiked_covariance.multipliers(budget, known=False, covariance=True)
+    blur = spiked_covariance.spectrum_std(budget, n, z["spectrum"])
+    spike, raised = spiked_covariance.cautious(float(top[-1]), flat, blur, d, k)
+    constant = spiked_covariance.usual_constant(d, n)
+    std = spiked_covariance.projector_sensitivity(d, n, k, spike, raised, constant) * z["projector"]
+    if symmetric_gaussian.shape_of(budget, None) == "isotropic":
         std /= math.sqrt(2)
     spread = max(blur / spike, blur / (d - k) / raised) if spike > 0 else math.inf
     close = spread <= _CLOSE, f"released spike and bulk within {spread:.2g} of themselves, at most {_CLOSE:g}"
-    over, under = first_order.paired(top, bulk)
-    private, sampled = np.full((k, d - k), std**2), first_order.sampling_pairs(over, under, n)
-    return first_order.predicted(setting, private, sampled, over - under, (gap, close), {"noise_std": std})
+    over, under = perturbation.paired(top, bulk)
+    private, sampled = np.full((k, d - k), std**2), perturbation.sampling_pairs(over, under, n)
+    return perturbation.predicted(setting, private, sampled, over - under, (gap, close), {"noise_std": std})
 
 
 BOUNDS = (

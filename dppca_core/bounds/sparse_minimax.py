@@ -15,8 +15,8 @@ Xu's Theorem 3, which follows the same construction.
 
 import math
 
-from dppca_core.bound_rule import BoundRule, has_gap, judged, reachable, spectrum, void
-from dppca_core.types import Bound, Setting
+from dppca_core.bounds.rule import BoundRule, has_gap, judged, reachable, spectrum, void
+from dppca_core.records import Bound, Setting
 
 SOURCE = "Vu & Lei, Annals of Statistics 2013, as quoted by Ge, Wang, Wang & Liu, AISTATS 2018, section 4"
 

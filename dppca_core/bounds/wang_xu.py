@@ -20,11 +20,12 @@ bound lies below that (for Theorem 4: below it on a known support), a check says
 import math
 from collections.abc import Callable, Sequence
 
-from dppca_core import first_order, local_release
-from dppca_core.bound_rule import BoundRule, Check, has_gap, judged, reachable, spectrum, void
+from dppca_core.bounds import perturbation
+from dppca_core.bounds.rule import BoundRule, Check, has_gap, judged, reachable, spectrum, void
+from dppca_core.mechanisms import local_release
 from dppca_core.methods.ldp_sparse_pca import PENALTY
-from dppca_core.metrics import random_guess
-from dppca_core.types import Bound, Setting
+from dppca_core.numerics.subspace_metrics import random_guess
+from dppca_core.records import Bound, Setting
 
 SOURCE = "Wang & Xu, IJCAI 2019, Theorem {}"
 CLIPPED: Check = (True, "rows of norm at most 1: they are clipped to it")
@@ -41,7 +42,7 @@ def _own_check(setting: Setting, total: float, directions: int) -> Check:
     """Whether an upper bound is at least what the method's noise alone gives in `directions` of the bulk."""
     top, bulk = spectrum(setting)
     std = local_release.entry_std(setting.budget, setting.n, None)
-    noise = math.sqrt(first_order.symmetric_noise(top, bulk[len(bulk) - directions :], std))
+    noise = math.sqrt(perturbation.symmetric_noise(top, bulk[len(bulk) - directions :], std))
     floor = min(noise, random_guess(setting.d, setting.k))
     return total >= floor, (
         f"our own check: {total:.3g} not below the {floor:.3g} that the method's own noise gives, "

@@ -10,8 +10,8 @@ import signal
 import sys
 from threading import Event
 
-from dppca_core.experiments import executors, recipe_file
-from dppca_core.experiments.sweep import Progress, sweep
+from dppca_core.experiments.sweeps import executors, recipe_file
+from dppca_core.experiments.sweeps.sweep import Progress, sweep
 
 
 def report(at: Progress) -> None:
@@ -25,7 +25,9 @@ def main(arguments: list[str] | None = None) -> int:
     """The exit code."""
     parser = argparse.ArgumentParser(prog="python -m dppca_core.experiments", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("recipe", metavar="RECIPE", help="JSON, see dppca_core/experiments/recipe_file.py")
+    parser.add_argument(
+        "recipe", metavar="RECIPE", help="JSON, see dppca_core/experiments/sweeps/recipe_file.py"
+    )
     parser.add_argument("--out", required=True, metavar="FILE", help="CSV to write, or to go on with")
     parser.add_argument(
         "--executor", metavar="serial|cores|ADDRESS", help=f"default: ${executors.ADDRESS}, else cores"

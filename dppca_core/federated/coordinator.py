@@ -7,18 +7,19 @@ from typing import Literal
 
 import numpy as np
 
-from dppca_core import checks, power
+from dppca_core import checks
+from dppca_core.arrays import Array
 from dppca_core.federated import protocol
 from dppca_core.federated.exchange import ALL, ServerState
 from dppca_core.federated.message import Message
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.power_rounds import PowerRounds
-from dppca_core.federated.record import Answer, Record, Round, closing_line, opening_line, round_line
-from dppca_core.types import Array
+from dppca_core.federated.record import Record, RecordedAnswer, Round, closing_line, opening_line, round_line
+from dppca_core.numerics import block_power
 
 # Carries a question to hospitals and returns, by hospital, an answer or why there is none (the end of a
 # sentence). Where only the sum may be seen it returns that alone, under ALL.
-Ask = Callable[[Message, Sequence[int], float], Mapping[int, Answer | str]]
+Ask = Callable[[Message, Sequence[int], float], Mapping[int, RecordedAnswer | str]]
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Policy:
 def public_start(plan: Plan, rng: np.random.Generator) -> Array | None:
     """A random Q(0), (d, k), for a method that iterates, else None. It reads no patients and is no secret."""
     iterates = isinstance(protocol.exchange_of(plan), PowerRounds)
-    return power.random_start(plan.d, plan.k, rng) if iterates else None
+    return block_power.random_start(plan.d, plan.k, rng) if iterates else None
 
 
 def run(
@@ -95,7 +96,7 @@ def _round(
     """One round, the server after it, and the sentence with which the run ends here, if it does."""
     begun = time.perf_counter()
     question = protocol.question(plan, state)
-    answers: dict[int, Answer] = {}
+    answers: dict[int, RecordedAnswer] = {}
     faults: dict[int, str] = {}
     for hospital, answer in ask(question, left, policy.wait_seconds).items():
         if isinstance(answer, str):

@@ -18,14 +18,16 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from dppca_core import accounting, datasets, linalg, metrics
+from dppca_core import datasets
+from dppca_core.accounting import closed_form
 from dppca_core.federated import demo_hospitals, message, record
 from dppca_core.federated.flower_processes import Federation
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import exchange_of
 from dppca_core.federated.record import Record
 from dppca_core.methods import METHODS
-from dppca_core.types import Budget
+from dppca_core.numerics import linalg, subspace_metrics
+from dppca_core.privacy import Budget
 
 SIZES = (190, 190, 189)
 NAMES = ("Hospital 1", "Hospital 2", "Hospital 3")
@@ -60,7 +62,7 @@ def together(agreed: Sequence[Plan]) -> float:
     """The epsilon of all runs together, at their delta."""
     exchanges = [exchange_of(plan) for plan in agreed]
     events = (event for one in exchanges for _ in range(one.rounds) for event in one.spends)
-    return accounting.epsilon_of(events, agreed[0].budget.delta)
+    return closed_form.epsilon_of(events, agreed[0].budget.delta)
 
 
 def finished(federation: Federation, path: Path, seconds: float) -> Record:
@@ -110,7 +112,7 @@ def report(plan: Plan, found: Record, up: float, down: float) -> str:
     if found.basis is None:
         return f"{title}: {found.ended}"
     cohort = datasets.cohort(demo_hospitals.TABLE, SIZES, SEED)
-    distance = metrics.sin_theta(linalg.top_eigenspace(cohort.pooled.dense(), K), found.basis)
+    distance = subspace_metrics.sin_theta(linalg.top_eigenspace(cohort.pooled.dense(), K), found.basis)
     numbers = message.most_bytes(exchange_of(plan).reply)
     sent = max(answer.wire_bytes for one in found.rounds for answer in one.answers.values())
     took = sum(one.seconds for one in found.rounds) / rounds
@@ -118,7 +120,7 @@ def report(plan: Plan, found: Record, up: float, down: float) -> str:
         [
             f"{title}: {rounds} round{'s' if rounds > 1 else ''} of {took:.1f} s",
             f"  distance to the directions without privacy {distance:.3f}"
-            f" (guessing {metrics.random_guess(plan.d, K):.3f})",
+            f" (guessing {subspace_metrics.random_guess(plan.d, K):.3f})",
             f"  a hospital sends per round {numbers:,} bytes of numbers, {sent:,} as a message,"
             f" {up / rounds:,.0f} with all that Flower and TLS add; {down / rounds:,.0f} come back",
         ]

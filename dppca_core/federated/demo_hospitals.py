@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
+from dppca_core.arrays import Array
 from dppca_core.federated.plan import Plan, to_dict
-from dppca_core.files import DATA
-from dppca_core.types import Array, Budget
+from dppca_core.paths import DATA
+from dppca_core.privacy import Budget
 
 TABLE = "breast_cancer"
 _CONSTANTS = DATA / f"{TABLE}.json"

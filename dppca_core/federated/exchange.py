@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from dppca_core.arrays import Array, Provider
 from dppca_core.federated.message import Arrays, Shapes
 from dppca_core.federated.plan import Plan
-from dppca_core.power import Place
-from dppca_core.types import Array, Event, Provider
+from dppca_core.numerics.block_power import Place
+from dppca_core.privacy import Event
 
 ALL = -1  # stands for the hospital, where an answer is that of all of them
 SPREAD = 50.0  # standard deviations of noise that an honest answer stays within

@@ -25,14 +25,14 @@ from flwr.app import ConfigRecord, Context, Message, RecordDict
 from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 
-from dppca_core import journal
 from dppca_core.federated import coordinator, hospital, message, protocol, wire
 from dppca_core.federated import record as records
 from dppca_core.federated.coordinator import Ask, Policy
 from dppca_core.federated.own_rows import OwnFiles
 from dppca_core.federated.plan import Plan, from_dict
 from dppca_core.federated.protocol import exchange_of
-from dppca_core.federated.record import Answer, Record
+from dppca_core.federated.record import Record, RecordedAnswer
+from dppca_core.release import journal
 
 POLL_SECONDS = 0.2
 CONNECT_SECONDS = 60.0
@@ -159,10 +159,14 @@ def ask_over(grid: Grid, plan: Plan) -> Ask:
         time.sleep(POLL_SECONDS)
     payload = message.most_bytes(exchange_of(plan).reply)
 
-    def ask(question: message.Message, hospitals: Sequence[int], wait: float) -> Mapping[int, Answer | str]:
+    def ask(
+        question: message.Message, hospitals: Sequence[int], wait: float
+    ) -> Mapping[int, RecordedAnswer | str]:
         begun = time.perf_counter()
         there = [hospital for hospital in hospitals if names[hospital] in nodes]
-        found: dict[int, Answer | str] = dict.fromkeys(set(hospitals) - set(there), "is not connected")
+        found: dict[int, RecordedAnswer | str] = dict.fromkeys(
+            set(hospitals) - set(there), "is not connected"
+        )
         content, group = _content(run=plan.run, question=wire.encode(question)), str(question.round)
         ids = grid.push_messages(
             [Message(content, nodes[names[i]], QUERY, ttl=wait, group_id=group) for i in there]
@@ -179,7 +183,7 @@ def ask_over(grid: Grid, plan: Plan) -> Ask:
     return ask
 
 
-def _read(reply: Message, payload: int, seconds: float) -> Answer | str:
+def _read(reply: Message, payload: int, seconds: float) -> RecordedAnswer | str:
     if reply.has_error():
         return "did not answer: its step failed, and its own log says why"
     try:
@@ -187,7 +191,7 @@ def _read(reply: Message, payload: int, seconds: float) -> Answer | str:
         if "refused" in content:
             return "did not answer: " + _words(content["refused"])
         data = cast(bytes, content["answer"])
-        return Answer(wire.decode(data, payload), len(data), seconds)
+        return RecordedAnswer(wire.decode(data, payload), len(data), seconds)
     except (KeyError, TypeError):
         return "sent what is not a message"
     except ValueError as reason:

@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dppca_core import journal
-from dppca_core.events import from_plain, to_plain
+from dppca_core.accounting.events_json import from_plain, to_plain
 from dppca_core.federated import protocol
 from dppca_core.federated.message import Message
-from dppca_core.federated.protocol import ProviderState, Sent
-from dppca_core.types import Event
+from dppca_core.federated.protocol import ProviderState, SentMessage
+from dppca_core.privacy import Event
+from dppca_core.release import journal
 
 LEDGER = "ledger.jsonl"
 
@@ -44,7 +44,9 @@ def restored(state: ProviderState, folder: Path) -> ProviderState:
         if spent.setdefault(key, one.events) != one.events:
             raise DamagedError(f"round {key[1]} of {key[0]} has another price in {LEDGER} than its answer")
     sent = {
-        one.answer.round: Sent(one.question, one.answer) for one in stored if one.answer.run == state.plan.run
+        one.answer.round: SentMessage(one.question, one.answer)
+        for one in stored
+        if one.answer.run == state.plan.run
     }
     if gone := [number for run, number in paid if run == state.plan.run and number not in sent]:
         raise DamagedError(f"the answer to round {gone[0]} was paid for and is gone: it is not drawn anew")

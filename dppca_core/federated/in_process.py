@@ -5,14 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from dppca_core.arrays import Array
+from dppca_core.cohort import Cohort
 from dppca_core.federated import coordinator, protocol
 from dppca_core.federated.coordinator import Policy
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.message import Message
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise, ProviderState
-from dppca_core.federated.record import Answer, Record
-from dppca_core.types import Array, Cohort
+from dppca_core.federated.record import Record, RecordedAnswer
 
 _USUAL = Policy()
 
@@ -25,9 +26,9 @@ class InProcess:
 
     def __call__(
         self, question: Message, hospitals: Sequence[int], wait: float
-    ) -> Mapping[int, Answer | str]:
+    ) -> Mapping[int, RecordedAnswer | str]:
         """Each hospital's step in turn; of a secure aggregation the sum alone."""
-        answers: dict[int, Answer] = {}
+        answers: dict[int, RecordedAnswer] = {}
         refused: dict[int, str] = {}
         for hospital in hospitals:
             begun = time.perf_counter()
@@ -36,18 +37,18 @@ class InProcess:
             except ValueError as reason:
                 refused[hospital] = f"did not answer: {reason}"
                 continue
-            answers[hospital] = Answer(answer, answer.payload, time.perf_counter() - begun)
+            answers[hospital] = RecordedAnswer(answer, answer.payload, time.perf_counter() - begun)
         if not protocol.exchange_of(self.states[0].plan).summed:
             return {**answers, **refused}
         return refused or {ALL: added(list(answers.values()))}
 
 
-def added(answers: Sequence[Answer]) -> Answer:
+def added(answers: Sequence[RecordedAnswer]) -> RecordedAnswer:
     """What an ideal secure aggregation hands to the server: the sum of all, and of none of them."""
     first = answers[0].message
     arrays = {name: np.sum([a.message.arrays[name] for a in answers], axis=0) for name in first.arrays}
     message = Message(first.run, first.round, arrays)
-    return Answer(message, message.payload, max(answer.seconds for answer in answers))
+    return RecordedAnswer(message, message.payload, max(answer.seconds for answer in answers))
 
 
 def simulate(

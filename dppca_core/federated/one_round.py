@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from dppca_core import checks, noisy_moment, spiked_release
+from dppca_core import checks
+from dppca_core.arrays import Array, Provider
 from dppca_core.federated.exchange import SPREAD, Exchange, ServerState, no_larger, options
 from dppca_core.federated.message import Arrays, Shape, Shapes
+from dppca_core.mechanisms import spiked_covariance, symmetric_gaussian
 from dppca_core.methods import dpdis_pca, federated_projector
-from dppca_core.types import Array, Event, Provider
+from dppca_core.privacy import Event
 
 
 def packed(symmetric: Array) -> Array:
@@ -95,7 +97,7 @@ class CompressedMoments(OneRound):
         return {"moment": packed(sent)} if of["rank"] == self.plan.d else {"directions": sent}
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
-        std = noisy_moment.sum_noise_std(self.plan.budget) / self.plan.sizes[hospital]
+        std = symmetric_gaussian.sum_noise_std(self.plan.budget) / self.plan.sizes[hospital]
         whole = 1 + SPREAD * std
         # P P^T has the noisy moment's largest eigenvalues, at most d times its largest entry.
         no_larger(arrays, whole if "moment" in arrays else math.sqrt(self.plan.d * whole))
@@ -153,11 +155,11 @@ class AveragedProjectors(OneRound):
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
         plan, (std, *released) = self.plan, arrays["worth"]
-        z = spiked_release.multipliers(plan.budget, self._own["spike"] is not None, False)
+        z = spiked_covariance.multipliers(plan.budget, self._own["spike"] is not None, False)
         most_std = z["projector"] * math.sqrt(2 * min(plan.k, plan.d - plan.k))
         if not 0 < std <= most_std:
             raise ValueError(f"sent worth with a noise of {std:.3g}, which the plan does not have")
-        noise = spiked_release.spectrum_std(plan.budget, plan.sizes[hospital], z.get("spectrum", 0.0))
+        noise = spiked_covariance.spectrum_std(plan.budget, plan.sizes[hospital], z.get("spectrum", 0.0))
         own = max(self._own["spike"] or 0.0, self._own["variance"] or 0.0)
         no_larger({"worth": np.array(released)}, plan.d * max(1 + SPREAD * noise, own))
         no_larger({name: a for name, a in arrays.items() if name != "worth"}, 1 + SPREAD * most_std)
@@ -167,6 +169,8 @@ class AveragedProjectors(OneRound):
         for i in sorted(answers):
             one = answers[i]
             matrix = unpacked(one["projector"], self.plan.d) if "projector" in one else one["basis"]
-            sent.append(federated_projector.Sent(matrix, *(float(number) for number in one["worth"])))
+            sent.append(
+                federated_projector.SentProjector(matrix, *(float(number) for number in one["worth"]))
+            )
         basis, _ = federated_projector.combine(sent, self._sizes(answers), self.plan.k)
         return ServerState(1, None, (basis,), basis)

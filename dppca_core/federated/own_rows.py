@@ -22,9 +22,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dppca_core.arrays import Array, Provider
+from dppca_core.cohort import Cohort
 from dppca_core.federated.plan import Plan, from_dict
 from dppca_core.federated.protocol import Noise, ProviderState
-from dppca_core.types import Array, Budget, Cohort, Provider
+from dppca_core.privacy import Budget
 
 _NEEDED = {"name", "plans", "rows", "constants", "keeps"}
 _OPTIONAL = {"limit", "simulation"}

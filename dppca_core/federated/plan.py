@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from dppca_core import checks
-from dppca_core.types import Budget
+from dppca_core.privacy import Budget
 
 Option = float | int | str | None
 MOST_HOSPITALS = 10_000

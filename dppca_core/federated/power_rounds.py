@@ -15,11 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from dppca_core import checks, linalg, power
+from dppca_core import checks
+from dppca_core.arrays import Array, Provider
 from dppca_core.federated.exchange import ALL, SPREAD, Exchange, ServerState, no_larger, options
 from dppca_core.federated.message import Arrays, Shape, Shapes
 from dppca_core.methods import dps_pca
-from dppca_core.types import PROVIDER_NOISE, Array, Event, Provider, Release
+from dppca_core.numerics import block_power, linalg
+from dppca_core.privacy import Event, Release
+from dppca_core.records import PROVIDER_NOISE
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class PowerRounds(Exchange):
 
     def __post_init__(self) -> None:
         own, plan = self._own, self.plan
-        checks.whole(1, power.MOST_STEPS, iterations=own["iterations"])
+        checks.whole(1, block_power.MOST_STEPS, iterations=own["iterations"])
         checks.whole(plan.k, plan.d, s_hat=own["s_hat"])
         checks.whole(0, burn_in=own["burn_in"])
         checks.one_of(PROVIDER_NOISE, provider_noise=own["provider_noise"])
@@ -74,7 +77,7 @@ class PowerRounds(Exchange):
         if start is None:
             raise ValueError("start must be given: the iteration begins at a basis that all hospitals see")
         checks.orthonormal(self.plan.d, self.plan.k, start=start)
-        place = power.kept(start, self._kept(0))
+        place = block_power.kept(start, self._kept(0))
         return ServerState(place=place, iterates=(place.full,))
 
     def question(self, state: ServerState) -> Arrays:
@@ -133,7 +136,7 @@ class PowerRounds(Exchange):
             mean = np.zeros((self.plan.d, self.plan.k))
             for hospital in sorted(answers):  # in one order, so that sums are the same to the bit
                 mean += answers[hospital]["product"] * (self.plan.sizes[hospital] / whole)
-        place = power.advance(mean, self._kept(state.rounds + 1))
+        place = block_power.advance(mean, self._kept(state.rounds + 1))
         basis = None
         if state.rounds + 1 == self.rounds:
             basis = linalg.orthonormalise(place.full)

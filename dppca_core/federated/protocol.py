@@ -14,14 +14,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dppca_core import accounting, checks, composition
+from dppca_core import checks
+from dppca_core.accounting import closed_form, numerical
+from dppca_core.arrays import Array, Provider
 from dppca_core.federated import message
 from dppca_core.federated.exchange import ALL, Exchange, ServerState
 from dppca_core.federated.message import Message
 from dppca_core.federated.one_round import AveragedProjectors, CompressedMoments
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.power_rounds import PowerRounds
-from dppca_core.types import Array, Budget, Event, Provider
+from dppca_core.privacy import Budget, Event
 
 EXCHANGES: dict[str, type[Exchange]] = {
     "dps_pca": PowerRounds,
@@ -71,7 +73,7 @@ class LimitError(ValueError):
         self.detail = detail
 
 
-class Sent(NamedTuple):
+class SentMessage(NamedTuple):
     """A round that was answered: the fingerprint of its question, and the answer."""
 
     question: str
@@ -93,7 +95,7 @@ class ProviderState:
     noise: Noise = field(default=Noise(), repr=False)
     limit: Budget | None = None
     spent: Mapping[tuple[str, int], tuple[Event, ...]] = field(default_factory=dict)
-    sent: Mapping[int, Sent] = field(default_factory=dict)
+    sent: Mapping[int, SentMessage] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         plan, name = self.plan, self.plan.name(self.hospital)
@@ -148,8 +150,8 @@ def provider_step(state: ProviderState, question: Message) -> tuple[ProviderStat
         raise ValueError(f"{me} was {reason}") from None
     limit = state.allowed
     spent = {**state.spent, (plan.run, number): exchange.spends}
-    epsilon = accounting.epsilon_of((event for events in spent.values() for event in events), limit.delta)
-    if not composition.within(epsilon, limit.epsilon):
+    epsilon = closed_form.epsilon_of((event for events in spent.values() for event in events), limit.delta)
+    if not numerical.within(epsilon, limit.epsilon):
         raise LimitError(
             f"{me} has a limit that does not allow round {number}",
             f"ε = {epsilon:.4g} with round {number}, the limit is {limit.epsilon:.4g} at δ = {limit.delta:g}",
@@ -157,7 +159,7 @@ def provider_step(state: ProviderState, question: Message) -> tuple[ProviderStat
     drawn = state.noise.own(number), state.noise.common(number)
     arrays = exchange.answer(state.hospital, state.provider, question.arrays, *drawn)
     answer = Message(plan.run, number, arrays)
-    sent = {**state.sent, number: Sent(question.digest, answer)}
+    sent = {**state.sent, number: SentMessage(question.digest, answer)}
     return replace(state, spent=spent, sent=sent), answer
 
 

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dppca_core import checks
+from dppca_core.arrays import Array
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.message import Arrays, Message, check
 from dppca_core.federated.plan import Plan, from_dict, to_dict
 from dppca_core.federated.protocol import exchange_of
-from dppca_core.types import Array
 
 MOST_CHARACTERS = 200 * 2**20
 _DTYPES = ("float64", "int64")
@@ -31,7 +31,7 @@ _MOST_SAID = 200  # characters of a reason, which may quote what was uploaded
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class RecordedAnswer:
     """One hospital's answer as it arrived: bytes on the wire, and seconds from the question."""
 
     message: Message
@@ -45,7 +45,7 @@ class Round:
 
     number: int
     question: Message
-    answers: Mapping[int, Answer]
+    answers: Mapping[int, RecordedAnswer]
     faults: Mapping[int, str]
     basis: Array | None
     seconds: float
@@ -197,7 +197,7 @@ def _round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
         from_whom = _hospital(hospital, known)
         check(answer, plan.run, number, exchange.reply)
         exchange.check_reply(from_whom, answer.arrays)
-        answers[from_whom] = Answer(answer, int(given["wire_bytes"]), _seconds(given["seconds"]))
+        answers[from_whom] = RecordedAnswer(answer, int(given["wire_bytes"]), _seconds(given["seconds"]))
     faults = {_hospital(key, known): str(why) for key, why in _object(plain["faults"]).items()}
     basis = _basis(plain["basis"], plan)
     return Round(number, asked, answers, faults, basis, _seconds(plain["seconds"]))

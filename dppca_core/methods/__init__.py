@@ -10,7 +10,9 @@ from pkgutil import iter_modules
 import numpy as np
 
 from dppca_core import checks
-from dppca_core.types import Budget, Cohort, Estimate, Method
+from dppca_core.cohort import Cohort
+from dppca_core.privacy import Budget
+from dppca_core.records import Estimate, Method
 
 
 def _check(method: Method, cohort: Cohort, k: int) -> None:

@@ -15,9 +15,12 @@ here and are not released; what the k draws truly spend is less than the budget,
 
 import numpy as np
 
-from dppca_core import bingham
-from dppca_core.linalg import orthonormalise
-from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Guarantee, Method
+from dppca_core.arrays import Array
+from dppca_core.cohort import Cohort
+from dppca_core.numerics import bingham
+from dppca_core.numerics.linalg import orthonormalise
+from dppca_core.privacy import Budget, Event, Guarantee
+from dppca_core.records import Estimate, Method
 
 
 def sides(budget: Budget) -> int:

@@ -1,15 +1,18 @@
 """Analyze Gauss (Dwork, Talwar, Thakurta & Zhang, STOC 2014, Algorithm 1).
 
 A trusted curator releases the pooled second moment plus symmetric Gaussian noise; its leading
-eigenvectors are post-processing. Noise, sensitivity and proof: `dppca_core.noisy_moment`.
+eigenvectors are post-processing. Noise, sensitivity and proof: `dppca_core.mechanisms.symmetric_gaussian`.
 """
 
 import numpy as np
 
-from dppca_core import linalg, noisy_moment
-from dppca_core.types import Budget, Cohort, Estimate, Method
+from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import symmetric_gaussian
+from dppca_core.numerics import linalg
+from dppca_core.privacy import Budget
+from dppca_core.records import Estimate, Method
 
-release = noisy_moment.release
+release = symmetric_gaussian.release
 
 
 def fit(
@@ -23,9 +26,9 @@ def fit(
     noisy = release(cohort, budget, rng, noise)
     return Estimate(
         linalg.top_eigenspace(noisy, k),
-        noise_std=noisy_moment.entry_std(budget, cohort.n, noise),
+        noise_std=symmetric_gaussian.entry_std(budget, cohort.n, noise),
         bytes_sent=8 * d * (d + 1) // 2,
-        spent=noisy_moment.spends(budget),
+        spent=symmetric_gaussian.spends(budget),
         covariance=noisy,
     )
 
@@ -38,5 +41,5 @@ METHOD = Method(
     guarantee="(ε, δ)",
     uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours", "accounting"),
     fit=fit,
-    spends=noisy_moment.spends,
+    spends=symmetric_gaussian.spends,
 )

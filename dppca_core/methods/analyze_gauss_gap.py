@@ -22,8 +22,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from dppca_core import gaussian, linalg, noisy_moment, power
-from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Guarantee, Method, Release
+from dppca_core.accounting import gaussian
+from dppca_core.arrays import Array
+from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import symmetric_gaussian
+from dppca_core.numerics import block_power, linalg
+from dppca_core.privacy import Budget, Event, Guarantee, Release
+from dppca_core.records import Estimate, Method
 
 _TEST_SHARE = 0.1
 
@@ -48,7 +53,7 @@ def release(cohort: Cohort, k: int, budget: Budget, rng: np.random.Generator) ->
     certified = gap + scale * (rng.laplace() - math.log(1 / (2 * test.delta)))
     if certified <= 1:
         return None, 0.0
-    moved = math.sqrt(2) * noisy_moment.sensitivity(budget) / (certified - 1)
+    moved = math.sqrt(2) * symmetric_gaussian.sensitivity(budget) / (certified - 1)
     # Two projectors of rank k are never further apart than this.
     moved = min(moved, math.sqrt(2 * min(k, d - k)))
     std = moved * gaussian.noise_multiplier(rest)
@@ -63,7 +68,7 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
     noisy, std = release(cohort, k, budget, rng)
     failed = noisy is None
     return Estimate(
-        power.random_start(d, k, rng) if noisy is None else linalg.top_eigenspace(noisy, k),
+        block_power.random_start(d, k, rng) if noisy is None else linalg.top_eigenspace(noisy, k),
         noise_std=std / math.sqrt(2),
         bytes_sent=8 * d * (d + 1) // 2,
         spent=spends(budget),

@@ -1,16 +1,21 @@
 """One Analyze Gauss release, then sparse post-processing: truncated power on the noisy moment.
 
-Beyond the papers. The release is that of Analyze Gauss (`dppca_core.noisy_moment`, with its proof); all
-iterations after it are free, so unlike DPS-PCA the noise does not grow with their number. It needs a
-curator and sends d(d+1)/2 numbers instead of d k a round.
+Beyond the papers. The release is that of Analyze Gauss (`dppca_core.mechanisms.symmetric_gaussian`, with
+its proof); all iterations after it are free, so unlike DPS-PCA the noise does not grow with their number.
+It needs a curator and sends d(d+1)/2 numbers instead of d k a round.
 """
 
 import numpy as np
 
-from dppca_core import checks, linalg, noisy_moment, power
-from dppca_core.types import Array, Budget, Cohort, Estimate, Method
+from dppca_core import checks
+from dppca_core.arrays import Array
+from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import symmetric_gaussian
+from dppca_core.numerics import block_power, linalg
+from dppca_core.privacy import Budget
+from dppca_core.records import Estimate, Method
 
-release = noisy_moment.release
+release = symmetric_gaussian.release
 
 _STEPS = 60
 _TOLERANCE = 1e-6
@@ -18,7 +23,7 @@ _TOLERANCE = 1e-6
 
 def sparse_directions(noisy: Array, k: int, kept: int) -> tuple[Array, ...]:
     """Truncated power on a released (d, d) moment from its own top eigenvectors: iterates, (d, k) each."""
-    return power.iterate(
+    return block_power.iterate(
         lambda block, rows, _: noisy @ block if rows is None else noisy[rows].T @ block,
         linalg.top_eigenspace(noisy, k),
         s_hat=kept,
@@ -48,9 +53,9 @@ def fit(
     iterates = sparse_directions(noisy, k, kept)
     return Estimate(
         iterates[-1],
-        noise_std=noisy_moment.entry_std(budget, cohort.n, noise),
+        noise_std=symmetric_gaussian.entry_std(budget, cohort.n, noise),
         bytes_sent=8 * d * (d + 1) // 2,
-        spent=noisy_moment.spends(budget),
+        spent=symmetric_gaussian.spends(budget),
     )
 
 
@@ -62,5 +67,5 @@ METHOD = Method(
     guarantee="(ε, δ)",
     uses=("epsilon", "delta", "d", "n", "k", "s", "s_hat", "neighbours", "accounting"),
     fit=fit,
-    spends=noisy_moment.spends,
+    spends=symmetric_gaussian.spends,
 )

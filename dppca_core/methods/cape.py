@@ -8,9 +8,9 @@ has the same variance, and G_i has tau^2/S. When the server has removed F_i, a s
 exactly the law of one noisy pooled moment, and is drawn as that. The papers divide by equal sizes first; on
 the scale of sums nothing needs them equal.
 
-Sensitivity: that of the second moment (`dppca_core.noisy_moment`, with its proof). The guarantee is that of
-the sum, and so of a server that sees only the sum. One that sees all messages knows more than any of them
-tells: what it lacks about hospital i, given the others' rows, is noise of variance
+Sensitivity: that of the second moment (`dppca_core.mechanisms.symmetric_gaussian`, with its proof). The
+guarantee is that of the sum, and so of a server that sees only the sum. One that sees all messages knows
+more than any of them tells: what it lacks about hospital i, given the others' rows, is noise of variance
 
     tau^2 (S + 1)/(2 S)
 
@@ -21,10 +21,13 @@ also needs hospitals that follow the protocol, of which fewer than about a third
 
 import numpy as np
 
-from dppca_core import linalg, noisy_moment
-from dppca_core.types import Budget, Cohort, Estimate, Method
+from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import symmetric_gaussian
+from dppca_core.numerics import linalg
+from dppca_core.privacy import Budget
+from dppca_core.records import Estimate, Method
 
-release = noisy_moment.release
+release = symmetric_gaussian.release
 
 
 def fit(
@@ -35,9 +38,9 @@ def fit(
     noisy = release(cohort, budget, rng, noise)
     return Estimate(
         linalg.top_eigenspace(noisy, k),
-        noise_std=noisy_moment.entry_std(budget, cohort.n, noise),
+        noise_std=symmetric_gaussian.entry_std(budget, cohort.n, noise),
         bytes_sent=8 * d * (d + 1) // 2,
-        spent=noisy_moment.spends(budget),
+        spent=symmetric_gaussian.spends(budget),
     )
 
 
@@ -49,5 +52,5 @@ METHOD = Method(
     guarantee="(ε, δ)",
     uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours", "accounting"),
     fit=fit,
-    spends=noisy_moment.spends,
+    spends=symmetric_gaussian.spends,
 )

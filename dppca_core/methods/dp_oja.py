@@ -9,10 +9,10 @@ the patients. Here they are dealt at random into `batches` groups, and each grou
 S_t the group's second moment, G_t i.i.d. N(0, (sigma/b_t)^2), b_t its size. Rows of norm at most 1 need no
 further clipping: |x x^T W|_F <= 1.
 
-Sensitivity of b_t S_t W for orthonormal W: that of `dppca_core.noisy_product`, with its proof. A patient
-enters one group, so all groups together cost what one costs (parallel composition): given which patient goes
-where, replacing one changes one product. Group sizes follow from n, which is public; "adding" a patient here
-means putting a row where one of zeros was.
+Sensitivity of b_t S_t W for orthonormal W: that of `dppca_core.mechanisms.matrix_product`, with its proof.
+A patient enters one group, so all groups together cost what one costs (parallel composition): given which
+patient goes where, replacing one changes one product. Group sizes follow from n, which is public; "adding"
+a patient here means putting a row where one of zeros was.
 
 eta_t = 1/(t' l_t), with l_t the mean of the diagonal of W_t^T H_t, which has been released (an estimate of
 the leading eigenvalues, free of charge), and t' = 1, 2, ... counting the steps after the first half and one:
@@ -22,10 +22,16 @@ QR of H_t, as the start is far away; also wherever noise leaves l_t at or below 
 
 import numpy as np
 
-from dppca_core import checks, gaussian, linalg, noisy_product, power
-from dppca_core.types import Array, Budget, Cohort, Divisible, Estimate, Event, Method, Moment, Release
+from dppca_core import checks
+from dppca_core.accounting import gaussian
+from dppca_core.arrays import Array, Divisible, Moment
+from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import matrix_product
+from dppca_core.numerics import block_power, linalg
+from dppca_core.privacy import Budget, Event, Release
+from dppca_core.records import Estimate, Method
 
-sensitivity = noisy_product.sensitivity
+sensitivity = matrix_product.sensitivity
 
 
 def release(moment: Moment, block: Array, std: float, rng: np.random.Generator) -> Array:
@@ -54,7 +60,7 @@ def fit(
     steps = min(batches, cohort.n)
     sizes = [cohort.n // steps + (t < cohort.n % steps) for t in range(steps)]
     sum_std = sensitivity(budget, k) * gaussian.noise_multiplier(budget)
-    basis = power.begin(start, cohort.features, k, rng)
+    basis = block_power.begin(start, cohort.features, k, rng)
     iterates = [basis]
     for t, moment in enumerate(cohort.pooled.batches(sizes, rng)):
         message = release(moment, basis, sum_std / sizes[t], rng)

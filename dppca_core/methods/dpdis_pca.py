@@ -5,11 +5,12 @@ sends P_i, (d, R). The server decomposes the mean of P_i P_i^T. Hospitals hold d
 has the whole budget (parallel composition). With R = d nothing is compressed and the noisy moment itself is
 sent ("full" in the authors' tables).
 
-Sensitivity of one hospital's sum: that of `dppca_core.noisy_moment`, with its proof; the noise is divided
-by the hospital's own n_i. The paper's constant is sqrt(2 ln(1.25/delta))/epsilon with sensitivity 1, though
-its neighbours replace a row. Its mean is not weighted by n_i ("as printed" for unequal hospitals), and its
-authors' code uses `svd` where the matrix has negative eigenvalues: it ranks by |eigenvalue| and keeps large
-negative noise directions. Their tables depend on it; the default is `eigh`, negative eigenvalues dropped.
+Sensitivity of one hospital's sum: that of `dppca_core.mechanisms.symmetric_gaussian`, with its proof; the
+noise is divided by the hospital's own n_i. The paper's constant is sqrt(2 ln(1.25/delta))/epsilon with
+sensitivity 1, though its neighbours replace a row. Its mean is not weighted by n_i ("as printed" for
+unequal hospitals), and its authors' code uses `svd` where the matrix has negative eigenvalues: it ranks by
+|eigenvalue| and keeps large negative noise directions. Their tables depend on it; the default is `eigh`,
+negative eigenvalues dropped.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,16 +18,21 @@ from typing import Literal
 
 import numpy as np
 
-from dppca_core import checks, linalg, noisy_moment
-from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Method, Provider
+from dppca_core import checks
+from dppca_core.arrays import Array, Provider
+from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import symmetric_gaussian
+from dppca_core.numerics import linalg
+from dppca_core.privacy import Budget, Event
+from dppca_core.records import Estimate, Method
 
 _NOISE = {"isotropic": linalg.isotropic_noise, "mirrored": linalg.mirrored_noise}
 
 
 def release(provider: Provider, budget: Budget, rng: np.random.Generator, noise: str | None) -> Array:
     """One hospital's noisy second moment, (d, d). The only step that reads private rows."""
-    std = noisy_moment.sum_noise_std(budget) / provider.n
-    noisy = _NOISE[noisy_moment.shape_of(budget, noise)](provider.moment.features, std, rng)
+    std = symmetric_gaussian.sum_noise_std(budget) / provider.n
+    noisy = _NOISE[symmetric_gaussian.shape_of(budget, noise)](provider.moment.features, std, rng)
     noisy += provider.moment.dense()
     return noisy
 
@@ -103,7 +109,7 @@ def fit(
     share = shares([provider.n for provider in cohort], budget, weights)
     messages = (message(provider, budget, rng.spawn(1)[0], kept, decomposition, noise) for provider in cohort)
     basis = combine(messages, share, k, decomposition)
-    one = noisy_moment.entry_std(budget, 1, noise)
+    one = symmetric_gaussian.entry_std(budget, 1, noise)
     sizes = np.array([provider.n for provider in cohort], dtype=float)
     return Estimate(
         basis,
@@ -115,7 +121,7 @@ def fit(
 
 def spends(budget: Budget, **_: object) -> tuple[Event, ...]:
     """One Gaussian release at each hospital, of different patients."""
-    return noisy_moment.spends(budget)
+    return symmetric_gaussian.spends(budget)
 
 
 def cost(d: int, k: int, providers: int) -> float:

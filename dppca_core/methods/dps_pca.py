@@ -4,8 +4,8 @@ At step t hospital i sends H_i = S_i Q + G_i / n_i to a server, S_i its second m
 N(0, sigma^2); the server averages with weights n_i/n, orthogonalises, keeps the s_hat heaviest rows.
 All that follows the sending is post-processing.
 
-Sensitivity of n_i S_i Q: sqrt 2 for replace-one and k >= 2, else 1 (`dppca_core.noisy_product`, with its
-proof). The paper uses 2 (triangle inequality).
+Sensitivity of n_i S_i Q: sqrt 2 for replace-one and k >= 2, else 1 (`dppca_core.mechanisms.matrix_product`,
+with its proof). The paper uses 2 (triangle inequality).
 
 Noise across hospitals. "independent": each draws its own G_i, so the mean carries sqrt(N) sigma/n.
 "shared": one G for all, as printed (line 8 stands outside the provider loop), so it carries N sigma/n
@@ -23,30 +23,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dppca_core import checks, gaussian, noisy_product, power
-from dppca_core.types import (
-    PROVIDER_NOISE,
-    Array,
-    Budget,
-    Cohort,
-    Estimate,
-    Event,
-    Indices,
-    Method,
-    Moment,
-    Release,
-)
+from dppca_core import checks
+from dppca_core.accounting import gaussian
+from dppca_core.accounting.printed import GE_SENSITIVITY
+from dppca_core.arrays import Array, Indices, Moment
+from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import matrix_product
+from dppca_core.numerics import block_power
+from dppca_core.privacy import Budget, Event, Release
+from dppca_core.records import PROVIDER_NOISE, Estimate, Method
 
 SIDE_BY_SIDE = 256  # columns of one product: more do not make it faster
 UNDONE = "two hospitals' messages together undo the shared noise: only one message alone is private"
-sensitivity = noisy_product.sensitivity
-PAPER_SENSITIVITY = 2.0  # Lemma A.1: |xx^T| + |yy^T|
+sensitivity = matrix_product.sensitivity
 
 
 def sum_noise_std(budget: Budget, *, k: int, iterations: int) -> float:
     """sigma: std of each entry of G, on the scale of sums (not means) over a hospital's rows."""
     printed = budget.accounting == "as-printed"
-    moved = PAPER_SENSITIVITY if printed else sensitivity(budget, k)
+    moved = GE_SENSITIVITY if printed else sensitivity(budget, k)
     return gaussian.composed_std(budget, moved, iterations)
 
 
@@ -139,7 +134,7 @@ def fit_many(
     d = cohort.features
     kept = d if s_hat is None else s_hat
     checks.whole(k, d, s_hat=kept)
-    checks.whole(1, power.MOST_STEPS, iterations=iterations)
+    checks.whole(1, block_power.MOST_STEPS, iterations=iterations)
     checks.whole(0, burn_in=burn_in)
     factor = aggregate_factor(provider_noise, len(cohort)) / cohort.n
     stds = [factor * sum_noise_std(budget, k=k, iterations=iterations) for budget in budgets]
@@ -155,10 +150,10 @@ def fit_many(
         normals *= stds[0]
         return [normals.__getitem__]
 
-    def runs() -> Iterator[Run]:
+    def runs() -> Iterator[PowerRun]:
         for rng in rngs:
-            walk = partial(power.Walk, power.begin(start, d, k, rng), s_hat=kept, burn_in=burn_in)
-            yield from (Run(walk(), noise) for noise in noises(rng))
+            walk = partial(block_power.Walk, block_power.begin(start, d, k, rng), s_hat=kept, burn_in=burn_in)
+            yield from (PowerRun(walk(), noise) for noise in noises(rng))
 
     notes = (UNDONE,) if provider_noise == "shared" and len(cohort) > 1 else ()
 
@@ -176,10 +171,10 @@ def fit_many(
     return tuple(tuple(map(estimate, budgets, stds, walked)) for _ in rngs)
 
 
-class Run(NamedTuple):
+class PowerRun(NamedTuple):
     """A simulated run: where it stands, and the noise of each step, (d, k), asked for in turn, once."""
 
-    walk: power.Walk
+    walk: block_power.Walk
     noise: Callable[[int], Array]
 
 
@@ -194,7 +189,9 @@ def _scaled(normals: Array, std: float, step: int) -> Array:
     return noise
 
 
-def walk_together(moment: Moment, runs: Iterator[Run], k: int, steps: int) -> Iterator[tuple[Array, ...]]:
+def walk_together(
+    moment: Moment, runs: Iterator[PowerRun], k: int, steps: int
+) -> Iterator[tuple[Array, ...]]:
     """The bases of each run. While blocks are full, the products of a few runs are taken side by side.
 
     After that each run goes to its end by itself: its numbers stay in the cache.
@@ -210,7 +207,7 @@ def walk_together(moment: Moment, runs: Iterator[Run], k: int, steps: int) -> It
             yield run.walk.finish(partial(_sent, moment, run), steps)
 
 
-def _sent(moment: Moment, run: Run, block: Array, rows: Indices | None, step: int) -> Array:
+def _sent(moment: Moment, run: PowerRun, block: Array, rows: Indices | None, step: int) -> Array:
     return release(moment, block, rows, run.noise(step))
 
 

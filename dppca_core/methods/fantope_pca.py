@@ -1,17 +1,21 @@
 """Sparse PCA without privacy, by convex relaxation: Fantope projection and selection on the pooled moment.
 
-Vu, Cho, Lei & Rohe (NeurIPS 2013), solved as in `dppca_core.fantope_selection`: what `ldp_sparse_pca` becomes
-without its noise. Their theory asks for lam of order lam_1 sqrt(log d / n), the size of the sampling error of
-an entry (rate as recalled). As with the rows kept by `sparse_pca`, sparsity is asked for and not assumed: the
-default penalty is 0, which is plain PCA.
+Vu, Cho, Lei & Rohe (NeurIPS 2013), solved as in `dppca_core.numerics.fantope_selection`: what
+`ldp_sparse_pca` becomes without its noise. Their theory asks for lam of order lam_1 sqrt(log d / n), the
+size of the sampling error of an entry (rate as recalled). As with the rows kept by `sparse_pca`, sparsity
+is asked for and not assumed: the default penalty is 0, which is plain PCA.
 """
 
 import math
 
 import numpy as np
 
-from dppca_core import checks, fantope_selection
-from dppca_core.types import Array, Budget, Cohort, Estimate, Method
+from dppca_core import checks
+from dppca_core.arrays import Array
+from dppca_core.cohort import Cohort
+from dppca_core.numerics import fantope_selection
+from dppca_core.privacy import Budget
+from dppca_core.records import Estimate, Method
 
 
 def release(cohort: Cohort) -> Array:

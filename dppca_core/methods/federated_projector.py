@@ -25,10 +25,15 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from dppca_core import checks, linalg, noisy_moment, spiked_release
-from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Method, Provider
+from dppca_core import checks
+from dppca_core.arrays import Array, Provider
+from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import spiked_covariance, symmetric_gaussian
+from dppca_core.numerics import linalg
+from dppca_core.privacy import Budget, Event
+from dppca_core.records import Estimate, Method
 
-release = spiked_release.release
+release = spiked_covariance.release
 
 
 def precision(std: float, spike: float, variance: float, n: int) -> float:
@@ -39,7 +44,7 @@ def precision(std: float, spike: float, variance: float, n: int) -> float:
     return 1 / (std**2 + flat * (spike + flat) / (n * spike**2))
 
 
-class Sent(NamedTuple):
+class SentProjector(NamedTuple):
     """A hospital's message: the noisy projector, (d, d), or its leading basis, (d, k), and what it is worth.
 
     std: of the noise off the diagonal; spike, variance: l and v as released, or public.
@@ -71,22 +76,22 @@ def message(
     variance: float | None = None,
     constant: float | None = None,
     send: str = "projector",
-) -> Sent:
+) -> SentProjector:
     """What one hospital sends, of its own rows."""
     d = provider.moment.features
-    off_diagonal = 1.0 if noisy_moment.shape_of(budget, None) == "mirrored" else math.sqrt(0.5)
+    off_diagonal = 1.0 if symmetric_gaussian.shape_of(budget, None) == "mirrored" else math.sqrt(0.5)
     found = release(
         *(Cohort((provider,), provider.moment), k, budget, rng),
         spike=spike,
         variance=variance,
-        constant=constant or spiked_release.usual_constant(d, provider.n),
+        constant=constant or spiked_covariance.usual_constant(d, provider.n),
         covariance=False,
     )
     matrix = linalg.top_eigenspace(found.projector, k) if send == "basis" else found.projector
-    return Sent(matrix, found.std * off_diagonal, found.weakest, found.flat)
+    return SentProjector(matrix, found.std * off_diagonal, found.weakest, found.flat)
 
 
-def combine(messages: Iterable[Sent], sizes: Sequence[int], k: int) -> tuple[Array, float]:
+def combine(messages: Iterable[SentProjector], sizes: Sequence[int], k: int) -> tuple[Array, float]:
     """The server's part: top k directions, (d, k), of the mean weighted by precision, and its noise's std.
 
     Messages are added up as they come. Until one of them has found a spike, all count alike.
@@ -131,7 +136,7 @@ def fit(
     return Estimate(
         basis,
         noise_std=std,
-        bytes_sent=8 * ((d * k if send == "basis" else d * (d + 1) // 2) + len(Sent._fields) - 1),
+        bytes_sent=8 * ((d * k if send == "basis" else d * (d + 1) // 2) + len(SentProjector._fields) - 1),
         spent=spends(budget, spike=spike, variance=variance),
     )
 
@@ -140,7 +145,7 @@ def spends(
     budget: Budget, *, spike: float | None = None, variance: float | None = None, **_: object
 ) -> tuple[Event, ...]:
     """The spectrum and the projector, to each hospital's own patients."""
-    return spiked_release.spends(budget, spike=spike, variance=variance, covariance=False)
+    return spiked_covariance.spends(budget, spike=spike, variance=variance, covariance=False)
 
 
 def cost(d: int, k: int, providers: int) -> float:

@@ -1,15 +1,19 @@
 """PCA in the local model (Wang & Xu, IJCAI 2019, Algorithm 1).
 
 Every user adds symmetric Gaussian noise to x x^T before it leaves; the top eigenvectors of the mean of what
-arrives are post-processing. Nobody is trusted, and the noise of the mean falls with sqrt n only: the paper's
-own experiment (n = 1e5, 40 features, epsilon = 1/2) ends at a random guess, and n near 1e10 would be needed.
-Release, sensitivity and proof: `dppca_core.local_release`. Algorithm and constant read in the paper.
+arrives are post-processing. Nobody is trusted, and the noise of the mean falls with sqrt n only: the
+paper's own experiment (n = 1e5, 40 features, epsilon = 1/2) ends at a random guess, and n near 1e10 would
+be needed. Release, sensitivity and proof: `dppca_core.mechanisms.local_release`. Algorithm and constant
+read in the paper.
 """
 
 import numpy as np
 
-from dppca_core import linalg, local_release, noisy_moment
-from dppca_core.types import Budget, Cohort, Estimate, Method
+from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import local_release, symmetric_gaussian
+from dppca_core.numerics import linalg
+from dppca_core.privacy import Budget
+from dppca_core.records import Estimate, Method
 
 release = local_release.release
 
@@ -27,7 +31,7 @@ def fit(
         linalg.top_eigenspace(noisy, k),
         noise_std=local_release.entry_std(budget, cohort.n, noise),
         bytes_sent=8 * d * (d + 1) // 2,
-        spent=noisy_moment.spends(budget),
+        spent=symmetric_gaussian.spends(budget),
     )
 
 
@@ -39,5 +43,5 @@ METHOD = Method(
     guarantee="(ε, δ)",
     uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours", "accounting"),
     fit=fit,
-    spends=noisy_moment.spends,
+    spends=symmetric_gaussian.spends,
 )

@@ -1,18 +1,23 @@
 """Sparse PCA in the local model (Wang & Xu, IJCAI 2019, Algorithm 2).
 
-The release of `ldp_pca` (`dppca_core.local_release`, with its proof), then, as post-processing, the sparse
-principal subspace of the noisy mean by Fantope projection and selection, and its top k eigenvectors
-(`dppca_core.fantope_selection`). The penalty is public: lam = penalty * (noise std of an entry) * sqrt(2 ln
-d), where sqrt(2 ln d) std is the size of the largest of d noise entries. Theorem 4 asks for lam of order
-lam_1 sqrt(log d / (n epsilon^2)), constant unnamed; the experiments do not report lam. Read in the paper.
+The release of `ldp_pca` (`dppca_core.mechanisms.local_release`, with its proof), then, as post-processing,
+the sparse principal subspace of the noisy mean by Fantope projection and selection, and its top k
+eigenvectors (`dppca_core.numerics.fantope_selection`). The penalty is public: lam = penalty * (noise std of
+an entry) * sqrt(2 ln d), where sqrt(2 ln d) std is the size of the largest of d noise entries. Theorem 4
+asks for lam of order lam_1 sqrt(log d / (n epsilon^2)), constant unnamed; the experiments do not report
+lam. Read in the paper.
 """
 
 import math
 
 import numpy as np
 
-from dppca_core import checks, fantope_selection, local_release, noisy_moment
-from dppca_core.types import Budget, Cohort, Estimate, Method
+from dppca_core import checks
+from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import local_release, symmetric_gaussian
+from dppca_core.numerics import fantope_selection
+from dppca_core.privacy import Budget
+from dppca_core.records import Estimate, Method
 
 release = local_release.release
 
@@ -45,7 +50,7 @@ def fit(
         found.basis(k),
         noise_std=std,
         bytes_sent=8 * d * (d + 1) // 2,
-        spent=noisy_moment.spends(budget),
+        spent=symmetric_gaussian.spends(budget),
         notes=found.notes,
         diagnostics=found.diagnostics,
     )
@@ -59,6 +64,6 @@ METHOD = Method(
     guarantee="(ε, δ)",
     uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours", "accounting"),
     fit=fit,
-    spends=noisy_moment.spends,
+    spends=symmetric_gaussian.spends,
     cost=fantope_selection.cost,
 )

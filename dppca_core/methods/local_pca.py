@@ -5,8 +5,11 @@ Top eigenvectors of that hospital's own second moment. Nothing is sent, so nothi
 
 import numpy as np
 
-from dppca_core import linalg
-from dppca_core.types import Array, Budget, Cohort, Estimate, Method
+from dppca_core.arrays import Array
+from dppca_core.cohort import Cohort
+from dppca_core.numerics import linalg
+from dppca_core.privacy import Budget
+from dppca_core.records import Estimate, Method
 
 
 def release(cohort: Cohort) -> Array:

@@ -4,18 +4,22 @@ The pooled second moment plus a symmetric matrix of entries i.i.d. N(0, beta^2) 
 
     beta = (d+1)/(n epsilon) sqrt(2 ln((d^2+d)/(2 sqrt(2 pi) delta))) + 1/(n sqrt epsilon),
 
-then its top eigenvectors. beta is the standard deviation (as in the authors' public code; the journal
-page itself was not read). Replacing a row moves the upper triangle by at most sqrt 2 / n in l2 norm
-(`dppca_core.noisy_moment`), so beta is larger than the guarantee needs by a factor that grows with d:
-`true_epsilon` says how much privacy it really buys.
+then its top eigenvectors. beta is the standard deviation (as in the authors' public code; the journal page
+itself was not read). Replacing a row moves the upper triangle by at most sqrt 2 / n in l2 norm
+(`dppca_core.mechanisms.symmetric_gaussian`), so beta is larger than the guarantee needs by a factor that
+grows with d: `true_epsilon` says how much privacy it really buys.
 """
 
 import math
 
 import numpy as np
 
-from dppca_core import linalg, noisy_moment
-from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Method, Release
+from dppca_core.arrays import Array
+from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import symmetric_gaussian
+from dppca_core.numerics import linalg
+from dppca_core.privacy import Budget, Event, Release
+from dppca_core.records import Estimate, Method
 
 
 def sum_noise_std(budget: Budget, d: int) -> float:
@@ -46,7 +50,7 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
 
 def spends(budget: Budget, *, d: int, **_: object) -> tuple[Event, ...]:
     """One Gaussian release."""
-    return (Release(sum_noise_std(budget, d) / noisy_moment.sensitivity(budget)),)
+    return (Release(sum_noise_std(budget, d) / symmetric_gaussian.sensitivity(budget)),)
 
 
 METHOD = Method(

@@ -3,7 +3,7 @@
 K_t = S X_t + G_t, X_{t+1} = thin QR of K_t, X of `width` p >= k columns, S the pooled second moment and
 G_t i.i.d. N(0, sigma^2). A curator reads the rows and adds the noise; no d x d matrix is needed.
 
-Sensitivity of n S X: that of `dppca_core.noisy_product`, with its proof; it does not grow with p.
+Sensitivity of n S X: that of `dppca_core.mechanisms.matrix_product`, with its proof; it does not grow with p.
 The T steps compose exactly.
 
 As printed, the noise of Balcan et al., Algorithm 2: N(0, (max|X_t| nu)^2), nu = (4/epsilon) sqrt(p T ln(1/
@@ -15,10 +15,16 @@ import math
 
 import numpy as np
 
-from dppca_core import checks, gaussian, linalg, noisy_product, power
-from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Indices, Method, Release
+from dppca_core import checks
+from dppca_core.accounting import gaussian
+from dppca_core.arrays import Array, Indices
+from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import matrix_product
+from dppca_core.numerics import block_power, linalg
+from dppca_core.privacy import Budget, Event, Release
+from dppca_core.records import Estimate, Method
 
-sensitivity = noisy_product.sensitivity
+sensitivity = matrix_product.sensitivity
 
 
 def sum_noise_std(budget: Budget, width: int, iterations: int, largest: float) -> float:
@@ -54,8 +60,8 @@ def fit(
     d = cohort.features
     wide = k if width is None else width
     checks.whole(k, d, width=wide)
-    checks.whole(1, power.MOST_STEPS, iterations=iterations)
-    begin = power.begin(start, d, wide, rng)
+    checks.whole(1, block_power.MOST_STEPS, iterations=iterations)
+    begin = block_power.begin(start, d, wide, rng)
     normal = rng.standard_normal((iterations, d, wide))
     last = np.zeros((d, wide))
     largest = 1.0
@@ -66,7 +72,7 @@ def fit(
         last[:] = release(cohort, budget, block, iterations, normal[step])
         return last
 
-    iterates = power.iterate(product, begin, s_hat=d, steps=iterations, burn_in=0)
+    iterates = block_power.iterate(product, begin, s_hat=d, steps=iterations, burn_in=0)
     basis = iterates[-1]
     if wide > k:
         left, _, _ = np.linalg.svd(basis.T @ last)

@@ -5,8 +5,11 @@ The reference that every private method pays to approach.
 
 import numpy as np
 
-from dppca_core import linalg
-from dppca_core.types import Array, Budget, Cohort, Estimate, Method
+from dppca_core.arrays import Array
+from dppca_core.cohort import Cohort
+from dppca_core.numerics import linalg
+from dppca_core.privacy import Budget
+from dppca_core.records import Estimate, Method
 
 
 def release(cohort: Cohort) -> Array:

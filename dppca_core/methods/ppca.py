@@ -10,13 +10,17 @@ c = epsilon is epsilon-private under add/remove. As printed c = epsilon/2 (recal
 itself was not read), which under add/remove truly is epsilon/2. delta is not used.
 
 The guarantee is that of the exact law: for k = 1 the draw is exact; for k > 1 it is a Gibbs chain with
-exact conditionals (`dppca_core.bingham`), which after finitely many scans has no proven guarantee.
+exact conditionals (`dppca_core.numerics.bingham`), which after finitely many scans has no proven guarantee.
 """
 
 import numpy as np
 
-from dppca_core import bingham, checks, mixing
-from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Guarantee, Method
+from dppca_core import checks
+from dppca_core.arrays import Array
+from dppca_core.cohort import Cohort
+from dppca_core.numerics import bingham, mcmc_diagnostics
+from dppca_core.privacy import Budget, Event, Guarantee
+from dppca_core.records import Estimate, Method
 
 MOST_SCANS = 1_000_000
 APPROXIMATE = "approximate sampler: pure ε not guaranteed"
@@ -78,8 +82,8 @@ def fit(
 def diagnose(traces: Array) -> dict[str, float]:
     """Has the chain mixed? traces (chains, scans)."""
     return {
-        "split R-hat": mixing.split_r_hat(traces),
-        "autocorrelation time": mixing.autocorrelation_time(traces),
+        "split R-hat": mcmc_diagnostics.split_r_hat(traces),
+        "autocorrelation time": mcmc_diagnostics.autocorrelation_time(traces),
     }
 
 

@@ -6,8 +6,12 @@ Statistics 2013), which is Algorithm 1 of Ge et al. 2018 without its noise.
 
 import numpy as np
 
-from dppca_core import checks, power
-from dppca_core.types import Array, Budget, Cohort, Estimate, Method, Moment
+from dppca_core import checks
+from dppca_core.arrays import Array, Moment
+from dppca_core.cohort import Cohort
+from dppca_core.numerics import block_power
+from dppca_core.privacy import Budget
+from dppca_core.records import Estimate, Method
 
 _TOLERANCE = 1e-9
 
@@ -37,11 +41,11 @@ def fit(
     d = cohort.features
     kept = d if s_hat is None else s_hat
     checks.whole(k, d, s_hat=kept)
-    checks.whole(1, power.MOST_STEPS, iterations=iterations)
+    checks.whole(1, block_power.MOST_STEPS, iterations=iterations)
     checks.whole(0, burn_in=burn_in)
-    begin = power.begin(start, d, k, rng)
+    begin = block_power.begin(start, d, k, rng)
     moment = release(cohort)
-    iterates = power.iterate(
+    iterates = block_power.iterate(
         lambda block, rows, _: moment.apply(block, rows),
         begin,
         s_hat=kept,

@@ -29,11 +29,15 @@ import math
 
 import numpy as np
 
-from dppca_core import checks, linalg, noisy_moment, spiked_release
-from dppca_core.types import Budget, Cohort, Estimate, Method
+from dppca_core import checks
+from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import spiked_covariance, symmetric_gaussian
+from dppca_core.numerics import linalg
+from dppca_core.privacy import Budget
+from dppca_core.records import Estimate, Method
 
-release = spiked_release.release
-spends = spiked_release.spends
+release = spiked_covariance.release
+spends = spiked_covariance.spends
 
 
 def fit(
@@ -60,7 +64,7 @@ def fit(
     for name, value in (("spike", spike), ("variance", variance), ("constant", constant)):
         if value is not None:
             checks.positive(**{name: value})
-    chosen = constant or spiked_release.usual_constant(d, n)
+    chosen = constant or spiked_covariance.usual_constant(d, n)
     projector, std, flat, block, _ = release(
         cohort, k, budget, rng, spike=spike, variance=variance, constant=chosen, covariance=covariance
     )
@@ -72,7 +76,7 @@ def fit(
         spikes = np.maximum(sizes - nuisance, 0.0)
         turned = basis @ turn
         whole = (turned * spikes) @ turned.T + nuisance * np.eye(d)
-    mirrored = noisy_moment.shape_of(budget, None) == "mirrored"
+    mirrored = symmetric_gaussian.shape_of(budget, None) == "mirrored"
     return Estimate(
         basis,
         noise_std=std if mirrored else std / math.sqrt(2),

@@ -6,17 +6,22 @@ The pooled second moment plus a full matrix N of i.i.d. N(0, beta^2),
 
 As recalled; the constants are not checked against the papers. N is not symmetric, so the sum can have
 complex eigenvalues; (N + N^T)/2 is post-processing of it and is what is decomposed here. Replacing a row
-moves the moment by at most sqrt 2 / n in Frobenius norm (`dppca_core.noisy_moment`, with its proof), so
-beta is larger than the guarantee needs by a factor that grows with d: `true_epsilon` says what it buys. Only
-for epsilon above about 8 d^2 ln^2(d/delta) it is too small, as the need falls with sqrt epsilon.
+moves the moment by at most sqrt 2 / n in Frobenius norm (`dppca_core.mechanisms.symmetric_gaussian`, with
+its proof), so beta is larger than the guarantee needs by a factor that grows with d: `true_epsilon` says
+what it buys. Only for epsilon above about 8 d^2 ln^2(d/delta) it is too small, as the need falls with sqrt
+epsilon.
 """
 
 import math
 
 import numpy as np
 
-from dppca_core import linalg, noisy_moment
-from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Method, Release
+from dppca_core.arrays import Array
+from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import symmetric_gaussian
+from dppca_core.numerics import linalg
+from dppca_core.privacy import Budget, Event, Release
+from dppca_core.records import Estimate, Method
 
 
 def sum_noise_std(budget: Budget, d: int) -> float:
@@ -45,7 +50,7 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
 
 def spends(budget: Budget, *, d: int, **_: object) -> tuple[Event, ...]:
     """One Gaussian release."""
-    return (Release(sum_noise_std(budget, d) / noisy_moment.sensitivity(budget)),)
+    return (Release(sum_noise_std(budget, d) / symmetric_gaussian.sensitivity(budget)),)
 
 
 METHOD = Method(

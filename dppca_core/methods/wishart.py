@@ -31,9 +31,13 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import gammainc, gammaincc
 
-from dppca_core import checks, linalg
-from dppca_core.types import Array, Budget, Cohort, Estimate, Event, Guarantee, Method
-from dppca_core.wishart import wishart_factor
+from dppca_core import checks
+from dppca_core.arrays import Array
+from dppca_core.cohort import Cohort
+from dppca_core.numerics import linalg
+from dppca_core.numerics.wishart import wishart_factor
+from dppca_core.privacy import Budget, Event, Guarantee
+from dppca_core.records import Estimate, Method
 
 # Where epsilon is tiny the two terms of a delta nearly cancel; the larger is rounded up by this.
 _ROUNDING = 1e-13

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from dppca_core.arrays import Array
 from dppca_core.tables import limits
-from dppca_core.types import Array
 
 Mask = NDArray[np.bool_]
 Result = TypeVar("Result")
@@ -60,7 +60,7 @@ def each(batches: Iterable[Result]) -> Iterator[Result | None]:
     yield None
 
 
-class Numbers(NamedTuple):
+class NumberColumn(NamedTuple):
     """Cells as numbers: values (n,), NaN where there is none; which are missing, which are other text."""
 
     values: Array
@@ -103,7 +103,7 @@ def _chunks(column: Any) -> list[Any]:
     return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
 
 
-def numbers(column: Any, decimal_comma: bool = False) -> Numbers:
+def numbers(column: Any, decimal_comma: bool = False) -> NumberColumn:
     """The cells of a column of numbers or of text (as `plain` gives them), each as a number if it is one.
 
     decimal_comma: 1,5 is one and a half, as in files whose columns are not separated by commas.
@@ -112,9 +112,9 @@ def numbers(column: Any, decimal_comma: bool = False) -> Numbers:
         values = np.array(column.to_numpy(zero_copy_only=False))
         missing = ~np.isfinite(values)
         values[missing] = np.nan
-        return Numbers(values, missing, np.zeros(len(values), dtype=bool))
+        return NumberColumn(values, missing, np.zeros(len(values), dtype=bool))
     n = len(column)
-    whole = Numbers(np.empty(n), np.empty(n, dtype=bool), np.empty(n, dtype=bool))
+    whole = NumberColumn(np.empty(n), np.empty(n, dtype=bool), np.empty(n, dtype=bool))
     begin = 0
     for part in portions(_chunks(column)):
         end = begin + len(part)
@@ -124,7 +124,7 @@ def numbers(column: Any, decimal_comma: bool = False) -> Numbers:
     return whole
 
 
-def _numbers(column: pa.Array, decimal_comma: bool) -> Numbers:
+def _numbers(column: pa.Array, decimal_comma: bool) -> NumberColumn:
     """Read a portion of a text column."""
     text = texts(column)
     looks = pc.fill_null(pc.match_substring_regex(text, _COMMA if decimal_comma else _NUMBER), False)
@@ -139,7 +139,7 @@ def _numbers(column: pa.Array, decimal_comma: bool) -> Numbers:
     missing[others] = pc.is_in(words, value_set=pa.array(MISSING, words.type))
     for word, value in (("true", 1.0), ("false", 0.0)):
         values[others[np.asarray(pc.equal(words, word), dtype=bool)]] = value
-    return Numbers(values, missing, np.isnan(values) & ~missing)
+    return NumberColumn(values, missing, np.isnan(values) & ~missing)
 
 
 def canonical(chunks: list[Any], decimal_comma: bool = False) -> Any:

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dppca_core import checks
+from dppca_core.arrays import Indices
 from dppca_core.tables import cells, limits
-from dppca_core.types import Indices
 
 
 def at_random(n: int, hospitals: int, seed: int) -> tuple[Indices, ...]:

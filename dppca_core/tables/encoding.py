@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from dppca_core.arrays import Array
 from dppca_core.tables import cells
 from dppca_core.tables.schema import Column, Schema
-from dppca_core.types import Array
 
 
 @dataclass(frozen=True)

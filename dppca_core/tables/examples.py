@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from dppca_core import checks
-from dppca_core.files import DATA
+from dppca_core.paths import DATA
 from dppca_core.tables import reading
 from dppca_core.tables.schema import Column, Schema
 

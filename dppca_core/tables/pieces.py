@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from dppca_core.moments import DenseMoment, SumMoment, clip_rows
+from dppca_core.arrays import Array, Provider
+from dppca_core.cohort import Cohort
+from dppca_core.numerics.moments import DenseMoment, SumMoment, clip_rows
 from dppca_core.tables import dealing, files, limits
 from dppca_core.tables.encoding import Encoded, OwnerOnly, encode
 from dppca_core.tables.schema import Schema
-from dppca_core.types import Array, Cohort, Provider
 
 _BATCH_CELLS = 2**20
 MOST_MATRIX_BYTES = 2**30  # of all hospitals together

@@ -26,9 +26,7 @@ from dppca_core import checks
 from dppca_core.tables import cells, limits
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from dppca_core.tables.encoding import Encoded
+    pass
 
 KINDS = ("number", "category")
 
@@ -178,12 +176,6 @@ class Schema:
             c, a = len(column.categories), column.centre
             total += 1 / 3 if column.kind == "number" else (1 - a) ** 2 + (c - 1) * a**2
         return math.sqrt(total)
-
-    def encode(self, table: pa.Table | pa.RecordBatch | pd.DataFrame, decimal_comma: bool = False) -> Encoded:
-        """The rows, (n, d) in [-1, 1], each from its own cells alone; see `encoding.encode`."""
-        from dppca_core.tables import encoding  # encoding builds on the recipe
-
-        return encoding.encode(self, table, decimal_comma)
 
     def choose(self, names: Sequence[str]) -> Schema:
         """The same for some of the columns, with their default bound. Raises ValueError for other names."""

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from pages.shared import exercises
-from pages.shared.exercises import EXERCISES
+from pages.explore.explorer import exercises
+from pages.explore.explorer.exercises import EXERCISES
 from tests.browser.conftest import patient
 
 pytestmark = pytest.mark.browser

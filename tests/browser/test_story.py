@@ -5,7 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from pages.shared import choices, story_data, story_sheet
+from pages.learn.story import handout, view
+from pages.shared.settings import catalogue
 from tests.browser.conftest import patient
 
 pytestmark = pytest.mark.browser
@@ -52,10 +53,8 @@ def test_arrow_keys_turn_pages_and_the_fullest_steps_fit_a_projector(watched, ad
     "own", [{}, {"data": "breast_cancer", "shat": 30, "eps": 0.01}], ids=["usual", "long"]
 )
 def test_the_summary_prints_on_one_page(browser, own):
-    asked, _ = choices.reconcile(choices.defaults() | own)
-    sheet = story_sheet.html(
-        story_data.offer(asked), asked, f"https://example.org/story?{'key=value&' * 30}", "Today."
-    )
+    asked, _ = catalogue.reconcile(catalogue.defaults() | own)
+    sheet = handout.html(view.offer(asked), asked, f"https://example.org/story?{'key=value&' * 30}", "Today.")
     page = patient(browser.new_page())
     page.set_content(sheet)
     printed = page.pdf(prefer_css_page_size=True)

@@ -5,7 +5,8 @@ from functools import lru_cache
 import numpy as np
 
 from dppca_core import METHODS, Budget, Setting, SpikedModel, sin_theta
-from dppca_core.types import Array, Cohort
+from dppca_core.arrays import Array
+from dppca_core.cohort import Cohort
 
 SMALL = SpikedModel(d=8, k=2, s=3, spike=100.0, bulk=(0.1, 1.0), seed=4)
 

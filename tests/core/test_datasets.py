@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
 
 from dppca_core import datasets
-from dppca_core.types import Array
+from dppca_core.arrays import Array
 
 DATA = Path(datasets.__file__).parents[1] / "data"
 RAW = {"breast_cancer": load_breast_cancer, "digits": load_digits}

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dppca_core import METHODS, Budget, Cohort, Provider, Setting
-from dppca_core.moments import DenseMoment
-from dppca_core.types import Method
+from dppca_core.numerics.moments import DenseMoment
+from dppca_core.records import Method
 
 BUDGET = Budget(1.0, 1e-5)
 

@@ -14,9 +14,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
-from dppca_core import METHODS, Budget, Guarantee, Release, accounting, eigenvalue_release, sin_theta
+from dppca_core import METHODS, Budget, Guarantee, Release, sin_theta
+from dppca_core.accounting import closed_form
+from dppca_core.mechanisms import eigenvalues
+from dppca_core.privacy import NEIGHBOURS
 from dppca_core.sklearn import PrivatePCA
-from dppca_core.types import NEIGHBOURS
 from tests.core.laws import ALPHA
 
 D, N = 6, 400
@@ -119,7 +121,7 @@ def test_what_a_fit_spends_is_stated_and_within_the_budget(name):
             continue
         ours = fitted(method=name, n_components=2, explained_variance=share, neighbours=neighbours)
         assert all(isinstance(event, Release | Guarantee) for event in ours.spent_)
-        assert ours.epsilon_ == accounting.epsilon_of(ours.spent_, ours.delta) <= 1 + 1e-9
+        assert ours.epsilon_ == closed_form.epsilon_of(ours.spent_, ours.delta) <= 1 + 1e-9
         alone = METHODS[name].spends(Budget(1.0, 1e-6, neighbours), d=D, k=2)
         assert len(ours.spent_) == len(alone) + bool(share)
         assert hasattr(ours, "explained_variance_") == (bool(share) or name in FREE)
@@ -135,7 +137,7 @@ def test_eigenvalues_carry_the_noise_that_was_paid_for():
     line = np.outer(np.linspace(-1, 1, 4000), np.eye(D)[0])
     own = {"center": 0.0, "epsilon": 4.0, "explained_variance": 0.1, "bound": 2.0}
     fits = [fitted(line, **own, random_state=seed) for seed in range(300)]
-    std = 2.0**2 * eigenvalue_release.noise_scale(Budget(4.0, 1e-6), fits[0].spent_[-1], len(line), 1)
+    std = 2.0**2 * eigenvalues.noise_scale(Budget(4.0, 1e-6), fits[0].spent_[-1], len(line), 1)
     found = np.var([fit.explained_variance_[0] for fit in fits], ddof=1)
 
     def fits_law(expected):

@@ -13,7 +13,7 @@ from dppca_core.federated import wire
 from dppca_core.federated.message import Message, most_bytes
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import exchange_of
-from dppca_core.federated.record import Answer
+from dppca_core.federated.record import RecordedAnswer
 
 ROOT = Path(__file__).parents[2]
 
@@ -56,7 +56,9 @@ class Pipes:
     def __init__(self, plan: Plan, hospitals: Sequence[Hospital], how: Mapping[tuple[int, int], str]) -> None:
         self.plan, self.hospitals, self.how = plan, hospitals, how
 
-    def __call__(self, question: Message, asked: Sequence[int], wait: float) -> Mapping[int, Answer | str]:
+    def __call__(
+        self, question: Message, asked: Sequence[int], wait: float
+    ) -> Mapping[int, RecordedAnswer | str]:
         answers: dict[int, queue.Queue[tuple[dict, bytes]]] = {i: queue.Queue() for i in asked}
         for i in asked:
             self.hospitals[i].start()
@@ -68,7 +70,7 @@ class Pipes:
 
     def _read(
         self, i: int, answer: "queue.Queue[tuple[dict, bytes]]", begun: float, wait: float
-    ) -> Answer | str:
+    ) -> RecordedAnswer | str:
         try:
             said, data = answer.get(timeout=max(0.0, begun + wait - time.perf_counter()))
         except queue.Empty:
@@ -80,6 +82,6 @@ class Pipes:
             return f"did not answer: {said['refused']}"
         try:
             payload = most_bytes(exchange_of(self.plan).reply)
-            return Answer(wire.decode(data, payload), len(data), time.perf_counter() - begun)
+            return RecordedAnswer(wire.decode(data, payload), len(data), time.perf_counter() - begun)
         except ValueError as reason:
             return str(reason)

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dppca_core import Budget, Release, accounting, datasets
+from dppca_core import Budget, Release, datasets
+from dppca_core.accounting import closed_form
 from dppca_core.federated import coordinator, demo, demo_hospitals, in_process
 from dppca_core.federated.coordinator import Policy
 from dppca_core.federated.plan import Plan
@@ -118,7 +119,7 @@ def test_a_resumed_run_neither_pays_nor_draws_again(folder, hospitals, how, paid
         lines = ledger(folder, hospital, plan)
         assert [line["round"] for line in lines] == [1, 2, 3]
         spent = [Release(**event) for line in lines for event in line["events"]]
-        assert accounting.epsilon_of(spent, demo.DELTA) == pytest.approx(plan.budget.epsilon, rel=1e-6)
+        assert closed_form.epsilon_of(spent, demo.DELTA) == pytest.approx(plan.budget.epsilon, rel=1e-6)
 
 
 def test_a_hospital_that_lost_its_disk_would_draw_again(folder, hospitals):

@@ -10,11 +10,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dppca_core import Budget, datasets, journal
+from dppca_core import Budget, datasets
 from dppca_core.federated import coordinator, demo, demo_hospitals, hospital, in_process, protocol
 from dppca_core.federated.coordinator import Policy
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise
+from dppca_core.release import journal
 from tests.core.full_disk import full_disk
 
 with warnings.catch_warnings():  # of what Flower imports

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
-from pages.shared import jobs
+from pages.shared.background import sweep_jobs
 
 ROUTER = Path(__file__).resolve().parents[2] / "pages" / "menu.py"
 
@@ -24,7 +25,8 @@ class Screen:
     def __init__(self, page: str = "", **link: str) -> None:
         self.app = AppTest.from_file(str(ROUTER), default_timeout=60)
         if page:
-            self.app.switch_page(page)
+            # Streamlit knows a page by its address; before a first run AppTest looks for it by its file.
+            self.app._page_hash = calc_hash(Path(page).parent.name)
         for key, value in ({"repeats": "2"} | link).items():
             self.app.query_params[key] = value
         self.run()
@@ -89,11 +91,11 @@ def screen() -> Callable[..., Screen]:
 @pytest.fixture(autouse=True)
 def newcomer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every AppTest is the same visitor to the server: without this a test finds the sweeps of another."""
-    own = jobs.Jobs()
-    monkeypatch.setattr(jobs, "jobs", lambda: own)
+    own = sweep_jobs.Jobs()
+    monkeypatch.setattr(sweep_jobs, "jobs", lambda: own)
 
 
 @pytest.fixture
 def waiting(newcomer: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sweeps that wait their turn for ever: what a page shows meanwhile is looked at."""
-    monkeypatch.setattr(jobs.Job, "run", lambda job: None)
+    monkeypatch.setattr(sweep_jobs.Job, "run", lambda job: None)

@@ -5,7 +5,7 @@
 
 import pytest
 
-from pages.shared.choices import CHOICES
+from pages.shared.settings.catalogue import CHOICES
 from tests import hostile
 from tests.pages.visited import PAGES, Visit
 

@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dppca_core.tables import Raw, Schema, safe_cell
-from pages.shared import choices, join_controls, runs, scenes
-from pages.shared.choices import CHOICES
-from pages.shared.own import bring, draft, table, words
+from pages.hospitals.providers import controls, runs
+from pages.hospitals.your_data import dictionary, prepared_table, text, upload_panel
+from pages.shared.settings import catalogue, to_scene
+from pages.shared.settings.catalogue import CHOICES
 from tests import hostile
-from tests.core.test_record import ran
+from tests.core.federated.test_record import ran
 from tests.pages.visited import PAGES, Visit, allowed, link
 
 READ = st.sampled_from(hostile.WORDS) | st.text() | st.floats().map(str)
@@ -24,13 +25,13 @@ READ = st.sampled_from(hostile.WORDS) | st.text() | st.floats().map(str)
 @settings(max_examples=300)
 def test_any_link_is_read_soon_and_reaches_the_core_in_range(params):
     began = time.process_time()
-    opened, said = choices.open_link(params)
+    opened, said = catalogue.open_link(params)
     assert time.process_time() - began < 1
     assert all(allowed(choice, opened[key]) for key, choice in CHOICES.items())
     assert all(type(opened[key]) is type(choice.default) or choice.words for key, choice in CHOICES.items())
-    scene, epsilon = scenes.of(opened)
+    scene, epsilon = to_scene.of(opened)
     scene.budget(epsilon)
-    assert choices.to_link(opened).keys() <= CHOICES.keys()
+    assert catalogue.to_link(opened).keys() <= CHOICES.keys()
     for one in said:
         assert len(one) < 300 and one.isprintable() and not set(one) & set("<>[]`$\\|~{}"), one
         assert "www." not in one and "://" not in one
@@ -39,14 +40,14 @@ def test_any_link_is_read_soon_and_reaches_the_core_in_range(params):
 @pytest.mark.parametrize("word", hostile.WORDS, ids=range(len(hostile.WORDS)))
 def test_every_parameter_takes_every_word_on_the_list(word):
     for key in CHOICES:
-        opened, said = choices.open_link({key: word})
+        opened, said = catalogue.open_link({key: word})
         assert allowed(CHOICES[key], opened[key]) and len(said) <= 3
 
 
 @pytest.mark.parametrize("word", hostile.LONG, ids=range(len(hostile.LONG)))
 def test_every_parameter_may_be_a_megabyte_at_once(word):
     began = time.process_time()
-    opened, _ = choices.open_link(dict.fromkeys(CHOICES, word))
+    opened, _ = catalogue.open_link(dict.fromkeys(CHOICES, word))
     assert time.process_time() - began < 1
     assert all(allowed(choice, opened[key]) for key, choice in CHOICES.items())
 
@@ -61,13 +62,13 @@ def test_every_parameter_may_be_a_megabyte_at_once(word):
 @settings(max_examples=100)
 def test_sizes_that_somebody_types_are_sizes_or_left_out(changes):
     changes = {name: value for name, value in changes.items() if name == "added_rows"}
-    assert allowed(CHOICES["join.sizes"], join_controls.edited((400, 300), changes))
+    assert allowed(CHOICES["join.sizes"], controls.edited((400, 300), changes))
 
 
 TYPED = READ.filter(lambda word: word.isprintable() or word.isascii())  # a browser sends no half characters
 LINES = st.builds(
-    draft.Line,
-    st.sampled_from(draft.KINDS),
+    dictionary.Line,
+    st.sampled_from(dictionary.KINDS),
     *(st.none() | st.floats(allow_nan=False, allow_infinity=False),) * 2,
     *(TYPED | st.lists(TYPED, max_size=5).map("; ".join),) * 2,
 )
@@ -79,11 +80,11 @@ NAMES = TYPED.filter(str.isprintable)  # a table with any other name is refused
 @given(st.dictionaries(NAMES, LINES, max_size=4), st.none() | st.floats())
 @settings(max_examples=200)
 def test_whatever_is_typed_becomes_a_dictionary_or_a_sentence(lines, bound):
-    shown = draft.frame(lines)
+    shown = dictionary.frame(lines)
     assert list(shown["column"]) == [safe_cell(name) for name in lines]
-    typed = draft.of_frame(shown, lines)  # which keeps the names as they are
+    typed = dictionary.of_frame(shown, lines)  # which keeps the names as they are
     assert typed == lines
-    schema = hostile.answered(draft.schema, typed, bound)
+    schema = hostile.answered(dictionary.schema, typed, bound)
     if schema is not None:
         assert Schema.from_json(schema.to_json()) == schema
 
@@ -115,7 +116,7 @@ def test_any_file_may_be_brought(waiting):
 
     def one(case):
         rng = np.random.default_rng([case, 13])
-        visit = Visit("hospitals/your_data.py", {"own.shown": "true"})
+        visit = Visit("hospitals/your_data/page.py", {"own.shown": "true"})
         name, data = hostile.table_file(rng)
         name = hostile.utf8(name).replace("\0", "")  # Streamlit itself refuses a name that no system can have
         bring_file(visit, "own file", name, data)
@@ -140,11 +141,11 @@ def bring_file(visit, key, name, data):
 
 
 def prepared(name, data):
-    raw = bring._read(data, name, "utf-8")
+    raw = upload_panel._read(data, name, "utf-8")
     if isinstance(raw, Raw):
-        lines = {column: draft.first(kind) for column, kind in list(raw.kinds.items())[:4]}
-        assert len(draft.frame(lines)) == len(lines) and draft.lacking(lines)
-        table.prepare(raw, hostile.dictionary(), None, 3)
+        lines = {column: dictionary.first(kind) for column, kind in list(raw.kinds.items())[:4]}
+        assert len(dictionary.frame(lines)) == len(lines) and dictionary.lacking(lines)
+        prepared_table.prepare(raw, hostile.dictionary(), None, 3)
 
 
 def test_any_table_is_prepared_or_refused():
@@ -173,6 +174,6 @@ def test_any_record_is_shown_or_refused():
 @pytest.mark.parametrize("name", ["http://a.example/b", "HTTPS://a.example", "www.a.example", "a@b.example"])
 def test_a_name_is_no_address_wherever_it_stands(name):
     """Markdown finds addresses behind escapes as well: a joiner that nobody sees parts them."""
-    said = words.literal(f"({name})")
+    said = text.literal(f"({name})")
     assert said.replace("\u2060", "").replace("\\", "") == f"({name})"
     assert not re.search(r"://|www\.|\w@", said, re.IGNORECASE)

@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from pages.shared.choice import Choice, Sizes
-from pages.shared.choices import CHOICES
+from pages.shared.settings.catalogue import CHOICES
+from pages.shared.settings.setting import Choice, Sizes
 from scripts.started import ROOT
 from tests import hostile
 from tests.pages.conftest import Screen
 
 SECONDS = 40.0  # of processor time, with that of the worker beside the page: ten times the slowest's, alone
-PAGES = sorted(f"{path.parent.name}/{path.name}" for path in ROOT.glob("pages/*/*.py"))
-PAGES = [page for page in PAGES if not page.startswith("shared/")]
+PAGES = sorted(path.relative_to(ROOT / "pages").as_posix() for path in ROOT.glob("pages/*/*/page.py"))
 _QUICK = {"d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10", "T": "3", "repeats": "1"}
 _NO_NUMBER = re.compile(r"\b(nan|NaN|inf|-inf|Infinity)\b")
 _MARKUP = re.compile(r"<(script|img|svg|iframe)\b|javascript:", re.IGNORECASE)

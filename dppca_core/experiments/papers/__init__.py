@@ -1,7 +1,7 @@
 """Every figure and table of the papers: recipe, stored result, printed claim, and a computed verdict."""
 
 from dppca_core.experiments.papers import beyond, cai, ge, imtiaz, wang_xu, wang_xu_tables
-from dppca_core.experiments.papers.figure import Check, Figure, Finding, Printed, Run, Verdict
+from dppca_core.experiments.papers.figure import Check, Figure, Finding, PaperRun, Printed, Verdict
 from dppca_core.experiments.papers.results import Stored, recipe, remake, shown, stored, thinned
 from dppca_core.experiments.papers.summary import summary
 
@@ -16,8 +16,8 @@ __all__ = [
     "Check",
     "Figure",
     "Finding",
+    "PaperRun",
     "Printed",
-    "Run",
     "Stored",
     "Verdict",
     "recipe",

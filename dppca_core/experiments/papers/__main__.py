@@ -8,8 +8,8 @@ import argparse
 import sys
 import time
 
-from dppca_core.experiments import executors
 from dppca_core.experiments.papers import FIGURES, results
+from dppca_core.experiments.sweeps import executors
 
 TIMED = {run.recipe for figure in FIGURES.values() if figure.metric == "seconds" for run in figure.runs}
 

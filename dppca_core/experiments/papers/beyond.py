@@ -4,8 +4,8 @@ import math
 
 import pandas as pd
 
-from dppca_core.experiments.needed import patients_needed
-from dppca_core.experiments.papers.figure import Check, Figure, Run
+from dppca_core.experiments.papers.figure import Check, Figure, PaperRun
+from dppca_core.experiments.sweeps.patients_needed import patients_needed
 
 TARGET = 0.2
 _LEVEL = 0.95
@@ -81,7 +81,7 @@ FIGURES = (
         metric="sin_theta",
         x="n",
         runs=(
-            Run(
+            PaperRun(
                 "as printed against exact",
                 (
                     _fewer("as printed needs more patients than exact", _PRINTED, _EXACT),

@@ -7,7 +7,7 @@ the claim of the comparisons, and how errors move. Constants are as recalled (th
 from collections.abc import Sequence
 
 from dppca_core.experiments.papers.claims import below, moves
-from dppca_core.experiments.papers.figure import Check, Figure, Run
+from dppca_core.experiments.papers.figure import Check, Figure, PaperRun
 
 PAPER = "Cai, Xia & Zha, arXiv 2401.03820"
 _PAPERS = "paper's method"
@@ -28,10 +28,10 @@ def _better(*others: str, at: Sequence[float] | None = None, words: str = "every
     )
 
 
-def _runs(name: str, checks: tuple[Check, ...]) -> tuple[Run, ...]:
+def _runs(name: str, checks: tuple[Check, ...]) -> tuple[PaperRun, ...]:
     return (
-        Run("constants as recalled", checks, recipe=f"{name}-printed"),
-        Run(_ALIKE, checks, recipe=name),
+        PaperRun("constants as recalled", checks, recipe=f"{name}-printed"),
+        PaperRun(_ALIKE, checks, recipe=name),
     )
 
 
@@ -117,8 +117,8 @@ FIGURES = (
         metric="projector_distance",
         x="k",
         runs=(
-            Run("MNIST, 14 x 14", _better("DP-Gauss*"), recipe="cai-4-mnist"),
-            Run("bundled digits, 8 x 8", _better("DP-Gauss*"), recipe="cai-4-digits"),
+            PaperRun("MNIST, 14 x 14", _better("DP-Gauss*"), recipe="cai-4-mnist"),
+            PaperRun("bundled digits, 8 x 8", _better("DP-Gauss*"), recipe="cai-4-digits"),
         ),
         notes=(
             _READ,

@@ -62,7 +62,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Run:
+class PaperRun:
     """One way to remake a figure: a recipe by name (data/recipes), or a formula that gives the curves.
 
     title: "as printed", or what differs. because: why its checks of the printed claim are expected to fail;
@@ -95,11 +95,11 @@ class Figure:
     claim: str
     metric: str
     x: str
-    runs: tuple[Run, ...]
+    runs: tuple[PaperRun, ...]
     printed: tuple[Printed, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def curves(self, run: Run, table: pd.DataFrame | None = None) -> pd.DataFrame:
+    def curves(self, run: PaperRun, table: pd.DataFrame | None = None) -> pd.DataFrame:
         """The figure's curves, from a sweep's table or, for a formula, from nothing.
 
         Raises ValueError where a table is needed and none is given.
@@ -110,7 +110,7 @@ class Figure:
             raise ValueError(f"{self.title} is drawn from a table: give the result of {run.recipe}")
         return summary(table, self.x, self.metric)
 
-    def verdict(self, run: Run, table: pd.DataFrame | None = None) -> Verdict:
+    def verdict(self, run: PaperRun, table: pd.DataFrame | None = None) -> Verdict:
         """Every check of the run, computed on this table; nothing is known beforehand.
 
         Raises ValueError where a run with a recipe has no table.

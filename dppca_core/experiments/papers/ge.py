@@ -8,9 +8,9 @@ and only this scaling gives its curves), and the logarithm of Lemma A.1, which l
 import numpy as np
 import pandas as pd
 
+from dppca_core.bounds.ge_figure2 import DELTA, EPSILONS, OVERALL_AT_LEFT, Figure2
 from dppca_core.experiments.papers.claims import against, below, moves, near, ranked
-from dppca_core.experiments.papers.figure import Check, Figure, Printed, Run
-from dppca_core.figure2 import DELTA, EPSILONS, OVERALL_AT_LEFT, Figure2
+from dppca_core.experiments.papers.figure import Check, Figure, PaperRun, Printed
 
 PAPER = "Ge, Wang, Wang & Liu, AISTATS 2018"
 READ_WITHIN = 0.15  # what a number read off these figures, and their unknown number of runs, may be off by
@@ -93,7 +93,7 @@ FIGURES = (
         metric="bound",
         x="epsilon",
         runs=(
-            Run(
+            PaperRun(
                 "fitted to the printed curve",
                 (
                     moves("the overall error falls with epsilon", True, ("overall",)),
@@ -119,7 +119,7 @@ FIGURES = (
         metric="sin_theta",
         x="round",
         runs=(
-            Run(
+            PaperRun(
                 "as printed",
                 (
                     near(f"final errors within {READ_WITHIN} of those read off", _FIGURE_3A, READ_WITHIN),
@@ -148,8 +148,8 @@ FIGURES = (
         metric="sin_theta",
         x="round",
         runs=(
-            Run("epsilon = 2, as in the caption", _CHECKS_3B, recipe="ge-3b-caption"),
-            Run(
+            PaperRun("epsilon = 2, as in the caption", _CHECKS_3B, recipe="ge-3b-caption"),
+            PaperRun(
                 "epsilon = 1, as in the text",
                 _CHECKS_3B,
                 recipe="ge-3b-text",
@@ -169,7 +169,7 @@ FIGURES = (
         metric="projector_distance",
         x="epsilon",
         runs=(
-            Run(
+            PaperRun(
                 "as printed",
                 (
                     ranked(
@@ -213,8 +213,8 @@ FIGURES = (
         metric="projector_distance",
         x="d",
         runs=(
-            Run("each row divided by its own length", _CHECKS_4B, recipe="ge-4b-unit"),
-            Run(
+            PaperRun("each row divided by its own length", _CHECKS_4B, recipe="ge-4b-unit"),
+            PaperRun(
                 "rows divided by the largest",
                 _CHECKS_4B,
                 recipe="ge-4b-largest",
@@ -242,7 +242,7 @@ FIGURES = (
         metric="seconds",
         x="d",
         runs=(
-            Run(
+            PaperRun(
                 "as printed",
                 (
                     ranked(

@@ -6,7 +6,7 @@ relative to the best k directions.
 """
 
 from dppca_core.experiments.papers.claims import below, lead, moves, near
-from dppca_core.experiments.papers.figure import Figure, Printed, Run
+from dppca_core.experiments.papers.figure import Figure, PaperRun, Printed
 
 PAPER = "Imtiaz & Sarwate, ICASSP 2018"
 WITHIN = 0.03  # of an entry of the authors' results: what the unknown length of their largest row may move
@@ -81,12 +81,12 @@ FIGURES = (
         metric="captured_energy",
         x="epsilon",
         runs=(
-            Run(
+            PaperRun(
                 "as printed",
                 (near(f"every number within {WITHIN} of the authors'", _SYNTHETIC, WITHIN), *_CLAIMS),
                 recipe="imtiaz-epsilon",
             ),
-            Run(
+            PaperRun(
                 "divided by a median largest row",
                 (near(f"every number within {WITHIN} of the authors'", _SYNTHETIC, WITHIN), *_CLAIMS),
                 recipe="imtiaz-epsilon-median",
@@ -94,7 +94,7 @@ FIGURES = (
                 "square is 619 in half of all sets and above 667 in a tenth. The authors' is not given; 650 "
                 "meets their numbers.",
             ),
-            Run(
+            PaperRun(
                 "eigenvalues with their signs",
                 (
                     lead(
@@ -128,7 +128,7 @@ FIGURES = (
         metric="captured_energy",
         x="n",
         runs=(
-            Run(
+            PaperRun(
                 "as printed",
                 (
                     moves("captured energy rises with the number of patients", False, _ALL),
@@ -141,7 +141,7 @@ FIGURES = (
                 ),
                 recipe="imtiaz-n",
             ),
-            Run(
+            PaperRun(
                 "bundled digits at two hospitals, epsilon = 5",
                 (moves("captured energy rises with the number of images", False, _ALL),),
                 recipe="imtiaz-digits-n",
@@ -159,7 +159,7 @@ FIGURES = (
         metric="captured_energy",
         x="epsilon",
         runs=(
-            Run(
+            PaperRun(
                 "5,000 images of MNIST at five hospitals",
                 (
                     near(f"each number that was measured within {WITHIN} of the authors'", _MNIST, WITHIN),
@@ -170,7 +170,7 @@ FIGURES = (
                 "Pooled there are fewer images here: the authors had more hospitals, and how many is not "
                 "given.",
             ),
-            Run("bundled digits, 8 x 8, at two hospitals", _CLAIMS, recipe="imtiaz-digits"),
+            PaperRun("bundled digits, 8 x 8, at two hospitals", _CLAIMS, recipe="imtiaz-digits"),
         ),
         printed=_MNIST,
         notes=(
@@ -187,7 +187,7 @@ FIGURES = (
         metric="captured_energy",
         x="epsilon",
         runs=(
-            Run(
+            PaperRun(
                 "Covertype, where it has been downloaded",
                 (near(f"every number within {WITHIN} of the authors'", _COVERTYPE, WITHIN), *_CLAIMS),
                 recipe="imtiaz-covertype",

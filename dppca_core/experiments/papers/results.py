@@ -20,10 +20,10 @@ from typing import Any
 
 import pandas as pd
 
-from dppca_core.experiments import recipe_file
-from dppca_core.experiments.recipe import METRICS, WHOLE, Recipe
-from dppca_core.experiments.sweep import sweep
-from dppca_core.files import DATA
+from dppca_core.experiments.sweeps import recipe_file
+from dppca_core.experiments.sweeps.recipe import METRICS, WHOLE, Recipe
+from dppca_core.experiments.sweeps.sweep import sweep
+from dppca_core.paths import DATA
 
 _DIGITS = 6
 _WORDS = ("label", "method", "failed", METRICS["rounds"])

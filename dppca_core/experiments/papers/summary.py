@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from dppca_core.experiments.recipe import SWEPT
-from dppca_core.experiments.rounds import by_round
+from dppca_core.experiments.sweeps.iterate_table import by_round
+from dppca_core.experiments.sweeps.recipe import SWEPT
 
 CONFIDENCE = 0.95
 _COLUMNS = ["label", "method", "x", "mean", "low", "high", "runs"]

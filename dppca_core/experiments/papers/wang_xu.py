@@ -8,8 +8,8 @@ trends need.
 import math
 
 from dppca_core.experiments.papers.claims import below, moves, slower, under
-from dppca_core.experiments.papers.figure import Check, Figure, Run
-from dppca_core.metrics import random_guess
+from dppca_core.experiments.papers.figure import Check, Figure, PaperRun
+from dppca_core.numerics.subspace_metrics import random_guess
 
 PAPER = "Wang & Xu, IJCAI 2019"
 _NOISE = (
@@ -75,8 +75,8 @@ FIGURES = (
         metric="projector_distance",
         x="n",
         runs=(
-            Run("as printed", (_FALLS_N, _RISES_K), recipe="wang-xu-low-n-printed", because=_NOISE),
-            Run("10^8 to 10^11 patients", (_FALLS_N, _RISES_K), recipe="wang-xu-low-n-large"),
+            PaperRun("as printed", (_FALLS_N, _RISES_K), recipe="wang-xu-low-n-printed", because=_NOISE),
+            PaperRun("10^8 to 10^11 patients", (_FALLS_N, _RISES_K), recipe="wang-xu-low-n-large"),
         ),
         notes=(_CAPTIONS, DISTANCE),
     ),
@@ -90,13 +90,13 @@ FIGURES = (
         metric="projector_distance",
         x="d",
         runs=(
-            Run(
+            PaperRun(
                 "10^5 patients, as printed",
                 (_RISES_P, _informed(5)),
                 "wang-xu-low-p-printed",
                 because=_NOISE_P,
             ),
-            Run("10^10 patients", (_RISES_P, _informed(5)), "wang-xu-low-p-large"),
+            PaperRun("10^10 patients", (_RISES_P, _informed(5)), "wang-xu-low-p-large"),
         ),
         notes=(_CAPTIONS, DISTANCE, _DIMENSION),
     ),
@@ -109,11 +109,11 @@ FIGURES = (
         metric="projector_distance",
         x="epsilon",
         runs=(
-            Run(
+            PaperRun(
                 "as printed", (_FALLS_EPSILON, _RISES_K), recipe="wang-xu-low-epsilon-printed", because=_NOISE
             ),
-            Run("10^10 patients", (_FALLS_EPSILON, _RISES_K), recipe="wang-xu-low-epsilon-large"),
-            Run(
+            PaperRun("10^10 patients", (_FALLS_EPSILON, _RISES_K), recipe="wang-xu-low-epsilon-large"),
+            PaperRun(
                 "bundled digits, in place of Covertype and Buzz",
                 (_FALLS_EPSILON,),
                 recipe="wang-xu-real-digits",
@@ -135,8 +135,8 @@ FIGURES = (
         metric="projector_distance",
         x="n",
         runs=(
-            Run("as printed", (_FALLS_N_HIGH,), recipe="wang-xu-high-n-printed", because=NOISE_HIGH),
-            Run("10^10 to 10^12 patients", (_FALLS_N_HIGH,), recipe="wang-xu-high-n-large"),
+            PaperRun("as printed", (_FALLS_N_HIGH,), recipe="wang-xu-high-n-printed", because=NOISE_HIGH),
+            PaperRun("10^10 to 10^12 patients", (_FALLS_N_HIGH,), recipe="wang-xu-high-n-large"),
         ),
         notes=(
             _CAPTIONS,
@@ -154,19 +154,19 @@ FIGURES = (
         metric="projector_distance",
         x="d",
         runs=(
-            Run(
+            PaperRun(
                 "2,000 patients, as printed",
                 (_RISES_P, _SLIGHTLY, _informed(10)),
                 "wang-xu-high-p-printed",
                 because=_NOISE_P_HIGH,
             ),
-            Run(
+            PaperRun(
                 "10^12 patients",
                 (_RISES_P, _SLIGHTLY, _informed(10)),
                 "wang-xu-high-p-large",
                 because=_PROPORTIONAL,
             ),
-            Run(
+            PaperRun(
                 "10^12 patients, the same eigenvalues at every p",
                 (_RISES_P, _SLIGHTLY, _informed(10)),
                 "wang-xu-high-p-fixed",
@@ -189,13 +189,13 @@ FIGURES = (
         metric="projector_distance",
         x="epsilon",
         runs=(
-            Run(
+            PaperRun(
                 "as printed",
                 (_FALLS_EPSILON_HIGH,),
                 recipe="wang-xu-high-epsilon-printed",
                 because=NOISE_HIGH,
             ),
-            Run("10^11 patients", (_FALLS_EPSILON_HIGH,), recipe="wang-xu-high-epsilon-large"),
+            PaperRun("10^11 patients", (_FALLS_EPSILON_HIGH,), recipe="wang-xu-high-epsilon-large"),
         ),
         notes=(_CAPTIONS, DISTANCE),
     ),

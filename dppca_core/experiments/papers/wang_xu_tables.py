@@ -5,7 +5,7 @@ the paper's own synthetic population.
 """
 
 from dppca_core.experiments.papers.claims import moves
-from dppca_core.experiments.papers.figure import Figure, Printed, Run
+from dppca_core.experiments.papers.figure import Figure, PaperRun, Printed
 from dppca_core.experiments.papers.wang_xu import DISTANCE, NOISE_HIGH, PAPER
 
 _TABLES = (
@@ -54,13 +54,13 @@ FIGURES = (
         metric="projector_distance",
         x="s",
         runs=(
-            Run(
+            PaperRun(
                 "2,000 patients, synthetic",
                 (_RISES_S,),
                 recipe="wang-xu-table-1-printed",
                 because=NOISE_HIGH,
             ),
-            Run("10^11 patients, synthetic", (_RISES_S,), recipe="wang-xu-table-1-large"),
+            PaperRun("10^11 patients, synthetic", (_RISES_S,), recipe="wang-xu-table-1-large"),
         ),
         printed=_TABLE_1,
         notes=(
@@ -78,9 +78,11 @@ FIGURES = (
         metric="projector_distance",
         x="epsilon",
         runs=(
-            Run("2,000 patients, synthetic", (_FALLS,), recipe="wang-xu-table-2-printed", because=NOISE_HIGH),
-            Run("10^11 patients, synthetic", (_FALLS,), recipe="wang-xu-table-2-large"),
-            Run(
+            PaperRun(
+                "2,000 patients, synthetic", (_FALLS,), recipe="wang-xu-table-2-printed", because=NOISE_HIGH
+            ),
+            PaperRun("10^11 patients, synthetic", (_FALLS,), recipe="wang-xu-table-2-large"),
+            PaperRun(
                 "bundled digits",
                 (_FALLS,),
                 recipe="wang-xu-table-2-digits",

@@ -1,0 +1,1 @@
+"""Noise calibration and composition: exact, zero-concentrated, as printed, and numerical."""

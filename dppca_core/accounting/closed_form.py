@@ -1,0 +1,62 @@
+"""What several releases cost together, in closed form: fast enough for a slider.
+
+Gaussian releases compose exactly: std/sensitivity z_i are one release with 1/z^2 = sum 1/z_i^2 (Dong, Roth
+& Su, JRSS-B 2022, Corollary 3.3). What is known only by its (epsilon, delta) is added by basic composition,
+which is never too small.
+"""
+
+import math
+from collections.abc import Iterable
+
+from dppca_core import checks
+from dppca_core.accounting import gaussian
+from dppca_core.privacy import Event, Guarantee, Release
+
+
+def multiplier_of(events: Iterable[Event]) -> float:
+    """std / sensitivity of the Gaussian releases among the events as one; infinite when there are none."""
+    precision = sum(e.steps / e.noise_multiplier**2 for e in events if isinstance(e, Release))
+    return 1 / math.sqrt(precision) if precision else math.inf
+
+
+def epsilon_of(events: Iterable[Event], delta: float) -> float:
+    """An epsilon such that all events together are (epsilon, delta)-private; exact for Gaussians alone.
+
+    Infinite when the events' own deltas use up `delta`. Raises ValueError for a delta outside (0, 1).
+    """
+    checks.inside_unit_interval(delta=delta)
+    events = tuple(events)
+    stated = [event for event in events if not isinstance(event, Release)]
+    epsilon = sum(event.epsilon for event in stated)
+    left = delta - sum(event.delta for event in stated)
+    multiplier = multiplier_of(events)
+    if math.isinf(multiplier):
+        return epsilon if left >= -1e-12 * delta else math.inf
+    return epsilon + gaussian.epsilon_of(multiplier, left) if left > 0 else math.inf
+
+
+def grouped(events: Iterable[Event], rows: int) -> tuple[Event, ...]:
+    """Return what the events cost somebody who has `rows` rows: each event for so many rows changed at once.
+
+    Between two tables that differ in m rows lie m - 1 others, each a single change from the last. So a sum
+    moves by at most m times its sensitivity, and a Gaussian release with std/sensitivity z is one with z/m;
+    these compose exactly, as above. What is known only by (epsilon, delta) becomes
+
+        (m epsilon, delta (1 + e^epsilon + ... + e^((m-1) epsilon))),
+
+    by applying its guarantee m times (group privacy: Vadhan 2017, "The Complexity of Differential Privacy",
+    Lemma 2.2, which bounds the sum by m e^(m epsilon)). Raises ValueError unless rows is whole and positive.
+    """
+    checks.whole(1, rows=rows)
+    return tuple(_of_group(event, rows) for event in events)
+
+
+def _of_group(event: Event, rows: int) -> Event:
+    if isinstance(event, Release):
+        return Release(event.noise_multiplier / rows, event.steps)
+    if rows == 1 or not event.delta:
+        return Guarantee(rows * event.epsilon, event.delta)
+    if rows * event.epsilon > 700:  # e^700 is beyond every delta
+        return Guarantee(rows * event.epsilon, 1.0)
+    ratio = math.expm1(rows * event.epsilon) / math.expm1(event.epsilon) if event.epsilon else rows
+    return Guarantee(rows * event.epsilon, min(event.delta * ratio, 1.0))

@@ -1,0 +1,145 @@
+"""One budget spent on T Gaussian rounds, by five ways of adding up what rounds cost.
+
+    basic     T rounds of (epsilon/T, delta/T), each calibrated exactly (Dwork & Roth 2014, Theorem 3.16)
+    advanced  T rounds of (e, delta/2T), sqrt(2T ln(2/delta)) e + T e (e^e - 1) = epsilon: half of delta is
+              for the rounds, half for the theorem (Dwork & Roth 2014, Theorem 3.20)
+    zcdp      rho = T / (2 z^2) (Bun & Steinke 2016), turned into (epsilon, delta) by Canonne, Kamath &
+              Steinke (NeurIPS 2020, Corollary 13)
+    exact     T rounds are one Gaussian release with z / sqrt T (Dong, Roth & Su 2022, Corollary 3.3)
+    printed   Ge, Wang, Wang & Liu (AISTATS 2018), Algorithm 1 with the logarithm of its Lemma A.1, at their
+              sensitivity 2: sigma = (2T/epsilon) sqrt(2 ln(2T/delta))
+
+Each can be read both ways: the noise that a budget needs, and the epsilon that given noise is said to cost.
+Only the exact one is the truth; no valid one says less.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from scipy.optimize import brentq, minimize_scalar
+
+from dppca_core import checks
+from dppca_core.accounting import gaussian
+from dppca_core.accounting.printed import GE_SENSITIVITY
+from dppca_core.privacy import AccountingKind, Budget
+
+
+class Accounting(NamedTuple):
+    """noise(budget, sensitivity, steps) is the std of every round, cost(std, delta, sensitivity, steps) the
+    epsilon of all of them."""
+
+    title: str
+    noise: Callable[[Budget, float, int], float]
+    cost: Callable[[float, float, float, int], float]
+
+
+def _basic_noise(budget: Budget, sensitivity: float, steps: int) -> float:
+    return sensitivity * gaussian.noise_multiplier(Budget(budget.epsilon / steps, budget.delta / steps))
+
+
+def _basic_cost(std: float, delta: float, sensitivity: float, steps: int) -> float:
+    return steps * gaussian.epsilon_of(std / sensitivity, delta / steps)
+
+
+def advanced(epsilon: float, slack: float, steps: int) -> float:
+    """epsilon of `steps` rounds of `epsilon` each, at `slack` beyond their deltas (Theorem 3.20)."""
+    if epsilon > 700:
+        return math.inf
+    return epsilon * math.sqrt(2 * steps * math.log(1 / slack)) + steps * epsilon * math.expm1(epsilon)
+
+
+def _advanced_noise(budget: Budget, sensitivity: float, steps: int) -> float:
+    share = budget.delta / 2
+    each = float(
+        brentq(lambda e: advanced(e, share, steps) - budget.epsilon, 0.0, budget.epsilon, xtol=1e-15)
+    )
+    return sensitivity * gaussian.noise_multiplier(Budget(each, share / steps))
+
+
+def _advanced_cost(std: float, delta: float, sensitivity: float, steps: int) -> float:
+    each = gaussian.epsilon_of(std / sensitivity, delta / 2 / steps)
+    return advanced(each, delta / 2, steps)
+
+
+def _of(accounting: AccountingKind) -> Callable[[Budget, float, int], float]:
+    def noise(budget: Budget, sensitivity: float, steps: int) -> float:
+        own = Budget(budget.epsilon, budget.delta, accounting=accounting)
+        return gaussian.composed_std(own, sensitivity, steps)
+
+    return noise
+
+
+def zcdp_epsilon(rho: float, delta: float) -> float:
+    """Smallest epsilon that rho-zCDP implies at `delta`, by Corollary 13 solved for epsilon:
+
+    min over a > 1 of  a rho + (ln(1/delta) + a ln(1 - 1/a) - ln(a - 1)) / (a - 1), and at least 0.
+
+    Raises ValueError for a rho that is not positive or a delta outside (0, 1).
+    """
+    checks.positive(rho=rho)
+    checks.inside_unit_interval(delta=delta)
+    loss = -math.log(delta)
+
+    def at(log_a1: float) -> float:
+        a1 = math.exp(log_a1)  # a - 1
+        rest = loss - (1 + a1) * math.log1p(math.exp(-log_a1)) - log_a1
+        return (1 + a1) * rho + rest / a1
+
+    # a - 1 = sqrt(loss/rho) balances the two large terms; the rest moves it by little.
+    centre = 0.5 * math.log((loss + 1) / rho)
+    found = minimize_scalar(at, bounds=(centre - 12, centre + 6), method="bounded", options={"xatol": 1e-10})
+    return max(float(found.fun), 0.0)
+
+
+def _zcdp_cost(std: float, delta: float, sensitivity: float, steps: int) -> float:
+    return zcdp_epsilon(steps * sensitivity**2 / (2 * std**2), delta)
+
+
+def _exact_cost(std: float, delta: float, sensitivity: float, steps: int) -> float:
+    return gaussian.epsilon_of(std / sensitivity / math.sqrt(steps), delta)
+
+
+def _printed_noise(budget: Budget, sensitivity: float, steps: int) -> float:
+    return _of("as-printed")(budget, GE_SENSITIVITY, steps)
+
+
+def _printed_cost(std: float, delta: float, sensitivity: float, steps: int) -> float:
+    return _printed_noise(Budget(1.0, delta), sensitivity, steps) / std  # the noise goes as 1/epsilon
+
+
+ACCOUNTINGS: dict[str, Accounting] = {
+    "printed": Accounting("As printed by Ge et al.", _printed_noise, _printed_cost),
+    "basic": Accounting("Basic composition", _basic_noise, _basic_cost),
+    "advanced": Accounting("Advanced composition", _advanced_noise, _advanced_cost),
+    "zcdp": Accounting("zCDP", _of("zcdp"), _zcdp_cost),
+    "exact": Accounting("Exact (T-fold Gaussian)", _of("exact"), _exact_cost),
+}
+
+
+def noise(name: str, budget: Budget, sensitivity: float, steps: int) -> float:
+    """std of each of `steps` rounds of l2 sensitivity `sensitivity` that spend `budget` together.
+
+    name: of ACCOUNTINGS. The accounting on the budget plays no part. Raises ValueError for an unknown name, a
+    sensitivity that is not positive or steps that are not a whole number of at least 1.
+    """
+    _check(name, sensitivity, steps)
+    return ACCOUNTINGS[name].noise(budget, sensitivity, steps)
+
+
+def cost(name: str, std: float, delta: float, sensitivity: float, steps: int) -> float:
+    """The epsilon at `delta` that this accounting charges for `steps` rounds with noise `std`.
+
+    std and l2 sensitivity in the same unit. Raises ValueError for an unknown accounting, or a number out of
+    range, by its name.
+    """
+    _check(name, sensitivity, steps)
+    checks.positive(std=std)
+    checks.inside_unit_interval(delta=delta)
+    return ACCOUNTINGS[name].cost(std, delta, sensitivity, steps)
+
+
+def _check(name: str, sensitivity: float, steps: int) -> None:
+    checks.one_of(ACCOUNTINGS, name=name)
+    checks.positive(sensitivity=sensitivity)
+    checks.whole(1, steps=steps)

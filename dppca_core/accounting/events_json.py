@@ -1,0 +1,41 @@
+"""What was spent, as plain JSON, for ledgers: checked on the way in."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dppca_core import checks
+from dppca_core.privacy import Event, Guarantee, Release
+
+# What lies outside was not calibrated by anything here, and has no price that could be counted.
+MULTIPLIERS = (1e-6, 1e12)
+MOST_STEPS = 10**6
+MOST_EPSILON = 1e6
+
+
+def to_plain(events: Sequence[Event]) -> list[dict[str, Any]]:
+    """Each as an object; `from_plain` gives the same events back."""
+    return [dict(vars(event)) for event in events]
+
+
+def from_plain(plain: object) -> tuple[Event, ...]:
+    """The events. Raises ValueError for none, or one that is not an event with a cost."""
+    if not isinstance(plain, list) or not plain:
+        raise ValueError("events must be a list of what was spent")
+    return tuple(_event(one) for one in plain)
+
+
+def _event(plain: Mapping[str, Any]) -> Event:
+    if not isinstance(plain, dict):
+        raise ValueError("an event must be an object")
+    names = set(plain)
+    if names in ({"noise_multiplier"}, {"noise_multiplier", "steps"}):
+        release = Release(**plain)
+        checks.within(*MULTIPLIERS, noise_multiplier=release.noise_multiplier)
+        checks.whole(1, MOST_STEPS, steps=release.steps)
+        return release
+    if names in ({"epsilon"}, {"epsilon", "delta"}):
+        stated = Guarantee(**plain)
+        checks.within(0.0, MOST_EPSILON, epsilon=stated.epsilon)
+        checks.within(0.0, 1.0, delta=stated.delta)
+        return stated
+    raise ValueError("an event must have noise_multiplier and steps, or epsilon and delta")

@@ -1,0 +1,126 @@
+"""Calibration of Gaussian noise: public, deterministic, cheap.
+
+One release of f with l2 sensitivity D and noise N(0, s^2 I) is (epsilon, delta)-private exactly when
+(Balle & Wang, ICML 2018, Theorem 8), with z = s/D,
+
+    delta >= Phi(1/(2z) - epsilon z) - e^epsilon Phi(-1/(2z) - epsilon z).
+
+T adaptive releases with the same z are exactly one release with z / sqrt(T): their dominating pair is
+again a pair of unit Gaussians, at distance sqrt(T)/z (Dong, Roth & Su, JRSS-B 2022, Corollary 3.3).
+"""
+
+import math
+from functools import lru_cache
+
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import log_ndtr
+
+from dppca_core import checks
+from dppca_core.privacy import Budget
+
+
+def delta_of(multiplier: float, epsilon: float) -> float:
+    """Smallest delta of a Gaussian release with std/sensitivity `multiplier` at `epsilon` >= 0.
+
+    Balle & Wang, Theorem 8, in logarithms: a - b = a (1 - e^(log b - log a)) loses nothing.
+    Raises ValueError for a multiplier outside [1e-18, 1e300] or an epsilon outside [0, 1e300].
+    """
+    checks.within(1e-18, 1e300, multiplier=multiplier)
+    checks.within(0.0, 1e300, epsilon=epsilon)
+    log_a = float(log_ndtr(0.5 / multiplier - epsilon * multiplier))
+    log_b = epsilon + float(log_ndtr(-0.5 / multiplier - epsilon * multiplier))
+    return math.exp(log_a) * -math.expm1(min(log_b - log_a, 0.0))
+
+
+def epsilon_of(multiplier: float, delta: float) -> float:
+    """Smallest epsilon >= 0 of a Gaussian release with std/sensitivity `multiplier` at `delta`.
+
+    Inverts `delta_of`, which decreases in epsilon. Zero when delta covers total variation.
+    Raises ValueError for a multiplier outside [1e-18, 1e300] or a delta outside (0, 1).
+    """
+    checks.inside_unit_interval(delta=delta)
+    if delta_of(multiplier, 0.0) <= delta:
+        return 0.0
+    # mu^2/2 + mu sqrt(2 ln 1/delta) is the Chernoff bound on the privacy loss, mu = 1/multiplier.
+    mu = 1.0 / multiplier
+    high = mu * mu / 2 + mu * math.sqrt(-2 * math.log(delta)) + 1e-9
+    close = 1e-12 * min(high, 1.0)
+    return float(brentq(lambda e: delta_of(multiplier, e) - delta, 0.0, high, xtol=close, maxiter=500))
+
+
+@lru_cache(maxsize=4096)
+def _exact(budget: Budget) -> float:
+    """Smallest z with delta_of(z, epsilon) <= delta, rounded to the private side."""
+
+    def excess(log_z: float) -> float:
+        attained = delta_of(math.exp(log_z), budget.epsilon)
+        return math.log(max(attained, 1e-320)) - math.log(budget.delta)
+
+    # The classical constant is private for epsilon < 1 and z falls with epsilon, so it (with 1.25
+    # widened) bounds z above; below, z = 1e-9 / sqrt(epsilon) leaves delta at 1.
+    high = math.log(math.sqrt(2 * math.log(2.5 / budget.delta)) * (1 / budget.epsilon + 1))
+    low = math.log(1e-9 / math.sqrt(1 + budget.epsilon))
+    z = math.exp(float(brentq(excess, low, high, xtol=1e-13, rtol=1e-14)))
+    while delta_of(z, budget.epsilon) > budget.delta:
+        z *= 1 + 1e-13
+    return z
+
+
+@lru_cache(maxsize=4096)
+def rho_of(budget: Budget) -> float:
+    """Largest rho such that rho-zCDP implies the budget's (epsilon, delta).
+
+    delta = min over a > 1 of e^((a-1)(a rho - epsilon)) (1 - 1/a)^a / (a - 1)
+    (Canonne, Kamath & Steinke, NeurIPS 2020, Corollary 13).
+    """
+
+    def log_delta(rho: float) -> float:
+        def at(log_a1: float) -> float:
+            a1 = math.exp(log_a1)  # a - 1
+            return a1 * ((1 + a1) * rho - budget.epsilon) - (1 + a1) * math.log1p(math.exp(-log_a1)) - log_a1
+
+        # The first term alone is smallest at a - 1 = (epsilon - rho)/(2 rho), far out for a tiny rho.
+        far = math.log(max((budget.epsilon - rho) / (2 * rho), 1.0)) + 10.0
+        limits = (-12.0, max(25.0, far))
+        found = minimize_scalar(at, bounds=limits, method="bounded", options={"xatol": 1e-10})
+        return min(float(found.fun), 0.0)
+
+    target = math.log(budget.delta)
+    # rho + 2 sqrt(rho L) = epsilon (Bun & Steinke 2016) is looser, so it starts below the answer.
+    loss = math.log(1 / budget.delta)
+    start = 2 * math.log(budget.epsilon / (math.sqrt(loss + budget.epsilon) + math.sqrt(loss)))
+    stop = start + 1
+    while log_delta(math.exp(stop)) < target:
+        stop += 1
+    found = brentq(lambda log_rho: log_delta(math.exp(log_rho)) - target, start - 1, stop, xtol=1e-13)
+    return math.exp(float(found))
+
+
+def noise_multiplier(budget: Budget) -> float:
+    """std / sensitivity of one Gaussian release.
+
+    exact: Balle-Wang. zcdp: 1/sqrt(2 rho) (Bun & Steinke 2016, Proposition 1.6). as-printed:
+    sqrt(2 ln(1.25/delta))/epsilon (Dwork & Roth 2014, Theorem A.1), which is proved for epsilon < 1
+    only and is not private for large epsilon; `epsilon_of` says what it gives.
+    """
+    if budget.accounting == "as-printed":
+        return math.sqrt(2 * math.log(1.25 / budget.delta)) / budget.epsilon
+    if budget.accounting == "zcdp":
+        return 1 / math.sqrt(2 * rho_of(budget))
+    return _exact(budget)
+
+
+def composed_std(budget: Budget, sensitivity: float, steps: int) -> float:
+    """std of each of `steps` adaptive Gaussian releases of l2 sensitivity `sensitivity`.
+
+    exact and zcdp: sqrt(steps) * sensitivity * noise_multiplier(budget).
+    as-printed: Ge, Wang, Wang & Liu (AISTATS 2018), Lemma A.1 at (epsilon/T, delta/T), that is
+    sensitivity * (T/epsilon) sqrt(2 ln(2T/delta)); Algorithm 1 prints it without the logarithm,
+    which the lemma has. Raises ValueError for a sensitivity or a number of steps that is not positive.
+    """
+    checks.positive(sensitivity=sensitivity)
+    checks.whole(1, steps=steps)
+    if budget.accounting == "as-printed":
+        scale = math.sqrt(2 * math.log(2 * steps / budget.delta))
+        return sensitivity * steps / budget.epsilon * scale
+    return math.sqrt(steps) * sensitivity * noise_multiplier(budget)

@@ -1,0 +1,88 @@
+"""What releases cost together, by dp-accounting: independent of the closed forms of `accounting`.
+
+Privacy loss distributions (Koskela et al. 2020; Doroshenko et al. 2022) are composed numerically, rounded to
+the pessimistic side, so that their epsilon is an upper bound: within about a ten-thousandth per release of
+the exact one for Gaussians. A release of which only (epsilon, delta) is known counts as the worst mechanism
+with that guarantee. Beside it stands simple composition: the sum of what each release costs alone.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from dppca_core import checks
+from dppca_core.accounting import closed_form
+from dppca_core.privacy import Event, Guarantee, Release
+
+_MOST_EPSILON = 1_000.0  # beyond, nothing is private and the distributions take minutes
+_MOST_STATED = 50  # different guarantees: composing more takes minutes, and simple composition counts alone
+_POINTS = 50_000  # of the discretised privacy loss: beyond, the time grows and the digits do not matter
+
+
+class Total(NamedTuple):
+    """epsilon at a delta of several releases: by privacy loss distributions, and by simple composition."""
+
+    epsilon: float
+    simple: float
+
+
+def total(events: Sequence[Event], delta: float) -> Total:
+    """What all events together cost at `delta`: nothing for none, infinite where their own deltas use it up.
+
+    Simple composition adds up what each costs alone, with what others leave of delta dealt equally to the
+    Gaussian releases. It bounds the total as well, as does the closed form, which is exact for Gaussians
+    alone where the distributions round up: the least of them counts. Raises ValueError for a delta outside
+    (0, 1).
+    """
+    checks.inside_unit_interval(delta=delta)
+    if not events:
+        return Total(0.0, 0.0)
+    simple = _added(events, delta)
+    bounds = [simple, closed_form.epsilon_of(events, delta)]
+    stated = Counter(event for event in events if not isinstance(event, Release))
+    if simple < _MOST_EPSILON and len(stated) <= _MOST_STATED:
+        bounds.append(_composed(events, stated, delta))
+    return Total(min(bounds), simple)
+
+
+def within(spent: float, limit: float) -> bool:
+    """Whether an epsilon is within a limit, but for what rounding leaves: exactly calibrated, it meets it."""
+    return spent <= limit * (1 + 1e-9)
+
+
+def remaining(spent: float, limit: float) -> float:
+    """Return what is left of a limit: nothing where only what rounding leaves is."""
+    left = limit - spent
+    return left if left > 1e-9 * limit else 0.0
+
+
+def _added(events: Sequence[Event], delta: float) -> float:
+    stated = [event for event in events if not isinstance(event, Release)]
+    drawn = [event for event in events if isinstance(event, Release)]
+    epsilon, left = sum(event.epsilon for event in stated), delta - sum(event.delta for event in stated)
+    if left < 0 or (drawn and left <= 0):
+        return math.inf
+    return epsilon + sum(closed_form.epsilon_of((event,), left / len(drawn)) for event in drawn)
+
+
+def _composed(events: Sequence[Event], stated: Mapping[Guarantee, int], delta: float) -> float:
+    from dp_accounting.pld import common  # here: slow to load, and needed once something was released
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    gaussian = closed_form.multiplier_of(events)  # Gaussians are one Gaussian, exactly
+    mean = 0.5 / gaussian**2
+    interval = max(1e-4, (mean + 12 * math.sqrt(2 * mean)) / _POINTS)
+    losses = []
+    if mean > 0:
+        losses.append(pld.from_gaussian_mechanism(gaussian, value_discretization_interval=interval))
+    for event, times in stated.items():
+        alone = pld.from_privacy_parameters(
+            common.DifferentialPrivacyParameters(event.epsilon, event.delta),
+            value_discretization_interval=interval,
+        )
+        losses.append(alone.self_compose(times) if times > 1 else alone)
+    whole = losses[0]
+    for loss in losses[1:]:
+        whole = whole.compose(loss)
+    return float(whole.get_epsilon_for_delta(delta))

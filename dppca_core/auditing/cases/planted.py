@@ -1,0 +1,111 @@
+"""Releases to attack, and the bugs that can be planted in them: what the privacy page audits.
+
+A bug changes what is released and not what is claimed. Each is one that programs of this kind have had:
+noise of half its size, a sensitivity of 1 where a replaced patient moves the release by sqrt 2, one noise
+for all hospitals, rows that nobody clipped.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dppca_core import checks
+from dppca_core.auditing.cases import moments, products
+from dppca_core.auditing.cases.pairs import Case, axes
+from dppca_core.mechanisms import matrix_product, symmetric_gaussian
+from dppca_core.privacy import Budget
+
+LONG_ROW = 3.0  # norm of a row that was not clipped
+BUGS = ("half", "sensitivity", "shared", "unclipped")
+
+# (budget, columns, steps) -> what an attacker sees of one hospital, or one user, in a whole run.
+_ATTACKED: dict[str, Callable[[Budget, int, int], Case]] = {
+    "dps_pca": products.rounds,
+    "analyze_gauss": lambda budget, k, _: moments.pooled(budget, k)[0],
+    "dpdis_pca": lambda budget, k, _: moments.one_hospital(budget, k)[0],
+    "dp_oja": lambda budget, k, _: products.oja(budget, k)[0],
+    "ldp_pca": lambda budget, k, _: moments.one_user(budget, k)[0],
+}
+_PRODUCTS = ("dps_pca", "dp_oja")
+METHODS_ATTACKED = tuple(_ATTACKED)
+
+
+class Scaled(np.random.Generator):
+    """Normal variables of `size` times their size: a release with more or less noise, or none."""
+
+    def __init__(self, seed: Any, size: float) -> None:
+        super().__init__(np.random.default_rng(seed).bit_generator)
+        self.size = size
+
+    def standard_normal(self, *args: Any, **own: Any) -> Any:
+        return super().standard_normal(*args, **own) * self.size
+
+
+class Planted(NamedTuple):
+    """What to draw, the size of its noise, and how far it truly moves in units of that noise."""
+
+    case: Case
+    size: float
+    mu: float
+
+
+def attacked(method: str, budget: Budget, k: int, steps: int) -> Case:
+    """The release of a method at its worst pair, as `fit` would make it, and the number that tells most.
+
+    k beyond 2 is attacked at 2, as sensitivities do not grow further. Raises ValueError for a method that
+    is not in METHODS_ATTACKED.
+    """
+    checks.one_of(METHODS_ATTACKED, method=method)
+    checks.whole(1, k=k, steps=steps)
+    return _ATTACKED[method](budget, min(k, 2), steps)
+
+
+def why_no_bug(bug: str, method: str, budget: Budget, k: int) -> str | None:
+    """Why this bug is none here, or None. Raises ValueError for an unknown bug."""
+    checks.one_of(BUGS, bug=bug)
+    if bug == "shared" and method != "dps_pca":
+        return "only DPS-PCA has a noise that hospitals could share"
+    if bug == "sensitivity" and _sensitivity(method, budget, k) == 1.0:
+        return "1 is the right sensitivity here"
+    if bug == "sensitivity" and budget.accounting == "as-printed":
+        return "the printed noise has its paper's own sensitivity"
+    return None
+
+
+def planted(bug: str, method: str, budget: Budget, k: int, steps: int) -> Planted:
+    """The release with this bug. Raises ValueError for one that is none here."""
+    reason = why_no_bug(bug, method, budget, k)
+    if reason is not None:
+        raise ValueError(f"bug must break the release, but {reason}, got {bug!r}")
+    case = attacked(method, budget, k, steps)
+    if bug == "half":
+        return Planted(case, 0.5, 2 * case.mu)
+    if bug == "sensitivity":
+        moved = _sensitivity(method, budget, k)
+        return Planted(case, 1 / moved, moved * case.mu)
+    if bug == "shared":
+        _, jointly = products.dps(budget, min(k, 2), "shared")
+        return Planted(jointly, 1.0, math.inf)  # noise that is the same in two messages cancels
+    unclipped = replace(case, pair=axes(budget, case.pair[0].n, LONG_ROW))
+    return Planted(unclipped, 1.0, LONG_ROW**2 * case.mu)
+
+
+def _sensitivity(method: str, budget: Budget, k: int) -> float:
+    if method in _PRODUCTS:
+        return matrix_product.sensitivity(budget, k)
+    return symmetric_gaussian.sensitivity(budget)
+
+
+def readings(case: Case) -> tuple[float, float]:
+    """The number that each of the two cohorts gives without noise: (with, without).
+
+    Raises ValueError for a case that gives the same for both.
+    """
+    silent = Scaled(0, 0.0)
+    here, there = (float(np.ravel(case.mechanism(cohort, silent))[0]) for cohort in case.pair)
+    if math.isclose(here, there, rel_tol=1e-12, abs_tol=1e-12):
+        raise ValueError(f"case must tell its two cohorts apart, got {here!r} for both in {case.title!r}")
+    return here, there

@@ -1,0 +1,121 @@
+"""Noisy products with a block: adaptive releases, seen together over all steps.
+
+The block is [e1 .. ek] at every step, as in a run that other patients dominate; the claim allows any.
+"""
+
+import numpy as np
+
+from dppca_core.accounting import gaussian
+from dppca_core.arrays import Array, Provider
+from dppca_core.auditing.cases.pairs import Case, Pair, along, axes, gaussian_case, moved
+from dppca_core.cohort import Cohort
+from dppca_core.methods import dp_oja, dps_pca, noisy_power
+from dppca_core.numerics.moments import DenseMoment, SumMoment
+from dppca_core.privacy import Budget
+
+STEPS = 2
+AT_ONCE = 100
+
+
+def _block(k: int) -> Array:
+    return np.eye(3)[:, :k].copy()
+
+
+def power(budget: Budget, k: int) -> tuple[Case, ...]:
+    """All products of the noisy power method."""
+    pair, block = axes(budget), _block(k)
+    place = along(moved(pair) @ block)
+
+    def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
+        normal = rng.standard_normal((STEPS, *block.shape))
+        seen = (noisy_power.release(cohort, budget, block, STEPS, step) for step in normal)
+        return cohort.n * sum(map(place, seen))
+
+    spent = noisy_power.spends(budget, d=3, k=k, iterations=STEPS)
+    return (gaussian_case(f"{STEPS} products, k = {k}", pair, mechanism, spent, budget),)
+
+
+def oja(budget: Budget, k: int) -> tuple[Case, ...]:
+    """The one batch of DP-Oja that the changed patient enters."""
+    pair, block = axes(budget), _block(k)
+    place = along(moved(pair) @ block)
+    std = dp_oja.sensitivity(budget, k) * gaussian.noise_multiplier(budget)
+
+    def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
+        return cohort.n * place(dp_oja.release(cohort.pooled, block, std / cohort.n, rng))
+
+    return (gaussian_case(f"one batch, k = {k}", pair, mechanism, dp_oja.spends(budget), budget),)
+
+
+def rounds(budget: Budget, k: int, steps: int) -> Case:
+    """One hospital's messages in all `steps` rounds of DPS-PCA.
+
+    AT_ONCE independent runs are drawn by one call of `release` a round, beside each other as further
+    columns of the block, which a product does not mix.
+    """
+    pair, block = axes(budget), _block(k)
+    std = dps_pca.sum_noise_std(budget, k=k, iterations=steps)
+    way = moved(pair) @ block
+    unit, tiled = way / np.linalg.norm(way), np.tile(block, (1, AT_ONCE))
+
+    def mechanism(cohort: Cohort, rng: np.random.Generator) -> Array:
+        seen = np.zeros(tiled.shape)
+        for _ in range(steps):
+            noise = rng.standard_normal(tiled.shape) * (std / cohort.n)
+            seen += cohort.n * dps_pca.release(cohort.pooled, tiled, None, noise)
+        read: Array = np.einsum("dmk,dk->m", seen.reshape(len(block), AT_ONCE, k), unit)
+        return read
+
+    spent = dps_pca.spends(budget, k=k, iterations=steps)
+    return gaussian_case(f"messages of {steps} rounds, k = {k}", pair, mechanism, spent, budget)
+
+
+def server_view(
+    cohort: Cohort, block: Array, budget: Budget, provider_noise: str, rng: np.random.Generator
+) -> Array:
+    """n_i H_i of all hospitals in all steps of DPS-PCA, (steps, hospitals, d, k): what its server sees.
+
+    Of a secure aggregation it sees the sum alone, (steps, 1, d, k).
+    """
+    std = dps_pca.sum_noise_std(budget, k=block.shape[1], iterations=STEPS)
+    summed = provider_noise == "secure-aggregation"
+    parts = [Provider(cohort.n, cohort.pooled)] if summed else list(cohort)
+    drawn = 1 if provider_noise == "shared" else len(parts)
+    noise = rng.standard_normal((STEPS, drawn, *block.shape)) * std
+
+    def message(part: Provider, own: Array) -> Array:
+        return part.n * dps_pca.release(part.moment, block, None, own / part.n)
+
+    return np.array([[message(part, step[i % drawn]) for i, part in enumerate(parts)] for step in noise])
+
+
+def two_hospitals(budget: Budget) -> Pair:
+    """The changed patient is at the first of two hospitals."""
+    second = Provider(3, DenseMoment(np.eye(3) / 3))
+    here, there = (Cohort((one[0], second), SumMoment((one[0], second))) for one in axes(budget))
+    return here, there
+
+
+def dps(budget: Budget, k: int, provider_noise: str = "independent") -> tuple[Case, ...]:
+    """What the server of DPS-PCA sees: the first hospital's messages, and how they differ from the second's.
+
+    Noise that hospitals share cancels in the difference. Of a secure aggregation there is only the sum.
+    """
+    pair, block = two_hospitals(budget), _block(k)
+    # Of the pooled moment by the pooled n: what the first hospital's sum moves by.
+    place = along(moved(pair) @ block)
+    spent = dps_pca.spends(budget, k=k, iterations=STEPS)
+
+    def case(title: str, weights: tuple[float, ...], tight: bool, draws: int) -> Case:
+        def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
+            view = server_view(cohort, block, budget, provider_noise, rng).sum(axis=0)
+            return place(np.tensordot(weights, view, 1))
+
+        return gaussian_case(f"{title}, k = {k}", pair, mechanism, spent, budget, tight=tight, draws=draws)
+
+    if provider_noise == "secure-aggregation":
+        return (case("the sum", (1.0,), True, 12_000),)
+    return (
+        case("one hospital's messages", (1.0, 0.0), True, 12_000),
+        case("two hospitals' difference", (1.0, -1.0), False, 5000),
+    )

@@ -1,0 +1,182 @@
+"""An empirical audit: a lower confidence bound on the epsilon of a mechanism, from its outputs alone.
+
+A mechanism is run many times on two neighbouring cohorts and each output is reduced to one number. Let
+p = P(number > t) for the one cohort and q for the other. (epsilon, delta)-privacy demands p <= e^epsilon q +
+delta of every event, so limits p_low and q_high, each from Clopper & Pearson (1934), give
+
+    epsilon >= ln((p_low - delta)/q_high)                                  (`clopper_pearson`)
+
+(Jagielski, Ullman & Oprea, NeurIPS 2020). Where the claim is that of a Gaussian release, mu = sensitivity /
+std, it demands of every test Phi^-1(1 - fpr) - Phi^-1(fnr) <= mu (Dong, Roth & Su, JRSS-B 2022), so
+
+    mu >= Phi^-1(1 - fpr_high) - Phi^-1(fnr_high)                          (`gaussian_tradeoff`)
+
+whose epsilon at delta is far closer to the truth (Nasr et al., USENIX Security 2023, "Tight auditing").
+
+Thresholds are quantiles of a tenth of the draws, which is then set aside: beside the rest they are fixed
+beforehand. alpha is shared over thresholds x 2 cohorts x 2 limits; those limits serve all four events (above
+or below t, either cohort first). So a bound is above the truth with probability alpha at most, whatever the
+law of the output: a mechanism that keeps its claim is falsely accused in at most a share alpha of audits.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.special import ndtri
+
+from dppca_core import checks
+from dppca_core.accounting import gaussian
+from dppca_core.arrays import Array
+from dppca_core.auditing import clopper_pearson as binomial
+from dppca_core.cohort import Cohort
+from dppca_core.privacy import Budget
+from dppca_core.records import Estimate, Method
+
+Mechanism = Callable[[Cohort, np.random.Generator], float | Array]
+
+# Of the pooled pilot draws: rare events for large ratios, the middle for a shift.
+_LEVELS = (0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 0.99)
+_PILOT = 0.1
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """epsilon is at least this, but for a probability of `alpha`.
+
+    threshold: where it was attained. above: shares of draws above it, (one cohort, the other). mu: the bound
+    on sensitivity/std that epsilon comes from, for `gaussian_tradeoff`.
+    """
+
+    epsilon: float
+    alpha: float
+    threshold: float
+    above: tuple[float, float]
+    mu: float | None = None
+
+
+class EpsilonBound(Protocol):
+    """`clopper_pearson` or `gaussian_tradeoff`."""
+
+    def __call__(self, here: Array, there: Array, *, delta: float, alpha: float) -> LowerBound:
+        """From draws on two neighbouring cohorts."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Limits:
+    """Simultaneous limits, at 1 - alpha, of P(draw > t): arrays (thresholds, cohorts)."""
+
+    thresholds: Array
+    above: Array
+    low: Array
+    high: Array
+
+
+def _limits(here: Array, there: Array, alpha: float) -> _Limits:
+    pilots, kept = [], []
+    for draws in (here, there):
+        checks.whole(20, draws=len(draws))
+        if np.isnan(draws).any():
+            raise ValueError("statistic must be a number in every draw, got NaN")
+        pilot = math.ceil(_PILOT * len(draws))
+        pilots.append(draws[:pilot])
+        kept.append(draws[pilot:])
+    # Observed values, as interpolation between infinities is not a number.
+    thresholds = np.quantile(np.concatenate(pilots), _LEVELS, method="inverted_cdf")
+    hits = np.array([(draws[:, None] > thresholds).sum(axis=0) for draws in kept], dtype=float).T
+    trials = np.array([float(len(draws)) for draws in kept])
+    share = alpha / (len(thresholds) * 2 * 2)
+    low, high = binomial.limits(hits, trials, share)
+    return _Limits(thresholds, hits / trials, low, high)
+
+
+def _best(values: Array, limits: _Limits) -> tuple[float, float, tuple[float, float]]:
+    """The largest of (thresholds, events), its threshold, and the shares above that."""
+    index = int(np.argmax(values.max(axis=1)))
+    above = limits.above[index]
+    return float(values[index].max()), float(limits.thresholds[index]), (float(above[0]), float(above[1]))
+
+
+def clopper_pearson(here: Array, there: Array, *, delta: float, alpha: float) -> LowerBound:
+    """Lower bound on epsilon at `delta` in [0, 1), for any mechanism; 0 if nothing speaks for more.
+
+    here, there: independent draws of the statistic, (draws,) each, infinities allowed. Loose: 10,000
+    draws show about .6 of a Gaussian release's epsilon, and n draws never more than about ln(n/20).
+    Raises ValueError for fewer than 20 draws, NaN among them, or a delta or alpha out of range.
+    """
+    checks.within(0.0, 1.0, delta=delta)
+    checks.inside_unit_interval(alpha=alpha)
+    limits = _limits(here, there, alpha)
+    # Columns: above t here, above t there, below t here, below t there; against the other cohort each time.
+    least = np.hstack([limits.low, 1 - limits.high])
+    most = np.hstack([limits.high[:, ::-1], 1 - limits.low[:, ::-1]])
+    with np.errstate(divide="ignore"):
+        epsilons = np.log(np.maximum(least - delta, 0.0)) - np.log(most)
+    epsilon, threshold, above = _best(epsilons, limits)
+    return LowerBound(max(epsilon, 0.0), alpha, threshold, above)
+
+
+def gaussian_tradeoff(here: Array, there: Array, *, delta: float, alpha: float) -> LowerBound:
+    """Lower bound on mu, and the epsilon that a Gaussian release with this mu has at `delta` in (0, 1).
+
+    Valid as a bound on mu for every mechanism, and so against every claim of mu-GDP. Valid as a bound on
+    epsilon only where the release is Gaussian, or T adaptive ones: an exponential mechanism or Wishart noise
+    may keep its (epsilon, delta) and break the mu that goes with it; those need `clopper_pearson`.
+    Arguments and errors are those of `clopper_pearson`.
+    """
+    checks.inside_unit_interval(delta=delta, alpha=alpha)
+    limits = _limits(here, there, alpha)
+    # Test "above t": fpr is the other cohort's share, 1 - fnr its own. "Below t" gives the same number.
+    mus = ndtri(limits.low) - ndtri(limits.high[:, ::-1])
+    mu, threshold, above = _best(mus, limits)
+    mu = max(mu, 0.0)
+    return LowerBound(gaussian.epsilon_of(1 / mu, delta) if mu else 0.0, alpha, threshold, above, mu)
+
+
+def sample(mechanism: Mechanism, cohort: Cohort, draws: int, rng: np.random.Generator) -> Array:
+    """`draws` independent statistics, (draws,). A call gives one number or an array of independent ones.
+
+    Raises ValueError for a mechanism that gives none.
+    """
+    parts: list[Array] = []
+    missing = draws
+    while missing > 0:
+        part = np.ravel(mechanism(cohort, rng))[:missing]
+        if not part.size:
+            raise ValueError("mechanism must give at least one number a call, got none")
+        parts.append(part)
+        missing -= part.size
+    return np.concatenate(parts)
+
+
+def audit(
+    mechanism: Mechanism,
+    pair: tuple[Cohort, Cohort],
+    *,
+    delta: float,
+    draws: int,
+    rng: np.random.Generator,
+    bound: EpsilonBound = clopper_pearson,
+    alpha: float = 0.05,
+) -> LowerBound:
+    """Run `mechanism` `draws` times on each of two neighbouring cohorts and bound its epsilon from below.
+
+    The bound exceeds the truth with probability `alpha` at most. Raises ValueError for fewer than 20 draws, a
+    mechanism that gives no number, and what the bound refuses.
+    """
+    checks.whole(20, draws=draws)
+    here, there = (sample(mechanism, cohort, draws, rng) for cohort in pair)
+    return bound(here, there, delta=delta, alpha=alpha)
+
+
+def fitted(
+    method: Method, statistic: Callable[[Estimate], float], *, k: int, budget: Budget, **own: object
+) -> Mechanism:
+    """Any method as a mechanism: a whole `fit`, and one number of its estimate."""
+
+    def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
+        return statistic(method.fit(cohort, k=k, budget=budget, rng=rng, **own))
+
+    return mechanism

@@ -1,0 +1,64 @@
+"""A membership attack with known laws: its threshold, its measured error rates, and what they should be.
+
+The attacker knows both neighbouring data sets and the program, so reads the released number in units of its
+noise, N(0, 1) without the patient and N(mu, 1) with, and says "with" above a threshold: the most powerful
+test there is (Neyman & Pearson 1933). Error rates are those of `dppca_core.auditing.tradeoff_curves`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from dppca_core import checks
+from dppca_core.arrays import Array
+from dppca_core.auditing import clopper_pearson, tradeoff_curves
+
+
+class Rates(NamedTuple):
+    """Measured shares, each with limits; all four hold at once as often as `measured` was asked for."""
+
+    false_alarms: float
+    misses: float
+    false_alarm_span: tuple[float, float]
+    miss_span: tuple[float, float]
+
+    @property
+    def right(self) -> float:
+        """Share of right answers from even odds."""
+        return 1 - (self.false_alarms + self.misses) / 2
+
+
+def threshold(false_alarms: float) -> float:
+    """Where a test with this share of false alarms says "with", in standard deviations of the noise.
+
+    Raises ValueError for a share that is not strictly between 0 and 1.
+    """
+    checks.inside_unit_interval(false_alarms=false_alarms)
+    return -float(ndtri(false_alarms))
+
+
+def measured(here: Array, there: Array, limit: float, level: float = 0.95) -> Rates:
+    """Error rates of "with above `limit`" on draws with the patient (`here`) and without, (draws,) each.
+
+    Intervals are Clopper and Pearson's, (1 - level)/4 for each of four limits. Raises ValueError for a level
+    outside (0, 1) or no draws.
+    """
+    checks.inside_unit_interval(level=level)
+    checks.whole(1, draws=min(len(here), len(there)))
+    hits = np.array([np.count_nonzero(there > limit), np.count_nonzero(here <= limit)], dtype=float)
+    trials = np.array([len(there), len(here)], dtype=float)
+    low, high = clopper_pearson.limits(hits, trials, (1 - level) / 4)
+    (alarms, misses), (first, second) = hits / trials, np.stack([low, high], axis=1).tolist()
+    return Rates(float(alarms), float(misses), tuple(first), tuple(second))
+
+
+def on_curve(rates: Rates, mu: float) -> bool:
+    """Whether G_mu passes through the rectangle of the two intervals.
+
+    Where it is the truth, this fails with probability 1 - level at most.
+    """
+    first, last = rates.false_alarm_span
+    low, high = rates.miss_span
+    most, least = tradeoff_curves.gaussian(mu, [first, last])
+    return bool(least <= high and most >= low)

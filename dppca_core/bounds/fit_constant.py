@@ -1,0 +1,112 @@
+"""What an unspecified constant would have to be for a bound to match what was measured.
+
+A bound's total is  fixed + moving C^power  in the constant C that its rule names in `fits`. The fitted C is
+where the total matches the medians over repeats in least squares of their logarithms; its interval is the
+percentile bootstrap over repeats, resampled within each setting. It describes the settings that it was fitted
+to: an upper bound fitted to medians bounds nothing, and nothing else in the core uses a fitted value.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dppca_core import checks
+from dppca_core.arrays import Array
+from dppca_core.bounds.rule import BoundRule
+from dppca_core.records import Setting
+
+_GRID = np.linspace(np.log(1e-12), np.log(1e12), 2001)  # of log C, where a part of the total is fixed
+_FELT = 1e-3  # a constant that moves no total by more is not determined by it
+
+
+class Fitted(NamedTuple):
+    """The constant, the ends of its interval, and how many settings it was fitted to."""
+
+    value: float
+    low: float
+    high: float
+    settings: int
+
+
+def fit_constant(
+    rule: BoundRule,
+    settings: Sequence[Setting],
+    measured: Sequence[ArrayLike],
+    rng: np.random.Generator,
+    *,
+    level: float = 0.95,
+    resamples: int = 1000,
+    **others: float,
+) -> Fitted:
+    """The constant `rule.fits` that best matches `measured`, one array of repeats for each setting.
+
+    others: the rule's other constants, held. Settings where the bound is void or the median is zero are left
+    out. Raises ValueError for a rule without a free constant, numbers of settings and arrays that differ, an
+    empty array or one that is not finite and >= 0, a bound that is void at every setting, or one that no
+    constant brings near because of what the constant does not scale. An interval may start near 0.
+    """
+    checks.inside_unit_interval(level=level)
+    checks.whole(1, resamples=resamples)
+    if not rule.fits:
+        raise ValueError(f"rule must have a free constant that scales it, got {rule.name}")
+    if rule.fits in others:
+        raise ValueError(f"{rule.fits} is what is fitted, so it must not be given")
+    if len(settings) != len(measured):
+        raise ValueError(
+            f"measured must hold one array for each of {len(settings)} settings, got {len(measured)}"
+        )
+    repeats = [_repeats(values) for values in measured]
+    parts, kept = [], []
+    for setting, values in zip(settings, repeats, strict=True):
+        part = _parts(rule, setting, others)
+        if part is not None and np.median(values) > 0:
+            parts.append(part)
+            kept.append(values)
+    if not kept:
+        raise ValueError(f"{rule.name} is void, or nothing was measured, at every setting")
+    medians = np.array([[np.median(values)] for values in kept])
+    drawn = np.array([np.median(rng.choice(values, (resamples, len(values))), axis=1) for values in kept])
+    value = _best(np.array(parts), rule.power, medians)
+    fixed, moving = np.array(parts).T
+    if (moving * value[0] ** rule.power <= _FELT * fixed).all():
+        raise ValueError(
+            f"no constant {rule.symbols[rule.fits]} makes {rule.name} match: its other terms decide"
+        )
+    ends = np.quantile(_best(np.array(parts), rule.power, drawn), [(1 - level) / 2, (1 + level) / 2])
+    return Fitted(float(value[0]), float(ends[0]), float(ends[1]), len(kept))
+
+
+def _repeats(values: ArrayLike) -> Array:
+    array = np.asarray(values, dtype=np.float64).ravel()
+    if not len(array) or not np.isfinite(array).all() or (array < 0).any():
+        raise ValueError(f"measured must hold finite errors of at least 0, got {values!r}")
+    return array
+
+
+def _parts(rule: BoundRule, setting: Setting, others: dict[str, float]) -> tuple[float, float] | None:
+    """(fixed, moving) of the total at the output; None where it is void or C does not reach it."""
+    one, four = (rule(setting, **{**others, rule.fits: c}).final for c in (1.0, 4.0))
+    moving = (four - one) / (4**rule.power - 1)
+    if not 0 < moving < np.inf:
+        return None
+    fixed = one - moving
+    return (fixed if fixed > 1e-9 * one else 0.0), moving
+
+
+def _best(parts: Array, power: float, targets: Array) -> Array:
+    """C for each column of `targets`, (settings, m), by least squares of logarithms: shape (m,)."""
+    fixed, moving = parts[:, :1], parts[:, 1:]
+    wanted = np.log(np.maximum(targets, np.finfo(float).tiny))  # a resample's median may be 0
+    if not fixed.any():
+        best: Array = np.exp((wanted - np.log(moving)).mean(axis=0) / power)
+        return best
+    curves = np.log(fixed + moving * np.exp(power * _GRID))
+    loss = (curves**2).sum(axis=0) - 2 * wanted.T @ curves
+    at = loss.argmin(axis=1).clip(1, len(_GRID) - 2)
+    left, middle, right = (np.take_along_axis(loss, (at + i)[:, None], axis=1)[:, 0] for i in (-1, 0, 1))
+    bend = left - 2 * middle + right  # a parabola through the least three
+    shift = np.divide(left - right, 2 * bend, out=np.zeros_like(bend), where=bend > 0).clip(-1, 1)
+    refined: Array = np.exp(_GRID[at] + shift * (_GRID[1] - _GRID[0]))
+    return refined

@@ -1,0 +1,91 @@
+"""Which error rules at a setting: the four regions of the map over patients and epsilon.
+
+    "privacy is free here"   the privacy term is at most the sampling term
+    "privacy costs"          it is larger
+    "hopeless"               the error is near a guess, or the bound above it
+    "theorem silent"         an assumption fails, so nothing follows
+
+A closed form is hopeless where only its first order fails: the predicted error is beyond a third of a guess.
+A theorem is silent as soon as any assumption fails, void or not, and hopeless where it applies but promises
+no more than guessing. Works for every rule whose terms name privacy and sampling.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from dppca_core.arrays import Array
+from dppca_core.bounds import perturbation
+from dppca_core.bounds.rule import BoundRule
+from dppca_core.numerics.subspace_metrics import random_guess
+from dppca_core.records import Bound, Setting
+
+FREE = "privacy is free here"
+COSTS = "privacy costs"
+HOPELESS = "hopeless"
+SILENT = "theorem silent"
+REGIONS = (FREE, COSTS, HOPELESS, SILENT)
+
+_PRIVACY = ("privacy", "priv")
+_SAMPLING = ("sampling", "stat")
+
+
+def regime(rule: BoundRule, setting: Setting, **constants: float) -> str:
+    """The region of `setting`, one of REGIONS, by this rule. Raises ValueError as `region` does."""
+    return region(rule, rule(setting, **constants), setting)
+
+
+def region(rule: BoundRule, found: Bound, setting: Setting) -> str:
+    """The same for a bound already at hand.
+
+    Raises ValueError for a rule that is a lower bound, or whose terms do not tell privacy from sampling.
+    """
+    if rule.kind == "lower":
+        raise ValueError(f"rule must be an upper bound or a prediction, got {rule.name}, a lower bound")
+    if not found.terms:
+        return SILENT
+    failed = [line for line in found.why if line.startswith("fails")]
+    if (
+        rule.kind == "prediction"
+        and len(failed) == 1
+        and failed[0].startswith(f"fails: {perturbation.LABEL}")
+    ):
+        return HOPELESS
+    if failed:
+        return SILENT
+    if found.final >= random_guess(setting.d, setting.k):
+        return HOPELESS
+    private, sampled = (_term(rule, found, names) for names in (_PRIVACY, _SAMPLING))
+    return FREE if private <= sampled else COSTS
+
+
+def _term(rule: BoundRule, found: Bound, names: tuple[str, ...]) -> float:
+    for name in names:
+        if name in found.terms:
+            return float(np.asarray(found.terms[name]).flat[-1])
+    raise ValueError(f"rule must have one of the terms {', '.join(names)}, got {rule.name}")
+
+
+def grid(
+    base: Setting,
+    patients: Sequence[int],
+    epsilons: Sequence[float],
+    scaled: Callable[[int], Array] | None = None,
+) -> list[list[Setting]]:
+    """`base` at each number of patients (rows) and each epsilon (columns).
+
+    scaled: the eigenvalues at n patients, for populations whose public row bound grows with n; the
+    eigenvalues of `base` where it is None.
+    """
+    budgets = [replace(base.budget, epsilon=float(epsilon)) for epsilon in epsilons]
+    rows = []
+    for n in patients:
+        at = replace(base, n=int(n), eigenvalues=base.eigenvalues if scaled is None else scaled(int(n)))
+        rows.append([replace(at, budget=budget) for budget in budgets])
+    return rows
+
+
+def regions(rule: BoundRule, settings: Iterable[Iterable[Setting]], **constants: float) -> list[list[str]]:
+    """`regime` of every cell of a `grid`."""
+    return [[regime(rule, setting, **constants) for setting in row] for row in settings]

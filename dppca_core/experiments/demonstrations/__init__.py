@@ -1,0 +1,1 @@
+"""Attacks and pictures that show what a guarantee means."""

@@ -1,0 +1,239 @@
+"""Who a cell is measured on, with which generator, and against what: shared by the front page and sweeps.
+
+Generators are keyed by what a cell is, never by the order in which cells run. Patients are drawn once for
+a recipe, a seed and a draw, and kept within a number of bytes.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from dppca_core import checks, datasets
+from dppca_core.arrays import Array, Provider
+from dppca_core.byte_cache import ByteCache
+from dppca_core.cohort import Cohort
+from dppca_core.numerics import linalg
+from dppca_core.numerics.moments import DenseMoment, SumMoment, clip_rows
+from dppca_core.populations.spiked import PooledDraw, SpikedModel
+
+SCALINGS = ("bound", "bound-sqrt-d", "clipped", "largest", "unit")
+_CLIPPED_DRAWS = 20_000  # rows whose mean gives the eigenvalues of clipped rows, to about 1 %
+_MOST_NUMBERS = 10**9  # of rows that are simulated one by one: ten seconds
+
+
+DRAWS = ByteCache(128 * 2**20)
+DEALS = ByteCache(512 * 2**20)  # hospitals' own moments: as many as `alliances` deals at most
+MOMENTS = ByteCache(128 * 2**20)
+
+
+def generator(seed: int, repeat: int, name: str, key: tuple[int, ...] = ()) -> np.random.Generator:
+    """Keyed by what the cell is: the method's name, the repeat, and what else `key` says."""
+    return np.random.default_rng([seed, repeat, *name.encode(), *key])
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """How rows come to a length of at most 1.
+
+    "bound": divided by a public constant, `bound` or what n rows exceed with probability `failure`.
+    "bound-sqrt-d": by the public constant `bound` sqrt(d), so that the eigenvalues of the scaled rows are the
+    population's over bound^2 d (Wang & Xu 2019, section 6, is spikes of lambda + 1 over 1 with bound^2 =
+    5 (lambda + 1)). For a population only.
+    "clipped": shortened to the public constant `bound` times the rows' root mean square length, and divided
+    by it, as a release does to a table. Clipping keeps the directions of a Gaussian's components. For a
+    population only.
+    "largest": by the largest row, as published, which is itself private (for a population by the median of
+    its length); a table is also centred by its mean. "unit": each row by its own length. Raises ValueError
+    for another word, a bound beside the last two, or "bound-sqrt-d" or "clipped" without one.
+    """
+
+    kind: Literal["bound", "bound-sqrt-d", "clipped", "largest", "unit"] = "bound"
+    failure: float = 0.01
+    bound: float | None = None
+
+    def __post_init__(self) -> None:
+        checks.one_of(SCALINGS, scaling=self.kind)
+        checks.inside_unit_interval(failure=self.failure)
+        if self.bound is not None:
+            checks.positive(bound=self.bound)
+            if self.kind not in ("bound", "bound-sqrt-d", "clipped"):
+                raise ValueError(f"bound must be left out where scaling is {self.kind!r}, got {self.bound!r}")
+        elif self.kind in ("bound-sqrt-d", "clipped"):
+            raise ValueError(f"bound must be given where scaling is {self.kind!r}")
+
+    def given(self, model: SpikedModel) -> float | None:
+        """The public bound that was chosen beforehand, if one was."""
+        if self.bound is not None and self.kind == "clipped":
+            return self.bound * math.sqrt(float(model.eigenvalues.sum()))
+        if self.bound is None or self.kind != "bound-sqrt-d":
+            return self.bound
+        return self.bound * math.sqrt(model.d)
+
+    def of(self, model: SpikedModel, n: int) -> float:
+        """What the population's rows are divided by; 1 stands for "unit"."""
+        if self.kind == "unit":
+            return 1.0
+        return self.given(model) or model.norm_bound(n, 0.5 if self.kind == "largest" else self.failure)
+
+
+PUBLIC = Scaling()
+
+
+def pooled(
+    model: SpikedModel, n: int, scaling: Scaling, seed: int, draw: int, key: tuple[int, ...] = ()
+) -> PooledDraw:
+    """n patients of the population, not yet dealt to hospitals; another `draw` or `key` is other patients."""
+    what = (model, n, scaling, seed, draw, key)
+    failure = 0.5 if scaling.kind == "largest" else scaling.failure
+    drawn: PooledDraw = DRAWS.get(
+        what,
+        lambda: model.draw_pooled(
+            n, generator(seed, draw, "patients", key), failure=failure, bound=scaling.given(model)
+        ),
+        16 * model.d**2,
+    )
+    return drawn
+
+
+def cohort(
+    population: SpikedModel | str,
+    sizes: tuple[int, ...],
+    scaling: Scaling,
+    seed: int,
+    draw: int,
+    key: tuple[int, ...] = (),
+) -> Cohort:
+    """The patients dealt to hospitals of these sizes. A whole table is dealt by the seed alone.
+
+    Raises ValueError for an unknown table, more patients than it has, or "bound-sqrt-d" or "clipped" for a
+    table.
+    """
+    if not isinstance(population, SpikedModel):
+        if scaling.kind == "bound-sqrt-d" or scaling.kind == "clipped":
+            raise ValueError(f"scaling must not be {scaling.kind!r} for a table, got {population!r}")
+        whole = sum(sizes) == datasets.table(population).n
+        return datasets.cohort(population, sizes, seed, 0 if whole else draw, scaling.kind)
+    n = sum(sizes)
+
+    def deal() -> Cohort:
+        if scaling.kind in ("clipped", "unit"):
+            bound = None if scaling.kind == "unit" else scaling.of(population, n)
+            return _drawn_rows(population, sizes, bound, generator(seed, draw, "patients", key))
+        return pooled(population, n, scaling, seed, draw, key).deal(sizes)
+
+    what = (population, scaling, seed, draw, key, sizes)
+    dealt: Cohort = DEALS.get(what, deal, 8 * len(sizes) * population.d**2)
+    return dealt
+
+
+def _drawn_rows(
+    model: SpikedModel, sizes: tuple[int, ...], bound: float | None, rng: np.random.Generator
+) -> Cohort:
+    """Draw the rows themselves, n d^2 operations: clipped rows and rows of length 1 have no Wishart law.
+
+    bound: what rows are clipped to and divided by; None divides each row by its own length.
+    """
+    which = "unit" if bound is None else "clipped"
+    checks.within(0, _MOST_NUMBERS, **{f"n d of {which} rows": sum(sizes) * model.d})
+    chunk = 10_000 if bound is None else max(1, 2**20 // model.d)
+    members = []
+    for size in sizes:
+        total = np.zeros((model.d, model.d))
+        for rows in model.rows(size, rng, chunk=chunk):
+            if bound is None:
+                rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+            else:
+                rows = clip_rows(rows, bound)
+            total += rows.T @ rows
+        members.append(Provider(size, DenseMoment(total / size)))
+    providers = tuple(members)
+    return Cohort(providers, SumMoment(providers), 1.0 if bound is None else bound)
+
+
+class Truth(NamedTuple):
+    """What the estimates are measured against."""
+
+    basis: Array
+    eigenvalues: Array  # all d, descending, of the rows scaled to the bound
+    second_moment: Array  # in the same units
+    bound: float
+
+
+def population_truth(model: SpikedModel, n: int, scaling: Scaling, covariance: bool) -> Truth:
+    """The population's basis; its covariance, which costs d^3, only where asked for, else (0, 0).
+
+    Raises ValueError where the covariance of clipped rows is asked for.
+    """
+    bound = scaling.of(model, n)
+    if scaling.kind == "clipped":
+        if covariance:
+            raise ValueError("scaling must not be 'clipped' where the covariance is asked for")
+        return Truth(model.basis, clipped_eigenvalues(model.eigenvalues, bound), np.zeros((0, 0)), bound)
+    moment = model.covariance() / bound**2 if covariance else np.zeros((0, 0))
+    basis = np.array(model.basis)  # a copy: the model's own is a part of a matrix (d, d), and would keep it
+    return Truth(basis, model.eigenvalues / bound**2, moment, bound)
+
+
+def without_moment(truth: Truth) -> Truth:
+    """Return the same without its matrix (d, d): what is held as long as its results are."""
+    return truth._replace(second_moment=np.zeros((0, 0)))
+
+
+def second_moment(
+    population: SpikedModel | str, sizes: tuple[int, ...], scaling: Scaling, seed: int
+) -> Array:
+    """Return the truth's second moment, (d, d), in units of the scaled rows, from `MOMENTS`."""
+    if isinstance(population, SpikedModel):
+        n, d = sum(sizes), population.d
+        moment: Array = MOMENTS.get(
+            (population, n, scaling),
+            lambda: population_truth(population, n, scaling, covariance=True).second_moment,
+            8 * d**2,
+        )
+        return moment
+    moment = MOMENTS.get(
+        (population, sizes, scaling, seed),
+        lambda: cohort(population, sizes, scaling, seed, 0).pooled.dense(),
+        8 * datasets.table(population).d ** 2,
+    )
+    return moment
+
+
+def clipped_eigenvalues(eigenvalues: Array, bound: float) -> Array:
+    """Return the second moment's eigenvalues of Gaussian rows clipped to `bound` and divided by it.
+
+    E[lambda_j z_j^2 min(1, bound^2/|row|^2)]/bound^2 with |row|^2 = sum lambda_i z_i^2, by simulation.
+    """
+    rng, total = np.random.default_rng(0), np.zeros(len(eigenvalues))
+    blocks = 10
+    for _ in range(blocks):
+        squares = eigenvalues * rng.standard_normal((_CLIPPED_DRAWS // blocks, len(eigenvalues))) ** 2
+        total += (squares / np.maximum(squares.sum(axis=1, keepdims=True), bound**2)).sum(axis=0)
+    falling: Array = np.sort(total / _CLIPPED_DRAWS)[::-1]
+    return falling
+
+
+def known_spectrum(population: SpikedModel | str, n: int, scaling: Scaling) -> dict[str, float]:
+    """The population's weakest spike above its bulk, and the bulk's mean, of the scaled rows, as if public.
+
+    Raises ValueError for a table, whose spectrum nobody knows beforehand, for rows of length 1, and for
+    clipped rows.
+    """
+    if not isinstance(population, SpikedModel):
+        raise ValueError(f"known must be left out: the spectrum of {population} is not public")
+    if scaling.kind == "unit":
+        raise ValueError("known must be left out where each row has its own scale")
+    if scaling.kind == "clipped":
+        raise ValueError("known must be left out where rows are clipped")
+    values = population.eigenvalues / scaling.of(population, n) ** 2
+    variance = float(values[population.k :].mean())
+    return {"spike": float(values[population.k - 1]) - variance, "variance": variance}
+
+
+def table_truth(dealt: Cohort, k: int) -> Truth:
+    """Pooled non-private PCA of a table's clipped rows."""
+    moment = dealt.pooled.dense()
+    values = np.maximum(np.linalg.eigvalsh(moment)[::-1], 0.0).astype(np.float64)
+    return Truth(linalg.top_eigenspace(moment, k), values, moment, dealt.bound)

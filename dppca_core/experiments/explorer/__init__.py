@@ -1,0 +1,1 @@
+"""The explorer's scene and the cells that are measured for it."""

@@ -1,0 +1,326 @@
+"""What the front page shows: one scene, measured cell by cell, in the order that a reader needs it.
+
+A cell is (method, epsilon, repeat).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain, groupby
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from dppca_core.arrays import Array
+from dppca_core.experiments import draws
+from dppca_core.experiments.draws import Truth
+from dppca_core.experiments.explorer.scene import EPSILONS, TRACED, Scene
+from dppca_core.experiments.failures import Failures
+from dppca_core.methods import METHODS
+from dppca_core.numerics import block_power, subspace_metrics
+from dppca_core.populations.spiked import SpikedModel
+from dppca_core.records import Estimate, Setting
+
+
+class Cell(NamedTuple):
+    """One run: errors (one per iterate for the traced method, else one), and what it cost."""
+
+    sin: Array
+    energy: Array
+    support: float
+    noise_std: float
+    bytes_sent: int
+    seconds: float
+    notes: tuple[str, ...]
+
+
+def eigenproblem_seconds(d: int) -> float:
+    """One d x d eigenproblem, roughly: 1.6 ms at d = 200, growing by d^2.4 (measured)."""
+    return 1.6e-3 * math.exp(2.4 * math.log(d / 200))
+
+
+def run_seconds(name: str, d: int, k: int, providers: int) -> float:
+    """Roughly one run's time: that of its eigenproblems."""
+    return METHODS[name].cost(d, k, providers) * eigenproblem_seconds(d)
+
+
+# A method is live up to four eigenproblems, or a tenth of a second; the others run when asked for.
+_LIVE_COST, _LIVE_SECONDS = 4.0, 0.1
+_FIRST_SECONDS = 0.012  # a run that a first look waits for
+_SWEEP_REPEATS = 3  # of methods other than the main one, away from the epsilon that is looked at
+_SLOW_REPEATS = 3
+
+
+@dataclass
+class Results:
+    """The cells of a scene measured so far. Filling it twice gives the same numbers."""
+
+    scene: Scene
+    methods: tuple[str, ...] = tuple(METHODS)
+    cells: dict[tuple[str, float, int], Cell] = field(default_factory=dict)
+    failed: Failures[tuple[str, float, int]] = field(default_factory=Failures)
+    _turn: Lock = field(default_factory=Lock, repr=False, compare=False)  # of the threads that measure steps
+
+    @cached_property
+    def truth(self) -> Truth:
+        """Population basis of a spiked model; pooled non-private PCA of a table's clipped rows.
+
+        Without its matrix (d, d), which is `second_moment`.
+        """
+        scene = self.scene
+        if isinstance(scene.population, SpikedModel):
+            return draws.population_truth(scene.population, scene.n, scene.scaling, covariance=False)
+        return draws.without_moment(draws.table_truth(scene.cohort(0), scene.k))
+
+    @property
+    def second_moment(self) -> Array:
+        """The truth's second moment, (d, d); not held here, so that many scenes take little."""
+        scene = self.scene
+        return draws.second_moment(scene.population, scene.sizes, scene.scaling, scene.seed)
+
+    @property
+    def support_size(self) -> int:
+        """Rows that count as the support: the true ones, or the s_hat heaviest of a table's truth."""
+        population = self.scene.population
+        return population.s if isinstance(population, SpikedModel) else self.scene.s_hat
+
+    @cached_property
+    def skipped(self) -> dict[str, str]:
+        """Methods that cannot run here, and why."""
+        reasons = {name: METHODS[name].skip(self.scene.d) for name in self.methods}
+        if self.scene.clip is not None and "dp_oja" in reasons:
+            reasons["dp_oja"] = "it deals rows into batches, and of clipped rows only the moments are kept"
+        return {name: reason for name, reason in reasons.items() if reason}
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Methods that are fast enough here to be live."""
+        scene = self.scene
+        return tuple(
+            name
+            for name in self.methods
+            if name not in self.skipped
+            and (
+                METHODS[name].cost(scene.d, scene.k, scene.providers) <= _LIVE_COST
+                or run_seconds(name, scene.d, scene.k, scene.providers) <= _LIVE_SECONDS
+            )
+        )
+
+    @cached_property
+    def slow(self) -> tuple[str, ...]:
+        """Methods that run here only when asked for."""
+        return tuple(name for name in self.methods if name not in self.names and name not in self.skipped)
+
+    def private(self, name: str) -> bool:
+        """Whether the method depends on epsilon at all."""
+        return METHODS[name].private
+
+    def repeats_of(self, name: str) -> int:
+        """Repeats that the fill aims for: all, fewer where one run takes long."""
+        scene = self.scene
+        if name == scene.method:
+            return scene.repeats
+        work = METHODS[name].cost(scene.d, scene.k, scene.providers) * scene.d**3
+        least = 1 if name in self.names else min(scene.repeats, _SLOW_REPEATS)
+        return max(least, min(scene.repeats, int(1e9 / work)))
+
+    def _key(self, name: str, epsilon: float, repeat: int) -> tuple[str, float, int]:
+        return (name, epsilon if self.private(name) else EPSILONS[0], repeat)
+
+    def cell(self, name: str, epsilon: float, repeat: int) -> Cell:
+        """Measured now unless it was before."""
+        key = self._key(name, epsilon, repeat)
+        found = self.cells.get(key)
+        if found is None:
+            found = self.cells[key] = self._measure(name, self.estimate(*key))
+        return found
+
+    def try_cell(self, name: str, epsilon: float, repeat: int) -> None:
+        """Measure a cell unless it was; one that fails is noted, by the policy of `failures`."""
+        key = self._key(name, epsilon, repeat)
+        if key in self.cells or self.failed.settled(key):
+            return
+        with self.failed.noting(key):
+            self.cell(name, epsilon, repeat)
+
+    def try_cells(self, wanted: Iterable[tuple[str, float, int]]) -> None:
+        """`try_cell` of each; a repeat's successive epsilons run in one call where the method offers that."""
+        for _ in self.steps(wanted):
+            pass
+
+    def steps(self, wanted: Iterable[tuple[str, float, int]]) -> Iterator[None]:
+        """`try_cells` in steps, so that whoever asked can leave off between them.
+
+        The population and the patients are steps of their own. Of two threads that want the same cells each
+        takes what the other has not begun.
+        """
+        for (name, repeat), cells in groupby(wanted, key=lambda cell: (cell[0], cell[2])):
+            asked = list(cells)
+            for part in (lambda: self.truth, lambda repeat=repeat: self.scene.cohort(repeat)):
+                with self._turn:
+                    lacking = bool(self.missing(iter(asked)))
+                    if lacking:
+                        with suppress(Exception):  # each cell notes it for itself
+                            part()
+                if lacking:
+                    yield
+            with self._turn:
+                self._try_together(name, repeat, asked)
+            yield
+
+    def _try_together(self, name: str, repeat: int, cells: Iterable[tuple[str, float, int]]) -> None:
+        epsilons = list(dict.fromkeys(epsilon for _, epsilon, _ in self._lacking(cells)))
+        if len(epsilons) > 1 and METHODS[name].fit_many is not None:
+            with suppress(Exception):  # then each is tried, and noted, by itself
+                for epsilon, found in zip(epsilons, self.estimates(name, epsilons, repeat), strict=True):
+                    self.cells[self._key(name, epsilon, repeat)] = self._measure(name, found)
+                return
+        for epsilon in epsilons:
+            self.try_cell(name, epsilon, repeat)
+
+    def estimate(self, name: str, epsilon: float, repeat: int) -> Estimate:
+        """Run one method once: the run behind that cell."""
+        scene = self.scene
+        rng, options = self._drawn(name, repeat)
+        budget = scene.budget(epsilon)
+        return METHODS[name].fit(scene.cohort(repeat), k=scene.k, budget=budget, rng=rng, **options)
+
+    def estimates(self, name: str, epsilons: Sequence[float], repeat: int) -> tuple[Estimate, ...]:
+        """`estimate` at each epsilon, in one call. Raises ValueError for a method without `fit_many`."""
+        scene, fit_many = self.scene, METHODS[name].fit_many
+        if fit_many is None:
+            raise ValueError(f"name must be a method with fit_many, got {name!r}")
+        rng, options = self._drawn(name, repeat)
+        budgets = [scene.budget(epsilon) for epsilon in epsilons]
+        return fit_many(scene.cohort(repeat), k=scene.k, budgets=budgets, rngs=[rng], **options)[0]
+
+    def _drawn(self, name: str, repeat: int) -> tuple[np.random.Generator, dict[str, Any]]:
+        """The run's generator and the method's options, its start among them."""
+        scene = self.scene
+        rng, options = scene.generator(name, repeat), scene.options(name)
+        if name == TRACED and scene.start_error is not None:
+            options["start"] = block_power.start_near(self.truth.basis, scene.start_error, rng)
+        return rng, options
+
+    def setting(self, epsilon: float) -> Setting:
+        """Where the bounds are evaluated. A table's truth has no zero rows: its sparsity is d."""
+        scene = self.scene
+        population = scene.population
+        return Setting(
+            d=scene.d,
+            n=scene.n,
+            k=scene.k,
+            s=population.s if isinstance(population, SpikedModel) else scene.d,
+            s_hat=scene.s_hat,
+            providers=scene.providers,
+            iterations=scene.iterations,
+            eigenvalues=self.truth.eigenvalues,
+            budget=scene.budget(epsilon),
+            provider_noise=scene.provider_noise,
+            burn_in=scene.burn_in,
+            start_error=scene.start_error,
+        )
+
+    def _measure(self, name: str, estimate: Estimate) -> Cell:
+        truth = self.truth
+        bases = estimate.iterates if name == TRACED else (estimate.basis,)
+        energy = np.zeros(0)
+        if self.scene.energy:
+            best = float(truth.eigenvalues[: self.scene.k].sum())
+            moment = self.second_moment
+            energy = np.array([subspace_metrics.captured_energy(basis, moment, best) for basis in bases])
+        return Cell(
+            sin=subspace_metrics.sin_thetas(np.stack(bases), truth.basis),
+            energy=energy,
+            support=subspace_metrics.support_found(estimate.basis, truth.basis, self.support_size),
+            noise_std=estimate.noise_std,
+            bytes_sent=estimate.bytes_sent,
+            seconds=estimate.seconds,
+            notes=estimate.notes,
+        )
+
+    def first(self, epsilon: float) -> Iterator[tuple[str, float, int]]:
+        """The cells to measure before anything is shown: few enough to be quick at every d."""
+        scene = self.scene
+        same_draw = range(0, scene.repeats, scene.patient_draws) if scene.d > 400 else None
+        yield from ((scene.method, epsilon, r) for r in same_draw or range(scene.repeats))
+        if scene.d <= 1000:
+            yield from ((scene.method, e, 0) for e in EPSILONS)
+        if scene.d <= 400:
+            for name in self.names:
+                if run_seconds(name, scene.d, scene.k, scene.providers) <= _FIRST_SECONDS:
+                    yield name, epsilon, 0
+
+    def rest(self, epsilon: float, slow: bool = False) -> Iterator[tuple[str, float, int]]:
+        """All other cells: this epsilon, with or without the slow methods, then the other epsilons."""
+        others = sorted(EPSILONS, key=lambda e: abs(np.log(e / epsilon)))
+        yield from ((name, epsilon, 0) for name in self.names)
+        for name in self.names:
+            yield from ((name, epsilon, r) for r in range(self.repeats_of(name)))
+        yield from ((self.scene.method, e, r) for r in range(self.scene.repeats) for e in others)
+        if slow:
+            for repeat in range(_SLOW_REPEATS):
+                yield from ((name, epsilon, repeat) for name in self.slow if repeat < self.repeats_of(name))
+        for e in others:
+            for name in self.names:
+                if self.private(name):
+                    repeats = min(self.repeats_of(name), _SWEEP_REPEATS)
+                    yield from ((name, e, r) for r in range(repeats))
+
+    def missing(self, wanted: Iterator[tuple[str, float, int]]) -> list[tuple[str, float, int]]:
+        """Those of the wanted cells that have not been measured."""
+        return list(self._lacking(wanted))
+
+    def _lacking(self, wanted: Iterable[tuple[str, float, int]]) -> Iterator[tuple[str, float, int]]:
+        for name, e, r in wanted:
+            key = self._key(name, e, r)
+            if key not in self.cells and key not in self.failed:
+                yield name, e, r
+
+    def next_missing(self, epsilon: float, slow: bool = False) -> tuple[str, float, int] | None:
+        """The most wanted cell that is still missing, or None when the scene is complete."""
+        return self._next(chain(self.first(epsilon), self.rest(epsilon, slow)))
+
+    def next_of(self, name: str) -> tuple[str, float, int] | None:
+        """The next missing cell of one method's whole sweep, first repeats first; None when complete."""
+        repeats = range(self.repeats_of(name))
+        return self._next((name, e, r) for r in repeats for e in EPSILONS)
+
+    def _next(self, wanted: Iterable[tuple[str, float, int]]) -> tuple[str, float, int] | None:
+        return self.failed.next_missing(wanted, self.cells, lambda cell: self._key(*cell))
+
+    def measured(self, name: str, epsilon: float) -> list[Cell]:
+        """All repeats measured so far of one method at one epsilon, in order of repeat."""
+        at = epsilon if self.private(name) else EPSILONS[0]
+        found = [self.cells.get((name, at, repeat)) for repeat in range(self.scene.repeats)]
+        return [cell for cell in found if cell is not None]
+
+    def all_cells(self) -> list[Cell]:
+        """What has been measured so far; safe while another thread measures on."""
+        return list(self.cells.values())
+
+    def table(self) -> pd.DataFrame:
+        """Tidy: one row per method, epsilon, repeat and iterate measured so far."""
+        rows = [
+            {
+                "method": name,
+                "epsilon": epsilon if self.private(name) else None,
+                "delta": self.scene.delta if self.private(name) else None,
+                "repeat": repeat,
+                "iteration": step if name == TRACED else None,
+                "sin_theta": float(error),
+                "support_found": cell.support if step == len(cell.sin) - 1 else None,
+                "noise_std": cell.noise_std,
+                "bytes_sent_per_hospital": cell.bytes_sent,
+                "seconds": cell.seconds,
+            }
+            for (name, epsilon, repeat), cell in sorted(self.cells.items())
+            for step, error in enumerate(cell.sin)
+        ]
+        return pd.DataFrame(rows)

@@ -1,0 +1,112 @@
+"""A scene: every setting of the front page but epsilon, and the epsilons at which it is looked at.
+
+The rehearsal on *Your data* is a scene as well, about the method that will be released.
+
+Generators are keyed by the method and the repeat, not by epsilon or delta: curves are smooth (common random
+numbers), and adding a method changes no other method's numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dppca_core import datasets
+from dppca_core.cohort import Cohort
+from dppca_core.experiments import draws
+from dppca_core.experiments.draws import Scaling
+from dppca_core.methods import METHODS
+from dppca_core.populations.spiked import SpikedModel, hospital_sizes
+from dppca_core.privacy import AccountingKind, Budget, Neighbours
+from dppca_core.records import ProviderNoise
+
+TRACED = "dps_pca"  # the method whose iterates are kept; the front page is about it
+# The ten preferred numbers a decade (ISO 3, R10, rounded) from 0.01 to 10: evenly spaced on a log axis.
+EPSILONS: tuple[float, ...] = (
+    *(0.01, 0.0125, 0.016, 0.02, 0.025, 0.032, 0.04, 0.05, 0.063, 0.08),
+    *(0.1, 0.125, 0.16, 0.2, 0.25, 0.32, 0.4, 0.5, 0.63, 0.8),
+    *(1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0, 10.0),
+)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Every setting of the front page but epsilon. Raises ValueError through the core's own checks."""
+
+    population: SpikedModel | str  # a recipe, or the name of a bundled table
+    n: int
+    k: int
+    s_hat: int
+    delta: float
+    providers: int = 5
+    largest_share: float = 0.0
+    iterations: int = 10
+    burn_in: int = 2
+    provider_noise: ProviderNoise = "independent"
+    neighbours: Neighbours = "replace-one"
+    accounting: AccountingKind = "exact"
+    failure: float = 0.01
+    repeats: int = 10
+    seed: int = 0
+    energy: bool = False  # measure captured energy beside sin Theta (it costs a product each)
+    start_error: float | None = None  # DPS-PCA's start: None is random, else this far from the truth
+    method: str = TRACED  # what the figure is about: its runs come first
+    rank: int | None = None  # R of DPdisPCA; None leaves its default
+    clip: float | None = None  # rows are clipped to so many root mean square lengths; None: to no row's
+
+    @property
+    def d(self) -> int:
+        """Features."""
+        if isinstance(self.population, SpikedModel):
+            return self.population.d
+        return datasets.TABLES[self.population].d
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Patients of each hospital."""
+        return hospital_sizes(self.n, self.providers, self.largest_share)
+
+    @property
+    def scaling(self) -> Scaling:
+        """How rows come to their public bound."""
+        if self.clip is not None:
+            return Scaling("clipped", bound=self.clip)
+        return Scaling(failure=self.failure)
+
+    def budget(self, epsilon: float) -> Budget:
+        """The budget at this epsilon."""
+        return Budget(epsilon, self.delta, self.neighbours, self.accounting)
+
+    def options(self, name: str) -> dict[str, Any]:
+        """The method's own parameters in this scene: those that it uses."""
+        own = {
+            "s_hat": self.s_hat,
+            "iterations": self.iterations,
+            "burn_in": self.burn_in,
+            "provider_noise": self.provider_noise,
+        }
+        used = {key: value for key, value in own.items() if key in METHODS[name].uses}
+        if name == "dpdis_pca" and self.rank is not None:
+            used["rank"] = self.rank
+        return used
+
+    def cohort(self, repeat: int) -> Cohort:
+        """The patients of this repeat, dealt to the hospitals."""
+        draw = repeat % self.patient_draws
+        return draws.cohort(self.population, self.sizes, self.scaling, self.seed, draw)
+
+    @property
+    def patient_draws(self) -> int:
+        """How many different draws of patients the repeats go through; each has its own noise.
+
+        A draw costs d^3, so beyond d = 800 two repeats or more share one; a table is always the same.
+        """
+        if not isinstance(self.population, SpikedModel):
+            return 1
+        return max(1, min(self.repeats, int(2e9 / self.population.d**3)))
+
+    def generator(self, name: str, repeat: int) -> np.random.Generator:
+        """Keyed by what the cell is."""
+        return draws.generator(self.seed, repeat, name)

@@ -1,0 +1,1 @@
+"""Sweeps over a grid: recipe, cells, executors, stored tables."""

@@ -1,0 +1,23 @@
+"""The error of every iterate, which a sweep keeps as one word a row, as a table of its own."""
+
+import pandas as pd
+
+from dppca_core.experiments.sweeps.recipe import METRICS
+
+_COLUMN = METRICS["rounds"]
+
+
+def by_round(table: pd.DataFrame) -> pd.DataFrame:
+    """A sweep's table with one row for each round: `round` (0 is the start) and `sin_theta` of its iterate.
+
+    Methods without iterations have their output alone, as round 0; failed cells have none. Raises ValueError
+    for a table whose recipe did not ask for rounds.
+    """
+    if _COLUMN not in table:
+        raise ValueError('table must be of a recipe with "rounds" among its metrics')
+    kept = table[table[_COLUMN] != ""].drop(columns="sin_theta", errors="ignore")
+    errors = kept[_COLUMN].str.split(" ")
+    long = kept.drop(columns=_COLUMN).assign(sin_theta=errors).explode("sin_theta")
+    long["sin_theta"] = long["sin_theta"].astype("float64")
+    long["round"] = long.groupby(level=0).cumcount()
+    return long.reset_index(drop=True)

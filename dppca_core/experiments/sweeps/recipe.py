@@ -1,0 +1,237 @@
+"""What a sweep runs, as a frozen value: population or table, methods, swept parameters, repeats."""
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+from typing import Any, Literal, NamedTuple
+
+from dppca_core import checks, datasets
+from dppca_core.experiments.draws import Scaling
+from dppca_core.methods import METHODS
+from dppca_core.populations.spiked import MOST_PATIENTS, SpikedModel
+from dppca_core.privacy import ACCOUNTINGS, NEIGHBOURS, AccountingKind, Budget, Neighbours
+from dppca_core.records import PROVIDER_NOISE, ProviderNoise
+
+Value = float | int
+Scalar = float | int | str | bool | None
+Point = tuple[Value, ...]  # one value of each swept parameter, in the recipe's order
+WHOLE = ("n", "d", "k", "s", "s_hat", "providers", "iterations")
+SWEPT = ("epsilon", "delta", "spike", *WHOLE)
+OF_POPULATION = ("d", "k", "s", "spike")
+METRICS = {
+    "sin": "sin_theta",
+    "projector": "projector_distance",
+    "energy": "captured_energy",
+    "support": "support_found",
+    "covariance": "covariance_error",
+    "rounds": "sin_theta_by_round",
+}
+BUDGET_OPTIONS = ("neighbours", "accounting")
+COHORT_OPTIONS = ("providers", "alone")
+MOST_CELLS = 10_000_000  # a sweep lists its cells beforehand, at some hundred bytes each
+_GIVEN = ("cohort", "k", "budget", "rng", "start")  # what every fit gets, and arrays: never options
+# What a recipe's fields and its variants' options of the same name must be.
+_CHECKS: Mapping[str, Callable[..., None]] = {
+    "providers": partial(checks.whole, 1),
+    "iterations": partial(checks.whole, 1),
+    "s_hat": partial(checks.whole, 1),
+    "burn_in": partial(checks.whole, 0),
+    "provider_noise": partial(checks.one_of, PROVIDER_NOISE),
+    "neighbours": partial(checks.one_of, NEIGHBOURS),
+    "accounting": partial(checks.one_of, ACCOUNTINGS),
+    "alone": partial(checks.instance, bool),
+    "known": partial(checks.instance, bool),
+}
+
+
+def _check(name: str, value: object, of: str = "") -> None:
+    """A field, or an option `of` a method; s_hat may be None."""
+    if name in _CHECKS and (name, value) != ("s_hat", None):
+        _CHECKS[name](**{name + of: value})
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One swept parameter and its values. Raises ValueError for none, repeated or unsuitable ones."""
+
+    name: str
+    values: Point
+
+    def __post_init__(self) -> None:
+        checks.one_of(SWEPT, swept=self.name)
+        for value in self.values:
+            if self.name in WHOLE:
+                checks.whole(1, MOST_PATIENTS, **{self.name: value})
+            else:
+                checks.positive(**{self.name: value})
+        if self.name not in WHOLE:  # 1 and 1.0 are one epsilon, also in a file
+            object.__setattr__(self, "values", tuple(float(value) for value in self.values))
+        if not self.values or len(set(self.values)) < len(self.values):
+            raise ValueError(f"values of {self.name} must be given, each once, got {self.values!r}")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A method with options of its own, under a label. `variant` makes one.
+
+    Options are the method's own parameters, `neighbours` and `accounting` of its budget, `providers`,
+    `alone` (true: the largest hospital by itself), or `known` (true: spike and variance are the population's,
+    as if public); they win over the recipe's, and are checked as those are. Raises ValueError for an unknown
+    method or option, or an unsuitable value.
+    """
+
+    method: str
+    label: str
+    options: tuple[tuple[str, Scalar], ...] = ()
+
+    def __post_init__(self) -> None:
+        checks.one_of(METHODS, method=self.method)
+        if not isinstance(self.label, str) or not self.label.isprintable() or not self.label:
+            raise ValueError(f"label must be one line of text, got {self.label!r}")
+        own = [name for name in inspect.signature(METHODS[self.method].fit).parameters if name not in _GIVEN]
+        for name, value in self.options:
+            known = (*own, *BUDGET_OPTIONS, *COHORT_OPTIONS, *(("known",) if "variance" in own else ()))
+            checks.one_of(known, **{f"options of {self.method}": name})
+            if not isinstance(value, (float, int, str, bool, type(None))):
+                raise ValueError(f"{name} of {self.method} must be a number, a word or null, got {value!r}")
+            _check(name, value, f" of {self.method}")
+
+
+def variant(method: str, label: str = "", **options: Scalar) -> Variant:
+    """A method with its own options; without a label it is called by the method's name."""
+    return Variant(method, label or method, tuple(sorted(options.items())))
+
+
+class Key(NamedTuple):
+    """One cell of a sweep, one row of its table."""
+
+    label: str
+    point: Point
+    repeat: int
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that a table depends on. Raises ValueError through the core's own checks, by name.
+
+    `population` is a model or a table's name; k, d and s are the model's, while a table needs k, and n only
+    where fewer than all of its rows are drawn. `scaling`, `failure` and `bound`: see `patients.Scaling`.
+    patients_each: of a hospital, so that n patients are in n / patients_each hospitals, whatever `providers`.
+    metrics: sin Theta, projector distance, captured energy of the truth's second moment, share of the support
+    found, covariance (Frobenius error relative to the truth's, for methods that give one) and rounds (sin
+    Theta of every iterate). What a point cannot be, as s_hat < k, becomes a failed row of the table, which
+    has at most `MOST_CELLS`.
+    """
+
+    population: SpikedModel | str
+    methods: tuple[Variant, ...]
+    swept: tuple[Axis, ...]
+    n: int | None = None
+    k: int | None = None
+    epsilon: float = 1.0
+    delta: float = 1e-5
+    s_hat: int | None = None  # None leaves each method its default
+    providers: int = 1
+    largest_share: float = 0.0
+    iterations: int = 10
+    burn_in: int = 2
+    provider_noise: ProviderNoise = "independent"
+    neighbours: Neighbours = "replace-one"
+    accounting: AccountingKind = "exact"
+    scaling: Literal["bound", "bound-sqrt-d", "clipped", "largest", "unit"] = "bound"
+    failure: float = 0.01
+    bound: float | None = None
+    patients_each: int | None = None
+    repeats: int = 10
+    metrics: tuple[str, ...] = ("sin",)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        Budget(self.epsilon, self.delta, self.neighbours, self.accounting)
+        for name in ("providers", "iterations", "s_hat", "burn_in", "provider_noise"):
+            _check(name, getattr(self, name))
+        checks.whole(1, repeats=self.repeats)
+        checks.whole(0, seed=self.seed)
+        checks.within(0.0, 1.0, largest_share=self.largest_share)
+        if self.patients_each is not None:
+            checks.whole(1, patients_each=self.patients_each)
+        scaling = self.rows_scaled
+        if scaling.kind in ("unit", "clipped") and {"energy", "covariance"}.intersection(self.metrics):
+            raise ValueError("metrics cannot be energy or covariance where each row has its own scale")
+        for name, chosen in (("methods", self.methods), ("metrics", self.metrics), ("swept", self.swept)):
+            if not isinstance(chosen, tuple) or not chosen:
+                raise ValueError(f"{name} must be a tuple of one or more, got {chosen!r}")
+        for metric in self.metrics:
+            checks.one_of(METRICS, metrics=metric)
+        labels = [chosen.label for chosen in self.methods]
+        names = [axis.name for axis in self.swept]
+        for name, words in (("labels", labels), ("metrics", list(self.metrics)), ("swept", names)):
+            if len(set(words)) < len(words):
+                raise ValueError(f"{name} must differ from each other, got {words!r}")
+        checks.whole(1, 2, **{"number of swept parameters": len(self.swept)})
+        checks.whole(1, MOST_CELLS, **{"number of cells (methods x points x repeats)": self.size})
+        self._check_population(names)
+
+    def _check_population(self, swept: list[str]) -> None:
+        if isinstance(self.population, SpikedModel):
+            if self.n is not None or "n" not in swept:
+                checks.whole(1, MOST_PATIENTS, n=self.n)
+            if self.k not in (None, self.population.k):
+                raise ValueError(f"k must be the population's, {self.population.k}, got {self.k!r}")
+            return
+        checks.one_of((*datasets.TABLES, *datasets.OPTIONAL), population=self.population)
+        datasets.require(self.population)
+        table = datasets.table(self.population)
+        for name in {"d", "s", "spike"}.intersection(swept):
+            raise ValueError(f"{name} can be swept for a synthetic population only, got {self.population!r}")
+        if self.n is not None:
+            checks.whole(1, table.n, n=self.n)
+        if self.bound is not None:
+            raise ValueError(f"bound must be left out: {self.population} has its own, got {self.bound!r}")
+        if self.k is not None or "k" not in swept:
+            checks.whole(1, table.d - 1, k=self.k)
+        if "support" in self.metrics and self.s_hat is None:
+            raise ValueError("s_hat must be given to measure the support found in a table")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The swept parameters."""
+        return tuple(axis.name for axis in self.swept)
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return math.prod((len(self.methods), *(len(axis.values) for axis in self.swept), self.repeats))
+
+    def cells(self) -> list[Key]:
+        """All cells, in the order of the table: method, point, repeat."""
+        points = list(product(*(axis.values for axis in self.swept)))
+        return [
+            Key(chosen.label, point, repeat)
+            for chosen in self.methods
+            for point in points
+            for repeat in range(self.repeats)
+        ]
+
+    @property
+    def rows_scaled(self) -> Scaling:
+        """How rows come to a length of at most 1."""
+        return Scaling(self.scaling, self.failure, self.bound)
+
+    def hospitals_at(self, values: Mapping[str, Value]) -> int:
+        """How many hospitals there are with this n or this number of them."""
+        n = values.get("n", self.n)
+        if self.patients_each is not None and n is not None:
+            return max(round(n / self.patients_each), 1)
+        return int(values.get("providers", self.providers))
+
+    def population_at(self, values: dict[str, Value]) -> SpikedModel | str:
+        """The population with these d, k, s and spike. Raises ValueError where they do not fit together."""
+        if not isinstance(self.population, SpikedModel):
+            return self.population
+        # A mapping cannot say that each name has its field's own type; the fields check themselves.
+        own: dict[str, Any] = {n: v for n, v in values.items() if n in OF_POPULATION}
+        return replace(self.population, **own)

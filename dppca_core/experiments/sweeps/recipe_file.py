@@ -1,0 +1,111 @@
+"""Recipes as JSON: plain numbers and words, checked by name on the way in. No pickle, no eval.
+
+{"population": {"d": 200, "k": 3, "s": 10}, "n": 10000, "methods": ["pca", {"method": "dps_pca",
+ "label": "as printed", "options": {"accounting": "as-printed", "burn_in": 0}}],
+ "swept": {"epsilon": [0.1, 1.0]}, "s_hat": 30, "repeats": 20, "metrics": ["sin", "energy"], "seed": 1}
+"""
+
+import hashlib
+import json
+from collections.abc import Collection
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from dppca_core.experiments.sweeps.recipe import Axis, Recipe, Variant, variant
+from dppca_core.populations.spiked import SpikedModel
+
+
+def to_dict(recipe: Recipe) -> dict[str, Any]:
+    """What JSON can hold; `from_dict` gives the same recipe back."""
+    plain = {field.name: getattr(recipe, field.name) for field in fields(recipe)}
+    plain["metrics"] = list(recipe.metrics)
+    plain["methods"] = [_method(chosen) for chosen in recipe.methods]
+    plain["swept"] = {axis.name: list(axis.values) for axis in recipe.swept}
+    if isinstance(recipe.population, SpikedModel):
+        plain["population"] = asdict(recipe.population) | {"bulk": list(recipe.population.bulk)}
+    return plain
+
+
+def from_dict(plain: object) -> Recipe:
+    """The recipe. Raises ValueError naming what is unknown, missing or unsuitable."""
+    given = dict(_object("recipe", plain, {field.name for field in fields(Recipe)}))
+    for name in ("population", "methods", "swept"):
+        if name not in given:
+            raise ValueError(f"recipe must have {name}")
+    if not isinstance(given["population"], str):
+        model = dict(
+            _object("population", given["population"], {field.name for field in fields(SpikedModel)})
+        )
+        for name in ("d", "k", "s"):
+            if name not in model:
+                raise ValueError(f"population must have {name}")
+        if "bulk" in model:
+            model["bulk"] = tuple(_list("bulk", model["bulk"]))
+        if isinstance(model.get("spike"), list):
+            model["spike"] = tuple(model["spike"])
+        given["population"] = SpikedModel(**model)
+    given["methods"] = tuple(_variant(one) for one in _list("methods", given["methods"]))
+    axes = _object("swept", given["swept"])
+    given["swept"] = tuple(Axis(name, tuple(_list(name, values))) for name, values in axes.items())
+    if "metrics" in given:
+        given["metrics"] = tuple(_list("metrics", given["metrics"]))
+    return Recipe(**given)
+
+
+def read(path: str | Path) -> Recipe:
+    """The recipe in a JSON file. Raises ValueError for one that is not JSON or not a recipe."""
+    try:
+        try:
+            plain = json.loads(Path(path).read_text(encoding="utf-8"))
+        except json.JSONDecodeError as reason:
+            raise ValueError(f"{path} must hold JSON: {reason.msg} in line {reason.lineno}") from reason
+        except ValueError as reason:
+            raise ValueError(
+                f"{path} must hold JSON: it is not in UTF-8, or has a number of thousands of digits"
+            ) from reason
+        return from_dict(plain)
+    except RecursionError as reason:  # of reading it, or of quoting it in a message
+        raise ValueError(f"{path} must hold a recipe, got lists or objects nested too deeply") from reason
+
+
+def fingerprint(recipe: Recipe, chosen: Variant) -> str:
+    """Eight letters that say what a method's rows depend on, whatever other methods, values or repeats."""
+    plain = to_dict(recipe)
+    plain["methods"] = [_method(chosen)]
+    plain["swept"] = sorted(recipe.names)
+    del plain["repeats"]
+    if plain["patients_each"] is None:  # rows measured before there was such a thing stay valid
+        del plain["patients_each"]
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def _method(chosen: Variant) -> dict[str, Any]:
+    return {"method": chosen.method, "label": chosen.label, "options": dict(chosen.options)}
+
+
+def _variant(plain: object) -> Variant:
+    if isinstance(plain, str):
+        return variant(plain)
+    given = _object("methods", plain, {"method", "label", "options"})
+    options = _object("options", given.get("options", {}))
+    return Variant(
+        given.get("method", ""),
+        given.get("label", given.get("method", "")),
+        tuple(sorted(options.items())),
+    )
+
+
+def _object(name: str, plain: object, known: Collection[str] | None = None) -> dict[str, Any]:
+    if not isinstance(plain, dict):
+        raise ValueError(f"{name} must be an object of named values, got {plain!r}")
+    for key in plain:
+        if known is not None and key not in known:
+            raise ValueError(f"{name} has no {key!r}, it may have {', '.join(sorted(known))}")
+    return plain
+
+
+def _list(name: str, plain: object) -> list[Any]:
+    if not isinstance(plain, list):
+        raise ValueError(f"{name} must be a list, got {plain!r}")
+    return plain

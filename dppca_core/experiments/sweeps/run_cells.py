@@ -1,0 +1,260 @@
+"""Runs some cells of a recipe, in this process or another: the same numbers, one BLAS thread.
+
+Common random numbers: a cell's generators are keyed by seed, repeat and method, and by those swept
+parameters that the method uses, epsilon, delta and spike excepted. So curves over those see the same
+patients and the same noise up to their scale, and neither a new method nor a new value changes another row.
+A swept parameter that a method does not use stays at the recipe's own value: its line is flat, and run once.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dppca_core import datasets
+from dppca_core.arrays import Array
+from dppca_core.byte_cache import ByteCache
+from dppca_core.cohort import Cohort
+from dppca_core.experiments import draws, failures
+from dppca_core.experiments.draws import Scaling, Truth
+from dppca_core.experiments.explorer.results import run_seconds
+from dppca_core.experiments.sweeps import cancellation
+from dppca_core.experiments.sweeps.blas import for_good
+from dppca_core.experiments.sweeps.recipe import (
+    BUDGET_OPTIONS,
+    METRICS,
+    OF_POPULATION,
+    Key,
+    Recipe,
+    Value,
+    Variant,
+)
+from dppca_core.methods import METHODS
+from dppca_core.numerics import subspace_metrics
+from dppca_core.populations.spiked import SpikedModel, hospital_sizes
+from dppca_core.privacy import Budget
+from dppca_core.records import Estimate
+
+Row = dict[str, Any]
+_OF_PATIENTS = ("n", *OF_POPULATION)
+_WORKER_BYTES = 48 * 2**20
+TRUTHS = ByteCache(64 * 2**20)
+_COMMON = ("epsilon", "delta", "spike")  # random numbers are the same along these
+_OF_METHODS = ("s_hat", "iterations", "burn_in", "provider_noise")
+TASK_SECONDS = 1.0  # rough ones; a task costs a cluster some milliseconds
+_TAIL = 4  # no task is longer than this part of what is left, so that workers end together
+_SHORTEST = 0.2  # of TASK_SECONDS
+
+
+class Placed(NamedTuple):
+    """A cell as it is run: the swept parameters that matter to it, by name."""
+
+    variant: Variant
+    values: tuple[tuple[str, Value], ...]
+    repeat: int
+
+
+def placed(recipe: Recipe, key: Key) -> Placed:
+    """The cell without what its method does not use or fixes by an option of its own."""
+    chosen = next(one for one in recipe.methods if one.label == key.label)
+    uses, own = METHODS[chosen.method].uses, dict(chosen.options)
+    matters = (
+        (name, value)
+        for name, value in zip(recipe.names, key.point, strict=True)
+        if name in _OF_PATIENTS or (name in uses and name not in own)
+    )
+    return Placed(chosen, tuple(sorted(matters)), key.repeat)
+
+
+def _keyed(values: dict[str, Value], names: Sequence[str]) -> tuple[int, ...]:
+    """Numbers that say which of these swept parameters stand where; empty where none is swept."""
+    parts = [(0, *name.encode(), int(values[name])) for name in sorted(values) if name in names]
+    return tuple(number for part in parts for number in part)
+
+
+def run(recipe: Recipe, keys: Sequence[Key]) -> list[Row]:
+    """One row for each of the cells, those that fail with their reason. BLAS is pinned by the caller."""
+    done: dict[Placed, Row] = {}
+    rows = []
+    for key in keys:
+        cell = placed(recipe, key)
+        if cell not in done:
+            done[cell] = measured(recipe, cell)
+        rows.append(named(recipe, key, cell.variant.method) | done[cell])
+    return rows
+
+
+def run_in_worker(recipe: Recipe, keys: Sequence[Key], mark: str = "") -> list[Row]:
+    """`run` in a process that does nothing else, as long as the file `mark` is there.
+
+    It holds little: the pool takes growth by 300 MB for a leak, and starts the process anew.
+    """
+    for_good()
+    for cache in (draws.DRAWS, draws.DEALS, TRUTHS):
+        cache.shrink(_WORKER_BYTES)
+    return cancellation.run(mark, run, recipe, keys)
+
+
+def named(recipe: Recipe, key: Key, method: str) -> Row:
+    """What a row is of."""
+    point = dict(zip(recipe.names, key.point, strict=True))
+    return {"label": key.label, "method": method, **point, "repeat": key.repeat}
+
+
+def died(recipe: Recipe, keys: Sequence[Key], reason: str) -> list[Row]:
+    """Rows of cells that never came back."""
+    return [named(recipe, key, placed(recipe, key).variant.method) | failed(recipe, reason) for key in keys]
+
+
+def measured(recipe: Recipe, cell: Placed) -> Row:
+    """The cell's errors and costs, or why it has none."""
+    try:
+        return _measure(recipe, cell)
+    except Exception as reason:  # a sweep of hours outlives any one cell: the row says what went wrong
+        return failed(recipe, failures.reason(reason))
+
+
+def failed(recipe: Recipe, reason: str) -> Row:
+    """What a row holds when its cell has no answer."""
+    empty: Row = dict.fromkeys((METRICS[name] for name in recipe.metrics), float("nan"))
+    if "rounds" in recipe.metrics:
+        empty[METRICS["rounds"]] = ""
+    costs = {"noise_std": float("nan"), "bytes_sent_per_hospital": None, "seconds": float("nan")}
+    return {**empty, **costs, "notes": "", "failed": " ".join(reason.split()) or "failed without a reason"}
+
+
+def _measure(recipe: Recipe, cell: Placed) -> Row:
+    values, options = dict(cell.values), dict(cell.variant.options)
+    method = METHODS[cell.variant.method]
+    population = recipe.population_at(values)
+    synthetic = isinstance(population, SpikedModel)
+    whole = 0 if synthetic else datasets.table(str(population)).n
+    n = int(values.get("n", recipe.n or whole))
+    k = population.k if isinstance(population, SpikedModel) else int(values.get("k", recipe.k or 0))
+    providers = options.pop("providers", recipe.hospitals_at(values))
+    sizes = hospital_sizes(n, int(providers or 1), recipe.largest_share)
+    alone = bool(options.pop("alone", False))
+    if options.pop("known", False):
+        options |= draws.known_spectrum(population, n, recipe.rows_scaled)
+    words = {name: options.pop(name, getattr(recipe, name)) for name in BUDGET_OPTIONS}
+    budget = Budget(
+        float(values.get("epsilon", recipe.epsilon)), float(values.get("delta", recipe.delta)), **words
+    )
+    for name in _OF_METHODS:
+        value = values.get(name, getattr(recipe, name))
+        if name in method.uses and value is not None:
+            options.setdefault(name, value)
+    structural = [name for name in values if name not in _COMMON]
+    drawn = _keyed(values, [name for name in structural if name in _OF_PATIENTS])
+    cohort = draws.cohort(population, sizes, recipe.rows_scaled, recipe.seed, cell.repeat, drawn)
+    if alone:
+        largest = max(cohort, key=lambda provider: provider.n)
+        cohort = Cohort((largest,), largest.moment, cohort.bound)
+    rng = draws.generator(recipe.seed, cell.repeat, method.name, _keyed(values, structural))
+    estimate = method.fit(cohort, k=k, budget=budget, rng=rng, **options)
+    moments = not {"energy", "covariance"}.isdisjoint(recipe.metrics)
+    truth = _truth(population, n, k, recipe.rows_scaled, recipe.seed, moments)
+    size = (
+        population.s if isinstance(population, SpikedModel) else int(values.get("s_hat", recipe.s_hat or 0))
+    )
+    return {
+        **{METRICS[name]: _error(name, estimate, truth, k, size) for name in recipe.metrics},
+        "noise_std": float(estimate.noise_std),
+        "bytes_sent_per_hospital": int(estimate.bytes_sent),
+        "seconds": estimate.seconds,
+        "notes": " · ".join(" ".join(note.split()) for note in estimate.notes),
+        "failed": "",
+    }
+
+
+def _truth(
+    population: SpikedModel | str, n: int, k: int, scaling: Scaling, seed: int, moments: bool
+) -> Truth:
+    """A population's own, or PCA of the whole table, however many of its rows are drawn."""
+    d = population.d if isinstance(population, SpikedModel) else datasets.table(population).d
+
+    def make() -> Truth:
+        if isinstance(population, SpikedModel):
+            return draws.population_truth(population, n, scaling, moments)
+        whole = (datasets.table(population).n,)
+        return draws.table_truth(draws.cohort(population, whole, scaling, seed, 0), k)
+
+    key = (population, n, k, scaling, seed, moments)
+    truth: Truth = TRUTHS.get(key, make, 8 * d * (d + k))
+    return truth
+
+
+def _error(metric: str, estimate: Estimate, truth: Truth, k: int, size: int) -> float | str:
+    if metric == "sin":
+        return subspace_metrics.sin_theta(estimate.basis, truth.basis)
+    if metric == "projector":
+        return subspace_metrics.projector_distance(estimate.basis, truth.basis)
+    if metric == "energy":
+        best = float(truth.eigenvalues[:k].sum())
+        return subspace_metrics.captured_energy(estimate.basis, truth.second_moment, best)
+    if metric == "covariance":
+        return _covariance_error(estimate.covariance, truth)
+    if metric == "rounds":
+        bases = estimate.iterates or (estimate.basis,)
+        return " ".join(
+            repr(float(error)) for error in subspace_metrics.sin_thetas(np.stack(bases), truth.basis)
+        )
+    return subspace_metrics.support_found(estimate.basis, truth.basis, size or len(estimate.basis))
+
+
+def _covariance_error(covariance: Array | None, truth: Truth) -> float:
+    if covariance is None:
+        return float("nan")
+    return float(np.linalg.norm(covariance - truth.second_moment) / np.linalg.norm(truth.second_moment))
+
+
+def grouped(
+    recipe: Recipe, keys: Sequence[Key], longest: float | None = None
+) -> Iterator[tuple[float, tuple[Key, ...]]]:
+    """Tasks of about `longest` (TASK_SECONDS), (rough seconds, cells), those of the same patients together.
+
+    The last ones are shorter.
+    """
+    longest = TASK_SECONDS if longest is None else longest
+    places = {key: placed(recipe, key) for key in keys}
+
+    def of_patients(key: Key) -> tuple[object, ...]:
+        kept = tuple(pair for pair in places[key].values if pair[0] in (*_OF_PATIENTS, "providers"))
+        return kept, key.repeat
+
+    group: list[Key] = []
+    known: set[Placed] = set()
+    seconds, last = 0.0, None
+    left = sum(rough_seconds(recipe, place, fresh=False) for place in set(places.values()))
+    for key in sorted(keys, key=lambda key: (key.repeat, str(of_patients(key)))):
+        here = of_patients(key)
+        cost = rough_seconds(recipe, places[key], fresh=here != last) if places[key] not in known else 0.0
+        if group and seconds + cost > min(longest, max(left / _TAIL, _SHORTEST * longest)):
+            yield seconds, tuple(group)
+            left -= seconds
+            group, seconds, known = [], 0.0, set()
+            cost = rough_seconds(recipe, places[key], fresh=True)
+        group.append(key)
+        known.add(places[key])
+        seconds, last = seconds + cost, here
+    if group:
+        yield seconds, tuple(group)
+
+
+def total_seconds(recipe: Recipe, keys: Sequence[Key] | None = None) -> float:
+    """How long these cells, or all, compute on one core, roughly."""
+    return sum(seconds for seconds, _ in grouped(recipe, recipe.cells() if keys is None else keys))
+
+
+def rough_seconds(recipe: Recipe, cell: Placed, fresh: bool) -> float:
+    """A run's time, with the draw of its patients (71 ms at d = 1000) where they are `fresh`."""
+    values, population = dict(cell.values), recipe.population
+    synthetic = isinstance(population, SpikedModel)
+    own = population if isinstance(population, SpikedModel) else datasets.table(population)
+    d = int(values.get("d", own.d))
+    k = int(values.get("k", own.k if isinstance(own, SpikedModel) else recipe.k or 1))
+    providers = recipe.hospitals_at(values)
+    drawing = 7e-11 * d**3 if fresh and synthetic else 0.0
+    if drawing and recipe.scaling == "unit":  # row by row
+        drawing += int(values.get("n", recipe.n or 0)) * d * (1.4e-8 + 1e-10 * d)
+    return 5e-4 + drawing + run_seconds(cell.variant.method, d, k, providers)

@@ -1,0 +1,164 @@
+"""Finished rows in a CSV that grows while a sweep runs, and from which it goes on.
+
+Every row is one line, with the fingerprint of what it depends on; numbers are written so that reading them
+gives the same double. A last line without its end was cut off: it is dropped and its cell run again.
+"""
+
+import csv
+import fcntl
+import io
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from dppca_core.experiments.sweeps.recipe import METRICS, WHOLE, Key, Recipe
+from dppca_core.experiments.sweeps.recipe_file import fingerprint
+from dppca_core.experiments.sweeps.run_cells import Row
+
+_WORDS = ("recipe", "label", "method", "notes", "failed", METRICS["rounds"])
+_ERRORS = frozenset(METRICS.values())
+_COUNTS = ("repeat", "bytes_sent_per_hospital", *WHOLE)
+
+
+def columns(recipe: Recipe) -> list[str]:
+    """The table's columns, in order."""
+    errors = [METRICS[name] for name in recipe.metrics]
+    costs = ["noise_std", "bytes_sent_per_hospital", "seconds", "notes", "failed"]
+    return ["label", "method", *recipe.names, "repeat", *errors, *costs, "recipe"]
+
+
+def key_of(recipe: Recipe, row: Row) -> Key:
+    """The cell that a row is of."""
+    return Key(row["label"], tuple(row[name] for name in recipe.names), row["repeat"])
+
+
+def table(recipe: Recipe, rows: dict[Key, Row]) -> pd.DataFrame:
+    """Tidy: the finished cells in the recipe's order, one row each."""
+    found = [rows[key] for key in recipe.cells() if key in rows]
+    frame = pd.DataFrame(found, columns=columns(recipe))
+    kinds: dict[str, str] = {}
+    for name in frame.columns:
+        if name not in _WORDS:
+            kinds[name] = "int64" if name in ("repeat", *WHOLE) else "float64"
+    kinds["bytes_sent_per_hospital"] = "Int64"
+    return frame.astype(kinds)
+
+
+class UnwrittenError(OSError):
+    """The disk is full, or refuses for another reason; a line that it took in part is cut off when read."""
+
+
+class Store:
+    """The file of one sweep. Raises ValueError, and leaves the file as it is, for one that is not."""
+
+    def __init__(self, path: str | Path, recipe: Recipe) -> None:
+        self.path = Path(path)
+        self._columns = columns(recipe)
+        self._prints = {chosen.label: fingerprint(recipe, chosen) for chosen in recipe.methods}
+        self._recipe = recipe
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nobody else writes. Raises ValueError where another sweep does: both would measure everything."""
+        with self._writing():
+            file = self.path.open("ab")
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ValueError(
+                    f"{self.path} is written by another sweep: wait for it, or give another file"
+                ) from None
+            yield
+
+    def read(self) -> dict[Key, Row]:
+        """The rows of the file, by cell; begins a new one, cuts off a last line that was not finished.
+
+        Raises ValueError naming the file, and the line that cannot be read or is of another recipe.
+        """
+        whole = self.path.read_bytes() if self.path.exists() else b""
+        *lines, rest = whole.split(b"\n")
+        header = (",".join(self._columns) + "\n").encode()
+        if not (self._words(lines[0], 1) == self._columns if lines else header.startswith(rest)):
+            raise ValueError(f"{self.path} must have the columns {', '.join(self._columns)}")
+        if not lines:
+            with self._writing():
+                self.path.write_bytes(header)
+            return {}
+        found: dict[Key, Row] = {}
+        for number, line in enumerate(lines[1:], start=2):
+            row = self._row(line, number)
+            found.setdefault(key_of(self._recipe, row), row)
+        if rest:  # only now: everything before it is ours
+            with self.path.open("r+b") as file:
+                file.truncate(len(whole) - len(rest))
+        return found
+
+    def _words(self, line: bytes, number: int) -> list[str]:
+        try:
+            return next(csv.reader([line.decode("utf-8")], strict=True))
+        except UnicodeDecodeError as reason:
+            raise ValueError(f"{self.path} must hold CSV, line {number}: it is not in UTF-8") from reason
+        except csv.Error as reason:
+            raise ValueError(f"{self.path} must hold CSV, line {number}: {reason}") from reason
+
+    def _row(self, line: bytes, number: int) -> Row:
+        words = self._words(line, number)
+        if len(words) != len(self._columns):
+            raise ValueError(f"{self.path} must have {len(self._columns)} values in line {number}")
+        row: Row = {}
+        for name, word in zip(self._columns, words, strict=True):
+            try:
+                row[name] = _read(name, word)
+            except (ValueError, OverflowError) as reason:
+                said = word if len(word) <= 40 else f"{word[:40]}..."
+                raise ValueError(
+                    f"{self.path} must hold a number for {name} in line {number}, got {said!r}"
+                ) from reason
+        if self._prints.get(row["label"], row["recipe"]) != row["recipe"]:
+            raise ValueError(f"{self.path} must hold this recipe, line {number} is of another")
+        return row
+
+    def append(self, rows: Iterable[Row]) -> None:
+        """Write finished rows at the end, whole lines at once; UnwrittenError where the disk refuses."""
+        text = io.StringIO()
+        lines = csv.writer(text, lineterminator="\n")
+        for row in rows:
+            lines.writerow([_written(row[name]) for name in self._columns])
+        with self._writing(), self.path.open("a", encoding="utf-8") as file:
+            file.write(text.getvalue())
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as reason:
+            raise UnwrittenError(
+                f"{self.path} cannot be written ({reason.strerror}): what it holds is kept, and the same "
+                "command goes on from there"
+            ) from reason
+
+
+def _written(value: object) -> str:
+    if value is None or value != value:
+        return ""
+    return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
+
+
+def _read(name: str, word: str) -> object:
+    if name in _WORDS:
+        return word
+    if name in _COUNTS:
+        if name == "repeat" or word:
+            return int(np.int64(int(word)))  # as many digits as the table can hold
+        return None
+    value = float(word) if word else math.nan
+    if word and (
+        math.isnan(value) or (math.isinf(value) and word != "inf") or (value < 0 and name in _ERRORS)
+    ):
+        raise ValueError("no sweep measures or writes this")
+    return value

@@ -1,0 +1,1 @@
+"""The steps that read private rows, each with its sensitivity and proof."""

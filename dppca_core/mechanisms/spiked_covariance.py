@@ -1,0 +1,134 @@
+"""The releases of a spiked covariance: spectrum, projector, eigenvalues; for every method that makes them.
+
+Sensitivities, their proofs and what they assume of the data stand in `methods.spiked_projector`.
+"""
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from dppca_core.accounting import gaussian
+from dppca_core.arrays import Array
+from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import symmetric_gaussian
+from dppca_core.numerics import linalg
+from dppca_core.privacy import Budget, Event, Release
+
+_SHARES = {"projector": 0.8, "spectrum": 0.1, "eigenvalues": 0.1}
+_SAFETY = 3.0  # standard deviations by which released eigenvalues are moved to the cautious side
+
+
+def multipliers(budget: Budget, known: bool, covariance: bool) -> dict[str, float]:
+    """std / sensitivity of each release that is made; together they are the budget exactly (1/z^2 adds up).
+
+    As printed they add up by basic composition.
+    """
+    wanted = {"projector": True, "spectrum": not known, "eigenvalues": covariance}
+    shares = {name: share for name, share in _SHARES.items() if wanted[name]}
+    if budget.accounting == "as-printed":
+        parts = len(shares)
+        own = replace(budget, epsilon=budget.epsilon / parts, delta=budget.delta / parts)
+        return dict.fromkeys(shares, gaussian.noise_multiplier(own))
+    whole, total = gaussian.noise_multiplier(budget), sum(shares.values())
+    return {name: whole / math.sqrt(share / total) for name, share in shares.items()}
+
+
+def moved_by(budget: Budget, entries: int) -> float:
+    """l2 sensitivity of n times the spectrum, or the block, of so many entries; the proof is in the text."""
+    return symmetric_gaussian.sensitivity(budget) if entries > 1 else 1.0
+
+
+def usual_constant(d: int, n: int) -> float:
+    """C where none is given; near the largest movements seen in simulation."""
+    return 2.0 if n >= d else 3.0
+
+
+def spectrum_std(budget: Budget, n: int, multiplier: float) -> float:
+    """std of each released number of the spectrum, whose sensitivity has its proof in the module's text."""
+    return moved_by(budget, 2) / n * multiplier
+
+
+def cautious(last: float, flat: float, std: float, d: int, k: int) -> tuple[float, float]:
+    """(l, v) on the cautious side of a released lambda_k and bulk mean: l lowered, v raised by 3 std."""
+    raised = max(flat, 0.0) + _SAFETY * std / (d - k)
+    return last - _SAFETY * std - raised, raised
+
+
+def projector_sensitivity(d: int, n: int, k: int, spike: float, variance: float, constant: float) -> float:
+    """D of the module's text, at most sqrt(2 min(k, d - k)), which no two projectors exceed."""
+    most = math.sqrt(2 * min(k, d - k))
+    if spike <= 0:
+        return most
+    ratio = variance / spike
+    good = constant * (ratio + math.sqrt(ratio)) * math.sqrt(d * (k + math.log(n))) / n
+    return min(good, most)
+
+
+class ReleasedCovariance(NamedTuple):
+    """Noisy P, (d, d); std of its diagonal noise; v; the noisy (k, k) eigenvalues; the cautious l."""
+
+    projector: Array
+    std: float
+    flat: float
+    block: Array | None
+    weakest: float
+
+
+def release(
+    cohort: Cohort,
+    k: int,
+    budget: Budget,
+    rng: np.random.Generator,
+    *,
+    spike: float | None,
+    variance: float | None,
+    constant: float,
+    covariance: bool,
+) -> ReleasedCovariance:
+    """Steps 1 to 3 of the method's text: spectrum, projector (d, d), and with `covariance` the block (k, k).
+
+    l2 sensitivities: `moved_by`/n for spectrum and block, `projector_sensitivity` for the projector. The
+    only step that reads private rows.
+    """
+    d, n = cohort.features, cohort.n
+    shape = symmetric_gaussian.shape_of(budget, None)
+    symmetric = linalg.mirrored_noise if shape == "mirrored" else linalg.isotropic_noise
+    known = spike is not None and variance is not None
+    z = multipliers(budget, known, covariance)
+    moment = cohort.pooled.dense()
+    values, vectors = linalg.top_eigenpairs(moment, k)
+    if spike is not None and variance is not None:
+        flat, weakest, largest = variance, spike, spike + variance
+        raised = flat
+    else:
+        exact = np.array([values[0], values[-1], moment.trace() - values.sum()])
+        noise = spectrum_std(budget, n, z["spectrum"])
+        first, last, rest = exact + noise * rng.standard_normal(3)
+        last = first if k == 1 else last
+        flat = float(rest) / (d - k)
+        weakest, raised = cautious(float(last), flat, noise, d, k)
+        largest = max(float(first), 0.0) + _SAFETY * noise
+    std = projector_sensitivity(d, n, k, weakest, raised, constant) * z["projector"]
+    projector = symmetric(d, std, rng)
+    projector += vectors @ vectors.T
+    block = None
+    if covariance:
+        basis = linalg.top_eigenspace(projector, k)
+        moved = min(moved_by(budget, k), constant * largest * (k + math.log(n))) / n
+        block = basis.T @ moment @ basis + symmetric(k, moved * z["eigenvalues"], rng)
+    return ReleasedCovariance(projector, std, flat, block, weakest)
+
+
+def spends(
+    budget: Budget,
+    *,
+    spike: float | None = None,
+    variance: float | None = None,
+    covariance: bool = True,
+    **_: object,
+) -> tuple[Event, ...]:
+    """Up to three Gaussian releases."""
+    known = spike is not None and variance is not None
+    return tuple(Release(z) for z in multipliers(budget, known, covariance).values())

@@ -1,0 +1,62 @@
+"""The one private step of the Analyze Gauss family: a symmetric noisy second moment.
+
+Dwork, Talwar, Thakurta & Zhang (STOC 2014), Algorithm 1: A^T A + E with rows of norm at most 1. Here on
+the scale of means, divided by the public n. Replacing a row moves the sum by |xx^T - yy^T|_F <= sqrt 2
+(equality at x orthogonal to y), adding or removing one by |x|^2 <= 1; the l2 norm of the upper triangle
+moves by at most the same. The paper's relation is add/remove, its constant sqrt(2 ln(1.25/delta))/epsilon.
+"""
+
+import math
+
+import numpy as np
+
+from dppca_core import checks
+from dppca_core.accounting import gaussian
+from dppca_core.arrays import Array
+from dppca_core.cohort import Cohort
+from dppca_core.numerics import linalg
+from dppca_core.privacy import Budget, Event, Release
+
+SHAPES = ("isotropic", "mirrored")
+
+
+def sensitivity(budget: Budget) -> float:
+    """l2 sensitivity of sum x x^T; the proof is in the module's text."""
+    return math.sqrt(2) if budget.neighbours == "replace-one" else 1.0
+
+
+def sum_noise_std(budget: Budget) -> float:
+    """std of one diagonal entry on the scale of sums. As printed: the paper's constant, sensitivity 1."""
+    moved = 1.0 if budget.accounting == "as-printed" else sensitivity(budget)
+    return moved * gaussian.noise_multiplier(budget)
+
+
+def shape_of(budget: Budget, noise: str | None) -> str:
+    """`noise` if given, else "mirrored" (the paper's triangle) as printed and "isotropic" otherwise.
+
+    Isotropic noise gives the same guarantee with half the variance off the diagonal. Raises ValueError
+    for an unknown shape.
+    """
+    default = "mirrored" if budget.accounting == "as-printed" else "isotropic"
+    chosen = default if noise is None else noise
+    checks.one_of(SHAPES, noise=chosen)
+    return chosen
+
+
+def entry_std(budget: Budget, n: int, noise: str | None) -> float:
+    """std of one off-diagonal entry of the released mean: s/n mirrored, s/(sqrt 2 n) isotropic."""
+    std = sum_noise_std(budget) / n
+    return std if shape_of(budget, noise) == "mirrored" else std / math.sqrt(2)
+
+
+def release(cohort: Cohort, budget: Budget, rng: np.random.Generator, noise: str | None) -> Array:
+    """The noisy pooled second moment, (d, d) symmetric. The only step that reads private rows."""
+    drawn = {"isotropic": linalg.isotropic_noise, "mirrored": linalg.mirrored_noise}
+    noisy = drawn[shape_of(budget, noise)](cohort.features, sum_noise_std(budget) / cohort.n, rng)
+    noisy += cohort.pooled.dense()
+    return noisy
+
+
+def spends(budget: Budget, **_: object) -> tuple[Event, ...]:
+    """One Gaussian release."""
+    return (Release(sum_noise_std(budget) / sensitivity(budget)),)

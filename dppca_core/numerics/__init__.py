@@ -1,0 +1,1 @@
+"""Linear algebra and sampling that know nothing of privacy."""

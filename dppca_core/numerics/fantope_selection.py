@@ -1,0 +1,156 @@
+"""Sparse principal subspaces by convex relaxation: Fantope projection and selection (FPS).
+
+Vu, Cho, Lei & Rohe (NeurIPS 2013): over the Fantope, the convex hull of rank-k projectors,
+
+    maximise <S, X> - lam ||X||_{1,1}   subject to   0 <= X <= I,  tr X = k,
+
+by alternating directions, which is Algorithm 2 of Wang & Xu (IJCAI 2019) after its release:
+
+    X <- P_F(Y - U + S/rho);   Y <- soft_{lam/rho}(X + U);   U <- U + X - Y.
+
+Steps, stopping rule and defaults are those of the authors' R package (github.com/vqv/fps, read): rho starts
+at max |S_ij|, doubles when the primal residual |X - Y|_F exceeds ten times the dual one, rho |Y - Y_old|_F,
+and halves the other way round (U rescaled with it); both residuals below 1e-3 sqrt k, or 100 steps, end it;
+rho carries over to the next penalty with Y and U; the penalty also shrinks the diagonal. Unlike the package
+we divide S and lam by max |S_ij| beforehand. The answer is the same, but the dual residual is in units of S
+and its tolerance is not: on S/1000 the package stops after a few steps at another matrix.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy.linalg import eigh
+
+from dppca_core import checks
+from dppca_core.arrays import Array
+from dppca_core.numerics import fantope_projection, linalg
+
+STEPS = 100
+_IMBALANCE = 10.0  # of the residuals, before rho moves
+_STEP = 2.0
+_SPARE = 4  # eigenvectors beyond the last rank
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Where the alternating directions stopped, at one penalty.
+
+    projection: X, (d, d), in the Fantope to rounding. sparse: Y, (d, d), entries exactly zero, trace
+    only near k. The two meet at the optimum. primal: |X - Y|_F; dual: rho |Y - Y_old|_F with S
+    normalised. converged: both within the tolerance.
+    """
+
+    penalty: float
+    projection: Array
+    sparse: Array
+    primal: float
+    dual: float
+    iterations: int
+    converged: bool
+
+    @property
+    def rows(self) -> int:
+        """Rows of Y that are not zero."""
+        return int(self.sparse.any(axis=1).sum())
+
+    @property
+    def diagnostics(self) -> dict[str, float]:
+        """The numbers above, by the names that a screen shows."""
+        return {
+            "penalty": self.penalty,
+            "steps": self.iterations,
+            "primal residual": self.primal,
+            "dual residual": self.dual,
+            "rows": self.rows,
+        }
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Empty when converged."""
+        stopped = f"Fantope selection stopped after {self.iterations} steps, before it had converged"
+        return () if self.converged else (stopped,)
+
+    def basis(self, k: int) -> Array:
+        """Top k eigenvectors, (d, k): of the sparse Y where they are well defined, else of X.
+
+        A large penalty leaves Y with fewer than k clear directions, and its next ones are arbitrary.
+        Clear is an eigenvalue gap of more than twice |X - Y|_F, which X then shares (Weyl), at least 1e-3.
+        """
+        d = len(self.sparse)
+        values, vectors = eigh(self.sparse, subset_by_index=(d - k - 1, d - 1), check_finite=False)
+        if values[1] - values[0] > max(2 * self.primal, 1e-3):
+            return np.ascontiguousarray(vectors[:, :0:-1])
+        return linalg.top_eigenspace(self.projection, k)
+
+
+def path(
+    second_moment: Array,
+    k: float,
+    penalties: Sequence[float],
+    *,
+    start: Array | None = None,
+    steps: int = STEPS,
+    tolerance: float = 1e-3,
+) -> tuple[Solution, ...]:
+    """One solution for each of `penalties`, each starting where the one before stopped.
+
+    second_moment: S, (d, d) symmetric; penalties: lam >= 0 in the units of S, largest first. start: Y,
+    (d, d), zero by default. steps: for each penalty. tolerance: of both residuals, times sqrt k; the
+    default is the package's, 1e-8 with some thousand steps gives six digits.
+    Raises ValueError unless 0 < k <= d, steps >= 1, tolerance > 0 and the penalties descend to zero or above.
+    """
+    checks.whole(1, steps=steps)
+    checks.positive(tolerance=tolerance)
+    if not all(high >= low for high, low in pairwise((*penalties, 0.0))):
+        raise ValueError(f"penalties must descend and be at least 0, got {penalties!r}")
+    scale = float(np.abs(second_moment).max()) or 1.0
+    target = second_moment / scale
+    sparse = np.zeros_like(target) if start is None else start
+    dual_variable, work = np.zeros_like(target), np.empty_like(target)
+    rho, rank = 1.0, 0
+    limit = tolerance * math.sqrt(k)
+    found = []
+    for penalty in penalties:
+        taken, converged = 0, False
+        while taken < steps:
+            taken += 1
+            np.divide(target, rho, out=work)
+            work += sparse
+            work -= dual_variable
+            projection, rank = fantope_projection.project(work, k, rank + _SPARE)
+            np.add(projection, dual_variable, out=work)
+            before = sparse
+            threshold = penalty / (scale * rho)
+            # What the soft threshold takes off is U + X - Y.
+            np.clip(work, -threshold, threshold, out=dual_variable)
+            sparse = work - dual_variable
+            primal = float(np.linalg.norm(projection - sparse))
+            dual = rho * float(np.linalg.norm(sparse - before))
+            converged = max(primal, dual) < limit
+            if converged:
+                break
+            if primal > _IMBALANCE * dual:
+                rho *= _STEP
+                dual_variable /= _STEP
+            elif dual > _IMBALANCE * primal:
+                rho /= _STEP
+                dual_variable *= _STEP
+        found.append(Solution(penalty, projection, sparse, primal, dual, taken, converged))
+    return tuple(found)
+
+
+def select(second_moment: Array, k: int, penalty: float) -> Solution:
+    """The solution at one penalty, from the projector on the top k eigenvectors instead of zero.
+
+    At lam = 0 that is the solution, so a vanishing penalty gives plain PCA exactly, not to a tolerance.
+    """
+    top = linalg.top_eigenspace(second_moment, k)
+    return path(second_moment, k, [penalty], start=top @ top.T)[0]
+
+
+def cost(d: int, k: int, providers: int) -> float:
+    """One run of `select` in partial d x d eigenproblems, when it uses all its steps."""
+    return 1.0 + STEPS

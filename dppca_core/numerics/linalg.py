@@ -1,0 +1,151 @@
+"""Small dense linear algebra: thin orthogonalisation, row thresholding, eigenspaces, noise."""
+
+from collections.abc import Iterable, Iterator
+from threading import local
+
+import numpy as np
+from scipy.linalg import eigh, qr
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpotrf, dtrtri
+
+from dppca_core.arrays import Array, Indices
+
+# Cholesky-QR leaves columns orthonormal to about eps * cond^2; below this ratio of pivots we leave it
+# for Householder reflections, so the loss stays near 2e-16 * 1e6.
+_CHOLESKY_PIVOT_RATIO = 1e-3
+_BLOCK = 64
+_BELOW = np.tri(_BLOCK, k=-1, dtype=bool)
+# A matrix of so many numbers leaves the fast cache.
+_LARGE = 2**18
+_MOST_HELD = 1024  # 8 MB
+_PIECE, _LEAST_PIECE = 2**17, 16  # numbers, 1 MB; fewer rows than that make no product of two matrices
+_WORKSPACE = local()
+
+
+def orthonormalise(columns: Array) -> Array:
+    """Orthonormal basis of the columns' span, (d, k): the Q of the thin QR with positive diagonal.
+
+    Cholesky-QR (R from the k x k Gram matrix) where it is safe, else Householder. Rank-deficient
+    input still yields k orthonormal columns.
+    """
+    # LAPACK is column-major: the transpose of our rows needs no copy.
+    factor, failed = dpotrf(dsyrk(1.0, columns.T), overwrite_a=1)
+    if failed == 0:
+        pivots = factor.diagonal().tolist()
+        if min(pivots) > _CHOLESKY_PIVOT_RATIO * max(pivots):
+            # A product with the small inverse is as accurate here and several times as fast as a solve.
+            solved: Array = columns.dot(np.ascontiguousarray(dtrtri(factor, overwrite_c=1)[0]))
+            return solved
+    q, r = qr(columns, mode="economic", check_finite=False)
+    q[:, r.diagonal() < 0] *= -1.0
+    return np.asarray(q, dtype=np.float64)
+
+
+def narrow_product(matrix: Array, block: Array) -> Array:
+    """matrix @ block, (m, k), for a `block`, (d, k), of few columns; row-major if the block is.
+
+    BLAS reads a large matrix in half the time from the other side of such a product.
+    """
+    if matrix.size < _LARGE:
+        product: Array = matrix.dot(block)
+        return product
+    product = block.T.dot(matrix.T).T
+    return np.ascontiguousarray(product) if block.flags.c_contiguous else product
+
+
+def pieces(count: int, features: int) -> Iterator[slice]:
+    """Where to cut so many rows of `features` numbers, for pieces that stay in the cache."""
+    step = max(_LEAST_PIECE, _PIECE // features)
+    return (slice(begin, min(begin + step, count)) for begin in range(0, count, step))
+
+
+def gram_product(parts: Iterable[Array], block: Array) -> Array:
+    """The sum of X^T (X block) over parts X, (m, d) each, of a table's rows: (d, k), row-major.
+
+    Each part is used twice while it is in the cache, where two products with all rows read them twice from
+    memory.
+    """
+    thin = np.ascontiguousarray(block.T)
+    total = np.zeros(thin.shape)
+    for part in parts:
+        total += thin.dot(part.T).dot(part)
+    return np.ascontiguousarray(total.T)
+
+
+def largest_rows(columns: Array, count: int) -> Indices:
+    """Indices, ascending, of the `count` rows of largest Euclidean norm."""
+    if count >= len(columns):
+        return np.arange(len(columns))
+    norms = np.square(columns).dot(np.ones(columns.shape[1]))
+    rows: Indices = norms.argpartition(len(columns) - count)[-count:]
+    rows.sort()
+    return rows
+
+
+def scatter_rows(block: Array, rows: Indices, features: int) -> Array:
+    """The (d, k) matrix that holds `block` at `rows` and zero elsewhere."""
+    full = np.zeros((features, block.shape[1]))
+    full[rows] = block
+    return full
+
+
+def top_eigenspace(symmetric: Array, k: int) -> Array:
+    """Eigenvectors of the k algebraically largest eigenvalues, (d, k), largest first.
+
+    Never a singular value decomposition: that ranks by absolute value and returns large negative
+    noise directions.
+    """
+    return top_eigenpairs(symmetric, k)[1]
+
+
+def top_eigenpairs(symmetric: Array, k: int) -> tuple[Array, Array]:
+    """The k algebraically largest eigenvalues, (k,), largest first, and their eigenvectors, (d, k)."""
+    d = len(symmetric)
+    values, vectors = eigh(
+        _copied(symmetric), subset_by_index=(d - k, d - 1), check_finite=False, overwrite_a=True
+    )
+    return values[::-1].copy(), np.ascontiguousarray(vectors[:, ::-1])
+
+
+def _copied(symmetric: Array) -> Array:
+    # LAPACK's own copy, in its column-major order, into memory that this thread has touched before: fresh
+    # pages cost a tenth of the eigenproblem. Held for the last size only, and for none that is large.
+    d = len(symmetric)
+    if d > _MOST_HELD:
+        return symmetric.T.copy(order="K")
+    held: Array | None = getattr(_WORKSPACE, "matrix", None)
+    if held is None or len(held) != d:
+        held = _WORKSPACE.matrix = np.empty((d, d), order="F")
+    np.copyto(held, symmetric.T)
+    return held
+
+
+def isotropic_noise(d: int, std: float, rng: np.random.Generator) -> Array:
+    """(G + G^T)/2, G i.i.d. N(0, std^2): variance std^2 on the diagonal, std^2/2 off it.
+
+    Isotropic in the Frobenius norm on symmetric matrices, so it goes with the Frobenius sensitivity.
+    """
+    noise = rng.standard_normal((d, d))
+    for block in _blocks(d):
+        across, down = noise[block, block.start :], noise[block.start :, block].T
+        total = (across + down) * (std / 2)
+        across[:] = total
+        down[:] = total
+    return noise
+
+
+def mirrored_noise(d: int, std: float, rng: np.random.Generator) -> Array:
+    """Upper triangle with diagonal i.i.d. N(0, std^2), mirrored: goes with the triangle's l2 norm."""
+    noise = rng.standard_normal((d, d))
+    noise *= std
+    for block in _blocks(d):
+        noise[block.stop :, block] = noise[block, block.stop :].T
+        corner = noise[block, block]
+        below = _BELOW[: len(corner), : len(corner)]
+        np.copyto(corner, corner.T.copy(), where=below)
+    return noise
+
+
+def _blocks(d: int) -> Iterator[slice]:
+    # In place and by blocks: a second d x d matrix costs more, in page faults, than the sums.
+    return (slice(begin, min(begin + _BLOCK, d)) for begin in range(0, d, _BLOCK))

@@ -1,0 +1,246 @@
+"""Second moments of a provider's rows, and the clipping that bounds them.
+
+Rows are bounded by a public constant: each row x becomes x min(1, bound/|x|) / bound, so |x| <= 1
+and replacing or adding one row moves the sum of x x^T by at most the sensitivities that each method
+states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from dppca_core import checks
+from dppca_core.arrays import MATRIX_LIMIT, Array, Indices, Moment, Provider
+from dppca_core.numerics import linalg
+
+# Rows are clipped in blocks of this many numbers, so that a wide table costs one copy and not four.
+_BLOCK = 2**20
+
+
+def clip_rows(rows: Array, bound: float) -> Array:
+    """Every row scaled to norm at most `bound` and divided by `bound`, shape (n, d).
+
+    No row leaves longer than 1, rounding included. Raises ValueError for a bound that is not positive,
+    or rows that are empty or not finite.
+    """
+    checks.positive(bound=bound)
+    checks.finite_matrix(rows=rows)
+    clipped = np.empty(rows.shape)
+    step = max(1, _BLOCK // rows.shape[1])
+    for begin in range(0, len(rows), step):
+        _clip(rows[begin : begin + step], bound, clipped[begin : begin + step])
+    return clipped
+
+
+def _clip(rows: Array, bound: float, clipped: Array) -> None:
+    # Norms through the largest entry, so that rows near 1e308, or near 0, neither overflow nor vanish.
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    np.divide(rows, np.where(largest > 0, largest, 1.0), out=clipped)
+    length = np.linalg.norm(clipped, axis=1, keepdims=True)
+    rounding = 1 + (rows.shape[1] + 4) * np.finfo(float).eps  # of a norm over d entries
+    with np.errstate(over="ignore"):
+        ratio = (largest / bound) * length * rounding
+    clipped /= np.where(length > 0, length, 1.0) * rounding
+    np.divide(rows, bound, out=clipped, where=ratio <= 1)
+
+
+@dataclass(frozen=True, eq=False)
+class DenseMoment:
+    """A second moment held as its (d, d) matrix, made read-only.
+
+    Taken as it is: finite, symmetric, of rows of norm at most 1. `cohort_from_rows` sees to that itself.
+    """
+
+    matrix: Array
+
+    def __post_init__(self) -> None:
+        self.matrix.flags.writeable = False
+
+    @property
+    def features(self) -> int:
+        """d."""
+        return len(self.matrix)
+
+    def apply(self, block: Array, rows: Indices | None = None) -> Array:
+        """Product with `block` (see Moment); with `rows`, only those rows of the matrix are read."""
+        if rows is None:
+            return linalg.narrow_product(self.matrix.T, block)  # symmetric: best read in its own order
+        product: Array = self.matrix.take(rows, axis=0).T.dot(block)  # rows are contiguous, columns are not
+        return product
+
+    def dense(self) -> Array:
+        """The (d, d) matrix, read-only."""
+        return self.matrix
+
+
+@dataclass(frozen=True, eq=False)
+class RowMoment:
+    """A second moment held as its rows, (n, d), already clipped.
+
+    d x d is formed, once, only where it is the cheaper of the two or asked for.
+    """
+
+    rows: Array
+
+    def __post_init__(self) -> None:
+        self.rows.flags.writeable = False
+
+    @property
+    def features(self) -> int:
+        """d."""
+        return int(self.rows.shape[1])
+
+    @property
+    def tall(self) -> bool:
+        """Whether the matrix is formed for products."""
+        return _tall(len(self.rows), self.features)
+
+    def apply(self, block: Array, rows: Indices | None = None) -> Array:
+        """The matrix times `block`, or X^T (X block) / n in 4ndk operations (see Moment)."""
+        if self.tall:
+            return self._matrix.apply(block, rows)
+        if rows is None:
+            parts = (self.rows[piece] for piece in linalg.pieces(*self.rows.shape))
+            product = linalg.gram_product(parts, block)
+        else:
+            part = self.rows.take(rows, axis=1)
+            product = linalg.narrow_product(self.rows.T, linalg.narrow_product(part, block))
+        product /= len(self.rows)
+        return product
+
+    def dense(self) -> Array:
+        """X^T X / n, (d, d), read-only."""
+        return self._matrix.dense()
+
+    @cached_property
+    def _matrix(self) -> DenseMoment:
+        return DenseMoment((self.rows.T @ self.rows) / len(self.rows))
+
+    def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
+        """Moments of disjoint, randomly chosen rows, as many as `sizes` say, in turn."""
+        return SumMoment((Provider(len(self.rows), self),)).batches(sizes, rng)
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenRows:
+    """The second moment of some rows of several tables, for one product: they are gathered piece by piece.
+
+    No d x d is formed for it.
+    """
+
+    tables: tuple[Array, ...]
+    chosen: tuple[Indices, ...]  # of each table
+
+    @property
+    def features(self) -> int:
+        """d."""
+        return int(self.tables[0].shape[1])
+
+    @property
+    def rows(self) -> Array:
+        """The chosen rows, (n, d)."""
+        return np.concatenate([table[places] for table, places in zip(self.tables, self.chosen, strict=True)])
+
+    def _parts(self) -> Iterator[Array]:
+        room = np.empty((0, self.features))
+        for table, places in zip(self.tables, self.chosen, strict=True):
+            for piece in linalg.pieces(len(places), self.features):
+                some = places[piece]
+                if len(room) < len(some):
+                    room = np.empty((len(some), self.features))
+                # "raise", the default, would copy them once more.
+                yield table.take(some, axis=0, out=room[: len(some)], mode="clip")
+
+    def apply(self, block: Array, rows: Indices | None = None) -> Array:
+        """X^T (X block) / n in 4ndk operations (see Moment)."""
+        full = block if rows is None else linalg.scatter_rows(block, rows, self.features)
+        product = linalg.gram_product(self._parts(), full)
+        product /= sum(map(len, self.chosen))
+        return product
+
+    def dense(self) -> Array:
+        """X^T X / n, (d, d), read-only."""
+        return RowMoment(self.rows).dense()
+
+
+@dataclass(frozen=True, eq=False)
+class SumMoment:
+    """The moment of several providers' rows together: sum of n_i/n times each moment."""
+
+    providers: tuple[Provider, ...]
+
+    @property
+    def features(self) -> int:
+        """d."""
+        return self.providers[0].moment.features
+
+    def _mean(self, parts: Iterable[Array]) -> Array:
+        total = np.zeros(())
+        for provider, part in zip(self.providers, parts, strict=True):
+            total = total + provider.n * part
+        mean: Array = total / sum(provider.n for provider in self.providers)
+        return mean
+
+    @cached_property
+    def tall(self) -> bool:
+        """Whether the matrix is formed for products: as for one table of all rows; if a hospital is one."""
+        tables = [one.moment for one in self.providers if isinstance(one.moment, RowMoment)]
+        return len(tables) < len(self.providers) or _tall(sum(len(one.rows) for one in tables), self.features)
+
+    def apply(self, block: Array, rows: Indices | None = None) -> Array:
+        """A product with the sum if that is cheaper as a matrix, else the mean of products (see Moment)."""
+        if self.tall:
+            return self._matrix.apply(block, rows)
+        return self._mean(provider.moment.apply(block, rows) for provider in self.providers)
+
+    def dense(self) -> Array:
+        """Weighted mean of the providers' matrices, (d, d), read-only."""
+        return self._matrix.dense()
+
+    @cached_property
+    def _matrix(self) -> DenseMoment:
+        return DenseMoment(self._mean(map(_once, self.providers)))
+
+    def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
+        """Moments, each for one product, of disjoint, randomly chosen rows, as many as `sizes` say, in turn.
+
+        Raises ValueError where a provider has no rows to choose from, only their moment.
+        """
+        tables = [
+            provider.moment.rows for provider in self.providers if isinstance(provider.moment, RowMoment)
+        ]
+        if len(tables) < len(self.providers):
+            raise ValueError("cohort must hold rows, or be drawn from a population, to be dealt into batches")
+        ends = np.cumsum([len(table) for table in tables])
+        order = rng.permutation(int(ends[-1]))
+        for group in np.split(order, np.cumsum(sizes)[:-1]):
+            wanted = np.sort(group)
+            places = (0, *np.searchsorted(wanted, ends))
+            yield ChosenRows(
+                tuple(tables),
+                tuple(
+                    wanted[first:last] - begin
+                    for begin, (first, last) in zip((0, *ends[:-1]), pairwise(places), strict=True)
+                ),
+            )
+
+
+def _tall(rows: int, features: int) -> bool:
+    """n > d/2, so that a product with the matrix costs less than two with the rows.
+
+    Not above the size at which no method forms it.
+    """
+    return features <= MATRIX_LIMIT and 2 * rows > features
+
+
+def _once(provider: Provider) -> Array:
+    """The provider's matrix, (d, d), for one use: that of few rows is not kept, as there may be many such."""
+    moment = provider.moment
+    if isinstance(moment, RowMoment) and not moment.tall:
+        return RowMoment(moment.rows).dense()
+    return moment.dense()

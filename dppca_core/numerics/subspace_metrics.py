@@ -1,0 +1,89 @@
+"""Distances between subspaces, each stable where the naive formula is not, and sizes of matrix errors.
+
+Bases have orthonormal columns; nothing depends on signs or order of the columns.
+"""
+
+import numpy as np
+
+from dppca_core import checks
+from dppca_core.arrays import Array
+from dppca_core.numerics.linalg import largest_rows
+
+
+def sin_theta(basis: Array, truth: Array) -> float:
+    """|| sin Theta ||_F = || (I - V V^T) W ||_F, W (d, k) and V (d, k): from 0 to sqrt(min(k, d-k)).
+
+    The residual keeps 1e-15 where sqrt(k - |V^T W|^2) and arccos lose everything below 1e-8.
+    Ge, Wang, Wang & Liu 2018, Lemma B.5 of the supplement. Raises ValueError for a truth whose shape is
+    not that of the basis, or columns that are not orthonormal.
+    """
+    checks.orthonormal(*basis.shape, basis=basis, truth=truth)
+    return float(np.linalg.norm(basis - truth @ (truth.T @ basis)))
+
+
+def sin_thetas(bases: Array, truth: Array) -> Array:
+    """`sin_theta` of each of `bases`, (m, d, k), against one truth, (d, k): shape (m,)."""
+    residual = bases - truth @ (truth.T @ bases)
+    sines: Array = np.sqrt(np.einsum("mij,mij->m", residual, residual))
+    return sines
+
+
+def projector_distance(basis: Array, truth: Array) -> float:
+    """|| W W^T - V V^T ||_F = sqrt(2) sin_theta, from 0 to sqrt(2k)."""
+    return float(np.sqrt(2.0)) * sin_theta(basis, truth)
+
+
+def schatten(matrix: Array, q: float) -> float:
+    """Schatten q-norm of a symmetric matrix: (sum |lambda_j|^q)^(1/q), q = 1 (nuclear), 2, or inf (operator).
+
+    The norms of Cai, Xia & Zha (arXiv 2401.03820), for the error of a projector, W W^T - V V^T, without
+    unit, q = 2 being `projector_distance`; and of a covariance, in the units of its argument: a method's
+    `covariance` is of the scaled rows, so multiply it by `bound`**2 beside a covariance of the data.
+    Raises ValueError for another q, or a matrix that is not finite, square and symmetric.
+    """
+    if q not in (1, 2, np.inf):
+        raise ValueError(f"q must be 1, 2 or inf, got {q!r}")
+    checks.finite_matrix(matrix=matrix)
+    largest = float(np.abs(matrix).max())
+    if matrix.shape[0] != matrix.shape[1] or np.abs(matrix - matrix.T).max() > 1e-9 * largest:
+        raise ValueError("matrix must be symmetric, got one that differs from its transpose")
+    sizes = np.abs(np.linalg.eigvalsh(matrix))
+    return float(np.linalg.norm(sizes, q))
+
+
+def random_guess(d: int, k: int) -> float:
+    """Root mean square of sin_theta for a uniformly random k-subspace of R^d: sqrt(k (1 - k/d))."""
+    return float(np.sqrt(k * (1 - k / d)))
+
+
+def random_energy(eigenvalues: Array, k: int) -> float:
+    """Captured energy of a uniformly random k-subspace, in the mean: k tr A / (d best); A's d eigenvalues."""
+    return k * float(eigenvalues.sum()) / (len(eigenvalues) * float(eigenvalues[:k].sum()))
+
+
+def principal_angles(basis: Array, truth: Array) -> Array:
+    """The k principal angles in radians, ascending: arcsin of the residual's singular values."""
+    sines = np.linalg.svd(basis - truth @ (truth.T @ basis), compute_uv=False)
+    angles: Array = np.arcsin(np.clip(np.sort(sines), 0.0, 1.0))
+    return angles
+
+
+def captured_energy(basis: Array, second_moment: Array, best: float) -> float:
+    """tr(W^T A W) / `best`, where `best` is the sum of the k largest eigenvalues of A, (d, d).
+
+    State with the number whether A is the population's or the sample's (`random_energy` is its floor).
+    Imtiaz & Sarwate 2018, section 4.
+    """
+    rows = np.flatnonzero(basis.any(axis=1))
+    if len(rows) < len(basis) / 2:  # a thresholded basis touches few rows
+        basis, second_moment = basis[rows], second_moment[np.ix_(rows, rows)]
+    return float(np.vdot(basis, second_moment @ basis)) / best
+
+
+def support_found(basis: Array, truth: Array, size: int) -> float:
+    """Share of the truth's `size` heaviest rows that are among the estimate's `size` heaviest.
+
+    With `size` the true sparsity this is recall, precision and F1 at once.
+    """
+    found = largest_rows(basis, size)
+    return len(np.intersect1d(found, largest_rows(truth, size))) / size

@@ -1,0 +1,157 @@
+"""A synthetic clinical cohort whose hospitals differ, by as much as one number says. Not real patients.
+
+In the units of one public reference range a patient of hospital i is
+
+    x = M_i (a_i + D_i (L f + e)),   f ~ N(0, V_i),   e ~ N(0, I - diag(L L^T)),
+
+L the loadings of three clinical factors, invented here. Everything that differs grows with `strength`:
+shift a_i (another device or laboratory, other centre), scale D_i (other units of spread), support M_i
+(columns that the hospital does not measure: they state the public centre, 0) and case mix V_i (how much its
+patients differ in each factor). At 0 all hospitals hold patients of one population with covariance
+L L^T + I - diag(L L^T), whose top three eigenvectors are the common truth; at 1 a column's shift has a
+standard deviation of half a public scale, its spread is off by a fifth, one column in ten is missing, and
+factors' variances lie between 0.55 and 1.8.
+
+A laboratory's printed reference range carries most of its shift and scale (`PRINTED`): ranges are rounded
+and come from healthy people. Means and Wishart matrices are drawn exactly, at a cost without n.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from dppca_core import checks
+from dppca_core.arrays import Array
+from dppca_core.numerics import linalg
+from dppca_core.numerics.wishart import wishart_factor
+from dppca_core.populations.site_summaries import DrawnSite
+from dppca_core.populations.standardisation import Constants
+
+# Name, columns that it loads on, and the loading of each.
+FACTORS = (("circulation", 8, 0.9), ("kidney", 7, 0.87), ("inflammation", 5, 0.9))
+DIFFERENCES = ("shift", "scale", "support", "case mix")
+SHARES = (0.4, 0.25, 0.15, 0.1, 0.06, 0.04)  # of all patients, by hospital
+NAMES = ("A", "B", "C", "D", "E", "F")
+PRINTED = 0.9  # share of a hospital's shift and (log) scale that its printed ranges carry
+_SHIFT, _SCALE, _MISSING, _CASE_MIX = 0.5, 0.2, 0.1, 0.6
+MOST_STRENGTH = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Hospital:
+    """What holds at one hospital, in public units: truth, not data. Arrays are (d,) or (d, d)."""
+
+    mean: Array
+    root: Array  # (d, d + 3), its product with its transpose being the covariance
+    calibrated: Array  # the covariance with its own shift and scale taken out, missing columns zero
+    printed: Constants
+
+    @cached_property
+    def covariance(self) -> Array:
+        """Of its patients, (d, d)."""
+        return self.root @ self.root.T
+
+
+@dataclass(frozen=True)
+class ClinicalModel:
+    """The recipe: d columns, how strongly hospitals differ (0 to 2) and in what, and a seed.
+
+    Raises ValueError for d below 20, a strength outside [0, 2], or an unknown difference.
+    """
+
+    d: int = 100
+    strength: float = 1.0
+    differences: tuple[str, ...] = DIFFERENCES
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        checks.whole(sum(columns for _, columns, _ in FACTORS), d=self.d)
+        checks.within(0.0, MOST_STRENGTH, strength=self.strength)
+        checks.whole(0, seed=self.seed)
+        for difference in self.differences:
+            checks.one_of(DIFFERENCES, differences=difference)
+
+    @property
+    def k(self) -> int:
+        """Directions to find: one for each factor."""
+        return len(FACTORS)
+
+    def loadings(self) -> Array:
+        """L, (d, 3): factors load on columns of their own, at random places."""
+        places = np.random.default_rng([self.seed, self.d]).permutation(self.d)
+        made, begin = np.zeros((self.d, self.k)), 0
+        for j, (_, columns, loading) in enumerate(FACTORS):
+            made[places[begin : begin + columns], j] = loading
+            begin += columns
+        return made
+
+    def covariance(self) -> Array:
+        """Of the common population, (d, d): ones on the diagonal."""
+        root = self._root(np.ones(self.k))
+        return root @ root.T
+
+    def _root(self, variances: Array) -> Array:
+        """(L V^(1/2), (I - diag(L L^T))^(1/2)), (d, d + 3)."""
+        loadings = self.loadings()
+        own = np.sqrt(1 - (loadings**2).sum(axis=1))
+        return np.hstack([loadings * np.sqrt(variances), np.diag(own)])
+
+    def basis(self) -> Array:
+        """The common truth, (d, 3)."""
+        return linalg.top_eigenspace(self.covariance(), self.k)
+
+    def hospital(self, index: int) -> Hospital:
+        """What holds at hospital `index`. The same directions of difference at every strength."""
+        rng = np.random.default_rng([self.seed, self.d, 1, index])
+        shift, log_scale = rng.standard_normal((2, self.d))
+        missing, mix = rng.random(self.d), rng.uniform(-1.0, 1.0, self.k)
+
+        def size(difference: str, at_one: float) -> float:
+            return self.strength * at_one if difference in self.differences else 0.0
+
+        shift, log_scale = shift * size("shift", _SHIFT), log_scale * size("scale", _SCALE)
+        measured = missing >= size("support", _MISSING)
+        calibrated = self._root(np.exp(mix * size("case mix", _CASE_MIX))) * measured[:, None]
+        return Hospital(
+            mean=np.where(measured, shift, 0.0),
+            root=calibrated * np.exp(log_scale)[:, None],
+            calibrated=calibrated @ calibrated.T,
+            printed=Constants(
+                np.where(measured, PRINTED * shift, 0.0),
+                np.where(measured, np.exp(PRINTED * log_scale), 1.0),
+            ),
+        )
+
+
+def sizes(n: int) -> tuple[int, ...]:
+    """n patients dealt to the six hospitals by `SHARES`, at least two each. Raises ValueError below 100."""
+    checks.whole(100, n=n)
+    others = tuple(max(2, round(share * n)) for share in SHARES[1:])
+    return (n - sum(others), *others)
+
+
+@lru_cache(maxsize=64)
+def hospitals(model: ClinicalModel) -> tuple[Hospital, ...]:
+    """All six."""
+    return tuple(model.hospital(index) for index in range(len(SHARES)))
+
+
+@lru_cache(maxsize=64)  # half a megabyte each
+def draw(model: ClinicalModel, n: int, seed: int, repeat: int) -> tuple[DrawnSite, ...]:
+    """n patients at the six hospitals: own means N(mean, covariance/n_i) and n_i scatters Wishart(n_i - 1).
+
+    Exact for every n_i >= 2. The same chance at every strength, so that curves are smooth.
+    """
+    return tuple(
+        _patients(hospital, size, np.random.default_rng([seed, repeat, index]))
+        for index, (hospital, size) in enumerate(zip(hospitals(model), sizes(n), strict=True))
+    )
+
+
+def _patients(hospital: Hospital, n: int, rng: np.random.Generator) -> DrawnSite:
+    wide = hospital.root.shape[1]
+    mean = hospital.mean + hospital.root @ rng.standard_normal(wide) / math.sqrt(n)
+    half = hospital.root @ wishart_factor(n - 1, wide, rng) / math.sqrt(n)
+    return DrawnSite(n, mean, half @ half.T, hospital.mean, hospital.covariance)

@@ -1,0 +1,332 @@
+"""The synthetic population: k sparse spikes over a random bulk (Ge et al. 2018, section 5).
+
+Covariance U diag(lambda) U^T: lambda_1..k = spike, the others uniform on `bulk`. The first k columns
+of U are an orthonormalised Gaussian s x k block on s random coordinates; the rest is a random
+orthonormal complement, dense. Patients are Gaussian rows with that covariance and mean zero.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import qr
+from scipy.linalg.blas import dtrmm
+from scipy.optimize import brentq
+from scipy.special import erfcx
+
+from dppca_core import checks
+from dppca_core.arrays import Array, Indices, Moment, Provider
+from dppca_core.byte_cache import ByteCache
+from dppca_core.cohort import Cohort
+from dppca_core.numerics import linalg
+from dppca_core.numerics.moments import DenseMoment
+from dppca_core.numerics.wishart import ShareMoment, Split, wishart_factor
+
+MOST_PATIENTS = 10**15  # beyond it a chi-square of n - j degrees of freedom loses j to rounding
+
+
+def norm_tail(eigenvalues: Array, tilt: float) -> tuple[float, float]:
+    """(x, log P(|row|^2 > x)) at the saddlepoint `tilt`, for a Gaussian row with these eigenvalues.
+
+    |row|^2 = sum lambda_j chi2_1 has K(t) = -1/2 sum log(1 - 2 lambda_j t); x = K'(t), and
+    P(> x) = Q(w) + phi(w) (1/u - 1/w), w = sqrt(2 (t x - K)), u = t sqrt(K'')
+    (Lugannani & Rice 1980), w with the sign of t. tilt lies below 1/(2 max lambda).
+    """
+    log_shrunk = np.log1p(-2 * eigenvalues * tilt)
+    ratio = eigenvalues * np.exp(-log_shrunk)
+    x = float(ratio.sum())
+    variance = 2 * float(ratio @ ratio)
+    w = u = tilt * math.sqrt(variance)
+    if abs(u) > 1e-3:
+        w = math.copysign(math.sqrt(2 * (tilt * x + 0.5 * float(log_shrunk.sum()))), tilt)
+        poles = 1 / u - 1 / w
+    else:  # at the mean the two poles cancel and leave a sixth of the skewness
+        poles = -8 * float((ratio**3).sum()) / (6 * variance**1.5)
+    # Q(w) and phi(w) share e^(-w^2/2): erfcx keeps their sum exact far out in the tail.
+    scaled = 0.5 * float(erfcx(w / math.sqrt(2))) + poles / math.sqrt(2 * math.pi)
+    return x, math.log(scaled) - w * w / 2
+
+
+def norm_bound(eigenvalues: Array, n: int, failure: float = 0.01) -> float:
+    """Public B such that some of n independent Gaussian rows is longer than B with P = `failure`.
+
+    Solves P(|row|^2 > B^2) = 1 - (1 - failure)^(1/n) by the saddlepoint tail (relative error below
+    1 % there). Clipping at B then changes the simulation's law by at most `failure` in total
+    variation. failure = 1/2 gives the median of the largest row, which stands in for "divide by the
+    largest row" of the published experiments.
+    Raises ValueError for n < 1 or a failure outside (0, 1).
+    """
+    checks.whole(1, n=n)
+    checks.inside_unit_interval(failure=failure)
+    tail = -math.expm1(math.log1p(-failure) / n)
+    edge = 0.5 / float(eigenvalues.max())
+
+    def at(place: float) -> tuple[float, float]:
+        return norm_tail(eigenvalues, edge * -math.expm1(-place))
+
+    # place runs over all tilts below the edge: 0 is the mean, -5 leaves the tail at 1, and 30 is beyond
+    # any tail that double precision holds.
+    place = brentq(lambda place: at(place)[1] - math.log(tail), -5.0, 30.0, xtol=1e-12)
+    return math.sqrt(at(float(place))[0])
+
+
+def hospital_sizes(n: int, providers: int, largest_share: float = 0.0) -> tuple[int, ...]:
+    """n patients over `providers` hospitals, each at least one, as equal as whole numbers allow.
+
+    With `largest_share` above 1/providers, the first hospital has that share of all and the others
+    split the rest. Raises ValueError when there are fewer patients than hospitals.
+    """
+    checks.whole(1, providers=providers)
+    checks.whole(providers, n=n)
+    if not 0 <= largest_share <= 1:
+        raise ValueError(f"largest_share must lie between 0 and 1, got {largest_share!r}")
+    if providers == 1 or largest_share <= 1 / providers:
+        small, extra = divmod(n, providers)
+        return tuple(small + (i < extra) for i in range(providers))
+    first = min(max(round(n * largest_share), 1), n - (providers - 1))
+    return (first, *hospital_sizes(n - first, providers - 1))
+
+
+# Of a population each: four at d = 2000. Apart, so that one at any d is at hand with its root.
+VECTORS = ByteCache(128 * 2**20)
+ROOTS = ByteCache(128 * 2**20)
+
+
+def _eigenvectors(d: int, k: int, s: int, seed: int) -> Array:
+    """U, (d, d) orthogonal: sparse spikes first, then a uniformly random orthonormal complement."""
+    vectors: Array = VECTORS.get((d, k, s, seed), lambda: _new_eigenvectors(d, k, s, seed), 8 * d**2)
+    return vectors
+
+
+def _new_eigenvectors(d: int, k: int, s: int, seed: int) -> Array:
+    rng = np.random.default_rng([seed, d, k, s])
+    support = np.sort(rng.permutation(d)[:s])  # not the first s: ties in sorting would favour those
+    vectors = rng.standard_normal((d, d))
+    vectors[:, :k] = 0.0
+    vectors[support, :k] = rng.standard_normal((s, k))
+    full, _ = qr(vectors, overwrite_a=True, check_finite=False)
+    orthogonal: Array = np.ascontiguousarray(full)
+    # The reflections leave rounding where the spikes are exactly zero.
+    off = np.setdiff1d(np.arange(d), support)
+    orthogonal[off, :k] = 0.0
+    orthogonal.flags.writeable = False
+    return orthogonal
+
+
+def _root(model: SpikedModel) -> Array:
+    """U diag(sqrt lambda), (d, d), column-major for BLAS."""
+    root: Array = ROOTS.get(model, lambda: _new_root(model), 8 * model.d**2)
+    return root
+
+
+def _new_root(model: SpikedModel) -> Array:
+    vectors = _eigenvectors(model.d, model.k, model.s, model.seed)
+    root = np.asfortranarray(vectors * np.sqrt(model.eigenvalues))
+    root.flags.writeable = False
+    return root
+
+
+def forget() -> None:
+    """Drop the populations held, so that they are built anew: with other BLAS threads, other last digits."""
+    VECTORS.clear()
+    ROOTS.clear()
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnMoment(DenseMoment):
+    """The moment of patients drawn from a population, of whom fresh ones can be drawn as well."""
+
+    model: SpikedModel
+    bound: float
+
+    def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
+        """Moments of fresh patients, `sizes` at a time: for one pass, the law of dealing n patients.
+
+        They are others than those of the matrix. A method that uses every patient once has, over draws
+        of patients, exactly this law; a product costs d^2 k, whatever the size.
+        """
+        return (FreshMoment(_root(self.model), self.bound, size, rng) for size in sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class FreshMoment:
+    """The second moment of `n` fresh patients, good for one product: each is of other patients."""
+
+    root: Array  # of the covariance, any, (d, d)
+    bound: float
+    n: int
+    rng: np.random.Generator
+
+    @property
+    def features(self) -> int:
+        """d."""
+        return len(self.root)
+
+    def apply(self, block: Array, rows: Indices | None = None) -> Array:
+        """S Q with n S ~ Wishart(n, root root^T)/bound^2, exactly, for a fixed Q (see Moment).
+
+        With root^T Q = P R, P orthonormal: root Y R / n, Y = P L L^T + (I - P P^T) N L^T, where
+        L L^T ~ Wishart_k(n, I) by Bartlett and N is i.i.d. standard normal, (d, k).
+        """
+        across = self.root if rows is None else self.root[rows]
+        directions, upper = np.linalg.qr(linalg.narrow_product(across.T, block))
+        factor = wishart_factor(self.n, directions.shape[1], self.rng)
+        normal = self.rng.standard_normal((self.features, factor.shape[1]))
+        normal -= directions @ (directions.T @ normal)
+        mixed = (directions @ factor + normal) @ (factor.T @ upper)
+        product = linalg.narrow_product(self.root, mixed)
+        product /= self.n * self.bound**2
+        return product
+
+    def dense(self) -> Array:
+        """The (d, d) matrix of yet other patients."""
+        half = self.root @ wishart_factor(self.n, self.features, self.rng)
+        return np.asarray(half @ half.T / (self.n * self.bound**2))
+
+
+@dataclass(frozen=True, eq=False)
+class PooledDraw:
+    """n drawn patients as their pooled moment, S = factor factor^T, not yet dealt to hospitals."""
+
+    n: int
+    bound: float
+    factor: Array
+    moment: DrawnMoment
+    rng: np.random.Generator
+
+    def deal(self, sizes: Sequence[int]) -> Cohort:
+        """The cohort with hospitals of these sizes; the pooled moment is the same for all of them.
+
+        Hospitals' own moments are drawn, exactly, when first asked for. Raises ValueError for sizes
+        that do not add up to n.
+        """
+        if sum(sizes) != self.n:
+            raise ValueError(f"providers must add up to n = {self.n}, got {sum(sizes)}")
+        if len(sizes) == 1:
+            return Cohort((Provider(self.n, self.moment),), self.moment, self.bound)
+        split = Split(self.factor, sizes, copy.deepcopy(self.rng))
+        members = (Provider(size, ShareMoment(split, i)) for i, size in enumerate(sizes))
+        return Cohort(tuple(members), self.moment, self.bound)
+
+
+@dataclass(frozen=True)
+class SpikedModel:
+    """Recipe of the population; the same recipe is the same population.
+
+    d features, k spikes of eigenvalue `spike` (or k of them, descending) supported on s coordinates, bulk
+    eigenvalues uniform on `bulk` = (low, high). Raises ValueError unless 1 <= k <= s <= d, k < d, and
+    0 <= low <= high < the weakest spike.
+    """
+
+    d: int
+    k: int
+    s: int
+    spike: float | tuple[float, ...] = 100.0
+    bulk: tuple[float, float] = (0.0, 10.0)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        checks.whole(2, d=self.d)
+        checks.whole(1, self.d - 1, k=self.k)
+        checks.whole(self.k, self.d, s=self.s)
+        checks.whole(0, seed=self.seed)
+        for spike in self.spikes:
+            checks.positive(spike=spike)
+            checks.within(1e-100, 1e100, spike=spike)
+        if len(self.spikes) != self.k or list(self.spikes) != sorted(self.spikes, reverse=True):
+            raise ValueError(f"spike must be one number or k = {self.k} descending, got {self.spike!r}")
+        if not isinstance(self.bulk, tuple) or len(self.bulk) != 2:
+            raise ValueError(f"bulk must be a pair (low, high), got {self.bulk!r}")
+        low, high = self.bulk
+        checks.within(0.0, 1e100, bulk=low)
+        checks.within(0.0, 1e100, bulk=high)
+        if not low <= high < self.spikes[-1]:
+            raise ValueError(f"bulk must satisfy 0 <= low <= high < spike, got {self.bulk!r}")
+
+    @property
+    def spikes(self) -> tuple[float, ...]:
+        """The k largest eigenvalues, in the units of the data."""
+        return self.spike if isinstance(self.spike, tuple) else (self.spike,) * self.k
+
+    @property
+    def eigenvalues(self) -> Array:
+        """All d eigenvalues of the covariance, descending, in the units of the data."""
+        rng = np.random.default_rng([self.seed, 1])
+        bulk = np.sort(rng.uniform(*self.bulk, self.d - self.k))[::-1]
+        return np.concatenate([np.array(self.spikes, dtype=np.float64), bulk])
+
+    @property
+    def basis(self) -> Array:
+        """The true (d, k) basis; its rows outside the support are exactly zero."""
+        return _eigenvectors(self.d, self.k, self.s, self.seed)[:, : self.k]
+
+    def covariance(self) -> Array:
+        """The (d, d) covariance, in the units of the data."""
+        root = _root(self)
+        return np.asarray(root @ root.T)
+
+    def norm_bound(self, n: int, failure: float = 0.01) -> float:
+        """Public row bound for n patients; see `norm_bound`."""
+        return norm_bound(self.eigenvalues, n, failure)
+
+    def draw(
+        self,
+        n: int,
+        providers: int | Sequence[int],
+        rng: np.random.Generator,
+        *,
+        failure: float = 0.01,
+    ) -> Cohort:
+        """Moments of n patients dealt to `providers` (a number, or the sizes), at a cost without n.
+
+        n S ~ Wishart(n, covariance) by Bartlett's factor (exact for every n >= 1, also n < d), divided
+        by the square of `norm_bound(n, failure)`. Hospitals' own moments are exact too, drawn given
+        their sum when first asked for. Raises ValueError for n < 1, fewer patients than hospitals, or
+        sizes that do not add up to n.
+        """
+        checks.whole(1, n=n)
+        if isinstance(providers, Sequence) and not isinstance(providers, str):
+            sizes = tuple(providers)
+        else:
+            checks.whole(1, providers=providers)
+            sizes = hospital_sizes(int(n), int(providers))
+        return self.draw_pooled(n, rng, failure=failure).deal(sizes)
+
+    def draw_pooled(
+        self, n: int, rng: np.random.Generator, *, failure: float = 0.01, bound: float | None = None
+    ) -> PooledDraw:
+        """The same patients before they are dealt to hospitals; `draw` says how they are drawn.
+
+        bound: a public row bound of one's own. Raises ValueError for one that is below
+        `norm_bound(n, failure)`: rows beyond it would be clipped, which this law leaves out.
+        """
+        checks.whole(1, MOST_PATIENTS, n=n)
+        longest = self.norm_bound(n, failure)
+        if bound is None:
+            bound = longest
+        elif not bound >= longest:
+            raise ValueError(
+                f"bound must be at least {longest:.4g}, the length that rows reach, got {bound!r}"
+            )
+        main, shares = rng.spawn(2)
+        factor = wishart_factor(n, self.d, main)
+        if n >= self.d:
+            factor = dtrmm(1 / (bound * math.sqrt(n)), factor, _root(self), side=1, lower=1)
+        else:
+            factor = _root(self) @ factor
+            factor /= bound * math.sqrt(n)
+        return PooledDraw(n, bound, factor, DrawnMoment(factor @ factor.T, self, bound), shares)
+
+    def rows(self, n: int, rng: np.random.Generator, *, chunk: int = 10_000) -> Iterator[Array]:
+        """The n patients themselves, in blocks of at most `chunk` rows, (m, d), in the units of the data.
+
+        Raises ValueError unless n and chunk are whole numbers from 1 on.
+        """
+        checks.whole(1, n=n, chunk=chunk)
+        root = _root(self)
+        for begin in range(0, n, chunk):
+            yield rng.standard_normal((min(chunk, n - begin), self.d)) @ root.T

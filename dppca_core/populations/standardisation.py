@@ -1,0 +1,174 @@
+"""Standardising several hospitals' rows before a joint PCA: by public ranges, or by paid means and spreads.
+
+"public": one reference range for all hospitals. "own-ranges": the range that each hospital's laboratory
+prints on its reports. Both are public, so they cost nothing. "pooled" and "within-site" need means and
+spreads of private rows. Each hospital releases its own, with noise of its own, and what is pooled is made of
+what was released:
+
+    m~ = mean of u + N(0, (D_1 z_1/n)^2 I),    q~ = mean of u^2 + N(0, (D_2 z_2/n)^2 I),
+
+u a row in public units, clipped to a public bound and divided by it, |u| <= 1, and u^2 entry by entry.
+
+Sensitivity of the sums. Replacing a row moves sum u by |u - v| <= 2 = D_1, adding one by 1. |u^2|_2 <= |u|^2
+<= 1 and u^2 has no negative entry, so replacing moves sum u^2 by at most sqrt(|u^2|^2 + |v^2|^2) <= sqrt 2
+= D_2, adding by 1. Hospitals hold different patients, so each has the whole budget.
+
+Two Gaussian releases and the PCA's own are one Gaussian release with 1/z^2 = 1/z_1^2 + 1/z_2^2 + 1/z_3^2
+(`dppca_core.accounting.closed_form`): `share` of 1/z^2 pays for means and spreads, half each, and `left` is
+the budget that the PCA has then. All that follows a release is post-processing: noisy constants are drawn
+towards the public range by how noisy they are.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dppca_core import checks
+from dppca_core.accounting import gaussian
+from dppca_core.arrays import Array, Provider
+from dppca_core.cohort import Cohort
+from dppca_core.numerics.moments import SumMoment
+from dppca_core.populations.site_summaries import Site
+from dppca_core.privacy import Budget, Event, Release
+
+KINDS = ("public", "own-ranges", "pooled", "within-site")
+PAID = ("pooled", "within-site")
+# How far a hospital's mean, and variance, are thought to lie from the public range's, in its units: public
+# guesses, used to weigh a noisy constant against it.
+SPREAD_OF_MEANS = 0.5
+SPREAD_OF_VARIANCES = 0.5
+_LEAST, _MOST = 1 / 16, 16.0  # a column's variance in public units: what never varies is not blown up
+
+
+@dataclass(frozen=True, eq=False)
+class Constants:
+    """What a hospital's rows are standardised by, in public units, (d,) each."""
+
+    centre: Array
+    scale: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Released means of u and u^2 in public units, (d,) each, with the std of their noise."""
+
+    mean: Array
+    square: Array
+    mean_std: float
+    square_std: float
+
+
+def sensitivities(budget: Budget) -> tuple[float, float]:
+    """D_1 and D_2: of the sums of u and of u^2; the proof is in the module's text."""
+    return (2.0, math.sqrt(2)) if budget.neighbours == "replace-one" else (1.0, 1.0)
+
+
+def multiplier(budget: Budget, share: float) -> float:
+    """z_1 = z_2: std / sensitivity of either release where both together take `share` of the budget.
+
+    Raises ValueError unless 0 < share < 1 and the accounting is exact.
+    """
+    checks.inside_unit_interval(share=share)
+    checks.one_of(("exact",), accounting=budget.accounting)
+    return gaussian.noise_multiplier(budget) * math.sqrt(2 / share)
+
+
+def left(budget: Budget, share: float) -> Budget:
+    """What the PCA has left, rounded to the private side: less epsilon at the same delta.
+
+    Less delta at the same epsilon where that delta alone covers what is left. Raises ValueError as above.
+    """
+    multiplier(budget, share)
+    rest = gaussian.noise_multiplier(budget) / math.sqrt(1 - share)
+    epsilon = gaussian.epsilon_of(rest, budget.delta)
+    if epsilon < 1e-6:
+        return replace(budget, delta=gaussian.delta_of(rest, budget.epsilon) * (1 - 1e-9))
+    return replace(budget, epsilon=epsilon * (1 - 1e-9))
+
+
+def spends(budget: Budget, share: float) -> tuple[Event, ...]:
+    """Means and spreads, to each hospital's own patients."""
+    z = multiplier(budget, share)
+    return (Release(z), Release(z))
+
+
+def release(site: Site, bound: float, budget: Budget, share: float, rng: np.random.Generator) -> Summary:
+    """Noisy means and mean squares of one hospital. The only step here that reads private rows."""
+    z = multiplier(budget, share)
+    mean, square = site.means(bound)
+    by_mean, by_square = (moved * z / site.n for moved in sensitivities(budget))
+    return Summary(
+        (mean + by_mean * rng.standard_normal(site.features)) * bound,
+        (square + by_square * rng.standard_normal(site.features)) * bound**2,
+        by_mean * bound,
+        by_square * bound**2,
+    )
+
+
+def unprotected(site: Site, bound: float) -> Summary:
+    """The same without noise: not private."""
+    mean, square = site.means(bound)
+    return Summary(mean * bound, square * bound**2, 0.0, 0.0)
+
+
+def together(summaries: Sequence[Summary], sizes: Sequence[int]) -> Summary:
+    """The summary of all hospitals' patients, from what they released."""
+    share = np.array(sizes) / sum(sizes)
+    pairs = list(zip(share, summaries, strict=True))
+    return Summary(
+        np.sum([w * s.mean for w, s in pairs], axis=0),
+        np.sum([w * s.square for w, s in pairs], axis=0),
+        math.sqrt(sum((w * s.mean_std) ** 2 for w, s in pairs)),
+        math.sqrt(sum((w * s.square_std) ** 2 for w, s in pairs)),
+    )
+
+
+def constants(found: Summary) -> Constants:
+    """Centre and scale, each drawn towards the public range (0 and 1) by t^2/(t^2 + noise^2).
+
+    t is `SPREAD_OF_MEANS` or `SPREAD_OF_VARIANCES`. Without noise: the mean and the standard deviation.
+    """
+    noise = found.mean_std**2
+    centre = found.mean * SPREAD_OF_MEANS**2 / (SPREAD_OF_MEANS**2 + noise)
+    variance = found.square - found.mean**2 + noise  # to the mean's square noise adds its own
+    uncertain = found.square_std**2 + 4 * found.mean**2 * noise
+    variance = 1 + (variance - 1) * SPREAD_OF_VARIANCES**2 / (SPREAD_OF_VARIANCES**2 + uncertain)
+    return Constants(centre, np.sqrt(np.clip(variance, _LEAST, _MOST)))
+
+
+def public(features: int) -> Constants:
+    """One public range for all."""
+    return Constants(np.zeros(features), np.ones(features))
+
+
+def of_sites(
+    sites: Sequence[Site], kind: str, own_ranges: Sequence[Constants], summaries: Sequence[Summary]
+) -> tuple[Constants, ...]:
+    """Every hospital's constants. Summaries are needed for "pooled" and "within-site" only.
+
+    Raises ValueError for an unknown kind.
+    """
+    checks.one_of(KINDS, kind=kind)
+    if kind == "public":
+        return (public(sites[0].features),) * len(sites)
+    if kind == "own-ranges":
+        return tuple(own_ranges)
+    if kind == "pooled":
+        return (constants(together(summaries, [site.n for site in sites])),) * len(sites)
+    return tuple(constants(summary) for summary in summaries)
+
+
+def raw_bound(sites: Sequence[Site], tail: float) -> float:
+    """The public length of rows in public units, over all hospitals."""
+    plain = public(sites[0].features)
+    return max(site.bound(plain.centre, plain.scale, tail) for site in sites)
+
+
+def cohort(sites: Sequence[Site], by: Sequence[Constants], tail: float) -> Cohort:
+    """The hospitals' standardised rows, divided by one public bound for all of them."""
+    pairs = list(zip(sites, by, strict=True))
+    bound = max(site.bound(own.centre, own.scale, tail) for site, own in pairs)
+    members = tuple(Provider(site.n, site.moment(own.centre, own.scale, bound)) for site, own in pairs)
+    return Cohort(members, SumMoment(members), bound)

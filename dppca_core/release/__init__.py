@@ -1,0 +1,1 @@
+"""Releases on real data: the ledger, its journal, and hardened noise."""

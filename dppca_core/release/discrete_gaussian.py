@@ -1,0 +1,175 @@
+"""A noisy second moment for real patients: exact integer sums, and noise by OpenDP's discrete Gaussian.
+
+A Gaussian drawn in floating point, added to a sum in floating point, is not private to the letter: last
+digits tell which sums are possible (Mironov 2012; Casacuberta et al. 2022). Here nothing is rounded after
+the data were touched:
+
+1. each entry of a clipped row, |x| <= 1, is rounded towards zero to a multiple of 2^-b, so |x| <= 1 still;
+2. sums of products are integers in units of 4^-b, below 2^53, which double precision adds without error;
+3. OpenDP adds discrete Gaussian noise, drawn from the operating system's entropy, to these integers.
+
+Replacing a row moves the sum by |xx^T - yy^T|_F <= sqrt 2, adding or removing one by |x|^2 <= 1
+(`dppca_core.mechanisms.symmetric_gaussian`). Diagonal entries get noise of std s, those above it s/sqrt 2,
+and are mirrored:
+
+    sum_i D_ii^2 / s^2 + sum_{i<j} D_ij^2 / (s^2/2) = |D|_F^2 / s^2,
+
+so both draws together are one Gaussian release with sensitivity/std = |D|_F/s, the isotropic noise of
+`linalg.isotropic_noise`. s is calibrated for the continuous Gaussian (Balle & Wang 2018). The discrete one
+has its zero-concentrated guarantee exactly (Canonne, Kamath & Steinke 2020), and its privacy curve up to
+terms of e^(-2 pi^2 s^2 16^b), zero in any arithmetic: s 4^b is at least 64 wherever `release` answers.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dppca_core import checks
+from dppca_core.arrays import Array
+from dppca_core.mechanisms import symmetric_gaussian
+from dppca_core.privacy import Budget
+
+if TYPE_CHECKING:
+    import opendp.prelude as dp
+
+MOST_FEATURES = 400  # above it drawing takes many seconds, and a matrix is not what one wants to send
+_EXACT = 53  # bits of an integer that double precision holds
+_MOST_BITS = 20
+_LEAST_BITS = 8
+_PIECE = 2_000  # entries drawn between two reports of progress
+
+
+class StoppedError(Exception):
+    """The person cancelled while noise was drawn: nothing was shown, and what was paid stays paid."""
+
+
+class IntegerSum(NamedTuple):
+    """sum x x^T of n rows rounded to multiples of 2^-bits, (d, d), in units of 4^-bits: whole numbers."""
+
+    n: int
+    bits: int
+    total: Array
+
+
+def bits_for(n: int) -> int:
+    """b such that n 4^b <= 2^53, at most 20: sums of n products of rounded entries are exact.
+
+    Raises ValueError for more rows than leave 8 bits, 2^37.
+    """
+    checks.whole(1, 2 ** (_EXACT - 2 * _LEAST_BITS), n=n)
+    return min((_EXACT - (n - 1).bit_length()) // 2, _MOST_BITS)
+
+
+class Adder:
+    """An `IntegerSum` as it grows: clipped rows are added block by block, and let go.
+
+    bits: `bits_for` as many rows as may come. Reads private rows.
+    """
+
+    def __init__(self, d: int, bits: int) -> None:
+        self._n, self._bits, self._total = 0, bits, np.zeros((d, d))
+
+    def add(self, rows: Array) -> None:
+        """(m, d) more. Raises ValueError for rows longer than 1, other columns, or more rows than fit."""
+        if rows.ndim != 2 or rows.shape[1] != len(self._total):
+            raise ValueError(f"rows must have {len(self._total)} columns, got shape {rows.shape}")
+        refuse_long(rows)
+        if (self._n + len(rows)) * 4**self._bits > 2**_EXACT:
+            raise ValueError(f"rows must be at most {2**_EXACT // 4**self._bits:,} to be added exactly")
+        whole = np.trunc(rows * 2.0**self._bits)
+        self._total += whole.T @ whole
+        self._n += len(rows)
+
+    @property
+    def sum(self) -> IntegerSum:
+        """What was added so far."""
+        return IntegerSum(self._n, self._bits, self._total)
+
+
+def refuse_long(rows: Array) -> None:
+    """Raises ValueError for rows, (m, d), that are longer than 1 or hold what is no number."""
+    lengths = np.einsum("ij,ij->i", rows, rows)
+    if not (lengths <= 1 + 1e-12).all():
+        raise ValueError("rows must be clipped to norm 1 beforehand")
+
+
+def integer_sum(blocks: Iterable[Array], n: int, d: int) -> IntegerSum:
+    """The sum over all blocks of clipped rows, (m, d) each, n rows together. Reads private rows.
+
+    Raises ValueError for rows longer than 1, another number of columns, or of rows.
+    """
+    adder = Adder(d, bits_for(n))
+    for rows in blocks:
+        adder.add(rows)
+    if adder.sum.n != n:
+        raise ValueError(f"rows must be {n} as announced, got {adder.sum.n}")
+    return adder.sum
+
+
+def together(sums: Sequence[IntegerSum]) -> IntegerSum:
+    """One sum of several. Raises ValueError where their bits differ, or leave no room for all their rows."""
+    n, bits = sum(one.n for one in sums), sums[0].bits
+    if any(one.bits != bits for one in sums) or n * 4**bits > 2**_EXACT:
+        raise ValueError("sums must have the same bits, with room for all their rows")
+    return IntegerSum(n, bits, np.sum([one.total for one in sums], axis=0))
+
+
+def noise_std(d: int, bits: int, budget: Budget) -> float:
+    """std of a diagonal entry's noise, in units of 4^-bits: `symmetric_gaussian.sum_noise_std` times 4^bits.
+
+    Rows, (m, d), are rounded to multiples of 2^-bits. Public, so it is asked before a release is paid for.
+    Raises ValueError for more than 400 features, accounting as printed, whose noise is not exact, and noise
+    beyond what 64-bit integers hold.
+    """
+    checks.whole(1, MOST_FEATURES, features=d)
+    if budget.accounting == "as-printed":
+        raise ValueError("accounting must be exact or zcdp for a release on real patients")
+    std = symmetric_gaussian.sum_noise_std(budget) * 4.0**bits
+    if not 2.0**6 <= std <= 2.0**56:
+        raise ValueError(f"epsilon = {budget.epsilon:g} asks for noise outside of what integers can hold")
+    return std
+
+
+def release(summed: IntegerSum, budget: Budget, progress: Callable[[float], bool] | None = None) -> Array:
+    """The noisy second moment, (d, d), of rows scaled to norm 1. The only step that releases private rows.
+
+    `progress` is told the share done, and answers whether to go on. Raises StoppedError where it says no, and
+    ValueError as `noise_std`.
+    """
+    d, unit = len(summed.total), 4.0**summed.bits
+    std = noise_std(d, summed.bits, budget)
+    rows, columns = np.triu_indices(d)
+    diagonal = rows == columns
+    noisy = np.empty(len(rows))
+    whole = summed.total[rows, columns]
+    done = 0
+    for chosen, own in ((diagonal, std), (~diagonal, std / math.sqrt(2))):
+        measure, places = _measurement(own), np.flatnonzero(chosen)
+        for begin in range(0, len(places), _PIECE):
+            piece = places[begin : begin + _PIECE]
+            noisy[piece] = measure([int(entry) for entry in whole[piece]])
+            done += len(piece)
+            if progress is not None and not progress(done / len(rows)):
+                raise StoppedError
+    mean = np.zeros((d, d))
+    mean[rows, columns] = noisy / (unit * summed.n)
+    mean[columns, rows] = mean[rows, columns]
+    return mean
+
+
+def noisy(whole: Array, std: float) -> Array:
+    """Whole numbers, (m,), each with discrete Gaussian noise. Raises ValueError for a std out of reach."""
+    if not 2.0**6 <= std <= 2.0**56:
+        raise ValueError(f"std must be what 64-bit integers can hold, got {std:g}")
+    return np.array(_measurement(std)([int(value) for value in whole]), dtype=np.float64)
+
+
+def _measurement(std: float) -> "dp.Measurement":
+    """OpenDP's vector Gaussian on integers: each entry gets discrete Gaussian noise of this std."""
+    import opendp.prelude as dp  # here: slow to load, and needed at a release only
+
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
+    return dp.m.make_gaussian(*space, scale=std)

@@ -1,0 +1,251 @@
+"""What was released on a table: append-only, within a limit that its owner set, counted by dp-accounting.
+
+A ledger belongs to the content of a table, not to a file's name. A table may have been kept under a former
+key (`tables.content`): then its ledger goes on there, and whatever stands under both keys counts.
+
+Paying comes first: `spend` writes the event, on the disk, before any noise is drawn, so that a crash wastes
+budget and never spends it unseen. Between two processes, or two tabs, only one pays at a time, and the second
+sees what the first has spent.
+`ledger_lines` has what its lines say.
+"""
+
+import json
+import math
+import re
+import secrets
+import threading
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from dppca_core.accounting import numerical
+from dppca_core.privacy import Event
+from dppca_core.release import journal
+from dppca_core.release.ledger_records import (
+    Account,
+    Entry,
+    Limit,
+    from_lines,
+    limit_line,
+    once,
+    parse,
+    release_line,
+    said,
+    sealed,
+)
+
+_KEY = re.compile(r"[0-9a-f]{8,64}")  # it names a file
+
+
+class OverLimitError(ValueError):
+    """A release that would spend more than the owner's limit; nothing was spent."""
+
+
+class Ledger(ABC):
+    """Where one table's lines are kept. patients: of that table, if known; lines of another are refused."""
+
+    def __init__(self, patients: int | None = None) -> None:
+        self._patients = patients
+
+    @abstractmethod
+    def _lines(self) -> list[dict[str, Any]]:
+        """All lines so far."""
+
+    @abstractmethod
+    def _append(self, *lines: dict[str, Any]) -> None:
+        """More lines, which stay: all of them or, where one cannot be written, none."""
+
+    @abstractmethod
+    def _alone(self) -> Any:
+        """A context in which nobody else writes."""
+
+    def account(self) -> Account:
+        """As it stands. Raises ValueError for lines that are damaged, or of another table."""
+        return from_lines(self._lines(), self._patients)
+
+    def set_limit(self, limit: Limit) -> Account:
+        """The account with this limit from now on.
+
+        Raises ValueError where delta or neighbours are not those of the first limit, or where more than that
+        was spent already.
+        """
+        with self._alone():
+            now = self.account()
+            if now.limit is not None:
+                for name in ("delta", "neighbours"):
+                    first, asked = getattr(now.limit, name), getattr(limit, name)
+                    if first != asked:
+                        raise ValueError(f"{name} stays {first}, with which this ledger began, got {asked}")
+                spent = now.spent().epsilon
+                if not numerical.within(spent, limit.epsilon):
+                    raise ValueError(f"epsilon = {spent:.4g} is spent already, a limit cannot be below that")
+            if now.limit != limit:
+                self._add(limit_line(limit, _now()))
+            return self.account()
+
+    def spend(
+        self,
+        title: str,
+        events: Sequence[Event],
+        about: Mapping[str, Any] | None = None,
+        expected: Account | None = None,
+    ) -> Entry:
+        """Pay for a release, before it is made: the entry, which is on the ledger when this returns.
+
+        expected: the account for which the price was said. Raises OverLimitError beyond the limit, and
+        ValueError before a limit was set, for no events, or where the account is another by now.
+        """
+        if not events:
+            raise ValueError("events must be given: a release without a cost is not private")
+        with self._alone():
+            now = self.account()
+            if expected is not None and now != expected:
+                raise ValueError("another release was made on this table meanwhile: look at the price again")
+            asked = now.spent(events).epsilon
+            if now.limit is None or not numerical.within(asked, now.limit.epsilon):
+                most = now.limit.epsilon if now.limit else 0.0
+                raise OverLimitError(
+                    f"this would bring the total to epsilon = {asked:.4g}, and the limit is {most:.4g}: "
+                    "nothing was spent"
+                )
+            entry = Entry(_now(), title, tuple(events), dict(about or {}), secrets.token_hex(8))
+            self._add(release_line(entry))
+            return entry
+
+    def export(self) -> str:
+        """All lines, as JSON lines."""
+        return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in self._lines())
+
+    def take_in(self, text: str) -> Account:
+        """The account with the lines of another ledger of the same table, as exported; known ones count once.
+
+        Raises ValueError for text that is not a ledger, or one of another table, delta or neighbours.
+        """
+        lines = parse(text)
+        theirs = from_lines(lines, self._patients)
+        with self._alone():
+            mine = self.account()
+            if mine.limit and theirs.limit and mine.limit.delta != theirs.limit.delta:
+                raise ValueError(f"delta of that ledger is {theirs.limit.delta:g}, here {mine.limit.delta:g}")
+            if mine.limit and theirs.limit and mine.limit.neighbours != theirs.limit.neighbours:
+                raise ValueError(
+                    f"that ledger counts {theirs.limit.neighbours}, this {mine.limit.neighbours}"
+                )
+            known = Counter(json.dumps(said(line), sort_keys=True) for line in self._lines())
+            new = []
+            for line in map(said, lines):
+                text = json.dumps(line, sort_keys=True)
+                if not known[text]:
+                    new.append(line)
+                elif not line.get("id"):  # of an old ledger: as often as it stands there
+                    known[text] -= 1
+            # Limits are not taken over where one is set: no file may raise what the owner decided here.
+            if mine.limit:
+                new = [line for line in new if line["kind"] != "limit"]
+            both = from_lines([*self._lines(), *new], self._patients)
+            if both.limit is not None and not math.isfinite(both.spent().epsilon):
+                raise ValueError(f"its releases use up delta = {both.limit.delta:g}: no total can be told")
+            self._add(*new)
+            return both
+
+    def _written(self) -> list[dict[str, Any]]:
+        """Return the lines after which the next one is written: their number is its place."""
+        return self._lines()
+
+    def _add(self, *lines: dict[str, Any]) -> None:
+        """More lines, numbered on, each with its digest."""
+        before = len(once(self._written()))
+        self._append(*(sealed(before + i, line) for i, line in enumerate(lines, 1)))
+
+
+class SessionLedger(Ledger):
+    """In memory, for one visitor: gone with the session, which the screen says."""
+
+    def __init__(self, patients: int | None = None) -> None:
+        super().__init__(patients)
+        self._kept: list[dict[str, Any]] = []
+        self._lock = threading.Lock()
+
+    def _lines(self) -> list[dict[str, Any]]:
+        return list(self._kept)
+
+    def _append(self, *lines: dict[str, Any]) -> None:
+        self._kept.extend(lines)
+
+    def _alone(self) -> Any:
+        return self._lock
+
+
+class DiskLedger(Ledger):
+    """FOLDER/KEY.jsonl, shared by all who open the same table with the same folder.
+
+    `key`, `former`: 8 to 64 hexadecimal digits; `former` is the table's key of an earlier version, if it has
+    one. A file under the former key is continued, so that an earlier version that still runs sees what is
+    spent here. Raises ValueError for another key, which could name another file.
+    """
+
+    def __init__(
+        self, folder: Path, key: str, patients: int | None = None, former: str | None = None
+    ) -> None:
+        super().__init__(patients)
+        keys = (key,) if former is None else (former, key)
+        if not all(map(_KEY.fullmatch, keys)):
+            raise ValueError("key must be 8 to 64 hexadecimal digits")
+        self._paths = tuple(folder / f"{name}.jsonl" for name in keys)
+
+    @property
+    def path(self) -> Path:
+        """The file that the next line is written to: the one under the former key where there is one."""
+        return next((path for path in self._paths if path.exists()), self._paths[-1])
+
+    def _lines(self) -> list[dict[str, Any]]:
+        files = [lines for lines in map(journal.read, self._paths) if lines]
+        return files[0] if len(files) == 1 else _merged(files)
+
+    def _written(self) -> list[dict[str, Any]]:
+        return journal.read(self.path)
+
+    def _append(self, *lines: dict[str, Any]) -> None:
+        journal.append(self.path, *lines)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        with ExitStack() as locks:
+            for path in self._paths:  # in one order everywhere, so that nobody waits in a circle
+                locks.enter_context(journal.locked(path))
+            yield
+
+
+def _merged(files: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the lines of several files of one table, each release once, without their places in the files.
+
+    The limits are those of the first file that has some. Raises ValueError for files that are damaged, and
+    where their limits have different deltas or neighbours: no total can be told then.
+    """
+    merged: list[dict[str, Any]] = []
+    known: set[str] = set()
+    limit: Limit | None = None
+    for lines in files:
+        theirs = from_lines(lines).limit
+        if limit is not None and theirs is not None:
+            for name in ("delta", "neighbours"):
+                if getattr(limit, name) != getattr(theirs, name):
+                    raise ValueError(
+                        f"this table has two ledgers with different {name}: move one out of the folder, and "
+                        "add up what both have spent"
+                    )
+        for _, line in once(lines):
+            if line.get("id", "") in known or (limit is not None and line["kind"] == "limit"):
+                continue
+            merged.append(said(line))
+        known |= {line["id"] for line in merged if line.get("id")}
+        limit = limit or theirs
+    return merged
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

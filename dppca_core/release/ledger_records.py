@@ -1,0 +1,230 @@
+"""What a ledger's lines say: the limit, the releases, and the account that they make up.
+
+One line of JSON each:
+
+{"line": 1, "id": "5c1f...", "kind": "limit", "at": "2026-11-21T14:00:00+00:00", "epsilon": 2.0,
+ "delta": 1e-06, "neighbours": "replace-one"}
+{"line": 2, "id": ..., "kind": "release", "at": ..., "title": "DPS-PCA",
+ "events": [{"noise_multiplier": 5.2, "steps": 4}], "about": {"rows": 920, "rows per patient": 1, ...}}
+
+A budget, and so a limit and every event, is for one row of the table. "rows per patient" is what the owner
+stated when the release was made: how many rows one patient can have at most. Older ledgers have "patients"
+where "rows" stands now, and no such statement.
+
+A limit may be raised or lowered by another line; delta and neighbours stay those of the first.
+
+Clocks are set back, so "at" neither orders lines nor tells them apart. Their number does the one, so that a
+line that was moved, or is gone from between others, is noticed; an id drawn at random does the other, so that
+a line that was copied counts once. Ledgers from before ids have neither: each of their lines counts.
+"""
+
+import hashlib
+import json
+import math
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from dppca_core import checks
+from dppca_core.accounting import closed_form, numerical
+from dppca_core.accounting.events_json import from_plain, to_plain
+from dppca_core.privacy import NEIGHBOURS, Budget, Event
+
+MOST_CHARACTERS = 10 * 2**20
+# Of an import: composing more would keep a visitor waiting.
+MOST_LINES = 2_000
+MOST_EVENTS = 5_000
+_MOST_SAID = 200  # letters of a title
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What all releases on the table together may cost. Raises ValueError for a field where no budget is."""
+
+    epsilon: float
+    delta: float
+    neighbours: str = "replace-one"
+
+    def __post_init__(self) -> None:
+        checks.one_of(NEIGHBOURS, neighbours=self.neighbours)
+        Budget(self.epsilon, self.delta)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One release: when, what, its events, and whatever else a reader needs to check it."""
+
+    at: str
+    title: str
+    events: tuple[Event, ...]
+    about: Mapping[str, Any] = field(default_factory=dict)
+    id: str = ""
+
+    @property
+    def rows_per_patient(self) -> int | None:
+        """How many rows a patient could have by the owner's word then; None where the line does not say."""
+        stated = self.about.get("rows per patient")
+        return stated if isinstance(stated, int) and not isinstance(stated, bool) and stated > 0 else None
+
+
+@dataclass(frozen=True)
+class Account:
+    """The ledger as it stands: the limit (None before it was set), and all releases in order."""
+
+    limit: Limit | None = None
+    entries: tuple[Entry, ...] = ()
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """All events of all releases."""
+        return tuple(event for entry in self.entries for event in entry.events)
+
+    def spent(self, more: Sequence[Event] = ()) -> numerical.Total:
+        """epsilon at the limit's delta, with `more` events. Raises ValueError before a limit was set."""
+        if self.limit is None:
+            raise ValueError("set a limit first: what all releases on this table together may cost")
+        return numerical.total((*self.events, *more), self.limit.delta)
+
+    def spent_by_patient(self, rows: int) -> float:
+        """epsilon of all releases for a patient who has so many rows, at the limit's delta.
+
+        By `closed_form.grouped`: exact for Gaussian releases. Raises ValueError before a limit was set.
+        """
+        if rows == 1:
+            return self.spent().epsilon
+        if self.limit is None:
+            raise ValueError("set a limit first: what all releases on this table together may cost")
+        return closed_form.epsilon_of(closed_form.grouped(self.events, rows), self.limit.delta)
+
+
+def parse(text: str) -> list[dict[str, Any]]:
+    """The lines of an exported ledger. Raises ValueError, with the number of the line, for anything else."""
+    if len(text) > MOST_CHARACTERS:
+        raise ValueError(f"a ledger may have {MOST_CHARACTERS:,} characters, got {len(text):,}")
+    written = text.splitlines()
+    if len(written) > MOST_LINES:
+        raise ValueError(f"a ledger may have {MOST_LINES:,} lines, got {len(written):,}")
+    lines = []
+    for number, line in enumerate(written, 1):
+        try:
+            lines.append(json.loads(line, parse_constant=_no_number, parse_float=_finite))
+            from_lines([said(lines[-1])])  # alone it may have any number
+        except (AttributeError, ValueError, RecursionError):
+            raise ValueError(f"line {number} is not of a ledger") from None
+    if not lines:
+        raise ValueError("a ledger must have lines, got none")
+    events = len(from_lines(lines).events)
+    if events > MOST_EVENTS:
+        raise ValueError(f"a ledger may have {MOST_EVENTS:,} events, got {events:,}")
+    return [line for _, line in once(lines)]
+
+
+def from_lines(lines: Sequence[Mapping[str, Any]], patients: int | None = None) -> Account:
+    """The account that lines make up.
+
+    Raises ValueError, with the number of the line, for a damaged one, one that is out of its place, and one
+    of a table with another number of patients, where that is given.
+    """
+    limit: Limit | None = None
+    entries = []
+    for number, line in once(lines):
+        try:
+            if line["kind"] == "limit":
+                before, limit = limit, Limit(*(line[name.name] for name in fields(Limit)))
+                if before and (before.delta, before.neighbours) != (limit.delta, limit.neighbours):
+                    raise ValueError
+            elif line["kind"] == "release":
+                entries.append(_entry(line))
+            else:
+                raise ValueError
+        except (KeyError, TypeError, ValueError):
+            raise ValueError(
+                f"line {number} of the ledger cannot be read: mend or restore it first"
+            ) from None
+        if line["kind"] == "release":
+            about = entries[-1].about
+            _check_table(number, about.get("rows", about.get("patients")), patients)
+    return Account(limit, tuple(entries))
+
+
+def once(lines: Sequence[Mapping[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
+    """Each line with its place in the file, without copies.
+
+    Raises ValueError for one that was changed or is out of its place.
+    """
+    found: list[tuple[int, dict[str, Any]]] = []
+    known: dict[str, dict[str, Any]] = {}
+    for number, line in enumerate(lines, 1):
+        if not isinstance(line, dict) or not isinstance(own := line.get("id", ""), str):
+            raise ValueError(f"line {number} of the ledger cannot be read: mend or restore it first")
+        if line.get("digest", digest := _digest(line)) != digest:
+            raise ValueError(f"line {number} of the ledger was changed: restore it first")
+        if own and known.get(own) == said(line):
+            continue
+        if own in known or line.get("line", len(found) + 1) != len(found) + 1:
+            raise ValueError(
+                f"line {number} of the ledger is out of its place: lines were moved or are gone, "
+                "restore it first"
+            )
+        if own:
+            known[own] = said(line)
+        found.append((number, line))
+    return found
+
+
+def said(line: Mapping[str, Any]) -> dict[str, Any]:
+    """What a line says, wherever it stands."""
+    return {name: value for name, value in line.items() if name not in ("line", "digest")}
+
+
+def sealed(number: int, line: Mapping[str, Any]) -> dict[str, Any]:
+    """A line at its place, with the digest by which a change is noticed, if nobody makes it anew."""
+    placed = {"line": number, **line}
+    return placed | {"digest": _digest(placed)}
+
+
+def _digest(line: Mapping[str, Any]) -> str:
+    plain = {name: value for name, value in line.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def limit_line(limit: Limit, at: str) -> dict[str, Any]:
+    return {"id": secrets.token_hex(8), "kind": "limit", "at": at, **vars(limit)}
+
+
+def release_line(entry: Entry) -> dict[str, Any]:
+    events = to_plain(entry.events)
+    told = {"id": entry.id, "kind": "release", "at": entry.at, "title": entry.title}
+    return {**told, "events": events, "about": entry.about}
+
+
+def _entry(line: Mapping[str, Any]) -> Entry:
+    at, title, own = line["at"], line["title"], line.get("id", "")
+    if not isinstance(line["about"], dict) or not all(_is_line(said) for said in (at, title, own)):
+        raise ValueError
+    return Entry(at, title, from_plain(line["events"]), line["about"], own)
+
+
+def _is_line(said: object) -> bool:
+    """Whether it is a short text on one line, which every screen and file can show."""
+    return isinstance(said, str) and said.isprintable() and len(said) <= _MOST_SAID
+
+
+def _check_table(number: int, theirs: object, patients: int | None) -> None:
+    if patients is not None and isinstance(theirs, int) and theirs != patients:
+        raise ValueError(
+            f"line {number} of the ledger is of a table with {theirs:,} rows, and this one has "
+            f"{patients:,}: take it out first"
+        )
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is not a number that JSON has")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):  # 1e999
+        raise ValueError(f"{digits} is not a number that a ledger holds")
+    return value

@@ -1,0 +1,343 @@
+"""A release on real patients: paid for first, drawn once from the operating system's entropy, told in full.
+
+Methods that begin with a noisy second moment get it from `hardened` (OpenDP's discrete Gaussian on exact
+integer sums); all that follows is post-processing, and the eigenvalues come with it. DPS-PCA multiplies rows
+by a basis between its releases, which no such sum holds: its noise is drawn in floating point, and the result
+says so.
+"""
+
+import math
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from dppca_core import checks
+from dppca_core.accounting import closed_form
+from dppca_core.accounting.events_json import to_plain
+from dppca_core.arrays import Array, Moment, Provider
+from dppca_core.cohort import Cohort
+from dppca_core.methods import METHODS, analyze_gauss_sparse, dpdis_pca
+from dppca_core.numerics import linalg, moments
+from dppca_core.privacy import Budget, Event
+from dppca_core.release import discrete_gaussian as hardened
+from dppca_core.release.discrete_gaussian import IntegerSum
+from dppca_core.release.ledger import Ledger
+from dppca_core.release.ledger_records import Account, Entry
+
+OFFERED = ("analyze_gauss", "analyze_gauss_sparse", "dpdis_pca", "dps_pca")
+HARDENED = ("analyze_gauss", "analyze_gauss_sparse", "dpdis_pca")
+Progress = Callable[[float], bool]
+Part = Array | IntegerSum
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be released. Raises ValueError for a method that is not offered, or a field out of range.
+
+    s_hat: features kept, of the sparse methods. rank: R of DPdisPCA. iterations, burn_in: of DPS-PCA. budget:
+    for one row. rows_per_patient: how many rows one patient can have at most, a public statement of the
+    table's owner; it changes no noise, only what is said of a patient.
+    """
+
+    method: str
+    d: int
+    k: int
+    budget: Budget
+    s_hat: int | None = None
+    rank: int | None = None
+    iterations: int = 4
+    burn_in: int = 2
+    rows_per_patient: int = 1
+
+    def __post_init__(self) -> None:
+        checks.one_of(OFFERED, method=self.method)
+        checks.whole(1, rows_per_patient=self.rows_per_patient)
+        checks.whole(2, d=self.d)
+        checks.whole(1, self.d - 1, k=self.k)
+        if self.s_hat is not None:
+            checks.whole(self.k, self.d, s_hat=self.s_hat)
+        if self.rank is not None:
+            checks.whole(self.k, self.d, rank=self.rank)
+        if self.method in HARDENED:
+            checks.whole(2, hardened.MOST_FEATURES, d=self.d)
+        checks.whole(1, iterations=self.iterations)
+        checks.whole(0, burn_in=self.burn_in)
+        if self.budget.accounting == "as-printed":
+            raise ValueError("accounting must be exact or zcdp for a release on real patients")
+
+    @property
+    def own(self) -> dict[str, int]:
+        """The method's own parameters, as its `fit` names them."""
+        given = {
+            "analyze_gauss_sparse": {"s_hat": self.s_hat or self.d},
+            "dpdis_pca": {"rank": self.rank or min(2 * self.k, self.d)},
+            "dps_pca": {
+                "s_hat": self.s_hat or self.d,
+                "iterations": self.iterations,
+                "burn_in": self.burn_in,
+            },
+        }
+        return given.get(self.method, {})
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What it costs, known before anything is read."""
+        spends = METHODS[self.method].spends
+        assert spends is not None  # all that is offered is private
+        return spends(self.budget, d=self.d, k=self.k, **self.own)
+
+    @property
+    def patient_epsilon(self) -> float:
+        """The epsilon of a patient with all their rows, at the budget's delta (`closed_form.grouped`)."""
+        return patient_epsilon(self.events, self.budget, self.rows_per_patient)
+
+
+def patient_epsilon(events: Sequence[Event], budget: Budget, rows_per_patient: int) -> float:
+    """Return what events that were calibrated to a budget for one row cost a patient with so many rows.
+
+    At the budget's delta. With one row it is the budget's own epsilon, which the noise meets or beats.
+    """
+    if rows_per_patient == 1:
+        return budget.epsilon
+    return closed_form.epsilon_of(closed_form.grouped(events, rows_per_patient), budget.delta)
+
+
+@dataclass(frozen=True)
+class Released:
+    """What leaves: (d, k) components, k eigenvalues of the scaled rows where they were paid for, the entry.
+
+    hardened: whether the noise is OpenDP's. document: all as plain JSON, with what is needed to check it.
+    """
+
+    basis: Array
+    eigenvalues: Array | None
+    hardened: bool
+    entry: Entry
+    document: dict[str, Any]
+
+
+def make(
+    request: Request,
+    rows: Sequence[Part],
+    ledger: Ledger,
+    *,
+    features: Sequence[str],
+    public: dict[str, Any],
+    by_column: bool = False,
+    expected: Account | None = None,
+    progress: Progress | None = None,
+) -> Released:
+    """Pays, draws, and returns the release of hospitals' clipped rows, (n_i, d) each, of norm at most 1.
+
+    A hospital may also be the exact sum of its rows (`hardened.Adder`), of a table too large to hold.
+    features: names of the d columns. public: what is public about the table (bounds, categories, sizes), for
+    the document. by_column: hospitals follow from a patient's own row, so that their sizes tell of it.
+    expected: as for `Ledger.spend`. Raises OverLimitError beyond the limit, and ValueError for rows that are
+    longer than 1 or do not fit the request, and for noise that cannot be drawn exactly, before anything is
+    paid; and `hardened.StoppedError` where `progress` says so: then it is paid for, unseen.
+    """
+    _refuse(request, rows, features)
+    limit = ledger.account().limit
+    if limit is not None and limit.neighbours != request.budget.neighbours:
+        raise ValueError(f"neighbours must be those of the ledger, {limit.neighbours}")
+    sizes = [patients(part) for part in rows]
+    about = {
+        "method": request.method,
+        "rows": sum(sizes),
+        "rows per patient": request.rows_per_patient,
+        "parameters": parameters(request),
+    }
+    entry = ledger.spend(METHODS[request.method].title, request.events, about, expected)
+    if request.method in HARDENED:
+        basis, eigenvalues = _of_moments(request, rows, progress)
+    else:
+        basis, eigenvalues = _in_floating_point(request, rows), None
+    promised = guarantee(request, by_column)
+    document = _document(request, basis, eigenvalues, features, sizes, public, entry) | {
+        "guarantee": promised
+    }
+    return Released(basis, eigenvalues, request.method in HARDENED, entry, document)
+
+
+def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str]) -> None:
+    """Raises ValueError for what could not be released, or not with the guarantee that is stated."""
+    if len(features) != request.d or any(columns(part) != request.d for part in rows):
+        raise ValueError(f"rows must have the {request.d} columns that were asked for")
+    if not rows or min(patients(part) for part in rows) < 1:
+        raise ValueError("every hospital must have a patient")
+    if len({isinstance(part, IntegerSum) for part in rows}) > 1:
+        raise ValueError("hospitals must be all rows, or all sums")
+    for part in rows:
+        if not isinstance(part, IntegerSum):
+            hardened.refuse_long(part)
+    if request.method in HARDENED:
+        for blocks in _released_together(request, rows):
+            first, n = blocks[0], sum(map(patients, blocks))
+            bits = first.bits if isinstance(first, IntegerSum) else hardened.bits_for(n)
+            hardened.noise_std(request.d, bits, request.budget)
+
+
+def patients(part: Part) -> int:
+    """How many rows a hospital has."""
+    return part.n if isinstance(part, IntegerSum) else len(part)
+
+
+def columns(part: Part) -> int:
+    """How many columns they have. Raises ValueError for what is no matrix."""
+    matrix = part.total if isinstance(part, IntegerSum) else part
+    if matrix.ndim != 2:
+        raise ValueError(f"rows must be a matrix, got shape {matrix.shape}")
+    return int(matrix.shape[1])
+
+
+def summed(parts: Sequence[Part], d: int) -> IntegerSum:
+    """The exact sum of all rows of these hospitals. Reads private rows."""
+    sums = [part for part in parts if isinstance(part, IntegerSum)]
+    if sums:
+        return hardened.together(sums)
+    blocks = [part for part in parts if not isinstance(part, IntegerSum)]
+    return hardened.integer_sum(blocks, sum(len(block) for block in blocks), d)
+
+
+def _released_together(request: Request, rows: Sequence[Part]) -> list[list[Part]]:
+    """Whose rows go into one noisy moment: everybody's, or each hospital's own."""
+    return [[part] for part in rows] if request.method == "dpdis_pca" else [list(rows)]
+
+
+def _of_moments(
+    request: Request, rows: Sequence[Part], progress: Progress | None
+) -> tuple[Array, Array | None]:
+    """From noisy moments: of all rows together, or of each hospital's, which are different patients'."""
+    parts = _released_together(request, rows)
+    joint = request.method != "dpdis_pca"
+    noisy = []
+    for i, blocks in enumerate(parts):
+        total = summed(blocks, request.d)
+        noisy.append(hardened.release(total, request.budget, _share(progress, i, len(parts))))
+    if joint:
+        if request.method == "analyze_gauss":
+            basis = linalg.top_eigenspace(noisy[0], request.k)
+        else:
+            kept = request.own["s_hat"]
+            basis = analyze_gauss_sparse.sparse_directions(noisy[0], request.k, kept)[-1]
+        return _ordered(basis, noisy[0])
+    rank = request.own["rank"]
+    sent = [one if rank == request.d else dpdis_pca.compress(one, rank, "eigh") for one in noisy]
+    share = dpdis_pca.shares([patients(part) for part in rows], request.budget, "size")
+    basis = dpdis_pca.combine(sent, share, request.k, "eigh")
+    return _ordered(basis, np.tensordot(share, np.stack(noisy), axes=1))
+
+
+def _ordered(basis: Array, noisy: Array) -> tuple[Array, Array]:
+    """The same subspace by falling eigenvalues of the released moment: eigenvectors of V^T S V turn V."""
+    values, turn = linalg.top_eigenpairs(basis.T @ noisy @ basis, basis.shape[1])
+    return basis @ turn, values
+
+
+def _moment(part: Part) -> Moment:
+    if isinstance(part, IntegerSum):
+        return moments.DenseMoment(part.total / (4.0**part.bits * part.n))
+    return moments.RowMoment(part.copy())
+
+
+def _in_floating_point(request: Request, rows: Sequence[Part]) -> Array:
+    """DPS-PCA, seeded by the operating system."""
+    providers = tuple(Provider(patients(part), _moment(part)) for part in rows)
+    cohort = Cohort(providers, moments.SumMoment(providers))
+    rng = np.random.default_rng()
+    found = METHODS[request.method].fit(cohort, k=request.k, budget=request.budget, rng=rng, **request.own)
+    return found.basis
+
+
+def _share(progress: Progress | None, done: int, parts: int) -> Progress | None:
+    if progress is None:
+        return None
+    told = progress
+    return lambda share: told((done + share) / parts)
+
+
+def parameters(request: Request) -> dict[str, Any]:
+    """The request as plain JSON."""
+    return {"d": request.d, "k": request.k, **request.own, "budget": asdict(request.budget)}
+
+
+def guarantee(request: Request, by_column: bool = False) -> str:
+    """What is promised, in one sentence. by_column: hospitals' sizes follow from rows, and are public."""
+    budget = request.budget
+    neighbours = (
+        "replacing any one patient's row by any other"
+        if budget.neighbours == "replace-one"
+        else "emptying any one patient's row, or filling an empty one, their number being public,"
+    )
+    if by_column:
+        neighbours += " of the same hospital" if budget.neighbours == "replace-one" else ""
+    several = request.rows_per_patient > 1
+    if several:
+        neighbours = neighbours.replace("patient's row", "row")
+    promised = (
+        f"{neighbours[0].upper()}{neighbours[1:]} changes the chance of any conclusion from this release by "
+        f"at most a factor of {_factor(budget.epsilon)}, plus {budget.delta:g}."
+    )
+    if several:
+        promised += (
+            f" This is for one row. A patient can have up to {request.rows_per_patient:,} rows, and for all "
+            f"of them the factor is {_factor(request.patient_epsilon)}, plus {budget.delta:g}."
+        )
+    if by_column:
+        promised += f" How many {'rows' if several else 'patients'} each hospital has is public."
+    return promised
+
+
+def _factor(epsilon: float) -> str:
+    return f"e^{epsilon:.4g}" + (f" = {math.exp(epsilon):.3g}" if epsilon < 10 else "")
+
+
+def noise_said(request: Request) -> str:
+    """Which noise it was, in one sentence."""
+    if request.method in HARDENED:
+        return (
+            f"Noise: the discrete Gaussian of OpenDP {version('opendp')} on an exact integer sum, from the "
+            "operating system's entropy."
+        )
+    return (
+        "Noise: a Gaussian in floating point from the operating system's entropy. This is not hardened: last "
+        "digits of floating-point noise can tell more than the guarantee allows."
+    )
+
+
+def _document(
+    request: Request,
+    basis: Array,
+    eigenvalues: Array | None,
+    features: Sequence[str],
+    sizes: Sequence[int],
+    public: dict[str, Any],
+    entry: Entry,
+) -> dict[str, Any]:
+    return {
+        "what": METHODS[request.method].title,
+        "reference": METHODS[request.method].reference,
+        "at": entry.at,
+        "noise": noise_said(request),
+        "hardened": request.method in HARDENED,
+        "unit": "row",
+        "rows per patient": request.rows_per_patient,
+        "epsilon for a patient": request.patient_epsilon,
+        "method": request.method,
+        "parameters": parameters(request),
+        "events": to_plain(request.events),
+        "calibration": "Balle & Wang 2018, T steps as one"
+        if request.budget.accounting == "exact"
+        else "zCDP, Bun & Steinke 2016",
+        "hospitals": list(sizes),
+        "public": public,
+        "features": list(features),
+        "components": basis.T.tolist(),
+        "eigenvalues": None if eigenvalues is None else eigenvalues.tolist(),
+        "versions": {"python": platform.python_version()}
+        | {name: version(name) for name in ("numpy", "scipy", "opendp", "dp-accounting")},
+    }

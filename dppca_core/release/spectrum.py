@@ -1,0 +1,100 @@
+"""All eigenvalues of a second moment, paid for by themselves: what a population looks like, cheaply.
+
+S = sum x x^T over n rows with |x| <= 1, n public. Sorted eigenvalues move by no more than the matrix does
+(Hoffman & Wielandt 1953):
+
+    |lambda(S) - lambda(S')|_2 <= |S - S'|_F <= sqrt 2 (replace-one) or 1 (add-remove),
+
+so noise of the std that one entry of S would need does for each eigenvalue, while the same noise on all of S
+moves its eigenvalues by up to about 2 std sqrt(d). Sorting and clipping at zero afterwards are free.
+
+Hardened as `hardened` is: S is exact in integers, its computed eigenvalues are rounded to multiples of a unit
+g, and OpenDP adds discrete Gaussian noise to these integers. A symmetric eigensolver errs by less than
+4 d 2^-52 |S|_2 <= d n 2^-50 (LAPACK Users' Guide, section 4.7, with 4 d for its p(d)); g is at least twice
+that, so that errors and rounding move two neighbours' integers apart by at most 2 sqrt(d) more:
+
+    sensitivity = Delta + 2 sqrt(d) g.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from dppca_core import checks
+from dppca_core.accounting import gaussian
+from dppca_core.arrays import Array
+from dppca_core.mechanisms import symmetric_gaussian
+from dppca_core.privacy import Budget, Event, Release
+from dppca_core.release import discrete_gaussian, private_release
+from dppca_core.release.ledger import Ledger
+from dppca_core.release.ledger_records import Entry
+
+TITLE = "Eigenvalues"
+_FINEST = 2.0**-20  # of a row's largest contribution
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """eigenvalues: of the moment S/n, (d,), falling, none below 0. std: of the noise in each. entry: paid."""
+
+    eigenvalues: Array
+    std: float
+    entry: Entry
+
+
+def unit(n: int, d: int) -> float:
+    """g, what eigenvalues of S are rounded to. Raises ValueError unless n and d are whole and positive."""
+    checks.whole(1, n=n, d=d)
+    return max(_FINEST, 2 * d * n * 2.0**-50)
+
+
+def sensitivity(budget: Budget, n: int, d: int) -> float:
+    """Of the rounded eigenvalues of S, in the l2 norm, with what rounding and the eigensolver add."""
+    return symmetric_gaussian.sensitivity(budget) + 2 * math.sqrt(d) * unit(n, d)
+
+
+def whole_eigenvalues(summed: discrete_gaussian.IntegerSum) -> Array:
+    """Eigenvalues of S in units of g, whole numbers, falling. Reads private rows."""
+    n, d = summed.n, len(summed.total)
+    values = np.linalg.eigvalsh(summed.total / 4.0**summed.bits)[::-1]
+    rounded: Array = np.round(values / unit(n, d))
+    return rounded
+
+
+def events(budget: Budget) -> tuple[Event, ...]:
+    """What it costs. Raises ValueError for accounting as printed, which is not exact."""
+    if budget.accounting == "as-printed":
+        raise ValueError("accounting must be exact or zcdp for a release on real patients")
+    return (Release(gaussian.noise_multiplier(budget)),)
+
+
+def make(
+    rows: Sequence[private_release.Part], budget: Budget, ledger: Ledger, rows_per_patient: int = 1
+) -> Spectrum:
+    """Pays, draws, and returns the eigenvalues of all hospitals' clipped rows, given as there.
+
+    rows_per_patient: as for `private_release.Request`; it stands on the ledger.
+
+    Raises OverLimitError before anything is read beyond the limit, and ValueError for accounting as printed,
+    neighbours that are not the ledger's, or rows longer than 1.
+    """
+    spent = events(budget)
+    limit = ledger.account().limit
+    if limit is not None and limit.neighbours != budget.neighbours:
+        raise ValueError(f"neighbours must be those of the ledger, {limit.neighbours}")
+    n, d = sum(map(private_release.patients, rows)), private_release.columns(rows[0])
+    about = {
+        "method": "eigenvalues",
+        "rows": n,
+        "rows per patient": rows_per_patient,
+        "budget": asdict(budget),
+    }
+    entry = ledger.spend(TITLE, spent, about)
+    whole = whole_eigenvalues(private_release.summed(rows, d))
+    step, std = unit(n, d), gaussian.noise_multiplier(budget) * sensitivity(budget, n, d)
+    noisy = discrete_gaussian.noisy(whole, std / step) * step / n
+    return Spectrum(np.maximum(np.sort(noisy)[::-1], 0.0), std / n, entry)

@@ -1,0 +1,1 @@
+"""Pages to explore one setting."""

@@ -1,0 +1,169 @@
+"""A family of trajectories: settings -> the recipe of its runs, and what is read off them. No Streamlit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+
+from dppca_core.arrays import Array
+from dppca_core.bounds import BOUNDS
+from dppca_core.datasets import TABLES
+from dppca_core.experiments import Axis, Recipe, variant
+from dppca_core.experiments.explorer.contraction import Contraction, contraction, tail
+from dppca_core.experiments.explorer.quantiles import quantiles
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.scene import Scene
+from dppca_core.experiments.sweeps.iterate_table import by_round
+from dppca_core.methods import METHODS
+from dppca_core.numerics.subspace_metrics import random_guess
+from dppca_core.records import Bound
+from pages.shared.settings import catalogue, to_scene
+from pages.shared.settings.catalogue import CHOICES, Settings, Value
+
+_AXES = {"eps": "epsilon", "N": "providers", "T": "iterations", "shat": "s_hat"}  # others as in links
+# Neighbouring values differ by about this factor: enough to be seen, and options are round.
+_RATIOS = {"eps": 10**0.5, "delta": 100.0, "n": 10.0, "N": 3.0, "d": 2.0, "k": 1.7, "s": 2.0, "shat": 2.0}
+_RATIOS |= {"T": 1.7}
+_COUNTS = {"T": 6}
+_COUNT = 5
+
+
+@dataclass(frozen=True)
+class Family:
+    """One parameter's values with everything else at the settings, and what had to be left out."""
+
+    key: str  # the swept control, possibly not the one asked for
+    values: tuple[Value, ...]
+    here: Value
+    recipe: Recipe
+    said: tuple[str, ...]
+
+    @property
+    def axis(self) -> str:
+        """The swept parameter's name in the table."""
+        return _AXES.get(self.key, self.key)
+
+
+def around(key: str, here: Value) -> tuple[Value, ...]:
+    """Options of a control spread around the one it is set to, which is among them."""
+    choice, count = CHOICES[key], _COUNTS.get(key, _COUNT)
+    options = sorted(choice.options)
+    below, above = [], []
+    for step in range(1, len(options)):
+        low = choice.nearest(here / _RATIOS[key] ** step)
+        high = choice.nearest(here * _RATIOS[key] ** step)
+        if low < min([*below, here]):
+            below.append(low)
+        if high > max([*above, here]):
+            above.append(high)
+    taken = max(count // 2, count - 1 - len(above))
+    lower = below[:taken]
+    return (*reversed(lower), here, *above[: count - 1 - len(lower)])
+
+
+def family(settings: Settings) -> Family:
+    """The family that the settings ask for, or the nearest there is. One sentence for each difference."""
+    plain = settings["view"] == "board"
+    settings = settings | {"start": "random"}
+    table = TABLES.get(settings["data"])
+    method, asked = METHODS[settings["traced"]], settings["family"]
+    key, said = asked, []
+    if table is not None and asked in catalogue.FIXED_BY_TABLE:
+        key = "eps"
+        said.append(f"{CHOICES[asked].name(plain)} is fixed by the table")
+    elif _AXES.get(asked, asked) not in method.uses:
+        key = "eps"
+        said.append(f"{CHOICES[asked].name(plain)} makes no difference to “{method.title}”")
+    said = [f"{reason}: shown over {CHOICES[key].name(plain).lower()} instead." for reason in said]
+    wanted = around(key, settings[key])
+    refused = {value: catalogue.conflict(settings | {key: value}) for value in wanted}
+    said += _left_out(key, refused, plain)
+    values = tuple(value for value in wanted if refused[value] is None)
+    scene, epsilon = to_scene.of(settings)
+    recipe = _recipe(scene, epsilon, method.name, key, values)
+    return Family(key, values, settings[key], recipe, tuple(said))
+
+
+def _left_out(key: str, refused: dict[Value, str | None], plain: bool) -> list[str]:
+    """The values that cannot be, by reason."""
+    groups: dict[str, list[str]] = {}
+    for value, reason in refused.items():
+        if reason:
+            groups.setdefault("they do not fit the other settings" if plain else reason, []).append(
+                CHOICES[key].text(value)
+            )
+    name = CHOICES[key].name(plain)
+    return [f"{name} {', '.join(values)} left out: {reason}." for reason, values in groups.items()]
+
+
+def _recipe(scene: Scene, epsilon: float, method: str, key: str, values: tuple[Value, ...]) -> Recipe:
+    table = isinstance(scene.population, str)
+    return Recipe(
+        population=scene.population,
+        methods=(variant(method),),
+        swept=(Axis(_AXES.get(key, key), values),),
+        n=None if table else scene.n,
+        k=scene.k if table else None,
+        epsilon=epsilon,
+        delta=scene.delta,
+        repeats=scene.repeats,
+        metrics=("rounds",),
+        **to_scene.runs(scene),
+    )
+
+
+@dataclass(frozen=True)
+class CurveReading:
+    """One trajectory of the family: sin Theta by round and what it shows; nothing before its first run."""
+
+    value: Value
+    guess: float
+    ratio: float  # lambda_{k+1} / lambda_k
+    theorem: Bound
+    runs: int = 0
+    low: Array | None = None  # by round: 10 %, 50 %, 90 % over the runs
+    middle: Array | None = None
+    high: Array | None = None
+    fit: Contraction | None = None
+    spread: tuple[float, float] | None = None  # 10 and 90 % of the runs' plateaus
+
+    @property
+    def theorem_rate(self) -> float | None:
+        """rho^(1/4) of Theorem 4.3; None where alpha >= 1 - gamma leaves no rho."""
+        rho = self.theorem.quantities.get("rho")
+        return None if rho is None else rho**0.25
+
+
+def readings(family: Family, settings: Settings, table: pd.DataFrame) -> list[CurveReading]:
+    """What every value of the family shows so far."""
+    rounds = by_round(table)
+    found = []
+    for value in family.values:
+        scene, epsilon = to_scene.of(settings | {"start": "random", family.key: value})
+        ratio, theorem = _promised(scene, epsilon)
+        blank = CurveReading(value, random_guess(scene.d, scene.k), ratio, theorem)
+        runs = rounds[rounds[family.axis] == value]
+        found.append(_read(blank, runs, scene) if len(runs) else blank)
+    return found
+
+
+def _read(blank: CurveReading, runs: pd.DataFrame, scene: Scene) -> CurveReading:
+    errors = runs.pivot(index="repeat", columns="round", values="sin_theta").to_numpy()
+    low, middle, high = quantiles(errors)
+    fit = contraction(middle, d=scene.d, k=scene.k)
+    spread = None
+    if fit.plateau is not None:
+        ends = np.median(errors[:, -tail(len(middle)) :], axis=1)
+        spread = tuple(float(v) for v in quantiles(ends)[[0, 2]])
+    return replace(blank, runs=len(errors), low=low, middle=middle, high=high, fit=fit, spread=spread)
+
+
+@lru_cache(maxsize=256)
+def _promised(scene: Scene, epsilon: float) -> tuple[float, Bound]:
+    """lambda_{k+1} / lambda_k, and Theorem 4.3."""
+    setting = Results(scene).setting(epsilon)
+    values = setting.eigenvalues
+    return float(values[scene.k] / values[scene.k - 1]), BOUNDS["ge2018"](setting)

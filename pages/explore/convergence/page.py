@@ -1,0 +1,64 @@
+"""How the error falls round by round, for several values of one parameter, and where it comes to stand."""
+
+import streamlit as st
+
+from dppca_core.experiments.sweeps.iterate_table import by_round
+from pages.explore.convergence import charts, curves, text
+from pages.shared.background import cache, sweep_jobs
+from pages.shared.figure import component
+from pages.shared.reports import downloads, sources
+from pages.shared.settings import to_scene, widgets
+
+REFRESH_SECONDS = 0.6  # while runs are still being measured
+PLACE = "convergence"
+
+st.title("How fast does it converge?")
+st.markdown(
+    "The error after every round, for several values of one setting: how much a round gains, and where "
+    "noise and sampling stop it."
+)
+widgets.view_switches(("view",))
+with st.container():  # always there: what follows must keep its place, or the figure is built anew
+    widgets.notices()
+for column, key in zip(st.columns(3), ("family", "traced", "layout"), strict=True):
+    with column:
+        widgets.choose(key)
+settings = widgets.settings()
+family = curves.family(settings)
+with st.container():
+    for sentence in text.notes(family, settings):
+        st.caption(sentence)
+job = sweep_jobs.start(PLACE, family.recipe)
+refreshing = job.running
+
+
+def panels() -> None:
+    """What has been measured so far."""
+    found = curves.readings(family, settings, job.table())
+    said = text.headline(family, found, settings)
+    st.markdown(f"**{said}**")
+    drawn = charts.figure(family, found, settings)
+    component.figure(drawn, key=f"{settings['layout']} figure", says=said)
+    with st.container(height=72, border=False):  # the same height with the bar as without
+        sweep_jobs.status(job, PLACE)
+        if job.state == "complete":
+            st.caption(text.measured(job.progress.total, settings))
+    st.table(text.table(family, found, settings), hide_index=True, border="horizontal")
+    st.caption(text.below_table(found, settings))
+    if refreshing and not job.running:
+        st.rerun()  # complete: the page need not refresh itself any more
+
+
+st.fragment(panels, run_every=REFRESH_SECONDS if refreshing else None)()
+
+if settings["view"] == "researcher":
+    st.header("How the factor and the plateau are read off")
+    st.markdown(text.FORMULAS)
+st.markdown(f"**Try this:** {text.try_this(settings)}")
+downloads.downloads(
+    lambda: by_round(job.table()),
+    lambda: charts.figure(family, curves.readings(family, settings, job.table()), settings),
+    "dppca-convergence",
+)
+scene, epsilon = to_scene.of(settings)
+sources.page(cache.results(scene), epsilon, settings, measured=text.about(settings))

@@ -1,0 +1,23 @@
+"""The settings of the convergence page. No Streamlit here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dppca_core.methods import METHODS
+from pages.shared.settings.setting import Choice
+
+FAMILIES = ("eps", "delta", "n", "N", "d", "k", "s", "shat", "T")
+
+
+def settings(shared: Mapping[str, Choice]) -> list[Choice]:
+    """The convergence page's own controls. A method with a number of iterations keeps all its iterates."""
+    titles = {name: method.title for name, method in METHODS.items() if "iterations" in method.uses}
+    names = {key: shared[key].label for key in FAMILIES}
+    plain = {key: shared[key].plain for key in FAMILIES}
+    layouts = {"overlay": "one chart", "multiples": "side by side"}
+    return [
+        Choice("family", "Trajectories over", "Compare", FAMILIES, "eps", names, plain_words=plain),
+        Choice("traced", "Method traced", "Method", tuple(titles), "dps_pca", titles),
+        Choice("layout", "Layout", "Layout", tuple(layouts), "overlay", layouts),
+    ]

@@ -1,0 +1,131 @@
+"""Six exercises for a class: a link each, one move, what is to be seen, and why. No Streamlit here.
+
+Links are made from settings, so they cannot rot; a browser test follows each and reads `seen` off the page.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from pages.shared.settings.catalogue import CHOICES, Settings, Value, defaults, to_link
+
+TITLE = "Ten minutes in front of a class: six things to try"
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A question, the screen to start from (what is off the defaults), and one control to move.
+
+    `numbers` are what the page shows, to the digits that hold from run to run; `seen` has their places.
+    A control in braces stands for its name on screen.
+    """
+
+    question: str
+    page: str  # "" is the front page
+    start: Settings
+    key: str
+    to: Value
+    seen: str
+    numbers: tuple[float, ...]
+    why: str
+    where: str = ""  # where the control is, when not among the sliders
+
+    def settings(self, moved: bool, plain: bool = False) -> Settings:
+        """Every control before or after the move."""
+        at = defaults() | {"view": "board" if plain else "analyst"} | self.start
+        return at | {self.key: self.to} if moved else at
+
+    def link(self, moved: bool, plain: bool = False) -> str:
+        """Relative to the front page."""
+        query = urlencode(to_link(self.settings(moved, plain)))
+        return f"{self.page or '.'}?{query}" if query else self.page or "."
+
+    def text(self, plain: bool, base: str = "") -> str:
+        """One entry of a numbered list in Markdown. base: the address before the links."""
+        choice = CHOICES[self.key]
+        was, now = (choice.option(self.settings(moved, plain)[self.key], plain) for moved in (False, True))
+        links = (self.link(moved, plain) for moved in (False, True))
+        here, there = (base + link.removeprefix(".") if base else link for link in links)
+        names = {key: f"*{CHOICES[key].name(plain)}*" for key in CHOICES if "." not in key}
+        seen = self.seen.format(*(f"{number:g}" for number in self.numbers), **names)
+        lines = (
+            f"**{self.question}**",
+            f"[Open this]({here}) and move *{choice.name(plain)}*{self.where} from {was} to {now} "
+            f"([the same after the move]({there})).",
+            f"*Observe:* {seen}",
+            f"*Why:* {self.why.format(**names)}",
+        )
+        return "  \n   ".join(lines)
+
+
+EXERCISES = (
+    Exercise(
+        "Can anybody tell whether one patient is in the data?",
+        *("privacy", {}, "eps", 10.0),
+        "under *The attacker's best test*, the attack run there is right {0} % of the time, then {1} %, and "
+        "without noise every time.",
+        (54, 84),
+        "Noise hides what one patient changes. The less of it, the more often the best attacker is right; "
+        "with none, he cannot be wrong.",
+    ),
+    Exercise(
+        "How many patients make privacy free?",
+        "bounds",
+        {"d": 50, "N": 1, "spike": 50.0, "bulk": 20.0, "eps": 2.0, "delta": 1e-8},
+        *("n", 10**7),
+        "the error falls from {0} to {1}, and under *Where privacy is free* the cross leaves “privacy costs” "
+        "for “privacy is free here”.",
+        (0.05, 0.0017),
+        "A hundred times the patients leave a hundredth of the noise, but a tenth of what chance in who the "
+        "patients are does: at the end it is chance that errs, not privacy.",
+    ),
+    Exercise(
+        "Should hospitals that measure differently join?",
+        *("differences", {"n": 10**6, "delta": 1e-7, "sites.strength": 0.0}, "sites.strength", 1.0),
+        "compared with staying alone and protected, joining helps at least the five smaller hospitals and "
+        "harms none; then it harms all six, one of them most: error {0} alone, {1} joined, and "
+        "no less without privacy.",
+        (0.06, 0.34),
+        "With so many patients each hospital finds its own directions alone. The joint answer is that of an "
+        "average hospital, which none of them is.",
+        " (on the page)",
+    ),
+    Exercise(
+        "Does less privacy always buy accuracy?",
+        "",
+        {"d": 400, "n": 10**6, "shat": 12, "burn": 0, "eps": 0.1, "delta": 1e-7},
+        *("eps", 1.0),
+        "the error falls at first, then jumps: from {0} to {1} in all, no better than guessing, because most "
+        "runs find none of the right rows. In how many that is so is luck: try another {seed}.",
+        (0.18, 1.73),
+        "As in the paper, few rows are kept from the first, random step on. A start that keeps none of the "
+        "right ones sees nothing of them; much noise brings others in, little noise does not. Set {burn} "
+        "(*More settings*) to 2, which costs no privacy, and the error falls with every step to the right.",
+    ),
+    Exercise(
+        "Is the noise in the paper the noise that it takes?",
+        *("", {}, "accounting", "as-printed"),
+        "the noise, third of the four figures, grows {0} times.",
+        (6.5,),
+        "Ge et al. count a patient's influence as 2 where it is the square root of 2, divide the budget by "
+        "ten rounds, and use a loose formula in each; ten rounds of such noise are exactly one with the "
+        "square root of ten times the influence. (Theirs is the formula of their Lemma A.1: Algorithm 1 is "
+        "printed without its logarithm.)",
+        " (*More settings*)",
+    ),
+    Exercise(
+        "Is an error in one paper an error in the next?",
+        *("", {}, "metric", "projector"),
+        "the error and the random guess both grow {0} times, while nothing that is computed changes.",
+        (1.41,),
+        "Both are distances of the same two subspaces, one the square root of 2 times the other. Figure 3 of "
+        "Ge et al. has the first, their Figure 4(a) and Wang & Xu the second.",
+        " (*More settings*)",
+    ),
+)
+
+
+def markdown(plain: bool = False, base: str = "") -> str:
+    """All six as a numbered list. base: the address before the links, none on the front page itself."""
+    return "\n".join(f"{i}. {one.text(plain, base)}" for i, one in enumerate(EXERCISES, 1))

@@ -1,0 +1,76 @@
+"""The front page: what privacy costs, live, for one population and every fast method."""
+
+from functools import partial
+
+import streamlit as st
+
+from dppca_core.experiments.explorer.results import run_seconds
+from dppca_core.experiments.explorer.scene import EPSILONS, TRACED
+from dppca_core.methods import METHODS
+from pages.explore.explorer import exercises, hints, report
+from pages.shared.background import cache, completer, failed_runs, prefetch
+from pages.shared.charts import explorer_summary, loadings
+from pages.shared.charts import loadings as charts_loadings
+from pages.shared.figure import component
+from pages.shared.reports import downloads, html_report, sources
+from pages.shared.settings import to_scene, widgets
+
+st.title("What does privacy cost?")
+st.markdown(
+    "How far the directions found by private, distributed, sparse PCA are from the true ones, "
+    "measured again at every move of a slider."
+)
+widgets.view_switches()
+with st.container():  # always there: what follows must keep its place, or the figure is built anew
+    widgets.notices()
+settings = widgets.settings()
+scene, epsilon = to_scene.of(settings)
+found = cache.results(scene)
+
+
+def keep_scrubbed() -> None:
+    """The epsilon that was scrubbed to becomes the page's own."""
+    widgets.set_to("eps", EPSILONS[int(st.session_state["live"]["use"])])
+
+
+def panels() -> None:
+    """Measure what a first look needs, show it, and let the rest come."""
+    if st.session_state["eps"] != epsilon:  # kept from the scrub: only this fragment knows so far
+        st.rerun()
+    if not begun:  # refreshes leave it to the worker, or both would wait for each other
+        for _ in completer.at_first(found.steps(found.first(epsilon))):
+            st.session_state.get("eps")  # Streamlit leaves off here when the visitor has moved on
+    payload = explorer_summary.payload(found, epsilon, settings)
+    component.figure(payload | prefetch.link(settings), key="live", on_use=keep_scrubbed)
+    if settings["loadings"] and (TRACED, epsilon, 0) in found.cells:
+        st.markdown("**Loadings of one release, turned onto the true ones**")
+        drawn = loadings.loadings(found, found.estimate(TRACED, epsilon, 0).basis)
+        component.figure(drawn, key="loadings figure", says=charts_loadings.description(drawn))
+    if not begun:
+        begun.append(True)
+        prefetch.begin(settings, widgets.last_move())
+    failed_runs.of_methods(found)
+    if not payload["complete"]:
+        completer.look(found, lambda: found.next_missing(epsilon, settings["slow"]))
+    elif refreshing:
+        st.rerun()  # complete: the page need not refresh itself any more
+
+
+begun: list[bool] = []  # in the run of the whole page, not at its refreshes
+refreshing = found.next_missing(epsilon, settings["slow"]) is not None
+st.fragment(panels, run_every=completer.refresh_seconds() if refreshing else None)()
+
+widgets.slow(
+    [METHODS[name].title for name in found.slow],
+    sum(run_seconds(name, scene.d, scene.k, scene.providers) for name in found.slow),
+)
+st.markdown(f"**Try this:** {hints.try_this(settings)}")
+with st.expander(exercises.TITLE):
+    st.markdown(exercises.markdown(settings["view"] == "board"))
+beside = downloads.downloads(
+    found.table, lambda: explorer_summary.payload(found, epsilon, settings), "dppca-explorer"
+)
+with beside:
+    build = partial(report.build, found, epsilon, settings, html_report.link(settings))
+    html_report.button(build, "dppca-explorer", width="stretch")
+sources.page(found, epsilon, settings)

@@ -1,0 +1,46 @@
+"""The settings of the methods page. No Streamlit here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dppca_core.experiments.explorer.scene import EPSILONS
+from dppca_core.methods import METHODS
+from pages.shared.settings.setting import Choice
+
+_FIRST_METHODS = (
+    *("dps_pca", "dpdis_pca", "analyze_gauss", "analyze_gauss_sparse", "cape"),
+    *("ldp_pca", "pca"),
+)
+
+
+# What the methods page varies, by the word in links ("N" would read as "n" there), and its control.
+SWEEPS = {key: key for key in ("eps", "delta", "n", "d", "k", "s")} | {"hospitals": "N"}
+
+
+PANELS = {
+    "error": "Error",
+    "time": "Time per fit",
+    "bytes": "Bytes sent",
+    "needed": "Patients needed",
+    "frontier": "Privacy against error",
+}
+
+
+def settings(shared: Mapping[str, Choice]) -> list[Choice]:
+    """The methods page's own controls: which methods, what is swept, what is drawn."""
+    titles = {name: method.title for name, method in METHODS.items()}
+    over = {word: shared[key].label for word, key in SWEEPS.items()}
+    targets = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
+    used = [
+        Choice(f"use.{name}", title, title, (False, True), name in _FIRST_METHODS)
+        for name, title in titles.items()
+    ]
+    return [
+        *used,
+        Choice("compare.over", "Swept", "What is varied", tuple(SWEEPS), "eps", over),
+        Choice("compare.panel", "Shown", "Shown", tuple(PANELS), "error", PANELS),
+        Choice("compare.target", "Error wanted", "Error wanted", targets, 0.1),
+        Choice("compare.release", "One release of", "One release of", tuple(METHODS), "dps_pca", titles),
+        Choice("compare.at", "at ε", "at the privacy setting", EPSILONS, 1.0),
+    ]

@@ -1,0 +1,120 @@
+"""Settings -> what the page on hospitals that differ compares, and in which measure. No Streamlit here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dppca_core.arrays import Array
+from dppca_core.experiments.collaboration.joining import Measured, SiteCell, What
+from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
+from dppca_core.experiments.explorer.quantiles import quantiles
+from dppca_core.numerics import subspace_metrics
+from dppca_core.populations import clinical
+from pages.shared import text
+from pages.shared.charts.metric_axis import error_title, factor
+
+ALL = "all"
+
+
+def recipe(settings: Mapping[str, Any]) -> SiteRecipe:
+    """What is compared: possible for all settings."""
+    data, differ = settings["sites.data"], settings["sites.differ"]
+    blank = SiteRecipe(data=data)
+    return SiteRecipe(
+        data=data,
+        method=settings["sites.method"],
+        n=settings["n"],
+        epsilon=settings["eps"],
+        delta=settings["delta"],
+        neighbours=settings["neighbours"],
+        share=settings["sites.share"],
+        differences=clinical.DIFFERENCES if differ == ALL else (differ,),
+        s_hat=min(max(settings["shat"], blank.k), blank.d),
+        iterations=settings["T"],
+        burn_in=settings["burn"],
+        provider_noise=settings["noise"],
+        repeats=settings["repeats"],
+        seed=settings["seed"],
+    )
+
+
+def kind(of: SiteRecipe, settings: Mapping[str, Any]) -> str:
+    """The way of standardising that is looked at: public where the data have no other ranges."""
+    asked: str = settings["sites.kind"]
+    return asked if asked in of.kinds else of.kinds[0]
+
+
+def strength(of: SiteRecipe, settings: Mapping[str, Any]) -> float:
+    """How much hospitals differ: real ones as they do."""
+    return float(settings["sites.strength"]) if of.synthetic else 0.0
+
+
+def plain_is_truth(of: SiteRecipe, settings: Mapping[str, Any]) -> bool:
+    """Whether errors are measured against the joint answer without privacy itself."""
+    return not of.synthetic and settings["sites.against"] == "common" and settings["metric"] != "energy"
+
+
+class SiteMeasure:
+    """What is shown of a cell, in the units of the screen; errors, or captured energy."""
+
+    def __init__(self, of: SiteRecipe, settings: Mapping[str, Any]) -> None:
+        self.plain = settings["view"] == "board"
+        self.energy = settings["metric"] == "energy"
+        self.factor = factor(settings)
+        self.against = settings["sites.against"]
+        self.guess = self.factor * subspace_metrics.random_guess(of.d, of.k)
+        self.error_title = error_title(settings)
+        self.title = self.error_title
+        if self.energy:
+            self.title = (
+                "share of signal captured" if self.plain else "captured energy of own patients, share"
+            )
+
+    def of(self, cell: SiteCell) -> Array:
+        """(N,) values, hospital by hospital."""
+        if self.energy:
+            return cell.energy
+        return self.factor * (cell.own if self.against == "own" else cell.common)
+
+    def spread(self, found: Measured, what: What, at: float, kind: str) -> Array | None:
+        """10, 50 and 90 % over the repeats, (3, N); None before the first."""
+        seen = found.seen(what, at, kind)
+        return quantiles([self.of(cell) for cell in seen]) if seen else None
+
+    def without_privacy(self, found: Measured, at: float, kind: str) -> Array | None:
+        """The joint answer without privacy, median, (N,)."""
+        seen = [cell.plain for cell in found.seen("joined", at, kind) if cell.plain]
+        return np.median([self.of(cell) for cell in seen], axis=0) if seen else None
+
+    def common(self, found: Measured, at: float, kind: str) -> tuple[Array, float] | None:
+        """Error against the common truth: 10, 50, 90 % (3,), and the median without privacy."""
+        seen = found.seen("joined", at, kind)
+        if not seen:
+            return None
+        plain = [cell.plain.common[0] for cell in seen if cell.plain]
+        spread = quantiles([cell.common[0] for cell in seen])
+        return self.factor * spread, self.factor * float(np.median(plain))
+
+    def said(self, value: float) -> str:
+        """A value as a sentence has it."""
+        return text.percent(value) if self.energy else text.error(value)
+
+    def outcome(self, alone: float, joined: float) -> str:
+        """gains, loses, same or nothing: a tenth better or worse, "nothing" where neither beats guessing."""
+        if self.energy:
+            if abs(joined - alone) < 0.02:
+                return "same"
+            return "gains" if joined > alone else "loses"
+        if min(alone, joined) > 0.9 * self.guess:
+            return "nothing"
+        if joined < 0.9 * alone:
+            return "gains"
+        return "loses" if joined > alone / 0.9 else "same"
+
+
+def outcomes(measure: SiteMeasure, alone: Array, joined: Array) -> list[str]:
+    """Every hospital's outcome, by medians."""
+    return [measure.outcome(float(a), float(j)) for a, j in zip(alone[1], joined[1], strict=True)]

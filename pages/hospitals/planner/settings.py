@@ -1,0 +1,42 @@
+"""The planner's own controls. No Streamlit here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dppca_core.experiments.planning.planning import WAYS
+from pages.shared.settings.of_pages import Panel
+from pages.shared.settings.setting import Choice
+
+ASKED = {"patients": "How many patients", "epsilon": "How much privacy", "hospitals": "How many hospitals"}
+ERRORS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+SHARES = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999)
+TRUSTED = {
+    "any": "compare all",
+    "central": "one curator who sees all",
+    "untrusted server": "each hospital itself",
+    "secure aggregation": "sums that nobody can look into",
+    "local": "nobody, not even the hospital",
+}
+
+
+def settings(shared: Mapping[str, Choice]) -> list[Choice]:
+    """The planner's own controls: what is asked, the target, whom hospitals trust, and which method."""
+    measures = {"error": "error", "energy": "captured energy"}
+    plain = {"error": "error", "energy": "share of the signal captured"}
+    shares = {share: f"{100 * share:g} %" for share in SHARES}
+    titles = {name: way.title for name, way in WAYS.items()}
+    sizes = (*(m * 10**p for p in range(1, 6) for m in (1, 2, 5)), 10**6)
+    return [
+        Choice("plan.asked", "Asked", "Asked", tuple(ASKED), "patients", ASKED),
+        Choice("plan.of", "Target", "Target", tuple(measures), "error", measures, plain_words=plain),
+        Choice("plan.target", "Error at most", "Error at most", ERRORS, 0.1),
+        Choice("plan.share", "Captured at least", "Captured at least", SHARES, 0.95, shares),
+        Choice("plan.trust", "Whom patients trust", "Whom patients trust", tuple(TRUSTED), "any", TRUSTED),
+        Choice("plan.way", "Method", "Method", tuple(WAYS), "dps_pca", titles),
+        Choice("plan.size", "Patients of each hospital", "Patients of each hospital", sizes, 20_000),
+        Choice("plan.simulate", *("Confirm by simulation",) * 2, (False, True), False),
+    ]
+
+
+PANEL = Panel(decided={"noise": "follows whom you trust", "start": "always random here"})

@@ -1,0 +1,1 @@
+"""What hospitals gain by joining, and what they send."""

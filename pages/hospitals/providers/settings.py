@@ -1,0 +1,71 @@
+"""The settings of the providers page. No Streamlit here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dppca_core.datasets import TABLES
+from dppca_core.experiments.collaboration.alliances import MOST_HOSPITALS
+from dppca_core.experiments.collaboration.protocols import TRUSTS
+from dppca_core.experiments.collaboration.transcript import CARRIED
+from pages.shared import text
+from pages.shared.settings.of_pages import Panel
+from pages.shared.settings.setting import Choice, Sizes
+from pages.shared.text import JOIN_TITLES, JOIN_WAYS
+
+_RANKS = (*range(1, 21), 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 1000, 2000)
+
+
+def settings(shared: Mapping[str, Choice]) -> list[Choice]:
+    """The providers page's own controls: hospitals' sizes, what DPdisPCA sends, who is compared."""
+    trusts = {"all": "everybody", **{trust: JOIN_TITLES[trust] for trust in TRUSTS}}
+    sizes = {"": "those of the sliders"}
+    panels = {
+        "gain": "Joining or alone",
+        "travel": "What travels",
+        "rounds": "Round by round",
+        "sees": "What the server sees",
+        "pair": "Two who compare messages",
+    }
+    sources = {
+        "simulated": "simulated here",
+        "stored": "a stored run over a network",
+        "own": "a record of your own",
+    }
+    hospitals = tuple(range(1, MOST_HOSPITALS + 1))
+    return [
+        Choice("join.panel", "Shown", "Shown", tuple(panels), "gain", panels),
+        Sizes("join.sizes", "Hospitals' sizes", "Hospitals' sizes", ("",), "", sizes),
+        Choice("join.rank", "R, directions DPdisPCA sends", "Directions DPdisPCA sends", _RANKS, 10),
+        Choice("join.source", "Run", "Run", tuple(sources), "simulated", sources),
+        Choice("join.way", "Way", "Way", CARRIED, "dps_pca", JOIN_WAYS),
+        Choice("join.hospital", "Hospital", "Hospital", hospitals, 1),
+        Choice("join.other", "and hospital", "and hospital", hospitals, 2),
+        Choice("join.round", "Round", "Round", tuple(range(1, 51)), 50),  # one beyond the last is the last
+        Choice("join.trust", "Compared", "Compared", tuple(trusts), "all", trusts),
+    ]
+
+
+def own_sizes(settings: Mapping[str, Any]) -> tuple[int, ...]:
+    """The hospitals' sizes given one by one; none where the sliders decide, or a table has too few rows."""
+    given = settings["join.sizes"]
+    sizes = tuple(int(size) for size in given.split("-")) if given else ()
+    table = TABLES.get(settings["data"])
+    return () if table and sum(sizes) > table.n else sizes
+
+
+def _held(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """What patients and hospitals are where sizes were typed."""
+    sizes = own_sizes(settings)
+    if not sizes:
+        return {}
+    total = sum(sizes)
+    values = {"n": f"{total:,}", "N": str(len(sizes)), "share": text.percent(max(sizes) / total)}
+    return {key: (value, "set by the sizes") for key, value in values.items()}
+
+
+PANEL = Panel(
+    decided={"noise": "all kinds are on the page", "start": "always random here"},
+    held=_held,
+)

@@ -1,0 +1,46 @@
+"""Describe charts of a table of one's own for those who do not see them. No Streamlit here."""
+
+from __future__ import annotations
+
+import html
+
+import numpy as np
+
+from pages.shared import text
+from pages.shared.charts.traces import Figure, _values
+from pages.shared.text.numbers import listed
+
+_NAMED = 3  # of each released direction, and arrows
+
+
+def weights(figure: Figure, plain: bool) -> str:
+    """The heaviest columns of every released direction, with their signs."""
+    trace = figure["data"][0]
+    names, z = figure["layout"]["yaxis"]["ticktext"], np.array(trace["z"], dtype=float)
+    what = "Direction" if plain else "Component"
+    parts = []
+    for j, label in enumerate(trace["x"]):
+        order = np.argsort(-np.abs(z[:, j]), kind="stable")[:_NAMED]
+        each = [f"{html.unescape(names[i])} {text.short(z[i, j])}" for i in order]
+        parts.append(f"{what} {label}: mostly {listed(each)}.")
+    return f"Heat map of what was released. {' '.join(parts)}"
+
+
+def scree(figure: Figure, plain: bool) -> str:
+    """How strength falls from the first direction to the last, without privacy and as released."""
+    what = "Strength" if plain else "Eigenvalue"
+    said = []
+    for trace in figure["data"]:
+        values = _values(trace)
+        ends = f"{text.short(values[0])}" + (f" to {text.short(values[-1])}" if len(values) > 1 else "")
+        said.append(f"{trace['name']}, {text.count(len(values), 'direction', 'directions')}: {ends}")
+    return f"{what} of every direction, largest first: {'; '.join(said)}."
+
+
+def biplot(figure: Figure) -> str:
+    """How many patients of which label are drawn, and which columns' arrows are longest."""
+    crowds = [trace for trace in figure["data"] if trace["mode"] == "markers"]
+    arrows = [trace for trace in figure["data"] if trace["mode"] == "lines+text"]
+    each = [f"{len(trace['x']):,} {html.unescape(trace['name'])}" for trace in crowds]
+    names = [html.unescape(trace["text"][1]) for trace in arrows[:_NAMED]]
+    return f"Patients along two released directions: {listed(each)}. The longest arrows: {listed(names)}."

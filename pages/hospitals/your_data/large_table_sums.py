@@ -1,0 +1,71 @@
+"""A large table read twice in pieces: its hospitals' exact sums, then its key. No Streamlit here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from dppca_core import tables
+from dppca_core.arrays import Array
+from dppca_core.release import discrete_gaussian
+from dppca_core.release.discrete_gaussian import StoppedError
+from dppca_core.release.private_release import Progress
+from dppca_core.tables import Schema, limits
+from pages.hospitals.your_data import memory_check
+from pages.hospitals.your_data.large_table import Large
+from pages.hospitals.your_data.prepared_table import IN_ONE_PLACE, Prepared, by_column
+from pages.shared.background import memory
+
+_SUMMING = 0.75  # share of the time
+
+
+def reduce(large: Large, schema: Schema, by: str | None, progress: Progress) -> Prepared:
+    """Every hospital's exact sum; all patients in one hospital without a column that deals them.
+
+    Raises ValueError with one sentence where the table does not fit the dictionary, and StoppedError.
+    """
+    bits = discrete_gaussian.bits_for(large.rows or limits.MOST_ROWS_IN_PIECES)
+    sums: dict[str, discrete_gaussian.Adder] = {}
+    row_sum = np.zeros(schema.d)
+
+    def add(hospital: str, rows: Array) -> None:
+        np.add(row_sum, rows.sum(axis=0), out=row_sum)
+        if hospital not in sums:
+            memory_check.check_matrices(schema.d, memory.available())
+            sums[hospital] = discrete_gaussian.Adder(schema.d, bits)
+        sums[hospital].add(rows)
+
+    def share(begin: float, whole: float) -> Callable[[int, int | None], None]:
+        def tell(done: int, of: int | None) -> None:
+            memory_check.check_rows(done)
+            if not progress(begin + whole * done / max(of or limits.MOST_ROWS_IN_PIECES, done, 1)):
+                raise StoppedError
+
+        return tell
+
+    reduced = tables.reduce_file(
+        large.data, schema, by=by, encoding=large.encoding, progress=share(0.0, _SUMMING), each=add
+    )
+    left_out = reduced.owner.dropped
+    if left_out and by is not None:
+        raise ValueError(
+            "Patients with a missing cell cannot be left out of hospitals that are read in pieces: fill "
+            "their cells in, or read the table without dealing it."
+        )
+    keys = tables.content_keys_of_file(large.data, large.encoding, share(_SUMMING, 1 - _SUMMING))
+    # A patient who is left out counts as a row of zeros, as in a table that is held.
+    found = [sums[hospital].sum for hospital in reduced.hospitals]
+    held = tuple(one._replace(n=one.n + left_out) for one in found)
+    dealt = IN_ONE_PLACE if by is None else by_column(by)
+    sizes = tuple(one.n for one in held)
+    return Prepared(
+        replace(large, key=keys.key, former_key=keys.former),
+        schema,
+        reduced.owner,
+        sizes,
+        dealt,
+        held,
+        row_sum,
+    )

@@ -1,0 +1,86 @@
+"""Whether a table fits into what memory the server has left: said before it is read. No Streamlit here."""
+
+from __future__ import annotations
+
+from dppca_core.tables import content, files, limits
+from pages.hospitals.your_data import large_table
+from pages.shared.background.memory import _SPARE_BYTES, _megabytes, available
+
+_CELL_BYTES = 42  # as text, as a number, encoded, clipped: 39 at the peak of a CSV with one digit each
+_ROW_BYTES = 48  # hashed for the ledger and dealt to hospitals
+_TEXT_COPIES = 1  # of a table's texts, beside the first: trimmed, while both are there
+_BATCH_BYTES = 128 * 2**20  # what reading in pieces holds beside the file
+_KEPT_ROW_BYTES = 8  # of a table read in pieces: its hash in the former key
+_COLUMN_BYTES = 32 * 2**10  # of a table read in pieces: what describes it and reads it
+_MATRICES = 5  # of a hospital: its moment, its exact sum, and what is added to them
+
+
+def check(data: bytes, encoding: str, left: int | None) -> None:
+    """Raises ValueError, with one sentence, for a file whose table would not fit into so many bytes.
+
+    left: None where it is not known.
+    """
+    needed = needs(data, encoding)
+    if left is not None and needed > left - _SPARE_BYTES:
+        most = max(left - _SPARE_BYTES, 0)
+        raise ValueError(
+            f"Reading this table takes about {_megabytes(needed)}, and the server has {_megabytes(most)} "
+            "left for tables: try again once other visitors have finished, or keep the columns that matter."
+        )
+
+
+def check_texts(letters: int) -> None:
+    """Raise ValueError, with one sentence, where a table with so many bytes of text does not fit now.
+
+    It is asked again and again while a table is read: what is held by then is no longer left.
+    """
+    left = available()
+    if left is not None and _TEXT_COPIES * letters > left - _SPARE_BYTES:
+        raise ValueError(
+            f"The texts of this table take more than {_megabytes(_TEXT_COPIES * letters)} beside what is "
+            f"read of them, and the server has {_megabytes(max(left - _SPARE_BYTES, 0))} left for tables: "
+            "try again once other visitors have finished, or keep the columns that matter."
+        )
+
+
+def needs(data: bytes, encoding: str) -> int:
+    """Return the bytes that reading a file takes at most, beside the file itself, without reading it.
+
+    Rows are counted first: a Parquet file tells them, of a text its line ends are counted. What texts a
+    Parquet file holds is counted while it is read (`check_texts`): it does not tell how often each is there.
+    Raises ValueError for what is no table, and for more rows than are read even in pieces.
+    """
+    with files.opened(data, encoding) as layout:
+        rows, columns, unpacked = layout.rows, len(layout.names), layout.unpacked
+    lines = _lines(data) if rows is None else rows
+    check_rows(lines)
+    if large_table.in_pieces(len(data), rows or 0, columns):
+        former = min(lines, content.FORMER_ROWS) if rows is None or rows <= content.FORMER_ROWS else 0
+        return _BATCH_BYTES + unpacked + _KEPT_ROW_BYTES * former + _COLUMN_BYTES * columns
+    text = 0 if rows is not None else len(data)
+    return text + unpacked + min(lines * columns, limits.MOST_CELLS) * _CELL_BYTES + lines * _ROW_BYTES
+
+
+def check_rows(rows: int) -> None:
+    """Raise ValueError, with one sentence, for more rows than are read even in pieces."""
+    if rows > limits.MOST_ROWS_IN_PIECES:
+        raise ValueError(
+            f"The table has more than {limits.MOST_ROWS_IN_PIECES:,} rows, more than can be read here: split "
+            "it into several."
+        )
+
+
+def check_matrices(d: int, left: int | None) -> None:
+    """Raise ValueError, with one sentence, where one more hospital's matrices would not fit."""
+    needed = _MATRICES * 8 * d**2
+    if left is not None and needed > left - _SPARE_BYTES:
+        raise ValueError(
+            f"One more hospital takes {_megabytes(needed)}, and the server has "
+            f"{_megabytes(max(left - _SPARE_BYTES, 0))} left for tables: choose fewer columns, or read the "
+            "table without dealing it."
+        )
+
+
+def _lines(data: bytes) -> int:
+    """Return how many lines a text has at most, whichever way they end."""
+    return 1 + data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")

@@ -1,0 +1,291 @@
+"""A person's own table as a report: only what was released, what is public, and what is synthetic.
+
+Nothing here reads a row, a file's name or what only the owner may see: `build` takes a release, its public
+dictionary, the account on the ledger and the twin's figure, and is not given the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from dppca_core.methods import METHODS
+from dppca_core.release import private_release
+from dppca_core.release.ledger_records import Account
+from dppca_core.release.private_release import OFFERED, Released, Request
+from dppca_core.tables import Column, Schema
+from pages.hospitals.your_data import (
+    charts,
+    ledger_panel,
+    price_text,
+    sources,
+    unit_text,
+)
+from pages.hospitals.your_data import (
+    synthetic_twin_panel as twin,
+)
+from pages.hospitals.your_data import (
+    text as page_text,
+)
+from pages.hospitals.your_data.prepared_table import Prepared, is_at_random, is_by_column
+from pages.hospitals.your_data.session import Made, Own
+from pages.shared import text
+from pages.shared.reports import html_report, phrases
+from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
+from pages.shared.settings.catalogue import CHOICES, Settings
+
+_TITLE = "What was released of our own table"
+_REHEARSED = "A rehearsal on a synthetic twin"
+
+
+@dataclass(frozen=True)
+class Public:
+    """What may leave: the dictionary, hospitals' sizes, whether they follow from a column or from chance, the
+    ledger as it stands, one release, what a press of Release would ask for, and how the figure of the twin
+    is built.
+
+    rows: how many one patient can have at most, by the owner's answer now; a release holds the answer then.
+    """
+
+    schema: Schema
+    sizes: tuple[int, ...]
+    by_column: bool
+    at_random: bool
+    book: Account | None
+    released: Released | None
+    asked: Request | None
+    rows: int = 1
+    twin: Callable[[], dict[str, Any]] | None = field(repr=False, default=None)
+
+
+def public(
+    prepared: Prepared | None,
+    book: Account | None,
+    made: Made | None,
+    asked: Request | None,
+    twin: Callable[[], Any] | None,
+    rows: int = 1,
+) -> Public | None:
+    """Of the release that is shown and, where it is of the table at hand, its ledger and twin."""
+    released = made.released if made is not None else None
+    if made is not None and released is not None:
+        here = prepared is not None and (made.key, made.schema) == (prepared.raw.key, prepared.schema)
+        dealt = str(released.document["public"]["dealt"])
+        hospitals = tuple(released.document["hospitals"]), is_by_column(dealt), is_at_random(dealt)
+        rows = rows if here else int(released.document["rows per patient"])
+        return Public(
+            made.schema, *hospitals, book if here else None, released, asked, rows, twin if here else None
+        )
+    if prepared is None:
+        return None
+    hospitals = prepared.sizes, prepared.by_column, prepared.at_random
+    return Public(prepared.schema, *hospitals, book, None, asked, rows, twin)
+
+
+def link(settings: Settings) -> str:
+    """The page with these settings, what only the owner may see switched off: the table is in no link."""
+    return html_report.link(settings | {"own.shown": False}, "your_data")
+
+
+def file(own: Own, leaves: Public, settings: Settings) -> bytes:
+    """Return the report as a file, written anew only when it says something else."""
+    made = build(leaves, settings, link(settings))
+    if own.report is None or own.report[0] != made:
+        own.report = made, html_report.html(made).encode()
+    return own.report[1]
+
+
+def build(of: Public, settings: Settings, address: str) -> Report:
+    """The release in full; before one, the rehearsal."""
+    plain, found = settings["view"] == "board", of.released
+    promised = "Nothing was released, so nothing is promised yet."
+    if found is not None:
+        method = found.document["method"]
+        promised = f"{page_text.promise(found, plain)} {price_text.hardening(method, plain)}"
+        promised += f" {restated}" if (restated := unit_text.restated(found, of.rows, plain)) else ""
+    limited = of.book is not None and of.book.limit is not None
+    if of.book is not None and limited:
+        promised += f" All releases of this table together: {price_text.left(of.book, plain)}."
+        promised += f" {total}" if (total := unit_text.total(of.book, of.rows, plain)) else ""
+    return Report(
+        title=_REHEARSED if found is None else _TITLE,
+        sentence=_sentence(of, plain),
+        settings=_settings(of, settings),
+        figures=[*_release(of, plain), *_twin(of)],
+        tables=_tables(of, plain),
+        texts=[("Strength of the directions", page_text.eigenvalues(found, plain))]
+        if found is not None and found.eigenvalues is not None
+        else [],
+        guarantee=text.unmarked(promised),
+        limits=_limits(of, plain),
+        sources=_sources(of, settings["view"] == "researcher"),
+        link=address,
+        made=html_report.made(None) if found is not None else html_report.made(0),
+    )
+
+
+def _sentence(of: Public, plain: bool) -> str:
+    n, noun, d = sum(of.sizes), unit_text.noun(_rows(of)), of.schema.d
+    where = f"in {page_text.where_patients_are(len(of.sizes))}"
+    if of.at_random:
+        where = page_text.dealt_at_random(len(of.sizes))
+    whole = f"{n:,} {noun} {where}, {text.count(d, 'measurement', 'measurements')} of each"
+    found = of.released
+    if found is None:
+        return f"Nothing of {whole}, has been released: this is a rehearsal on invented {noun}."
+    budget, k = found.document["parameters"]["budget"], found.basis.shape[1]
+    what = text.count(k, *(("direction", "directions") if plain else ("component", "components")))
+    cost = price_text.privacy(budget["epsilon"], plain)
+    at = found.entry.at[:16].replace("T", " ")
+    return (
+        f"{page_text.centring(found, plain)} {what} of {whole}, {'was' if k == 1 else 'were'} released on "
+        f"{at} UTC by {found.document['what']} with {cost}."
+    )
+
+
+def _rows(of: Public) -> int:
+    """How many rows a patient can have: as the release states it, before one by the answer now."""
+    return of.rows if of.released is None else int(of.released.document["rows per patient"])
+
+
+def _settings(of: Public, settings: Settings) -> list[tuple[str, str]]:
+    plain, found = settings["view"] == "board", of.released
+    sizes, rows = sorted(of.sizes), _rows(of)
+    noun, one = unit_text.noun(rows).capitalize(), "patient" if rows == 1 else "row"
+    hospitals = f"{len(sizes):,}" if len(sizes) > 1 else "all in one place"
+    if of.at_random:
+        hospitals = page_text.dealt_at_random(len(sizes))
+    said = [
+        (noun, f"{sum(sizes):,}"),
+        ("Rows of one patient", unit_text.stated(rows)),
+        ("Hospitals", hospitals),
+        (f"{noun} of each", f"{sizes[0]:,} to {sizes[-1]:,}" if sizes[0] < sizes[-1] else f"{sizes[0]:,}"),
+        ("Measurements" if plain else "Features d", f"{of.schema.d:,}"),
+        (f"Most that one {one} counts for" if plain else "Row bound B", f"{of.schema.bound:.4g}"),
+    ]
+    if found is not None:
+        method, given = found.document["method"], found.document["parameters"]
+        of_patient = found.document["epsilon for a patient"]
+    elif of.asked is not None:
+        method, given = of.asked.method, private_release.parameters(of.asked)
+        of_patient = of.asked.patient_epsilon
+    else:
+        return said
+    budget = given["budget"]
+    names = {"k": "own.k", "s_hat": "own.shat", "rank": "own.rank"}
+    names |= {"iterations": "own.T", "burn_in": "own.burn"}
+    chance = text.one_in(budget["delta"]) if plain else text.number(budget["delta"])
+    said += [
+        ("Method", METHODS[method].title),
+        (f"{'Privacy loss' if plain else 'Privacy loss ε'} for a row", text.number(budget["epsilon"])),
+        (f"{'Privacy loss' if plain else 'Privacy loss ε'} for a patient", f"{of_patient:.4g}"),
+        (CHOICES["own.delta"].name(plain), chance),
+        (CHOICES["neighbours"].name(plain), CHOICES["neighbours"].text(budget["neighbours"])),
+    ]
+    own = [(CHOICES[key].name(plain), str(given[name])) for name, key in names.items() if name in given]
+    if of.twin is None:
+        return said + own
+    used = settings | {"own.s": twin.mattering(settings, int(given["k"]), of.schema.d)}
+    return said + own + phrases.settings_said(used, ("own.ratio", "own.s"))
+
+
+def _release(of: Public, plain: bool) -> list[ReportFigure]:
+    found, features = of.released, of.schema.features
+    if found is None:
+        return []
+    first = [features[int(place)] for place in charts.heaviest(found.basis[:, :1], 3)]
+    direction = "direction" if plain else "component"
+    said = f"The first {direction}, which may be the mean, rests most on {', '.join(first)}. "
+    said += "Its sign has no meaning."
+    title = "What the released directions are made of" if plain else "Loadings of the released components"
+    return [ReportFigure(charts.loadings(features, found.basis, plain), title, said)]
+
+
+def _twin(of: Public) -> list[ReportFigure]:
+    if of.twin is None:
+        return []
+    payload = of.twin()
+    said = payload["words"][payload["active"]]["sentence"]
+    note = f"These {unit_text.noun(_rows(of))} are invented: none of the table has a part in it."
+    return [ReportFigure(payload, "A synthetic twin of the same size", f"{said} {note}")]
+
+
+def _tables(of: Public, plain: bool) -> list[ReportTable]:
+    found, tables = of.released, []
+    if found is not None:
+        frame = page_text.loadings(found, of.schema.features, plain)
+        weights = [f"{value:.4f}" for value in found.basis.ravel()]
+        k = found.basis.shape[1]
+        rows = [(name, *weights[i * k : i * k + k]) for i, name in enumerate(of.schema.features)]
+        title = "All released weights" if plain else "All released loadings"
+        tables.append(ReportTable(title, tuple(frame.columns), rows))
+    tables.append(
+        ReportTable(
+            "What counts as public",
+            ("measurement", "range or categories", "if missing"),
+            [(column.name, _range(column), _missing(column)) for column in of.schema.columns],
+            "Taken as known before anybody looked at a patient: ranges read off the patients are not public.",
+        )
+    )
+    if of.book is not None and of.book.entries:
+        frame = ledger_panel.releases(of.book, plain)
+        tables.append(phrases.table("All releases on the ledger of this table", frame))
+    return tables
+
+
+def _range(column: Column) -> str:
+    if column.kind == "number":
+        return f"{column.low:g} to {column.high:g}"
+    return ", ".join(column.categories)
+
+
+def _missing(column: Column) -> str:
+    if column.fill is None:
+        return "row left out"
+    return "counts as none of them" if column.fill == "" else f"{column.fill} filled in"
+
+
+def _limits(of: Public, plain: bool) -> list[str]:
+    found, n = of.released, sum(of.sizes)
+    said = [page_text.counts_public(of.by_column, of.schema, _rows(of))]
+    if of.at_random:
+        said.append(page_text.at_random(_rows(of)))
+    if found is not None:
+        budget = found.document["parameters"]["budget"]
+        said.append(text.large_delta(budget["delta"], n, plain))
+        said.append(
+            "How far this is from the answer without privacy is not said: that would be computed from the "
+            "patients' rows, and is not private."
+        )
+        said.append(
+            "Choosing columns, ranges or the number of directions by looking at the patients costs privacy "
+            "that is not counted."
+        )
+    if of.twin is not None:
+        said.append(
+            f"The twin says what to expect of {unit_text.noun(_rows(of))} like the guesses made for it; the "
+            "real ones may differ."
+        )
+        said.append(page_text.mean_zero(_rows(of)))
+    said.append(unit_text.EVADES)
+    said.append("The link restores the settings. The table itself stays with its owner and is in no link.")
+    return [one for one in said if one]
+
+
+def _sources(of: Public, formulas: bool) -> list[str]:
+    found = of.released
+    said = [f"Synthetic twin: simulation {sources.TWIN}"] if of.twin is not None else []
+    if found is not None:
+        said.append(f"The release: {sources.RELEASE} {found.document['noise']}")
+        said.append(f"{found.document['what']}: {found.document['reference']}.")
+    else:
+        said += [f"{METHODS[name].title}: {METHODS[name].reference}." for name in OFFERED]
+    if formulas:
+        said.append(
+            "A number x in [l, h] becomes (x − (l+h)/2) / ((h−l)/2), clipped to [−1, 1]; one of c categories "
+            "becomes c indicators less 1/max(c, 2); rows are clipped to norm B and divided by it. The noise "
+            "has σ = Δ z, for T steps √T Δ z, with Δ = √2 (replace one) or 1 and "
+            "δ = Φ(1/(2z) − εz) − e^ε Φ(−1/(2z) − εz) (Balle & Wang 2018)."
+        )
+    return [*said, *sources.PAPERS]

@@ -1,0 +1,58 @@
+"""The settings of the page on a table of one's own. No Streamlit here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dppca_core.methods import METHODS
+from dppca_core.release.private_release import OFFERED
+from pages.shared.settings.of_pages import Panel
+from pages.shared.settings.setting import Choice
+
+RATIOS = (2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+
+
+_CHANCES = tuple(10.0**-power for power in range(12, 3, -1))
+
+
+SLICES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+
+
+def settings(shared: Mapping[str, Choice]) -> list[Choice]:
+    """Settings of a person's own table: what a release asks for, never what the table holds."""
+    titles = {name: METHODS[name].title for name in OFFERED}
+    encodings = {"utf-8": "UTF-8", "windows-1252": "Windows-1252"}
+
+    def like(key: str, default: float | int, label: str = "", plain: str = "") -> Choice:
+        same = shared[key]
+        words = (label or same.label, plain or same.plain)
+        return Choice(f"own.{key}", *words, same.options, default, help=same.help)
+
+    return [
+        Choice("own.encoding", "Text encoding", "Text encoding", tuple(encodings), "utf-8", encodings),
+        Choice(
+            *("own.N", "Number of hospitals", "Number of hospitals", shared["N"].options, 1),
+            help="1: all patients in one place. More: patients are dealt at random, to rehearse DPS-PCA or "
+            "DPdisPCA.",
+        ),
+        Choice("own.method", "Method", "Method", OFFERED, "analyze_gauss", titles),
+        like("eps", 0.5),
+        Choice("own.delta", "Failure chance δ", shared["delta"].plain, _CHANCES, 1e-6),
+        like("k", 2),
+        like("shat", 10),
+        Choice(
+            "own.rank", "R, directions that each hospital sends", "Directions sent", tuple(range(1, 51)), 5
+        ),
+        like("T", 4),
+        like("burn", 2),
+        like("s", 10, "Columns that matter s, your guess", "Measurements that matter, your guess"),
+        Choice(
+            *("own.ratio", "Spike against bulk, your guess", "Pattern against background, your guess"),
+            *(RATIOS, 10.0, {ratio: f"{ratio:g} to 1" for ratio in RATIOS}),
+        ),
+        Choice("own.slice", "Slice ε of the budget", "Slice of the privacy budget", SLICES, 0.05),
+        Choice("own.shown", *("Show what only you may see (not private)",) * 2, (False, True), False),
+    ]
+
+
+PANEL = Panel(instead="The settings of this page are beside what they decide. The sliders are elsewhere.")

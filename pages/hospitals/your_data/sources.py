@@ -1,0 +1,55 @@
+"""Where the page's numbers come from: papers, formulas, versions; no seed, as a release has none."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dppca_core.methods import METHODS
+from dppca_core.release.private_release import OFFERED
+from pages.hospitals.your_data.prepared_table import DEALING_SEED, Prepared
+from pages.shared.reports import sources
+from pages.shared.settings.catalogue import Settings
+
+_FORMULAS = r"""
+A number $x$ becomes $(x-\tfrac{l+h}2)/\tfrac{h-l}2$, clipped to $[-1,1]$; one of $c$ categories becomes $c$
+indicators less $1/\max(c,2)$. Rows are clipped to norm $B$ and divided by it. With $|x|\le1$, replacing a
+row moves $S=\sum_ix_ix_i^{\top}$ by $\Delta=|xx^{\top}-yy^{\top}|_F\le\sqrt2$, adding or removing one by
+$1$; the noise has $\sigma=\Delta z$, for $T$ steps $\sqrt T\,\Delta z$, with
+$\delta=\Phi(\tfrac1{2z}-\varepsilon z)-e^{\varepsilon}\Phi(-\tfrac1{2z}-\varepsilon z)$ (Balle & Wang 2018).
+"""
+
+
+RELEASE = "its noise comes from the operating system's entropy, once, and there is no seed."
+TWIN = "(seed 0, population of Ge et al. 2018, section 5)."
+PAPERS = (
+    "Totals: privacy loss distributions (Koskela et al. 2020; Doroshenko et al. 2022) by dp-accounting.",
+    "Discrete Gaussian: Canonne, Kamath & Steinke 2020, by OpenDP.",
+    "Why floating point is not enough: Mironov 2012; Casacuberta et al. 2022.",
+)
+
+
+def show(prepared: Prepared | None, settings: Settings) -> None:
+    """Sources, and what is seeded and what is not."""
+    drawer = sources.drawer()
+    if drawer is None:
+        return
+    with drawer:
+        st.markdown(
+            f"**A release is real:** {RELEASE} The twin is a **simulation** {TWIN} "
+            f"Dealing patients to hospitals at random uses the public seed {DEALING_SEED}, which hides "
+            "nothing. The rows of a table stay in this session's memory, which ends two minutes after the "
+            "page is closed."
+        )
+        if settings["view"] == "researcher":
+            st.markdown(_FORMULAS)
+            if prepared is not None:
+                st.markdown(
+                    f"B = {prepared.schema.bound:.6g}; features d = {prepared.d:,}; n = {prepared.n:,}."
+                )
+        st.markdown(
+            " ".join(PAPERS) + "\n\n"
+            "| method | source |\n|---|---|\n"
+            + "\n".join(f"| {METHODS[name].title} | {METHODS[name].reference} |" for name in OFFERED)
+        )
+        names = ("numpy", "scipy", "opendp", "dp-accounting", "pyarrow", "scikit-learn", "streamlit")
+        st.caption(f"{sources.versions(*names)}.")

@@ -1,0 +1,287 @@
+"""The synthetic twin: the release that a press of Release would make, on as many invented patients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+import numpy as np
+import streamlit as st
+
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.scene import EPSILONS, Scene
+from dppca_core.numerics import subspace_metrics
+from dppca_core.privacy import Budget
+from dppca_core.release import spectrum as spectrum_release
+from dppca_core.release.ledger_records import Account
+from dppca_core.release.private_release import Request
+from dppca_core.release.spectrum import Spectrum
+from pages.hospitals.your_data import (
+    confirmation,
+    price_text,
+    release_panel,
+    session,
+    unit_text,
+)
+from pages.hospitals.your_data import (
+    text as page_text,
+)
+from pages.hospitals.your_data.prepared_table import Prepared
+from pages.hospitals.your_data.release_job import Order
+from pages.hospitals.your_data.session import Made, Own
+from pages.shared import text
+from pages.shared.background import cache, completer, failed_runs
+from pages.shared.charts import explorer_summary
+from pages.shared.figure import component
+from pages.shared.settings import catalogue, to_scene, widgets
+from pages.shared.settings.catalogue import CHOICES, Settings
+
+REFRESH_SECONDS = 0.6
+BULK = 10.0
+_FEWEST = 4  # features of a twin: k below s, and s at most d
+_MOST_DRAWN = 10**7  # numbers of rows that are drawn one by one: a quarter of a second for each repeat
+
+
+class Twin(NamedTuple):
+    """The rehearsal of one release: its scene, and the settings by which the explorer's figure draws it."""
+
+    scene: Scene
+    epsilon: float
+    settings: Settings
+    request: Request
+
+    @property
+    def results(self) -> Results:
+        """The cells measured so far."""
+        return cache.results(self.scene)
+
+
+def request_of(settings: Settings, d: int, account: Account | None) -> Request:
+    """Return what a press of Release would make. Raises ValueError where it would refuse.
+
+    Before the limit is set, neighbours are what the limit's form begins with.
+    """
+    limit = account.limit if account is not None else None
+    neighbours = limit.neighbours if limit is not None else CHOICES["neighbours"].default
+    return release_panel.possible(settings, d, neighbours, session.own().rows_per_patient or 1)[0]
+
+
+def mattering(settings: Settings, k: int, d: int) -> int:
+    """How many features matter in the twin: the person's guess, as near as k components of d allow."""
+    return int(min(max(settings["own.s"], k + 1), d))
+
+
+def of_request(request: Request, sizes: Sequence[int], clip: float, settings: Settings) -> Twin:
+    """Return the rehearsal of this release, on a population with the person's guesses.
+
+    sizes: patients of each hospital. clip: the release's row bound, in root mean square lengths of rows that
+    spread evenly over the dictionary's ranges. Its settings may lie between the explorer's options;
+    `nearest` does not. Raises ValueError where there is no twin.
+    """
+    n, d, k, hospitals = sum(sizes), request.d, request.k, len(sizes)
+    if d < _FEWEST or n < hospitals:
+        raise ValueError(f"A twin needs at least {_FEWEST} measurements.")
+    budget = request.budget
+    wanted = catalogue.defaults() | {
+        "view": settings["view"],
+        "eps": budget.epsilon,
+        "delta": budget.delta,
+        "neighbours": budget.neighbours,
+        "accounting": budget.accounting,
+        "n": n,
+        "d": d,
+        "k": k,
+        "s": mattering(settings, k, d),
+        "shat": request.s_hat or d,
+        "T": request.iterations,
+        "burn": request.burn_in,
+        "N": hospitals,
+        "share": max(sizes) / n if max(sizes) > min(sizes) + 1 else 0.0,
+        "spike": BULK * settings["own.ratio"],
+        "bulk": BULK,
+    }
+    scene, epsilon = to_scene.of(wanted)
+    clipped = clip if n * d <= _MOST_DRAWN else None
+    scene = replace(scene, method=request.method, rank=request.rank, clip=clipped)
+    return Twin(scene, epsilon, wanted, request)
+
+
+def nearest(wanted: Settings) -> Settings:
+    """The explorer's options nearest to these settings, possible together."""
+    snapped = {
+        key: CHOICES[key].nearest(value) if CHOICES[key].numeric else value for key, value in wanted.items()
+    }
+    return catalogue.reconcile(snapped)[0]
+
+
+def payload(twin: Twin) -> dict[str, Any]:
+    """Return the explorer's figure of the release, which says where it would be no better than a guess.
+
+    Where a patient can have several rows, its sentences count rows and its odds are for a row and a patient.
+    """
+    drawn = explorer_summary.payload(twin.results, twin.epsilon, twin.settings)
+    sentences = []
+    for epsilon, entry in zip(EPSILONS, drawn["words"], strict=True):
+        if hopeless(twin, epsilon):
+            entry = entry | {"sentence": f"{entry['sentence']} {page_text.NO_BETTER}"}
+        if twin.request.rows_per_patient > 1:
+            counted = entry["sentence"].replace(f"{twin.scene.n:,} patients", f"{twin.scene.n:,} rows", 1)
+            entry = entry | {"odds": _odds(twin, epsilon), "sentence": counted}
+        sentences.append(entry)
+    return drawn | {"words": sentences}
+
+
+def _odds(twin: Twin, epsilon: float) -> str:
+    """Return the guarantee of the release at another epsilon, for a row and for a patient."""
+    budget = replace(twin.request.budget, epsilon=epsilon)
+    request = replace(twin.request, budget=budget)
+    return unit_text.odds(budget, request.rows_per_patient, request.patient_epsilon)
+
+
+def hopeless(twin: Twin, epsilon: float) -> bool:
+    """Return whether the rehearsed release errs nearly as much as a guess, as far as it was measured."""
+    errors = [cell.sin[-1] for cell in twin.results.measured(twin.scene.method, epsilon)]
+    guess = subspace_metrics.random_guess(twin.scene.d, twin.scene.k)
+    return bool(errors) and float(np.median(errors)) > page_text.HARDLY * guess
+
+
+def asked(prepared: Prepared, account: Account | None, settings: Settings) -> Request | None:
+    """Return what a press of Release would make; None where it would refuse."""
+    try:
+        return request_of(settings, prepared.d, account)
+    except ValueError:
+        return None
+
+
+def figure(
+    prepared: Prepared, request: Request | None, made: Made | None, settings: Settings
+) -> Callable[[], dict[str, Any]] | None:
+    """How the twin's figure is built, for a file; None where there is no twin. It holds no table.
+
+    made: a release, of which this is the rehearsal; without one, of this request.
+    """
+    sizes = prepared.sizes
+    if made is not None and made.released is not None:
+        request, sizes = made.request, tuple(made.released.document["hospitals"])
+    if request is None:
+        return None
+    try:
+        twin = of_request(request, sizes, _clip(prepared), settings)
+    except ValueError:
+        return None
+    return partial(payload, twin)
+
+
+def _clip(prepared: Prepared) -> float:
+    return prepared.schema.bound / prepared.schema.default_bound
+
+
+def show(prepared: Prepared, account: Account | None, settings: Settings) -> Twin | None:
+    """The guesses, the figure, the way to the explorer, and eigenvalues of one's own for a slice."""
+    n, d = prepared.n, prepared.d
+    plain = settings["view"] == "board"
+    try:
+        request = request_of(settings, d, account)
+        twin = of_request(request, prepared.sizes, _clip(prepared), settings)
+    except ValueError as reason:
+        st.caption(f"Nothing is rehearsed. {page_text.refusal(text.symbols(str(reason)))}")
+        return None
+    spectrum = _shaped(prepared, settings)
+    for column, key in zip(st.columns(2), ("own.ratio", "own.s"), strict=True):
+        with column:
+            widgets.choose(key)
+    used = twin.settings["s"]
+    if used != settings["own.s"]:
+        st.caption(release_panel.gave_way("own.s", settings["own.s"], used, plain))
+    st.markdown(page_text.rehearsed(request, len(prepared.sizes), plain))
+    found, epsilon = twin.results, twin.epsilon
+    missing = found.next_missing(epsilon, False) is not None
+    begun: list[bool] = []  # in the run of the whole page, not at its refreshes
+
+    def panels() -> None:
+        if widgets.settings()["own.eps"] != epsilon:
+            st.rerun()  # a scrub was kept: only this fragment knows so far
+        for _ in () if begun else completer.at_first(found.steps(found.first(epsilon))):
+            pass
+        begun.append(True)
+        drawn = payload(twin) | {"follow": "own-eps"}
+        component.figure(drawn, key="own twin", on_use=_keep_scrubbed)
+        failed_runs.of_methods(found)
+        if not drawn["complete"]:
+            completer.look(found, lambda: found.next_missing(epsilon, False))
+        elif missing:
+            st.rerun()
+
+    st.fragment(panels, run_every=REFRESH_SECONDS if missing else None)()
+    link = urlencode(catalogue.to_link(nearest(twin.settings)))
+    said = "Open the explorer with these settings"
+    st.link_button(said, f"./?{link}", help="In a new tab: this table stays here.")
+    rows = session.own().rows_per_patient or 1
+    noun = unit_text.noun(rows)
+    st.caption(
+        f"Invented {noun}, as many ({n:,}) and with as many measurements ({d:,}) as yours, whose "
+        f"pattern is {'your guess' if spectrum is None else 'as strong as you paid to know'}. No patient of "
+        "yours has a part in this figure, so it costs nothing. "
+        f"{page_text.mean_zero(rows)} {page_text.clipped(prepared, twin.scene.clip)}"
+    )
+    if spectrum is not None:
+        st.markdown(page_text.spectrum(spectrum, min(settings["own.k"], d - 1), settings["view"] == "board"))
+    if account is not None and account.limit is not None:
+        with st.expander("Shape the twin by your own table, for a slice of the budget", key="own shaping"):
+            widgets.choose("own.slice")
+            _offer(prepared, account, settings)
+    return twin
+
+
+def _shaped(prepared: Prepared, settings: Settings) -> Spectrum | None:
+    """The eigenvalues that were paid for; the guess is moved to them once, before its control is drawn."""
+    own = session.own()
+    if own.spectrum is None or own.spectrum[0] != prepared.of or own.spectrum[1].made is None:
+        return None
+    order = own.spectrum[1]
+    if own.shaped != order.number:
+        own.shaped = order.number
+        ratio = page_text.ratio(order.made, min(settings["own.k"], prepared.d - 1))
+        widgets.set_to("own.ratio", CHOICES["own.ratio"].nearest(ratio))
+        st.rerun()
+    return order.made
+
+
+def _offer(prepared: Prepared, account: Account, settings: Settings) -> None:
+    plain, limit = settings["view"] == "board", account.limit
+    rows = session.own().rows_per_patient
+    assert limit is not None and rows is not None
+    budget = Budget(settings["own.slice"], settings["own.delta"], limit.neighbours)
+    events = spectrum_release.events(budget)
+    of_patient = unit_text.price(events, budget, rows, plain)
+    price = price_text.price(price_text.of_spectrum(budget, plain), events, account, plain, of_patient)
+    confirmation.offer(
+        "spectrum",
+        "Pay for the spectrum …",
+        (budget, rows, account, prepared.of),
+        price=price,
+        question=f"**Release the strength of every direction?** {price} {price_text.ONCE}",
+        begin=partial(_begin, budget, rows),
+        keep=partial(_keep, prepared.of),
+        blocked=price_text.over(events, account),
+    )
+
+
+def _begin(budget: Budget, rows: int, own: Own) -> confirmation.Make | None:
+    prepared = own.ready
+    if prepared is None:
+        return None
+    ledger = session.ledger(prepared.raw)
+    return lambda progress: spectrum_release.make(prepared.parts, budget, ledger, rows)
+
+
+def _keep(of: tuple[object, ...], own: Own, order: Order[Spectrum]) -> None:
+    own.spectrum = of, order
+
+
+def _keep_scrubbed() -> None:
+    """The epsilon that was scrubbed to becomes the release's."""
+    widgets.set_to("own.eps", EPSILONS[int(st.session_state["own twin"]["use"])])

@@ -1,0 +1,241 @@
+"""The privacy page's attack as figures: two neighbouring data sets, the best test, its errors, the audit.
+
+Plain dictionaries, no Streamlit: tested without a browser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+
+from dppca_core.arrays import Array
+from dppca_core.auditing import tradeoff_curves
+from dppca_core.auditing.membership import Rates
+from dppca_core.experiments.demonstrations.neighbours import Picture
+from dppca_core.privacy import Budget
+from pages.learn.privacy import attack_text
+from pages.learn.privacy.view import Attack
+from pages.shared import text
+from pages.shared.charts import style
+from pages.shared.charts.style import WITH, WITHOUT
+from pages.shared.charts.traces import Trace, axis, line, one_panel, rounded
+from pages.shared.text import privacy_phrases
+
+_MARKS = {WITH: "circle", WITHOUT: "diamond-open"}
+_CROWD = "#7A8793"
+
+
+def _figure(traces: Sequence[Trace], height: int, **layout: Any) -> dict[str, Any]:
+    margin = {"l": 62, "r": 12, "t": 10, "b": 46}
+    return one_panel(traces, legend_at=-0.2, height=height, margin=margin, **layout)
+
+
+def _dots(panel: int, name: str, colour: str, **more: Any) -> Trace:
+    mark = {"symbol": _MARKS.get(colour, "circle"), "size": 7, "color": colour, "line": {"width": 1.5}}
+    return line(panel, name, colour, mode="markers", marker=mark, **more)
+
+
+def releases(drawn: Picture, limit: float, plain: bool) -> dict[str, Any]:
+    """Both data sets, the direction released from each, and the number read, as frames to play."""
+    replaced = drawn.instead is not None
+    titles = privacy_phrases.sides(replaced)
+    reads = np.array([[one.read for one in side] for side in (drawn.here, drawn.there)])
+    reach = max(4.0, 1.08 * float(np.abs(reads).max()), abs(limit) + 0.3)
+    count = len(drawn.here)
+    traces: list[Trace] = []
+    for panel, (side, colour) in enumerate(zip(titles, (WITH, WITHOUT), strict=True), 1):
+        crowd = {"x": rounded(drawn.others[:, 0]), "y": rounded(drawn.others[:, 1]), "opacity": 0.7}
+        traces.append(_dots(panel, "everybody else", _CROWD, hoverinfo="skip", **crowd))
+        who = drawn.patient if panel == 1 else drawn.instead
+        spot = {"x": [] if who is None else [who[0]], "y": [] if who is None else [who[1]]}
+        one = _dots(panel, f"the patient who differs, {side.lower()}", colour, hoverinfo="skip", **spot)
+        one["marker"] = one["marker"] | {"size": 13, "symbol": _MARKS[colour]}
+        traces.append(one)
+        traces.append(line(panel, "direction released", colour, hoverinfo="skip") | {"line": {"width": 3}})
+        traces[-1]["line"] |= {"color": colour}
+    traces += [
+        _dots(3, "read with", WITH, hovertemplate="release %{y}: %{x:.2f}<extra></extra>"),
+        _dots(3, "read without", WITHOUT, hovertemplate="release %{y}: %{x:.2f}<extra></extra>"),
+        line(3, "the line", "#000000", "dash", x=[limit] * 2, y=[0, count + 1], meta="text-colour"),
+    ]
+    frames = []
+    for at in range(count):
+        moved = {}
+        for index, side in ((2, drawn.here), (5, drawn.there)):
+            x, y = side[at].direction
+            moved[str(index)] = {"x": rounded([-x, x]), "y": rounded([-y, y])}
+        for index, read in ((6, reads[0]), (7, reads[1])):
+            sizes = [11 if i == at else 7 for i in range(at + 1)]
+            marker = traces[index]["marker"] | {"size": sizes}
+            moved[str(index)] = {"x": rounded(read[: at + 1]), "y": list(range(1, at + 2)), "marker": marker}
+        frames.append({"traces": moved})
+    return {
+        "data": traces,
+        "layout": _scene_layout(titles, limit, reach, count, plain),
+        "frames": frames,
+        "words": attack_text.frames(drawn, limit),
+        "active": 0,
+        "play": True,
+        "scrub": "Releases",
+        "ends": ["first", "last"],
+        "kept": False,
+        "tiles": [],
+        "legend": [],
+        "complete": True,
+    }
+
+
+def _scene_layout(
+    titles: Sequence[str], limit: float, reach: float, count: int, plain: bool
+) -> dict[str, Any]:
+    units = (
+        "number read (1 = spread of the noise)"
+        if plain
+        else "number read, in standard deviations of the noise"
+    )
+    square: Trace = {"range": [-1.15, 1.15], "showticklabels": False, "zeroline": False, "fixedrange": True}
+    square |= {"constrain": "domain", "ticks": ""}
+    across, upward = (axis(f"measurement {i}") | square for i in (1, 2))
+
+    def title(words: str, x: float, y: float) -> Trace:
+        place = {"xref": "paper", "yref": "paper", "x": x, "y": y, "xanchor": "left", "yanchor": "bottom"}
+        return {"text": f"<b>{words}</b>", "showarrow": False, "font": {"size": 13}} | place
+
+    heads = (*titles, "What the attacker reads")
+    reading = axis(units, range=[-reach, reach], anchor="y3")
+    wide = {
+        "xaxis": across | {"domain": [0, 0.27], "anchor": "y"},
+        "yaxis": upward | {"domain": [0, 1], "scaleanchor": "x", "anchor": "x"},
+        "xaxis2": across | {"domain": [0.3, 0.57], "anchor": "y2"},
+        "yaxis2": square | {"domain": [0, 1], "scaleanchor": "x2", "anchor": "x2"},
+        "xaxis3": reading | {"domain": [0.65, 1]},
+        "yaxis3": axis("release", range=[count + 0.7, 0.3], anchor="x3", domain=[0, 1]) | {"dtick": 5},
+        "height": 350,
+        "margin": {"l": 8, "r": 12, "t": 30, "b": 44},
+        "annotations": [title(*at) for at in zip(heads, (0, 0.3, 0.65), (1.02,) * 3, strict=True)],
+        "showlegend": False,
+        "hovermode": "closest",
+    }
+    narrow = {
+        "xaxis": wide["xaxis"] | {"domain": [0, 0.48]},
+        "yaxis": wide["yaxis"] | {"domain": [0.66, 1]},
+        "xaxis2": wide["xaxis2"] | {"domain": [0.52, 1]},
+        "yaxis2": wide["yaxis2"] | {"domain": [0.66, 1]},
+        "xaxis3": wide["xaxis3"] | {"domain": [0.12, 1], "title": {"text": "number read", "standoff": 8}},
+        "yaxis3": wide["yaxis3"] | {"domain": [0, 0.54]},
+        "height": 560,
+        "annotations": [title(*at) for at in zip(heads, (0, 0.52, 0.12), (1.01, 1.01, 0.55), strict=True)],
+    }
+    return wide | {"meta": {"titles": (), "narrow": narrow}}
+
+
+def readings(found: Attack, plain: bool) -> dict[str, Any]:
+    """What is read with and without the patient: the two laws, the draws, the line, the two errors."""
+    left, right = min(-3.6, found.limit - 0.5), max(found.mu + 3.6, found.limit + 0.5)
+    x = np.linspace(left, right, 241)
+    bins = np.linspace(left, right, 49)
+    traces = []
+    sides = (("without", WITHOUT, 0.0, found.there), ("with", WITH, found.mu, found.here))
+    for name, colour, _, draws in sides:
+        heights, _ = np.histogram(draws, bins)
+        density = heights / (len(draws) * (bins[1] - bins[0]))
+        counted = line(
+            1, f"drawn, {name}", colour, x=rounded(bins[:-1]), y=rounded(density), hoverinfo="skip"
+        )
+        traces.append(counted | {"line": {"color": colour, "width": 1, "shape": "hv"}, "opacity": 0.75})
+    for (name, colour, centre, _), error in zip(sides, ("false alarms", "misses"), strict=True):
+        beyond = name == "without"
+        part = x[x >= found.limit] if beyond else x[x <= found.limit]
+        edge = np.append(found.limit, part) if beyond else np.append(part, found.limit)
+        under = norm.pdf(edge, centre)
+        fill = {"fill": "tozeroy", "fillcolor": style.faded(colour, 0.25), "line": {"width": 0}}
+        traces.append(
+            line(1, error, colour, x=rounded(edge), y=rounded(under), hoverinfo="skip", showlegend=True)
+            | fill
+        )
+    for (name, colour, centre, _), dash in zip(sides, ("dash", "solid"), strict=True):
+        law = rounded(norm.pdf(x, centre))
+        traces.append(line(1, f"{name} the patient", colour, dash, x=rounded(x), y=law, showlegend=True))
+    spot = line(
+        1, "the line", "#000000", x=[found.limit] * 2, y=[0, 0.46], meta="text-colour", hoverinfo="skip"
+    )
+    units = (
+        "number read (1 = spread of the noise)"
+        if plain
+        else "number read, in standard deviations of the noise"
+    )
+    up = axis("how often", range=[0, 0.46], showticklabels=False)
+    return _figure([*traces, spot], 400, xaxis=axis(units, range=[left, right]), yaxis=up)
+
+
+def errors(found: Attack, budget: Budget, plain: bool) -> dict[str, Any]:
+    """Misses against false alarms: what the promise rules out, the best tests, and the tests measured."""
+    a = _fine()
+    least = tradeoff_curves.allowed(budget.epsilon, budget.delta, a)
+    fill = {"fill": "tozeroy", "fillcolor": style.faded(_CROWD, 0.25), "line": {"color": _CROWD, "width": 1}}
+    promise = "ruled out by the promise" if plain else "ruled out by (ε, δ)"
+    exact = "best tests of this noise" if plain else f"best tests, μ = {text.short(found.mu)}"
+    traces = [
+        line(1, promise, _CROWD, x=rounded(a), y=rounded(least), showlegend=True, hoverinfo="skip") | fill,
+        line(1, "random guess", style.GUESS, "dot", x=[0, 1], y=[1, 0], showlegend=True, hoverinfo="skip"),
+        line(1, exact, WITH, x=rounded(a), y=rounded(tradeoff_curves.gaussian(found.mu, a)), showlegend=True),
+        line(1, "the chosen test", "#000000", x=[found.alarms], y=rounded([found.misses]), showlegend=True),
+        _crossed("measured, 95 % intervals", WITHOUT, "x-thin", found.measured),
+        _crossed("measured without noise", "#009E73", "star", found.silent),
+    ]
+    traces[2]["hovertemplate"] = "false alarms %{x:.1%}, misses %{y:.1%}<extra></extra>"
+    traces[3] |= {"mode": "markers", "marker": {"symbol": "circle-open", "size": 15, "color": style.GUESS}}
+    traces[3]["marker"] |= {"line": {"width": 2.5}}
+    across = axis("false alarms (share)", range=[-0.02, 1.02], tickformat=".0%")
+    return _figure(
+        traces, 400, xaxis=across, yaxis=axis("misses (share)", range=[-0.02, 1.02], tickformat=".0%")
+    )
+
+
+def _fine() -> Array:
+    """False alarms, finely near both ends, where curves of strong attacks bend."""
+    small = np.geomspace(1e-7, 0.05, 40)
+    inside: Array = np.concatenate([[0], small, np.linspace(0.06, 0.94, 89), 1 - small[::-1], [1]])
+    return inside
+
+
+def _crossed(name: str, colour: str, symbol: str, seen: Rates) -> Trace:
+    def arms(value: float, span: tuple[float, float]) -> Trace:
+        ends = {"array": rounded([span[1] - value]), "arrayminus": rounded([value - span[0]])}
+        return ends | {"symmetric": False, "thickness": 2.5, "width": 6, "color": colour}
+
+    where = {"x": rounded([seen.false_alarms]), "y": rounded([seen.misses])}
+    marker = {"symbol": symbol, "size": 9, "color": colour, "line": {"width": 2, "color": colour}}
+    bars = {
+        "error_x": arms(seen.false_alarms, seen.false_alarm_span),
+        "error_y": arms(seen.misses, seen.miss_span),
+    }
+    said = {"hovertemplate": "false alarms %{x:.1%}, misses %{y:.1%}<extra></extra>", "cliponaxis": False}
+    return line(1, name, colour, mode="markers", marker=marker, showlegend=True, **where, **bars, **said)
+
+
+def audits(promised: float, truly: float, rows: Sequence[tuple[str, float]], plain: bool) -> dict[str, Any]:
+    """What audits show, beside what is promised and what the noise as programmed truly gives."""
+    named = (("promised", promised), ("what its noise truly gives", truly), *rows)
+    names = [name for name, _ in named][::-1]
+    values = [value for _, value in named][::-1]
+    shades = ["#009E73", _CROWD, *(WITHOUT if value > promised else WITH for _, value in rows)][::-1]
+    bars = {
+        **{"type": "bar", "orientation": "h", "x": rounded(values), "y": names, "width": 0.6},
+        **{
+            "marker": {"color": shades},
+            "text": [attack_text.figures(value) for value in values],
+            "textangle": 0,
+        },
+        **{"textposition": "auto", "insidetextanchor": "start", "cliponaxis": False, "showlegend": False},
+        **{"hovertemplate": "%{y}: %{x:.3g}<extra></extra>", "xaxis": "x", "yaxis": "y"},
+    }
+    spot = {"type": "line", "x0": promised, "x1": promised, "yref": "paper", "y0": 0, "y1": 1}
+    spot["line"] = {"color": style.GUESS, "width": 1.5, "dash": "dash"}
+    title = "privacy setting" if plain else "privacy loss ε"
+    up = axis("", automargin=True, type="category", ticksuffix=" ")
+    reach = [0, 1.12 * max(*values, 0.01)]
+    return _figure([bars], 96 + 44 * len(named), xaxis=axis(title, range=reach), yaxis=up, shapes=[spot])

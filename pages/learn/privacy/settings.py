@@ -1,0 +1,61 @@
+"""The settings of the privacy page. No Streamlit here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dppca_core.auditing.cases.planted import METHODS_ATTACKED
+from dppca_core.datasets import TABLES
+from dppca_core.methods import METHODS
+from pages.shared.settings.of_pages import Panel
+from pages.shared.settings.setting import Choice
+
+FALSE_ALARMS = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+
+
+NO_BUG = "none"
+
+
+def settings(shared: Mapping[str, Choice]) -> list[Choice]:
+    """The privacy page's own controls: what is attacked, how, how often, and what is broken."""
+    titles = {name: METHODS[name].title for name in METHODS_ATTACKED}
+    shares = {share: f"{100 * share:g} %" for share in FALSE_ALARMS}
+    bugs = {
+        NO_BUG: "none",
+        "half": "noise half as large",
+        "sensitivity": "sensitivity 1 for √2",
+        "shared": "one noise for two hospitals",
+        "unclipped": "a record three times too long",
+    }
+    plainly = bugs | {"sensitivity": "one patient's influence underrated"}
+    draws = (1000, 5000, 20_000)
+    return [
+        Choice("attack.method", "Messages of", "Messages of", METHODS_ATTACKED, "dps_pca", titles),
+        Choice(
+            *("attack.alarms", "False alarms accepted", "False alarms the attacker accepts"),
+            *(FALSE_ALARMS, 0.2, shares),
+        ),
+        Choice("attack.draws", "Releases drawn", "Releases drawn", draws, 5000),
+        Choice("audit.bug", "Planted bug", "Mistake planted", tuple(bugs), NO_BUG, bugs, plain_words=plainly),
+    ]
+
+
+_ELSEWHERE = ("N", "d", "s", "shat", "burn", "noise", "share", "scaling", "spike", "bulk", "start", "repeats")
+
+
+def patients(settings: Mapping[str, Any]) -> int:
+    """n, or a table's own."""
+    table = TABLES.get(settings["data"])
+    return table.n if table else int(settings["n"])
+
+
+def unused(settings: Mapping[str, Any]) -> dict[str, str]:
+    """The shared controls that make no difference here."""
+    here = dict.fromkeys((*_ELSEWHERE, "metric", "scale"), "not used here")
+    if settings["data"] in TABLES:
+        here["n"] = f"{patients(settings):,} in the table"
+    return here
+
+
+PANEL = Panel(unused=unused)

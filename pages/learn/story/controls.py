@@ -1,0 +1,45 @@
+"""The steps of the story in a row, which arrow keys move along."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared.settings.catalogue import CHOICES
+from pages.shared.settings.widgets import remember, set_to, settings
+
+
+def step_through(key: str, before: str, after: str) -> None:
+    """The options of a control in a row, between two buttons that move by one, as the arrow keys do.
+
+    While a slider or a box has the focus, arrow keys are its own (tested in the browser).
+    """
+    options = CHOICES[key].options
+    at = options.index(settings()[key])
+    st.session_state[_newest(key)] = settings()[key]
+    st.button(before, on_click=_step, args=(key, -1), disabled=at == 0, shortcut="Left", key=f"{key} back")
+    st.segmented_control(
+        *(CHOICES[key].plain, options),
+        default=options[at],
+        key=key,
+        label_visibility="collapsed",
+        required=True,
+        on_change=remember,
+        args=(key,),
+    )
+    last = at == len(options) - 1
+    st.button(after, on_click=_step, args=(key, 1), disabled=last, shortcut="Right", key=f"{key} on")
+
+
+def _newest(key: str) -> str:
+    return f"{key} newest"
+
+
+def _step(key: str, by: int) -> None:
+    """From where the last press left it.
+
+    The settings may be older: the next press interrupts a run before it takes them up. So may the row of
+    options, which the browser sends along as it was before the last press.
+    """
+    options, now = CHOICES[key].options, st.session_state[_newest(key)]
+    st.session_state[_newest(key)] = options[min(max(options.index(now) + by, 0), len(options) - 1)]
+    set_to(key, st.session_state[_newest(key)])

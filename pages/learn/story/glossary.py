@@ -1,0 +1,107 @@
+"""The story's terms: titles, ways of working, a glossary, and how an error is told. Plain functions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dppca_core.experiments.collaboration.alliances import Alliance
+from pages.learn.story.view import TOO_MUCH, guess
+from pages.shared import text
+
+TITLES = (
+    "Why work together at all?",
+    "Why not just share the totals?",
+    "What is it that we want to share?",
+    "How does noise protect a patient?",
+    "What does noise cost?",
+    "Do more patients buy it back?",
+    "Who sees what?",
+    "What would we release, and at what cost?",
+)
+
+WAY_TITLES = {
+    "dps_pca": "Each hospital adds its own noise",
+    "dps_pca secure": "A sealed sum",
+    "analyze_gauss_sparse": "One trusted place",
+}
+
+SERVER_SEES = {
+    "dps_pca": "noisy numbers from each",
+    "dps_pca secure": "one noisy sum",
+    "analyze_gauss_sparse": "all exact totals",
+}
+
+PATTERN = ("Pattern", "measurements that rise and fall together in many patients.")
+ERROR = ("Error", "how far what we find is from the truth. 0 is exact.")
+GUESS = ("Blind guess", "patterns drawn by lot, without a look at any patient.")
+TOTAL = ("Total", "one sum over all patients, for each pair of measurements.")
+WEIGHT = ("Weight", "how much a measurement counts. 0 is not at all, 1 is in full.")
+NOISE = ("Noise", "random numbers, added on purpose before anything leaves.")
+SPY = ("Spy", "someone who knows all other patients and asks about this one.")
+SETTING = ("Privacy setting", "how much one patient may change what leaves. Less is more private.")
+SERVER = ("Server", "the computer that adds up what hospitals send.")
+SEALED = ("Sealed sum", "hospitals hide their numbers from all. Only the sum can be read.")
+GLOSSARY = (PATTERN, ERROR, GUESS, TOTAL, WEIGHT, NOISE, SPY, SETTING, SERVER, SEALED)
+# What a step's controls are called, in the story's own words.
+CONTROLS = {
+    "n": "Patients in total",
+    "N": "Hospitals",
+    "d": "Measurements per patient",
+    "k": "Patterns to find",
+    "shat": "Measurements kept",
+    "share": "Largest hospital's share",
+    "eps": "Privacy setting",
+    "story.patient": "Which patient",
+    "story.draw": "Draw again",
+    "story.way": "How hospitals work together",
+}
+
+
+class Said(NamedTuple):
+    """A step's words: its title, what was found, what follows, terms in plain words, what to try."""
+
+    title: str
+    finding: str
+    more: tuple[str, ...]
+    glosses: tuple[tuple[str, str], ...]
+    try_this: str
+
+    @property
+    def sentences(self) -> str:
+        """All that it says."""
+        return " ".join((self.finding, *self.more))
+
+
+def error(value: float) -> str:
+    """An error as a reader says it."""
+    return "below 0.001" if 1e-7 < value < 1e-3 else text.error(value)
+
+
+def times(ratio: float) -> str:
+    """2.3 times; 46 times."""
+    return f"{ratio:.1f} times" if ratio < 10 else f"{text.patients(ratio)} times"
+
+
+def useless(value: float, of: Alliance) -> bool:
+    """Whether an error leaves a pattern of little use."""
+    return value > TOO_MUCH * guess(of)
+
+
+def blind(of: Alliance) -> str:
+    return f"A blind guess has {text.short(guess(of))}."
+
+
+def too_few_kept(of: Alliance) -> bool:
+    """Whether rows that count are thrown away."""
+    return of.s_hat < (of.d if isinstance(of.population, str) else of.population.s)
+
+
+def why_unseen(of: Alliance) -> str:
+    """Why not even all patients without noise show the pattern."""
+    if too_few_kept(of):
+        return f"We keep only {of.s_hat} of {of.d} measurements here, and that is too few."
+    return "There are too few patients for this, with or without privacy."
+
+
+def share_of_guess(value: float, of: Alliance) -> str:
+    return f"{text.percent(min(value / guess(of), 1.0))} of a blind guess"

@@ -1,0 +1,43 @@
+"""A talk for a hospital's board in eight steps: one chart and two controls each, speaker notes, a summary."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages.learn.story import controls, glossary, handout, slides, sources, text
+from pages.learn.story.settings import STEPS
+from pages.learn.story.settings import controls as controls_of
+from pages.shared.figure import component
+from pages.shared.reports import downloads
+from pages.shared.settings import widgets
+
+st.html(Path(__file__).with_name("story.css"))
+settings = widgets.settings()
+step = settings["story.step"]
+with st.spinner(text.waiting(settings)):
+    slide = slides.slide(settings)
+with st.container(key="story"):
+    with st.container(key="story-steps", horizontal=True, vertical_alignment="center"):
+        controls.step_through("story.step", "Back", "Next")
+        st.markdown(f"**Step {step} of {STEPS}.** {text.opening(settings)}")
+    with st.container():  # always there: what follows must keep its place, or the figure is built anew
+        widgets.notices(plain=True)
+    st.title(slide.said.title, anchor=False)
+    left, right = st.columns([5, 7], gap="medium")
+    with left:
+        st.container(key="story-finding").markdown(slide.said.finding)
+        st.markdown("  \n".join(slide.said.more))
+        terms = "\n".join(f"- **{term}:** {words}" for term, words in slide.said.glosses)
+        st.container(key="story-terms").markdown(terms)
+        for key in controls_of(step, settings):
+            widgets.offer(key, glossary.CONTROLS[key], plain=True)
+    with right:
+        component.figure(slide.figure, key=f"story {step}", save=f"dppca-story-{step}", says=slide.says)
+    if step == STEPS:
+        handout.buttons(settings)
+    st.markdown(f"**Try this:** {slide.said.try_this}")
+    widgets.choose("story.notes")
+    if settings["story.notes"]:
+        slides.notes(step, slide.said)
+downloads.downloads(lambda: slide.table, lambda: slide.figure, f"dppca-story-{step}", slide.said.title)
+sources.page(settings)

@@ -1,0 +1,50 @@
+"""The story's own controls, and which two controls each of its steps has. No Streamlit here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dppca_core.datasets import TABLES
+from pages.shared.settings.of_pages import Panel
+from pages.shared.settings.setting import Choice
+
+STEPS = 8
+# Ways to work together that a board can choose between, from the least trust to the most.
+WAYS = {
+    "dps_pca": "each hospital adds its own noise",
+    "dps_pca secure": "a sealed sum",
+    "analyze_gauss_sparse": "one trusted place",
+}
+_TWENTY = tuple(range(1, 21))
+
+
+def settings(shared: Mapping[str, Choice]) -> list[Choice]:
+    """Where the story is, who is looked at, how hospitals work together, and whether notes are shown."""
+    return [
+        Choice("story.step", "Step", "Step", tuple(range(1, STEPS + 1)), 1),
+        Choice("story.patient", "Patient", "Which patient", _TWENTY, 1),
+        Choice("story.draw", "Draw", "Draw again", _TWENTY, 1),
+        Choice("story.way", "Way", "How hospitals work together", tuple(WAYS), "dps_pca secure", WAYS),
+        Choice("story.notes", "Speaker notes", "Speaker notes", (False, True), False),
+    ]
+
+
+def controls(step: int, settings: Mapping[str, Any]) -> tuple[str, str]:
+    """The two controls of a step. A table's patients and measurements are what they are."""
+    table = settings["data"] in TABLES
+    return (
+        ("N", "share") if table else ("n", "N"),
+        ("story.patient", "N" if table else "n"),
+        ("k", "shat") if table else ("n", "k"),
+        ("eps", "story.draw"),
+        ("eps", "k" if table else "d"),
+        ("eps", "N" if table else "n"),
+        ("N", "story.way"),
+        ("eps", "story.way"),
+    )[step - 1]
+
+
+PANEL = Panel(
+    instead="Two settings are on each step. Others are as on the other pages, or held as told below."
+)

@@ -1,0 +1,50 @@
+"""Where the story's numbers come from: one expander at its foot."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.methods import METHODS
+from pages.learn.story.glossary import WAY_TITLES
+from pages.learn.story.settings import WAYS as OFFERED
+from pages.learn.story.view import IN_HOUSE, OPEN, PROTECTED, ROUNDS, WARM_UP
+from pages.shared.reports import sources
+from pages.shared.settings.catalogue import Settings
+
+
+def _titles(ways: Sequence[str]) -> str:
+    return " or ".join(METHODS[WAYS[way].method].title for way in ways)
+
+
+SOURCES = (
+    *(
+        f"{WAY_TITLES[way]}: {METHODS[WAYS[way].method].title}, {METHODS[WAYS[way].method].reference}."
+        for way in OFFERED
+    ),
+    f"Without noise: {METHODS[OPEN].title}, {METHODS[OPEN].reference}.",
+    f"One hospital alone: {_titles(IN_HOUSE)} without noise, {_titles(PROTECTED)} with it; in steps 7 "
+    "and 8 whichever of these errs less. Joining is better or worse where spans of 8 of 10 runs lie apart.",
+    "Error: the sine of the angles between the space found and the true one, as on the other pages; medians "
+    "over runs, bars and bands hold 8 of 10 of them. Of little use: above a third of a random guess.",
+    f"Held here: exact accounting, a random start, rows over a public bound, {WARM_UP} warm-up rounds at "
+    f"least, and {ROUNDS} rounds at least, or as many as the gap of made-up patients needs.",
+    "Two totals: their difference is the outer product of one patient's row, whose leading eigenvector is "
+    "that row, up to the sign of all its values at once.",
+    "Odds: Kairouz, Oh & Viswanath (IEEE Trans. Inf. Theory 2017); Dong, Roth & Su (JRSS-B 2022). Noise: "
+    "Balle & Wang (ICML 2018).",
+    "Bytes: numbers of 64 bits, without what a network or the keys of a sealed sum add.",
+)
+
+
+def page(settings: Settings) -> None:
+    """Sources, seed and limits."""
+    drawer = sources.drawer()
+    if drawer is None:
+        return
+    with drawer:
+        st.markdown("\n".join(f"- {one}" for one in SOURCES))
+        st.caption(
+            f"Seed {settings['seed']}; {sources.versions()}. A simulation whose noise is "
+            "seeded and drawn in floating point: a study tool, not a hardened release."
+        )

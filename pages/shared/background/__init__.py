@@ -1,0 +1,1 @@
+"""Whatever is measured after a page is shown, and what is kept of it."""

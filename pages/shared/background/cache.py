@@ -1,0 +1,139 @@
+"""Results shared between visitors, keyed by recipes only, and how many bytes all of them may take together.
+
+Whatever grows with features, patients or hospitals is in one of `CACHES`, each bounded in bytes. What the
+other caches hold is small whatever is asked for: `SMALL_BYTES` for all of them. docs/security.md has the sum.
+"""
+
+import gc
+from dataclasses import replace
+from threading import Lock
+
+import streamlit as st
+
+from dppca_core import datasets
+from dppca_core.bounds import BOUNDS
+from dppca_core.byte_cache import ByteCache, return_memory
+from dppca_core.experiments import draws as patients
+from dppca_core.experiments.collaboration import transcript as runs
+from dppca_core.experiments.collaboration.alliances import Alliance
+from dppca_core.experiments.collaboration.joining import Measured
+from dppca_core.experiments.collaboration.outcomes import Outcomes
+from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
+from dppca_core.experiments.collaboration.transcript import Seen
+from dppca_core.experiments.demonstrations import neighbours
+from dppca_core.experiments.demonstrations.attacks import Attacked, Draws
+from dppca_core.experiments.demonstrations.neighbours import Picture
+from dppca_core.experiments.explorer.regime_map import RegimeMap, regime_map
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.scene import EPSILONS, Scene
+from dppca_core.experiments.sweeps import run_cells
+from dppca_core.experiments.sweeps.blas import for_good
+from dppca_core.populations import spiked
+from dppca_core.privacy import Budget
+from dppca_core.records import Bound
+from pages.shared.background import memory
+from pages.shared.settings import to_scene
+
+MB = 2**20
+VIEW_BYTES = 2**16  # of one view before its cells are measured, and without what grows with the features
+CELL_BYTES = 1_500  # of a measured cell, and a hospital's of a comparison, with its errors round by round
+CELLS = ByteCache(128 * MB)
+SEEN = ByteCache(640 * MB, largest=runs.MOST_BYTES)  # two runs as large as a link can ask for, or nearly
+CACHES = {
+    "runs message by message": SEEN,
+    "hospitals' own moments": patients.DEALS,
+    "patients drawn": patients.DRAWS,
+    "populations": spiked.VECTORS,
+    "populations' roots": spiked.ROOTS,
+    "second moments": patients.MOMENTS,
+    "what sweeps are measured against": run_cells.TRUTHS,
+    "cells that were measured": CELLS,
+}
+OPTIONAL = {"optional tables": datasets.ROWS, "their hospitals": datasets.DEALT}
+SMALL_BYTES = 192 * MB  # all caches whose entries do not grow, and sweeps' tables
+MOST_BYTES = 2**31  # of everything that is kept for visitors, optional tables aside
+
+_LARGE = 16 * MB  # bytes of a run
+_simulating = Lock()
+
+
+def results(scene: Scene) -> Results:
+    """Return the scene's cells, empty at first."""
+    size = VIEW_BYTES + 8 * scene.d * (scene.k + 1)
+    cell = CELL_BYTES + 16 * scene.iterations
+    found: Results = CELLS.get(
+        scene, lambda: Results(scene), size, lambda held: cell * (len(held.cells) + len(held.failed))
+    )
+    return found
+
+
+def joined(of: SiteRecipe) -> Measured:
+    """Return the cells of hospitals that differ, empty at first."""
+    found: Measured = CELLS.get(
+        of, lambda: Measured(of), VIEW_BYTES, lambda held: CELL_BYTES * len(held.cells)
+    )
+    return found
+
+
+def outcomes(recipe: Alliance) -> Outcomes:
+    """Return what hospitals gain by joining, empty at first."""
+    size = VIEW_BYTES + 8 * recipe.d * (recipe.k + 1)
+    found: Outcomes = CELLS.get(
+        recipe, lambda: Outcomes(recipe), size, lambda held: CELL_BYTES * (len(held.cells) + len(held.failed))
+    )
+    return found
+
+
+def seen(recipe: Alliance, way: str) -> Seen:
+    """Return one run message by message. Raises MemoryError, with one sentence, where it has no room now."""
+    size = runs.kept_bytes(recipe, WAYS[way])
+
+    def simulate() -> Seen:
+        with _simulating:  # one at a time: each may take a gigabyte on its way
+            memory.check_run(size + runs.passing_bytes(recipe), memory.available())
+            run = runs.simulate(recipe, way)
+            if size > _LARGE:
+                return_memory()  # what it took on its way
+            return run
+
+    found: Seen = SEEN.get((recipe, way), simulate, size)
+    return found
+
+
+def draws(of: Attacked) -> Draws:
+    """Return releases to attack and to audit, none at first; 16 bytes a draw."""
+    found: Draws = CELLS.get(of, lambda: Draws(of), VIEW_BYTES, lambda held: held.nbytes)
+    return found
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def picture(budget: Budget, seed: int) -> Picture:
+    """Two neighbouring data sets and their releases."""
+    return neighbours.picture(budget, seed=seed)
+
+
+@st.cache_resource(max_entries=512, show_spinner=False)
+def bounds(
+    scene: Scene, name: str, tau: float, constants: tuple[tuple[str, float], ...]
+) -> tuple[Bound, ...]:
+    """One bound at every epsilon of the sweep."""
+    found = results(scene)
+    settings = (replace(found.setting(epsilon), tau=tau) for epsilon in EPSILONS)
+    return tuple(BOUNDS[name](setting, **dict(constants)) for setting in settings)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def regimes(scene: Scene, by: str, tau: float, constants: tuple[tuple[str, float], ...]) -> RegimeMap:
+    """The map of the bounds page."""
+    return regime_map(results(scene), by, tau, **dict(constants))
+
+
+def warm_up() -> None:
+    """Before the first visitor: one BLAS thread, the default scene measured, imports frozen."""
+    for_good()
+    scene, epsilon = to_scene.default()
+    found = results(scene)
+    found.try_cells(found.first(epsilon))
+    gc.collect()
+    gc.freeze()

@@ -1,0 +1,54 @@
+"""What a page says of runs that failed: how many, and why, once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.methods import METHODS
+from pages.shared import text
+
+NO_ANSWER = "No run has an answer at this setting."
+_MOST_NAMED = 3  # reasons, and methods that failed for one of them
+
+
+def show(failed: Mapping[Any, str], name: Callable[[Any], str] | None = None) -> None:
+    """Show `message` as a warning, or nothing where no run failed."""
+    with st.container():  # always there: what follows must keep its place, or a figure is built anew
+        if failed:
+            st.warning(message(failed, name))
+
+
+def message(failed: Mapping[Any, str], name: Callable[[Any], str] | None = None) -> str:
+    """Return how many runs failed and why, the commonest reason first.
+
+    Args:
+        failed: The reason of each failed cell.
+        name: From a cell to what the reader calls its method; left out where there is only one.
+    """
+    cells = list(failed.items())  # at once: another thread may add to it
+    causes = Counter(reason for _, reason in cells).most_common()
+    parts = []
+    for reason, _ in causes[:_MOST_NAMED]:
+        methods = dict.fromkeys(name(cell) for cell, why in cells if why == reason) if name else {}
+        whose = f" ({_listed(list(methods))})" if methods else ""
+        parts.append(text.sentence(f"{text.symbols(reason).rstrip('.')}{whose}."))
+    if len(causes) > _MOST_NAMED:
+        more = len(causes) - _MOST_NAMED
+        parts.append(f"And {text.count(more, 'further reason', 'further reasons')}.")
+    are = "failed and is left out" if len(cells) == 1 else "failed and are left out"
+    return f"{text.count(len(cells), 'run', 'runs')} {are}. {' '.join(parts)}"
+
+
+def of_methods(results: Results) -> None:
+    """Show which of the explorer's runs failed, by method."""
+    show(results.failed, lambda cell: METHODS[cell[0]].title)
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,43 @@
+"""How much memory the server has left, and whether a run fits into it. No Streamlit here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_MEMINFO = Path("/proc/meminfo")
+
+
+_GROUP = Path("/sys/fs/cgroup")  # a container's own limit
+
+
+_SPARE_BYTES = 256 * 2**20  # for everybody's pages
+
+
+def check_run(needed: int, left: int | None) -> None:
+    """Raise MemoryError, with one sentence, where a simulated run of so many bytes does not fit now."""
+    if left is not None and needed > left - _SPARE_BYTES:
+        most = max(left - _SPARE_BYTES, 0)
+        raise MemoryError(
+            f"This run takes {_megabytes(needed)}, and the server has {_megabytes(most)} left. "
+            "Try again later, or choose fewer hospitals, features or rounds."
+        )
+
+
+def available() -> int | None:
+    """Bytes of memory that can still be had, of the machine and of this container; None where not told."""
+    found = []
+    try:
+        words = dict(line.split(":", 1) for line in _MEMINFO.read_text(encoding="ascii").splitlines())
+        found.append(1024 * int(words["MemAvailable"].split()[0]))
+    except (OSError, KeyError, ValueError):
+        pass
+    try:
+        used = int((_GROUP / "memory.current").read_text(encoding="ascii"))
+        found.append(int((_GROUP / "memory.max").read_text(encoding="ascii")) - used)
+    except (OSError, ValueError):  # no group, or "max"
+        pass
+    return min(found, default=None)
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 2**20:,.0f} MB"

@@ -1,0 +1,80 @@
+"""What a visitor may ask for next: the settings that are one press of a slider away.
+
+They are measured as far as a first look needs, and their figures built, while the visitor looks at what is
+on the screen. The browser fetches those figures (prefetch.js): then a press is answered at once, and the
+server's own answer, which follows, draws the same. Fetching measures nothing.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+from urllib.parse import urlencode
+
+from dppca_core.datasets import TABLES
+from pages.shared.background import cache, completer
+from pages.shared.charts import explorer_summary
+from pages.shared.settings import catalogue, to_scene
+from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
+
+SLIDERS = ("N", "n", "k", "s", "d", "delta", "shat")  # epsilon is answered in the browser
+Move = tuple[str, int]  # a slider, and by how many options it was moved last
+_KEPT = 256  # figures of one epsilon, about 12 kB each
+_READY: OrderedDict[tuple[Any, ...], dict[str, Any]] = OrderedDict()
+
+
+def begin(now: Settings, move: Move | None) -> None:
+    """Have the worker measure what may be asked for next; the next press of the same slider comes first."""
+    following, *others = one_press_away(now, move).values()
+    first = look(following) if move and move[0] in SLIDERS else iter(())
+    completer.ahead(first, chain.from_iterable(look(settings) for settings in (following, *others)))
+
+
+def one_press_away(now: Settings, move: Move | None) -> dict[Move, Settings]:
+    """The slider that was moved last goes on, then back, then each other slider either way."""
+    key, step = move or (SLIDERS[0], 1)
+    onwards = 1 if step > 0 else -1
+    moves = [(key, onwards), (key, -onwards), *((name, way) for name in SLIDERS for way in (1, -1))]
+    fixed = FIXED_BY_TABLE if now["data"] in TABLES else ()
+    found = {}
+    for name, way in dict.fromkeys(moves):
+        options = CHOICES[name].options
+        place = options.index(now[name]) + way
+        if name in SLIDERS and name not in fixed and 0 <= place < len(options):
+            found[name, way] = catalogue.reconcile(now | {name: options[place]}, name)[0]
+    return found
+
+
+def look(settings: Settings) -> Iterator[None]:
+    """A first look at these settings, in steps; its figure at the end."""
+    scene, epsilon = to_scene.of(settings)
+    found = cache.results(scene)
+    yield from found.steps(found.first(epsilon))
+    _READY[_key(settings)] = explorer_summary.at_active(explorer_summary.payload(found, epsilon, settings))
+    while len(_READY) > _KEPT:
+        _READY.popitem(last=False)
+    yield
+
+
+def ready(now: Settings) -> dict[str, Any]:
+    """Figures that are there of what is one press away from `now`: by slider, by the text that it then shows.
+
+    "here" has the sliders' texts now, "known" says how many figures there are, "all" how many there may be.
+    """
+    plain, away = now["view"] == "board", one_press_away(now, None)
+    found: dict[str, Any] = {}
+    for (key, _), settings in away.items():
+        figure = _READY.get(_key(settings))
+        if figure is not None:
+            found.setdefault(key, {})[CHOICES[key].option(settings[key], plain)] = figure
+    here = {key: CHOICES[key].option(now[key], plain) for key in found}
+    return {"near": found, "here": here, "known": sum(map(len, found.values())), "all": len(away)}
+
+
+def link(now: Settings) -> dict[str, str]:
+    """What a figure tells the browser, so that it can fetch them; nothing where too many look."""
+    return {"near": urlencode(catalogue.to_link(now))} if completer.completer().looks_ahead() else {}
+
+
+def _key(settings: Settings) -> tuple[Any, ...]:
+    return tuple(settings[key] for key in CHOICES if key in settings)

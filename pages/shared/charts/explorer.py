@@ -1,0 +1,300 @@
+"""The front page's three linked panels, from measured cells, with a frame for each epsilon. No Streamlit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dppca_core.arrays import Array
+from dppca_core.bounds import BOUNDS
+from dppca_core.experiments.explorer.quantiles import quantiles
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.scene import EPSILONS, TRACED
+from dppca_core.methods import METHODS
+from dppca_core.records import Bound
+from pages.shared import text
+from pages.shared.charts import style
+from pages.shared.charts.metric_axis import Scale
+from pages.shared.charts.traces import ZERO, Trace, axis, band, line, rounded
+from pages.shared.settings.catalogue import Settings
+
+_FIRST = ("none", "central")  # groups of the third panel start with these
+_NO_BOUND = Bound({}, math.inf, applies=False, why=(), source="")
+
+
+def reference(found: Results) -> str:
+    """Return the method that "without privacy" means in the sentence and in the sweep: as sparse as ours."""
+    return "sparse_pca" if "s_hat" in METHODS[found.scene.method].uses else "pca"
+
+
+def reference_look(found: Results) -> style.Look:
+    """Return how the reference is drawn where it is a line: PCA's dots would be those of a guess."""
+    look = style.look(reference(found))
+    return look._replace(dash="longdash") if look.dash == "dot" else look
+
+
+def whole(found: Results) -> bool:
+    """Whether the reference may come as close to the truth as it likes: a table's truth has no zero rows."""
+    table = isinstance(found.scene.population, str)
+    return not table or reference(found) == "pca" or found.scene.s_hat >= found.scene.d
+
+
+def _smallest(found: Results, scale: Scale) -> float:
+    last = np.array([scale.last(cell) for cell in found.all_cells()])
+    return float(last[last > ZERO].min(initial=1e-2))
+
+
+def spreads(found: Results, scale: Scale, names: Sequence[str]) -> Array:
+    """10, 50 and 90 % of each method's runs at each of EPSILONS: (methods, epsilons, 3), nan without runs.
+
+    Sorted together where there are equally many runs: one sort for each would take longer than all else.
+    """
+    out = np.full((len(names), len(EPSILONS), 3), math.nan)
+    alike: dict[int, list[tuple[int, int, list[float]]]] = {}
+    for i, name in enumerate(names):
+        for j, epsilon in enumerate(EPSILONS if found.private(name) else EPSILONS[:1]):
+            runs = [scale.last(cell) for cell in found.measured(name, epsilon)]
+            alike.setdefault(len(runs), []).append((i, j, runs))
+    alike.pop(0, None)
+    for group in alike.values():
+        rows, columns, runs = zip(*group, strict=True)
+        out[rows, columns] = quantiles(np.transpose(runs)).T
+    for i, name in enumerate(names):
+        if not found.private(name):
+            out[i] = out[i, 0]
+    return out
+
+
+class Trajectories:
+    """Panel 1: error per iteration, with the theorem's terms and the closed form."""
+
+    def __init__(self, found: Results, scale: Scale, plain: bool) -> None:
+        self.found, self.scale = found, scale
+        steps = list(range(found.scene.iterations + 1))
+        look = style.look(TRACED)
+        name = METHODS[TRACED].title
+        terms = ("sampling", "+ privacy", "+ optimisation")
+        marker = {"symbol": look.symbol, "size": 6, "color": look.colour}
+        ends = [steps[0], steps[-1]]
+        self.traces = [
+            *(
+                line(1, f"Theorem 4.3: {term}", style.THEOREM[0], style.THEOREM_DASHES[i], x=steps[1:])
+                | {"fill": "tozeroy" if i == 0 else "tonexty", "fillcolor": style.faded(colour, 0.5)}
+                for i, (term, colour) in enumerate(zip(terms, style.THEOREM, strict=True))
+            ),
+            *band(1, name, look.colour, steps),
+            line(1, name, look.colour, x=steps, mode="lines+markers", marker=marker, meta="ghost"),
+            line(1, "closed-form prediction", look.colour, "dash", x=ends),
+            line(1, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
+        ]
+        if plain:
+            for trace in self.traces[:3]:
+                trace["visible"] = False
+
+    def frame(self, epsilon: float, theorem: Bound, prediction: Bound) -> dict[int, Trace]:
+        """What changes with epsilon, by position among the panel's traces."""
+        patch: dict[int, Trace] = {}
+        stacked = np.full((3, self.found.scene.iterations), math.nan)
+        if theorem.applies:
+            for row, term in zip(stacked, ("stat", "priv", "opt"), strict=True):
+                row[:] = theorem.terms[term]
+            stacked = stacked.cumsum(axis=0)
+        for i, row in enumerate(stacked):
+            patch[i] = {"y": self.scale.drawn(self.scale.bounded(row))}
+        cells = self.found.measured(TRACED, epsilon)
+        spread = quantiles([self.scale.of(cell) for cell in cells]) if cells else None
+        for i, which in ((3, 0), (4, 2), (5, 1)):
+            patch[i] = {"y": [] if spread is None else self.scale.drawn(spread[which])}
+        total = prediction.total if prediction.applies else math.nan
+        patch[6] = {"y": self.scale.drawn(np.repeat(self.scale.bounded(total), 2))}
+        return patch
+
+
+class Sweep:
+    """Panel 2: error against epsilon, the current epsilon marked."""
+
+    def __init__(
+        self, found: Results, scale: Scale, predictions: Sequence[Bound], span: Sequence[float]
+    ) -> None:
+        method, plain_method = found.scene.method, reference(found)
+        look = style.look(method)
+        name = METHODS[method].title
+        spread = spreads(found, scale, (method,))[0]
+        seen = np.isfinite(spread[:, 1])
+        at = [epsilon for epsilon, measured in zip(EPSILONS, seen, strict=True) if measured]
+        low, middle, high = spread[seen].T
+        predicted = [bound.total if bound.applies else math.nan for bound in predictions]
+        free = found.measured(plain_method, EPSILONS[0])
+        level = quantiles([scale.last(cell) for cell in free])[1] if free else math.nan
+        ends = [EPSILONS[0], EPSILONS[-1]]
+        self._foot, self._top = ((10**v if scale.log else v) for v in span)
+        bands = band(2, name, look.colour, at)
+        bands[0]["y"], bands[1]["y"] = scale.drawn(low), scale.drawn(high)
+        spot = line(2, "this setting", "#000000", x=[], y=[self._foot, self._top])
+        free_look = reference_look(found)
+        self.traces = [
+            *bands,
+            line(2, name, look.colour, x=at, y=scale.drawn(middle), meta="ghost"),
+            line(2, "closed-form prediction", look.colour, "dash", x=list(EPSILONS))
+            | {"y": scale.drawn(scale.bounded(np.array(predicted)))},
+            line(2, METHODS[plain_method].title, free_look.colour, free_look.dash, x=ends)
+            | {"y": scale.drawn([level] * 2)},
+            line(2, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
+            spot | {"meta": "text-colour", "hoverinfo": "skip"},
+        ]
+
+    def frame(self, epsilon: float) -> dict[int, Trace]:
+        """The mark moves."""
+        return {len(self.traces) - 1: {"x": [epsilon] * 2}}
+
+
+class Comparison:
+    """Panel 3: every method at one epsilon, a dot and its 10-90 % interval, grouped by trust."""
+
+    def __init__(self, found: Results, scale: Scale, plain: bool) -> None:
+        self.found, self.scale = found, scale
+        self.names = [name for name in found.methods if name not in found.skipped]
+        self._spreads = spreads(found, scale, self.names)
+        trusts = [METHODS[name].trust for name in self.names]
+        order = dict.fromkeys(trust for trust in (*_FIRST, *trusts) if trust in trusts)
+        self._groups: list[tuple[float, list[str]]] = []
+        self.places: list[float] = []
+        place = 0.0
+        for trust in order:
+            members = [name for name in self.names if METHODS[name].trust == trust]
+            self._groups.append((place + 1, members))
+            self.places += [place + i for i in range(len(members) + 1)]
+            place += len(members) + 1.35
+        self.bottom = place - 0.75
+        self._headings = [f"<b>{text.TRUST_TITLES[trust]}</b>" for trust in order]
+        ends = {"x": [scale.guess] * 2, "y": [-0.6, self.bottom]}
+        self.traces = [self._dots(plain), line(3, "random guess", style.GUESS, "dot") | ends]
+
+    def _dots(self, plain: bool) -> Trace:
+        """All methods as one trace: twenty with an interval each would take most of a redraw."""
+        looks = [style.look(name) for name in self.names]
+        methods = [METHODS[name] for name in self.names]
+        marker = {
+            "color": [look.colour for look in looks],
+            "symbol": [look.symbol for look in looks],
+            "size": 11,
+        }
+        guarantees = [text.guarantee(method.guarantee_at(self.found.scene.k), plain) for method in methods]
+        return line(3, "methods", style.GUESS) | {
+            "mode": "markers",
+            "meta": "ghost",
+            "marker": marker,
+            "customdata": [[method.title, said] for method, said in zip(methods, guarantees, strict=True)],
+            "hovertemplate": "%{x:.3g}<br>%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
+        }
+
+    def _label(self, name: str, epsilon: float) -> str:
+        method = METHODS[name]
+        label = method.title + text.GUARANTEE_MARKS.get(method.guarantee_at(self.found.scene.k), "")
+        waiting = name in self.found.slow and not self.found.measured(name, epsilon)
+        return f"<i>{label} · not live</i>" if waiting else label
+
+    def frame(self, epsilon: float) -> tuple[dict[int, Trace], list[str]]:
+        """Dots and intervals at this epsilon, best first in each group; and the axis's words."""
+        low, middle, high = self._spreads[:, EPSILONS.index(epsilon)].T
+        sign = -1 if self.scale.metric == "energy" else 1
+        worse = dict(zip(self.names, np.where(np.isfinite(middle), sign * middle, math.inf), strict=True))
+
+        rows: dict[str, float] = {}
+        words: list[str] = []
+        for heading, (top, members) in zip(self._headings, self._groups, strict=True):
+            ranked = sorted(members, key=worse.__getitem__)
+            rows |= {name: top + i for i, name in enumerate(ranked)}
+            words += [heading, *(self._label(name, epsilon) for name in ranked)]
+        arms = {"array": rounded(high - middle), "arrayminus": rounded(middle - low), "symmetric": False}
+        look = {"thickness": 2, "width": 4, "color": style.faded(style.GUESS, 0.9)}
+        found = {
+            "x": self.scale.drawn(middle),
+            "y": [rows[name] for name in self.names],
+            "error_x": arms | look,
+        }
+        return {0: found}, words
+
+
+def bounds_at(found: Results, epsilon: float) -> tuple[Bound, Bound]:
+    """Theorem 4.3 and the closed form at this epsilon; void for another method, and for clipped rows."""
+    if found.scene.method != TRACED or found.scene.clip is not None:
+        return _NO_BOUND, _NO_BOUND
+    setting = found.setting(epsilon)
+    return BOUNDS["ge2018"](setting), BOUNDS["dps_prediction"](setting)
+
+
+def explorer(found: Results, settings: Settings, bounds: Sequence[tuple[Bound, Bound]]) -> dict[str, Any]:
+    """The three linked panels: data, layout, and one frame for each of EPSILONS.
+
+    A method other than DPS-PCA has no iterates to show, so the first panel is left out.
+    """
+    plain = settings["view"] == "board"
+    scale = Scale(found, settings)
+    span = scale.span(_smallest(found, scale))
+    first = Trajectories(found, scale, plain) if found.scene.method == TRACED else None
+    second = Sweep(found, scale, [prediction for _, prediction in bounds], span)
+    third = Comparison(found, scale, plain)
+    rounds = first.traces if first is not None else []
+    panels = (rounds, second.traces, third.traces)
+    starts = (0, len(rounds), len(rounds) + len(second.traces))
+    frames = []
+    for at, (theorem, prediction) in zip(EPSILONS, bounds, strict=True):
+        dots, words = third.frame(at)
+        iterates = first.frame(at, theorem, prediction) if first is not None else {}
+        patches = (iterates, second.frame(at), dots)
+        moved = {
+            str(start + i): patch
+            for start, part in zip(starts, patches, strict=True)
+            for i, patch in part.items()
+        }
+        frames.append({"traces": moved, "methods": words})
+    return {
+        "data": [trace for traces in panels for trace in traces],
+        "layout": _layout(found, scale, span, third, plain),
+        "frames": frames,
+    }
+
+
+def _layout(
+    found: Results, scale: Scale, span: list[float], third: Comparison, plain: bool
+) -> dict[str, Any]:
+    measure = ("share of signal captured" if scale.metric == "energy" else "error") if plain else ""
+    measure = measure or text.METRIC_TITLES[scale.metric]
+    kind = (
+        {"type": "log", "dtick": 1, "exponentformat": "e", "minexponent": 6}
+        if scale.log
+        else {"type": "linear"}
+    )
+    value = {"range": span, "fixedrange": False} | kind
+    word = "energy" if scale.metric == "energy" else "error"
+    titles = (
+        f"{METHODS[TRACED].title}, {'round by round' if plain else f'{word} per iteration'}",
+        "What more privacy costs" if plain else f"{word.capitalize()} against ε",
+        "Methods side by side",
+    )
+    epsilon_title = "privacy setting" if plain else "privacy loss ε"
+    alone = found.scene.method != TRACED
+    first = {
+        "xaxis": axis("round" if plain else "iteration t", range=[-0.3, found.scene.iterations + 0.3])
+        | {"dtick": max(1, found.scene.iterations // 5)},
+        "yaxis": axis(measure) | value,
+    }
+    return ({} if alone else first) | {
+        "xaxis2": axis(epsilon_title, type="log", range=[-2.04, 1.04], anchor="y2")
+        | {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]},
+        # Beside the first panel it has that panel's scale.
+        "yaxis2": axis(measure if alone else "", anchor="x2", showticklabels=alone) | value,
+        "xaxis3": axis(measure, anchor="y3") | value,
+        "yaxis3": axis("", anchor="x3", range=[third.bottom, -0.6], ticks="")
+        | {
+            "tickvals": third.places,
+            "showgrid": False,
+        },
+        "meta": {"titles": titles[1:] if alone else titles, "rows": third.bottom + 0.6},
+        "hovermode": "closest",
+        "showlegend": False,
+    }

@@ -1,0 +1,296 @@
+"""What the live figure says beside its charts: sentence, odds, four figures, badges, for each epsilon."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter, OrderedDict
+from collections.abc import Iterable
+from functools import lru_cache
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from dppca_core.experiments.explorer.quantiles import quantiles
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.scene import EPSILONS
+from dppca_core.methods import METHODS
+from dppca_core.privacy import Budget
+from dppca_core.records import Bound
+from pages.shared import text
+from pages.shared.background import failed_runs
+from pages.shared.charts import explorer, style
+from pages.shared.charts.metric_axis import Scale
+from pages.shared.settings import catalogue
+from pages.shared.settings.catalogue import Settings
+
+_NOT_DRAWN = ("eps", "ghost", "loadings")
+_KEPT = 48  # under a megabyte each
+_BUILT: OrderedDict[object, dict[str, Any]] = OrderedDict()  # as last built for each view
+_LOCK = Lock()
+_GROWN = 1.1  # so many times the runs are worth drawing anew, while more are coming
+_SAME = 0.01  # of epsilon: a calibration that gives no more or less than this is as asked for
+
+
+def payload(found: Results, epsilon: float, settings: Settings) -> dict[str, Any]:
+    """Everything that the component draws: figure, frames, words, and which epsilon is active.
+
+    All but the active epsilon is built once for all visitors, and again when enough has been measured since.
+    """
+    shown = {key: value for key, value in settings.items() if key not in _NOT_DRAWN}
+    missing = found.next_missing(epsilon, settings["slow"]) is not None
+    runs_measured = len(found.cells)  # before building, which others may overtake
+    measured = runs_measured + len(found.failed)  # a run that fails changes what is said as well
+    state = (found.scene, tuple(shown.values()))
+    method = found.scene.method
+    at_epsilon = len(found.measured(method, epsilon))
+    with _LOCK:
+        held = _BUILT.get(state)
+    little = held is not None and missing and measured < _GROWN * held["version"]
+    if held is None or not (measured == held["version"] or (little and at_epsilon == held["runs"][epsilon])):
+        mark = f"{zlib.crc32(repr(shown).encode()):08x}"
+        runs = {at: len(found.measured(method, at)) for at in EPSILONS}
+        held = _build(found, settings) | {"scene": mark, "version": measured, "runs": runs}
+        held["measured"] = runs_measured
+        with _LOCK:
+            _BUILT[state] = held
+            _BUILT.move_to_end(state)
+            while len(_BUILT) > _KEPT:
+                _BUILT.popitem(last=False)
+    built = {name: part for name, part in held.items() if name not in ("runs", "measured")}
+    return built | {
+        "active": EPSILONS.index(epsilon),
+        "ghost": settings["ghost"],
+        "follow": "eps",
+        "complete": not missing,
+        "progress": f"{held['measured']:,} runs measured, more coming" if missing else "",
+    }
+
+
+def at_active(whole: dict[str, Any]) -> dict[str, Any]:
+    """The payload with the frame and the words of its active epsilon alone."""
+    active = whole["active"]
+    only = {
+        part: [one if at == active else None for at, one in enumerate(whole[part])]
+        for part in ("frames", "words")
+    }
+    return whole | only
+
+
+def _build(found: Results, settings: Settings) -> dict[str, Any]:
+    plain = settings["view"] == "board"
+    bounds = [explorer.bounds_at(found, at) for at in EPSILONS]
+    scale = Scale(found, settings)
+    return explorer.explorer(found, settings, bounds) | {
+        "plain": plain,
+        "scrub": "Try other privacy settings" if plain else "Scrub ε",
+        "tiles": _tile_titles(found, settings),
+        "words": [
+            _words(found, at, settings, scale, *pair) for at, pair in zip(EPSILONS, bounds, strict=True)
+        ],
+        "legend": _legend(found, plain, scale, bounds),
+    }
+
+
+def _tile_titles(found: Results, settings: Settings) -> list[str]:
+    measure = catalogue.CHOICES["metric"].text(settings["metric"])
+    synthetic = not isinstance(found.scene.population, str)
+    rows = "true rows found" if synthetic else f"heaviest {found.support_size} features found"
+    energy = settings["metric"] == "energy"
+    if settings["view"] == "board":
+        first = "Share of the pattern captured" if energy else "Error"
+        return [first, "Right measurements found", "Noise added", "Each hospital sends"]
+    return [
+        "Captured energy" if energy else f"Error, {measure}",
+        f"Share of the {rows}",
+        "Noise σ per entry",
+        "Each hospital sends",
+    ]
+
+
+def _words(
+    found: Results,
+    epsilon: float,
+    settings: Settings,
+    scale: Scale,
+    theorem: Bound,
+    prediction: Bound,
+) -> dict[str, Any]:
+    scene = found.scene
+    plain = settings["view"] == "board"
+    method = METHODS[scene.method]
+    cells = found.measured(scene.method, epsilon)
+    shown = {
+        "epsilon": text.number(epsilon),
+        "odds": text.odds(true_epsilon(found, epsilon), scene.delta, scene.neighbours),
+        "theorem": _theorem(theorem, prediction, settings),
+        "notes": _notes(found, epsilon, plain),
+        "printed": printed_plainly(found, epsilon)
+        if plain
+        else printed(found, epsilon, (*found.names, *found.slow)),
+    }
+    if not cells:
+        coming = found.missing((scene.method, epsilon, repeat) for repeat in range(scene.repeats))
+        sentence = "Measuring …" if coming else failed_runs.NO_ANSWER
+        return shown | {"sentence": sentence, "tiles": [["…", ""]] * 4}
+    low, middle, high = quantiles([scale.last(cell) for cell in cells])
+    support = float(np.median([cell.support for cell in cells]))
+    reference = found.measured(explorer.reference(found), epsilon)
+    free = [scale.last(cell) for cell in reference]
+    rows = "" if explorer.whole(found) else f", on as many {_columns_are(found)},"
+    without = f"; without privacy{rows} {text.error(quantiles(free)[1])}" if free else ""
+    verb = "captures" if scale.metric == "energy" else "finds"
+    directions = text.count(scene.k, "direction", "directions")
+    quality = (
+        f"a share of {text.error(middle)} of what the best {directions} {'holds' if scene.k == 1 else 'hold'}"
+        if scale.metric == "energy"
+        else f"the {directions} with error {text.error(middle)}"
+    )
+    setting = f"privacy setting {epsilon:g}" if plain else f"ε = {text.number(epsilon)}"
+    sentence = (
+        f"With {scene.n:,} {_rows_are(found)} in {text.count(scene.providers, 'hospital', 'hospitals')} "
+        f"at {setting}, {method.title} {verb} {quality}{without}; "
+        f"guessing {text.short(scale.guess)}."
+    )
+    noise = cells[0].noise_std
+    relative = text.percent(noise / float(found.truth.eigenvalues[scene.k - 1]))
+    strength = "of the weakest direction's strength"
+    rows = [text.percent(support), f"{found.support_size:,} of {scene.d:,} count"]
+    if found.support_size >= scene.d:
+        rows = ["–", "every row is kept"]
+    spread = f"{text.error(low)} to {text.error(high)} in 8 of 10 runs" if len(cells) > 2 else ""
+    message = text.size(cells[0].bytes_sent)
+    rounds = scene.iterations if "iterations" in method.uses else 1
+    return shown | {
+        "sentence": sentence,
+        "tiles": [
+            [text.error(middle), spread],
+            rows,
+            [relative, strength] if plain else [text.short(noise), f"{relative} {strength}"],
+            [message, f"in {text.count(rounds, 'round', 'rounds')}"],
+        ],
+    }
+
+
+def _rows_are(found: Results) -> str:
+    return "images" if found.scene.population == "digits" else "patients"
+
+
+def _theorem(theorem: Bound, prediction: Bound, settings: Settings) -> str:
+    """The badge: whether the paper's theorem speaks here, and why not; nothing where it was not asked."""
+    if not theorem.why:
+        return ""
+    failed = [line.removeprefix("fails: ") for line in theorem.why if line.startswith("fails")]
+    if settings["view"] == "board":
+        return "" if not failed else "The paper's own guarantee does not reach this setting."
+    if not failed:
+        odds = theorem.quantities["probability"]
+        return f"Theorem 4.3 applies (C1 = 1 assumed), with probability at least {text.short(odds)}."
+    first = failed if settings["view"] == "researcher" else failed[:1]
+    more = f" ({len(failed)} assumptions fail)" if len(first) < len(failed) else ""
+    said = f"Theorem 4.3 says nothing here: it needs {'; '.join(first)}{more}."
+    unpredicted = [line.removeprefix("fails: ") for line in prediction.why if line[:5] == "fails"]
+    if unpredicted:
+        said += f" The closed form is silent too: it needs {unpredicted[0]}."
+    return said
+
+
+def _notes(found: Results, epsilon: float, plain: bool) -> str:
+    """What the marks on the methods mean, and what happened in most of a method's runs here."""
+    kinds = [METHODS[name].guarantee_at(found.scene.k) for name in found.methods]
+    marks = text.guarantee_notes(kinds, plain)
+    said = [marks + "."] if marks else []
+    for name in found.methods:
+        cells = found.measured(name, epsilon)
+        if not any(cell.notes for cell in cells):
+            continue
+        common = Counter(note for cell in cells for note in cell.notes)
+        notes = [note for note, times in common.items() if 2 * times > len(cells)]
+        notes = [note for note in notes if note not in text.GUARANTEES.values()]
+        said += [f"{METHODS[name].title}: {note}." for note in notes]
+    said += [f"{METHODS[name].title} is left out: {reason}." for name, reason in found.skipped.items()]
+    return " ".join(said)
+
+
+def _columns_are(found: Results) -> str:
+    return "pixels" if found.scene.population == "digits" else "measurements"
+
+
+def printed_plainly(found: Results, epsilon: float) -> str:
+    """What `printed` warns of, for a reader without symbols."""
+    scene = found.scene
+    said = []
+    if scene.accounting == "as-printed":
+        given = text.short(true_epsilon(found, epsilon))
+        truly = f"the setting that {METHODS[scene.method].title} truly has is {given}"
+        said.append(f"The noise is as the papers print it: {truly}, not {epsilon:g}.")
+    if scene.provider_noise == "shared" and scene.providers > 1:
+        said.append("Hospitals share one noise, as printed: two messages together reveal what it hides.")
+    if scene.failure == 0.5:
+        said.append("Rows are scaled by the largest of them, as published, which itself is private.")
+    return " ".join(said)
+
+
+@lru_cache(maxsize=8192)
+def _true_epsilon(name: str, budget: Budget, d: int, k: int, own: tuple[Any, ...]) -> float | None:
+    """What the calibration truly gives, remembered: patients and hospitals change nothing about it."""
+    return METHODS[name].true_epsilon(budget, d=d, k=k, **dict(own))
+
+
+def true_epsilon(found: Results, epsilon: float) -> float:
+    """Return the epsilon that the scene's method truly gives: as printed it is not the one asked for."""
+    scene = found.scene
+    own = tuple(scene.options(scene.method).items())
+    true = _true_epsilon(scene.method, scene.budget(epsilon), scene.d, scene.k, own)
+    return epsilon if true is None or abs(true / epsilon - 1) <= _SAME else true
+
+
+def printed(found: Results, epsilon: float, names: Iterable[str]) -> str:
+    """As-printed calibrations among these methods, labelled with the epsilon that they truly give."""
+    scene = found.scene
+    budget = scene.budget(epsilon)
+    truly = {}
+    for name in names:
+        true = _true_epsilon(name, budget, scene.d, scene.k, tuple(scene.options(name).items()))
+        if true is not None and abs(true / epsilon - 1) > _SAME:
+            truly.setdefault(text.short(true) if true >= 1e-3 else "below 0.001", []).append(
+                METHODS[name].title
+            )
+    said = [text.printed_truth(truly, budget)] if truly else []
+    if scene.provider_noise == "shared" and scene.providers > 1:
+        said.append(
+            "Shared noise: a server that sees two hospitals' messages can cancel the noise, so the "
+            "guarantee holds for one message alone, not against the server."
+        )
+    if scene.failure == 0.5:
+        said.append("Scaling by the largest row looks at private rows; it is here to reproduce papers.")
+    return " ".join(said)
+
+
+def _legend(
+    found: Results, plain: bool, scale: Scale, bounds: list[tuple[Bound, Bound]]
+) -> list[tuple[str, str, str, str]]:
+    """(label, colour, dash, kind) of what is drawn."""
+    method, reference = found.scene.method, explorer.reference(found)
+    look, free = style.look(method), explorer.reference_look(found)
+    items = [
+        (f"{METHODS[method].title}, median", look.colour, "solid", "line"),
+        (
+            "8 of 10 runs" if plain else "10-90 % of runs",
+            style.faded(look.colour, 0.3),
+            "solid",
+            "band",
+        ),
+        (METHODS[reference].title, free.colour, free.dash, "line"),
+        ("random guess", style.GUESS, "dot", "line"),
+    ]
+    if scale.metric != "energy":
+        if any(prediction.applies for _, prediction in bounds):
+            items.insert(2, ("closed-form prediction", look.colour, "dash", "line"))
+        if not plain and any(theorem.applies for theorem, _ in bounds):
+            names = ("Theorem 4.3: sampling", "+ privacy", "+ optimisation")
+            items += [
+                (name, style.THEOREM[0], dash, "line")
+                for name, dash in zip(names, style.THEOREM_DASHES, strict=True)
+            ]
+    return items

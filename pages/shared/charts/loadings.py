@@ -1,0 +1,86 @@
+"""A release's loadings beside the true ones, as a heat map. No Streamlit here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dppca_core.arrays import Array
+from dppca_core.datasets import TABLES
+from dppca_core.experiments.explorer.results import Results
+from pages.shared import text
+from pages.shared.charts import style
+from pages.shared.charts.traces import Figure, Trace, axis, rounded, signs
+from pages.shared.text.numbers import listed
+
+
+def loadings(found: Results, basis: Array, limit: int = 40) -> dict[str, Any]:
+    """Heat map of one release's loadings, (d, k), beside the true ones, heaviest rows of either first.
+
+    The estimate is turned onto the truth (orthogonal Procrustes): only the subspace is estimated.
+    """
+    truth = found.truth.basis
+    left, _, right = np.linalg.svd(basis.T @ truth)
+    turned = basis @ (left @ right)
+    weight = np.maximum(np.linalg.norm(truth, axis=1), np.linalg.norm(turned, axis=1))
+    count = int(min(limit, np.count_nonzero(weight)))
+    rows = np.argsort(-weight)[:count]
+    names = _row_names(found, rows)
+    peak = float(max(np.abs(truth[rows]).max(), np.abs(turned[rows]).max()))
+    shared = {"type": "heatmap", "y": names, "colorscale": style.DIVERGING, "zmin": -peak, "zmax": peak}
+    columns = [f"{j + 1}" for j in range(truth.shape[1])]
+    sides = ((truth, "", "true"), (turned, "2", "found"))
+    data = [
+        shared
+        | {
+            "x": columns,
+            "z": [rounded(row) for row in matrix[rows]],
+            "text": signs(matrix[rows], peak),
+            "texttemplate": "%{text}",
+            "xaxis": f"x{suffix}",
+            "yaxis": "y",
+            "name": name,
+            "showscale": name == "found",
+            "hovertemplate": f"{name}, component %{{x}}<br>%{{y}}: %{{z}}<extra></extra>",
+        }
+        for matrix, suffix, name in sides
+    ]
+    layout = {
+        "xaxis": axis("true", domain=[0, 0.48], type="category"),
+        "xaxis2": axis("found", domain=[0.52, 1], type="category"),
+        "yaxis": axis("", autorange="reversed", type="category"),
+        "height": 140 + 18 * count,
+        "meta": {"titles": ()},
+    }
+    return {"data": data, "layout": layout, "frames": []}
+
+
+def _row_names(found: Results, rows: Array) -> list[str]:
+    population = found.scene.population
+    if isinstance(population, str):
+        return [TABLES[population].features[int(row)] for row in rows]
+    return [f"feature {int(row) + 1}" for row in rows]
+
+
+_HEAVIEST = 5  # rows of a heat map that are named
+
+
+def _heavy(trace: Trace, most: int) -> list[str]:
+    """Names of a heat map's heaviest rows, by their norm; those without any weight are none of them."""
+    weight = np.linalg.norm(np.array(trace["z"], dtype=float), axis=1)
+    order = np.argsort(-weight, kind="stable")[: min(most, np.count_nonzero(weight))]
+    return [str(trace["y"][place]) for place in order]
+
+
+def description(figure: Figure) -> str:
+    """Which rows weigh most in truth, and how many of them weigh most in what was found."""
+    true, found = figure["data"]
+    wanted = _heavy(true, _HEAVIEST)
+    got = _heavy(found, len(wanted))
+    right = len(set(wanted) & set(got))
+    return (
+        f"Heat map of the {text.count(len(true['y']), 'heaviest row', 'heaviest rows')}, true beside found. "
+        f"Heaviest in truth: {listed(wanted)}. Heaviest found: {listed(got)}. {right} of "
+        f"{len(wanted)} agree."
+    )

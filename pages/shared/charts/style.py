@@ -1,0 +1,66 @@
+"""Colours, markers and dashes: one per method on every page, told apart without colour as well."""
+
+from typing import NamedTuple
+
+
+class Look(NamedTuple):
+    """A colour after Okabe & Ito (safe for colour-blind readers), a marker and a dash.
+
+    Every colour has a contrast of 3:1 or more with the page, light and dark (WCAG 2.1, 1.4.11): their orange
+    and sky blue are darker here, for on white they have 2.3:1.
+    """
+
+    colour: str
+    symbol: str
+    dash: str
+
+
+LOOKS: dict[str, Look] = {
+    "dps_pca": Look("#1F7FC0", "circle", "solid"),
+    "noisy_power": Look("#1F7FC0", "circle-open", "dot"),
+    "dp_oja": Look("#1F7FC0", "pentagon", "dash"),
+    "analyze_gauss": Look("#D55E00", "square", "dash"),
+    "analyze_gauss_gap": Look("#D55E00", "square-open", "longdash"),
+    "analyze_gauss_sparse": Look("#009E73", "diamond", "dashdot"),
+    "spiked_projector": Look("#009E73", "hourglass", "dash"),
+    "federated_projector": Look("#C58300", "hourglass-open", "dashdot"),
+    "wishart": Look("#D55E00", "hexagon", "dot"),
+    "mod_sulq": Look("#CC79A7", "triangle-up", "longdash"),
+    "sulq": Look("#CC79A7", "triangle-up-open", "dot"),
+    "ppca": Look("#CC79A7", "star", "dash"),
+    "amin": Look("#CC79A7", "star-open", "dashdot"),
+    "dps_pca secure": Look("#1F7FC0", "circle-open-dot", "longdash"),
+    "dps_pca shared": Look("#1F7FC0", "circle-x-open", "dashdot"),
+    "cape": Look("#C58300", "triangle-right", "dash"),
+    "dpdis_pca": Look("#C58300", "triangle-left", "longdash"),
+    "full": Look("#C58300", "triangle-left-open", "solid"),
+    "ldp_pca": Look("#8468B8", "bowtie", "dash"),
+    "ldp_sparse_pca": Look("#8468B8", "diamond-tall", "dashdot"),
+    "pca": Look("#7A8793", "x", "dot"),
+    "local_pca": Look("#7A8793", "circle-x-open", "dash"),
+    "sparse_pca": Look("#2F9AD0", "cross", "longdashdot"),
+    "fantope_pca": Look("#2F9AD0", "cross-open", "dash"),
+}
+_SPARE = Look("#8C6D1F", "star-triangle-up", "longdash")
+
+GUESS = "#7A8793"
+THEOREM = ("#C58300", "#F0C34E", "#F8E2A0")  # sampling, privacy, optimisation: fills, told apart by edges
+THEOREM_DASHES = ("solid", "dash", "dot")  # of the edges, in the first of the colours
+
+# Of heat maps by sign: 3:1 or more under the signs written on them, in the ink of either theme.
+NEGATIVE, POSITIVE = "#3A7CBF", "#C9434F"
+DIVERGING = [[0, NEGATIVE], [0.5, "rgba(128,140,150,0.08)"], [1, POSITIVE]]
+
+
+def look(method: str) -> Look:
+    """The method's look; a method without one of its own still shows."""
+    return LOOKS.get(method, _SPARE)
+
+
+def faded(colour: str, alpha: float) -> str:
+    """A hex colour as rgba, for bands."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{alpha})"
+
+
+WITH, WITHOUT = "#1F7FC0", "#D55E00"

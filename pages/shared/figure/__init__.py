@@ -1,0 +1,1 @@
+"""The chart component: Python, HTML, CSS, JavaScript and the Plotly bundle."""

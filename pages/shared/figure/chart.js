@@ -1,0 +1,302 @@
+// One figure that answers at once: Plotly.react keeps zoom and hover, and the scrub needs no server.
+// place() and themed() come before it, from layout.js.
+let loading;
+function plotly() {
+  if (window.Plotly) return Promise.resolve(window.Plotly);
+  loading ??= new Promise((done, failed) => {
+    const script = document.createElement("script");
+    script.src = "/assets/plotly.min.js";
+    script.onload = () => done(window.Plotly);
+    script.onerror = () => failed(new Error("the chart library did not load"));
+    document.head.append(script);
+  });
+  return loading;
+}
+
+const STEP = 700; // milliseconds between frames that play
+const LEFT = 3000; // milliseconds in which the server may still speak of a setting that was left
+// A figure for a room takes shares of the window: `fits` has that of its height, and of its width for the type.
+function fitted(layout) {
+  const fits = layout.meta?.fits;
+  if (!fits) return layout;
+  const size = Math.min(Math.max(fits.type * innerWidth, 13), 44);
+  return { ...layout, height: Math.max(fits.height * innerHeight, 340), font: { size } };
+}
+
+const still = window.matchMedia("(prefers-reduced-motion: reduce)");
+const unset = (text) => text === undefined || text === null || text === "";
+
+class View {
+  constructor(root) {
+    this.root = root;
+    this.chart = root.querySelector(".chart");
+    this.slider = root.querySelector("input");
+    this.scrubbed = null; // the epsilon being looked at, when it is not the page's own
+    this.waiting = false;
+    this.near = new Near(this);
+    this.slider.addEventListener("input", () => {
+      if (!this.data.words[this.slider.value]) return this.words(); // of a frame that is on its way
+      this.rest();
+      this.scrubbed = Number(this.slider.value);
+      this.soon();
+    });
+    this.resizer = new ResizeObserver(() => {
+      if (this.data && Math.abs(this.chart.clientWidth - this.width) > 4) this.soon();
+    });
+    this.resizer.observe(this.chart);
+    window.addEventListener("resize", () => {
+      if (this.data?.layout.meta?.fits && this.root.isConnected) this.soon();
+    });
+    this.keep = root.querySelector(".scrub .keep");
+    this.keep.addEventListener("click", () => this.use?.(this.index));
+    this.player = root.querySelector(".scrub .play");
+    this.player.addEventListener("click", () => this.play());
+    still.addEventListener("change", () => this.rest());
+    this.moved = 0; // how often keys have moved the axes
+    keyboard(this.chart, (found) => {
+      this.ranges = found;
+      this.moved += 1;
+      this.draw();
+    });
+    for (const button of root.querySelectorAll(".save button")) {
+      button.addEventListener("click", () => this.save(button.value));
+    }
+  }
+
+  get index() {
+    return this.scrubbed ?? this.data.active;
+  }
+
+  // Frame after frame, from the first when the last is on screen; once more pauses it. One frame for each
+  // press where little motion is preferred.
+  play() {
+    if (this.playing) return this.rest();
+    const last = this.data.frames.length - 1;
+    if (this.index === last) this.scrubbed = 0;
+    else if (still.matches) this.scrubbed = this.index + 1;
+    this.soon();
+    if (still.matches) return;
+    this.player.textContent = "Pause";
+    this.playing = setInterval(() => {
+      if (!this.root.isConnected || this.index >= last) return this.rest();
+      this.scrubbed = this.index + 1;
+      this.soon();
+    }, STEP);
+  }
+
+  rest() {
+    clearInterval(this.playing);
+    this.playing = null;
+    this.player.textContent = still.matches ? "Next" : "Play";
+  }
+
+  update(data, use, pick) {
+    const before = this.data;
+    const [server, turn] = data.turn;
+    if (before && before.turn[0] === server && turn < before.turn[1]) return; // these came late
+    this.use = use;
+    this.pick = pick;
+    if (this.left && data.scene === this.left.data.scene && performance.now() < this.left.until) return;
+    this.left = null;
+    this.root.dataset.answered = `${data.scene}:${data.active}`;
+    this.near.of(data.near);
+    this.show(data);
+  }
+
+  // A figure of what a slider shows by now, before the server answers.
+  ahead(figure) {
+    this.left ??= { data: this.data, held: this.held, until: performance.now() + LEFT };
+    this.show({ ...figure, turn: this.data.turn });
+  }
+
+  // The slider is where it was.
+  back() {
+    if (!this.left) return;
+    const { data, held } = this.left;
+    this.left = null;
+    this.show(data);
+    this.held = held;
+  }
+
+  show(data) {
+    const before = this.data;
+    if (before && (before.scene !== data.scene || before.active !== data.active)) {
+      this.held = this.settled;
+      this.scrubbed = null;
+      this.rest();
+    }
+    this.data = data;
+    this.follow(data.follow);
+    if (this.stamp() !== this.stamped) this.soon(!this.left);
+  }
+
+  // What is on screen, as far as the data decides it: the same stamp needs no new drawing.
+  stamp() {
+    const { scene, version, complete, ghost } = this.data;
+    const ink = getComputedStyle(this.root).color; // of the theme, which may follow the day
+    return JSON.stringify([scene, version, complete, this.index, ghost, ghost && this.data.active, ink]);
+  }
+
+  // The page's own epsilon slider speaks to the server only when it is let go; its text changes at once,
+  // and all frames are here already, so the figure need not wait.
+  follow(control) {
+    const input = control && document.querySelector(`.st-key-${control} input[type=range]`);
+    if (!input || input === this.followed) return;
+    this.followed = input;
+    this.follower?.disconnect();
+    this.follower = new MutationObserver(() => {
+      const text = input.getAttribute("aria-valuetext");
+      const index = this.data.words.findIndex((words) => words?.epsilon === text);
+      if (index < 0 || index === this.index) return;
+      this.scrubbed = index;
+      this.soon();
+    });
+    this.follower.observe(input, { attributes: true, attributeFilter: ["aria-valuetext"] });
+  }
+
+  soon(now) {
+    if (this.waiting && !now) return;
+    this.waiting = true;
+    const draw = () => {
+      this.waiting = false;
+      this.draw();
+    };
+    now ? draw() : requestAnimationFrame(draw);
+  }
+
+  traces() {
+    const patch = this.data.frames[this.index]?.traces ?? {};
+    const ink = getComputedStyle(this.root).color;
+    const traces = this.data.data.map((trace, i) => {
+      const out = { ...trace, ...patch[i] };
+      if (out.meta === "text-colour") out.line = { ...out.line, color: ink, width: 1.5 };
+      if (out.texttemplate) out.textfont = { color: ink, size: 14 };
+      return out;
+    });
+    const ghosting = this.scrubbed === null ? this.held : this.settled;
+    if (this.scrubbed === null) this.settled = traces.filter((trace) => trace.meta === "ghost");
+    if (!this.data.ghost || !ghosting) return traces;
+    const ghosts = ghosting.map((trace) => ({
+      ...trace, name: `${trace.name}, before`, opacity: 0.55, meta: "held", error_x: undefined, hoverinfo: "skip",
+      line: { color: ink, width: 1.5, dash: "dot" },
+      marker: { ...trace.marker, color: "rgba(0,0,0,0)", line: { color: ink, width: 1.5 }, size: trace.xaxis === "x3" ? 11 : 5 },
+    }));
+    return [...ghosts, ...traces];
+  }
+
+  async draw() {
+    this.stamped = this.stamp();
+    const library = await plotly();
+    const { data, root } = this;
+    const began = this.index;
+    this.width = this.chart.clientWidth;
+    const layout = themed(fitted(place(data.layout, this.width)), root);
+    const frame = data.frames[began];
+    if (frame?.methods) layout.yaxis3.ticktext = frame.methods;
+    for (const name of this.moved ? free(layout) : []) {
+      const own = JSON.stringify(layout[name].range); // other ones are of other data
+      const found = this.ranges[name];
+      if (found) found.own ??= own;
+      layout[name] = { ...layout[name], uirevision: this.moved };
+      if (found?.own === own) layout[name] = { ...layout[name], range: found.range, autorange: false };
+    }
+    this.words();
+    await library.react(this.chart, this.traces(), layout, { displayModeBar: false, responsive: false, showTips: false });
+    if (data.picks && !this.picking) {
+      this.picking = true;
+      this.chart.on("plotly_click", ({ points: [point] }) => this.pick({ name: point.data.uid, x: point.x }));
+    }
+    root.dataset.drawn = `${data.scene}:${began}`;
+    root.dataset.complete = String(data.complete);
+  }
+
+  // The picture as it is on screen, on the page's own background, at twice its size where it has pixels.
+  async save(format) {
+    const library = await plotly();
+    const paper = getComputedStyle(this.root).getPropertyValue("--st-background-color");
+    const layout = { ...this.chart.layout, paper_bgcolor: paper, plot_bgcolor: paper };
+    const size = { width: this.chart.clientWidth, height: this.chart.clientHeight };
+    const filename = this.data.filename ?? "what-privacy-costs";
+    const scale = format === "png" ? 2 : 1;
+    await library.downloadImage({ data: this.chart.data, layout }, { format, filename, scale, ...size });
+  }
+
+  words() {
+    const { data, root } = this;
+    const words = data.words?.[this.index];
+    this.chart.setAttribute("aria-label", words?.spoken ?? words?.sentence ?? data.says);
+    root.querySelector(".scrub").hidden = !words;
+    root.querySelector(".tiles").hidden = !words || !data.tiles.length;
+    if (!words) return;
+    this.slider.max = data.words.length - 1;
+    this.slider.value = this.index;
+    const at = words.at ?? `ε = ${words.epsilon}`;
+    this.slider.setAttribute("aria-valuetext", at);
+    this.slider.setAttribute("aria-label", data.play ? data.scrub : "Scrub ε in the browser");
+    this.player.hidden = !data.play;
+    if (!this.playing) this.rest();
+    this.keep.hidden = data.kept === false;
+    const ends = data.ends ?? ["more privacy", "more accuracy"];
+    root.querySelectorAll(".scrub small").forEach((end, i) => (end.textContent = ends[i]));
+    const say = (name, text) => {
+      const place = root.querySelector(name);
+      place.hidden = unset(text);
+      if (place.textContent !== text) place.textContent = text ?? "";
+    };
+    // Read aloud when it has come to rest: not at every frame that plays, nor at every run that is measured.
+    const rests = data.complete && !this.playing;
+    root.querySelector(".sentence").setAttribute("aria-live", rests ? "polite" : "off");
+    say(".sentence", words.sentence);
+    say(".scrub span", data.scrub);
+    say(".odds", words.odds);
+    say(".notes", words.notes);
+    say(".theorem", words.theorem);
+    say(".printed", words.printed);
+    say(".progress", data.progress);
+    say("output", data.plain && !words.at ? words.epsilon : at);
+    this.keep.disabled = this.index === data.active;
+    const tiles = root.querySelector(".tiles");
+    tiles.replaceChildren(
+      ...data.tiles.map((label, i) => {
+        const tile = document.createElement("div");
+        const parts = [["dt", "", label], ["dd", "", words.tiles[i][0]], ["dd", "more", words.tiles[i][1]]];
+        tile.append(
+          ...parts.map(([tag, className, textContent]) =>
+            Object.assign(document.createElement(tag), { className, textContent }),
+          ),
+        );
+        return tile;
+      }),
+    );
+    const legend = root.querySelector(".legend");
+    legend.replaceChildren(
+      ...data.legend.map(([label, colour, dash, kind]) => {
+        const item = document.createElement("span");
+        const mark = document.createElement("i");
+        mark.className = kind;
+        mark.style.setProperty("--mark", colour);
+        mark.style.borderTopStyle = dash === "solid" ? "solid" : dash === "dot" ? "dotted" : "dashed";
+        item.append(mark, label);
+        return item;
+      }),
+    );
+  }
+}
+
+// A connection that breaks within a run costs Streamlit messages without which it may draw nothing any more.
+// The link restores the screen.
+window.addEventListener("error", ({ message }) => {
+  if (message?.includes("delta path")) location.reload();
+});
+
+const views = new WeakMap();
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".dppca-live");
+  if (!views.has(root)) views.set(root, new View(root));
+  views.get(root).update(
+    data,
+    (index) => setTriggerValue("use", index),
+    (point) => setTriggerValue("pick", point),
+  );
+}

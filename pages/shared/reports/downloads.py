@@ -1,0 +1,97 @@
+"""What a page lets go: its table as CSV, its figure as one HTML file that needs no network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+# Shares of the width, with room for the names of the third panel: in the browser our component places them.
+_PANELS = {"": (0.0, 0.26), "2": (0.29, 0.55), "3": (0.76, 1.0)}
+_TITLES_AT = (0.0, 0.29, 0.62)
+
+
+def frozen(figure: dict[str, Any]) -> dict[str, Any]:
+    """The active frame of a figure of ours, its panels not yet placed: layout.js does it in a browser."""
+    frame = figure["frames"][figure["active"]] if figure["frames"] else {"traces": {}}
+    data = [
+        {name: value for name, value in (trace | frame["traces"].get(str(i), {})).items() if name != "meta"}
+        for i, trace in enumerate(figure["data"])
+    ]
+    layout = {name: value for name, value in figure["layout"].items() if name != "uirevision"}
+    if "methods" in frame:  # the explorer's three panels
+        layout["yaxis3"] = layout["yaxis3"] | {"ticktext": frame["methods"]}
+    return {"data": data, "layout": layout}
+
+
+def still(figure: dict[str, Any]) -> dict[str, Any]:
+    """A figure of ours as Plotly alone understands it: the active frame, its panels in their places."""
+    drawn = frozen(figure)
+    layout = {name: value for name, value in drawn["layout"].items() if name != "meta"}
+    if len(drawn["layout"].get("meta", {}).get("titles", ())) == 3:
+        for panel, domain in _PANELS.items():
+            layout[f"xaxis{panel}"] = layout[f"xaxis{panel}"] | {"domain": domain}
+        layout["annotations"] = [
+            {
+                "text": f"<b>{words}</b>",
+                "xref": "paper",
+                "yref": "paper",
+                "x": x,
+                "y": 1.02,
+                "showarrow": False,
+            }
+            | {"xanchor": "left", "yanchor": "bottom"}
+            for words, x in zip(figure["layout"]["meta"]["titles"], _TITLES_AT, strict=True)
+        ]
+        layout["height"] = 620
+    return drawn | {"layout": layout}
+
+
+def html(figure: dict[str, Any], title: str) -> str:
+    """The figure with the chart library inside (4.8 MB): opens from disk, interactive.
+
+    Its own sentence, where it has one, stands instead of the title.
+    """
+    if "words" in figure:
+        title = figure["words"][figure["active"]]["sentence"]
+    drawn = go.Figure(still(figure))
+    drawn.update_layout(template="plotly_white", title={"text": title}, margin={"t": 90})
+    page: str = drawn.to_html(include_plotlyjs=True, full_html=True)
+    return page
+
+
+def downloads(
+    table: Callable[[], pd.DataFrame], figure: Callable[[], dict[str, Any]], name: str, title: str = ""
+) -> DeltaGenerator:
+    """Two buttons; nothing is built before one is pressed. Returns the place beside them, for a third."""
+    left, right, place, _ = st.columns(4)
+    left.download_button(
+        "Download the data",
+        lambda: _csv(table()),
+        f"{name}.csv",
+        "text/csv",
+        on_click="ignore",
+        width="stretch",
+    )
+    right.download_button(
+        "Download the figure",
+        lambda: html(figure(), title or name),
+        f"{name}.html",
+        "text/html",
+        on_click="ignore",
+        width="stretch",
+    )
+    return place
+
+
+def _csv(table: pd.DataFrame) -> str:
+    """Without cells that a spreadsheet would run: a hospital's name may be anything."""
+    from dppca_core.tables import safe_csv  # slow to load, and for a press of the button only
+
+    return safe_csv(table)

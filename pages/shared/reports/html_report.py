@@ -1,0 +1,239 @@
+"""A screen as one HTML file: opens from disk, needs no network, prints well.
+
+Files report.css, layout.js (shared with the live figure) and report.js, and the chart library, go into it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from html import escape
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+from pages.shared.figure import component, plotly_bundle
+from pages.shared.reports import downloads, number_tables
+from pages.shared.reports import sources as origins
+from pages.shared.settings.catalogue import Settings, to_link
+
+_HERE = Path(__file__).parent
+_HINT = "Drag in a chart to zoom, double-click to see it whole, point at a mark to read its numbers."
+
+_LABEL = "Download a report"
+_HELP = "One file for the board: settings, charts, guarantee and limits. It opens and prints anywhere."
+
+
+class ReportFigure(NamedTuple):
+    """A figure: the dictionary that `live.figure` shows, what it is called, and its main finding in words."""
+
+    figure: dict[str, Any]
+    title: str
+    says: str
+
+
+class ReportTable(NamedTuple):
+    """A small table: the names of its columns, rows of as many cells, and what its marks mean."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: str = ""
+
+
+class Report(NamedTuple):
+    """What a report says. All of it is plain text: what looks like markup in it is shown as it stands.
+
+    settings: (label, value) in words. guarantee: to a patient, in words. limits, sources: sentences. link:
+    restores the screen (`link`). made: when, by which versions, with which seed (`made`). texts: (title,
+    paragraph) to be copied, such as one for a protocol.
+    """
+
+    title: str
+    sentence: str
+    settings: Sequence[tuple[str, str]]
+    figures: Sequence[ReportFigure]
+    guarantee: str
+    limits: Sequence[str]
+    sources: Sequence[str]
+    link: str
+    made: str
+    tables: Sequence[ReportTable] = ()
+    texts: Sequence[tuple[str, str]] = ()
+
+
+def link(settings: Settings, page: str = "") -> str:
+    """The address that restores this screen of a page (its path; "" is the front page).
+
+    Without the server's address where that is not known. Call it while the page runs, not when it is pressed.
+    """
+    query = urlencode(to_link(settings))
+    address = st.context.url
+    if not address:
+        return f"./{page}?{query}" if query else f"./{page}"
+    parts = urlsplit(address)
+    return parts._replace(query=query, fragment="").geturl()
+
+
+def made(seed: int | None) -> str:
+    """When, with which seed (None: no seed, a release has none), by which versions."""
+    now = datetime.now(UTC)
+    versions = origins.versions("numpy", "scipy", "streamlit", "plotly")
+    seeded = "No seed: noise from the operating system" if seed is None else f"Seed {seed}"
+    return f"{now.day} {now:%B %Y}. {seeded}. {versions}."
+
+
+def button(build: Callable[[], Report], name: str, width: Literal["content", "stretch"] = "content") -> None:
+    """Downloads the report as `name`-report.html; nothing is built before it is pressed.
+
+    It is built outside of the visitor's session: `build` asks for nothing of it, and holds no private row.
+    """
+    st.download_button(
+        _LABEL,
+        lambda: html(build()),
+        f"{name}-report.html",
+        "text/html",
+        on_click="ignore",
+        width=width,
+        help=_HELP,
+    )
+
+
+def ready_button(file: bytes, name: str, on_click: Callable[[], None] | None = None) -> None:
+    """Download a report that was built before, under the same address as long as it is the same file.
+
+    What `button` builds when it is pressed is lost if the page runs between the press and the file.
+    """
+    st.download_button(
+        _LABEL, file, f"{name}-report.html", "text/html", on_click=on_click or "ignore", help=_HELP
+    )
+
+
+def html(report: Report) -> str:
+    """The whole file. A pure function; everything in the report is escaped.
+
+    A content security policy lets nothing be loaded from anywhere, and runs the two scripts that belong to
+    it and no other.
+    """
+    scripts = (plotly_bundle.PATH.read_text(encoding="utf-8"), _script())
+    allowed = " ".join(f"'sha256-{_hash(script)}'" for script in scripts)
+    policy = (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    body = "\n".join(part for part in _parts(report) if part)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light">
+<title>{escape(report.title)}</title>
+<style>{_read("report.css")}</style>
+</head>
+<body>
+<main>
+{body}
+</main>
+<script>{scripts[0]}</script>
+<script type="module">{scripts[1]}</script>
+</body>
+</html>
+"""
+
+
+def _parts(report: Report) -> Iterable[str]:
+    yield (
+        f'<header><h1>{escape(report.title)}</h1>\n<p class="sentence">{escape(report.sentence)}</p>\n'
+        f'<p class="small">{escape(report.made)}</p></header>'
+    )
+    yield _section("What patients are promised", f"<p>{escape(report.guarantee)}</p>")
+    settings = "".join(
+        f"<div><dt>{escape(label)}</dt><dd>{escape(value)}</dd></div>" for label, value in report.settings
+    )
+    yield _section("Settings", f"<dl>{settings}</dl>")
+    if report.figures:
+        drawn = "\n".join(_figure(i, one) for i, one in enumerate(report.figures))
+        hint = f'<p class="small screen">{_HINT}</p><noscript><p>Charts need JavaScript.</p></noscript>'
+        yield _section("Charts", hint + drawn)
+    for table in report.tables:
+        notes = f'<p class="small">{escape(table.notes)}</p>' if table.notes else ""
+        yield _section(table.title, _table(table.columns, table.rows) + notes)
+    for title, paragraph in report.texts:
+        yield _section(title, f"<blockquote>{escape(paragraph)}</blockquote>")
+    yield _section("Limits", _list(report.limits))
+    yield _section("Where this comes from", _list(report.sources))
+    yield _section("The same screen again", _link(report.link))
+
+
+def _section(title: str, inside: str) -> str:
+    return f"<section>\n<h2>{escape(title)}</h2>\n{inside}\n</section>"
+
+
+def _list(sentences: Sequence[str]) -> str:
+    return f"<ul>{''.join(f'<li>{escape(one)}</li>' for one in sentences)}</ul>"
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f'<div class="table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _figure(i: int, drawn: ReportFigure) -> str:
+    tables = "".join(_table(table.columns, table.rows) for table in number_tables.tables(drawn.figure))
+    numbers = f"<details><summary>These numbers as a table</summary>{tables}</details>" if tables else ""
+    return (
+        f'<figure id="figure-{i + 1}"><h3>{escape(drawn.title)}</h3>\n'
+        f'<div class="chart" role="img" aria-label="{escape(drawn.says)}"></div>\n'
+        f"{_legend(drawn.figure)}<figcaption>{escape(drawn.says)}</figcaption>\n{numbers}"
+        f'<script type="application/json">{_json(downloads.frozen(drawn.figure))}</script></figure>'
+    )
+
+
+def _legend(figure: dict[str, Any]) -> str:
+    """The legend that a figure keeps outside its chart."""
+    if "legend" not in figure:
+        return ""
+    dashes = {"solid": "solid", "dot": "dotted"}
+    items = "".join(
+        f'<span><i class="{escape(kind)}" style="--mark: {escape(colour)}; border-top-style: '
+        f'{dashes.get(dash, "dashed")}"></i>{escape(label)}</span>'
+        for label, colour, dash, kind in figure["legend"]
+    )
+    return f'<p class="legend">{items}</p>'
+
+
+def _link(address: str) -> str:
+    if not address.startswith(("https://", "http://")):
+        return f"<p>Add this to the address of the dashboard: <code>{escape(address)}</code></p>"
+    return f'<p><a href="{escape(address)}" rel="noreferrer">{escape(address)}</a></p>'
+
+
+def _json(value: object) -> str:
+    """JSON inside a script element: nothing in it ends the element or opens a comment."""
+    written = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for sign in "<>&\u2028\u2029":
+        written = written.replace(sign, f"\\u{ord(sign):04x}")
+    return written
+
+
+@lru_cache(maxsize=8)
+def _read(name: str) -> str:
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
+def _script() -> str:
+    return component.layout_script() + _read("report.js")
+
+
+@lru_cache(maxsize=4)
+def _hash(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -1,0 +1,78 @@
+"""The numbers of a figure as tables, for those who do not see it or have no scripts."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from pages.shared.reports import downloads
+
+_MOST = 200  # points of a line: more of them are a picture, not numbers to be read
+_MARKUP = re.compile(r"</?(?:b|i|sub|sup|span)(?: [^>]*)?>|<br>")
+
+
+class NumberTable(NamedTuple):
+    """Of one panel: what its columns are, and a row for each mark."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+
+
+def tables(figure: dict[str, Any]) -> list[NumberTable]:
+    """One table for each panel of a figure, of all that is named and drawn in it."""
+    drawn = downloads.frozen(figure)
+    panels: dict[tuple[str, str], NumberTable] = {}
+    for trace in drawn["data"]:
+        if trace.get("visible", True) is not True or not (trace.get("name") or trace.get("z")):
+            continue
+        axes = trace.get("xaxis", "x"), trace.get("yaxis", "y")
+        across, up = (drawn["layout"].get(f"{name[0]}axis{name[1:]}", {}) for name in axes)
+        value = "value" if trace.get("z") else _title(up, "value")
+        names = ("", *((_title(up, ""),) if trace.get("z") else ()), _title(across, "at"), value)
+        panel = panels.setdefault(axes, NumberTable(names, []))
+        if len(names) == len(panel.columns):
+            panel.rows.extend(_rows(trace, across, up))
+    return [panel for panel in panels.values() if panel.rows]
+
+
+def plainly(words: str) -> str:
+    """A chart's text without its markup."""
+    return html.unescape(_MARKUP.sub(" ", words)).strip()
+
+
+def _title(axis: dict[str, Any], otherwise: str) -> str:
+    title = axis.get("title", "")
+    return plainly(title.get("text", "") if isinstance(title, dict) else title) or otherwise
+
+
+def _rows(trace: dict[str, Any], across: dict[str, Any], up: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    name = plainly(str(trace.get("name") or ""))
+    x, y, z = (trace.get(key) for key in "xyz")
+    if z is not None:
+        for i, row in enumerate(z):
+            for j, cell in enumerate(row):
+                if cell is not None:
+                    yield name, _said(y, i, up), _said(x, j, across), _number(cell)
+        return
+    if x is None or y is None or len(y) > _MOST or trace.get("mode") == "text":
+        return
+    for i, value in enumerate(y):
+        if value is not None and i < len(x) and x[i] is not None:
+            yield name, _said(x, i, across), _said(y, i, up)
+
+
+def _said(values: Sequence[Any] | None, i: int, axis: dict[str, Any]) -> str:
+    """A place on an axis as the axis says it."""
+    value = i + 1 if values is None else values[i]
+    ticks = axis.get("tickvals") or ()
+    if value in ticks and axis.get("ticktext"):
+        return plainly(str(axis["ticktext"][list(ticks).index(value)]))
+    return _number(value)
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) else plainly(str(value))

@@ -1,0 +1,89 @@
+"""What the reports of several pages say alike: settings in words, formulas as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+
+from dppca_core.datasets import TABLES
+from dppca_core.methods import METHODS
+from pages.shared import text
+from pages.shared.reports.html_report import ReportTable
+from pages.shared.settings import catalogue
+from pages.shared.settings.catalogue import CHOICES, Settings
+
+_GLOSSED = {
+    "eps": "Privacy setting (smaller protects more)",
+    "k": "Directions to find (main patterns)",
+    "N": "Hospitals",
+}
+_SYMBOLIC = ("metric", "scale", "accounting")  # nothing that a board would read
+_ERRORS = {
+    "sin": "‖sin Θ‖_F, of the angles Θ between the subspaces",
+    "projector": "‖VVᵀ − WWᵀ‖_F = √2 ‖sin Θ‖_F",
+}
+
+
+def settings_said(settings: Settings, keys: Iterable[str]) -> list[tuple[str, str]]:
+    """These controls and what they are set to, in words; what a table fixes is as the table has it."""
+    plain, table = settings["view"] == "board", TABLES.get(settings["data"])
+    said = []
+    for key in keys:
+        choice, value = CHOICES[key], settings[key]
+        if table is not None and key in catalogue.FIXED_BY_TABLE:
+            if key not in ("n", "d"):
+                continue
+            value = table.n if key == "n" else table.d
+        if plain and key in _SYMBOLIC:
+            continue
+        shown = text.one_in(value) if plain and key.endswith("delta") else choice.option(value, plain)
+        label = choice.name(plain)
+        said.append((_GLOSSED.get(key, label) if plain else label, shown))
+    return said
+
+
+def error_means(settings: Settings) -> str:
+    """What the error on screen is."""
+    metric = settings["metric"]
+    if settings["view"] == "board":
+        if metric == "energy":
+            return "Share captured: of what the best directions hold; 1 is all of it."
+        return "Error: how far the directions found are turned away from the true ones; 0 is not at all."
+    if metric == "energy":
+        return "Captured energy: tr(VᵀΣV) over the sum of the k leading eigenvalues of Σ."
+    return f"Error: {_ERRORS[metric]}."
+
+
+def methods(names: Sequence[str], k: int, plain: bool) -> list[str]:
+    """Where each method comes from, whom it trusts and what it promises, one line each."""
+    lines = []
+    for name in names:
+        method = METHODS[name]
+        trust = "" if method.trust == "none" else f"{text.TRUST_TITLES[method.trust].lower()}; "
+        about = f"{trust}{text.guarantee(method.guarantee_at(k), plain)}"
+        lines.append(f"{method.title}: {method.reference} ({about}).")
+    return lines
+
+
+def accounting(settings: Settings) -> str:
+    """The formula by which noise is set, as plain text."""
+    if settings["accounting"] == "as-printed":
+        return (
+            "Noise as printed: DPS-PCA σ = (2T/ε) √(2 ln(2T/δ)), the logarithm of its Lemma A.1 restored; "
+            "methods of one release σ = √(2 ln(1.25/δ)) / ε."
+        )
+    replaced = settings["neighbours"] == "replace-one"
+    change = "√2 (replace one; 1 for DPS-PCA with k = 1)" if replaced else "1 (add or remove)"
+    if settings["accounting"] == "zcdp":
+        return f"zCDP accounting: σ = Δ √(T / 2ρ), with ρ the largest that implies (ε, δ), Δ = {change}."
+    return (
+        f"Exact accounting: σ = √T Δ z with δ = Φ(1/(2z) − εz) − e^ε Φ(−1/(2z) − εz), Δ = {change} "
+        "(Balle & Wang 2018)."
+    )
+
+
+def table(title: str, frame: pd.DataFrame, notes: str = "") -> ReportTable:
+    """A frame as the report's table."""
+    rows = [tuple(str(cell) for cell in row) for row in frame.itertuples(index=False)]
+    return ReportTable(title, tuple(map(str, frame.columns)), rows, notes)

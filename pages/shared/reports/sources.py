@@ -1,0 +1,123 @@
+"""Where the numbers come from: paper, equation, seed, versions. One expander at the foot of a page."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from dppca_core.datasets import TABLES, clipped_share
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.scene import TRACED
+from dppca_core.methods import METHODS
+from pages.shared import text
+from pages.shared.settings.catalogue import Settings
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+_FORMULAS = r"""
+$$
+K_t=\sum_i\tfrac{n_i}{n}\Big(\hat\Sigma_iQ_t+\tfrac{G_i}{n_i}\Big),\quad G_i\sim N(0,\sigma^2),\quad
+Q_{t+1}=\mathrm{qr}\big(\mathrm{threshold}_{\hat s}(\mathrm{qr}(K_t))\big)
+$$
+
+Exact accounting: $\sigma=\sqrt T\,\Delta\,z$ with
+$\delta=\Phi(\tfrac1{2z}-\varepsilon z)-e^{\varepsilon}\Phi(-\tfrac1{2z}-\varepsilon z)$ and
+$\Delta=\sqrt2$ (replace one, $k\ge2$) or $1$. As printed (with the logarithm of Lemma A.1 restored):
+$\sigma=\tfrac{2T}{\varepsilon}\sqrt{2\ln(2T/\delta)}$.
+
+Closed form after a burn-in, with $c=\sqrt N,\,N$ or $1$ by noise mode and $f^2$ the mean square of the
+noise rows that thresholding selects:
+
+$$
+\sin^2\approx k\,[(s-k)+(\hat s-s)f^2]\,
+\Big[\frac{(c\,\sigma/n\lambda_k)^2}{1-r^2}+\frac{\lambda_k b}{n(\lambda_k-b)^2}\Big]
+$$
+"""
+
+
+def drawer() -> DeltaGenerator | None:
+    """The expander at the foot of a page; None while it is closed."""
+    found = st.expander("Where this comes from", key="origins", on_change="rerun")
+    return found if found.open else None
+
+
+def versions(*names: str) -> str:
+    """Of Python and of these packages, or of those that draw and compute."""
+    used = names or ("numpy", "scipy", "streamlit")
+    return ", ".join((f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in used)))
+
+
+def page(found: Results, epsilon: float, settings: Settings, *, measured: str = "", runs: str = "") -> None:
+    """Sources, seeds and limits of a page that measures.
+
+    measured: how, and runs: how often, where it is not as on the front page.
+    """
+    scene, place = found.scene, drawer()
+    if place is None:
+        return
+    with place:
+        st.markdown((measured or how_measured(found, runs)) + "\n\n" + limits())
+        if settings["view"] == "researcher":
+            st.markdown(_FORMULAS)
+            st.markdown(constants(found, epsilon))
+        st.markdown(
+            "| method | source | whom it trusts | guarantee |\n|---|---|---|---|\n"
+            + "\n".join(
+                f"| {m.title} | {m.reference} | {text.TRUST_TITLES[m.trust].lower()} | {m.guarantee} |"
+                for m in METHODS.values()
+            )
+        )
+        st.caption(f"Seed {scene.seed}; {versions()}.")
+
+
+def constants(found: Results, epsilon: float) -> str:
+    """The numbers that the formulas stand on."""
+    scene, lines = found.scene, found.setting(epsilon)
+    return (
+        f"Public row bound B = {found.truth.bound:.4g}; λ_k/B² = "
+        f"{lines.eigenvalues[scene.k - 1]:.4g}, λ_k+1/B² = {lines.eigenvalues[scene.k]:.4g}; "
+        f"seed {scene.seed}; δ = {text.number(scene.delta)}; τ = {lines.tau:g}, "
+        "C1 = C2 = 1 (the paper names no values)."
+    )
+
+
+def how_measured(found: Results, said: str = "") -> str:
+    """On what data and how often, where the numbers are simulated; as Markdown."""
+    scene = found.scene
+    population = scene.population
+    runs = said or f"{scene.repeats} runs, each with its own noise"
+    if isinstance(population, str):
+        table = TABLES[population]
+        clipped = 100 * clipped_share(population)
+        return (
+            f"**Simulation on a real table**, {runs}. {table.title}: {table.source}; licence "
+            f"{table.licence}. Rows are standardised and clipped to norm {table.bound:g} by constants "
+            f"stored with the program. {table.provenance} The bound clips {clipped:.1f} % of the rows "
+            "(*not private*: computed from the rows). Truth is PCA without privacy on the same clipped "
+            "rows of all hospitals together; errors are therefore *not private* either."
+        )
+    many = scene.patient_draws > 1
+    draws = f", over {scene.patient_draws} draws of patients" if many else ", over one draw of patients"
+    if said:
+        draws = ", and its own draw of patients"
+    method = METHODS[TRACED]
+    return (
+        f"**Simulation**, {runs}{draws}; {method.title} is {method.reference}, Algorithm 1, on the "
+        "population of its section 5: k equal spikes on s rows, the other eigenvalues uniform. Second "
+        "moments are drawn from their exact (Wishart) law, so n costs nothing. Rows are divided by a "
+        f"public bound that all {scene.n:,} patients respect with probability "
+        f"{1 - scene.failure:g}. Truth is the population's."
+        + ("" if said else f" Methods other than {method.title} are repeated less often from d = 500 up.")
+    )
+
+
+def limits() -> str:
+    """What noise here is not."""
+    return (
+        "Privacy is per patient, at the accounting shown; noise here is seeded and drawn in floating "
+        "point: a study tool, not a hardened release."
+    )

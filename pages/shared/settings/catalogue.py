@@ -1,0 +1,278 @@
+"""What each control may be set to, how a value reads, and how a link's text becomes a value.
+
+No Streamlit here: tested without a browser. Values are round; a link may hold anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dppca_core.datasets import TABLES
+from dppca_core.experiments.explorer.scene import EPSILONS
+from pages.shared import text
+from pages.shared.settings import of_pages
+from pages.shared.settings.setting import Choice, Value
+
+
+def _ladder(low: int, high: int) -> tuple[int, ...]:
+    """1, 2, 5 in every decade of [10^low, 10^high]."""
+    steps = [m * 10**p for p in range(low, high) for m in (1, 2, 5)]
+    return (*steps, 10**high)
+
+
+_SMALL = tuple(range(2, 31))
+_ROWS = (*_SMALL, 35, 40, 45, 50, 60, 64, 70, 80, 90, 100, 120, 150, 200, 250, 300, 400, 500, 600)
+_ROWS = (*_ROWS, 680, 800, 1000, 1200, 1500, 2000)
+_FEATURES = (10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 100, 120, 140, 160, 200, 250, 300, 400, 500)
+_FEATURES = (*_FEATURES, 600, 800, 1000, 1200, 1500, 2000)
+_HOSPITALS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200)
+
+SYNTHETIC = "synthetic"
+_DATA = {
+    SYNTHETIC: "Synthetic patients",
+    **{name: f"{t.title.split(',')[0]} ({t.n:,} × {t.d})" for name, t in TABLES.items()},
+}
+
+_DELTAS = (*(10.0**-p for p in range(10, 2, -1)), 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+CHOICES: dict[str, Choice] = {
+    choice.key: choice
+    for choice in (
+        Choice("data", "Data", "Data", tuple(_DATA), SYNTHETIC, _DATA),
+        Choice(
+            *("eps", "Privacy loss ε", "Privacy", EPSILONS, 1.0),
+            help="Left: more privacy. Right: more accuracy.",
+        ),
+        Choice(
+            *("delta", "Failure chance δ", "Chance that privacy fails"),
+            *(_DELTAS, 1e-5),
+            help="Left: more privacy. Right: more accuracy. Keep it well below 1 in the number of patients.",
+            plain_words={delta: text.one_in(delta) for delta in _DELTAS},
+        ),
+        Choice("n", "Patients in total n", "Patients in total", _ladder(2, 9), 100_000),
+        Choice("N", "Hospitals N", "Hospitals", _HOSPITALS, 5),
+        Choice("d", "Features d", "Measurements per patient", _FEATURES, 200),
+        Choice("k", "Components k", "Directions to find", tuple(range(1, 21)), 3),
+        Choice("s", "Rows that matter s", "Measurements that matter", _ROWS, 10),
+        Choice("shat", "Rows kept ŝ", "Measurements kept", _ROWS, 20),
+        Choice(
+            *("share", "Largest hospital's share", "Largest hospital's share"),
+            (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
+            0.0,
+            {0.0: "equal", **{i / 10: f"{i * 10} %" for i in range(1, 10)}},
+        ),
+        Choice("T", "Iterations T", "Rounds", (*range(1, 21), 25, 30, 40, 50), 10),
+        Choice(
+            *("burn", "Burn-in steps without thresholding", "Warm-up rounds"),
+            tuple(range(11)),
+            2,
+            help="0 is the paper; a thresholded random start can lose the support for good.",
+        ),
+        Choice(
+            *("noise", "Noise across hospitals", "Noise across hospitals"),
+            ("independent", "shared", "secure-aggregation"),
+            "independent",
+            {
+                "independent": "independent",
+                "shared": "shared, as printed",
+                "secure-aggregation": "secure aggregation",
+            },
+        ),
+        Choice(
+            *("accounting", "Accounting", "Accounting"),
+            ("exact", "zcdp", "as-printed"),
+            "exact",
+            {"exact": "exact", "zcdp": "zCDP", "as-printed": "as printed"},
+        ),
+        Choice(
+            *("neighbours", "Neighbours", "What one patient may change"),
+            ("replace-one", "add-remove"),
+            "replace-one",
+            {"replace-one": "replace one", "add-remove": "add or remove one"},
+        ),
+        Choice(
+            *("scaling", "Row scaling", "Scaling"),
+            ("public", "largest"),
+            "public",
+            {"public": "public bound", "largest": "largest row, as published"},
+            help="Dividing by the largest row looks at private rows: for reproducing papers only.",
+        ),
+        Choice(
+            *("spike", "Spike eigenvalue", "Strength of the pattern"),
+            (20.0, 50.0, 100.0, 200.0, 500.0, 1000.0),
+            100.0,
+        ),
+        Choice(
+            *("bulk", "Largest bulk eigenvalue", "Strength of the background"),
+            (1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 50.0, 80.0),
+            10.0,
+        ),
+        Choice(
+            *("start", "Start", "Start"),
+            ("random", "near"),
+            "random",
+            {"random": "random", "near": "0.1 from the truth (simulation only)"},
+            help="Theorem 4.3 assumes a start near the truth, which nobody has.",
+        ),
+        Choice("repeats", "Repeats", "Repeats", (1, 2, 3, 5, 10, 20, 50), 10),
+        Choice("seed", "Seed", "Seed", tuple(range(100)), 0),
+        Choice(
+            *("metric", "Error shown as", "Error shown as"),
+            ("sin", "projector", "energy"),
+            "sin",
+            {"sin": "‖sin Θ‖", "projector": "projector distance", "energy": "captured energy"},
+        ),
+        Choice("scale", "Error axis", "Error axis", ("log", "linear"), "log"),
+        Choice(
+            *("view", "Detail", "Detail"),
+            ("board", "analyst", "researcher"),
+            "analyst",
+            {"board": "Board", "analyst": "Analyst", "researcher": "Researcher"},
+        ),
+        Choice("ghost", "Hold previous", "Hold previous", (False, True), False),
+        Choice("loadings", "Loadings", "Loadings", (False, True), False),
+        Choice("slow", "Slow methods", "Slow methods", (False, True), False),
+    )
+}
+
+_OF_PAGES = of_pages.settings(CHOICES)
+CHOICES |= _OF_PAGES
+PAGE_KEYS = tuple(_OF_PAGES)
+Settings = dict[str, Any]
+
+
+def defaults() -> Settings:
+    """Every control at its default."""
+    return {key: choice.default for key, choice in CHOICES.items()}
+
+
+def to_link(settings: Settings) -> dict[str, str]:
+    """The parameters of a link that restores these settings: what is off its default."""
+    return {
+        key: choice.link(settings[key]) for key, choice in CHOICES.items() if settings[key] != choice.default
+    }
+
+
+FIXED_BY_TABLE = ("n", "d", "s", "spike", "bulk", "scaling")
+
+
+def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
+    """The nearest possible settings to what a link asks for, and one sentence for each that was changed."""
+    read = {key: CHOICES[key].read(raw) for key, raw in params.items() if key in CHOICES}
+    asked = defaults() | {key: value for key, (value, _) in read.items()}
+    fixed = FIXED_BY_TABLE if asked["data"] in TABLES else ()
+    was = {key: shown for key, (_, shown) in read.items() if shown is not None and key not in fixed}
+    now, reasons = _give_way(asked, None)
+    said = []
+    for key in dict.fromkeys([*was, *reasons]):
+        name, value = CHOICES[key].name(now["view"] == "board"), CHOICES[key].text(now[key])
+        if key not in was:
+            said.append(_gave_way(key, asked, now, reasons[key]))
+        elif key in reasons:
+            said.append(f"{name} was {was[key]}: set to {value}, as {reasons[key]}.")
+        elif CHOICES[key].numeric and was[key][0] in "+-.0123456789":
+            said.append(f"{name} was {was[key]}: set to {value}, the nearest setting.")
+        else:
+            said.append(f"{name} was {was[key]}: set to {value}.")
+    return now, said
+
+
+def reconcile(settings: Settings, moved: str | None = None) -> tuple[Settings, list[str]]:
+    """The nearest possible combination, and a sentence for each control that gave way.
+
+    The control that was just `moved` stays where it can.
+    """
+    now, reasons = _give_way(settings, moved)
+    return now, [_gave_way(key, settings, now, reason) for key, reason in reasons.items()]
+
+
+def _gave_way(key: str, before: Settings, now: Settings, reason: str) -> str:
+    choice = CHOICES[key]
+    verb = "set"
+    if choice.numeric:
+        verb = "lowered" if now[key] < before[key] else "raised"
+    return f"{choice.name(now['view'] == 'board')} {verb} to {choice.text(now[key])}: {reason}."
+
+
+def conflict(settings: Settings) -> str | None:
+    """Why these settings cannot stand together, as the end of a sentence; None where they can."""
+    for key, reason in _give_way(settings, None)[1].items():
+        name = CHOICES[key].name(settings["view"] == "board")
+        return f"{name} {reason[3:]}" if reason.startswith("it ") else reason
+    return None
+
+
+def _most(key: str, limit: float) -> Value:
+    """The largest option of a control that is at most `limit`."""
+    return max(option for option in CHOICES[key].options if option <= limit)
+
+
+def _least(key: str, limit: float) -> Value | None:
+    """The smallest option of a control that is at least `limit`, if there is one."""
+    return min((option for option in CHOICES[key].options if option >= limit), default=None)
+
+
+def _give_way(settings: Settings, moved: str | None) -> tuple[Settings, dict[str, str]]:
+    """The nearest possible combination, and for each control that gave way the reason.
+
+    From a link (moved None) k and s give way to d, k to s. A table fixes d, n and the true sparsity.
+    """
+    now = dict(settings)
+    why: dict[str, str] = {}
+
+    def set_to(key: str, value: Value | None, reason: str) -> None:
+        now[key], why[key] = value, reason
+
+    table = TABLES.get(now["data"])
+    if table is None and moved == "s" and now["s"] > now["d"]:
+        set_to("d", _least("d", now["s"]), f"it must be at least s = {now['s']}")
+    d, n = (table.d, table.n) if table else (now["d"], now["n"])
+    if table is None and moved == "k" and now["k"] >= now["s"] and (_least("s", now["k"] + 1) or d + 1) <= d:
+        set_to("s", _least("s", now["k"] + 1), f"it must stay above k = {now['k']}")
+    if table is None and now["s"] > d:
+        set_to("s", _most("s", d), f"it cannot exceed d = {d}")
+    name, top = ("d", d) if table else ("s", now["s"])
+    if now["k"] >= top:
+        set_to("k", _most("k", top - 1), f"it must stay below {name} = {top}")
+    if now["shat"] > d:
+        set_to("shat", _most("shat", d), f"it cannot exceed d = {d}")
+    if now["shat"] <= now["k"]:
+        set_to("shat", _least("shat", now["k"] + 1), f"it must stay above k = {now['k']}")
+    if now["N"] > n and table is None and moved == "N":
+        set_to("n", _least("n", now["N"]), f"there are {now['N']} hospitals")
+    elif now["N"] > n:
+        set_to("N", _most("N", n), f"there are {n:,} patients")
+    if now["bulk"] >= now["spike"] and moved == "bulk":
+        set_to("spike", _least("spike", now["bulk"] * 1.01), f"it must stay above {now['bulk']:g}")
+    elif now["bulk"] >= now["spike"]:
+        set_to("bulk", _most("bulk", now["spike"] / 1.01), f"it must stay below {now['spike']:g}")
+    if now["start"] == "near" and d < 2 * now["k"]:
+        set_to("start", "random", f"a start near the truth needs d at least 2k = {2 * now['k']}")
+    return now, why
+
+
+PRESETS: dict[str, Settings] = {
+    "Defaults": {},
+    "Ge et al. Fig. 3(a)": {
+        **{"d": 1000, "n": 100_000, "k": 5, "s": 10, "shat": 50, "N": 1, "T": 10, "burn": 0},
+        **{"eps": 1.0, "delta": 0.3, "accounting": "as-printed", "scaling": "largest"},
+        **{"noise": "shared", "scale": "linear"},
+    },
+    "Ge et al. Fig. 3(b)": {
+        **{"d": 1000, "n": 100_000, "k": 5, "s": 10, "shat": 50, "N": 1, "T": 10, "burn": 0},
+        **{"eps": 2.0, "delta": 0.1, "accounting": "as-printed", "scaling": "largest"},
+        **{"noise": "shared", "scale": "linear"},
+    },
+    "Ge et al. Fig. 4(a)": {
+        **{"d": 1000, "n": 100_000, "k": 5, "s": 10, "shat": 50, "N": 1, "T": 10, "burn": 0},
+        **{"eps": 1.25, "delta": 0.3, "accounting": "as-printed", "scaling": "largest"},
+        **{"noise": "shared", "scale": "linear", "metric": "projector"},
+    },
+    "Five hospitals, small": {"n": 10_000, "N": 5, "d": 50, "k": 2, "s": 8, "shat": 16},
+    "Where Theorem 4.3 holds": {
+        **{"d": 1000, "n": 10**9, "k": 5, "s": 10, "shat": 680, "N": 1, "eps": 1.0},
+        **{"start": "near", "burn": 0},
+    },
+    "Breast cancer, three hospitals": {"data": "breast_cancer", "N": 3, "k": 2, "shat": 30},
+}
+PRESETS |= of_pages.presets()

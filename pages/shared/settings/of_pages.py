@@ -1,0 +1,78 @@
+"""What pages add to the settings, found by scanning: a page folder may have a settings.py.
+
+Such a file may hold
+    settings(shared)   the page's own settings; some are named after the shared ones
+    PRESETS            presets that set some of them
+    PANEL              what the page changes in the panel of shared settings, a `Panel`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pages.shared.settings.setting import Choice
+
+_PAGES = Path(__file__).resolve().parents[2]
+Reasons = Mapping[str, str]  # by a shared setting's key, in a few words why it cannot be moved
+
+
+def _nothing(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What a page changes in the panel of shared settings.
+
+    instead: a sentence in place of the whole panel. decided: settings that are decided on the page itself,
+    with the reason. unused(settings): settings that make no difference there; None says that a table fixes
+    some as on other pages. held(settings): what a setting shows that something else decides, and what does.
+    """
+
+    instead: str = ""
+    decided: Reasons = field(default_factory=dict)
+    unused: Callable[[Mapping[str, Any]], Reasons] | None = None
+    held: Callable[[Mapping[str, Any]], Mapping[str, tuple[str, str]]] = _nothing
+
+
+@cache
+def modules() -> dict[str, ModuleType]:
+    """Import and return the settings of every page that has some, by the page's name."""
+    folders = (page.parent for page in sorted(_PAGES.glob("*/*/page.py")))
+    return {
+        folder.name: import_module(f"pages.{folder.parent.name}.{folder.name}.settings")
+        for folder in folders
+        if (folder / "settings.py").is_file()
+    }
+
+
+def settings(shared: Mapping[str, Choice]) -> dict[str, Choice]:
+    """Return all pages' own settings by key. Raises ValueError for a key that there is already."""
+    result: dict[str, Choice] = {}
+    for name, module in modules().items():
+        for choice in module.settings(shared) if hasattr(module, "settings") else ():
+            if choice.key in shared or choice.key in result:
+                raise ValueError(f"key must be new, got {choice.key!r} of the page {name}")
+            result[choice.key] = choice
+    return result
+
+
+def presets() -> dict[str, dict[str, Any]]:
+    """Return all pages' own presets by name."""
+    return {name: preset for module in modules().values() for name, preset in _of(module).items()}
+
+
+def _of(module: ModuleType) -> dict[str, dict[str, Any]]:
+    own: dict[str, dict[str, Any]] = getattr(module, "PRESETS", {})
+    return own
+
+
+def panel(page: str) -> Panel:
+    """Return what this page changes in the panel: nothing, where it does not say."""
+    return getattr(modules().get(page), "PANEL", Panel())

@@ -1,0 +1,93 @@
+"""The sidebar: presets and sliders that pages share, and why one of them cannot be moved on a page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dppca_core.datasets import TABLES, Table
+from pages.shared.settings import catalogue, of_pages
+from pages.shared.settings.catalogue import CHOICES, PRESETS, Settings
+from pages.shared.settings.of_pages import Panel
+from pages.shared.settings.widgets import named, offer, settings, settle, take
+
+_MAIN = ("eps", "delta", "n", "N", "d", "k", "s", "shat")
+_MORE = ("T", "burn", "noise", "share", "accounting", "neighbours", "scaling", "spike", "bulk")
+_MORE = (*_MORE, "start", "repeats", "seed", "metric", "scale")
+# What is shown, not what is measured: presets leave it alone.
+_SHOWN = ("view", "ghost", "loadings", "slow", *catalogue.PAGE_KEYS)
+
+
+def render(page: str) -> None:
+    """The sidebar, and the link that restores this screen. Afterwards `controls.settings()` is possible.
+
+    A page that says what stands instead is without the sliders.
+    """
+    now = settle()
+    chosen = st.session_state.get("preset")
+    if chosen is not None and catalogue.reconcile(_preset(chosen, now))[0] != now:
+        st.session_state["preset"] = None  # the sliders have left it
+    panel = of_pages.panel(page)
+    plain, table = now["view"] == "board", None if panel.unused else TABLES.get(now["data"])
+    if panel.instead:
+        st.sidebar.caption(panel.instead)
+        return
+    with st.sidebar:
+        st.selectbox(
+            *("Start from", list(PRESETS)),
+            key="preset",
+            index=None,
+            placeholder="a preset ...",
+            on_change=_apply_preset,
+        )
+        for key in ("data", *_MAIN):
+            _widget(key, plain, _held(key, now, panel), _why_fixed(key, now, table, panel))
+        more = st.expander("More settings", key="more", on_change="rerun")
+        if more.open:
+            with more:
+                for key in _MORE:
+                    _widget(key, plain, _held(key, now, panel), _why_fixed(key, now, table, panel))
+
+
+def _preset(name: str, now: Settings) -> Settings:
+    """All settings of a preset; detail, ghost and loadings stay as they are now."""
+    return catalogue.defaults() | {key: now[key] for key in _SHOWN} | PRESETS[name]
+
+
+def _apply_preset() -> None:
+    name = st.session_state["preset"]
+    if name is not None:
+        take(_preset(name, settings()))
+
+
+def _widget(key: str, plain: bool, held: tuple[str, str] | None, fixed: str | None) -> None:
+    choice = CHOICES[key]
+    if held is not None:
+        shown, why = held
+        label = f"{choice.name(plain)} · {why}"
+        st.text_input(label, shown, disabled=True, key=f"{key} held at {shown}")
+        return
+    name = f"{choice.name(plain)} · {fixed}" if fixed else named(choice, plain)
+    offer(key, name, plain, disabled=fixed is not None, help=choice.help or None)
+
+
+def _held(key: str, now: Settings, panel: Panel) -> tuple[str, str] | None:
+    """What a control that something else decides shows, and what decides; None for one that can be moved."""
+    held = panel.held(now)
+    if key in held:
+        return held[key]
+    table = TABLES.get(now["data"])
+    if table and key in catalogue.FIXED_BY_TABLE:
+        shown = {"n": f"{table.n:,}", "d": str(table.d), "s": "all count"}
+        return shown.get(key, "does not apply"), "fixed by the table"
+    return None
+
+
+def _why_fixed(key: str, settings: Settings, table: Table | None, panel: Panel) -> str | None:
+    """Why a control is greyed, in a few words; None when it is free."""
+    if panel.unused is not None:
+        return panel.unused(settings).get(key)
+    if key in panel.decided:
+        return panel.decided[key]
+    if key == "burn" and settings["shat"] >= (table.d if table else settings["d"]):
+        return "nothing is thresholded"
+    return None

@@ -1,0 +1,57 @@
+"""Settings of the controls -> the core's objects."""
+
+from typing import Any
+
+from dppca_core.datasets import TABLES
+from dppca_core.experiments.explorer.scene import Scene
+from dppca_core.populations.spiked import SpikedModel
+from pages.shared.settings.catalogue import Settings, defaults
+
+START_ERROR = 0.1  # the start "near the truth": inside what Assumption B.6 asks at kappa = 10
+
+
+def of(settings: Settings) -> tuple[Scene, float]:
+    """The scene and the epsilon that these (already possible) settings describe."""
+    table = TABLES.get(settings["data"])
+    population: SpikedModel | str = settings["data"]
+    if table is None:
+        population = SpikedModel(
+            d=settings["d"],
+            k=settings["k"],
+            s=settings["s"],
+            spike=settings["spike"],
+            bulk=(0.0, settings["bulk"]),
+            seed=settings["seed"],
+        )
+    scene = Scene(
+        population=population,
+        n=table.n if table else settings["n"],
+        k=settings["k"],
+        s_hat=settings["shat"],
+        delta=settings["delta"],
+        providers=settings["N"],
+        largest_share=settings["share"],
+        iterations=settings["T"],
+        burn_in=settings["burn"],
+        provider_noise=settings["noise"],
+        neighbours=settings["neighbours"],
+        accounting=settings["accounting"],
+        failure=0.5 if settings["scaling"] == "largest" else 0.01,
+        repeats=settings["repeats"],
+        seed=settings["seed"],
+        energy=settings["metric"] == "energy",
+        start_error=START_ERROR if settings["start"] == "near" else None,
+    )
+    return scene, settings["eps"]
+
+
+def runs(scene: Scene) -> dict[str, Any]:
+    """What a recipe of this scene's runs has in common, whatever it sweeps: arguments of `Recipe`."""
+    names = ("s_hat", "providers", "largest_share", "iterations", "burn_in", "provider_noise")
+    names = (*names, "neighbours", "accounting", "failure", "seed")
+    return {name: getattr(scene, name) for name in names}
+
+
+def default() -> tuple[Scene, float]:
+    """What the front page opens with."""
+    return of(defaults())

@@ -1,0 +1,48 @@
+"""What things are called on screen: metrics, trust, ways to join. No Streamlit here."""
+
+METRIC_TITLES = {
+    "sin": "error ‖sin Θ‖<sub>F</sub>",
+    "projector": "error ‖VVᵀ − WWᵀ‖<sub>F</sub>",
+    "energy": "captured energy (share)",
+}
+
+TRUST_TITLES = {
+    "none": "No privacy",
+    "central": "Trusted curator",
+    "untrusted server": "Untrusted server",
+    "secure aggregation": "Secure aggregation",
+    "local": "No trust at all",
+}
+
+# What the ways are called whose method's own title would not tell them apart.
+JOIN_WAYS = {
+    "pca": "PCA",
+    "sparse_pca": "Sparse PCA",
+    "dps_pca secure": "DPS-PCA, secure sums",
+    "full": "Full noisy moments",
+    "dpdis_pca": "DPdisPCA",
+    "federated_projector": "Averaged projectors",
+    "dps_pca": "DPS-PCA, own noise",
+    "dps_pca shared": "DPS-PCA, shared noise",
+    "alone open": "PCA",
+    "alone open sparse": "Sparse PCA",
+}
+
+# By whom hospitals trust on each way of `experiments.ways`.
+JOIN_TITLES = {
+    "none": "Joined, no privacy",
+    "central": "Joined, trusted curator",
+    "secure aggregation": "Joined, secure sums",
+    "untrusted server": "Joined, untrusted server",
+    "one message": "Undone by two messages",
+    "alone": "Alone, protected",
+    "alone, none": "Alone, unprotected",
+}
+
+RELATIONS = {
+    "replace-one": "neighbouring data sets differ by replacing one patient's record",
+    "add-remove": "neighbouring data sets differ by adding or removing one patient's record",
+}
+
+
+MEASURING = "Measuring …"

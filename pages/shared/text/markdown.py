@@ -1,0 +1,42 @@
+"""Text between the core's words and Markdown: symbols, sentences, marks. No Streamlit here."""
+
+import re
+
+_SYMBOLS = {
+    **{"epsilon": "ε", "delta": "δ", "s_hat": "ŝ", "providers": "N", "iterations": "T", "spike": "λ"},
+    **{"gamma": "γ", "alpha": "α", "sigma": "σ", "lambda": "λ"},
+}
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def symbols(words: str) -> str:
+    """The core's words for parameters as a reader of the papers writes them: ε, √2, 10⁻⁵."""
+    for name, symbol in _SYMBOLS.items():
+        words = re.sub(rf"\b{name}\b", symbol, words)
+    words = re.sub(r"\bsqrt ?(?=[\d(])", "√", words)
+    return re.sub(r"\^(-?\d+)", lambda power: power[1].translate(_RAISED), words)
+
+
+def sentence(words: str) -> str:
+    """As a sentence begins, unless with a symbol, and without what Markdown would read as emphasis."""
+    first = words if re.match(r"\w( |$)", words) else f"{words[:1].upper()}{words[1:]}"
+    return first.replace("*", r"\*")
+
+
+def brief(words: str, most: int = 160) -> str:
+    """Somebody else's words on one line, at most so many letters."""
+    line = " ".join(words[: 4 * most].split())
+    return line if len(line) <= most else f"{line[:most].rstrip()} …"
+
+
+def unmarked(said: str) -> str:
+    """A sentence without its Markdown: emphasis, badges and escapes."""
+    said = re.sub(r":\w[\w-]*\[([^\]]*)\]", r"\1", said)
+    said = re.sub(r"(?<!\\)\*{1,2}", "", said)
+    return re.sub(r"\\([\\`*_\[\]<>$~|#:])", r"\1", said)
+
+
+def plainly(said: str) -> str:
+    """A sentence of the page without its Markdown."""
+    return said.replace("**", "").replace("*", "")

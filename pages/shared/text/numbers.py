@@ -1,0 +1,75 @@
+"""Numbers as a reader reads them. No Streamlit here."""
+
+import math
+import re
+from collections.abc import Sequence
+
+
+def number(value: float) -> str:
+    """1e-05 -> 1e-5, 100000 -> 100,000, 0.25 -> 0.25."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    return re.sub(r"e([+-])0+", r"e\1", f"{value:g}").replace("e+", "e")
+
+
+def short(value: float) -> str:
+    """Two significant digits, as a person would write them."""
+    if not math.isfinite(value):
+        return "–"
+    if value == 0:
+        return "0"
+    if abs(value) >= 1:
+        return f"{value:.2f}"
+    if abs(value) >= 1e-3:
+        return f"{float(f'{value:.2g}'):g}"
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def error(value: float) -> str:
+    """`short`, with what lies below an iteration's tolerance shown as no error at all."""
+    return short(0.0 if abs(value) < 1e-7 else value)
+
+
+def percent(share: float) -> str:
+    """Two significant digits, never in powers of ten."""
+    value = 100 * share
+    return f"{value:,.0f} %" if value >= 10 else f"{value:.2g} %"
+
+
+def count(number: int, one: str, many: str) -> str:
+    """1 hospital, 5 hospitals."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def patients(number: float) -> str:
+    """Two significant digits: 23,000; 1.2 billion."""
+    value = float(f"{number:.2g}")
+    for unit, name in ((1e9, "billion"), (1e6, "million")):
+        if value >= unit:
+            return f"{value / unit:g} {name}"
+    return f"{value:,.0f}"
+
+
+def size(count_of_bytes: float) -> str:
+    """Bytes in the unit a person would use."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count_of_bytes < 1000:
+            return f"{count_of_bytes:.3g} {unit}"
+        count_of_bytes /= 1000
+    return f"{count_of_bytes:.3g} TB"
+
+
+def duration(seconds: float) -> str:
+    """12 ms, 3.5 s, 5 min, 2.5 h, 40 days."""
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms"
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    unit, name = next(((u, n) for u, n in ((60, "min"), (3600, "h")) if seconds < 100 * u), (86400, "days"))
+    return f"{number(float(f'{seconds / unit:.2g}'))} {name}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """a, b and c."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -1,0 +1,228 @@
+"""Trade-off curves against their definitions, and the attack that has to land on them."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from dppca_core import Budget
+from dppca_core.accounting import gaussian
+from dppca_core.auditing import (
+    clopper_pearson,
+    lower_bound,
+    membership,
+    outright_publication,
+    tradeoff_curves,
+)
+from dppca_core.auditing.cases import planted
+from dppca_core.auditing.cases.planted import BUGS, METHODS_ATTACKED
+from dppca_core.experiments.demonstrations.attacks import PORTION, Attacked, Draws
+from dppca_core.experiments.demonstrations.neighbours import picture
+from tests.core import laws
+from tests.core.laws import ALPHA
+
+SHARES = np.linspace(0, 1, 1001)
+GRID = pytest.mark.parametrize("delta", [1e-5, 0.01, 0.3])
+EPSILON = pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0])
+
+
+@GRID
+@EPSILON
+def test_what_is_allowed_is_what_the_definition_demands(epsilon, delta):
+    """Of a test and of its opposite: 1 - misses <= e^eps false alarms + delta, and the two exchanged."""
+    misses = tradeoff_curves.allowed(epsilon, delta, SHARES)
+    inside = misses > 0
+    power = 1 - misses
+    gap = np.minimum(
+        math.exp(epsilon) * SHARES + delta - power, math.exp(epsilon) * misses + delta - 1 + SHARES
+    )
+    assert (gap > -1e-9).all()
+    np.testing.assert_allclose(gap[inside], 0, atol=1e-9)  # no test with fewer misses keeps both
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.1, 1.0, 4.0])
+def test_the_gaussian_curve_is_that_of_two_normal_laws(mu):
+    """Misses of "above t" between N(0, 1) and N(mu, 1), by another routine."""
+    limits = stats.norm.isf(SHARES[1:-1])
+    np.testing.assert_allclose(
+        tradeoff_curves.gaussian(mu, SHARES[1:-1]), stats.norm.cdf(limits, loc=mu), rtol=1e-10, atol=1e-300
+    )
+    assert tradeoff_curves.gaussian(mu, [0.0, 1.0]).tolist() == [1.0, 0.0]
+
+
+@GRID
+@EPSILON
+def test_calibrated_noise_touches_what_is_allowed_and_no_less_does(epsilon, delta):
+    """At the event of Balle and Wang; a thousandth less noise is below there."""
+    mu = 1 / gaussian.noise_multiplier(Budget(epsilon, delta))
+    alarms, misses = tradeoff_curves.touching(mu, epsilon)
+    assert misses == pytest.approx(float(tradeoff_curves.gaussian(mu, alarms)), rel=1e-9)
+    assert misses == pytest.approx(float(tradeoff_curves.allowed(epsilon, delta, alarms)), rel=1e-7)
+    assert (
+        tradeoff_curves.gaussian(mu, SHARES) >= tradeoff_curves.allowed(epsilon, delta, SHARES) - 1e-9
+    ).all()
+    less = mu * 1.001
+    alarms, misses = tradeoff_curves.touching(less, epsilon)
+    assert misses < float(tradeoff_curves.allowed(epsilon, delta, alarms))
+
+
+def test_the_attackers_odds_are_the_binary_hypothesis_test_s():
+    """At delta = 0 the odds are e^epsilon to one; at epsilon = 0 the advantage is delta itself."""
+    for epsilon in (0.01, 0.5, 1.0, 10.0):
+        share = tradeoff_curves.best_guess(epsilon, 0.0)
+        assert share / (1 - share) == pytest.approx(math.exp(epsilon))
+    assert tradeoff_curves.best_guess(1e-12, 0.3) == pytest.approx(0.65)
+
+
+@given(epsilon=st.floats(0.01, 10), delta=st.floats(1e-10, 0.5), mu=st.floats(0, 8))
+def test_the_best_guess_is_where_the_curve_is_nearest_to_no_errors(epsilon, delta, mu):
+    fine = np.linspace(0, 1, 20_001)
+    best = 1 - (fine + tradeoff_curves.allowed(epsilon, delta, fine)).min() / 2
+    assert tradeoff_curves.best_guess(epsilon, delta) == pytest.approx(best, abs=3e-5)
+    best = 1 - (fine + tradeoff_curves.gaussian(mu, fine)).min() / 2
+    assert tradeoff_curves.gaussian_guess(mu) == pytest.approx(best, abs=3e-5)
+
+
+def test_shares_and_parameters_out_of_range_are_refused_by_name():
+    with pytest.raises(ValueError, match=r"false_alarms must lie .*got 1\.5"):
+        tradeoff_curves.gaussian(1.0, 1.5)
+    with pytest.raises(ValueError, match="false_alarms"):
+        tradeoff_curves.allowed(1.0, 0.1, [math.nan])
+    with pytest.raises(ValueError, match="epsilon must be at least 0"):
+        tradeoff_curves.allowed(-1.0, 0.1, 0.5)
+    with pytest.raises(ValueError, match="mu must be positive"):
+        tradeoff_curves.touching(0.0, 1.0)
+
+
+@pytest.mark.parametrize(("hits", "trials"), [(0, 10), (3, 10), (10, 10), (200, 4000)])
+def test_limits_are_where_the_count_becomes_rare(hits, trials):
+    """Clopper and Pearson's definition, and scipy's own."""
+    (low,), (high,) = clopper_pearson.limits([hits], [trials], 0.01)
+    exact = stats.binomtest(hits, trials).proportion_ci(0.98, "exact")
+    assert (low, high) == pytest.approx((exact.low, exact.high), abs=1e-9)
+    with pytest.raises(ValueError, match="hits must lie between 0 and their trials"):
+        clopper_pearson.limits([hits + trials + 1], [trials], 0.01)
+
+
+# --- the attack -----------------------------------------------------------------------------------------
+
+BUDGET = Budget(4.0, 0.01)
+
+
+def drawn(
+    kind: str, method: str = "dps_pca", budget: Budget = BUDGET, count: int = 2000, **own: int
+) -> tuple:
+    draws = Draws(Attacked(**({"method": method, "budget": budget, "k": 2, "steps": 3, "seed": 0} | own)))
+    while (cell := draws.missing(kind, count)) is not None:
+        draws.try_cell(*cell)
+    return draws, *draws.of(kind, count)
+
+
+@pytest.mark.parametrize("method", METHODS_ATTACKED)
+@pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
+@pytest.mark.parametrize("k", [1, 2])
+def test_the_attack_lands_on_the_exact_curve_and_with_half_the_noise_off_it(method, relation, k):
+    """Each statement errs with probability ALPHA at most."""
+    budget = Budget(4.0, 0.01, relation)
+    limit = membership.threshold(0.2)
+    draws, here, there = drawn("true", method, budget, k=k)
+    seen = membership.measured(here, there, limit, 1 - ALPHA)
+    assert draws.case.mu == pytest.approx(1 / gaussian.noise_multiplier(budget), rel=1e-6)
+    assert membership.on_curve(seen, draws.case.mu)
+    assert seen.false_alarm_span[0] < 0.2 < seen.false_alarm_span[1]
+    assert not membership.on_curve(seen, 2 * draws.case.mu)
+    _, here, there = drawn("half", method, budget, k=k)
+    broken = membership.measured(here, there, draws.case.mu / 2, 1 - ALPHA)
+    assert not membership.on_curve(broken, draws.case.mu) and membership.on_curve(broken, 2 * draws.case.mu)
+
+
+@pytest.mark.parametrize("method", METHODS_ATTACKED)
+def test_without_noise_the_attack_never_errs(method):
+    draws, here, there = drawn("silent", method, count=PORTION)
+    seen = membership.measured(here, there, draws.case.mu / 2)
+    assert (seen.false_alarms, seen.misses, seen.right) == (0.0, 0.0, 1.0)
+    assert 0.98 < 1 - seen.miss_span[1] < 1
+
+
+def test_intervals_err_as_rarely_as_they_say():
+    """300 attacks at level 0.8: no more miss the truth than 60 explain but for ALPHA; too narrow ones do."""
+    rng, mu, limit = np.random.default_rng(0), 1.0, membership.threshold(0.2)
+    seen = [
+        membership.measured(mu + rng.standard_normal(300), rng.standard_normal(300), limit, 0.8)
+        for _ in range(300)
+    ]
+    most = stats.binom.isf(ALPHA, 300, 0.2)
+    assert sum(not membership.on_curve(one, mu) for one in seen) <= most
+    points = [
+        one._replace(false_alarm_span=(one.false_alarms,) * 2, miss_span=(one.misses,) * 2) for one in seen
+    ]
+    assert sum(not membership.on_curve(one, mu) for one in points) > most
+
+
+@pytest.mark.parametrize("method", METHODS_ATTACKED)
+@pytest.mark.parametrize("bug", BUGS)
+def test_the_audit_refutes_every_bug_and_only_the_bug(method, bug):
+    """Each false alarm has probability ALPHA at most."""
+    draws, *honest = drawn("true", method)
+    found = lower_bound.gaussian_tradeoff(*honest, delta=BUDGET.delta, alpha=ALPHA)
+    assert 0.6 * BUDGET.epsilon < found.epsilon <= draws.case.epsilon
+    reason = planted.why_no_bug(bug, method, BUDGET, 2)
+    if reason is not None:
+        assert (bug, method == "dps_pca") == ("shared", False)
+        draws.try_cell(bug, 0)
+        assert draws.failed[bug, 0].startswith(f"bug must break the release, but {reason}")
+        return
+    here, there = drawn(bug, method)[1:]
+    found = lower_bound.gaussian_tradeoff(here, there, delta=BUDGET.delta, alpha=ALPHA)
+    assert found.epsilon > BUDGET.epsilon
+    with np.errstate(divide="ignore"):
+        moved = (here.mean() - there.mean()) / there.std()
+    assert draws.drawn(bug).mu == (math.inf if moved > 1e9 else pytest.approx(moved, rel=0.1))
+
+
+def test_a_bug_that_breaks_nothing_is_named():
+    added = Budget(1.0, 1e-5, "add-remove")
+    assert planted.why_no_bug("sensitivity", "analyze_gauss", added, 3) == "1 is the right sensitivity here"
+    assert planted.why_no_bug("sensitivity", "dps_pca", BUDGET, 1) == "1 is the right sensitivity here"
+    assert planted.why_no_bug("sensitivity", "ldp_pca", BUDGET, 1) is None
+    assert planted.why_no_bug("half", "ldp_pca", added, 1) is None
+
+
+def test_draws_are_told_by_what_they_are():
+    """In any order the same, of another portion or seed not."""
+    first, here, there = drawn("true", count=3 * PORTION)
+    second = Draws(first.attacked)
+    for portion in (2, 0, 1):
+        second.try_cell("true", portion)
+    np.testing.assert_array_equal(np.stack(second.of("true", 3 * PORTION)), np.stack([here, there]))
+    assert len(set(here.tolist())) == len(here) and not set(here) & set(there)
+    assert not set(here) & set(drawn("true", seed=1)[1])
+    other = Draws(first.attacked)
+    other.try_cell("true", 1)
+    assert len(other.of("true", 1000)[0]) == 0 and other.missing("true", 1000) == ("true", 0)
+
+
+@pytest.mark.parametrize(("n", "delta"), [(100, 0.01), (100_000, 1e-5), (10**9, 1e-10)])
+def test_what_is_published_is_what_a_simulation_publishes(n, delta):
+    """20,000 runs of one draw for each patient, counted; 5 standard errors."""
+    told = outright_publication.published(n, delta)
+    counts = np.random.default_rng(0).binomial(n, delta, 20_000)
+    assert told.expected == pytest.approx(counts.mean(), abs=5 * counts.std() / math.sqrt(20_000))
+    assert told.some == pytest.approx((counts > 0).mean(), abs=5 * 0.5 / math.sqrt(20_000))
+    assert np.quantile(counts, [0.1, 0.5, 0.9]).tolist() == [told.low, told.middle, told.high]
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
+def test_the_picture_s_two_patients_move_a_release_as_far_as_any(relation):
+    """Read off N(0, 1) and N(mu, 1), but for ALPHA; mu of the other relation is off."""
+    drawn_picture = picture(Budget(2.0, 0.01, relation), 1000)
+    assert drawn_picture.mu == pytest.approx(1 / gaussian.noise_multiplier(Budget(2.0, 0.01)))
+    here, there = ([one.read for one in side] for side in (drawn_picture.here, drawn_picture.there))
+    assert laws.follows(here, stats.norm(drawn_picture.mu)) and laws.follows(there, stats.norm())
+    assert not laws.follows(here, stats.norm(math.sqrt(2) * drawn_picture.mu))
+    assert (drawn_picture.instead is None) is (relation == "add-remove")
+    rows = np.vstack([drawn_picture.others, drawn_picture.patient])
+    assert np.linalg.norm(rows, axis=1).max() == pytest.approx(1.0)

@@ -1,0 +1,173 @@
+"""Every bound of the registry: numbers or void, never NaN, and reasons that match."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dppca_core import METHODS, Budget, Setting
+from dppca_core.bounds import BOUNDS
+from dppca_core.privacy import ACCOUNTINGS
+from dppca_core.records import Bound
+
+EVERY = pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS.keys())
+
+
+@st.composite
+def settings(draw: st.DrawFn) -> Setting:
+    """Far wider than any screen offers; eigenvalues may repeat or vanish."""
+    d = draw(st.integers(2, 40))
+    k = draw(st.integers(1, d - 1))
+    values = draw(st.lists(st.one_of(st.just(0.0), st.floats(1e-12, 1.0)), min_size=d, max_size=d))
+    return Setting(
+        d=d,
+        n=draw(st.integers(1, 10**15)),
+        k=k,
+        s=draw(st.integers(k, d)),
+        s_hat=draw(st.integers(k, d)),
+        providers=draw(st.integers(1, 1000)),
+        iterations=draw(st.integers(1, 50)),
+        eigenvalues=np.sort(np.array(values))[::-1],
+        budget=Budget(
+            draw(st.floats(1e-3, 1e3)),
+            draw(st.floats(1e-12, 0.99)),
+            accounting=draw(st.sampled_from(ACCOUNTINGS)),
+        ),
+        tau=draw(st.floats(1e-3, 100)),
+        provider_noise=draw(st.sampled_from(("independent", "shared", "secure-aggregation"))),
+        burn_in=draw(st.integers(0, 5)),
+        start_error=draw(st.one_of(st.none(), st.floats(0, 2))),
+    )
+
+
+def check_record(found: Bound) -> None:
+    total = np.asarray(found.total)
+    assert not np.isnan(total).any()
+    assert (total >= 0).all()
+    assert not any(np.isnan(np.asarray(value)).any() for value in found.terms.values())
+    assert not any(math.isnan(value) for value in found.quantities.values())
+    assert all(line.startswith(("holds: ", "fails: ")) for line in found.why)
+    assert found.applies == all(line.startswith("holds: ") for line in found.why)
+    assert found.why
+    if not found.terms:
+        assert (total == math.inf).all()
+        assert not found.applies
+    else:
+        assert np.isfinite(total).all()
+
+
+@EVERY
+@given(setting=settings(), factor=st.sampled_from((1.0, 1e-6, 1e6)), q=st.sampled_from((1.0, 2.0, math.inf)))
+def test_a_bound_is_a_number_or_void(bound, setting, factor, q):
+    """Never NaN; the terms add up to something finite; `applies` is what `why` says."""
+    constants = {name: factor * default for name, default in bound.constants.items()}
+    options = {"q": q} if "q" in bound.options else {}
+    check_record(bound(setting, **constants, **options))
+
+
+def small(eigenvalues: list[float], s_hat: int) -> Setting:
+    return Setting(
+        d=3,
+        n=10**7,
+        k=1,
+        s=2,
+        s_hat=s_hat,
+        providers=1,
+        iterations=3,
+        eigenvalues=np.array(eigenvalues),
+        budget=Budget(1.0, 1e-5),
+    )
+
+
+TINY = 1e-18  # what eigvalsh leaves of a zero eigenvalue, on either side
+SINGULAR = pytest.mark.parametrize(
+    "eigenvalues",
+    [[0.5, -TINY, -2 * TINY], [TINY, -TINY, -2 * TINY], [0.0, -TINY, -TINY], [0.0, 0.0, 0.0]],
+    ids=["rank k", "rank below k", "zero and rounding", "nothing at all"],
+)
+
+
+@EVERY
+@SINGULAR
+@pytest.mark.parametrize("s_hat", [2, 3])
+def test_the_spectrum_of_a_singular_table(bound, eigenvalues, s_hat):
+    """A table with constant columns (digits has three) has eigenvalues that are rounding, below zero too."""
+    check_record(bound(small(eigenvalues, s_hat)))
+
+
+@EVERY
+def test_a_table_without_sparsity(bound):
+    """s = s_hat = d, as for every real table: numbers, and what needs sparsity says so."""
+    table = Setting(
+        d=30,
+        n=569,
+        k=2,
+        s=30,
+        s_hat=30,
+        providers=3,
+        iterations=10,
+        eigenvalues=np.geomspace(0.4, 1e-6, 30),
+        budget=Budget(1.0, 1e-5),
+    )
+    check_record(bound(table))
+    assert bound(table).terms or bound.name == "ge2018"
+
+
+@EVERY
+def test_a_rule_describes_itself(bound):
+    """What a page lists: a formula, methods that exist, a default for each constant and its value."""
+    assert BOUNDS[bound.name] is bound
+    assert bound.title
+    assert "\\" in bound.formula
+    assert set(bound.methods) <= set(METHODS)
+    assert bool(bound.methods) or bound.kind == "lower"
+    found = bound(small([0.5, 0.1, 0.1], 2))
+    assert found.constants == {bound.symbols[name]: value for name, value in bound.constants.items()}
+    for name in bound.constants:
+        changed = bound(small([0.5, 0.1, 0.1], 2), **{name: 3.0})
+        assert changed.constants[bound.symbols[name]] == 3.0
+
+
+@EVERY
+def test_a_wrong_constant_is_refused_by_name(bound):
+    setting = small([0.5, 0.1, 0.1], 2)
+    with pytest.raises(ValueError, match=r"constant must be one of .*got 'c9'"):
+        bound(setting, c9=1.0)
+    for name in bound.constants:
+        for value in (0.0, -1.0, math.nan, math.inf):
+            with pytest.raises(ValueError, match=f"{name} must be positive"):
+                bound(setting, **{name: value})
+
+
+def test_the_registry_is_what_the_design_names():
+    named = {
+        *("ge2018", "sparse_minimax", "wang_xu_low", "wang_xu_low_lower", "wang_xu_sparse"),
+        *("wang_xu_sparse_lower", "cai_projector", "cai_projector_lower", "analyze_gauss", "ppca_laplace"),
+        *("noisy_power", "dps_prediction", "projector_prediction"),
+    }
+    assert named <= set(BOUNDS)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"kind": "guess"}, "kind must be one of"),
+        ({"measure": "cosine"}, "measure must be one of"),
+        ({"fits": "c7"}, "fits must be one of"),
+        ({"symbols": {}}, "symbols must name"),
+    ],
+    ids=str,
+)
+def test_a_wrong_rule_is_refused(changed, says):
+    with pytest.raises(ValueError, match=says):
+        replace(BOUNDS["ge2018"], **changed)
+
+
+@EVERY
+def test_a_bound_names_its_source(bound):
+    found = bound(small([0.5, 0.1, 0.1], 2))
+    assert len(found.source) > 20
+    assert len(bound.compute.__doc__ or "") > 40

@@ -1,0 +1,83 @@
+"""Figure 2 of Ge et al. as fitted: what theory.md section 1.5 states of it, by the theorem's own formula."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dppca_core import Budget, Setting
+from dppca_core.bounds import BOUNDS
+from dppca_core.bounds.ge2018 import contraction
+from dppca_core.bounds.ge_figure2 import DELTA, EPSILONS, Figure2
+
+ACROSS = np.linspace(*EPSILONS, 37)
+
+
+def test_the_published_features():
+    """Overall 7.3 at epsilon = .2, far above sqrt 5; falling; privacy below sampling all along."""
+    curves = Figure2().curves(ACROSS)
+    assert curves["total"][0] == pytest.approx(7.3)
+    assert (np.diff(curves["total"]) < 0).all()
+    assert (curves["priv"] < curves["stat"]).all()
+    assert (curves["total"] > np.sqrt(5)).all()
+    np.testing.assert_allclose(curves["total"], curves["stat"] + curves["priv"] + curves["opt"])
+
+
+def test_alpha_by_hand():
+    """alpha = .0513/.2 = .2565, rho = .356/.7435, priv = 3/sqrt 3 / (1 - rho^1/4) * .2565/.7435."""
+    curves = Figure2().curves([0.2])
+    assert curves["alpha"][0] == pytest.approx(0.2565)
+    assert curves["rho"][0] == pytest.approx(0.478816, abs=1e-6)
+    assert curves["priv"][0] == pytest.approx(3.5535, abs=1e-4)
+
+
+def test_no_k_meets_the_assumption_on_noise():
+    """B.3 at k = 1, where it asks least: alpha/(1 - alpha) is .345 to .026, allowed is .009 to .012."""
+    noise, allowed = Figure2().noise_allowed(ACROSS, k=1)
+    assert (noise > 2 * allowed).all()
+    assert (noise[0], noise[-1]) == pytest.approx((0.344990, 0.026325), rel=1e-4)
+
+
+def test_a_setting_with_that_gamma_and_alpha_lies_on_the_curve():
+    """One of many: the curve is the theorem's, not a copy of it."""
+    top = (3 - 0.356) / (3 * 0.356 - 1)  # contraction(top, 1) = .356
+    values = np.repeat([top, 1.0], [5, 95]) / (100 * top)
+    setting = Setting(
+        d=100,
+        n=10**6,
+        k=5,
+        s=10,
+        s_hat=50,
+        providers=1,
+        iterations=10,
+        eigenvalues=values,
+        budget=Budget(1.0, DELTA, accounting="as-printed"),
+    )
+    assert contraction(top, 1.0) == pytest.approx(0.356)
+    theorem = BOUNDS["ge2018"]
+    scale = theorem(setting).quantities["alpha"] / 0.0513
+    found = theorem(replace(setting, n=round(setting.n * scale)))
+    expected = Figure2().curves([1.0])
+    assert found.terms["priv"] == pytest.approx(expected["priv"][0], rel=1e-4)
+    assert found.terms["opt"][-1] == pytest.approx(expected["opt"][0], rel=1e-4)
+
+
+def test_void_ends_and_other_choices():
+    """alpha beyond 1 - gamma is infinite, not negative; no epsilon, no curve; the height splits freely."""
+    curves = Figure2().curves([0.05, 0.2])
+    assert np.isinf(curves["total"][0])
+    assert curves["rho"][0] == 1.0
+    assert Figure2().curves([]) == {}
+    assert Figure2(sampling=0.0).curves([0.2])["stat"][0] == 0.0
+    assert Figure2(selection=6.0).curves([0.2])["total"][0] == pytest.approx(7.3)
+    assert np.isfinite(Figure2(alpha_epsilon=0.5).curves([2.0])["total"]).all()
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [({"gamma": 1.0}, "gamma"), ({"alpha_epsilon": 0.0}, "alpha_epsilon"), ({"sampling": -1.0}, "sampling")],
+    ids=str,
+)
+def test_out_of_range(changed, says):
+    with pytest.raises(ValueError, match=says):
+        Figure2(**changed)

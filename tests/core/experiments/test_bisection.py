@@ -1,0 +1,185 @@
+"""A plan's closed form against simulation by bisection: within 15 % at ten settings, not where it is wrong.
+
+What a closed form neglects moves n by 1 % here (sin^2 by at most 1.6 %, test_predictions.py). The 95 %
+interval of a simulated answer is at most 16 % wide (asserted), so its standard error is at most 4 %, and 14 %
+is 3.5 of them: a changed random stream breaks one setting with probability 5e-4 at most. At nine of the ten
+the interval is at most 5 % wide, and 14 % is 11 standard errors. Seeds are fixed.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dppca_core import SpikedModel
+from dppca_core.bounds import BOUNDS
+from dppca_core.experiments import Axis, Recipe, sweep, variant
+from dppca_core.experiments.explorer.scene import Scene
+from dppca_core.experiments.planning import planning
+from dppca_core.experiments.planning.bisection import Search, simulate
+from dppca_core.experiments.planning.planning import StudyPlan
+from dppca_core.experiments.sweeps import recipe_file
+
+WITHIN = 1.15
+
+
+def scene(d, k, s, *, delta=1e-5, s_hat=None, spike=100.0, bulk=(0.0, 10.0), **more):
+    population = SpikedModel(d=d, k=k, s=s, spike=spike, bulk=bulk, seed=1)
+    return Scene(population, n=1000, k=k, s_hat=s_hat or d, delta=delta, seed=3, **more)
+
+
+SPARSE = {"s_hat": 16, "d": 40, "k": 2, "s": 8}
+TEN = {
+    "DPS-PCA, 5 hospitals": (scene(**SPARSE), "dps_pca", 0.1, 1.0),
+    "DPS-PCA, 20 hospitals, ε = .5": (
+        scene(60, 3, 10, s_hat=20, providers=20, delta=1e-6),
+        *("dps_pca", 0.3, 0.5),
+    ),
+    "DPS-PCA, secure sums, δ = .01": (
+        scene(**SPARSE, providers=20, delta=0.01, iterations=6),
+        *("dps_pca_summed", 0.05, 2.0),
+    ),
+    "DPS-PCA, dense, d = 100": (scene(100, 2, 10, providers=10), "dps_pca", 0.2, 3.0),
+    "Analyze Gauss, 95 % of the energy": (scene(30, 2, 8), "analyze_gauss", 0.95, 0.2),
+    "CAPE, k = 4, add or remove": (scene(50, 4, 8, neighbours="add-remove"), "cape", 0.2, 1.0),
+    "noisy power method, k = 1, zCDP": (
+        scene(30, 1, 8, spike=20.0, bulk=(1.0, 5.0), accounting="zcdp"),
+        *("noisy_power", 0.1, 3.0),
+    ),
+    "noisy projector": (scene(25, 2, 8), "spiked_projector", 0.02, 1.0),
+    "PPCA, k = 1": (scene(15, 1, 5), "ppca", 0.1, 1.0),
+    "nobody trusted, δ = 1e-4": (scene(30, 3, 8, delta=1e-4), "ldp_pca", 0.3, 4.0),
+}
+
+
+def planned(at, way, target, epsilon):
+    """The plan, n by its closed form, and by simulation."""
+    plan = StudyPlan(at, way, target, energy=target > 0.9)
+    n = plan.patients(epsilon).value
+    return plan, n, simulate(Search(plan, "patients", epsilon, n, repeats=30))
+
+
+@pytest.mark.parametrize("setting", TEN.values(), ids=TEN.keys())
+def test_closed_form_and_simulation_agree(setting):
+    _, n, found = planned(*setting)
+    assert found.state == "found" and found.runs >= 180
+    assert found.high / found.low < 1.16
+    assert 1 / WITHIN < found.value / n < WITHIN
+
+
+def test_a_closed_form_with_half_the_noise_is_refused(monkeypatch):
+    """The planted bug: sensitivity short by sqrt 2, as between the two relations of neighbours."""
+    at, way, target, epsilon = TEN["DPS-PCA, 5 hospitals"]
+    true = StudyPlan(at, way, target).patients(epsilon).value
+    rule = BOUNDS["dps_prediction"]
+
+    def short(setting, **_):
+        return rule.compute(replace(setting, budget=replace(setting.budget, neighbours="add-remove")))
+
+    monkeypatch.setitem(planning.BOUNDS, "dps_prediction", replace(rule, compute=short))
+    _, n, found = planned(at, way, target, epsilon)
+    assert found.value / n > 1.3 > WITHIN
+    assert found.value / true == pytest.approx(1, abs=0.05)
+
+
+def test_epsilon_and_hospitals_are_bisected_too():
+    plan = StudyPlan(scene(**SPARSE), "dps_pca", 0.15)
+    epsilon = plan.epsilon(50_000).value
+    found = simulate(Search(plan, "epsilon", 50_000, epsilon, repeats=20))
+    assert found.state == "found" and found.value == pytest.approx(epsilon, rel=0.1)
+    hospitals = plan.hospitals(2.0, 5000).value
+    found = simulate(Search(plan, "hospitals", 2.0, hospitals, 5000, repeats=20))
+    assert found.state == "found" and found.value == pytest.approx(hospitals, rel=0.1, abs=0.5)
+
+
+def search(target=0.1, asked="patients", start=1000, repeats=20, **more):
+    return Search(StudyPlan(scene(**SPARSE), "dps_pca", target), asked, 1.0, start, repeats=repeats, **more)
+
+
+def table(of, loss, values, noise=0.0):
+    """A sweep's table with mean squared errors `loss` of these values, and log-normal runs."""
+    rng = np.random.default_rng(5)
+    rows = [
+        {of.name: value, "repeat": r, "sin_theta": math.sqrt(loss(value)) * math.exp(noise * rng.normal())}
+        for value in values
+        for r in range(of.repeats)
+    ]
+    return pd.DataFrame(rows)
+
+
+def bisected(of, loss, noise=0.0):
+    values = of.first()
+    while True:
+        found = table(of, loss, values, noise)
+        following = of.more(found)
+        if following == values:
+            return values, of.reading(found)
+        assert set(values) < set(following)
+        values = following
+
+
+@pytest.mark.parametrize("power", [1.0, 2.0])
+@pytest.mark.parametrize("truth", [40, 800, 10**5])
+def test_it_finds_a_power_law_from_any_start(truth, power):
+    values, found = bisected(search(), lambda n: 0.01 * (truth / n) ** power)
+    assert found.state == "found" and len(values) <= 12
+    assert found.low == pytest.approx(found.high) and found.value == pytest.approx(truth, rel=0.02)
+
+
+def test_the_interval_covers_about_as_often_as_it_says():
+    """95 % intervals off 10 repeats cover in 92 % (a bootstrap of few falls short): of 60 tables, 47 is 4
+    standard errors below that. One standard error each way would cover in 68 %: 47 or more once in 20."""
+    of, truth, hits = search(repeats=10), 1000, 0
+    drawn = table(of, lambda n: 0.01 * truth / n, (500, 790, 890, 1000, 1120, 2000))
+    for seed in range(60):
+        rng = np.random.default_rng([9, seed])
+        found = of.reading(
+            drawn.assign(sin_theta=drawn["sin_theta"] * np.sqrt(rng.gamma(10, 0.1, len(drawn))))
+        )
+        hits += found.low <= truth <= found.high
+    assert hits >= 47
+
+
+def test_what_is_never_or_always_reached_says_so():
+    assert bisected(search(asked="epsilon"), lambda epsilon: 1.0)[1].state == "none"
+    always = bisected(search(), lambda n: 1e-9)[1]
+    assert always.state == "least" and always.value == 5  # a patient for each hospital
+    nothing = pd.DataFrame({"n": [], "repeat": [], "sin_theta": []})
+    assert search().reading(nothing).state == "measuring"
+
+
+def test_a_value_counts_when_all_its_runs_are_there():
+    of = search()
+    whole = table(of, lambda n: 10 / n, (500, 2000))
+    part = pd.concat([whole, table(of, lambda n: 10 / n, (1000,)).head(3)])
+    assert of.reading(part) == of.reading(whole)
+    assert of.reading(whole).state == "measuring" and of.reading(whole).value == pytest.approx(1000, rel=0.05)
+
+
+def test_it_can_be_stopped():
+    stopped = simulate(search(), cancel=lambda: True)
+    assert stopped.state == "measuring" and stopped.runs < 40
+
+
+def test_a_table_cannot_be_simulated():
+    real = StudyPlan(Scene("breast_cancer", n=569, k=2, s_hat=30, delta=1e-5), "analyze_gauss", 0.2)
+    with pytest.raises(ValueError, match="population must be synthetic"):
+        Search(real, "patients", 1.0, 1000)
+
+
+def test_patients_of_a_size_fill_hospitals():
+    """The same rows as with their number given; and it is part of what a row depends on, where it is set."""
+    population = SpikedModel(**{name: SPARSE[name] for name in ("d", "k", "s")})
+    base = {"population": population, "methods": (variant("dps_pca"),), "repeats": 2, "s_hat": 16}
+    each = Recipe(**base, swept=(Axis("n", (4000,)),), patients_each=1000)
+    given = Recipe(**base, swept=(Axis("n", (4000,)),), providers=4)
+    assert sweep(each)["sin_theta"].tolist() == sweep(given)["sin_theta"].tolist()
+    prints = {
+        recipe_file.fingerprint(one, one.methods[0]) for one in (each, replace(each, patients_each=None))
+    }
+    assert len(prints) == 2
+    assert recipe_file.from_dict(recipe_file.to_dict(each)) == each
+    with pytest.raises(ValueError, match="patients_each"):
+        replace(each, patients_each=0)

@@ -1,0 +1,149 @@
+"""A run that raises is kept with its reason in every store of measured cells, and holds up no other run."""
+
+import logging
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dppca_core import Budget, SpikedModel
+from dppca_core.experiments import failures
+from dppca_core.experiments.collaboration import joining
+from dppca_core.experiments.collaboration.alliances import Alliance
+from dppca_core.experiments.collaboration.joining import Measured
+from dppca_core.experiments.collaboration.outcomes import Outcomes
+from dppca_core.experiments.collaboration.site_recipe import HEART, SiteRecipe
+from dppca_core.experiments.demonstrations import attacks
+from dppca_core.experiments.demonstrations.attacks import PORTION, Attacked, Draws
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.scene import Scene
+
+SECRET = "patient 17 weighs 71.3 kg"
+ERRORS = {
+    ValueError("k must be at most 5"): "k must be at most 5",
+    MemoryError(SECRET): failures.NO_MEMORY,
+    RuntimeError(SECRET): "the program failed with RuntimeError",
+    KeyError(SECRET): "the program failed with KeyError",
+}
+MODEL = SpikedModel(d=20, k=2, s=5, spike=100.0, bulk=(0.0, 5.0), seed=2)
+
+
+class Faulty:
+    """What a store calls to measure a cell: the second to fifth cells that it meets raise, each its own."""
+
+    def __init__(self, measure: Any) -> None:
+        self.measure = measure
+        self.met: list[object] = []
+        self.calls: list[object] = []
+
+    def __call__(self, cell: object, *arguments: Any) -> Any:
+        self.calls.append(cell)
+        if cell not in self.met:
+            self.met.append(cell)
+        place = self.met.index(cell) - 1
+        if 0 <= place < len(ERRORS):
+            raise list(ERRORS)[place]
+        return self.measure(*arguments)
+
+
+def live(monkeypatch):
+    scene = Scene(MODEL, n=5000, k=2, s_hat=8, delta=1e-5, providers=3, iterations=4, repeats=2)
+    store = Results(scene, ("pca", "sparse_pca"))
+    faulty = Faulty(store.estimate)
+    monkeypatch.setattr(store, "estimate", lambda *cell: faulty(cell, *cell))
+    return store, store.next_missing, (1.0,), faulty
+
+
+def outcomes(monkeypatch):
+    store = Outcomes(Alliance(MODEL, (400, 300), 2, 8, 4, Budget(1.0, 1e-5), repeats=2))
+    faulty = Faulty(store._measure)
+    monkeypatch.setattr(store, "_measure", lambda cell: faulty(cell, cell))
+    return store, store.next_missing, (), faulty
+
+
+def joined(monkeypatch):
+    store = Measured(SiteRecipe(data=HEART, method="analyze_gauss_sparse", repeats=2))
+    faulty = Faulty(joining.measure)
+    monkeypatch.setattr(joining, "measure", lambda of, key: faulty(key, of, key))
+    return store, store.next_missing, (0.0, "public"), faulty
+
+
+def attacked(monkeypatch):
+    store = Draws(Attacked("dps_pca", Budget(1.0, 1e-5), 2, 3, 0))
+    faulty = Faulty(lambda: None)
+
+    class Scaled(attacks.planted.Scaled):
+        def __init__(self, seed: Any, size: float) -> None:
+            if seed and seed[2] == 0:  # of the first cohort: once for each portion
+                faulty(seed[1])
+            super().__init__(seed, size)
+
+    monkeypatch.setattr(attacks.planted, "Scaled", Scaled)
+    return store, store.missing, ("true", 8 * PORTION), faulty
+
+
+@pytest.mark.parametrize("kind", [live, outcomes, joined, attacked])
+def test_every_failure_is_kept_with_its_reason_and_all_else_is_measured(kind, monkeypatch):
+    """Its text is shown where the core refuses, and nowhere else. What lacked memory is tried again, last."""
+    store, missing, view, faulty = kind(monkeypatch)
+    for _ in range(5000):
+        if (cell := missing(*view)) is None:
+            break
+        store.try_cell(*cell)
+    assert missing(*view) is None
+    assert sorted(store.failed.values()) == sorted(ERRORS.values())
+    lacked_memory = faulty.met[2]
+    again = [cell for cell in faulty.met[1:5] if faulty.calls.count(cell) > 1]
+    assert again == [lacked_memory] and faulty.calls[-1] == lacked_memory
+    for cell in list(store.failed):  # nor does whoever asks for it once more
+        count = len(faulty.calls)
+        store.try_cell(*cell)
+        assert len(faulty.calls) == count
+
+
+def test_a_run_that_finds_memory_later_has_not_failed():
+    kept: failures.Failures[str] = failures.Failures()
+    with kept.noting("a"):
+        raise MemoryError
+    assert kept == {"a": failures.NO_MEMORY} and not kept.settled("a")
+    assert kept.next_missing("ab", "", str) == "b" and kept.next_missing("ab", "b", str) == "a"
+    with kept.noting("a"):
+        pass
+    assert not kept and kept.next_missing("ab", "ab", str) is None
+
+
+def test_draws_without_those_that_failed_are_the_others(monkeypatch):
+    store, missing, view, _ = attacked(monkeypatch)
+    while (cell := missing(*view)) is not None:
+        store.try_cell(*cell)
+    honest = Draws(replace(store.attacked))
+    monkeypatch.undo()
+    for portion in range(8):
+        honest.try_cell("true", portion)
+    failed = {portion for _, portion in store.failed}
+    assert len(failed) == len(ERRORS)
+    kept = np.repeat([portion not in failed for portion in range(8)], PORTION)
+    for some, every in zip(store.of(*view), honest.of(*view), strict=True):
+        np.testing.assert_array_equal(some, every[kept])
+
+
+def test_the_log_names_what_failed_and_quotes_nothing(caplog):
+    with caplog.at_level(logging.ERROR), failures.surviving("here"):
+        raise RuntimeError(SECRET)
+    assert "here: RuntimeError in test_failures.py" in caplog.text
+    assert SECRET not in "".join(record.getMessage() for record in caplog.records)
+
+
+def test_what_ends_a_program_is_no_failure_of_a_run():
+    kept: failures.Failures[str] = failures.Failures()
+    with pytest.raises(KeyboardInterrupt), kept.noting("a"):
+        raise KeyboardInterrupt
+    assert not kept
+
+
+def test_a_refusal_is_known_by_its_very_type():
+    """The text of a subclass may quote what it could not read."""
+    assert failures.reason(UnicodeError(SECRET)) == "the program failed with UnicodeError"
+    assert failures.reason(ValueError()) == "the program failed with ValueError"
+    assert failures.reason(np.linalg.LinAlgError("no convergence")) == "no convergence"

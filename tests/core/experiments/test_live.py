@@ -1,0 +1,380 @@
+"""The front page's scene: cells are keyed by what they are, and cover what the page shows."""
+
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from dppca_core import METHODS, SpikedModel
+from dppca_core.byte_cache import ByteCache
+from dppca_core.experiments import draws as patients
+from dppca_core.experiments.explorer.quantiles import quantiles
+from dppca_core.experiments.explorer.results import Cell, Results
+from dppca_core.experiments.explorer.scene import EPSILONS, TRACED, Scene
+from dppca_core.methods import dps_pca
+from dppca_core.numerics import subspace_metrics
+
+MODEL = SpikedModel(d=20, k=2, s=5, spike=100.0, bulk=(0.0, 5.0), seed=2)
+SCENE = Scene(MODEL, n=5000, k=2, s_hat=8, delta=1e-5, providers=3, iterations=4, repeats=3, seed=6)
+TABLE = Scene("breast_cancer", n=569, k=2, s_hat=10, delta=1e-5, providers=3, repeats=2)
+SCENES = pytest.mark.parametrize("scene", [SCENE, TABLE], ids=["synthetic", "table"])
+
+
+def same(one: Cell, other: Cell) -> bool:
+    """All but the seconds."""
+    arrays = zip(one[:2], other[:2], strict=True)
+    return all(np.array_equal(a, b) for a, b in arrays) and one[2:5] == other[2:5]
+
+
+@SCENES
+@pytest.mark.parametrize("name", METHODS)
+def test_a_cell_is_deterministic(scene, name):
+    """Whatever was measured before it, in this object or another, and past the cache of draws."""
+    alone = Results(scene).cell(name, 1.0, 1)
+    patients.DRAWS.clear()
+    late = Results(scene)
+    for epsilon in (0.1, 10.0):
+        late.cell(TRACED, epsilon, 0)
+    assert same(late.cell(name, 1.0, 1), alone)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_other_methods_do_not_change_a_methods_numbers(name):
+    everything, alone = Results(SCENE), Results(SCENE, methods=(name,))
+    for other in METHODS:
+        everything.cell(other, 0.5, 0)
+    assert same(everything.cell(name, 0.5, 0), alone.cell(name, 0.5, 0))
+
+
+@SCENES
+def test_the_estimate_is_the_run_behind_the_cell(scene):
+    results = Results(scene)
+    estimate, cell = results.estimate(TRACED, 1.0, 1), results.cell(TRACED, 1.0, 1)
+    errors = [subspace_metrics.sin_theta(basis, results.truth.basis) for basis in estimate.iterates]
+    np.testing.assert_allclose(cell.sin, errors, rtol=1e-12)
+    assert (cell.noise_std, cell.bytes_sent) == (estimate.noise_std, estimate.bytes_sent)
+
+
+@pytest.mark.parametrize("scene", [SCENE, TABLE, replace(SCENE, start_error=0.5)], ids=["", "table", "start"])
+def test_cells_measured_together_are_those_one_by_one(scene):
+    together, alone = Results(scene), Results(scene)
+    together.try_cells(together.first(1.0))
+    for cell in alone.missing(alone.first(1.0)):
+        alone.try_cell(*cell)
+    assert together.cells.keys() == alone.cells.keys()
+    for key, cell in together.cells.items():
+        np.testing.assert_allclose(cell.sin, alone.cells[key].sin, atol=1e-12)
+        assert cell[2:5] == alone.cells[key][2:5]
+
+
+def test_where_runs_together_fail_each_is_tried_by_itself(monkeypatch):
+    """One epsilon of three is refused: the others have their cells, and it its reason."""
+    kept = Results.estimate
+
+    def estimate(self, name, epsilon, repeat):
+        if epsilon == 1.0:
+            raise ValueError("not this one")
+        return kept(self, name, epsilon, repeat)
+
+    def estimates(self, name, epsilons, repeat):
+        raise ArithmeticError("not resolved")
+
+    monkeypatch.setattr(Results, "estimate", estimate)
+    monkeypatch.setattr(Results, "estimates", estimates)
+    results = Results(SCENE)
+    results.try_cells((TRACED, epsilon, 0) for epsilon in (0.5, 1.0, 2.0))
+    assert set(results.cells) == {(TRACED, 0.5, 0), (TRACED, 2.0, 0)}
+    assert results.failed == {(TRACED, 1.0, 0): "not this one"}
+
+
+def test_repeats_and_seeds_are_different_runs():
+    results = Results(SCENE)
+    ends = [results.cell(TRACED, 1.0, repeat).sin[-1] for repeat in range(3)]
+    ends.append(Results(replace(SCENE, seed=7)).cell(TRACED, 1.0, 0).sin[-1])
+    assert len(set(ends)) == 4
+
+
+def test_noise_is_common_along_epsilon(monkeypatch):
+    """The same draw scaled: curves over epsilon are smooth."""
+    seen: list[np.ndarray] = []
+    release = dps_pca.release
+
+    def listen(moment, block, rows, noise):
+        seen.append(noise.copy())
+        return release(moment, block, rows, noise)
+
+    monkeypatch.setattr(dps_pca, "release", listen)
+    results = Results(SCENE)
+    cells = [results.cell(TRACED, epsilon, 2) for epsilon in (0.1, 1.0)]
+    strict, loose = np.split(np.array(seen), 2)
+    np.testing.assert_allclose(strict / cells[0].noise_std, loose / cells[1].noise_std, rtol=1e-12)
+
+
+def test_methods_and_repeats_have_noise_of_their_own():
+    keys = [(name, repeat) for name in METHODS for repeat in range(3)]
+    assert len({SCENE.generator(*key).random() for key in keys}) == len(keys)
+
+
+def test_patients_are_common_along_epsilon_and_methods():
+    assert SCENE.cohort(1).pooled is SCENE.cohort(1).pooled
+    assert not np.array_equal(SCENE.cohort(1).pooled.dense(), SCENE.cohort(2).pooled.dense())
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"n": 5001}, {"failure": 0.2}, {"seed": 7}, {"population": replace(MODEL, seed=3)}],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_other_settings_are_other_patients(changed):
+    """Also from the store of draws."""
+    one, other = SCENE.cohort(0), replace(SCENE, **changed).cohort(0)
+    assert not np.array_equal(one.pooled.dense(), other.pooled.dense())
+
+
+def test_the_dealing_does_not_change_the_patients():
+    """More hospitals, or a larger one: the same pooled moment."""
+    other = replace(SCENE, providers=7, largest_share=0.6)
+    np.testing.assert_array_equal(other.cohort(0).pooled.dense(), SCENE.cohort(0).pooled.dense())
+    assert [provider.n for provider in other.cohort(0)] == list(other.sizes)
+    assert other.sizes[0] == 3000
+
+
+@pytest.mark.parametrize(
+    ("d", "repeats", "draws"), [(20, 10, 10), (800, 10, 3), (1000, 10, 2), (2000, 10, 1), (800, 1, 1)]
+)
+def test_large_problems_share_patients_between_repeats(d, repeats, draws):
+    scene = replace(SCENE, population=SpikedModel(d=d, k=2, s=5), repeats=repeats)
+    assert scene.patient_draws == draws
+
+
+def test_repeats_cycle_through_the_draws(monkeypatch):
+    monkeypatch.setattr(Scene, "patient_draws", 2)
+    assert SCENE.cohort(0).pooled is SCENE.cohort(2).pooled
+    assert SCENE.cohort(0).pooled is not SCENE.cohort(1).pooled
+
+
+def test_a_table_is_always_the_same_patients():
+    assert TABLE.patient_draws == 1
+    np.testing.assert_array_equal(TABLE.cohort(0).pooled.dense(), TABLE.cohort(1).pooled.dense())
+
+
+def wanted_cells(results: Results, epsilon: float) -> set[tuple[str, float, int]]:
+    """Everything the page may show, worked out without `first` and `rest`."""
+    grid = {epsilon, *EPSILONS}
+    cells = {(TRACED, e, r) for e in grid for r in range(results.scene.repeats)}
+    for name in results.names:
+        at = epsilon if results.private(name) else EPSILONS[0]
+        cells |= {(name, at, r) for r in range(results.repeats_of(name))}
+        if results.private(name):
+            cells |= {(name, e, r) for e in grid for r in range(min(results.repeats_of(name), 3))}
+    return cells
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "names"),
+    [(1.0, tuple(METHODS)), (0.37, ("pca", "dps_pca", "dp_oja")), (0.37, ("pca",))],
+    ids=["all", "off the grid", "pca alone"],
+)
+def test_first_and_rest_cover_the_page(epsilon, names, monkeypatch):
+    """Filled in the order of need until nothing is missing; `first` holds what is shown first.
+
+    Which cells are wanted depends on no number in them, so all hold those of one run.
+    """
+    alike = Results(SCENE).cell(TRACED, 1.0, 0)
+    monkeypatch.setattr(Results, "estimate", lambda results, name, at, repeat: None)
+    monkeypatch.setattr(Results, "_measure", lambda results, name, estimate: alike)
+    results = Results(SCENE, names)
+    first = set(results.first(epsilon))
+    assert {(TRACED, epsilon, r) for r in range(3)} | {(TRACED, e, 0) for e in EPSILONS} <= first
+    assert {(name, epsilon, 0) for name in names} <= first
+    wanted = wanted_cells(results, epsilon)
+    while missing := results.missing(chain(results.first(epsilon), results.rest(epsilon))):
+        assert results.next_missing(epsilon) == missing[0]
+        for cell in missing[:20]:
+            results.cell(*cell)
+    assert set(results.cells) == wanted
+    assert results.next_missing(epsilon) is None
+    assert results.missing(chain(results.first(epsilon), results.rest(epsilon))) == []
+
+
+def test_what_is_missing_comes_in_the_order_of_need():
+    results = Results(SCENE)
+    wanted = list(chain(results.first(1.0), results.rest(1.0)))
+    results.cell(*wanted[0])
+    assert results.next_missing(1.0) == wanted[1]
+    assert wanted[0] not in results.missing(results.first(1.0))
+
+
+@pytest.mark.parametrize("d", [401, 1000, 1200])
+def test_a_large_scene_asks_for_less_at_first(d):
+    """Counted, not run: repeats that need no second draw of patients, no methods where they take long."""
+    results = Results(replace(SCENE, population=SpikedModel(d=d, k=2, s=5), repeats=10))
+    first = list(results.first(1.0))
+    assert (TRACED, 1.0, 0) in first
+    assert len(first) <= 10 + len(EPSILONS) + 2 * len(METHODS)
+    if d >= 1000:
+        assert {repeat % results.scene.patient_draws for _, _, repeat in first} == {0}
+        assert {name for name, _, _ in first} == {TRACED}
+
+
+def test_methods_without_noise_are_measured_once_for_all_epsilons():
+    results = Results(SCENE)
+    results.cell("pca", 0.1, 0)
+    results.cell("pca", 5.0, 0)
+    assert set(results.cells) == {("pca", EPSILONS[0], 0)}
+    assert results.measured("pca", 3.0) == list(results.cells.values())
+
+
+def test_measured_keeps_the_order_of_repeats():
+    results = Results(SCENE)
+    for repeat in (2, 0):
+        results.cell(TRACED, 1.0, repeat)
+    first, last = results.measured(TRACED, 1.0)
+    assert same(first, results.cell(TRACED, 1.0, 0))
+    assert same(last, results.cell(TRACED, 1.0, 2))
+    assert results.measured(TRACED, 2.0) == []
+    assert results.all_cells() == [last, first]  # as they were measured
+
+
+def test_the_table_is_tidy():
+    """One row per iterate of the traced method, one per run of the others; no epsilon without privacy."""
+    results = Results(SCENE)
+    for name in METHODS:
+        for repeat in (0, 1):
+            results.cell(name, 1.0, repeat)
+    table = results.table()
+    order = table[["method", "repeat", "iteration"]].fillna(0)
+    pd.testing.assert_frame_equal(order, order.sort_values(list(order)))
+    rows = table.groupby("method").size()
+    assert rows[TRACED] == 2 * (SCENE.iterations + 1)
+    assert (rows.drop(TRACED) == 2).all()
+    assert not table.duplicated(["method", "epsilon", "repeat", "iteration"]).any()
+    assert table["sin_theta"].between(0, np.sqrt(2) + 1e-9).all()
+    public = table["method"].isin([n for n, m in METHODS.items() if m.guarantee == "none"])
+    assert table.loc[public, ["epsilon", "delta"]].isna().all(axis=None)
+    assert (table.loc[~public, "epsilon"] == 1.0).all()
+    assert (table.loc[~public, "delta"] == 1e-5).all()
+    last = table[table["iteration"] == SCENE.iterations].set_index("repeat")
+    for repeat in (0, 1):
+        cell = results.cell(TRACED, 1.0, repeat)
+        assert last.loc[repeat, "sin_theta"] == cell.sin[-1]
+        assert last.loc[repeat, "support_found"] == cell.support
+    assert isinstance(table, pd.DataFrame)
+
+
+def test_a_table_without_cells_is_empty():
+    assert Results(SCENE).table().empty
+
+
+def test_the_truth_of_a_synthetic_scene_is_the_population():
+    results = Results(replace(SCENE, energy=True))
+    truth = results.truth
+    np.testing.assert_array_equal(truth.basis, MODEL.basis)
+    assert truth.bound == MODEL.norm_bound(5000, 0.01)
+    np.testing.assert_allclose(np.linalg.eigvalsh(results.second_moment)[::-1], truth.eigenvalues, atol=1e-14)
+    np.testing.assert_allclose(truth.eigenvalues * truth.bound**2, MODEL.eigenvalues, rtol=1e-12)
+
+
+def test_the_truth_of_a_table_is_its_own_plain_pca():
+    results = Results(TABLE)
+    assert results.cell("pca", 1.0, 0).sin[-1] < 1e-12
+    np.testing.assert_allclose(results.truth.eigenvalues.sum(), np.trace(TABLE.cohort(0).pooled.dense()))
+
+
+@SCENES
+def test_energy_is_measured_when_asked_for(scene):
+    """One for each iterate; 1 for the truth itself."""
+    results = Results(replace(scene, energy=True))
+    cell = results.cell(TRACED, 10.0, 0)
+    assert cell.energy.shape == cell.sin.shape
+    assert (cell.energy <= 1 + 1e-12).all()
+    assert Results(scene).cell(TRACED, 10.0, 0).energy.size == 0
+    truth = results.truth
+    best = truth.eigenvalues[:2].sum()
+    assert subspace_metrics.captured_energy(truth.basis, results.second_moment, best) == pytest.approx(
+        1.0, rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("error", [0.0, 0.3, np.sqrt(2)])
+def test_a_start_at_a_distance(error):
+    cell = Results(replace(SCENE, start_error=error)).cell(TRACED, 1.0, 0)
+    assert cell.sin[0] == pytest.approx(error, abs=1e-12)
+
+
+@SCENES
+def test_the_setting_of_the_bounds_is_the_scene(scene):
+    setting = Results(scene).setting(0.5)
+    assert (setting.d, setting.n, setting.k, setting.s_hat) == (scene.d, scene.n, scene.k, scene.s_hat)
+    assert setting.s == (MODEL.s if scene is SCENE else scene.d)
+    assert setting.budget == scene.budget(0.5)
+    assert setting.eigenvalues.sum() <= 1 + 1e-9  # rows of norm at most 1
+
+
+def test_the_store_of_draws_is_bounded():
+    """The oldest goes first; one that is too large alone is still kept."""
+    draws = [MODEL.draw_pooled(100, np.random.default_rng(i)) for i in range(3)]
+    size = draws[0].factor.nbytes + draws[0].moment.matrix.nbytes
+    cache = ByteCache(limit=2 * size)
+    for key, draw in enumerate(draws):
+        assert cache.get(key, lambda draw=draw: draw, size) is draw
+        assert cache.get(0, lambda: None, size) is draws[0]  # used last, so never the oldest
+    assert cache.get(2, lambda: None, size) is draws[2]
+    assert cache.get(1, lambda: None, size) is draws[1]  # given up, but still in use here
+    del draws[0], draw
+    assert cache.get(0, lambda: "drawn anew", size) == "drawn anew"
+    tiny = ByteCache(limit=1)
+    assert tiny.get("only", lambda: draws[0], size) is tiny.get("only", lambda: None, size)
+
+
+def test_hospitals_keep_their_own_moments():
+    """Drawn once for a scene and a repeat, not at every epsilon."""
+    assert SCENE.cohort(0)[1].moment.dense() is SCENE.cohort(0)[1].moment.dense()
+
+
+def test_slow_methods_run_only_when_asked_for():
+    """At d = 300 Fantope selection takes some 100 eigenproblems."""
+    results = Results(replace(SCENE, population=SpikedModel(d=300, k=2, s=5)), ("pca", "ldp_sparse_pca"))
+    assert (results.names, results.slow) == (("pca",), ("ldp_sparse_pca",))
+    wanted = list(chain(results.first(1.0), results.rest(1.0)))
+    assert "ldp_sparse_pca" not in {name for name, _, _ in wanted}
+    asked = {(name, e) for name, e, _ in results.rest(1.0, slow=True) if name in results.slow}
+    assert asked == {("ldp_sparse_pca", 1.0)}
+
+
+def test_what_cannot_run_is_left_out_with_its_reason():
+    """Stood in by a method that refuses d above 10."""
+    results = Results(SCENE, ("pca", "dps_pca"))
+    results.__dict__["skipped"] = {"pca": "too wide"}
+    assert results.names == ("dps_pca",) and results.slow == ()
+
+
+def test_a_run_that_fails_is_noted_and_not_tried_again(monkeypatch):
+    results = Results(SCENE, ("pca",))
+
+    def refuse(*_: object) -> None:
+        raise ValueError("no such thing")
+
+    monkeypatch.setattr(results, "estimate", refuse)
+    results.try_cell("pca", 1.0, 0)
+    assert results.failed == {("pca", EPSILONS[0], 0): "no such thing"}
+    assert ("pca", 1.0, 0) not in results.missing(results.first(1.0))
+
+
+@given(hnp.arrays(float, hnp.array_shapes(min_dims=1, max_dims=2, max_side=9), elements=st.floats(-5, 5)))
+def test_quantiles_are_those_of_numpy(values):
+    expected = np.quantile(values, [0.1, 0.5, 0.9], axis=0)
+    np.testing.assert_allclose(quantiles(values), expected, atol=1e-12)
+
+
+def test_methods_get_the_parameters_that_they_use():
+    scene = replace(SCENE, iterations=7)
+    assert scene.options("noisy_power") == {"iterations": 7}
+    assert scene.options("sparse_pca") == {"s_hat": SCENE.s_hat}
+    assert set(scene.options(TRACED)) == {"s_hat", "iterations", "burn_in", "provider_noise"}
+    assert scene.options("pca") == {}

@@ -1,0 +1,193 @@
+"""Eigenvalues inside a released subspace: what they cost, and an audit of their noise that bugs must fail."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dppca_core import METHODS, Budget, Cohort, Guarantee, Release
+from dppca_core.accounting import closed_form, gaussian
+from dppca_core.auditing import lower_bound
+from dppca_core.auditing.cases.pairs import along, axes, moved
+from dppca_core.mechanisms import eigenvalues, matrix_product
+from dppca_core.numerics.linalg import orthonormalise
+from dppca_core.privacy import ACCOUNTINGS, NEIGHBOURS
+from tests.core.laws import ALPHA
+
+SHARED = {name: m for name, m in METHODS.items() if m.private and m.trust != "local"}
+EVERY_SHARED = pytest.mark.parametrize("method", SHARED.values(), ids=SHARED.keys())
+EVERY_RELATION = pytest.mark.parametrize("neighbours", NEIGHBOURS)
+PURE = {"amin", "ppca"}
+# The printed noise of these is so large that they leave room for more.
+SPENDERS = {name: m for name, m in SHARED.items() if name not in {"sulq", "mod_sulq"}}
+
+
+def total(method, budget, share, k=2):
+    rest, price = eigenvalues.split(method, budget, share, d=8, k=k)
+    return (*method.spends(rest, d=8, k=k), price)
+
+
+# --- what they cost -------------------------------------------------------------------------------------
+
+
+@EVERY_SHARED
+def test_method_and_eigenvalues_are_the_budget_together(method):
+    """Never more, and exactly as much where all is Gaussian or all is pure."""
+    every = product(NEIGHBOURS, ("exact", "zcdp"), (0.01, 0.5, 0.99), (0.1, 3.0))
+    for neighbours, accounting_, share, epsilon in every:
+        budget = Budget(epsilon, 1e-5, neighbours, accounting_)
+        events = total(method, budget, share)
+        assert closed_form.epsilon_of(events, budget.delta) <= epsilon * (1 + 1e-9)
+        if all(isinstance(event, Release) for event in events):
+            whole = gaussian.noise_multiplier(budget)
+            assert closed_form.multiplier_of(events) == pytest.approx(whole, rel=1e-9)
+        elif method.name in PURE:
+            assert all(event.delta == 0 for event in events)
+            assert sum(event.epsilon for event in events) == pytest.approx(epsilon)
+
+
+@pytest.mark.parametrize("method", SPENDERS.values(), ids=SPENDERS.keys())
+def test_a_method_left_with_the_whole_budget_is_found_out(method):
+    """The check above, with the bug that it is for."""
+    budget = Budget(1.0, 1e-5)
+    _, price = eigenvalues.split(method, budget, 0.5, d=8, k=2)
+    assert closed_form.epsilon_of((*method.spends(budget, d=8, k=2), price), budget.delta) > 1.1
+
+
+@EVERY_SHARED
+def test_eigenvalues_get_their_share_at_least(method):
+    for accounting_ in ACCOUNTINGS:
+        budget, part = (Budget(e, d, accounting=accounting_) for e, d in ((1.0, 1e-5), (0.2, 0.2e-5)))
+        price = total(method, budget, 0.2)[-1]
+        if method.name in PURE:
+            assert price == Guarantee(pytest.approx(0.2))
+        else:
+            assert price.noise_multiplier <= gaussian.noise_multiplier(part) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "share", "says"),
+    [
+        ("dps_pca", 0.0, "share must lie strictly between 0 and 1, got 0.0"),
+        ("dps_pca", 1.0, "share must lie strictly between 0 and 1, got 1.0"),
+        ("dps_pca", True, "share must be a number, got True"),
+        ("dps_pca", 1e-17, "share must leave something beside dps_pca, got 1e-17"),
+        ("pca", 0.1, "method must be private to share a budget, got pca"),
+        ("ldp_pca", 0.1, "ldp_pca trusts nobody with the rows"),
+    ],
+)
+def test_what_cannot_be_split_is_refused(name, share, says):
+    with pytest.raises(ValueError, match=says):
+        eigenvalues.split(METHODS[name], Budget(1.0, 1e-5), share, d=8, k=2)
+
+
+# --- how far a row moves them ---------------------------------------------------------------------------
+
+D = 4
+rows = st.lists(st.floats(-1e6, 1e6), min_size=D, max_size=D).map(np.array)
+bases = st.tuples(st.integers(0, 2**31), st.integers(1, D)).map(
+    lambda drawn: orthonormalise(np.random.default_rng(drawn[0]).standard_normal((D, drawn[1])))
+)
+
+
+def block(last, basis):
+    """n V^T S V of three rows and this one, clipped to 3."""
+    cohort = Cohort.from_rows([np.vstack([np.full((3, D), 0.1), last])], 3.0)
+    return 4 * (basis.T @ cohort.pooled.apply(basis))
+
+
+@EVERY_RELATION
+@given(x=rows, y=rows, basis=bases)
+def test_a_row_moves_them_by_at_most_the_sensitivities(neighbours, x, y, basis):
+    budget = Budget(1.0, 1e-5, neighbours)
+    change = block(x, basis) - block(y if neighbours == "replace-one" else np.zeros(D), basis)
+    assert np.linalg.norm(change) <= matrix_product.sensitivity(budget, basis.shape[1]) * (1 + 1e-12)
+    assert np.abs(change.diagonal()).sum() <= eigenvalues.l1_sensitivity(budget, len(change)) * (1 + 1e-12)
+
+
+@EVERY_RELATION
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_sensitivities_are_attained(neighbours, k):
+    """By rows along two axes of the basis; one component has room for one of them only."""
+    budget, (e1, e2, *_) = Budget(1.0, 1e-5, neighbours), 3 * np.eye(D)
+    change = block(e1, np.eye(D, k)) - block(e2 if neighbours == "replace-one" else np.zeros(D), np.eye(D, k))
+    assert np.linalg.norm(change) == pytest.approx(matrix_product.sensitivity(budget, k))
+    assert np.abs(change.diagonal()).sum() == pytest.approx(eigenvalues.l1_sensitivity(budget, k))
+
+
+# --- the noise, audited ---------------------------------------------------------------------------------
+
+CLAIM = Budget(2.0, 0.01)
+
+
+class HalfTheNoise(np.random.Generator):
+    """Normal and Laplace variables of half their size."""
+
+    def standard_normal(self, *args, **own):
+        return super().standard_normal(*args, **own) / 2
+
+    def laplace(self, *args, **own):
+        return super().laplace(*args, **own) / 2
+
+
+def shown(neighbours, k, kind=np.random.Generator, pure=False):
+    """A lower bound on the epsilon of a release for CLAIM, above the truth with probability ALPHA at most."""
+    budget = Budget(CLAIM.epsilon, CLAIM.delta, neighbours)
+    pair, basis = axes(budget), np.eye(3, k)
+    price = Guarantee(CLAIM.epsilon) if pure else Release(gaussian.noise_multiplier(budget))
+    place = along(basis.T @ moved(pair) @ basis)
+
+    def mechanism(cohort, rng):
+        found = cohort.n * eigenvalues.release(cohort, basis, price, budget, rng)
+        if not pure:
+            return place(found)
+        # Laplace noise tells most where every coordinate that moved is beyond where it moved to.
+        beyond = found.diagonal() - np.eye(3)[0, :k]
+        return min(beyond[0], -beyond[1]) if k > 1 and neighbours == "replace-one" else beyond[0]
+
+    return lower_bound.audit(
+        mechanism,
+        pair,
+        delta=0.0 if pure else CLAIM.delta,
+        draws=4000,
+        rng=kind(np.random.PCG64(1)),
+        bound=lower_bound.clopper_pearson if pure else lower_bound.gaussian_tradeoff,
+        alpha=ALPHA,
+    ).epsilon
+
+
+@EVERY_RELATION
+@pytest.mark.parametrize("pure", [False, True], ids=["Gaussian", "Laplace"])
+@pytest.mark.parametrize("k", [1, 2])
+def test_the_release_keeps_its_promise_and_half_the_noise_does_not(neighbours, k, pure):
+    """Nor would twice the noise that is due show half the claim."""
+    assert CLAIM.epsilon / 2 < shown(neighbours, k, pure=pure) <= CLAIM.epsilon
+    assert shown(neighbours, k, HalfTheNoise, pure) > CLAIM.epsilon
+
+
+def test_a_sensitivity_of_1_where_more_is_due_is_refuted(monkeypatch):
+    monkeypatch.setattr(matrix_product, "sensitivity", lambda budget, columns: 1.0)
+    monkeypatch.setattr(eigenvalues, "l1_sensitivity", lambda budget, k: 1.0)
+    assert shown("replace-one", 2) > CLAIM.epsilon
+    assert shown("replace-one", 2, pure=True) > CLAIM.epsilon
+
+
+# --- what comes out -------------------------------------------------------------------------------------
+
+
+def test_principal_axes_are_those_of_the_block_and_no_eigenvalue_is_negative():
+    basis = orthonormalise(np.random.default_rng(0).standard_normal((6, 3)))
+    turn = orthonormalise(np.random.default_rng(1).standard_normal((3, 3)))
+    values, turned = eigenvalues.principal(basis, turn @ np.diag([2.0, -1.0, 5.0]) @ turn.T)
+    np.testing.assert_allclose(values, [5.0, 2.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(np.abs(turned.T @ basis @ turn[:, [2, 0, 1]]), np.eye(3), atol=1e-12)
+
+
+def test_a_basis_that_would_break_the_sensitivity_and_a_price_with_a_delta_are_refused():
+    cohort, rng = axes(CLAIM)[0], np.random.default_rng(0)
+    with pytest.raises(ValueError, match="basis must have orthonormal columns"):
+        eigenvalues.release(cohort, 3 * np.eye(3, 2), Release(1.0), CLAIM, rng)
+    with pytest.raises(ValueError, match="price must be a Release or purely private"):
+        eigenvalues.release(cohort, np.eye(3, 2), Guarantee(1.0, 0.1), CLAIM, rng)

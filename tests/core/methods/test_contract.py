@@ -1,0 +1,379 @@
+"""What every method of the registry must keep. A new file in `methods/` is tested here, unedited."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from inspect import signature
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from dppca_core import METHODS, Budget, Cohort, Estimate, Method, Provider, Release, SpikedModel, sin_theta
+from dppca_core.accounting import closed_form as accounting
+from dppca_core.arrays import Array
+from dppca_core.numerics import linalg
+from dppca_core.numerics.moments import DenseMoment, RowMoment
+from dppca_core.privacy import ACCOUNTINGS, NEIGHBOURS
+from tests.core.laws import same_law
+from tests.core.problems import SMALL, small_cohort
+
+EVERY = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
+PRIVATE = {name: method for name, method in METHODS.items() if method.private}
+EVERY_PRIVATE = pytest.mark.parametrize("method", PRIVATE.values(), ids=PRIVATE.keys())
+SPARSE = {name: method for name, method in METHODS.items() if "s_hat" in method.uses}
+EVERY_SPARSE = pytest.mark.parametrize("method", SPARSE.values(), ids=SPARSE.keys())
+# One pass over the patients in batches is not an eigenproblem of their moment, noise or not.
+WHOLE = {name: method for name, method in METHODS.items() if "batches" not in method.uses}
+EVERY_WHOLE = pytest.mark.parametrize("method", WHOLE.values(), ids=WHOLE.keys())
+
+BUDGET = Budget(1.0, 1e-5)
+BUDGETS = [Budget(1.0, 1e-5, relation, accounting) for relation in NEIGHBOURS for accounting in ACCOUNTINGS]
+# Each relation and accounting at budgets far from 1 as well.
+MORE_BUDGETS = [replace(budget, epsilon=epsilon) for budget in BUDGETS for epsilon in (0.01, 1.0, 10.0)]
+# The fewest scans of a chain, where a test does not ask how well it has mixed.
+QUICK = {"ppca": {"scans": 4}}
+NO_NOISE = Budget(1e9, 0.5)
+MANY = 10**13  # patients with whom also noise that does not vanish with epsilon (Wishart's) is below 1e-9
+CONTROLS = {
+    *("epsilon", "delta", "d", "n", "k", "s", "s_hat", "providers", "iterations", "burn_in"),
+    *("provider_noise", "batches", "neighbours", "accounting"),
+}
+
+
+def run(
+    method: Method, cohort: Cohort, *, k: int = 2, budget: Budget = BUDGET, seed: int = 0, **own
+) -> Estimate:
+    return method.fit(cohort, k=k, budget=budget, rng=np.random.default_rng(seed), **own)
+
+
+def is_basis(basis: Array, d: int, k: int) -> bool:
+    return basis.shape == (d, k) and np.allclose(basis.T @ basis, np.eye(k), atol=1e-12)
+
+
+def plain(moment: Array, k: int) -> Array:
+    return np.linalg.eigh(moment)[1][:, -k:]
+
+
+@EVERY
+def test_the_answer_is_an_orthonormal_basis(method):
+    """d = 8: from one direction to all but one, at every budget."""
+    for budget, k in product(BUDGETS, (1, 2, 7)):
+        answer = run(method, small_cohort(), k=k, budget=budget, **QUICK.get(method.name, {}))
+        assert is_basis(answer.basis, SMALL.d, k), (budget, k)
+
+
+@EVERY
+def test_iterates_are_bases_and_the_last_is_the_answer(method):
+    found = run(method, small_cohort())
+    assert all(
+        it.shape == (SMALL.d, 2) and np.allclose(it.T @ it, np.eye(2), atol=1e-8) for it in found.iterates
+    )
+    if found.iterates:
+        np.testing.assert_array_equal(found.iterates[-1], found.basis)
+
+
+@EVERY
+def test_the_generator_is_the_only_randomness(method):
+    once, twice = run(method, small_cohort()), run(method, small_cohort())
+    np.testing.assert_array_equal(once.basis, twice.basis)
+
+
+@EVERY_PRIVATE
+def test_another_seed_is_another_noise(method):
+    assert not np.array_equal(run(method, small_cohort()).basis, run(method, small_cohort(), seed=1).basis)
+
+
+@EVERY
+def test_the_cohort_is_not_modified(method):
+    """Neither the moments, drawn or from rows, nor the rows that were handed in."""
+    rows = [np.random.default_rng(i).standard_normal((n, 8)) for i, n in enumerate((3, 50))]
+    kept = [part.copy() for part in rows]
+    for cohort in (small_cohort(), Cohort.from_rows(rows, 2.0)):
+        moments = [cohort.pooled, *(provider.moment for provider in cohort)]
+        before = [moment.dense().copy() for moment in moments]
+        run(method, cohort)
+        for moment, dense in zip(moments, before, strict=True):
+            np.testing.assert_array_equal(moment.dense(), dense)
+    for part, copy in zip(rows, kept, strict=True):
+        np.testing.assert_array_equal(part, copy)
+
+
+@EVERY_WHOLE
+@pytest.mark.parametrize("k", [1, 2])
+def test_without_noise_it_is_plain_pca(method, k):
+    """numpy's eigenvectors of one hospital's moment; k = 1 needs a gap of its own, so one is made."""
+    moment = small_cohort(n=MANY, providers=1).pooled.dense()
+    if k == 1:  # leave only the first of the two spikes
+        second = plain(moment, 2)[:, :1]
+        moment = moment - second @ second.T * (second.T @ moment @ second) * 0.99
+    cohort = Cohort((Provider(MANY, DenseMoment(moment.copy())),), DenseMoment(moment.copy()))
+    found = run(method, cohort, k=k, budget=NO_NOISE)
+    assert sin_theta(found.basis, plain(moment, k)) < 1e-5
+    assert (
+        sin_theta(
+            METHODS["pca"].fit(cohort, k=k, budget=BUDGET, rng=np.random.default_rng(0)).basis,
+            plain(moment, k),
+        )
+        < 1e-12
+    )
+
+
+@EVERY
+@pytest.mark.parametrize("k", [1, 2])
+def test_without_noise_hospitals_that_share_a_subspace_find_it(method, k):
+    """Rows that fill k directions exactly: whatever is sent, averaged, compressed or streamed agrees."""
+    flat = SpikedModel(d=8, k=k, s=3, spike=100.0, bulk=(0.0, 0.0), seed=4)
+    cohort = flat.draw(MANY, 3, np.random.default_rng(0))
+    assert sin_theta(run(method, cohort, k=k, budget=NO_NOISE).basis, flat.basis) < 1e-5
+
+
+@EVERY_SPARSE
+def test_without_noise_it_is_plain_sparse_pca(method):
+    """The best of all 56 supports of three rows, by brute force; and METHODS["sparse_pca"]."""
+    cohort = small_cohort(n=10**6)
+    moment = cohort.pooled.dense()
+
+    def energy(rows: tuple[int, ...]) -> float:
+        return float(np.linalg.eigvalsh(moment[np.ix_(rows, rows)])[-2:].sum())
+
+    best = list(max(combinations(range(SMALL.d), SMALL.s), key=energy))
+    expected = np.zeros((SMALL.d, 2))
+    expected[best] = plain(moment[np.ix_(best, best)], 2)
+
+    found = run(method, cohort, budget=NO_NOISE, s_hat=SMALL.s).basis
+    reference = run(METHODS["sparse_pca"], cohort, s_hat=SMALL.s).basis
+    assert np.flatnonzero(found.any(axis=1)).tolist() == best
+    assert sin_theta(found, expected) < 1e-6
+    assert sin_theta(found, reference) < 1e-6
+
+
+@EVERY
+def test_a_bad_k_is_refused_by_name_and_value(method):
+    for k in (0, -1, 8, 9, 2.0, True, np.nan):
+        with pytest.raises(ValueError, match=rf"k must be .*got {k}"):
+            run(method, small_cohort(), k=k)
+
+
+@EVERY_SPARSE
+def test_a_bad_s_hat_is_refused_by_name_and_value(method):
+    """Below k = 2, above d = 8, or no whole number."""
+    for s_hat in (0, 1, 9, 4.0, True):
+        with pytest.raises(ValueError, match=rf"s_hat must be .*got {s_hat}"):
+            run(method, small_cohort(), s_hat=s_hat)
+
+
+@EVERY_SPARSE
+def test_a_sparse_answer_has_s_hat_rows(method):
+    found = run(method, small_cohort(), s_hat=4)
+    assert np.count_nonzero(found.basis.any(axis=1)) == 4
+
+
+STARTED = {name: m for name, m in METHODS.items() if "start" in signature(m.fit).parameters}
+
+
+BAD_STARTS = [
+    (1e9 * SMALL.basis, "start must have orthonormal columns"),  # noise would vanish beside it
+    (np.full((8, 2), np.nan), "start must have orthonormal columns"),
+    (SMALL.basis[:, :1], r"start must have shape \(8, 2\), got \(8, 1\)"),
+    ("basis", "start must be an array of real numbers, got 'basis'"),
+    (SMALL.basis * 1j, "start must be an array of real numbers"),
+]
+
+
+@pytest.mark.parametrize("method", STARTED.values(), ids=STARTED.keys())
+def test_a_start_that_breaks_the_sensitivity_is_refused(method):
+    for start, says in BAD_STARTS:
+        with pytest.raises(ValueError, match=says):
+            run(method, small_cohort(), start=start)
+
+
+@EVERY
+def test_arguments_of_the_wrong_kind_are_refused_by_name(method):
+    with pytest.raises(ValueError, match="cohort must be a Cohort, got None"):
+        run(method, None)
+    with pytest.raises(ValueError, match="budget must be a Budget, got 1"):
+        run(method, small_cohort(), budget=1)
+    with pytest.raises(ValueError, match="rng must be a Generator, got 7"):
+        method.fit(small_cohort(), k=2, budget=BUDGET, rng=7)
+
+
+ODD = {
+    "one patient": [np.eye(8)[:1] + 0.5],
+    "one patient in each hospital": [row[None] for row in np.eye(8)[:3] + 0.1],
+    "fewer patients than features": [np.random.default_rng(0).standard_normal((3, 8))],
+    "one hospital": [np.random.default_rng(1).standard_normal((40, 8))],
+    "a constant column": [np.random.default_rng(2).standard_normal((40, 8)) * (np.arange(8) > 0) + 1.0],
+    "a column of zeros": [np.random.default_rng(3).standard_normal((40, 8)) * (np.arange(8) > 0)],
+    "the same row many times": [np.tile(np.arange(8.0), (40, 1)), np.arange(8.0)[None]],
+    "only zeros": [np.zeros((20, 8)), np.zeros((2, 8))],
+}
+
+
+@EVERY
+def test_odd_tables_still_give_a_basis(method):
+    """With noise and without."""
+    for (name, rows), budget in product(ODD.items(), (BUDGET, NO_NOISE)):
+        answer = run(method, Cohort.from_rows(rows, 3.0), budget=budget, **QUICK.get(method.name, {}))
+        assert is_basis(answer.basis, 8, 2), (name, budget)
+
+
+@EVERY
+def test_a_row_beyond_the_bound_counts_as_one_on_it(method):
+    """Clipped inside: nobody can forget it, and no row is worth more than another."""
+    rows = np.random.default_rng(0).standard_normal((40, 8))
+    rows[7] *= 3.0 / np.linalg.norm(rows[7])
+    longer = rows.copy()
+    longer[7] *= 1e6
+    within, beyond = (run(method, Cohort.from_rows([part], 3.0)).basis for part in (rows, longer))
+    assert sin_theta(within, beyond) < 1e-5
+
+
+@EVERY
+def test_an_empty_hospital_is_refused_by_name(method):
+    with pytest.raises(ValueError, match=r"rows must be a non-empty matrix, got shape \(0, 8\)"):
+        run(method, Cohort.from_rows([np.eye(8), np.zeros((0, 8))], 3.0))
+    with pytest.raises(ValueError, match="n must be at least 1, got 0"):
+        run(method, Cohort((Provider(0, DenseMoment(np.eye(8))),), DenseMoment(np.eye(8))))
+
+
+@EVERY_WHOLE
+def test_rows_and_their_matrix_are_the_same_input(method):
+    """n < d: the rows themselves, or the d x d matrix of the same rows."""
+    cohort = Cohort.from_rows([np.random.default_rng(0).standard_normal((3, 8))], 2.0)
+    assert isinstance(cohort[0].moment, RowMoment)
+    dense = DenseMoment(cohort.pooled.dense())
+    same = Cohort((Provider(3, dense),), dense, cohort.bound)
+    assert sin_theta(run(method, cohort).basis, run(method, same).basis) < 1e-8
+
+
+def order_matters(fit: Callable[..., Estimate], **own) -> bool:
+    """Whether the error's law changes when the hospitals come in another order (KS, at ALPHA)."""
+    parts = [next(SMALL.rows(n, np.random.default_rng(n))) for n in (4, 20, 300)]
+    forward, backward = Cohort.from_rows(parts, 20.0), Cohort.from_rows(parts[::-1], 20.0)
+
+    def errors(cohort: Cohort, first: int) -> list[float]:
+        seeds = (np.random.default_rng([first, run]) for run in range(120))
+        bases = (fit(cohort, k=2, budget=BUDGET, rng=rng, **own).basis for rng in seeds)
+        # Rounded: without noise all errors are one number, up to the order of summation.
+        return [round(sin_theta(basis, SMALL.basis), 9) for basis in bases]
+
+    return not same_law(errors(forward, 0), errors(backward, 1))
+
+
+@EVERY
+def test_the_order_of_hospitals_does_not_matter(method):
+    assert not order_matters(method.fit, **QUICK.get(method.name, {}))
+
+
+def test_a_planted_method_that_reads_one_hospital_is_caught():
+    def first_hospital(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> Estimate:
+        noise = linalg.isotropic_noise(cohort.features, 1e-3, rng)
+        return Estimate(linalg.top_eigenspace(cohort[0].moment.dense() + noise, k))
+
+    assert order_matters(first_hospital)
+
+
+@EVERY
+def test_noise_is_reported_exactly_where_it_is_spent(method):
+    found = run(method, small_cohort(n=10**6))
+    assert bool(found.spent) == method.private == (method.guarantee != "none")
+    if any(isinstance(event, Release) for event in found.spent):
+        assert found.noise_std > 0
+    if not method.private:
+        assert found.noise_std == 0
+    assert found.bytes_sent > 0 or method.trust == "none"
+    assert 0 < found.seconds < 60
+
+
+@EVERY_PRIVATE
+def test_what_is_spent_is_known_beforehand(method):
+    """Also where the paper's constant is not private."""
+    for budget, k in product(MORE_BUDGETS, (1, 2)):
+        answer = run(method, small_cohort(), k=k, budget=budget, **QUICK.get(method.name, {}))
+        assert answer.spent == method.spends(budget, d=SMALL.d, k=k), (budget, k)
+
+
+@EVERY_PRIVATE
+def test_what_is_spent_is_within_the_budget(method):
+    """Of what is known beforehand; `accounting` composes, and test_accounting holds it to dp-accounting."""
+    for budget, k in product(MORE_BUDGETS, (1, 2)):
+        if budget.accounting == "as-printed":
+            continue
+        spent = method.spends(budget, d=SMALL.d, k=k)
+        assert accounting.epsilon_of(spent, budget.delta) <= budget.epsilon * (1 + 1e-9), (budget, k)
+        assert method.true_epsilon(budget, d=SMALL.d, k=k) <= budget.epsilon * (1 + 1e-9), (budget, k)
+
+
+@EVERY
+def test_a_method_without_a_guarantee_claims_no_epsilon(method):
+    claimed = method.true_epsilon(BUDGET, d=SMALL.d, k=2)
+    assert (claimed is None) == (not method.private)
+
+
+@EVERY_PRIVATE
+def test_more_epsilon_means_less_noise(method):
+    budgets = (Budget(e, 1e-5) for e in (0.1, 1.0, 10.0))
+    stds = [run(method, small_cohort(n=10**6), budget=budget).noise_std for budget in budgets]
+    if any(stds):  # what is drawn from an exponential law has no standard deviation to tell
+        assert stds == sorted(stds, reverse=True)
+        assert len(set(stds)) == 3
+
+
+@EVERY
+def test_too_many_features_are_refused_before_any_work(method):
+    """Methods that form d x d say so, and what else there is; the others have no limit."""
+    refusal = method.skip(20_531)
+    assert method.skip(2_000) is None
+    if not method.matrix:
+        assert refusal is None
+        return
+    rows = np.random.default_rng(0).standard_normal((2, 20_531))
+    with pytest.raises(ValueError, match=r"3\.4 GB at d = 20,531.*noisy_power"):
+        run(method, Cohort.from_rows([rows], 100.0))
+
+
+@EVERY
+def test_every_method_is_documented(method):
+    """Module, `fit`, title and reference; `uses` names controls that exist; the file is named after it."""
+    module = sys.modules[method.fit.__module__]
+    assert module.__name__.rpartition(".")[2] == method.name
+    assert len(module.__doc__ or "") > 80
+    assert len(method.fit.__doc__ or "") > 20
+    assert all((method.title, method.reference))
+    assert set(method.uses) <= CONTROLS
+    assert METHODS[method.name] is method
+
+
+@EVERY
+def test_every_method_names_the_step_that_reads_rows(method):
+    module = sys.modules[method.fit.__module__]
+    assert "only step that reads" in (module.release.__doc__ or "")
+
+
+MANY_AT_ONCE = {name: method for name, method in METHODS.items() if method.fit_many}
+
+
+@pytest.mark.parametrize("method", MANY_AT_ONCE.values(), ids=MANY_AT_ONCE.keys())
+@pytest.mark.parametrize("own", [{}, {"s_hat": 5}, {"s_hat": 5, "burn_in": 0}], ids=str)
+def test_many_runs_at_once_are_those_one_by_one(method, own):
+    """Generators and budgets in order, every iterate to 1e-12; more than go side by side, and just one."""
+    cohort, budgets = small_cohort(), [Budget(epsilon, 1e-5) for epsilon in (0.5, 1.0, 40.0)]
+    for seeds in (range(30), [7]):
+        rngs = [np.random.default_rng(seed) for seed in seeds]
+        found = method.fit_many(cohort, k=2, budgets=budgets, rngs=rngs, **own)
+        assert [len(of_rng) for of_rng in found] == [len(budgets)] * len(seeds)
+        for seed, of_rng in zip(seeds, found, strict=True):
+            for budget, together in zip(budgets, of_rng, strict=True):
+                alone = run(method, cohort, budget=budget, seed=seed, **own)
+                np.testing.assert_allclose(together.iterates, alone.iterates, atol=1e-12)
+                np.testing.assert_allclose(together.basis, alone.basis, atol=1e-12)
+                assert (together.noise_std, together.spent) == (alone.noise_std, alone.spent)
+
+
+@pytest.mark.parametrize("method", MANY_AT_ONCE.values(), ids=MANY_AT_ONCE.keys())
+def test_many_runs_are_refused_like_one(method):
+    given = {"k": 2, "budgets": [BUDGET], "rngs": [np.random.default_rng(0)]}
+    for wrong, name in (({"budgets": []}, "budgets"), ({"rngs": [0]}, "rng"), ({"k": 9}, "k")):
+        with pytest.raises(ValueError, match=name):
+            method.fit_many(small_cohort(), **(given | wrong))

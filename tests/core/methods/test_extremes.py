@@ -1,0 +1,211 @@
+"""Numbers at the ends of what a double holds: a finite answer or a refusal in one sentence, never NaN.
+
+Warnings are errors in this suite, so that an overflow on the way is a failure as well.
+"""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from dppca_core import METHODS, Budget, Cohort, Guarantee, Release, Setting, SpikedModel
+from dppca_core.accounting import closed_form, compare, gaussian, numerical
+from dppca_core.auditing import tradeoff_curves
+from dppca_core.bounds import BOUNDS
+from dppca_core.numerics.moments import clip_rows
+from dppca_core.privacy import ACCOUNTINGS, NEIGHBOURS
+from dppca_core.release.ledger_records import Limit
+from tests import hostile
+from tests.core.bounds.test_bounds import check_record
+
+EVERY = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
+HUGE, TINY = 1e308, 1e-320
+EPSILONS = (1e-12, 1e-9, 1.0, 1e6, 1e12)
+DELTAS = (1e-300, 1e-5, 1 - 1e-12)
+BUDGETS = [
+    Budget(epsilon, delta, neighbours, accounting_)
+    for (epsilon, delta), neighbours, accounting_ in zip(
+        itertools.product(EPSILONS, DELTAS), itertools.cycle(NEIGHBOURS), itertools.cycle(ACCOUNTINGS)
+    )
+]
+NORMAL = np.random.default_rng(0).standard_normal((20, 8))
+# The fewest scans of a chain: how well it has mixed is not asked here.
+QUICK = {"ppca": {"scans": 4}}
+
+
+TABLES = {
+    "at 1e308": ([np.sign(NORMAL) * HUGE], 1.0),
+    "at 1e308, and so the bound": ([np.sign(NORMAL) * HUGE], HUGE),
+    "at 1e-320": ([np.sign(NORMAL) * TINY], 1.0),
+    "at 1e-320, and so the bound": ([np.sign(NORMAL) * TINY], TINY),
+    "from 1e-320 to 1e308": ([NORMAL * np.geomspace(1e-300, 1e300, 20)[:, None], NORMAL[:3] * TINY], 3.0),
+    "the same everywhere": ([np.full((20, 8), 0.1), np.full((1, 8), 0.1)], 3.0),
+    "all zero": ([np.zeros((20, 8))], 1e-300),
+    "one patient, two features": ([np.array([[HUGE, -TINY]])], 2.0),
+    "a patient in each of many hospitals": ([NORMAL[i % 20][None, :3] for i in range(1000)], 2.0),
+}
+
+
+@pytest.mark.parametrize(("rows", "bound"), TABLES.values(), ids=TABLES.keys())
+def test_clipped_rows_are_finite_and_no_longer_than_one(rows, bound):
+    for part in rows:
+        clipped = clip_rows(part, bound)
+        assert np.isfinite(clipped).all()
+        assert (np.linalg.norm(clipped, axis=1) <= 1).all()
+
+
+def check_answer(method, cohort: Cohort, k: int, budget: Budget) -> None:
+    d = cohort.features
+    rng = np.random.default_rng(1)
+    found = hostile.answered(method.fit, cohort, k=k, budget=budget, rng=rng, **QUICK.get(method.name, {}))
+    if found is None:
+        return
+    for basis in (found.basis, *found.iterates[1:]):
+        assert basis.shape == (d, k)
+        assert np.allclose(basis.T @ basis, np.eye(k), atol=1e-8)
+    assert 0 <= found.noise_std < math.inf
+    assert found.covariance is None or np.isfinite(found.covariance).all()
+    true = hostile.answered(method.true_epsilon, budget, d=d, k=k)
+    assert true is None or true >= 0
+
+
+@EVERY
+@pytest.mark.parametrize("name", TABLES)
+def test_a_method_answers_or_refuses_whatever_the_rows(method, name):
+    """From one direction to all but one, at budgets from next to nothing to next to no noise."""
+    cohort = Cohort.from_rows(*TABLES[name])
+    many = len(cohort) > 100
+    for i, k in enumerate({1, cohort.features - 1}):
+        for budget in BUDGETS[i :: 7 if many else 3]:
+            check_answer(method, cohort, k, budget)
+
+
+POPULATIONS = {
+    "two features": (SpikedModel(d=2, k=1, s=1), 1),
+    "nothing but the pattern": (SpikedModel(d=6, k=5, s=5, bulk=(0.0, 0.0)), 3),
+    "hardly there": (SpikedModel(d=6, k=2, s=3, spike=1e-100, bulk=(0.0, 1e-101)), 10**15),
+    "enormous": (SpikedModel(d=6, k=5, s=6, spike=1e100, bulk=(0.0, 1e99)), 10**15),
+    "hardly a gap": (SpikedModel(d=6, k=2, s=2, spike=1.0, bulk=(0.0, 1 - 1e-15)), 50),
+}
+
+
+@EVERY
+@pytest.mark.parametrize(("model", "n"), POPULATIONS.values(), ids=POPULATIONS.keys())
+def test_a_method_answers_or_refuses_whatever_the_population(method, model, n):
+    cohort = model.draw(n, min(n, 3), np.random.default_rng(0))
+    for budget in BUDGETS[::4]:
+        check_answer(method, cohort, model.k, budget)
+
+
+@EVERY
+def test_what_has_no_component_is_refused_by_name(method):
+    """One feature alone, and as many components as features."""
+    for d, k in ((1, 1), (2, 2), (8, 8)):
+        cohort = Cohort.from_rows([np.ones((5, d))], 1.0)
+        with pytest.raises(ValueError, match=r"k must|d must|features"):
+            method.fit(cohort, k=k, budget=BUDGETS[0], rng=np.random.default_rng(0))
+
+
+def test_empty_hospitals_among_a_thousand_are_refused_by_name():
+    parts = [NORMAL[: i % 3] for i in range(1000)]
+    with pytest.raises(ValueError, match=r"rows must be a non-empty matrix, got shape \(0, 8\)"):
+        Cohort.from_rows(parts, 1.0)
+    with pytest.raises(ValueError, match="n must be at least 1000, got 999"):
+        SpikedModel(d=4, k=1, s=2).draw(999, 1000, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=lambda b: f"{b.epsilon:g} {b.delta:g} {b.accounting}")
+def test_calibration_has_an_answer_at_every_budget(budget):
+    z = gaussian.noise_multiplier(budget)
+    assert 0 < z < math.inf
+    for steps in (1, 50, 10**6):
+        assert 0 < gaussian.composed_std(budget, 1.0, steps) < math.inf
+    truly = gaussian.epsilon_of(z, budget.delta)
+    assert truly >= 0
+    if budget.accounting != "as-printed":
+        # A difference of logarithms near -700 keeps an epsilon to some 1e-12.
+        assert truly <= budget.epsilon * (1 + 1e-6) + 4e-12
+    assert 0.5 <= tradeoff_curves.best_guess(budget.epsilon, budget.delta) <= 1
+
+
+@pytest.mark.parametrize("name", compare.ACCOUNTINGS)
+def test_every_accounting_has_an_answer_or_a_refusal(name):
+    for budget, steps in itertools.product(BUDGETS, (1, 50, 10**4)):
+        std = hostile.answered(compare.noise, name, budget, 1.0, steps)
+        assert std is None or 0 < std < math.inf
+        for given in (1e-6, 1.0, 1e12, *([std] if std else [])):
+            cost = hostile.answered(compare.cost, name, given, budget.delta, 1.0, steps)
+            assert cost is None or cost >= 0
+
+
+def test_totals_have_an_answer_at_every_delta():
+    mixes = (
+        [Release(1e-6)],
+        [Release(1e12, 10**6)],
+        [Release(1e-6, 10**6), Guarantee(1e6, 0.0)],
+        [Guarantee(1e-12, 1e-300)],
+        [Guarantee(0.0), Release(1e12)],
+    )
+    for events, delta in itertools.product(mixes, (*DELTAS, TINY)):
+        assert closed_form.epsilon_of(events, delta) >= 0
+        assert numerical.total(events, delta).epsilon >= 0
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, TINY, HUGE, math.inf, math.nan, 10**400])
+def test_a_limit_lies_where_a_budget_may(value):
+    with pytest.raises(ValueError, match="epsilon must"):
+        Limit(value, 1e-5)
+    with pytest.raises(ValueError, match="delta must"):
+        Limit(1.0, value)
+
+
+def at(eigenvalues: np.ndarray, **changed: object) -> Setting:
+    d = len(eigenvalues)
+    base = {"d": d, "n": 100, "k": 1, "s": 2, "s_hat": 2, "providers": 1, "iterations": 5}
+    return Setting(**{**base, "eigenvalues": eigenvalues, "budget": Budget(1.0, 1e-5), **changed})
+
+
+SPECTRA = {
+    "largest": np.array([1e12, 1e12, 1e11, 0.0]),
+    "huge gap": np.array([1e12, 1e-99, 1e-300, 0.0]),
+    "denormal": np.array([TINY, TINY, 5e-324, 0.0]),
+    "denormal gap": np.array([2 * TINY, TINY, TINY, TINY]),
+    "next to each other": np.array([1.0, 1.0 - 1e-16, 0.5, 0.5]),
+    "smallest that is not": np.array([1e-99, (1 - 2e-16) * 1e-99, 1e-101, 0.0]),
+    "two": np.array([1.0, TINY]),
+}
+
+
+@pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS.keys())
+@pytest.mark.parametrize("values", SPECTRA.values(), ids=SPECTRA.keys())
+def test_a_bound_is_a_number_or_void_whatever_the_spectrum(bound, values):
+    d = len(values)
+    for i, (n, budget) in enumerate(itertools.product((1, 10**15), BUDGETS)):
+        k = (1, d - 1)[i % 2]
+        setting = at(values, n=n, k=k, s=d, s_hat=d - i % (d - k + 1), budget=budget)
+        found = hostile.answered(bound, setting)
+        assert found is not None or budget.epsilon == EPSILONS[0]  # which cannot be shared out
+        if found is not None:
+            check_record(found)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"eigenvalues": np.array([1e300, 1.0, 1.0, 1.0])}, "eigenvalues must lie between -1e-06 and 1e.12"),
+        ({"eigenvalues": np.array([np.nan, 1.0, 1.0, 1.0])}, "eigenvalues must lie between"),
+        ({"eigenvalues": np.array([1.0, 2.0, 1.0, 1.0])}, "eigenvalues must descend"),
+        ({"eigenvalues": [1.0, 0.5, 0.2, 0.1]}, "eigenvalues must be an array of real numbers"),
+        ({"burn_in": -1}, "burn_in must be at least 0, got -1"),
+        ({"burn_in": 1.5}, "burn_in must be a whole number"),
+        ({"start_error": -0.1}, "start_error must be at least 0 and finite"),
+        ({"start_error": math.nan}, "start_error must be at least 0 and finite"),
+        ({"provider_noise": "none"}, "provider_noise must be one of"),
+        ({"budget": 1.0}, "budget must be a Budget"),
+    ],
+    ids=str,
+)
+def test_a_setting_checks_what_bounds_rely_on(changed, says):
+    with pytest.raises(ValueError, match=says):
+        at(**({"eigenvalues": SPECTRA["two"].repeat(2)} | changed))

@@ -1,0 +1,42 @@
+"""A hospital by its rows and by its moments is the same hospital."""
+
+import numpy as np
+import pytest
+
+from dppca_core.populations.site_summaries import DrawnSite, RowSite
+
+ROWS = np.random.default_rng(2).standard_normal((50, 4)) + np.array([0.5, 0.0, -1.0, 2.0])
+LONG = 100.0  # nothing is clipped
+CENTRE, SCALE = np.array([0.1, 0.2, 0.3, 0.4]), np.array([1.0, 2.0, 0.5, 1.5])
+
+
+def drawn() -> DrawnSite:
+    mean = ROWS.mean(axis=0)
+    scatter = (ROWS - mean).T @ (ROWS - mean) / len(ROWS)
+    return DrawnSite(len(ROWS), mean, scatter, mean, scatter)
+
+
+def test_both_have_the_same_means_and_moments():
+    rows, moments = RowSite(ROWS, LONG), drawn()
+    for one, other in zip(rows.means(LONG), moments.means(LONG), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+    own, same = (site.moment(CENTRE, SCALE, LONG).dense() for site in (rows, moments))
+    np.testing.assert_allclose(own, same, atol=1e-12)
+    assert (rows.n, rows.features) == (moments.n, moments.features) == (50, 4)
+
+
+def test_rows_beyond_the_bound_are_clipped_to_it():
+    """In the means as in the moment, about any centre."""
+    site = RowSite(ROWS, 1.0)
+    lengths = np.linalg.norm(ROWS, axis=1, keepdims=True)
+    np.testing.assert_allclose(site.means(1.0)[0], (ROWS / np.maximum(lengths, 1.0)).mean(axis=0), atol=1e-12)
+    assert np.trace(site.moment(CENTRE, SCALE, 1.0).dense()) <= 1.0
+    assert site.bound(CENTRE, SCALE, 1e-9) == 1.0
+
+
+def test_a_smaller_chance_needs_a_longer_bound():
+    site = drawn()
+    lengths = [site.bound(CENTRE, SCALE, tail) for tail in (1e-1, 1e-3, 1e-9)]
+    assert lengths == sorted(lengths) and lengths[0] < lengths[-1]
+    farther = site.bound(CENTRE - 3.0, SCALE, 1e-3)
+    assert farther > lengths[1] == pytest.approx(site.bound(CENTRE, SCALE, 1e-3))

@@ -1,0 +1,240 @@
+"""A release: paid before it is drawn, from the system's entropy, told in full, right without noise."""
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dppca_core import Budget, SpikedModel, sin_theta
+from dppca_core.accounting import closed_form
+from dppca_core.numerics import linalg, moments
+from dppca_core.release import discrete_gaussian, private_release
+from dppca_core.release.ledger import OverLimitError, SessionLedger
+from dppca_core.release.ledger_records import Limit
+from dppca_core.release.private_release import HARDENED, OFFERED, Request, make
+
+D, K, SIZES = 10, 2, (900, 600)
+MODEL = SpikedModel(d=D, k=K, s=4, seed=1)
+ALL = np.concatenate(list(MODEL.rows(sum(SIZES), np.random.default_rng(0))))
+ROWS = np.split(moments.clip_rows(ALL, MODEL.norm_bound(len(ALL))), [SIZES[0]])
+NAMES = [f"column {i}" for i in range(D)]
+BUDGET = Budget(1.0, 1e-5)
+EVERY = pytest.mark.parametrize("method", OFFERED)
+ROUNDS = 12  # of 4, one random start in a hundred ends a hundredth of a radian away
+
+
+def request(method: str, budget: Budget = BUDGET, **own: Any) -> Request:
+    return Request(method, D, K, budget, **own)
+
+
+def paid(limit: float = 1e9) -> SessionLedger:
+    ledger = SessionLedger()
+    ledger.set_limit(Limit(limit, 1e-5))
+    return ledger
+
+
+def released(which: Request, ledger: SessionLedger | None = None, **own: Any) -> private_release.Released:
+    return make(which, ROWS, ledger or paid(), features=NAMES, public={"bound": 3.0}, **own)
+
+
+@EVERY
+def test_with_hardly_any_noise_it_is_pca(method):
+    """epsilon = 1e6: the pooled eigenspace, and its eigenvalues where they come with it."""
+    found = released(request(method, Budget(1e6, 1e-5), rank=D, iterations=ROUNDS))
+    pooled = np.concatenate(ROWS).T @ np.concatenate(ROWS) / sum(SIZES)
+    values, vectors = linalg.top_eigenpairs(pooled, K)
+    assert sin_theta(found.basis, vectors) < 0.01
+    np.testing.assert_allclose(found.basis.T @ found.basis, np.eye(K), atol=1e-10)
+    if method in HARDENED:
+        np.testing.assert_allclose(found.eigenvalues, values, rtol=0.01)
+        turned = np.abs(found.basis.T @ vectors)
+        np.testing.assert_allclose(turned, np.eye(K), atol=0.1)  # in order, largest first
+    else:
+        assert found.eigenvalues is None
+
+
+@EVERY
+def test_sums_of_rows_do_as_well_as_rows(method):
+    """Of a table that was read in pieces: the same answer where there is hardly any noise."""
+    bits = discrete_gaussian.bits_for(sum(SIZES))
+    sums = []
+    for part in ROWS:
+        adder = discrete_gaussian.Adder(D, bits)
+        adder.add(part[:100])
+        adder.add(part[100:])
+        sums.append(adder.sum)
+    asked = request(method, Budget(1e6, 1e-5), rank=D, iterations=ROUNDS)
+    of_sums = make(asked, sums, paid(), features=NAMES, public={})
+    assert sin_theta(of_sums.basis, released(asked).basis) < 0.01
+    assert of_sums.document["hospitals"] == list(SIZES)
+
+
+def test_hospitals_that_do_not_fit_together_are_refused():
+    one, other = (
+        discrete_gaussian.IntegerSum(5, 20, np.zeros((D, D))),
+        discrete_gaussian.IntegerSum(5, 10, np.zeros((D, D))),
+    )
+    for parts, says in (
+        ([ROWS[0], one], "all rows, or all sums"),
+        ([one, other], "the same bits, with room"),
+        ([one._replace(n=2**13), one._replace(n=1)], "room for all their rows"),
+        ([discrete_gaussian.IntegerSum(5, 20, np.zeros((3, 3)))], f"the {D} columns"),
+        ([ROWS[0].ravel()], "must be a matrix"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            make(request("analyze_gauss"), parts, paid(), features=NAMES, public={})
+
+
+@EVERY
+def test_no_two_releases_are_the_same(method):
+    assert not np.array_equal(released(request(method)).basis, released(request(method)).basis)
+
+
+@EVERY
+def test_it_costs_what_was_asked_and_is_on_the_ledger(method):
+    ledger = paid()
+    found = released(request(method), ledger)
+    (entry,) = ledger.account().entries
+    assert entry == found.entry and entry.about["method"] == method
+    assert closed_form.epsilon_of(entry.events, 1e-5) == pytest.approx(1.0, rel=1e-4)
+    assert entry.events == request(method).events
+
+
+def test_it_counts_neighbours_as_its_ledger_does():
+    ledger = paid()
+    with pytest.raises(ValueError, match="neighbours must be those of the ledger, replace-one"):
+        released(request("analyze_gauss", Budget(1.0, 1e-5, "add-remove")), ledger)
+    assert not ledger.account().entries
+
+
+@EVERY
+def test_it_is_paid_before_rows_are_read_and_refused_beyond_the_limit(method, monkeypatch):
+    ledger = paid(limit=1.2)
+    released(request(method), ledger)
+    reading = []
+    monkeypatch.setattr(discrete_gaussian, "integer_sum", lambda *a: reading.append(a))
+    monkeypatch.setattr(moments, "RowMoment", lambda *a: reading.append(a))
+    with pytest.raises(OverLimitError):
+        released(request(method), ledger)
+    assert reading == [] and len(ledger.account().entries) == 1
+
+
+def test_a_crash_while_drawing_has_paid(monkeypatch):
+    def crash(*_):
+        raise MemoryError
+
+    ledger = paid()
+    monkeypatch.setattr(discrete_gaussian, "release", crash)
+    with pytest.raises(MemoryError):
+        released(request("analyze_gauss"), ledger)
+    assert len(ledger.account().entries) == 1
+
+
+def test_a_release_that_was_stopped_is_paid_for_and_unseen():
+    ledger = paid()
+    with pytest.raises(discrete_gaussian.StoppedError):
+        released(request("analyze_gauss"), ledger, progress=lambda share: False)
+    assert len(ledger.account().entries) == 1
+    shares: list[float] = []
+    released(request("dpdis_pca"), ledger, progress=lambda share: shares.append(share) or True)
+    assert shares == sorted(shares) and shares[-1] == 1.0
+
+
+@EVERY
+def test_the_document_says_everything_but_a_seed(method):
+    found = released(request(method))
+    document = json.loads(json.dumps(found.document, allow_nan=False))
+    assert "seed" not in json.dumps(document)
+    assert document["parameters"]["budget"]["epsilon"] == 1.0
+    assert document["features"] == NAMES and document["hospitals"] == list(SIZES)
+    assert document["public"] == {"bound": 3.0}
+    np.testing.assert_allclose(np.array(document["components"]).T, found.basis)
+    assert ("not hardened" in document["noise"]) == (method not in HARDENED) != document["hardened"]
+    assert {"python", "numpy", "opendp", "dp-accounting"} <= document["versions"].keys()
+    assert "factor of e^1 = 2.72, plus 1e-05" in document["guarantee"]
+
+
+def test_the_guarantee_names_its_neighbours():
+    assert private_release.guarantee(request("analyze_gauss")).startswith("Replacing any one patient's row")
+    other = request("analyze_gauss", Budget(1.0, 1e-5, "add-remove"))
+    assert private_release.guarantee(other).startswith("Emptying any one patient's row, or filling an empty")
+
+
+def test_the_guarantee_leaves_out_what_hospitals_sizes_tell():
+    """Where a patient's own row names the hospital, another row may be in another one."""
+    found = released(request("dpdis_pca"), by_column=True).document["guarantee"]
+    assert "by any other of the same hospital changes" in found
+    assert found.endswith("How many patients each hospital has is public.")
+    assert "same hospital" not in released(request("dpdis_pca")).document["guarantee"]
+
+
+def test_an_account_that_moved_on_is_not_charged_unasked():
+    ledger = paid()
+    asked = ledger.account()
+    released(request("analyze_gauss"), ledger, expected=asked)
+    with pytest.raises(ValueError, match="another release was made on this table meanwhile"):
+        released(request("analyze_gauss"), ledger, expected=asked)
+    assert len(ledger.account().entries) == 1
+
+
+def test_sparse_components_have_so_many_features():
+    found = released(request("analyze_gauss_sparse", s_hat=4))
+    assert (np.abs(found.basis).sum(axis=1) > 0).sum() == 4
+
+
+def test_noise_is_that_of_the_sensitivity():
+    """Off-diagonal entries of the release of no data: std sqrt(2) z / sqrt(2) / n, within 4 sd."""
+    n, zeros = 100, [np.zeros((100, 101))]
+    noisy = discrete_gaussian.release(discrete_gaussian.integer_sum(zeros, n, 101), BUDGET)
+    off = noisy[np.triu_indices(101, 1)] * n
+    z = 3.730632  # Balle & Wang at (1, 1e-5)
+    allowed = 4 / math.sqrt(2 * len(off))
+    assert abs(off.std() / z - 1) < allowed
+    assert abs(off.std() / (z / math.sqrt(2)) - 1) > allowed
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"method": "ppca"}, "method must be one of"),
+        ({"k": D}, "k must be"),
+        ({"d": 401}, "d must be between 2 and 400"),
+        ({"s_hat": 1}, "s_hat must be"),
+        ({"rank": 1}, "rank must be"),
+        ({"budget": Budget(1.0, 1e-5, accounting="as-printed")}, "accounting must be exact or zcdp"),
+    ],
+)
+def test_a_request_checks_itself(changed, said):
+    with pytest.raises(ValueError, match=said):
+        replace(request("analyze_gauss"), **changed)
+
+
+def test_rows_must_fit():
+    ledger = paid()
+    for rows, names in ((ROWS, NAMES[1:]), ([ROWS[0][:, 1:]], NAMES), ([ROWS[0][:0]], NAMES), ([], NAMES)):
+        with pytest.raises(ValueError, match=r"columns that were asked|hospital must have a patient"):
+            make(request("analyze_gauss"), rows, ledger, features=names, public={})
+    assert ledger.account().entries == ()
+
+
+@EVERY
+@pytest.mark.parametrize("damage", [1.001, 1e6, np.nan], ids=str)
+def test_rows_that_are_not_clipped_are_refused_before_they_cost_anything(method, damage):
+    """One row longer than 1 and the guarantee is false, whatever draws the noise."""
+    ledger = paid()
+    rows = [part.copy() for part in ROWS]
+    rows[0][3] *= damage / np.linalg.norm(rows[0][3])
+    with pytest.raises(ValueError, match="rows must be clipped to norm 1 beforehand"):
+        make(request(method), rows, ledger, features=NAMES, public={})
+    assert ledger.account().entries == ()
+
+
+@pytest.mark.parametrize("method", sorted(private_release.HARDENED))
+def test_noise_that_cannot_be_drawn_is_refused_before_it_costs_anything(method):
+    ledger = paid()
+    with pytest.raises(ValueError, match="epsilon = 1e-12 asks for noise outside of what integers can hold"):
+        make(request(method, Budget(1e-12, 1e-12)), ROWS, ledger, features=NAMES, public={})
+    assert ledger.account().entries == ()

@@ -1,0 +1,185 @@
+"""A recipe for rows: its formulas, that a row is encoded from its own cells alone, its JSON, its refusals."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dppca_core import Cohort, tables
+from dppca_core.tables import Column, Schema, examples
+
+AGE = Column("age", "number", 20.0, 100.0, fill=60.0)
+SEX = Column("sex", "category", categories=("F", "M"), fill="")
+STAGE = Column("stage", "category", categories=("1", "2", "3"))
+SCHEMA = Schema((AGE, SEX, STAGE))
+
+
+def frame(**columns: list) -> pa.Table:
+    return pa.table(columns)
+
+
+def test_formulas():
+    table = frame(age=[20.0, 70.0, 1e9, None], sex=["F", "M", "other", None], stage=[1.0, 2.0, 7.0, 3.0])
+    third, half = 1 / 3, 0.5
+    expected = [
+        [-1, half, -half, 2 / 3, -third, -third],
+        [0.25, -half, half, -third, 2 / 3, -third],
+        [1, -half, -half, -third, -third, -third],
+        [0, -half, -half, -third, -third, 2 / 3],
+    ]
+    np.testing.assert_allclose(tables.encode(SCHEMA, table).rows, expected, rtol=1e-15)
+    assert SCHEMA.features == ("age", "sex = F", "sex = M", "stage = 1", "stage = 2", "stage = 3")
+
+
+def test_what_only_the_owner_may_know_is_counted():
+    table = frame(
+        age=[20.0, 110.0, math.nan, 60.0], sex=["F", None, "other", "M"], stage=["1", "2.0", "4", None]
+    )
+    encoded = tables.encode(Schema(SCHEMA.columns, bound=1.0), table)
+    assert encoded.owner == tables.OwnerOnly(rows=4, dropped=1, filled=2, outside=(1, 1, 1), long=2)
+    assert (encoded.kept == [True, True, True, False]).all()
+    np.testing.assert_allclose(np.linalg.norm(encoded.rows, axis=1), [1.47, 1.47, 0.91], atol=0.005)
+    assert encoded.owner.clipped_share == 2 / 3
+    one = tables.encode(Schema((AGE, Column("sex", "category", categories=("F",), fill=""))), table)
+    assert one.owner.outside == (1, 0)  # yes or no
+
+
+CELL = st.none() | st.floats()
+WORD = st.none() | st.sampled_from(["F", "M", "x", "1", "2.0", " 3 ", "NA", "é"])
+
+
+@given(st.lists(st.tuples(CELL, WORD, WORD), min_size=1, max_size=6), st.randoms(use_true_random=False))
+def test_a_row_is_encoded_from_its_own_cells_alone(cells, random):
+    def rows(chosen):
+        a, b, c = (list(column) for column in zip(*chosen, strict=True))
+        text = pa.large_string()
+        table = pa.table(
+            {"age": pa.array(a, pa.float64()), "sex": pa.array(b, text), "stage": pa.array(c, text)}
+        )
+        return tables.encode(SCHEMA, table)
+
+    together = rows(cells)
+    alone = [rows([cell]) for cell in cells]
+    np.testing.assert_array_equal(together.rows, np.concatenate([one.rows for one in alone]))
+    np.testing.assert_array_equal(together.kept, [one.kept[0] for one in alone])
+    assert sum((one.owner for one in alone[1:]), alone[0].owner) == together.owner
+    assert np.isfinite(together.rows).all()
+    assert (np.abs(together.rows) <= 1).all()
+    assert (np.linalg.norm(together.rows, axis=1) <= SCHEMA.longest * (1 + 1e-12)).all()
+
+
+@given(st.floats(-1e300, 1e300), st.floats(-1e300, 1e300), st.lists(st.floats(), min_size=1, max_size=5))
+def test_any_range_encodes_within_one(low, high, values):
+    try:
+        column = Column("x", "number", low, high, fill=high)
+    except ValueError:
+        assert not low < high or not high / 2 > low / 2
+        return
+    rows = tables.encode(Schema((column, SEX)), pd.DataFrame({"x": values, "sex": "F"})).rows
+    assert (np.abs(rows) <= 1).all()
+
+
+def test_a_data_frame_encodes_like_a_table():
+    table = frame(age=[20.0, 70.0], sex=["F", "M"], stage=[1.0, 2.0])
+    same = table.to_pandas().astype({"age": int, "stage": str, "sex": "category"})
+    np.testing.assert_array_equal(tables.encode(SCHEMA, table).rows, tables.encode(SCHEMA, same).rows)
+
+
+def test_the_longest_row_is_reached_and_the_default_is_the_mean_square_of_an_even_spread():
+    rng = np.random.default_rng(0)
+    n = 40_000
+    table = frame(
+        age=rng.uniform(20, 100, n), sex=rng.choice(["F", "M"], n), stage=rng.choice(["1", "2", "3"], n)
+    )
+    squares = (tables.encode(SCHEMA, table).rows ** 2).sum(axis=1)
+    assert squares.max() == pytest.approx(SCHEMA.longest**2, rel=1e-3)
+    assert SCHEMA.bound == SCHEMA.default_bound
+    # age^2 has standard deviation sqrt(4/45), so the mean is off by more than 5 sd once in two million.
+    assert squares.mean() == pytest.approx(SCHEMA.default_bound**2, abs=5 * math.sqrt(4 / 45 / n))
+    numbers = Schema(tuple(Column(f"c{i}", "number", 0, 1) for i in range(48)))
+    assert (numbers.longest, numbers.default_bound) == pytest.approx((math.sqrt(48), 4))
+
+
+def test_json_round_trip():
+    for schema in (SCHEMA, Schema((AGE, SEX), bound=0.7), examples.example("breast_cancer")[1]):
+        again = Schema.from_json(schema.to_json())
+        assert again == schema
+        assert hash(again) == hash(schema)
+    assert SCHEMA.choose(["stage", "age"]) == Schema((STAGE, AGE))
+
+
+CANARY = "Xcanary7"
+NUMBERS = {"name": "x", "kind": "number", "low": 0, "high": 1}
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Column("x", "number", 5, 1), "low of 'x' must be below its high"),
+        (lambda: Column("x", "number", 1, 1), "below"),
+        (lambda: Column("x", "number"), "below"),
+        (lambda: Column("x", "number", math.nan, 1), "low of 'x'"),
+        (lambda: Column("x", "number", 0, math.inf), "high of 'x'"),
+        (lambda: Column("x", "number", 0, "1"), "high of 'x' must be a number"),
+        (lambda: Column("x", "number", 0, 1, fill=2), "fill of 'x' must lie between 0 and 1"),
+        (lambda: Column("x", "number", 0, 1, fill="a"), "fill of 'x'"),
+        (lambda: Column("x", "date"), "kind of 'x'"),
+        (lambda: Column("", "number"), "name"),
+        (lambda: Column("x\n", "number"), "name"),
+        (lambda: Column("x" * 101, "number"), "100 letters"),
+        (lambda: Column("x", "category"), "categories of 'x'"),
+        (lambda: Column("x", "category", categories=("a", "a")), "differ"),
+        (lambda: Column("x", "category", categories=("1", "1.0")), "differ"),
+        (lambda: Column("x", "category", categories=("NA", "a")), "counts as missing"),
+        (lambda: Column("x", "category", categories=("a",), fill="b"), "fill of 'x'"),
+        (lambda: Schema((AGE,)), "between 2 and"),
+        (lambda: Schema((AGE, AGE)), "different names"),
+        (lambda: Schema((AGE, SEX), bound=-1), "bound must be positive"),
+        (lambda: Schema((AGE, SEX), bound=math.nan), "bound must be positive"),
+        (lambda: Schema((AGE, SEX), bound=0), "bound must be positive"),
+        (lambda: Schema(tuple(Column(f"c{i}", "number", 0, 1) for i in range(2001))), "2,001"),
+        (lambda: Schema.from_json("{"), "JSON"),
+        (lambda: Schema.from_json(b"\xff"), "JSON"),
+        (lambda: Schema.from_json("[" * 100_000), "JSON"),
+        (lambda: Schema.from_json('{"columns": [1, 2]}'), "needs a"),
+        (
+            lambda: Schema.from_json(json.dumps({"columns": [NUMBERS | {"scale": 1}]})),
+            "unknown entry 'scale'",
+        ),
+        (lambda: Schema.from_json(json.dumps({"columns": [{"name": "x", "kind": "number"}]})), "lacks high"),
+        (lambda: Schema.from_json(json.dumps({"columns": [NUMBERS], "limit": 1})), "unknown entry 'limit'"),
+        (lambda: SCHEMA.choose(["weight"]), "weight"),
+        (lambda: tables.encode(SCHEMA, frame(age=[1.0], sex=["F"])), "no column 'stage'"),
+        (
+            lambda: tables.encode(Schema((AGE, SEX)), frame(age=["1", CANARY, CANARY], sex=["F"] * 3)),
+            "row 2 and 1 others",
+        ),
+        (lambda: tables.encode(Schema((AGE, SEX)), frame(age=["2020-01-01"], sex=["F"])), "but a date"),
+    ],
+)
+def test_refusals(make, words):
+    with pytest.raises(ValueError, match=words) as caught:
+        make()
+    assert CANARY not in str(caught.value)
+
+
+def test_negative_ranges_are_fine():
+    rows = tables.encode(
+        Schema((Column("a", "number", -9, -1), SEX)), frame(a=[-5.0, -1.0], sex=["F", "F"])
+    ).rows
+    assert list(rows[:, 0]) == [0, 1]
+
+
+@pytest.mark.parametrize("name", examples.names())
+def test_bundled_tables_encode_by_their_dictionaries(name):
+    raw, schema = examples.example(name)
+    encoded = tables.encode(schema, raw.table)
+    assert encoded.owner.dropped == 0
+    assert encoded.owner.clipped_share < 0.2  # few are shortened
+    assert sum(encoded.owner.outside) < 0.1 * raw.n * len(schema.columns)
+    assert Cohort.from_rows([encoded.rows], schema.bound).n == raw.n

@@ -1,0 +1,179 @@
+"""The front page: what it shows at a setting, from a link, and on real tables."""
+
+import json
+import math
+
+import pytest
+
+from dppca_core import METHODS
+from dppca_core.datasets import TABLES
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.scene import EPSILONS
+from pages.shared import text
+from pages.shared.settings import catalogue, to_scene
+
+SEVEN = {"eps": 2.0, "delta": 1e-3, "n": 1_000_000, "N": 20, "d": 400, "k": 5, "s": 15}
+
+
+def test_it_opens_with_the_sentence_the_odds_and_four_figures(screen):
+    words = screen().words()
+    assert words["sentence"].startswith("With 100,000 patients in 5 hospitals at ε = 1, DPS-PCA finds")
+    assert words["odds"].endswith("ends at most at 73:27.")
+    assert len(words["tiles"]) == 4 and all(value for value, _ in words["tiles"])
+
+
+@pytest.mark.parametrize(("key", "value"), SEVEN.items(), ids=SEVEN.keys())
+def test_each_of_the_seven_sliders_changes_the_figure(screen, key, value):
+    page = screen()
+    before = page.figure
+    page.move(key, value)
+    after = page.figure
+    assert page.setting(key) == value
+    assert (after["scene"], after["active"]) != (before["scene"], before["active"])
+    assert after["words"][after["active"]]["sentence"] != before["words"][before["active"]]["sentence"]
+
+
+def test_what_is_drawn_is_what_the_core_measures(screen):
+    """The last point of the first panel, the sentence and the tile are one number: the median."""
+    page = screen(repeats="3", delta="0.001", scale="linear")
+    settings = catalogue.defaults() | {"repeats": 3, "delta": 0.001, "scale": "linear"}
+    scene, epsilon = to_scene.of(settings)
+    found = Results(scene)
+    errors = sorted(found.cell("dps_pca", epsilon, repeat).sin[-1] for repeat in range(3))
+    figure = page.figure
+    frame = figure["frames"][figure["active"]]["traces"]
+    position = next(i for i, t in enumerate(figure["data"]) if t.get("mode") == "lines+markers")
+    assert frame[str(position)]["y"][-1] == pytest.approx(errors[1], rel=1e-3)
+    assert f"error {errors[1]:.2g};" in page.words()["sentence"]
+    assert float(page.words()["tiles"][0][0]) == pytest.approx(errors[1], rel=0.05)
+
+
+def test_every_epsilon_has_its_frame_and_every_method_its_dot(screen):
+    figure = screen().figure
+    assert len(figure["frames"]) == len(figure["words"]) == len(EPSILONS)
+    dots = next(trace for trace in figure["data"] if trace["name"] == "methods")
+    assert {title for title, _ in dots["customdata"]} == {method.title for method in METHODS.values()}
+
+
+def test_the_random_guess_line_is_drawn_in_all_panels(screen):
+    figure = screen(scale="linear").figure
+    guess = math.sqrt(3 * (1 - 3 / 200))
+    lines = [trace for trace in figure["data"] if trace["name"] == "random guess"]
+    drawn = [line["x"][0] if line["xaxis"] == "x3" else line["y"][0] for line in lines]
+    assert drawn == pytest.approx([guess] * 3)
+
+
+@pytest.mark.parametrize(("metric", "factor"), [("projector", math.sqrt(2)), ("sin", 1.0)])
+def test_the_metric_selector_converts(screen, metric, factor):
+    figure = screen(metric=metric).figure
+    guess = next(t["y"][0] for t in figure["data"] if t["name"] == "random guess")
+    assert guess == pytest.approx(factor * math.sqrt(3 * (1 - 3 / 200)))
+
+
+def test_captured_energy_lies_between_its_floor_and_one(screen):
+    words = screen(metric="energy", n="1000000").words()
+    assert 0.9 < float(words["tiles"][0][0]) <= 1.0
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_real_tables_open_with_their_controls_greyed(screen, name):
+    page = screen(data=name, k="2", shat="10")
+    table = TABLES[name]
+    assert f"{table.n:,}" in page.words()["sentence"]
+    greyed = {box.label.split(" ·")[0]: box for box in page.app.text_input if box.disabled}
+    assert greyed["Patients in total n"].value == f"{table.n:,}"
+    assert greyed["Features d"].value == str(table.d)
+    assert all("fixed by the table" in box.label for box in greyed.values())
+    figure = page.figure
+    dots = figure["frames"][figure["active"]]["traces"]
+    (place,) = (i for i, trace in enumerate(figure["data"]) if trace["name"] == "methods")
+    reached = dots[str(place)]["x"]
+    assert len(reached) == len(METHODS)
+    assert all(x is not None for x in reached)
+
+
+def test_a_table_gives_the_synthetic_settings_back(screen):
+    page = screen(n="1,000,000")
+    page.move("data", "breast_cancer")
+    page.move("data", catalogue.SYNTHETIC)
+    assert page.setting("n") == 1_000_000
+
+
+def test_the_hospitals_can_always_be_changed(screen):
+    """Whatever the noise, some method depends on how many there are and how unequal."""
+    page = screen(noise="secure aggregation", share="0.5")
+    assert not next(w for w in page.app.select_slider if w.key == "N").disabled
+    page.move("N", 6)
+    assert page.setting("share") == 0.5
+
+
+def test_as_printed_is_labelled_with_the_epsilon_it_truly_gives(screen):
+    said = screen(accounting="as-printed").words()["printed"]
+    assert "these truly have, at δ = 1e-5" in said
+    assert "DPS-PCA ε = 0.13" in said
+
+
+def test_every_method_is_there_with_its_trust_and_its_guarantee(screen):
+    """The menu of methods follows the registry; nothing here names one."""
+    page = screen(d="20", n="1000000")
+    rows = page.figure["frames"][page.figure["active"]]["methods"]
+    for method in METHODS.values():
+        assert any(method.title in row for row in rows)
+        heading = text.TRUST_TITLES[method.trust]
+        assert f"<b>{heading}</b>" in rows
+    said = page.words()["notes"]
+    assert "‡ approximate sampler: pure ε not guaranteed" in said and "† private on a good event" in said
+    assert "approximate sampler" not in screen(d="20", k="1").words()["notes"]
+
+
+def test_what_is_not_live_runs_at_a_button(screen):
+    page = screen(d="250", n="1000000000")
+    waiting = [row for row in page.figure["frames"][page.figure["active"]]["methods"] if "not live" in row]
+    assert waiting
+    button = next(b for b in page.app.button if b.key == "slow button")
+    assert "Measure what is not live" in button.label
+    button.click()
+    page.run()
+    assert page.setting("slow") is True and page.link["slow"] == "true"
+
+
+def test_shared_noise_says_that_two_hospitals_undo_it(screen):
+    assert "cancel the noise" in screen(noise="shared, as printed").words()["printed"]
+
+
+def test_the_theorem_speaks_where_its_assumptions_hold_and_is_silent_elsewhere(screen):
+    assert "Theorem 4.3 says nothing here" in screen().words()["theorem"]
+    held = screen(d="1000", n="1e9", k="5", s="10", shat="680", N="1", start="near", burn="0", repeats="1")
+    assert held.words()["theorem"].startswith("Theorem 4.3 applies")
+    figure = held.figure
+    stacked = figure["frames"][figure["active"]]["traces"]["2"]["y"]
+    assert all(value > 0 for value in stacked)
+
+
+def test_the_detail_switch_hides_symbols_from_a_board(screen):
+    page = screen(view="Board")
+    labels = " ".join(w.label for w in page.app.select_slider if w.key in SEVEN)
+    assert not set("εδŝ") & set(labels)
+    assert "ε" not in page.words()["sentence"]
+
+
+def test_a_delta_above_one_in_n_is_noted(screen):
+    assert "is above 1/n" in screen(n="1000", delta="0.01").captions
+    assert "above 1/n" not in screen().captions
+
+
+def test_the_loadings_open_below(screen):
+    page = screen(loadings="True")
+    assert len(page.app.get("bidi_component")) == 2
+
+
+def test_figures_are_ordered_by_a_count_and_not_by_the_clock(screen, monkeypatch):
+    """A browser leaves out what was sent before what it shows: by a clock set back it would leave out all."""
+    turns = []
+    page = screen()
+    for now in (2e9, 1e9):
+        monkeypatch.setattr("time.time", lambda now=now: now)
+        page.run()
+        turns.append(json.loads(page.app.get("bidi_component")[0].proto.json)["turn"])
+    (server, first), (same, second) = turns
+    assert server == same and second > first

@@ -1,0 +1,107 @@
+"""Packages beside ours: the stored measurement, its chart, and sentences that are computed from it."""
+
+import copy
+import math
+import re
+
+import pytest
+
+from dppca_core.privacy import NEIGHBOURS
+from pages.explore.methods import other_packages
+
+BOTH = pytest.mark.parametrize("neighbours", NEIGHBOURS)
+OURS, RIVAL = "Analyze Gauss + sparse step", "OpenDP Gaussian + eigh"
+
+
+def largest(neighbours):
+    found = other_packages.table()
+    found = found[(found["population"] == "sparse population") & found["neighbours"].isin(["", neighbours])]
+    return found[found["d"] == found["d"].max()].set_index("recipe")["error"]
+
+
+@BOTH
+def test_factors_multiply_to_what_lies_between(neighbours):
+    error = largest(neighbours)
+    words = other_packages.said(neighbours, False).split(" On the ")[0]
+    told = re.findall(r"(?:factor|sparsity|directions|accounting) (\d+\.\d+)", words)
+    whole, *parts = map(float, told)
+    assert whole == pytest.approx(error[RIVAL] / error[OURS], abs=0.006)
+    assert len(parts) == 3 and math.prod(parts) == pytest.approx(whole, rel=0.02)
+
+
+WHOLE = other_packages._FILE.read_text(encoding="utf-8")
+DAMAGED = {
+    "cut": WHOLE[:500],
+    "nothing": "{}",
+    "a list": "[]",
+    "null": "null",
+    "nested": "[" * 100_000,
+    "no places": WHOLE.replace('"places"', '"place"'),
+    "no settings": WHOLE.replace('"settings"', '"setting"'),
+    "no versions": re.sub(r'"versions": \{[^}]*\}', '"versions": 3', WHOLE),
+    "words for a number": re.sub(r'"limit_seconds": [\d.]+', '"limit_seconds": "long"', WHOLE),
+}
+
+
+@pytest.mark.parametrize("content", DAMAGED.values(), ids=list(DAMAGED))
+def test_what_is_not_the_measurement_is_refused(content, tmp_path, monkeypatch):
+    assert content != WHOLE
+    damaged = tmp_path / "peers.json"
+    damaged.write_text(content, encoding="utf-8")
+    monkeypatch.setattr(other_packages, "_FILE", damaged)
+    other_packages.stored.cache_clear()
+    with pytest.raises(ValueError, match=r"data/peers\.json cannot be read: restore it"):
+        other_packages.table()
+    other_packages.stored.cache_clear()
+
+
+def test_a_damaged_file_is_one_sentence_of_the_page(screen, tmp_path, monkeypatch):
+    """And the page is there without it."""
+    damaged = tmp_path / "peers.json"
+    damaged.write_text(DAMAGED["nothing"])
+    monkeypatch.setattr(other_packages, "_FILE", damaged)
+    other_packages.stored.cache_clear()
+    page = screen("explore/methods/page.py", d="20", n="1000", k="2", s="5", shat="10", repeats="1")
+    other_packages.stored.cache_clear()
+    assert "Nothing to compare with here: data/peers.json cannot be read: restore it" in page.notices
+    assert "**Try this:**" in page.markdown
+
+
+def test_the_most_owed_part_is_the_largest(monkeypatch):
+    """With the packages' error ten times as large, accounting is what it is owed to, and the words say so."""
+    changed = copy.deepcopy(other_packages.stored())
+    for place in changed["places"]:
+        for row in place["rows"]:
+            if row["recipe"] == RIVAL and "error" in row:
+                row["error"]["median"] *= 10
+    monkeypatch.setattr(other_packages, "stored", lambda: changed)
+    assert "Most is owed to exact accounting." in other_packages.said("replace-one", False)
+
+
+def test_no_answer_has_no_point_and_is_told(monkeypatch):
+    changed = copy.deepcopy(other_packages.stored())
+    for place in changed["places"]:
+        for row in place["rows"]:
+            if row["recipe"] == RIVAL:
+                row.pop("error", None)
+    monkeypatch.setattr(other_packages, "stored", lambda: changed)
+    names = [trace["name"] for trace in other_packages.figure("replace-one", False)["data"]]
+    assert RIVAL not in names and OURS in names
+    assert "had no answer" in other_packages.said("replace-one", False)
+    assert f"{RIVAL}: no answer" in other_packages.notes("replace-one", False)
+
+
+@BOTH
+def test_every_point_is_a_stored_error(neighbours):
+    found = other_packages.table()
+    for trace in other_packages.figure(neighbours, False)["data"][:-1]:
+        rows = found[(found["recipe"] == trace["name"]) & (found["population"] == "sparse population")]
+        kept = rows[rows["neighbours"].isin(["", neighbours])].dropna(subset="error").sort_values("d")
+        assert [y for y in trace["y"] if y] == pytest.approx(kept["error"].tolist(), rel=1e-3)
+        assert len([y for y in trace["y"] if y is None]) == kept["n"].nunique()  # a line for each n
+        assert [x for x in trace["x"] if x] == kept["d"].tolist()
+
+
+def test_a_board_reads_no_symbols():
+    words = other_packages.said("add-remove", True) + other_packages.notes("add-remove", True)
+    assert not re.search(r"[εδσΘ]|\b[dnk] =", words)

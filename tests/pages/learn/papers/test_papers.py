@@ -1,0 +1,214 @@
+"""The papers page: every figure opens, says its verdict, and can be run again."""
+
+import threading
+import time
+
+import pytest
+
+from dppca_core import datasets
+from dppca_core.experiments.papers import FIGURES, recipe, results
+from dppca_core.experiments.sweeps import run_cells
+from pages.learn.papers import charts, recipe_to_settings
+from pages.learn.papers import results as paper_results
+from pages.shared import text
+from pages.shared.background import sweep_jobs
+from pages.shared.reports import downloads
+from pages.shared.settings import catalogue
+
+PAGE = "learn/papers/page.py"
+RUNS = [(key, index) for key, figure in FIGURES.items() for index in range(len(figure.runs))]
+
+
+@pytest.mark.parametrize(("key", "index"), RUNS)
+def test_every_run_opens_with_its_verdict(screen, key, index):
+    page = screen(PAGE, figure=key, run=str(index))
+    figure, kept = FIGURES[key], paper_results.result(key, index)
+    assert f"{figure.title}: {paper_results.verdict(key, index)}" in [h.value for h in page.app.header]
+    assert ("✗" in page.markdown) == (not kept.verdict.reproduced)
+    drawn = page.figure
+    names = [trace["name"] for trace in drawn["data"]]
+    assert names.count("open: printed in the paper") == bool(figure.printed)
+    assert {"figure", "run"} >= set(page.link) - {"repeats"}
+
+
+def test_the_sentence_counts_what_comes_out_as_printed(screen):
+    table = paper_results.overview()
+    page = screen(PAGE)
+    reproduced, ran = paper_results.counts()
+    kept = [
+        paper_results.result(key, index) for key, index in RUNS if not FIGURES[key].paper.startswith("Bey")
+    ]
+    assert ran == len([one for one in kept if not one.absent])
+    assert reproduced == sum(one.verdict.reproduced for one in kept if not one.absent)
+    assert f"{reproduced} of {ran} runs come out as printed, in every" in page.markdown
+    assert list(zip(table["key"], table["run"], strict=True)) == RUNS
+
+
+def test_data_that_are_not_here_are_named_with_what_to_run(screen):
+    try:
+        datasets.require("covertype")
+        pytest.skip("the table is on this machine")
+    except ValueError:
+        pass
+    page = screen(PAGE, figure="imtiaz-covertype")
+    assert "python -m dppca_core.datasets covertype" in page.notices
+
+
+def test_a_damaged_result_is_one_sentence(screen, tmp_path, monkeypatch):
+    """And is not drawn; the figure can still be run again."""
+    for suffix in (".json", ".csv"):
+        data = (results.DATA / "results" / f"ge-3a{suffix}").read_bytes()
+        (tmp_path / f"ge-3a{suffix}").write_bytes(data if suffix == ".json" else data[:-100])
+    monkeypatch.setattr(paper_results, "stored", lambda name: results.stored(name, tmp_path))
+    paper_results.result.clear("ge-3a", 0)
+    page = screen(PAGE, figure="ge-3a")
+    paper_results.result.clear("ge-3a", 0)
+    assert (
+        "The file data/results/ge-3a.csv must be as it was written, it is not: run python -m" in page.markdown
+    )
+    assert f"{FIGURES['ge-3a'].title}: {paper_results.NOT_RUN}" in [h.value for h in page.app.header]
+    assert [button for button in page.app.button if button.label.startswith("All of it")]
+
+
+def test_another_figure_starts_at_its_first_run(screen):
+    page = screen(PAGE, figure="ge-3b", run="1")
+    page.move("figure", "ge-4b")
+    assert page.setting("run") == 0 and page.link == {"figure": "ge-4b", "repeats": "2"}
+
+
+@pytest.mark.parametrize(
+    "link", [{"figure": "<script>"}, {"figure": "ge-9"}, {"run": "5"}, {"run": "x"}], ids=str
+)
+def test_a_hostile_link_gets_a_page(screen, link):
+    assert "come out as printed" in screen(PAGE, **link).markdown
+
+
+def finished(page, words):
+    for _ in range(200):
+        if words in page.markdown:
+            return
+        time.sleep(0.1)
+        page.run()
+    raise AssertionError("the run did not end")
+
+
+def test_running_again_draws_beside_the_stored_run_and_judges_itself(screen):
+    page = screen(PAGE, figure="ge-3a", seed="1")
+    next(button for button in page.app.button if button.key == "again True").click()
+    page.run()
+    finished(page, "Seed 1, 12 runs: this one")
+    assert "Means differ by at most" in page.markdown
+    names = [trace["name"] for trace in page.figure["data"]]
+    assert "run again" in names and names.count("ε = 1, run again") == 1
+
+
+def test_a_sweep_in_the_queue_says_its_place_and_may_leave_it(screen, monkeypatch):
+    opened, measured = threading.Event(), run_cells.measured
+    monkeypatch.setattr(run_cells, "measured", lambda *of: (opened.wait(60), measured(*of))[1])
+    monkeypatch.setattr(sweep_jobs, "HERE_SECONDS", 1e9)  # no process is started
+    board = sweep_jobs.Jobs(at_once=1)
+    monkeypatch.setattr(sweep_jobs, "jobs", lambda: board)
+    other = board.start("somebody else", "papers ge-4a", paper_results.again(recipe("ge-4a"), False, 7))
+    page = screen(PAGE, figure="ge-4a", seed="8")
+    press(page, "All of it")
+    for _ in range(100):
+        if "before yours" in waiting(page):
+            break
+        time.sleep(0.05)
+        page.run()
+    assert waiting(page) == "In the queue: 1 sweep of other visitors runs before yours"
+    press(page, "Leave")
+    for _ in range(100):
+        if "Stopped: 0 of 360 runs are shown." in page.captions:
+            break
+        time.sleep(0.05)
+        page.run()
+    assert "Stopped: 0 of 360 runs are shown." in page.captions
+    other.stop()
+    opened.set()
+    other.wait(30)
+
+
+def waiting(page):
+    return "".join(bar.proto.text for bar in page.app.get("progress"))
+
+
+def press(page, start):
+    next(button for button in page.app.button if button.label.startswith(start)).click()
+    page.run()
+
+
+def test_a_few_runs_do_not_contradict_the_stored_ones():
+    """A table of two repeats that fails a check is too few runs to decide; the whole one is a verdict."""
+    figure = FIGURES["ge-3a"]
+    table = paper_results.result("ge-3a", 0).source.table
+    wrong = table.assign(sin_theta_by_round=table["sin_theta_by_round"].str.replace("2.", "1.", regex=False))
+    few = figure.verdict(figure.runs[0], wrong[wrong["repeat"] < 2])
+    assert not few.reproduced and paper_results.words(figure, few) == "is too few runs to decide"
+    assert paper_results.words(figure, figure.verdict(figure.runs[0], wrong)) == paper_results.WORDS[False]
+    assert paper_results.words(figure, figure.verdict(figure.runs[0], table)) == paper_results.WORDS[True]
+
+
+def test_a_board_sees_conditions_without_numbers(screen):
+    plain, full = screen(PAGE, figure="ge-3a", view="board"), screen(PAGE, figure="ge-3a")
+    assert "✓" in plain.markdown and len(plain.markdown) < len(full.markdown)
+
+
+def test_equal_runs_agree_and_shifted_ones_do_not():
+    curves = paper_results.result("ge-3a", 0).curves
+    assert "differ by at most 0 " in paper_results.agreement(curves, curves)
+    shifted = curves.assign(mean=curves["mean"] + 1, low=curves["low"] + 1, high=curves["high"] + 1)
+    said = paper_results.agreement(curves, shifted)
+    assert "differ by at most 1.00" in said and "; 0 of " in said
+
+
+@pytest.mark.parametrize("key", [key for key, figure in FIGURES.items() if figure.runs[0].recipe])
+def test_what_the_explorer_is_given_is_the_recipe(key):
+    """Where it is given anything: every setting is one of its options, and those of the model are exact."""
+    chosen, _ = paper_results.recipe_of(FIGURES[key].runs[0])
+    asked = recipe_to_settings.of_recipe(chosen) if chosen else None
+    if asked is None:
+        return
+    assert catalogue.reconcile(catalogue.defaults() | asked)[1] == []
+    assert (asked["d"], asked["k"]) != (0, 0) and asked["k"] in (chosen.population.k, *chosen.swept[0].values)
+
+
+def test_figure_3a_can_be_varied_in_the_explorer():
+    asked = recipe_to_settings.of_recipe(recipe("ge-3a"))
+    assert asked is not None
+    assert (asked["d"], asked["shat"], asked["accounting"], asked["scaling"]) == (
+        1000,
+        50,
+        "as-printed",
+        "largest",
+    )
+
+
+def test_the_figure_leaves_as_one_file():
+    figure = FIGURES["ge-3a"]
+    drawn = charts.comparison(figure, recipe("ge-3a"), paper_results.result("ge-3a", 0).curves)
+    page = downloads.html(drawn, figure.title)
+    assert "Figure 3(a)" in page and 'src="http' not in page and 3e6 < len(page) < 6e6
+
+
+def test_parameters_are_written_as_symbols():
+    assert text.symbols("epsilon = 1, s_hat = 5, sqrt 10, epsilons") == "ε = 1, ŝ = 5, √10, epsilons"
+    assert text.symbols("delta = 10^-5, sqrt(2k)") == "δ = 10⁻⁵, √(2k)"
+    assert text.sentence("DP-Gauss* is lower") == r"DP-Gauss\* is lower"
+    assert (text.sentence("k = 5"), text.sentence("all fall")) == ("k = 5", "All fall")
+
+
+def test_the_patients_that_calibration_saves_are_counted(screen):
+    figure = FIGURES["needed-patients"]
+    table = paper_results.needed(figure, paper_results.result("needed-patients", 0)).set_index("method")
+    times = table["times the fewest"]
+    assert times["one release + sparse step, exact"] == "1"
+    assert float(times["DPS-PCA as printed, dense start"]) > float(times["DPS-PCA exact"]) > 2
+    page = screen(PAGE, figure="needed-patients")
+    assert "holds" in page.app.header[0].value and len(page.app.dataframe) == 2
+
+
+def test_expected_times_grow_with_the_recipe():
+    chosen = recipe("ge-3a")
+    quick, whole = (paper_results.expected(paper_results.again(chosen, quick, 0)) for quick in (True, False))
+    assert 0 < quick < whole and sweep_jobs.said_seconds(quick)

@@ -1,0 +1,199 @@
+"""What may be asked for next is measured while a visitor looks, and never before what they look at lacks."""
+
+import json
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from urllib.parse import urlencode
+
+import pytest
+import starlette.requests
+import starlette.responses
+
+import app
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.scene import TRACED
+from pages.shared.background import cache, prefetch, sessions
+from pages.shared.background.completer import Completer
+from pages.shared.charts import explorer_summary
+from pages.shared.settings import catalogue, to_scene
+from tests.waiting import PATIENCE_SECONDS, eventually
+
+SMALL = catalogue.defaults() | {"d": 20, "n": 1000, "k": 2, "s": 5, "shat": 10, "repeats": 2}
+
+
+def test_the_slider_that_moved_goes_on_first_then_back_then_the_others():
+    found = prefetch.one_press_away(SMALL, ("n", -2))
+    assert [(key, one["n"]) for (key, _), one in found.items()][:2] == [("n", 500), ("n", 2000)]
+    assert {key for key, _ in list(found)[2:]} == set(prefetch.SLIDERS) - {"n"}
+    assert len(found) == 2 * len(prefetch.SLIDERS)
+    assert all(one[key] != SMALL[key] for (key, _), one in found.items())
+
+
+def test_what_a_table_fixes_or_a_slider_has_not_is_not_measured():
+    found = prefetch.one_press_away(
+        catalogue.defaults() | {"data": "breast_cancer", "N": 1}, ("N", -1)
+    ).values()
+    assert {(one["n"], one["d"]) for one in found} == {(100_000, 200)}
+    assert min(one["N"] for one in found) == 1 and max(one["N"] for one in found) == 2
+
+
+def test_a_look_ahead_is_all_that_the_press_needs():
+    for _ in prefetch.look(SMALL):
+        pass
+    scene, epsilon = to_scene.of(SMALL)
+    found = cache.results(scene)
+    assert found.missing(found.first(epsilon)) == []
+    before = explorer_summary.payload(found, epsilon, SMALL)
+    assert explorer_summary.payload(found, epsilon, SMALL)["frames"] is before["frames"]
+
+
+def test_steps_can_be_left_off_and_taken_up_again():
+    found = Results(to_scene.of(SMALL)[0])
+    steps = found.steps(found.first(1.0))
+    while not found.cells:
+        next(steps)
+    assert found.missing(found.first(1.0))
+    found.try_cells(found.first(1.0))
+    assert found.missing(found.first(1.0)) == []
+
+
+def test_two_that_want_the_same_measure_it_once(monkeypatch):
+    found, asked = Results(to_scene.of(SMALL)[0]), []
+    kept = Results.estimate
+
+    def estimate(self: Results, name: str, epsilon: float, repeat: int) -> object:
+        if self is found:  # an earlier test's results may still fill in the background
+            asked.append((name, epsilon, repeat))
+            time.sleep(0.001)
+        return kept(self, name, epsilon, repeat)
+
+    monkeypatch.setattr(Results, "estimate", estimate)
+    threads = [threading.Thread(target=lambda: found.try_cells(found.first(1.0))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (TRACED, 1.0, 0) in asked
+    assert len(asked) == len(set(asked))
+
+
+class Cells:
+    """A view of three cells."""
+
+    def __init__(self, log: list[str]) -> None:
+        self.log, self.left = log, 3
+
+    def try_cell(self, *cell: object) -> None:
+        self.left -= 1
+        self.log.append("view")
+
+    def wanted(self) -> tuple[object, ...] | None:
+        return (self.left,) if self.left else None
+
+
+def steps(log: list[str], name: str, count: int) -> Iterator[None]:
+    """So many steps that say their name."""
+    for _ in range(count):
+        log.append(name)
+        yield
+
+
+def finished(log: list[str], count: int) -> list[str]:
+    """What was done, once it is so much and no more comes."""
+    assert eventually(lambda: len(log) >= count)
+    time.sleep(0.05)
+    return log
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """The worker waits for a page as long as the page takes."""
+    monkeypatch.setattr("pages.shared.background.completer._YIELD_SECONDS", PATIENCE_SECONDS)
+
+
+def test_the_next_press_comes_before_the_rest_of_the_view_and_all_else_after_it():
+    log: list[str] = []
+    worker, view = Completer(), Cells(log)
+    with worker.yielding():
+        worker.look("one", view, view.wanted)
+        worker.ahead("one", steps(log, "next", 2), steps(log, "other", 2))
+    assert finished(log, 7) == ["next"] * 2 + ["view"] * 3 + ["other"] * 2
+
+
+def test_nothing_is_measured_for_who_has_gone(monkeypatch):
+    """Neither what they looked at, nor what they might have asked for next; others are served."""
+    monkeypatch.setattr(sessions, "present", lambda who: who != "gone")
+    log: list[str] = []
+    hers: list[str] = []
+    worker, view, other = Completer(), Cells(log), Cells(hers)
+    with worker.yielding():
+        worker.look("gone", view, view.wanted)
+        worker.ahead("gone", steps(log, "next", 2), steps(log, "other", 2))
+        worker.look("here", other, other.wanted)
+    assert finished(hers, 3) == ["view"] * 3 and log == []
+
+
+def test_in_a_crowd_nothing_is_measured_ahead():
+    log: list[str] = []
+    worker, view = Completer(), Cells(log)
+    with worker.yielding():
+        for visitor in range(5):
+            worker.ahead(str(visitor), steps(log, "next", 1), steps(log, "other", 1))
+        worker.look("one", view, view.wanted)
+    assert finished(log, 3) == ["view"] * 3
+
+
+@pytest.mark.parametrize("reason", [ValueError, MemoryError])
+def test_what_fails_ahead_is_dropped(reason):
+    log: list[str] = []
+
+    def fails() -> Iterator[None]:
+        raise reason
+        yield
+
+    worker, view = Completer(), Cells(log)
+    with worker.yielding():
+        worker.ahead("one", fails(), steps(log, "other", 1))
+        worker.look("one", view, view.wanted)
+    assert finished(log, 4) == ["view"] * 3 + ["other"]
+
+
+def served(known: str = "0", **link: str) -> starlette.responses.Response:
+    query = urlencode(catalogue.to_link(SMALL) | link | {"known": known})
+    return app.near(starlette.requests.Request({"type": "http", "query_string": query.encode()}))
+
+
+def test_what_was_measured_ahead_is_handed_out_and_nothing_else(monkeypatch):
+    monkeypatch.setattr(prefetch, "_READY", OrderedDict())
+    assert served().status_code == 204  # nothing new: the browser knows none and there is none
+    more = prefetch.one_press_away(SMALL, None)["N", 1]
+    for _ in prefetch.look(more):
+        pass
+    monkeypatch.setattr(Results, "estimate", None)  # handing out measures nothing
+    found = json.loads(served().body)
+    shown = catalogue.CHOICES["N"].option(more["N"], False)
+    assert list(found["near"]) == ["N"] and list(found["near"]["N"]) == [shown]
+    assert found["here"] == {"N": catalogue.CHOICES["N"].option(SMALL["N"], False)}
+    assert (found["known"], found["all"]) == (1, len(prefetch.one_press_away(SMALL, None)))
+    assert served("1").status_code == 204
+    assert served(eps="2").status_code == 204  # measured at another epsilon
+
+
+def test_a_figure_ahead_is_the_server_s_own_at_its_epsilon(monkeypatch):
+    monkeypatch.setattr(prefetch, "_READY", OrderedDict())
+    for _ in prefetch.look(SMALL):
+        pass
+    ((_, figure),) = prefetch._READY.items()
+    scene, epsilon = to_scene.of(SMALL)
+    whole = explorer_summary.payload(cache.results(scene), epsilon, SMALL)
+    at = whole["active"]
+    assert figure["scene"] == whole["scene"] and figure["data"] == whole["data"]
+    assert figure["frames"][at] == whole["frames"][at] and figure["words"][at] == whole["words"][at]
+    assert [i for i, frame in enumerate(figure["frames"]) if frame] == [at]
+
+
+def test_hostile_queries_are_read_as_links_are():
+    for raw in ("nan", "-1", "1e308", "<script>", "../../etc/passwd", "\x00"):
+        assert served(d=raw, eps=raw, known=raw).status_code in (200, 204)

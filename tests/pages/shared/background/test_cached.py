@@ -1,0 +1,190 @@
+"""What is kept for visitors takes no more than one number says, by counting bytes."""
+
+import gc
+import re
+import weakref
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dppca_core.byte_cache import ByteCache
+from dppca_core.experiments import Axis, Recipe, variant
+from dppca_core.experiments.collaboration import transcript
+from dppca_core.experiments.collaboration.alliances import Alliance
+from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
+from dppca_core.experiments.explorer.scene import Scene
+from dppca_core.populations.spiked import SpikedModel
+from dppca_core.privacy import Budget
+from pages.shared.background import cache as cached
+from pages.shared.background import sweep_jobs
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch):
+    """Views of this test only: in the suite others are measured beside it."""
+    monkeypatch.setattr(cached, "CELLS", ByteCache(cached.CELLS.most))
+
+
+MODEL = SpikedModel(d=40, k=3, s=8, seed=5)
+ALLIANCE = Alliance(MODEL, (300, 500, 200), 3, 12, 6, Budget(1.0, 1e-6), iterations=6, repeats=2, seed=5)
+
+
+def counted(value: object, known: dict[int, object] | None = None) -> int:
+    """Bytes of all that is reached from a value; of a view the whole array that it keeps.
+
+    known: what was counted, held so that no identity is used twice meanwhile.
+    """
+    known = {} if known is None else known
+    while isinstance(value, np.ndarray) and isinstance(value.base, np.ndarray):
+        value = value.base
+    if id(value) in known or value is None or isinstance(value, (type, SpikedModel)):
+        return 0
+    known[id(value)] = value
+    if isinstance(value, np.ndarray):
+        return value.nbytes + 112
+    if isinstance(value, (str, bytes)):
+        return len(value) + 49
+    if isinstance(value, Mapping):
+        return 104 + sum(counted(k, known) + counted(v, known) + 24 for k, v in value.items())
+    if isinstance(value, (tuple, list, set, frozenset)):
+        return 56 + sum(counted(one, known) + 8 for one in value)
+    if is_dataclass(value):
+        names = {field.name for field in fields(value)} | set(getattr(value, "__dict__", {}))
+        return 64 + sum(counted(getattr(value, name), known) for name in names)
+    return 32
+
+
+def test_all_caches_together_stay_below_the_number_that_is_stated():
+    caches = sum(cache.most for cache in cached.CACHES.values())
+    assert caches + cached.SMALL_BYTES <= cached.MOST_BYTES
+    page = (Path(__file__).parents[4] / "docs" / "security.md").read_text(encoding="utf-8")
+    assert f"at most {cached.MOST_BYTES // 2**20:,} MB" in page
+    optional = sum(cache.most for cache in cached.OPTIONAL.values())
+    assert f"{optional // 2**20:,} MB more" in page
+    for name, cache in cached.CACHES.items():
+        assert re.search(rf"\| {name} \| {cache.most // 2**20:,} \|", page), name
+
+
+@pytest.mark.parametrize("name", list(cached.CACHES))
+def test_no_cache_keeps_more_than_it_says(name, monkeypatch):
+    """Filled with what says that it is as large as anything may be."""
+    cache = cached.CACHES[name]
+    monkeypatch.setattr(cache, "_held", type(cache._held)())
+    for size in (
+        cache.most,
+        cache.most // 2,
+        cache.most // 3,
+        1,
+        cache.most,
+        cache.most // 2,
+        cache.most // 2,
+    ):
+        cache.get(object(), object, size)
+        assert cache.size <= cache.most
+
+
+@pytest.mark.parametrize("way", transcript.CARRIED)
+def test_a_run_takes_no_more_than_it_is_counted_for(way):
+    run = transcript.simulate(ALLIANCE, way)
+    hidden = sum(array.nbytes for parts in run.hidden for part in parts.values() for array in part.values())
+    assert hidden < counted(run) < transcript.kept_bytes(ALLIANCE, WAYS[way])
+
+
+def test_the_largest_run_that_is_simulated_is_the_largest_that_is_kept():
+    most = 0
+    for d in (100, 500, 1000, 2000):
+        for hospitals in (2, 10, 50, 200):
+            for rounds in (1, 20, 50):
+                of = Alliance(
+                    SpikedModel(d=d, k=20, s=40), (9,) * hospitals, 20, 40, 40, Budget(1.0, 1e-6), rounds, 0
+                )
+                for key in transcript.CARRIED:
+                    if transcript.refused(of, WAYS[key]) is None:
+                        most = max(most, transcript.kept_bytes(of, WAYS[key]))
+    assert 2**28 < most <= transcript.MOST_BYTES <= cached.SEEN.most
+
+
+FAST = ("analyze_gauss", "analyze_gauss_sparse", "dpdis_pca", "dps_pca", "noisy_power", "pca")
+
+
+def scene(**own: object) -> Scene:
+    return Scene(
+        MODEL, n=2000, k=3, providers=3, s_hat=12, iterations=6, delta=1e-5, repeats=2, seed=5, **own
+    )
+
+
+@pytest.mark.parametrize("energy", [False, True])
+def test_a_complete_view_takes_no_more_than_it_is_counted_for(energy):
+    """And no matrix (d, d): many visitors' settings are kept. It is counted again as it grows."""
+    at = replace(scene(), energy=energy)
+    whole = cached.results(at)
+    empty = cached.CELLS.size
+    asked = [*whole.first(1.0), *whole.rest(1.0, slow=False)]
+    whole.try_cells(cell for cell in asked if cell[0] in FAST)
+    assert cached.results(at) is whole
+    assert empty < counted(whole) < cached.CELLS.size < empty + 3 * counted(whole)
+    assert 8 * MODEL.d**2 not in {array.nbytes for array in whole.truth if isinstance(array, np.ndarray)}
+
+
+def test_what_hospitals_gain_takes_no_more_than_it_is_counted_for():
+    gained = cached.outcomes(ALLIANCE)
+    for key in gained.wanted():
+        gained.try_cell(*key)
+    assert counted(cached.outcomes(ALLIANCE)) < cached.CELLS.size
+    assert gained.truth.second_moment.size == 0
+
+
+def test_hospitals_that_differ_take_no_more_than_they_are_counted_for():
+    of = SiteRecipe(repeats=1)
+    measured = cached.joined(of)
+    for key in measured.rest(1.0, of.kinds[0]):
+        measured.try_cell(*key)
+    assert counted(cached.joined(of).cells) < cached.CELLS.size
+
+
+def test_complete_sweeps_are_bounded_in_bytes(monkeypatch):
+    kept = sweep_jobs.Jobs()
+    monkeypatch.setattr(sweep_jobs, "KEPT_BYTES", 2_000_000)
+    for seed in range(6):
+        recipe = Recipe(
+            population=MODEL, methods=(variant("pca"),), swept=(Axis("n", (100,)),), epsilon=1.0, seed=seed
+        )
+        job = sweep_jobs.Job(recipe, "", kept._turns)
+        job.hold(pd.DataFrame({"x": np.zeros(100_000)}))
+        monkeypatch.setattr(job, "run", lambda: None)
+        kept._run(job)
+        assert kept.table_bytes <= sweep_jobs.KEPT_BYTES
+    assert len(kept._tables) == 2
+
+
+PAGE = "hospitals/providers/page.py"
+LINK = {"repeats": "1", "d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10", "N": "3", "T": "4"}
+
+
+@pytest.mark.parametrize("panel", ["rounds", "sees", "pair"])
+def test_a_page_does_not_hold_a_run_that_the_cache_gave_up(screen, panel):
+    """Its buttons are held as long as its visitor's session."""
+    cached.SEEN.clear()
+    page = screen(PAGE, **{"join.panel": panel}, **LINK)
+    runs = [weakref.ref(run) for run, _ in cached.SEEN._held.values()]
+    assert runs
+    cached.SEEN.clear()
+    gc.collect()
+    assert not [run for run in runs if run() is not None]
+    page.run()
+    assert cached.SEEN.size > 0
+
+
+def test_a_run_without_room_is_refused_in_one_sentence(screen, monkeypatch):
+    cached.SEEN.clear()
+    monkeypatch.setattr(cached.memory, "available", lambda: 2**28)
+    page = screen(PAGE, **{"join.panel": "rounds"}, **LINK)
+    assert page.notices.startswith("This run takes")
+    monkeypatch.undo()
+    page.run()
+    assert "This run takes" not in page.notices

@@ -1,0 +1,355 @@
+"""One failure stops nobody else: not a run, not a look-ahead, not a table to be forgotten, not a thread."""
+
+import asyncio
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+import pytest
+from starlette.responses import Response
+
+import app
+from dppca_core.experiments.collaboration import joining
+from dppca_core.experiments.collaboration.outcomes import Outcomes
+from dppca_core.experiments.demonstrations.attacks import planted
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.scene import TRACED
+from pages.hospitals.your_data import release_job, session
+from pages.hospitals.your_data.release_job import Order
+from pages.hospitals.your_data.session_expiry import Leaving
+from pages.shared.background import cache, sessions
+from pages.shared.background import completer as worker
+from pages.shared.background.completer import Completer
+from pages.shared.charts import explorer_summary
+from tests.pages.conftest import Screen
+from tests.waiting import PATIENCE_SECONDS, eventually
+
+SECRET = "patient 17 weighs 71.3 kg"
+ERRORS = [ValueError("k must be at most 5"), MemoryError(SECRET), RuntimeError(SECRET), KeyError(SECRET)]
+SENTENCES = ("k must be at most 5", "not enough memory", "RuntimeError", "KeyError")
+FAULTY = 99  # the seed whose runs fail
+SMALL = {"d": "20", "n": "10000", "k": "2", "s": "5", "shat": "10", "T": "3", "N": "2"}
+
+
+@pytest.fixture
+def completer(monkeypatch) -> Completer:
+    """A worker of this test alone."""
+    fresh = Completer()
+    monkeypatch.setattr(worker, "completer", lambda: fresh)
+    return fresh
+
+
+@pytest.fixture
+def visit(monkeypatch, completer, screen) -> Callable[..., Screen]:
+    """Open a page as the visitor of this name, and see it once its runs are complete."""
+    present = [""]
+    monkeypatch.setattr(sessions, "visitor", lambda: present[0])
+    few = lru_cache(lambda scene: Results(scene, (TRACED, "sparse_pca")))  # methods, for fewer runs
+    monkeypatch.setattr(cache, "results", few)
+    monkeypatch.setattr(explorer_summary, "_BUILT", OrderedDict())
+    cache.CELLS.clear()
+
+    def opened(name: str, page: str, complete: Callable[[Screen], bool], **link: str) -> Screen:
+        present[0] = name
+        shown = screen(page, **link)
+        for _ in range(300):
+            if complete(shown):
+                return shown
+            eventually(lambda: not completer.crowd())
+            shown.run()
+        raise AssertionError(f"the runs of {name} did not end")
+
+    return opened
+
+
+DIES = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+
+
+class Faults:
+    """Raise each of ERRORS once for four cells of the faulty seed, and always the same for the same cell."""
+
+    def __init__(self) -> None:
+        self.by_cell: dict[object, Exception] = {}
+
+    def __call__(self, seed: int, cell: object, fails: bool = True) -> None:
+        if seed == FAULTY and fails and len(self.by_cell) < len(ERRORS):
+            self.by_cell.setdefault(cell, ERRORS[len(self.by_cell)])
+        if seed == FAULTY and cell in self.by_cell:
+            raise self.by_cell[cell]
+
+
+def in_differences(monkeypatch, faults: Faults) -> None:
+    kept = joining.measure
+
+    def measure(of, key):
+        faults(of.seed, key, key[3] == 2)  # a repeat that no page waits for
+        return kept(of, key)
+
+    monkeypatch.setattr(joining, "measure", measure)
+
+
+def in_explorer(monkeypatch, faults: Faults) -> None:
+    kept = Results.estimate
+
+    def estimate(self, name, epsilon, repeat):
+        faults(self.scene.seed, (name, epsilon, repeat), repeat == 2)
+        return kept(self, name, epsilon, repeat)
+
+    def together(self, *_):
+        raise RuntimeError(SECRET)  # then each is tried by itself
+
+    monkeypatch.setattr(Results, "estimate", estimate)
+    monkeypatch.setattr(Results, "estimates", together)
+
+
+def in_providers(monkeypatch, faults: Faults) -> None:
+    kept = Outcomes._measure
+
+    def measure(self, cell):
+        faults(self.recipe.seed, cell, cell[2] == 2)
+        return kept(self, cell)
+
+    monkeypatch.setattr(Outcomes, "_measure", measure)
+
+
+def in_attacks(monkeypatch, faults: Faults) -> None:
+    class Scaled(planted.Scaled):
+        def __init__(self, seed, size):
+            if seed:
+                faults(seed[0], tuple(seed[1:]), seed[2] == 0)
+            super().__init__(seed, size)
+
+    monkeypatch.setattr(planted, "Scaled", Scaled)
+
+
+def measured(page: Screen) -> bool:
+    return "Measuring" not in page.markdown and "more coming" not in page.captions
+
+
+PAGES = {
+    "differences": (
+        "hospitals/differences/page.py",
+        in_differences,
+        measured,
+        {"sites.data": "heart", "sites.method": "analyze_gauss_sparse", "sites.kind": "public"},
+    ),
+    "explorer": ("explore/explorer/page.py", in_explorer, lambda page: page.figure["complete"], SMALL),
+    "bounds": ("explore/bounds/page.py", in_explorer, measured, SMALL),
+    "providers": ("hospitals/providers/page.py", in_providers, measured, SMALL),
+    "privacy": ("learn/privacy/page.py", in_attacks, measured, {"attack.draws": "5000"}),
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_runs_that_fail_are_said_once_and_keep_no_other_visitor(name, visit, monkeypatch):
+    page, inject, complete, link = PAGES[name]
+    faults = Faults()
+    inject(monkeypatch, faults)
+    hers = visit("ann", page, complete, **link, repeats="3", seed=str(FAULTY))
+    warnings = [box.value for box in hers.app.warning]
+    assert len(faults.by_cell) == len(ERRORS)
+    assert len(warnings) == 1 and warnings[0].startswith("4 runs failed and are left out. ")
+    assert sum(sentence in warnings[0] for sentence in SENTENCES) == 3  # and that there is one more
+    assert SECRET not in warnings[0]
+    his = visit("bob", page, complete, **link, repeats="3", seed="1")
+    assert not his.app.warning
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_whose_runs_all_fail_is_complete_and_says_why(name, visit, monkeypatch):
+    page, inject, complete, link = PAGES[name]
+    inject(monkeypatch, raising(KeyError(SECRET)))
+    shown = visit("ann", page, complete, **link, repeats="2", seed=str(FAULTY))
+    (warning,) = [box.value for box in shown.app.warning]
+    assert "KeyError" in warning and "further" not in warning
+    drawn = [box.proto.json for box in shown.app.get("bidi_component")]
+    assert not any("Measuring" in figure for figure in drawn)
+
+
+class Broken:
+    """A view whose every cell raises past its store."""
+
+    def __init__(self, reason: BaseException) -> None:
+        self.reason, self.asked = reason, threading.Event()
+
+    def try_cell(self, *cell: object) -> None:
+        self.asked.set()
+        raise self.reason
+
+
+class Sound:
+    """A view of one cell."""
+
+    def __init__(self) -> None:
+        self.done = threading.Event()
+
+    def try_cell(self, *cell: object) -> None:
+        self.done.set()
+
+    def wanted(self) -> tuple[int] | None:
+        return None if self.done.is_set() else (1,)
+
+
+def failing(reason: Exception) -> Iterator[None]:
+    """What may be asked for next, and fails."""
+    raise reason
+    yield
+
+
+def raising(reason: BaseException) -> Callable[..., None]:
+    def step(*_: object) -> None:
+        raise reason
+
+    return step
+
+
+@pytest.mark.parametrize("reason", ERRORS, ids=repr)
+def test_a_step_that_fails_costs_its_own_visitor_alone(reason, completer, caplog):
+    """A cell, the choice of the next one, or what may be asked for next."""
+    sound = Sound()
+    with completer.yielding():
+        completer.look("bob", sound, sound.wanted)
+        completer.ahead("ann", failing(reason), failing(reason))
+        completer.look("eve", sound, raising(reason))
+        completer.look("ann", Broken(reason), lambda: (1,))
+    assert sound.done.wait(PATIENCE_SECONDS)
+    assert eventually(lambda: not completer.crowd() and not completer._ahead)
+    lines = [record.getMessage() for record in caplog.records]
+    assert sum(type(reason).__name__ in line for line in lines) == 4
+    assert not any(SECRET in line for line in lines)
+
+
+def killed(completer: Completer) -> None:
+    """End its thread by what no guard holds."""
+    broken = Broken(SystemExit())
+    completer.look("ann", broken, lambda: (1,))
+    assert broken.asked.wait(PATIENCE_SECONDS)
+    completer._views.clear()
+    completer._thread._thread.join(PATIENCE_SECONDS)
+
+
+@DIES
+def test_a_worker_that_has_died_is_started_by_the_next_look(completer):
+    killed(completer)
+    sound = Sound()
+    completer.look("bob", sound, sound.wanted)
+    assert sound.done.wait(PATIENCE_SECONDS)
+
+
+def health() -> Response:
+    return asyncio.run(app.healthz(None))
+
+
+@DIES
+def test_the_health_check_names_what_has_died_once_and_starts_it_again(completer, monkeypatch, here):
+    leaving = Leaving(60, 0.01)
+    monkeypatch.setattr(session, "leaving", lambda: leaving)
+    assert (health().status_code, health().body) == (200, b"ok")
+    holder = Holder()
+    leaving.watch("ann", holder, [].append)
+    assert health().status_code == 200
+    killed(completer)
+    monkeypatch.setattr(sessions, "present", raising(SystemExit()))
+    leaving._thread._thread.join(PATIENCE_SECONDS)
+    monkeypatch.setattr(sessions, "present", here.__contains__)
+    answer = health()
+    assert (answer.status_code, answer.body) == (503, b"started again: completer, leaving")
+    assert (health().status_code, health().body) == (200, b"ok")
+
+
+class Holder:
+    """What holds a table; its first attempts to forget fail."""
+
+    def __init__(self, reason: Exception | None = None, failures: int = 0) -> None:
+        self.reason, self.failures, self.tries = reason, failures, 0
+        self.forgot = threading.Event()
+
+    def forget(self) -> None:
+        self.tries += 1
+        if self.reason is not None and self.tries <= self.failures:
+            raise self.reason
+        self.forgot.set()
+
+
+@pytest.fixture
+def here(monkeypatch) -> set[str]:
+    """Who is there."""
+    names = {"ann", "bob"}
+    monkeypatch.setattr(sessions, "present", names.__contains__)
+    return names
+
+
+def over(leaving: Leaving) -> bool:
+    """Whether it comes to have nothing left to look after."""
+    return eventually(lambda: not leaving._watched)
+
+
+@pytest.mark.parametrize("reason", ERRORS, ids=repr)
+def test_a_table_whose_forgetting_fails_keeps_no_other(reason, here, caplog):
+    """It is tried again, not for ever; its uploads go at once."""
+    leaving, ann, bob, dropped = Leaving(0.0, 0.01), Holder(reason, 2), Holder(), []
+    leaving.watch("ann", ann, dropped.append)
+    leaving.watch("bob", bob, dropped.append)
+    here.clear()
+    assert bob.forgot.wait(PATIENCE_SECONDS) and ann.forgot.wait(PATIENCE_SECONDS) and over(leaving)
+    assert ann.tries == 3 and set(dropped) == {"ann", "bob"}
+    stubborn, late = Holder(reason, 1000), Holder()
+    leaving.watch("eve", stubborn, raising(reason))
+    assert over(leaving) and stubborn.tries == 5
+    leaving.watch("dan", late, dropped.append)
+    assert late.forgot.wait(PATIENCE_SECONDS) and "dan" in dropped
+    assert SECRET not in "".join(record.getMessage() for record in caplog.records)
+
+
+@DIES
+def test_a_thread_that_forgets_no_more_is_started_by_the_next_page(here, monkeypatch):
+    leaving, ann = Leaving(0.0, 0.01), Holder()
+    monkeypatch.setattr(sessions, "present", raising(SystemExit()))
+    leaving.watch("ann", ann, [].append)
+    leaving._thread._thread.join(PATIENCE_SECONDS)
+    monkeypatch.setattr(sessions, "present", here.__contains__)
+    here.clear()
+    leaving.watch("ann", ann, [].append)
+    assert ann.forgot.wait(PATIENCE_SECONDS)
+
+
+@pytest.mark.parametrize("reason", ERRORS, ids=repr)
+def test_a_release_that_fails_ends_and_the_next_is_made(reason):
+    fails = Order(("here",), raising(reason), lambda: True)
+    assert fails.confirm()
+    fails.wait(PATIENCE_SECONDS)
+    assert fails.failed and SECRET not in fails.said
+    makes = Order(("there",), lambda progress: "made", lambda: True)
+    assert makes.confirm()
+    makes.wait(PATIENCE_SECONDS)
+    assert (makes.state, makes.made) == ("done", "made")
+
+
+class Threadless:
+    """A thread of a server that has none left."""
+
+    def __init__(self, **_: object) -> None:
+        pass
+
+    start = raising(RuntimeError("can't start new thread"))
+
+
+def test_without_a_thread_a_release_has_ended_and_lets_go_of_the_rows(monkeypatch):
+    asked = Order(("here",), lambda progress: "made", lambda: True)
+    monkeypatch.setattr(release_job.threading, "Thread", Threadless)
+    assert asked.confirm()
+    monkeypatch.undo()
+    assert (asked.state, asked.said) == ("failed", "RuntimeError") and asked._make is None
+
+
+def test_what_is_warmed_up_goes_on_after_what_fails(monkeypatch, caplog):
+    warmed = []
+    monkeypatch.setattr(app.cache, "warm_up", raising(MemoryError(SECRET)))
+    monkeypatch.setattr(app, "FIRST_SCREEN_SECONDS", 0.0)
+    monkeypatch.setattr(app, "_compressed", raising(KeyError(SECRET)))
+    monkeypatch.setattr(app.results, "overview", lambda: warmed.append(True))
+    with caplog.at_level(logging.ERROR):
+        app._begin()
+    assert warmed == [True] and "warm-up: MemoryError" in caplog.text

@@ -1,0 +1,360 @@
+"""Sweeps beside the page: found again, stopped, taken over, and each visitor's own."""
+
+import os
+import signal
+import threading
+import time
+from concurrent.futures import Future
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from distributed import LocalCluster
+from joblib.externals.loky import get_reusable_executor
+
+from dppca_core import SpikedModel
+from dppca_core.experiments import Axis, Progress, Recipe, sweep, variant
+from dppca_core.experiments.sweeps import blas, executors, run_cells
+from dppca_core.experiments.sweeps.cancellation import UnwantedError
+from pages.shared.background import sessions, sweep_jobs
+from pages.shared.background.sweep_jobs import Jobs
+from tests.waiting import PATIENCE_SECONDS, Clock, eventually
+
+MODEL = SpikedModel(d=12, k=2, s=4, spike=100.0, bulk=(0.0, 5.0), seed=2)
+RECIPE = Recipe(MODEL, (variant("pca"), variant("dps_pca")), (Axis("epsilon", (0.1, 1.0)),), n=2000, s_hat=6)
+
+
+def ended(job: sweep_jobs.Job) -> sweep_jobs.Job:
+    job.wait(PATIENCE_SECONDS)
+    assert not job.running
+    return job
+
+
+@pytest.fixture
+def gate(monkeypatch):
+    """Cells wait until it is opened."""
+    opened = threading.Event()
+    measured = run_cells.measured
+
+    def slow(recipe, cell):
+        assert opened.wait(PATIENCE_SECONDS)
+        return measured(recipe, cell)
+
+    monkeypatch.setattr(run_cells, "measured", slow)
+    monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.0)
+    yield opened
+    opened.set()
+
+
+def numbers(table: pd.DataFrame) -> pd.DataFrame:
+    return table.drop(columns="seconds")
+
+
+def test_a_job_gives_the_sweeps_table():
+    job = ended(Jobs().start("ann", "here", RECIPE))
+    assert job.state == "complete" and job.progress.completed == job.progress.total
+    pd.testing.assert_frame_equal(numbers(job.table()), numbers(sweep(RECIPE)), check_exact=True)
+
+
+def test_it_is_found_again_running_or_done(gate):
+    board = Jobs()
+    job = board.start("ann", "here", RECIPE)
+    assert job.running and board.start("ann", "here", RECIPE) is job and board.at("ann", "here") is job
+    gate.set()
+    assert board.start("ann", "here", RECIPE) is ended(job)
+
+
+def test_stopping_keeps_what_is_finished_and_going_on_measures_the_rest(gate, monkeypatch):
+    board = Jobs()
+    told = sweep_jobs.Job._tell
+    monkeypatch.setattr(sweep_jobs.Job, "_tell", lambda job, at: (told(job, at), at.completed and job.stop()))
+    gate.set()
+    job = ended(board.start("ann", "here", RECIPE))
+    assert job.state == "stopped" and 0 < len(job.table()) < job.progress.total
+    monkeypatch.setattr(sweep_jobs.Job, "_tell", told)
+    seen = []
+    measured = run_cells.measured
+    monkeypatch.setattr(
+        run_cells, "measured", lambda recipe, cell: (seen.append(cell), measured(recipe, cell))[1]
+    )
+    assert board.start("ann", "here", RECIPE) is job
+    job.again()
+    rest = ended(board.start("ann", "here", RECIPE))
+    assert rest.state == "complete" and len(seen) < rest.progress.total
+    pd.testing.assert_frame_equal(numbers(rest.table()), numbers(sweep(RECIPE)), check_exact=True)
+
+
+def test_another_recipe_stops_the_former_and_takes_over_its_rows(gate):
+    board = Jobs()
+    first = board.start("ann", "here", RECIPE)
+    second = board.start("ann", "here", replace(RECIPE, seed=1))
+    gate.set()
+    assert ended(first).state == "stopped" and ended(second).state == "complete"
+    more = board.start("ann", "here", replace(RECIPE, seed=1, repeats=12))
+    assert len(ended(more).table()) == 2 * 2 * 12
+
+
+def test_visitors_neither_see_nor_block_each_other(gate):
+    board = Jobs()
+    ann = board.start("ann", "here", RECIPE)
+    bob = board.start("bob", "here", RECIPE)
+    assert ann is not bob and board.at("bob", "there") is None
+    ann.stop()
+    gate.set()
+    assert ended(bob).state == "complete" and ended(ann).state in ("stopped", "complete")
+
+
+def test_a_complete_table_is_there_at_once_for_everybody():
+    board = Jobs()
+    table = ended(board.start("ann", "here", RECIPE)).table()
+    assert eventually(lambda: board._tables)
+    found = board.start("bob", "elsewhere", RECIPE)
+    assert not found.running and found.table() is table
+
+
+def test_a_visitor_who_has_gone_is_not_worked_for_until_they_come_back(gate, monkeypatch):
+    gone: set[str] = set()
+    monkeypatch.setattr(sweep_jobs, "present", lambda visitor: visitor not in gone)
+    board = Jobs()
+    job = board.start("ann", "here", RECIPE)
+    gone.add("ann")
+    gate.set()
+    assert ended(job).progress.completed < job.progress.total
+    gone.clear()
+    again = board.start("ann", "here", RECIPE)
+    assert again is not job and ended(again).state == "complete"
+
+
+def waits_behind(job: sweep_jobs.Job, others: int, own: int = 0) -> bool:
+    """Whether it comes to stand there."""
+    return eventually(lambda: job.state == "waiting" and job.ahead == (others, own))
+
+
+def started(board: Jobs, visitor: str, recipe: Recipe) -> sweep_jobs.Job:
+    """A job that has its turn: later ones come after it."""
+    job = board.start(visitor, "here", recipe)
+    assert eventually(lambda: job.state == "running")
+    return job
+
+
+def test_a_job_beyond_the_limit_waits_for_its_turn_and_may_leave_the_queue(gate):
+    board = Jobs(at_once=1)
+    started(board, "ann", RECIPE)
+    second, third = (board.start(who, "here", replace(RECIPE, seed=4)) for who in ("bob", "eve"))
+    assert waits_behind(second, 1) or waits_behind(third, 1)
+    first, last = (second, third) if second.ahead < third.ahead else (third, second)
+    assert waits_behind(last, 2)
+    assert sweep_jobs.said(last) == "In the queue: 2 sweeps of other visitors run before yours"
+    first.stop()
+    assert ended(first).state == "stopped" and first.progress.completed == 0
+    assert waits_behind(last, 1)
+    gate.set()
+    assert ended(last).state == "complete"
+
+
+def test_what_was_measured_is_there_for_a_while_for_who_comes_back(monkeypatch):
+    gone: set[str] = set()
+    for module in (sweep_jobs, sessions):
+        monkeypatch.setattr(module, "present", lambda visitor: visitor not in gone)
+    clock = Clock()
+    monkeypatch.setattr(sessions, "time", clock)
+    board = Jobs()
+    job = ended(board.start("ann", "here", RECIPE))
+    gone.add("ann")
+    ended(board.start("bob", "here", replace(RECIPE, seed=4)))
+    assert board.at("ann", "here") is job
+    clock.now += sweep_jobs.KEPT_SECONDS
+    ended(board.start("bob", "here", replace(RECIPE, seed=5)))
+    assert board.at("ann", "here") is None
+
+
+def test_a_visitors_second_sweep_waits_for_the_first_and_says_so(gate):
+    board = Jobs(at_once=2)
+    started(board, "ann", RECIPE)
+    mine = board.start("ann", "there", replace(RECIPE, seed=4))
+    assert waits_behind(mine, 0, 1)
+    assert sweep_jobs.said(mine) == "In the queue: 1 sweep of your own runs before this one"
+    gate.set()
+    assert ended(mine).state == "complete"
+
+
+def test_the_queue_moves_on_when_visitors_vanish(gate, monkeypatch):
+    """One who runs, and one who waits: both give their places up."""
+    gone: set[str] = set()
+    monkeypatch.setattr(sweep_jobs, "present", lambda visitor: visitor not in gone)
+    board = Jobs(at_once=1)
+    here = [started(board, "ann", RECIPE)]
+    for i, who in enumerate(("bob", "eve")):
+        here.append(board.start(who, "here", replace(RECIPE, seed=4 + i)))
+        assert waits_behind(here[-1], 1 + i)
+    gone |= {"ann", "bob"}
+    assert ended(here[1]).progress.completed == 0
+    gate.set()
+    assert ended(here[0]).state == "again" and ended(here[2]).state == "complete"
+
+
+def test_what_ends_a_sweep_is_said(monkeypatch):
+    for reason, said in (
+        (executors.LostError(), "The cluster stopped answering; what was measured before is kept."),
+        (KeyError("x"), "The program failed with KeyError."),
+    ):
+
+        def broken(*_: object, reason: Exception = reason, **__: object):
+            raise reason
+
+        monkeypatch.setattr(sweep_jobs, "sweep", broken)
+        job = ended(Jobs().start("ann", "here", RECIPE))
+        assert (job.state, job.reason) == ("failed", said)
+
+
+def test_without_a_thread_a_sweep_has_ended_and_can_be_asked_for_again(monkeypatch):
+    started = threading.Thread.start
+
+    def none_left(thread):
+        if thread.name.startswith("sweep"):
+            raise RuntimeError("can't start new thread")
+        started(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", none_left)
+    sweeps = Jobs()
+    job = sweeps.start("ann", "here", RECIPE)
+    assert (job.state, job.running, job.reason) == ("failed", False, "The program failed with RuntimeError.")
+    monkeypatch.undo()
+    job.again()
+    assert ended(sweeps.start("ann", "here", RECIPE)).state == "complete"
+
+
+def test_long_sweeps_go_on_in_processes(monkeypatch):
+    """Begun here while the processes start; together they give the whole table."""
+    long, clock = replace(RECIPE, repeats=150), Clock()
+    monkeypatch.setattr(sweep_jobs, "HERE_SECONDS", 0.9 * sweep_jobs._missing(long, ())[0])
+    monkeypatch.setattr(sweep_jobs, "time", clock)
+    monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.0)
+    went, told = [], sweep_jobs.Job._tell
+
+    def here_for_one_task(job: sweep_jobs.Job, at: Progress) -> None:
+        told(job, at)
+        if at.completed:
+            clock.now += 2 * sweep_jobs.HERE_SECONDS
+
+    monkeypatch.setattr(sweep_jobs.Job, "_tell", here_for_one_task)
+
+    class Watched(executors.Cores):
+        def submit(self, fn, /, *args, **kwargs):
+            went.append(fn)
+            return super().submit(fn, *args, **kwargs)
+
+    monkeypatch.setattr(executors, "Cores", Watched)
+    job = ended(Jobs().start("ann", "here", long))
+    assert job.state == "complete" and blas.for_good in went and run_cells.run_in_worker in went
+    assert went.count(run_cells.run_in_worker) < len(long.cells())
+    pd.testing.assert_frame_equal(numbers(job.table()), numbers(sweep(long)), check_exact=True)
+
+
+def test_a_run_that_takes_long_leaves_the_server_free(monkeypatch):
+    """No part of it is run here."""
+    monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)
+    here = []
+    run = run_cells.run
+    monkeypatch.setattr(run_cells, "run", lambda recipe, keys: (here.append(keys), run(recipe, keys))[1])
+    assert ended(Jobs().start("ann", "here", RECIPE)).state == "complete" and here == []
+
+
+def test_a_cluster_that_is_gone_midway_loses_no_run(monkeypatch):
+    """Its scheduler closes after the first task: said in a sentence, and gone on with elsewhere."""
+    monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)
+    monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.0)
+    workers = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "protocol": "tcp"}
+    board, told, measured = Jobs(), sweep_jobs.Job._tell, run_cells.measured
+    long = replace(RECIPE, repeats=40)
+    again: list[object] = []
+    with LocalCluster(**workers, dashboard_address=None, host="127.0.0.1") as cluster:
+        monkeypatch.setenv(executors.ADDRESS, cluster.scheduler_address)
+        closing = threading.Thread(target=cluster.close)
+
+        def close(job: sweep_jobs.Job, at: Progress) -> None:
+            told(job, at)
+            if at.completed and closing.ident is None:
+                closing.start()
+
+        monkeypatch.setattr(sweep_jobs.Job, "_tell", close)
+        monkeypatch.setattr(run_cells, "measured", lambda *of: (time.sleep(0.02), measured(*of))[1])
+        job = ended(board.start("ann", "here", long))
+        closing.join(PATIENCE_SECONDS)
+    assert (job.state, job.reason) == ("failed", f"{executors.LostError()}.")
+    assert 0 < job.progress.completed < job.progress.total == len(long.cells())
+    monkeypatch.delenv(executors.ADDRESS)
+    monkeypatch.setattr(sweep_jobs.Job, "_tell", told)
+    monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.5)
+    monkeypatch.setattr(run_cells, "measured", lambda *of: (again.append(of[1]), measured(*of))[1])
+    job.again()
+    rest = ended(board.start("ann", "here", long))
+    assert rest.state == "complete" and len(again) <= job.progress.total - job.progress.completed
+    pd.testing.assert_frame_equal(numbers(rest.table()), numbers(sweep(long)), check_exact=True)
+
+
+def test_a_cluster_that_was_never_there_is_said(monkeypatch):
+    monkeypatch.setattr(executors, "_CONNECT_SECONDS", 0.2)
+    with pytest.raises(ConnectionError, match=r"No cluster answers at tcp://127\.0\.0\.1:9$"):
+        executors.dask("tcp://127.0.0.1:9").__enter__()
+
+
+def test_a_worker_that_is_killed_costs_no_run(monkeypatch):
+    """Its task is run again: the table is whole, and the same."""
+    monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)
+    monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.05)
+    told, killed = sweep_jobs.Job._tell, []
+    long = replace(RECIPE, population=replace(MODEL, d=120), repeats=60)
+
+    def kill(job: sweep_jobs.Job, at: Progress) -> None:
+        told(job, at)
+        if at.completed and not killed:
+            pool = get_reusable_executor(max_workers=executors.Cores().workers, timeout=300)
+            killed.append(next(iter(pool._processes)))
+            os.kill(killed[0], signal.SIGKILL)
+
+    monkeypatch.setattr(sweep_jobs.Job, "_tell", kill)
+    job = ended(Jobs().start("ann", "here", long))
+    assert job.state == "complete" and killed and job.progress.completed == job.progress.total
+    pd.testing.assert_frame_equal(numbers(job.table()), numbers(sweep(long)), check_exact=True)
+
+
+def test_a_visitor_who_vanishes_frees_the_processes_too(monkeypatch):
+    """Tasks that the pool has taken over end unwanted; left alone each would give its rows."""
+    gone: set[str] = set()
+    monkeypatch.setattr(sweep_jobs, "present", lambda visitor: visitor not in gone)
+    monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)
+    handed: list[Future[object]] = []
+    submit = executors.Cores.submit
+
+    def noted(pool: executors.Cores, *given: object) -> Future[object]:
+        future = submit(pool, *given)
+        if given[0] is run_cells.run_in_worker:
+            handed.append(future)
+        return future
+
+    monkeypatch.setattr(executors.Cores, "submit", noted)
+    heavy = replace(
+        RECIPE, population=replace(MODEL, d=700), methods=(variant("ldp_sparse_pca"),), repeats=20
+    )
+    job = Jobs().start("ann", "here", heavy)
+    assert eventually(lambda: any(future.running() for future in handed))
+    gone.add("ann")
+    assert ended(job).state == "again"
+    assert eventually(lambda: all(future.done() for future in handed))
+    unwanted = [not future.cancelled() and isinstance(future.exception(), UnwantedError) for future in handed]
+    assert any(unwanted)
+
+
+def test_what_is_known_is_not_expected_to_take_time():
+    rows = tuple(sweep(RECIPE).to_dict("records"))
+    more = replace(RECIPE, repeats=12)
+    assert sweep_jobs._missing(RECIPE, rows) == (0, 0)
+    assert 0 < sweep_jobs._missing(more, rows)[0] < sweep_jobs._missing(more, ())[0]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0.2, "1 s"), (89, "89 s"), (600, "10 min"), (7200, "2.0 h")], ids=str
+)
+def test_times_are_said_as_people_say_them(seconds, said):
+    assert sweep_jobs.said_seconds(seconds) == said

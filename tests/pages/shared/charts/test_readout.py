@@ -1,0 +1,123 @@
+"""The figure's payload is built from results that another thread is still completing."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain, count
+from types import FrameType
+
+import pytest
+
+from dppca_core.auditing import tradeoff_curves
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.scene import EPSILONS
+from dppca_core.methods import METHODS
+from pages.explore.explorer import report
+from pages.shared import text
+from pages.shared.charts import explorer_summary
+from pages.shared.settings import catalogue, to_scene
+
+
+def small(methods: tuple[str, ...] | None = None) -> tuple[Results, catalogue.Settings]:
+    settings = catalogue.defaults() | {"d": 20, "n": 1000, "k": 2, "s": 5, "shat": 10, "repeats": 2}
+    scene = to_scene.of(settings)[0]
+    return Results(scene, methods) if methods else Results(scene), settings
+
+
+@contextmanager
+def arriving(results: Results) -> Iterator[None]:
+    """Another thread may run between any two lines: here it does at each line of what reads `cells`.
+
+    There a cell of another epsilon comes or goes, so that the number of cells is never the same twice; and at
+    every fifth the next one that the page still wants is there.
+    """
+    wanted = iter(results.missing(chain(results.first(1.0), results.rest(1.0))))
+    like = {name: results.cell(name, 1.0, 0) for name in results.names}
+    passing, lines = ("dps_pca", 100.0, 0), count()
+
+    def at_line(frame: FrameType, event: str, value: object) -> object:
+        if event == "line":
+            if results.cells.pop(passing, None) is None:
+                results.cells[passing] = like["dps_pca"]
+            if next(lines) % 5 == 0 and (cell := next(wanted, None)):
+                name, epsilon, repeat = cell
+                results.cells[name, epsilon if results.private(name) else EPSILONS[0], repeat] = like[name]
+        return at_line
+
+    def in_ours(frame: FrameType, event: str, value: object) -> object:
+        """A comprehension is a frame of its own, within the one that names the cells."""
+        reads = any("cells" in at.f_code.co_names for at in (frame, frame.f_back) if at)
+        ours = frame.f_globals.get("__name__", "").startswith(("pages.", "dppca_core.", __name__))
+        return at_line if ours and reads else None
+
+    before = sys.gettrace()
+    sys.settrace(in_ours)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def test_building_while_cells_arrive():
+    results, settings = small(("pca", "dps_pca", "analyze_gauss"))
+    with arriving(results):
+        while results.next_missing(1.0):
+            explorer_summary.payload(results, 1.0, settings)
+            results.table()
+    assert explorer_summary.payload(results, 1.0, settings)["complete"]
+
+
+def test_a_planted_loop_over_cells_that_arrive_is_caught():
+    results, _ = small(("pca", "dps_pca"))
+
+    def total() -> int:
+        rounds = 0
+        for cell in results.cells.values():
+            rounds += len(cell.sin)
+        return rounds
+
+    for cell in results.first(1.0):
+        results.cell(*cell)
+    assert total() > 0
+    with pytest.raises(RuntimeError, match="changed size during iteration"), arriving(results):
+        total()
+
+
+def test_the_payload_is_valid_json_without_nan():
+    found, settings = small()
+    for cell in found.missing(found.first(1.0)):
+        found.cell(*cell)
+    for metric in ("sin", "projector"):
+        built = explorer_summary.payload(found, 1.0, settings | {"metric": metric})
+        json.dumps(built, allow_nan=False)
+
+
+def test_an_unchanged_state_is_not_built_twice():
+    found, settings = small()
+    found.cell("dps_pca", 1.0, 0)
+    one = explorer_summary.payload(found, 1.0, settings)
+    other = explorer_summary.payload(found, 2.0, settings | {"eps": 2.0})
+    assert one["frames"] is other["frames"]
+    assert one["active"] != other["active"]
+
+
+@pytest.mark.parametrize("view", ["analyst", "board"])
+@pytest.mark.parametrize("accounting", ["exact", "as-printed"])
+def test_odds_are_those_of_the_epsilon_that_the_noise_truly_gives(accounting, view):
+    """At each setting of the scrub; as printed, ten rounds at 1 truly give about 0.1."""
+    settings = small()[1] | {"accounting": accounting, "view": view}
+    found = Results(to_scene.of(settings)[0])
+    found.cell("dps_pca", 1.0, 0)
+    built = explorer_summary.payload(found, 1.0, settings)
+    scene, method = found.scene, METHODS["dps_pca"]
+    trues = []
+    for at, said in zip(explorer_summary.EPSILONS, built["words"], strict=True):
+        true = method.true_epsilon(scene.budget(at), d=scene.d, k=scene.k, **scene.options("dps_pca"))
+        ends = text.even_odds(tradeoff_curves.best_guess(true, scene.delta))
+        assert said["odds"].endswith(f"ends at most at {ends}.")
+        trues.append(true)
+    here = explorer_summary.EPSILONS.index(1.0)
+    assert ("73:27" in built["words"][here]["odds"]) == (accounting == "exact")
+    assert (trues[here] < 0.2) == (accounting == "as-printed")
+    assert built["words"][here]["odds"] in report._guarantee(found, 1.0, settings)

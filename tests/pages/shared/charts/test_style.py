@@ -1,0 +1,100 @@
+"""Colours are seen on both of the page's backgrounds, and are never the only thing that tells lines apart."""
+
+import itertools
+import tomllib
+
+import pytest
+
+from pages.explore.bounds import charts as bound_charts
+from pages.explore.convergence import charts as trajectory_charts
+from pages.hospitals.differences import charts as site_charts
+from pages.learn.papers import charts as paper_charts
+from pages.learn.privacy import accounting_charts
+from pages.shared.charts import style
+from tests.test_layers import ROOT
+
+THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
+THEMES = {name: THEME | THEME[name] for name in ("light", "dark")}
+DRAWN = {
+    *(look.colour for look in style.LOOKS.values()),
+    *(look.colour for look in (*site_charts.KIND_LOOKS.values(), *accounting_charts.LOOKS.values())),
+    *(colour for colour, _, _ in site_charts.OUTCOMES.values()),
+    *map(bound_charts.colour, bound_charts.BOUNDS),
+    *trajectory_charts.COLOURS,
+    *paper_charts.SHADES,
+    *(style.look("a method of tomorrow").colour, style.GUESS, style.THEOREM[0]),
+}
+
+
+def channels(colour):
+    return [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+
+
+def luminance(colour):
+    """Relative luminance, as WCAG 2.1 defines it."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels(colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def over(colour, share, ground):
+    """A colour of this opacity on a ground."""
+    mixed = [share * a + (1 - share) * b for a, b in zip(channels(colour), channels(ground), strict=True)]
+    return "#" + "".join(f"{round(255 * c):02x}" for c in mixed)
+
+
+def test_the_formula_is_that_of_the_standard():
+    """Black on white is 21:1; #767676 is the lightest grey with 4.5:1 on white; orange on white has 2.3:1."""
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#767676", "#ffffff") >= 4.5 > contrast("#777777", "#ffffff")
+    assert contrast("#E69F00", "#ffffff") < 3
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_what_is_drawn_has_three_to_one(theme):
+    """WCAG 2.1, 1.4.11, against the page that charts stand on."""
+    page = THEMES[theme]["backgroundColor"]
+    assert {colour: contrast(colour, page) for colour in DRAWN if contrast(colour, page) < 3} == {}
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("ground", ["backgroundColor", "secondaryBackgroundColor"])
+def test_text_has_four_and_a_half_to_one(theme, ground):
+    """WCAG 2.1, 1.4.3: text, captions (60 % of it), the primary colour as text, also on a tenth of itself."""
+    look = THEMES[theme]
+    page, text, primary = look[ground], look["textColor"], look["primaryColor"]
+    assert contrast(text, page) >= 4.5
+    assert contrast(over(text, 0.6, page), page) >= 4.5
+    assert contrast(primary, page) >= 4.5
+    assert contrast(primary, over(primary, 0.1, page)) >= 4.5
+
+
+def test_regions_are_named_in_ink_that_is_read_on_them():
+    for ground, ink in zip(bound_charts.REGIME_COLOURS, bound_charts.REGIME_INKS, strict=True):
+        assert contrast(ground, ink) >= 4.5
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_signs_are_read_on_a_heat_maps_colours(theme):
+    for ground in (style.NEGATIVE, style.POSITIVE):
+        assert contrast(ground, THEMES[theme]["textColor"]) >= 3
+
+
+@pytest.mark.parametrize(
+    "looks",
+    [style.LOOKS, site_charts.KIND_LOOKS, accounting_charts.LOOKS],
+    ids=["methods", "kinds", "costs"],
+)
+def test_lines_are_told_apart_without_colour(looks):
+    for (one, a), (other, b) in itertools.combinations(looks.items(), 2):
+        assert (a.symbol, a.dash) != (b.symbol, b.dash), (one, other)
+
+
+def test_bounds_are_told_apart_without_colour():
+    marks = [bound_charts.symbol(name) for name in bound_charts.BOUNDS]
+    kinds = [bound_charts.BOUNDS[name].kind for name in bound_charts.BOUNDS]
+    assert len(set(zip(marks, kinds, strict=True))) == len(marks)

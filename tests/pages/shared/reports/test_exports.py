@@ -1,0 +1,62 @@
+"""Tables and figures leave every page as files that need no network."""
+
+import io
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dppca_core.experiments.explorer.scene import EPSILONS
+from pages.explore.bounds import charts, controls
+from pages.shared.background import cache
+from pages.shared.charts import explorer_summary
+from pages.shared.reports import downloads
+from pages.shared.settings import catalogue, to_scene
+
+SETTINGS = catalogue.defaults() | {"d": 50, "repeats": 2, "n": 10_000}
+
+
+@pytest.fixture(scope="module")
+def payload():
+    scene, epsilon = to_scene.of(SETTINGS)
+    found = cache.results(scene)
+    for cell in found.missing(found.first(epsilon)):
+        found.try_cell(*cell)
+    return explorer_summary.payload(found, epsilon, SETTINGS)
+
+
+def test_the_explorers_figure_is_drawn_as_it_stands(payload):
+    """The active frame's values, the panels beside each other, and no key that Plotly does not know."""
+    still = downloads.still(payload)
+    frame = payload["frames"][EPSILONS.index(1.0)]
+    for place, patch in frame["traces"].items():
+        assert {name: still["data"][int(place)][name] for name in patch if name != "meta"} == {
+            name: value for name, value in patch.items() if name != "meta"
+        }
+    edges = [edge for panel in ("", "2", "3") for edge in still["layout"][f"xaxis{panel}"]["domain"]]
+    assert edges == sorted(edges)
+    assert still["layout"]["yaxis3"]["ticktext"] == frame["methods"]
+
+
+def test_the_html_stands_alone(payload):
+    page = downloads.html(payload, "dppca-explorer")
+    assert "With 10,000 patients in 5 hospitals" in page and 3e6 < len(page) < 6e6
+    assert not re.search(r"<(script|link|img)[^>]+(src|href)=", page)
+    json.dumps(downloads.still(payload))
+
+
+def test_the_bounds_table_holds_what_is_drawn():
+    scene, _ = to_scene.of(SETTINGS)
+    found = cache.results(scene)
+    for epsilon in EPSILONS:
+        found.try_cell("dps_pca", epsilon, 0)
+    evaluated = {"ge2018": controls.evaluated(scene, "ge2018", SETTINGS)}
+    table = charts.table(found, "dps_pca", evaluated)
+    again = pd.read_csv(io.StringIO(table.to_csv(index=False)))
+    bounds = again[again["name"] == "ge2018"]
+    assert bounds["epsilon"].tolist() == list(EPSILONS)
+    np.testing.assert_allclose(bounds["sin_theta"], [bound.final for bound in evaluated["ge2018"]])
+    measured = again[(again["name"] == "dps_pca") & (again["repeat"] == 0)].set_index("epsilon")["sin_theta"]
+    assert measured[1.0] == pytest.approx(found.cell("dps_pca", 1.0, 0).sin[-1])

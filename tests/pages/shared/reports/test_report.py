@@ -1,0 +1,183 @@
+"""A report is one file: everything in it, nothing loaded, nothing from outside run."""
+
+import json
+import re
+from html.parser import HTMLParser
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from pages.shared.reports import html_report
+from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
+from pages.shared.settings import catalogue
+
+EVIL = "</script><script>alert(1)</script><img src=http://evil.example/x onerror=alert(2)>"
+FIGURE = {
+    "data": [
+        {"type": "scatter", "name": EVIL, "x": [1, 2], "y": [0.5, None]},
+        {"type": "heatmap", "name": "weights", "x": ["1"], "y": [EVIL], "z": [[0.25]], "xaxis": "x2"},
+    ],
+    "layout": {"xaxis": {"title": {"text": "round"}}, "yaxis": {"title": {"text": EVIL}}, "xaxis2": {}},
+    "frames": [],
+}
+MINE = Report(
+    title="What it costs",
+    sentence="With 10 patients it costs much.",
+    settings=[("Patients", "10"), (EVIL, EVIL)],
+    figures=[ReportFigure(FIGURE, "Error", "The error halves."), ReportFigure(FIGURE, EVIL, EVIL)],
+    guarantee="An attacker ends at 73:27.",
+    limits=["Noise is floating point.", EVIL],
+    sources=["Ge et al. 2018.", EVIL],
+    link="https://dashboard.example/?eps=1&n=10",
+    made=html_report.made(7),
+    tables=[ReportTable("Answers", ("method", EVIL), [("PCA", EVIL)])],
+    texts=[("For a protocol", f"We will {EVIL}")],
+)
+LIBRARY = re.compile(r"<script>.*?</script>", re.DOTALL)
+
+
+class Elements(HTMLParser):
+    """Every element with its attributes, as a browser reads them, and all text outside scripts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(LIBRARY.sub("", page, count=1))
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.text += data
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.found if name == tag]
+
+
+@pytest.fixture(scope="module")
+def page():
+    return html_report.html(MINE)
+
+
+def test_every_part_is_there_under_a_heading(page):
+    read = Elements(page)
+    for part in (MINE.sentence, MINE.guarantee, MINE.made, "Seed 7", "The error halves.", "We will"):
+        assert part in read.text
+    for label, value in MINE.settings:
+        assert label in read.text and value in read.text
+    for sentence in (*MINE.limits, *MINE.sources):
+        assert sentence in read.text
+    assert [attributes.get("href") for attributes in read.all("a")] == [MINE.link]
+    assert len(read.all("h1")) == 1 and read.all("html") == [{"lang": "en"}]
+    assert [one["aria-label"] for one in read.all("div") if one.get("role") == "img"] == [
+        "The error halves.",
+        EVIL,
+    ]
+
+
+def test_what_comes_from_outside_is_text_and_nothing_else(page):
+    """Two scripts of its own, one block of numbers for each figure, and no element of the attacker's."""
+    read = Elements(page)
+    assert [one.get("type") for one in read.all("script")] == [*["application/json"] * 2, "module"]
+    assert not read.all("img")
+    assert not [name for _, attributes in read.found for name in attributes if name.startswith("on")]
+    assert page.count("<script>alert") == 0
+    blocks = re.findall(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)
+    assert [json.loads(block)["data"][0]["name"] for block in blocks] == [EVIL, EVIL]
+
+
+def test_nothing_is_loaded_from_anywhere(page):
+    read = Elements(page)
+    assert len(page.encode()) < 6e6
+    assert not [one for one in read.found if {"src", "srcset", "data", "action"} & set(one[1])]
+    assert not read.all("link") and not re.search(r"url\(|@import", html_report._read("report.css"))
+    (policy,) = (one["content"] for one in read.all("meta") if "http-equiv" in one)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "'unsafe-inline'" not in policy.split(";")[1]
+
+
+@pytest.mark.parametrize("address", ["./planner?eps=1", "javascript:alert(1)", "file:///etc/passwd"])
+def test_only_an_address_of_the_web_is_a_link(address):
+    read = Elements(html_report.html(MINE._replace(link=address)))
+    assert not read.all("a") and address in read.text
+
+
+def test_numbers_stand_in_a_table_for_each_panel(page):
+    read = Elements(page)
+    assert len(read.all("details")) == 2
+    assert "round" in read.text and "0.25" in read.text
+
+
+# --- the pages' own reports -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def built(monkeypatch):
+    """The reports that the last run of a page offers, built as if their button was pressed."""
+    offered = []
+    monkeypatch.setattr(html_report, "button", lambda build, name, width="": offered.append(build))
+    return lambda: offered[-1]()
+
+
+def read(made):
+    """The file's text, once it was checked to stand alone."""
+    page = html_report.html(made)
+    assert len(page.encode()) < 6e6
+    return Elements(page).text
+
+
+def restored(made):
+    """The settings that the link of a report opens a page with."""
+    query = dict(parse_qsl(urlsplit(made.link).query))
+    now, said = catalogue.open_link(query)
+    assert not said
+    return now
+
+
+@pytest.mark.parametrize("view", ["board", "researcher"])
+def test_the_explorers_report_is_the_screen(screen, built, view):
+    page = screen(d="50", n="5000", N="3", eps="2", delta="0.01", view=view)
+    made = built()
+    settings = dict(page.app.session_state["settings of the last run"])
+    assert made.sentence == page.words()["sentence"]
+    assert restored(made) == settings
+    said = read(made)
+    assert page.words()["odds"] in made.guarantee and page.words()["odds"] in said
+    assert dict(made.settings)["Hospitals" if view == "board" else "Hospitals N"] == "3"
+    assert "0.01" not in dict(made.settings).values() if view == "board" else True
+    assert any("each record outright" in limit for limit in made.limits)
+    assert any("floating point" in limit for limit in made.limits)
+    assert len(made.figures) == 2 and all(drawn.says for drawn in made.figures)
+    assert (
+        len(html_report.html(made._replace(figures=4 * list(made.figures))).encode()) < 6e6
+    )  # as a story has
+    assert any("Ge, Wang, Wang & Liu" in source for source in made.sources)
+    symbols = {sign for sign in "εδσŝλΣ√" if sign in said}
+    assert symbols <= {"ε"} if view == "board" else {"ε", "δ", "σ", "λ"} <= symbols
+
+
+def test_a_printed_calibration_is_promised_what_it_truly_gives(screen, built):
+    page = screen(d="50", n="5000", accounting="as-printed")
+    made = built()
+    assert page.words()["odds"] in made.guarantee and "73:27" not in made.guarantee
+    assert "truly have" in made.guarantee
+
+
+@pytest.mark.parametrize("view", ["board", "analyst"])
+def test_the_planners_report_has_the_answer_the_table_and_the_paragraph(screen, built, view):
+    page = screen("hospitals/planner/page.py", view=view)
+    made = built()
+    assert f"**{made.sentence}**" in page.markdown
+    assert restored(made) == dict(page.app.session_state["settings of the last run"])
+    ((_, paragraph),) = made.texts
+    assert paragraph == page.app.code[0].value
+    assert made.guarantee in paragraph and made.guarantee in read(made)
+    assert [row[0] for row in made.tables[0].rows] == page.app.table[0].value["method"].tolist()
+
+
+def test_where_there_is_no_plan_nothing_is_promised(screen, built):
+    screen("hospitals/planner/page.py", **{"plan.target": "0.01", "n": "100", "plan.asked": "epsilon"})
+    made = built()
+    assert "no answer by closed form" in made.sentence and "nothing is promised" in made.guarantee
+    read(made)

@@ -1,0 +1,153 @@
+"""Bad input: any link opens the page at the nearest possible setting and says what it changed."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pages.shared.settings import catalogue, to_scene
+from pages.shared.settings.catalogue import CHOICES
+from tests.pages.visited import allowed
+
+BAD = {
+    "not a number": ({"eps": "abc"}, {"eps": 1.0}, "not a number"),
+    "nothing": ({"n": ""}, {"n": 100_000}, "Patients in total n was not readable: set to 100,000."),
+    "decimal comma": ({"eps": "1,3"}, {"eps": 1.25}, "Privacy loss ε was 1,3: set to 1.25, the nearest"),
+    "underscores": ({"eps": "1__0"}, {"eps": 1.0}, "not a number"),
+    "nan": ({"delta": "nan"}, {"delta": 1e-5}, "not a number"),
+    "zero": ({"eps": "0"}, {"eps": 0.01}, "set to 0.01"),
+    "negative": ({"n": "-5"}, {"n": 100}, "set to 100"),
+    "huge": ({"n": "1e40"}, {"n": 10**9}, "set to 1,000,000,000"),
+    "infinite": ({"d": "inf"}, {"d": 2000}, "set to 2,000"),
+    "between": ({"eps": "0.97"}, {"eps": 1.0}, "set to 1"),
+    "script": ({"view": "<script>alert(1)</script>"}, {"view": "analyst"}, "not a choice"),
+    "k at s": ({"k": "10", "s": "10"}, {"k": 9}, "k lowered to 9: it must stay below s = 10"),
+    "k off the scale": (
+        {"k": "50", "s": "10"},
+        {"k": 9},
+        "k was 50: set to 9, as it must stay below s = 10.",
+    ),
+    "rows beyond d": ({"shat": "500", "d": "100"}, {"shat": 100}, "cannot exceed d = 100"),
+    "rows off the scale": ({"shat": "9999"}, {"shat": 200}, "ŝ was 9999: set to 200, as it cannot exceed d"),
+    "a board's words": ({"k": "50", "view": "board"}, {"k": 9}, "Directions to find was 50: set to 9"),
+    "s beyond d": ({"s": "300", "d": "100"}, {"s": 100}, "cannot exceed d = 100"),
+    "more hospitals than patients": ({"N": "200", "n": "100"}, {"N": 100}, "there are 100 patients"),
+    "unknown data": ({"data": "../../etc/passwd"}, {"data": "synthetic"}, "not a choice"),
+    "no sizes": (
+        {"join.sizes": "4-x-<2>"},
+        {"join.sizes": ""},
+        "Hospitals' sizes was “4-x-2”, which is not up to 200 sizes such as 400-300-100: set to those of the "
+        "sliders.",
+    ),
+    "too many sizes": ({"join.sizes": "1-" * 200 + "1"}, {"join.sizes": ""}, "not up to 200 sizes"),
+    "a size of nobody": ({"join.sizes": "5-0"}, {"join.sizes": ""}, "which is not up to 200 sizes"),
+    "bulk over spike": ({"spike": "20", "bulk": "80"}, {"bulk": 15.0}, "must stay below 20"),
+}
+
+
+@pytest.mark.parametrize(("link", "lands", "says"), BAD.values(), ids=BAD.keys())
+def test_a_bad_link_opens_nearby_and_says_so(link, lands, says):
+    settings, notices = catalogue.open_link(link)
+    assert lands.items() <= settings.items()
+    assert says in "\n".join(notices) and "<" not in "\n".join(notices)
+
+
+@pytest.mark.parametrize("name", ["script", "rows beyond d", "a board's words", "no sizes"])
+def test_a_page_shows_what_a_bad_link_became(screen, name):
+    link, lands, says = BAD[name]
+    page = screen(**link)
+    assert all(page.setting(key) == value for key, value in lands.items())
+    assert says in page.notices and "<" not in page.notices
+
+
+def test_a_good_link_says_nothing(screen):
+    page = screen(eps="0.5", n="1e6", d="100", k="2")
+    assert page.notices == ""
+    assert page.setting("n") == 1_000_000
+
+
+def test_one_setting_is_spoken_of_once(screen):
+    page = screen(k="50", s="10", shat="9999")
+    assert page.notices.count("Components k") == 1 and page.notices.count("Rows kept") == 1
+
+
+def test_what_a_table_fixes_is_not_spoken_of(screen):
+    assert screen(data="digits", n="5", d="3").notices == ""
+
+
+def test_a_link_restores_what_made_it(screen):
+    """What off-default settings write, and nothing else; a corrected link writes what it became."""
+    link = {"eps": "2", "accounting": "as-printed", "noise": "shared", "view": "board", "ghost": "true"}
+    assert screen(**link).link == link | {"repeats": "2"}
+    assert screen(eps="0", metric="PROJECTOR", d="200").link == {
+        "eps": "0.01",
+        "metric": "projector",
+        "repeats": "2",
+    }
+
+
+@pytest.mark.parametrize("name", catalogue.PRESETS)
+def test_a_presets_link_is_the_preset(screen, name):
+    page = screen(view="board", ghost="true")
+    page.move("preset", name)
+    assert all(page.setting(key) == value for key, value in catalogue.PRESETS[name].items())
+    copied = screen(**({"repeats": "10"} | page.link))
+    assert all(
+        copied.setting(key) == page.setting(key) for key in ("view", "ghost", *catalogue.PRESETS[name])
+    )
+    assert (copied.setting("view"), copied.setting("ghost")) == ("board", True)
+    page.move("eps", 0.05)
+    assert page.setting("preset") is None
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from([*CHOICES, "unknown"]),
+        st.text(max_size=30) | st.floats().map(str) | st.integers().map(str) | st.sampled_from(["[]", "{}"]),
+        max_size=8,
+    )
+)
+@settings(max_examples=200, deadline=None)
+def test_any_link_becomes_a_possible_scene(link):
+    possible, _ = catalogue.open_link(link)
+    again, said = catalogue.reconcile(possible)
+    assert again == possible and said == []
+    assert catalogue.open_link(catalogue.to_link(possible)) == (possible, [])
+    assert all(allowed(choice, possible[key]) for key, choice in CHOICES.items())
+    scene, _ = to_scene.of(possible)
+    assert 1 <= scene.k < scene.d and scene.k < scene.s_hat <= scene.d
+
+
+def _slider_moves() -> st.SearchStrategy[tuple[str, object]]:
+    return st.sampled_from(list(CHOICES)).flatmap(
+        lambda key: st.tuples(st.just(key), st.sampled_from(CHOICES[key].options))
+    )
+
+
+@given(st.lists(_slider_moves(), max_size=12))
+@settings(max_examples=200, deadline=None)
+def test_any_sequence_of_moves_stays_possible(moves):
+    now = catalogue.defaults()
+    for key, value in moves:
+        now, _ = catalogue.reconcile(now | {key: value}, moved=key)
+        assert now[key] == value or key in ("s", "k", "shat", "N", "start", "d")
+        to_scene.of(now)
+
+
+def test_one_control_gives_way_at_the_end_of_the_scale():
+    full = catalogue.defaults() | {"d": 10, "s": 10, "k": 10, "shat": 10}
+    assert catalogue.reconcile(full, moved="k")[1] == [
+        "Components k lowered to 9: it must stay below s = 10."
+    ]
+
+
+def test_the_moved_control_stays_and_the_other_gives_way():
+    now, said = catalogue.reconcile(catalogue.defaults() | {"k": 12}, moved="k")
+    assert (now["k"], now["s"]) == (12, 13)
+    assert said == ["Rows that matter s raised to 13: it must stay above k = 12."]
+
+
+def test_a_control_reads_its_own_text_back():
+    for key, choice in CHOICES.items():
+        for option in choice.options:
+            assert choice.read(choice.text(option)) == (option, None), key
+            assert choice.read(choice.link(option)) == (option, None), key

@@ -1,0 +1,244 @@
+"""Every chart says its main finding to those who do not see it, with the numbers that are drawn."""
+
+import ast
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dppca_core.auditing.membership import Rates
+from dppca_core.bounds.ge_figure2 import EPSILONS, Figure2
+from dppca_core.bounds.regimes import REGIONS
+from dppca_core.experiments.collaboration.alliances import ALL
+from dppca_core.experiments.collaboration.joining import Measured
+from dppca_core.experiments.collaboration.outcomes import Outcomes
+from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.explorer.regime_map import RegimeMap
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.sweeps.recipe import METRICS
+from dppca_core.privacy import Budget
+from pages.explore.bounds import chart_descriptions as bounds_descriptions
+from pages.explore.bounds import charts
+from pages.explore.methods import chart_descriptions as methods_descriptions
+from pages.hospitals.differences import chart_descriptions as differences_descriptions
+from pages.hospitals.differences import view as site_view
+from pages.hospitals.providers import chart_descriptions as providers_descriptions
+from pages.hospitals.providers import view as joins
+from pages.hospitals.your_data import chart_descriptions as your_data_descriptions
+from pages.hospitals.your_data import charts as own_charts
+from pages.learn.papers import chart_descriptions as papers_descriptions
+from pages.learn.privacy import chart_descriptions as privacy_descriptions
+from pages.learn.privacy.view import Accounted, Attack
+from pages.shared import text
+from pages.shared.charts import loadings
+from pages.shared.figure import component
+from pages.shared.settings import catalogue, to_scene
+from pages.shared.text import labels, markdown
+from tests.test_layers import ROOT
+
+# The keys of figures with frames: each of their frames has a sentence of its own.
+FRAMED = {"live", "own twin", "ring figure", "sees figure", "pair figure", "releases figure"}
+SMALL = {"d": 30, "n": 10_000, "k": 2, "s": 6, "shat": 10, "repeats": 2}
+
+
+def silent(source):
+    """Keys of the figures that are given nothing to say."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    figures = [
+        call for call in calls if ast.unparse(call.func) in ("component.figure", "figure") and call.keywords
+    ]
+    given = [{word.arg: word.value for word in call.keywords} for call in figures]
+    return [ast.unparse(words["key"]) for words in given if "key" in words and "says" not in words]
+
+
+def test_every_figure_without_frames_is_given_something_to_say():
+    found = [key for path in (ROOT / "pages").rglob("*.py") for key in silent(path.read_text("utf-8"))]
+    assert {ast.literal_eval(key) for key in found} == FRAMED
+    assert silent("component.figure(drawn, key='new figure', save='x')") == ["'new figure'"]
+
+
+def test_a_figure_that_says_nothing_is_refused():
+    with pytest.raises(ValueError, match="must say its main finding"):
+        component.figure({"data": [], "layout": {}, "frames": []}, key="new")
+
+
+def test_markdown_is_not_read_aloud():
+    assert markdown.plainly("**Bold, *and* more.** Rest") == "Bold, and more. Rest"
+
+
+def heat(name, rows):
+    return {"name": name, "y": list(rows), "z": list(rows.values())}
+
+
+def test_loadings_name_the_heaviest_rows_of_both_and_count_those_that_agree():
+    true = heat("true", {"a": [0.9, 0], "b": [0, 0.8], "c": [0.3, 0.3], "d": [0, 0]})
+    found = heat("found", {"a": [0.9, 0], "b": [0, 0.1], "c": [0, 0.2], "d": [0.5, 0]})
+    said = loadings.description({"data": [true, found]})
+    assert "true: a, b and c." not in said and "Heaviest in truth: a, b and c." in said
+    assert "Heaviest found: a, d and c. 2 of 3 agree." in said
+    assert "3 of 3 agree" in loadings.description({"data": [true, true | {"name": "found"}]})
+
+
+def test_released_weights_keep_their_signs_and_names_of_any_letters():
+    basis = np.array([[0.8, 0.0], [-0.6, 0.1], [0.0, 0.99]])
+    drawn = own_charts.loadings(["<b>age", "chol & co", "bp"], basis, plain=True)
+    said = your_data_descriptions.weights(drawn, plain=True)
+    assert "Direction 1: mostly <b>age 0.8, chol & co -0.6 and bp 0." in said
+    assert "Direction 2: mostly bp 0.99" in said and "Component 2" in your_data_descriptions.weights(
+        drawn, plain=False
+    )
+    one = own_charts.loadings(["bp"], np.array([[1.0]]), plain=True)
+    assert "Direction 1: mostly bp 1.00." in your_data_descriptions.weights(one, plain=True)
+
+
+def test_scree_and_biplot_say_what_is_drawn():
+    values = np.array([0.5, 0.25, 0.01])
+    drawn = own_charts.scree(values / 2, values, None, plain=True)
+    said = your_data_descriptions.scree(drawn, plain=True)
+    assert "at the mean, 3 directions: 0.25 to 0.005; " in said
+    assert "at mid-range, 3 directions: 0.5 to 0.01." in said
+    both = your_data_descriptions.scree(
+        own_charts.scree(values, values, values[:1] / 2, plain=False), plain=False
+    )
+    assert both.startswith("Eigenvalue") and "released, 1 direction: 0.25." in both
+    points, basis = np.eye(2)[[0, 1, 1]], np.array([[0.1, 0.9], [0.3, 0.1], [0.0, 0.0]])
+    said = your_data_descriptions.biplot(
+        own_charts.biplot(points, ["ill", "well", "well"], ["x", "y", "z"], basis, True)
+    )
+    assert "1 ill and 2 well" in said and "longest arrows: x and y." in said
+
+
+def stack(*values):
+    names = ("sampling ξ_stat", "+ privacy ξ_priv", "+ optimisation ξ_opt")
+    rows = zip(names, np.cumsum(values), strict=True) if values else ()
+    return [{"name": name, "y": [9.0, float(value)]} for name, value in rows]
+
+
+def test_terms_say_each_term_or_that_there_is_none():
+    guess = [{"name": "random guess", "y": [1.7, 1.7]}]
+    measured = [{"name": "DPS-PCA, measured", "y": [1.7, 0.4, 0.06]}]
+    drawn = {"data": [*stack(0.25, 0.5, 0.125), *measured, *guess]}
+    said = bounds_descriptions.terms(drawn, True)
+    assert "fails" not in said and "an assumption fails here, in the last" in bounds_descriptions.terms(
+        drawn, False
+    )
+    assert "sampling 0.25, privacy 0.5 and optimisation 0.12, together 0.88." in said
+    assert "Measured: 0.06." in said and said.endswith("A random guess has 1.70.")
+    void = bounds_descriptions.terms({"data": guess}, False)
+    assert void == "Theorem 4.3 says nothing here. A random guess has 1.70."
+
+
+def test_regions_have_their_shares_and_this_setting_its_region():
+    patients, epsilons = np.array([1e2, 1e5, 1e8]), np.array([0.1, 1.0])
+    codes = np.array([[2, 2, 1], [2, 1, 0]])
+    said = bounds_descriptions.regimes(RegimeMap(patients, epsilons, codes), 90_000, 1.1, False)
+    assert "privacy is free here in 17 % of it; privacy costs in 33 % of it; hopeless in 50 % of it" in said
+    assert said.endswith("90,000 patients at ε = 1.1: privacy costs.") and "silent" not in said
+    lost = RegimeMap(patients, epsilons, np.full((2, 3), REGIONS.index("hopeless")))
+    board = bounds_descriptions.regimes(lost, 100, 0.1, True)
+    assert "hopeless in 100 % of it" in board and board.endswith("privacy setting 0.1: hopeless.")
+    assert "ε" not in board
+
+
+def test_figure_2_says_both_ends_and_the_largest_term_there():
+    fit = Figure2()
+    ends = fit.curves(np.array(EPSILONS))
+    said = bounds_descriptions.figure_2(charts.figure_2(fit))
+    assert f"from {ends['total'][0]:.2f} at ε = {EPSILONS[0]:g}" in said
+    assert f"possible error is {math.sqrt(5):.2f}." in said
+    words = {"stat": "sampling", "priv": "privacy", "opt": "optimisation"}
+    for at in (0, -1):
+        assert f"mostly {words[max(words, key=lambda term, at=at: ends[term][at])]}" in said
+
+
+@pytest.fixture(scope="module")
+def results():
+    return Results(to_scene.of(catalogue.defaults() | SMALL)[0])
+
+
+def rows(**errors):
+    each = [(name, value) for name, values in errors.items() for value in values]
+    frame = pd.DataFrame(each, columns=["method", METRICS["sin"]])
+    return frame.assign(seconds=0.002, bytes_sent_per_hospital=4000.0)
+
+
+def test_methods_compared_have_a_finding_also_where_there_is_little_to_compare(results):
+    settings = catalogue.defaults() | SMALL | {"compare.panel": "error"}
+
+    def said(table, **own):
+        return methods_descriptions.compared(results, table, "eps", 1.0, settings | own)
+
+    assert said(rows()) == labels.MEASURING
+    assert said(rows(dps_pca=[0.1, 0.2, 0.3])).endswith("DPS-PCA: error 0.2 (0.12 to 0.28 in 8 of 10 runs).")
+    two = said(rows(analyze_gauss=[0.3], wishart=[0.5]))
+    assert "Analyze Gauss errs least (0.3" in two
+    assert "none is a tenth better" in said(rows(analyze_gauss=[1.36], wishart=[1.37]))
+    panels = {"time": "a fit takes 2 ms", "bytes": "a hospital sends 4 kB"}
+    for panel, words in panels.items():
+        assert words in said(rows(dps_pca=[0.1]), **{"compare.panel": panel})
+
+
+def test_joining_says_the_least_error_under_every_heading():
+    settings = catalogue.defaults() | SMALL
+    of = joins.recipe(settings)[0]
+    scale = joins.GainScale(Outcomes(of), settings)
+
+    def row(key, middle, hospital=ALL):
+        error = None if middle is None else np.array([middle / 2, middle, 2 * middle])
+        return joins.Row(WAYS[key], hospital, error, None)
+
+    grouped = {"untrusted server": [row("dps_pca", 0.4), row("dpdis_pca", 0.3), row("full", None)]}
+    said = providers_descriptions.gains(grouped, of, scale)
+    assert "least error 0.3, by DPdisPCA" in said and "0.4" not in said
+    assert said.endswith(f"A random guess has {scale.guess:.2f}.")
+    assert (
+        providers_descriptions.gains({"untrusted server": [row("dps_pca", None)]}, of, scale)
+        == labels.MEASURING
+    )
+    assert providers_descriptions.gains({}, of, scale) == labels.MEASURING
+
+
+def test_standardising_ranks_the_ways_by_their_error():
+    settings = catalogue.defaults() | {"repeats": 1}
+    of = site_view.recipe(settings)
+    found, measure = Measured(of), site_view.SiteMeasure(of, settings)
+    assert differences_descriptions.standardising(found, settings) == labels.MEASURING
+    at = site_view.strength(of, settings)
+    for cell in found.first(at, site_view.kind(of, settings)):
+        found.try_cell(*cell)
+    errors = [measure.common(found, at, kind) for kind in of.kinds]
+    least = min(float(one[0][1]) for one in errors if one is not None)
+    said = differences_descriptions.standardising(found, settings)
+    assert text.error(least) in said.partition(";")[0]
+    assert said.endswith(f"Guessing has {measure.guess:.2f}.")
+
+
+def test_a_papers_figure_says_its_verdict_and_every_curve():
+    curves = pd.DataFrame({"label": ["a", "a", "b"], "x": [2.0, 0.5, 1.0], "mean": [0.25, 1.5, 0.125]})
+    said = papers_descriptions.paper("Figure 9: holds", curves, "error ‖sin Θ‖<sub>F</sub>")
+    assert said == "Figure 9: holds. error ‖sin Θ‖F: a from 1.50 at 0.5 to 0.25 at 2; b 0.12 at 1."
+    assert papers_descriptions.paper("Figure 9: not run here", curves[:0], "bound").endswith(
+        "Nothing is stored."
+    )
+
+
+def test_the_attack_is_told_by_calculation_and_as_measured():
+    """At epsilon = 1, delta = 0.1 and 20 % false alarms the promise demands 1 - 0.1 - 0.2 e = 35.6 %."""
+    seen = Rates(0.19, 0.7, (0.1, 0.3), (0.6, 0.8))
+    found = Attack(0.5, 0.2, 0.84, 0.633, np.zeros(1), np.zeros(1), seen, seen)
+    assert "around 0.5 with the patient" in privacy_descriptions.readings(found)
+    assert "line at 0.84 gives 20.0 % false alarms and 63.3 % misses" in privacy_descriptions.readings(found)
+    said = privacy_descriptions.errors(found, Budget(1.0, 0.1))
+    assert "misses 63.3 %; the promise demands at least 35.6 %" in said
+    assert "Measured: 19.0 % false alarms and 70.0 % misses." in said and said.endswith("miss 80.0 %.")
+
+
+def test_charges_are_ranked_at_the_chosen_rounds():
+    index = pd.Index([1, 5], name="T")
+    costs = pd.DataFrame({"exact": [0.4, 1.0], "basic": [0.4, 5.0], "zcdp": [0.5, 1.25]}, index)
+    said = privacy_descriptions.charged(Accounted(1.0, 5, 2.0, costs, costs), plain=True)
+    assert said.startswith("What 5 rounds") and said.endswith("exact 1.00; zCDP 1.25; simply adding up 5.00.")
+    assert (
+        "exact 0.4" in privacy_descriptions.charged(Accounted(1.0, 1, 2.0, costs, costs), plain=True).lower()
+    )
