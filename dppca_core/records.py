@@ -63,6 +63,7 @@ class Method:
     `fit_many(cohort, *, k, budgets, rngs, **own)`, where a method has it, is `fit` for each generator and,
     within it, each budget, faster than one by one: a tuple of estimates for each generator.
     `matrix`: whether it forms d x d. `cost(d, k, providers)`: one run in d x d eigenproblems, roughly.
+    `audit`: which releases an audit draws, by a key of `dppca_core.auditing.cases.BUILDERS`.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Method:
     exact_at_one: bool = False
     matrix: bool = True
     cost: Callable[[int, int, int], float] = _one
+    audit: str = ""
 
     def __post_init__(self) -> None:
         checks.one_of(TRUSTS, trust=self.trust)

@@ -36,6 +36,8 @@ GUARANTEES = {
     "approximate sampler": "ε for the exact law; the sampler only approaches it, without a proven distance.",
     "none": "No guarantee.",
 }
+README = ROOT / "README.md"
+TABLE = ("<!-- methods, written by make docs -->", "<!-- end of methods -->")
 HEAD = "<!-- written by make docs from the docstrings: change those -->"
 
 
@@ -183,13 +185,30 @@ def _where(method: Method, page: Path) -> str:
     )
 
 
+def by_trust() -> list[Method]:
+    """Return all methods, those first that trust alike."""
+    order = {trust: place for place, trust in enumerate(text.TRUST_TITLES)}
+    return sorted(METHODS.values(), key=lambda method: (order[method.trust], method.name))
+
+
+def readme() -> str:
+    """Return README with its table of methods as the registry has them."""
+    rows = [
+        f"| `{method.name}` | {link(cell(method.title), page_of(method.name), README)}, "
+        f"{cell(method.reference)} | {method.trust} | {method.guarantee} |"
+        for method in by_trust()
+    ]
+    head = ("| name | method | whom it trusts | guarantee |", "|---|---|---|---|")
+    before, _, rest = README.read_text(encoding="utf-8").partition(TABLE[0])
+    return "\n".join((before + TABLE[0], "", *head, *rows, "", TABLE[1] + rest.partition(TABLE[1])[2]))
+
+
 def index() -> str:
     """The table of all methods."""
-    order = {trust: place for place, trust in enumerate(text.TRUST_TITLES)}
     rows = [
         f"| {link(cell(one.title), page_of(one.name), INDEX)} `{one.name}` | {one.trust} | {one.guarantee} "
         f"| {comparison_words.needs(one.name)} | {cell(one.reference)} |"
-        for one in sorted(METHODS.values(), key=lambda one: (order[one.trust], one.name))
+        for one in by_trust()
     ]
     parts = [
         "# Methods",
@@ -212,5 +231,5 @@ def index() -> str:
 
 
 def documents() -> dict[Path, str]:
-    """Every file of docs/methods and what is in it."""
-    return {INDEX: index()} | {page_of(one.name): document(one) for one in METHODS.values()}
+    """Every file of docs/methods, README with its table, and what is in them."""
+    return {README: readme(), INDEX: index()} | {page_of(one.name): document(one) for one in METHODS.values()}

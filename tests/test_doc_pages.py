@@ -12,7 +12,12 @@ from scripts import bound_page, documents, method_pages
 from scripts.docstrings import markdown, relative
 from scripts.started import ROOT
 
-PATHS = [method_pages.INDEX, bound_page.PAGE, *(method_pages.page_of(name) for name in METHODS)]
+PATHS = [
+    method_pages.README,
+    method_pages.INDEX,
+    bound_page.PAGE,
+    *(method_pages.page_of(name) for name in METHODS),
+]
 ITEM = "1. One:\n\n   ```text\n   x * y\n   ```\n\n   for all.\n\nTwo."
 PAGE = ROOT / "docs" / "methods" / "pca.md"
 
@@ -22,7 +27,7 @@ def written() -> dict[Path, str]:
     return documents.documents()
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_page_is_what_the_command_writes(path):
     assert path.read_text(encoding="utf-8") == written()[path], "run `make docs`"
 

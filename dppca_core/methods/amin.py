@@ -73,4 +73,5 @@ METHOD = Method(
     uses=("epsilon", "d", "n", "k", "s", "neighbours", "accounting"),
     fit=fit,
     spends=spends,
+    audit="exponential.amin_cases",
 )

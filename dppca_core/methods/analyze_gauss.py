@@ -42,4 +42,5 @@ METHOD = Method(
     uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours", "accounting"),
     fit=fit,
     spends=symmetric_gaussian.spends,
+    audit="moments.pooled",
 )

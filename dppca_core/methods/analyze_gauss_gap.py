@@ -91,4 +91,5 @@ METHOD = Method(
     uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours", "accounting"),
     fit=fit,
     spends=spends,
+    audit="gaps.certified",
 )

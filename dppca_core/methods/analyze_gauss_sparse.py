@@ -68,4 +68,5 @@ METHOD = Method(
     uses=("epsilon", "delta", "d", "n", "k", "s", "s_hat", "neighbours", "accounting"),
     fit=fit,
     spends=symmetric_gaussian.spends,
+    audit="moments.pooled",
 )

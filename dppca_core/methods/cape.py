@@ -53,4 +53,5 @@ METHOD = Method(
     uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours", "accounting"),
     fit=fit,
     spends=symmetric_gaussian.spends,
+    audit="moments.pooled",
 )

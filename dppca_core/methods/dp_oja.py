@@ -94,4 +94,5 @@ METHOD = Method(
     fit=fit,
     spends=spends,
     matrix=False,
+    audit="products.oja",
 )

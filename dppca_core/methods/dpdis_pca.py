@@ -139,4 +139,5 @@ METHOD = Method(
     fit=fit,
     spends=spends,
     cost=cost,
+    audit="moments.one_hospital",
 )

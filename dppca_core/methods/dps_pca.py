@@ -231,4 +231,5 @@ METHOD = Method(
     fit_many=fit_many,
     spends=spends,
     matrix=False,
+    audit="products.dps",
 )

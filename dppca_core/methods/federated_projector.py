@@ -163,4 +163,5 @@ METHOD = Method(
     fit=fit,
     spends=spends,
     cost=cost,
+    audit="gaps.spectrum_of_one",
 )

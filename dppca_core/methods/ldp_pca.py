@@ -44,4 +44,5 @@ METHOD = Method(
     uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours", "accounting"),
     fit=fit,
     spends=symmetric_gaussian.spends,
+    audit="moments.one_user",
 )

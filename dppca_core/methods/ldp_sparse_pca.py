@@ -66,4 +66,5 @@ METHOD = Method(
     fit=fit,
     spends=symmetric_gaussian.spends,
     cost=fantope_selection.cost,
+    audit="moments.one_user",
 )

@@ -62,4 +62,5 @@ METHOD = Method(
     uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours"),
     fit=fit,
     spends=spends,
+    audit="moments.mod_sulq_cases",
 )

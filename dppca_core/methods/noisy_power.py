@@ -106,4 +106,5 @@ METHOD = Method(
     fit=fit,
     spends=spends,
     matrix=False,
+    audit="products.power",
 )

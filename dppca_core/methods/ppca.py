@@ -109,4 +109,5 @@ METHOD = Method(
     spends=spends,
     exact_at_one=True,
     cost=cost,
+    audit="exponential.ppca_cases",
 )

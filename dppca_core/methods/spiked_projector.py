@@ -96,4 +96,5 @@ METHOD = Method(
     fit=fit,
     spends=spends,
     cost=lambda d, k, providers: 2.0,
+    audit="gaps.spiked",
 )

@@ -157,4 +157,5 @@ METHOD = Method(
     uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours", "accounting"),
     fit=fit,
     spends=spends,
+    audit="wishart.cases",
 )

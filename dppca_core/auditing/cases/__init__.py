@@ -7,39 +7,38 @@ two cohorts best apart.
 
 from collections.abc import Callable
 
+from dppca_core import checks
 from dppca_core.auditing.cases import exponential, gaps, moments, products, wishart
 from dppca_core.auditing.cases.pairs import Case
+from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 
-CASES: dict[str, Callable[[Budget, int], tuple[Case, ...]]] = {
-    "amin": exponential.amin_cases,
-    "analyze_gauss": moments.pooled,
-    "analyze_gauss_gap": gaps.certified,
-    "analyze_gauss_sparse": moments.pooled,
-    "cape": moments.pooled,
-    "dp_oja": products.oja,
-    "dpdis_pca": moments.one_hospital,
-    "dps_pca": products.dps,
-    "federated_projector": gaps.spectrum_of_one,
-    "ldp_pca": moments.one_user,
-    "ldp_sparse_pca": moments.one_user,
-    "mod_sulq": moments.mod_sulq_cases,
-    "noisy_power": products.power,
-    "ppca": exponential.ppca_cases,
-    "spiked_projector": gaps.spiked,
-    "sulq": moments.sulq_cases,
-    "wishart": wishart.cases,
+BUILDERS: dict[str, Callable[[Budget, int], tuple[Case, ...]]] = {
+    "exponential.amin_cases": exponential.amin_cases,
+    "exponential.ppca_cases": exponential.ppca_cases,
+    "gaps.certified": gaps.certified,
+    "gaps.spectrum_of_one": gaps.spectrum_of_one,
+    "gaps.spiked": gaps.spiked,
+    "moments.mod_sulq_cases": moments.mod_sulq_cases,
+    "moments.one_hospital": moments.one_hospital,
+    "moments.one_user": moments.one_user,
+    "moments.pooled": moments.pooled,
+    "moments.sulq_cases": moments.sulq_cases,
+    "products.dps": products.dps,
+    "products.oja": products.oja,
+    "products.power": products.power,
+    "wishart.cases": wishart.cases,
 }
 
 
 def cases(name: str, budget: Budget, k: int = 2) -> tuple[Case, ...]:
-    """The releases of the method of this name at `budget`, each at its worst pair, in 2 to 4 features.
+    """Return the releases of the method of this name at `budget`, each at its worst pair, in 2 to 4 features.
 
-    k: columns of a product or a frame, 1 or 2. Raises ValueError for a method that has none: a new private
-    method needs an entry here, a function (budget, k) -> cases.
+    k: columns of a product or a frame, 1 or 2. Raises ValueError for a method that names no case: its `audit`
+    is a key of BUILDERS, of functions (budget, k) -> cases.
     """
-    if name not in CASES:
-        raise ValueError(
-            f"method must have an audit case in dppca_core/auditing/cases/__init__.py, got {name!r}"
-        )
-    return CASES[name](budget, k)
+    checks.one_of(METHODS, name=name)
+    audit = METHODS[name].audit
+    if audit not in BUILDERS:
+        raise ValueError(f"audit of {name} must be one of {', '.join(BUILDERS)}, got {audit!r}")
+    return BUILDERS[audit](budget, k)

@@ -69,6 +69,11 @@ class Scene:
         return hospital_sizes(self.n, self.providers, self.largest_share)
 
     @property
+    def table(self) -> datasets.Table | None:
+        """The real table, if the patients are of one."""
+        return None if isinstance(self.population, SpikedModel) else datasets.TABLES[self.population]
+
+    @property
     def scaling(self) -> Scaling:
         """How rows come to their public bound."""
         if self.clip is not None:

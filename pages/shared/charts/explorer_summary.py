@@ -173,7 +173,7 @@ def _words(
 
 
 def _rows_are(found: Results) -> str:
-    return "images" if found.scene.population == "digits" else "patients"
+    return found.scene.table.row_noun[1] if found.scene.table else "patients"
 
 
 def _theorem(theorem: Bound, prediction: Bound, settings: Settings) -> str:
@@ -213,7 +213,7 @@ def _notes(found: Results, epsilon: float, plain: bool) -> str:
 
 
 def _columns_are(found: Results) -> str:
-    return "pixels" if found.scene.population == "digits" else "measurements"
+    return found.scene.table.column_noun[1] if found.scene.table else "measurements"
 
 
 def printed_plainly(found: Results, epsilon: float) -> str:

@@ -14,7 +14,7 @@ import pytest
 from dppca_core import METHODS, Budget, Cohort, Estimate
 from dppca_core.accounting import gaussian
 from dppca_core.auditing import lower_bound
-from dppca_core.auditing.cases import CASES, Case, cases, products
+from dppca_core.auditing.cases import BUILDERS, Case, cases, products
 from dppca_core.auditing.cases.pairs import neighbours
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods import amin, dp_oja, dps_pca, noisy_power, ppca, spiked_projector, wishart
@@ -70,8 +70,8 @@ def test_every_private_method_has_an_audit_case(name):
 
 
 def test_no_audit_case_is_of_a_method_that_is_gone():
-    assert set(CASES) == set(PRIVATE)
-    with pytest.raises(ValueError, match=r"method must have an audit case in .*got 'pca'"):
+    assert set(BUILDERS) == {METHODS[name].audit for name in PRIVATE}
+    with pytest.raises(ValueError, match=r"audit of pca must be one of .*, got ''"):
         cases("pca", BUDGET)
 
 
@@ -79,7 +79,7 @@ def test_no_audit_case_is_of_a_method_that_is_gone():
 def test_methods_keep_their_promise(name):
     """The bound is below the claim, which is within the budget; above .75 of it where the pair attains it."""
     budget = budget_of(name)
-    for case, bound in audited(CASES[name], budget, 2, DRAWS):
+    for case, bound in audited(BUILDERS[METHODS[name].audit], budget, 2, DRAWS):
         assert bound <= case.epsilon <= budget.epsilon * (1 + 1e-9), case.title
         if case.gaussian and case.tight:
             assert bound > 0.75 * case.epsilon, case.title
@@ -88,14 +88,14 @@ def test_methods_keep_their_promise(name):
 @EVERY_PRIVATE
 def test_methods_keep_their_promise_when_a_patient_joins(name):
     draws = 200 if name in EXPONENTIAL else 2000
-    for case, bound in audited(CASES[name], budget_of(name, "add-remove"), 2, draws):
+    for case, bound in audited(BUILDERS[METHODS[name].audit], budget_of(name, "add-remove"), 2, draws):
         assert bound <= case.epsilon, case.title
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_one_component_is_moved_by_the_operator_norm(name):
     """k = 1: sensitivity 1, attained at e1 against e2 with Q = e1."""
-    for case, bound in audited(CASES[name], BUDGET, 1, DRAWS):
+    for case, bound in audited(BUILDERS[METHODS[name].audit], BUDGET, 1, DRAWS):
         assert bound <= case.epsilon
         assert bound > 0.75 * case.epsilon or not case.tight
 
@@ -242,7 +242,7 @@ def test_a_fit_that_forgets_its_release_is_refuted():
 def test_audits_draw_the_noise_of_fits(monkeypatch):
     """DPS-PCA and DP-Oja scale their noise in `fit`: what it hands to `release`, a case hands over."""
     handed: dict[str, list] = {"fit": [], "case": []}
-    cohort = CASES["dps_pca"](BUDGET, 2)[0].pair[0]
+    cohort = BUILDERS["products.dps"](BUDGET, 2)[0].pair[0]
     one = Cohort((cohort[0],), cohort[0].moment)
 
     def listen(module, position, kind):
