@@ -4,7 +4,7 @@ S is the second moment of n rows of norm at most 1, n public, V whatever a metho
 moves n V^T S V by V^T D V, D = x x^T - y y^T; adding or removing one by V^T x x^T V.
 
 Gaussian noise, symmetric and isotropic in the Frobenius norm: |V^T D V|_F <= |D V|_F, so the sensitivity of
-`noisy_product` serves, with its proof: sqrt 2 for replace-one and k >= 2, else 1. It is attained at x
+`matrix_product` serves, with its proof: sqrt 2 for replace-one and k >= 2, else 1. It is attained at x
 orthogonal to y in the span of V, for the diagonal alone as much as for the block: the block costs what its
 diagonal would, and turns V into principal axes as well.
 

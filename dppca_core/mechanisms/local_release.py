@@ -3,9 +3,9 @@
 Wang & Xu (IJCAI 2019), Algorithm 1, lines 1 to 4: user i sends x_i x_i^T + Z_i, |x_i| <= 1, and nobody is
 trusted; the mean of what arrives is used. Between two users' rows, or two rows of one user, what is sent
 moves by |xx^T - yy^T|_F <= sqrt 2, and between taking part and sending noise alone by |x|^2 <= 1: the
-sensitivities of `noisy_moment`, with its proof, its noise shapes and its calibration, for n = 1. Printed are
-the relation "any two rows" and the constant sqrt(2 ln(1.25/delta))/epsilon at sensitivity 1, so the printed
-epsilon is exceeded from .9 on (delta = 1e-4: 1 is 1.04, 3 is 3.70).
+sensitivities of `symmetric_gaussian`, with its proof, its noise shapes and its calibration, for n = 1.
+Printed are the relation "any two rows" and the constant sqrt(2 ln(1.25/delta))/epsilon at sensitivity 1, so
+the printed epsilon is exceeded from .9 on (delta = 1e-4: 1 is 1.04, 3 is 3.70).
 
 sum_i Z_i / n is itself symmetric Gaussian with the variance of one Z_i divided by n. One draw has exactly
 the law of n users' messages, whatever n.

@@ -6,7 +6,7 @@ key (`tables.content`): then its ledger goes on there, and whatever stands under
 Paying comes first: `spend` writes the event, on the disk, before any noise is drawn, so that a crash wastes
 budget and never spends it unseen. Between two processes, or two tabs, only one pays at a time, and the second
 sees what the first has spent.
-`ledger_lines` has what its lines say.
+`ledger_records` has what its lines say.
 """
 
 import json

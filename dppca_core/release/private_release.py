@@ -1,9 +1,9 @@
 """A release on real patients: paid for first, drawn once from the operating system's entropy, told in full.
 
-Methods that begin with a noisy second moment get it from `hardened` (OpenDP's discrete Gaussian on exact
-integer sums); all that follows is post-processing, and the eigenvalues come with it. DPS-PCA multiplies rows
-by a basis between its releases, which no such sum holds: its noise is drawn in floating point, and the result
-says so.
+Methods that begin with a noisy second moment get it from `discrete_gaussian` (OpenDP's discrete Gaussian on
+exact integer sums); all that follows is post-processing, and the eigenvalues come with it. DPS-PCA
+multiplies rows by a basis between its releases, which no such sum holds: its noise is drawn in floating
+point, and the result says so.
 """
 
 import math
@@ -133,12 +133,13 @@ def make(
 ) -> Released:
     """Pays, draws, and returns the release of hospitals' clipped rows, (n_i, d) each, of norm at most 1.
 
-    A hospital may also be the exact sum of its rows (`hardened.Adder`), of a table too large to hold.
-    features: names of the d columns. public: what is public about the table (bounds, categories, sizes), for
-    the document. by_column: hospitals follow from a patient's own row, so that their sizes tell of it.
-    expected: as for `Ledger.spend`. Raises OverLimitError beyond the limit, and ValueError for rows that are
-    longer than 1 or do not fit the request, and for noise that cannot be drawn exactly, before anything is
-    paid; and `hardened.StoppedError` where `progress` says so: then it is paid for, unseen.
+    A hospital may also be the exact sum of its rows (`discrete_gaussian.Adder`), of a table too large to
+    hold. features: names of the d columns. public: what is public about the table (bounds, categories,
+    sizes), for the document. by_column: hospitals follow from a patient's own row, so that their sizes tell
+    of it. expected: as for `Ledger.spend`. Raises OverLimitError beyond the limit, and ValueError for rows
+    that are longer than 1 or do not fit the request, and for noise that cannot be drawn exactly, before
+    anything is paid; and `discrete_gaussian.StoppedError` where `progress` says so: then it is paid for,
+    unseen.
     """
     _refuse(request, rows, features)
     limit = ledger.account().limit

@@ -8,10 +8,11 @@ S = sum x x^T over n rows with |x| <= 1, n public. Sorted eigenvalues move by no
 so noise of the std that one entry of S would need does for each eigenvalue, while the same noise on all of S
 moves its eigenvalues by up to about 2 std sqrt(d). Sorting and clipping at zero afterwards are free.
 
-Hardened as `hardened` is: S is exact in integers, its computed eigenvalues are rounded to multiples of a unit
-g, and OpenDP adds discrete Gaussian noise to these integers. A symmetric eigensolver errs by less than
-4 d 2^-52 |S|_2 <= d n 2^-50 (LAPACK Users' Guide, section 4.7, with 4 d for its p(d)); g is at least twice
-that, so that errors and rounding move two neighbours' integers apart by at most 2 sqrt(d) more:
+Hardened as `discrete_gaussian` is: S is exact in integers, its computed eigenvalues are rounded to
+multiples of a unit g, and OpenDP adds discrete Gaussian noise to these integers. A symmetric eigensolver
+errs by less than 4 d 2^-52 |S|_2 <= d n 2^-50 (LAPACK Users' Guide, section 4.7, with 4 d for its p(d)); g
+is at least twice that, so that errors and rounding move two neighbours' integers apart by at most 2 sqrt(d)
+more:
 
     sensitivity = Delta + 2 sqrt(d) g.
 """

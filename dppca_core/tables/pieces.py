@@ -47,7 +47,7 @@ def reduce_file(
     by: the column that names the hospitals; None is one hospital. Only the columns of `schema` and `by` are
     read. progress(rows done, rows in all or None) is called after each batch; to stop, let it raise: the
     file is closed and nothing stays. each(hospital, clipped rows): for what else is to be added up. Raises
-    ValueError as `files.opened` and `Schema.encode` do, where no row
+    ValueError as `files.opened` and `encoding.encode` do, where no row
     is left, and where the hospitals' matrices would not fit.
     """
     names = dict.fromkeys(column.name for column in schema.columns) | ({by: None} if by is not None else {})

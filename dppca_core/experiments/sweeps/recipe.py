@@ -118,7 +118,7 @@ class Recipe:
     """Everything that a table depends on. Raises ValueError through the core's own checks, by name.
 
     `population` is a model or a table's name; k, d and s are the model's, while a table needs k, and n only
-    where fewer than all of its rows are drawn. `scaling`, `failure` and `bound`: see `patients.Scaling`.
+    where fewer than all of its rows are drawn. `scaling`, `failure` and `bound`: see `draws.Scaling`.
     patients_each: of a hospital, so that n patients are in n / patients_each hospitals, whatever `providers`.
     metrics: sin Theta, projector distance, captured energy of the truth's second moment, share of the support
     found, covariance (Frobenius error relative to the truth's, for methods that give one) and rounds (sin

@@ -31,7 +31,8 @@ _HELP = "One file for the board: settings, charts, guarantee and limits. It open
 
 
 class ReportFigure(NamedTuple):
-    """A figure: the dictionary that `live.figure` shows, what it is called, and its main finding in words."""
+    """A figure: the dictionary that `component.figure` shows, what it is called, and its main finding in
+    words."""
 
     figure: dict[str, Any]
     title: str
