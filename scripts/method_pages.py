@@ -173,7 +173,7 @@ def _beyond(name: str, page: Path) -> list[str]:
 
 
 def _where(method: Method, page: Path) -> str:
-    contract = ROOT / "tests" / "core" / "test_contract.py"
+    contract = ROOT / "tests" / "core" / "methods" / "test_contract.py"
     checks = link("how the numbers are checked", ROOT / "docs" / "checks.md", page)
     return "\n".join(
         (
