@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from dppca_core.datasets import TABLES
+from dppca_core.datasets import PATIENTS, TABLES
 from dppca_core.experiments.collaboration.alliances import ALL, Alliance
 from dppca_core.experiments.collaboration.outcomes import Outcomes
 from dppca_core.experiments.collaboration.protocols import WAYS, Protocol
@@ -109,8 +109,8 @@ def _better_but(grouped: Mapping[str, list[Row]], joined: Row, of: Alliance, sca
 
 def _people(settings: Settings, count: int) -> str:
     table = TABLES.get(settings["data"])
-    one, several = table.row_noun if table else ("patient", "patients")
-    return one if count == 1 else several
+    singular, plural = table.row_noun if table else PATIENTS
+    return singular if count == 1 else plural
 
 
 _GAINS: dict[Gain, str] = {

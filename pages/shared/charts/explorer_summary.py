@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dppca_core.datasets import MEASUREMENTS, PATIENTS
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.explorer.scene import EPSILONS
@@ -173,7 +174,7 @@ def _words(
 
 
 def _rows_are(found: Results) -> str:
-    return found.scene.table.row_noun[1] if found.scene.table else "patients"
+    return (found.scene.table.row_noun if found.scene.table else PATIENTS)[1]
 
 
 def _theorem(theorem: Bound, prediction: Bound, settings: Settings) -> str:
@@ -213,7 +214,7 @@ def _notes(found: Results, epsilon: float, plain: bool) -> str:
 
 
 def _columns_are(found: Results) -> str:
-    return found.scene.table.column_noun[1] if found.scene.table else "measurements"
+    return (found.scene.table.column_noun if found.scene.table else MEASUREMENTS)[1]
 
 
 def printed_plainly(found: Results, epsilon: float) -> str:

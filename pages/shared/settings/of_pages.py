@@ -65,12 +65,10 @@ def settings(shared: Mapping[str, Choice]) -> dict[str, Choice]:
 
 def presets() -> dict[str, dict[str, Any]]:
     """Return all pages' own presets by name."""
-    return {name: preset for module in modules().values() for name, preset in _of(module).items()}
-
-
-def _of(module: ModuleType) -> dict[str, dict[str, Any]]:
-    own: dict[str, dict[str, Any]] = getattr(module, "PRESETS", {})
-    return own
+    result: dict[str, dict[str, Any]] = {}
+    for module in modules().values():
+        result |= getattr(module, "PRESETS", {})
+    return result
 
 
 def panel(page: str) -> Panel:
