@@ -25,7 +25,6 @@ from dppca_core.release.ledger import DiskLedger
 from dppca_core.release.ledger_records import Account, Limit
 from dppca_core.tables import Column, Schema, content, content_key, limits
 from pages.hospitals.your_data import (
-    memory_check,
     owner_only_diagnostics,
     price_text,
     session,
@@ -42,7 +41,7 @@ from pages.hospitals.your_data import (
 )
 from pages.hospitals.your_data.release_job import Order
 from pages.shared import text
-from pages.shared.background import sessions
+from pages.shared.background import memory, sessions
 from pages.shared.reports import html_report
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import CHOICES
@@ -657,7 +656,7 @@ def test_a_full_disk_releases_nothing(screen, folder, monkeypatch):
 def test_a_table_without_room_is_refused_before_it_is_read(screen, monkeypatch):
     page = brought(screen)
     kept = own(page).raw
-    monkeypatch.setattr(memory_check, "available", lambda: 2**20)
+    monkeypatch.setattr(memory, "available", lambda: 2**20)
     monkeypatch.setattr(tables, "read", None)
     upload(page, csv(patients(seed=1)), "large.csv")
     assert "the server has 0 MB left for tables: try again once other visitors have finished" in errors(page)
