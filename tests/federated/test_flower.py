@@ -27,6 +27,7 @@ WITH_NAN = replace(POWER, run="with-nan", options=(("iterations", 1),))
 CRASHED = replace(SEEDED, run="crashed")
 PLANS = [SEEDED, MOMENTS, PROJECTORS, WITH_NAN, CRASHED]
 WAIT_SECONDS = 15.0
+STEP_FAILED = "did not answer: its step failed, and its own log says why"
 LAST = demo.NAMES[-1]
 SPOILT = "spoilt.json"  # read by spoilt_worker, which is not imported: Flower's imports warn
 COHORT = datasets.cohort(demo_hospitals.TABLE, demo.SIZES, demo.SEED)
@@ -114,7 +115,8 @@ def test_nan_over_the_network_is_left_out(started):
 def test_a_hospital_that_died_comes_back_repeats_itself_and_runs_no_code_of_the_server(started):
     """True noise. It had paid and stored when it died. The server resumes, and ships code of its own."""
     first = started.record(CRASHED)
-    assert first.rounds[1].faults == {2: f"did not answer within {WAIT_SECONDS:g} s"}
+    (fault,) = first.rounds[1].faults.items()  # Flower may find the dead process before the time is over
+    assert fault in {(2, f"did not answer within {WAIT_SECONDS:g} s"), (2, STEP_FAILED)}
     own, server = started.folder / LAST, started.folder / "server"
     stored = np.load(own / "kept" / "sent" / f"{CRASHED.run}-2.npz")["array product"]
     ledger = (own / "kept" / "ledger.jsonl").read_bytes()
