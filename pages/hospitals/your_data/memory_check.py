@@ -5,6 +5,7 @@ from __future__ import annotations
 from dppca_core.tables import content, files, limits
 from pages.hospitals.your_data import large_table
 from pages.shared.background import memory
+from pages.shared.background.memory import SPARE_BYTES, megabytes
 
 _CELL_BYTES = 42  # as text, as a number, encoded, clipped: 39 at the peak of a CSV with one digit each
 _ROW_BYTES = 48  # hashed for the ledger and dealt to hospitals
@@ -21,10 +22,10 @@ def check(data: bytes, encoding: str, left: int | None) -> None:
     left: None where it is not known.
     """
     needed = needs(data, encoding)
-    if left is not None and needed > left - memory._SPARE_BYTES:
-        most = max(left - memory._SPARE_BYTES, 0)
+    if left is not None and needed > left - SPARE_BYTES:
+        most = max(left - SPARE_BYTES, 0)
         raise ValueError(
-            f"Reading this table takes about {memory._megabytes(needed)}, and the server has {memory._megabytes(most)} "
+            f"Reading this table takes about {megabytes(needed)}, and the server has {megabytes(most)} "
             "left for tables: try again once other visitors have finished, or keep the columns that matter."
         )
 
@@ -35,10 +36,10 @@ def check_texts(letters: int) -> None:
     It is asked again and again while a table is read: what is held by then is no longer left.
     """
     left = memory.available()
-    if left is not None and _TEXT_COPIES * letters > left - memory._SPARE_BYTES:
+    if left is not None and _TEXT_COPIES * letters > left - SPARE_BYTES:
         raise ValueError(
-            f"The texts of this table take more than {memory._megabytes(_TEXT_COPIES * letters)} beside what is "
-            f"read of them, and the server has {memory._megabytes(max(left - memory._SPARE_BYTES, 0))} left for tables: "
+            f"The texts of this table take more than {megabytes(_TEXT_COPIES * letters)} beside what is "
+            f"read of them, and the server has {megabytes(max(left - SPARE_BYTES, 0))} left for tables: "
             "try again once other visitors have finished, or keep the columns that matter."
         )
 
@@ -73,10 +74,10 @@ def check_rows(rows: int) -> None:
 def check_matrices(d: int, left: int | None) -> None:
     """Raise ValueError, with one sentence, where one more hospital's matrices would not fit."""
     needed = _MATRICES * 8 * d**2
-    if left is not None and needed > left - memory._SPARE_BYTES:
+    if left is not None and needed > left - SPARE_BYTES:
         raise ValueError(
-            f"One more hospital takes {memory._megabytes(needed)}, and the server has "
-            f"{memory._megabytes(max(left - memory._SPARE_BYTES, 0))} left for tables: choose fewer columns, or read the "
+            f"One more hospital takes {megabytes(needed)}, and the server has "
+            f"{megabytes(max(left - SPARE_BYTES, 0))} left for tables: choose fewer columns, or read the "
             "table without dealing it."
         )
 

@@ -10,15 +10,15 @@ _MEMINFO = Path("/proc/meminfo")
 _GROUP = Path("/sys/fs/cgroup")  # a container's own limit
 
 
-_SPARE_BYTES = 256 * 2**20  # for everybody's pages
+SPARE_BYTES = 256 * 2**20  # for everybody's pages
 
 
 def check_run(needed: int, left: int | None) -> None:
     """Raise MemoryError, with one sentence, where a simulated run of so many bytes does not fit now."""
-    if left is not None and needed > left - _SPARE_BYTES:
-        most = max(left - _SPARE_BYTES, 0)
+    if left is not None and needed > left - SPARE_BYTES:
+        most = max(left - SPARE_BYTES, 0)
         raise MemoryError(
-            f"This run takes {_megabytes(needed)}, and the server has {_megabytes(most)} left. "
+            f"This run takes {megabytes(needed)}, and the server has {megabytes(most)} left. "
             "Try again later, or choose fewer hospitals, features or rounds."
         )
 
@@ -39,5 +39,5 @@ def available() -> int | None:
     return min(found, default=None)
 
 
-def _megabytes(size: int) -> str:
+def megabytes(size: int) -> str:
     return f"{size / 2**20:,.0f} MB"

@@ -48,9 +48,9 @@ def test_what_reading_needs_is_not_underestimated(data):
 def test_a_table_without_room_is_refused_in_one_sentence(data):
     needed = memory_check.needs(data, "utf-8")
     memory_check.check(data, "utf-8", None)
-    memory_check.check(data, "utf-8", needed + memory._SPARE_BYTES)
+    memory_check.check(data, "utf-8", needed + memory.SPARE_BYTES)
     with pytest.raises(ValueError, match=r"^Reading this table takes about \d+ MB, and the server has") as no:
-        memory_check.check(data, "utf-8", needed + memory._SPARE_BYTES - MB)
+        memory_check.check(data, "utf-8", needed + memory.SPARE_BYTES - MB)
     assert "\n" not in str(no.value) and str(no.value).endswith(".")
     with pytest.raises(ValueError, match="has 0 MB left"):
         memory_check.check(data, "utf-8", 10)
@@ -104,7 +104,7 @@ def test_a_hospital_without_room_for_its_matrices_is_one_sentence(monkeypatch):
     schema = Schema((Column("c0", "number", 0, 2), Column("c1", "number", 0, 2)))
     monkeypatch.setattr(limits, "MOST_BYTES", 1000)
     found = large_table.look(FILES["CSV"], "t", "utf-8")
-    monkeypatch.setattr(memory, "available", lambda: memory._SPARE_BYTES)
+    monkeypatch.setattr(memory, "available", lambda: memory.SPARE_BYTES)
     with pytest.raises(ValueError, match=r"^One more hospital takes 0 MB, and the server has 0 MB left"):
         large_table_sums.reduce(found, schema, None, lambda share: True)
 
@@ -139,12 +139,12 @@ def test_texts_without_room_are_one_sentence(monkeypatch):
     pq.write_table(pa.table({"note": text, "x": np.zeros(10_000)}), file, compression="zstd")
     data = file.getvalue()
     assert memory_check.needs(data, "utf-8") < 2 * MB
-    monkeypatch.setattr(memory, "available", lambda: memory._SPARE_BYTES + 2 * MB)
+    monkeypatch.setattr(memory, "available", lambda: memory.SPARE_BYTES + 2 * MB)
     memory_check.check(data, "utf-8", memory.available())
     with pytest.raises(ValueError, match=r"^The texts of this table take more than \d+ MB") as no:
         upload_panel._read(data, "t", "utf-8")
     assert "the server has 2 MB left" in str(no.value) and "\n" not in str(no.value)
-    monkeypatch.setattr(memory, "available", lambda: memory._SPARE_BYTES + 20 * MB)
+    monkeypatch.setattr(memory, "available", lambda: memory.SPARE_BYTES + 20 * MB)
     assert upload_panel._read(data, "t", "utf-8").n == 10_000
     monkeypatch.setattr(memory, "available", lambda: None)
     memory_check.check_texts(2**60)
