@@ -3,6 +3,7 @@
 import pytest
 
 from tests.browser.conftest import patient, serving
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.browser
 
@@ -19,10 +20,16 @@ def test_a_confirmed_plan_leaves_as_a_file_that_needs_nothing(browser, tmp_path)
         page.get_by_role("button", name="by simulation").click()
         page.get_by_role("button", name="Leave simulation out").wait_for()
         page.get_by_text("Simulation agrees").first.wait_for()
-        with page.expect_download() as got:
-            page.get_by_role("button", name="Download a report").click()
-        got.value.save_as(file)
-        assert got.value.suggested_filename == "dppca-plan-report.html"
+
+        def saved() -> str:
+            """A click builds the file of what the page had last: the answer is in it a moment later."""
+            with page.expect_download() as got:
+                page.get_by_role("button", name="Download a report").click()
+            got.value.save_as(file)
+            assert got.value.suggested_filename == "dppca-plan-report.html"
+            return file.read_text(encoding="utf-8")
+
+        assert eventually(lambda: "Simulation agrees" in saved())
         page = patient(browser.new_context(viewport={"width": 390, "height": 844})).new_page()
         page.on("request", lambda request: asked.append(request.url))
         page.on("console", lambda message: complaints.append(message.text))
