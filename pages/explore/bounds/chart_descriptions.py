@@ -9,13 +9,13 @@ import numpy as np
 from dppca_core.bounds.regimes import REGIONS
 from dppca_core.experiments.explorer.regime_map import RegimeMap
 from pages.shared import text
-from pages.shared.charts.traces import Figure, _values
+from pages.shared.charts.traces import Figure, drawn_values
 from pages.shared.text.numbers import listed
 
 
 def terms(figure: Figure, applies: bool) -> str:
     """The theorem's terms and the measured error in the last round. applies: every assumption holds."""
-    last = {trace["name"]: float(_values(trace)[-1]) for trace in figure["data"] if len(trace["y"])}
+    last = {trace["name"]: float(drawn_values(trace)[-1]) for trace in figure["data"] if len(trace["y"])}
     stack = [(name, value) for name, value in last.items() if "ξ" in name]
     measured = [value for name, value in last.items() if name.endswith(", measured")]
     if stack:
@@ -55,10 +55,10 @@ def figure_2(figure: Figure) -> str:
     """The overall bound at both ends of the range, beside the largest error there is; its largest term."""
     *curves, most = figure["data"]
     whole, *parts = curves
-    ends = [text.short(value) for value in _values(whole)[[0, -1]]]
-    largest = [max(parts, key=lambda trace, at=at: float(_values(trace)[at]))["name"] for at in (0, -1)]
+    ends = [text.short(value) for value in drawn_values(whole)[[0, -1]]]
+    largest = [max(parts, key=lambda trace, at=at: float(drawn_values(trace)[at]))["name"] for at in (0, -1)]
     at = [text.number(value) for value in (whole["x"][0], whole["x"][-1])]
     return (
         f"The overall bound falls from {ends[0]} at ε = {at[0]}, mostly {largest[0]}, to {ends[1]} at ε = "
-        f"{at[1]}, mostly {largest[1]}. The largest possible error is {text.short(_values(most)[0])}."
+        f"{at[1]}, mostly {largest[1]}. The largest possible error is {text.short(drawn_values(most)[0])}."
     )

@@ -7,7 +7,7 @@ import html
 import numpy as np
 
 from pages.shared import text
-from pages.shared.charts.traces import Figure, _values
+from pages.shared.charts.traces import Figure, drawn_values
 from pages.shared.text.numbers import listed
 
 _NAMED = 3  # of each released direction, and arrows
@@ -31,7 +31,7 @@ def scree(figure: Figure, plain: bool) -> str:
     what = "Strength" if plain else "Eigenvalue"
     said = []
     for trace in figure["data"]:
-        values = _values(trace)
+        values = drawn_values(trace)
         ends = f"{text.short(values[0])}" + (f" to {text.short(values[-1])}" if len(values) > 1 else "")
         said.append(f"{trace['name']}, {text.count(len(values), 'direction', 'directions')}: {ends}")
     return f"{what} of every direction, largest first: {'; '.join(said)}."

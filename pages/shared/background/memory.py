@@ -5,11 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 _MEMINFO = Path("/proc/meminfo")
-
-
 _GROUP = Path("/sys/fs/cgroup")  # a container's own limit
-
-
 SPARE_BYTES = 256 * 2**20  # for everybody's pages
 
 

@@ -77,5 +77,5 @@ def plain_figure(traces: list[Trace], xaxis: Trace, yaxis: Trace) -> dict[str, A
 Figure = Mapping[str, Any]
 
 
-def _values(trace: Trace, name: str = "y") -> Array:
+def drawn_values(trace: Trace, name: str = "y") -> Array:
     return np.array([math.nan if value is None else value for value in trace[name]], dtype=float)
