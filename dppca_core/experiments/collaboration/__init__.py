@@ -1,1 +1,1 @@
-"""What hospitals gain by joining, what they send, and how they differ."""
+"""Simulate what hospitals gain by joining, what they send, and how they differ."""

@@ -1,1 +1,1 @@
-"""How many patients or hospitals an error takes, by formula and by simulation."""
+"""Find how many patients or hospitals an error takes, by formula and by simulation."""
