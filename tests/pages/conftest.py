@@ -35,6 +35,18 @@ class Screen:
         self.app.run()
         assert not self.app.exception, [e.value for e in self.app.exception]
 
+    def settle(self) -> "Screen":
+        """Rerun until all sweeps have ended and the page asks for no more; return the screen."""
+        for _ in range(100):
+            known = list(sweep_jobs.jobs()._jobs.values())
+            for job in known:
+                job.wait(30)
+            before = self.markdown
+            self.run()
+            if self.markdown == before and list(sweep_jobs.jobs()._jobs.values()) == known:
+                return self
+        raise AssertionError("the sweeps do not end")
+
     @property
     def notices(self) -> str:
         return "\n".join(box.value for box in self.app.info)

@@ -13,7 +13,6 @@ from dppca_core.experiments.sweeps.patients_needed import patients_needed
 from dppca_core.methods import METHODS
 from pages.explore.methods import charts, frontier, sweeps, text
 from pages.explore.methods import settings as methods_settings
-from pages.shared.background import sweep_jobs
 from pages.shared.settings import catalogue, to_scene
 
 PAGE = "explore/methods/page.py"
@@ -21,24 +20,12 @@ SMALL = {"d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10"}
 DEFAULT = [name for name in METHODS if catalogue.defaults()[f"use.{name}"]]
 
 
-def settled(page):
-    """Until the sweeps of this page are complete."""
-    for _ in range(100):
-        running = [job for job in sweep_jobs.jobs()._jobs.values() if job.running]
-        for job in running:
-            job.wait(30)
-        page.run()
-        if not running:
-            return page
-    raise AssertionError("the sweep does not end")
-
-
 def names(figure):
     return [trace["name"] for trace in figure["data"]]
 
 
 def test_it_opens_with_who_errs_least_among_equals(screen):
-    page = settled(screen(PAGE, **SMALL))
+    page = screen(PAGE, **SMALL).settle()
     said = page.markdown
     assert "At ε = 1: of those that trust a curator, Analyze Gauss + sparse step errs least" in said
     assert "of those that trust no server, DPdisPCA" in said
@@ -54,7 +41,7 @@ def test_everything_can_be_swept_and_drawn(screen, over):
     page = screen(PAGE, **SMALL, **{"compare.over": over, "compare.panel": "error"})
     for panel in ("error", "time", "bytes"):
         page.move("compare.panel", panel)
-        settled(page)
+        page.settle()
         assert page.link["d"] == "30" and page.setting("compare.over") == over
         drawn = [trace for trace in page.figure["data"] if trace["name"] == "DPS-PCA"]
         assert len(drawn[0]["x"]) >= 4 and len(drawn[0]["x"]) == len(drawn[0]["y"]), panel
@@ -66,13 +53,13 @@ def test_metrics_and_axes_are_respected(screen, metric):
     page = screen(PAGE, **SMALL, **{"metric": metric, "scale": "linear"})
     for panel in methods_settings.PANELS:
         page.move("compare.panel", panel)
-        settled(page)
+        page.settle()
         axis = page.figure["layout"]["xaxis" if panel == "needed" else "yaxis"]
         assert axis.get("type") == ("log" if panel == "needed" else None), panel
 
 
 def test_what_a_table_fixes_is_not_swept(screen):
-    page = settled(screen(PAGE, data="breast_cancer", k="2", **{"compare.over": "n"}))
+    page = screen(PAGE, data="breast_cancer", k="2", **{"compare.over": "n"}).settle()
     assert "Breast cancer fixes “Patients in total n”: “Privacy loss ε” is varied instead." in page.notices
     assert "At ε = 1" in page.markdown
     page = screen(PAGE, data="breast_cancer", k="2", **{"compare.panel": "needed"})
@@ -80,7 +67,7 @@ def test_what_a_table_fixes_is_not_swept(screen):
 
 
 def test_patients_needed_names_who_never_gets_there(screen):
-    page = settled(screen(PAGE, **SMALL, **{"compare.panel": "needed", "compare.target": "0.01"}))
+    page = screen(PAGE, **SMALL, **{"compare.panel": "needed", "compare.target": "0.01"}).settle()
     assert "Not reached by the most patients measured: Local PCA." in page.markdown
     bars = page.figure["data"][0]
     assert "Local PCA" not in bars["y"] and "DPS-PCA" in bars["y"]
@@ -90,7 +77,7 @@ def test_patients_needed_names_who_never_gets_there(screen):
 
 
 def test_the_frontier_shows_one_release_as_one_draw(screen):
-    page = settled(screen(PAGE, **SMALL, **{"compare.panel": "frontier", "compare.at": "10"}))
+    page = screen(PAGE, **SMALL, **{"compare.panel": "frontier", "compare.at": "10"}).settle()
     assert "Least error for its privacy" in page.markdown
     assert "One release of DPS-PCA at ε = 10: error" in page.markdown and "This is one draw" in page.markdown
     page.move("compare.release", "cape")
@@ -99,7 +86,7 @@ def test_the_frontier_shows_one_release_as_one_draw(screen):
 
 def test_a_board_sees_no_symbols(screen):
     for panel in methods_settings.PANELS:
-        page = settled(screen(PAGE, view="board", **SMALL, **{"compare.panel": panel}))
+        page = screen(PAGE, view="board", **SMALL, **{"compare.panel": panel}).settle()
         shown = page.markdown + page.captions + str(page.figure["layout"])
         if page.app.dataframe:
             shown += page.app.dataframe[0].value.to_string()
@@ -122,11 +109,11 @@ def test_a_link_restores_methods_and_views_and_bad_ones_say_so(screen):
 
 
 def test_the_multiselect_moves_the_link_and_keeps_what_was_measured(screen):
-    page = settled(screen(PAGE, **SMALL))
+    page = screen(PAGE, **SMALL).settle()
     box = page.app.multiselect[0]
     box.set_value([*box.value, "wishart"])
     page.run()
-    settled(page)
+    page.settle()
     assert page.link["use.wishart"] == "true" and METHODS["wishart"].title in names(page.figure)
 
 
@@ -136,27 +123,27 @@ def test_a_heavy_method_waits_for_its_button(screen, monkeypatch):
     button = next(b for b in page.app.button if b.key == "ask methods eps pca")
     assert button.label.startswith("Measure PCA, no privacy too, about")
     button.click()
-    settled(page)
+    page.settle()
     assert METHODS["pca"].title in names(page.figure)
     assert not [b for b in page.app.button if b.key == "ask methods eps pca"]
 
 
 def test_time_and_bytes_have_their_own_sentence(screen):
-    page = settled(screen(PAGE, **SMALL, **{"compare.panel": "bytes"}))
+    page = screen(PAGE, **SMALL, **{"compare.panel": "bytes"}).settle()
     assert "At ε = 1, DPdisPCA sends least (960 B a hospital, in all rounds) and DPS-PCA sends most" in (
         page.markdown
     )
-    assert "takes least" in settled(screen(PAGE, **SMALL, **{"compare.panel": "time"})).markdown
+    assert "takes least" in screen(PAGE, **SMALL, **{"compare.panel": "time"}).settle().markdown
 
 
 def test_printed_calibrations_are_told_apart(screen):
-    page = settled(screen(PAGE, accounting="as-printed", start="near", **SMALL))
+    page = screen(PAGE, accounting="as-printed", start="near", **SMALL).settle()
     assert "they do not all keep the privacy asked for" in page.markdown
     assert "these truly have" in page.captions and "Runs on this page start at random" in page.captions
     assert page.app.dataframe[0].value["true ε"].notna().any()
-    board = settled(screen(PAGE, accounting="as-printed", noise="shared", view="board", **SMALL)).captions
+    board = screen(PAGE, accounting="as-printed", noise="shared", view="board", **SMALL).settle().captions
     assert "The noise is as the papers print it" in board and "Hospitals share one noise" in board
-    page = settled(screen(PAGE, **SMALL))
+    page = screen(PAGE, **SMALL).settle()
     assert "they do not all keep" not in page.markdown and "these truly have" not in page.captions
 
 

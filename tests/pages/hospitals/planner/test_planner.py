@@ -17,26 +17,12 @@ from pages.hospitals.planner import (
 from pages.hospitals.planner import (
     view as plans,
 )
-from pages.shared.background import sweep_jobs
 from pages.shared.reports import downloads
 from pages.shared.settings import catalogue
 from tests.waiting import eventually
 
 PAGE = "hospitals/planner/page.py"
 SMALL = {"d": "30", "k": "2", "s": "6", "shat": "12", "n": "20000"}
-
-
-def settled(page):
-    """Until the bisections of this page are at their end."""
-    for _ in range(100):
-        running = [job for job in sweep_jobs.jobs()._jobs.values() if job.running]
-        for job in running:
-            job.wait(30)
-        before = page.markdown
-        page.run()
-        if not running and page.markdown == before:
-            return page
-    raise AssertionError("the simulation does not end")
 
 
 def paragraph(page):
@@ -134,7 +120,7 @@ def test_simulation_confirms_and_stays_in_the_link(screen):
     assert button.label.startswith("Confirm DPS-PCA by simulation, about")
     button.click()
     page.run()
-    settled(page)
+    page.settle()
     assert page.link["plan.simulate"] == "true"
     assert "Simulation agrees within" in page.markdown and "95 % interval" in paragraph(page)
     cell = table(page).loc["DPS-PCA"].iloc[-1]
@@ -149,7 +135,7 @@ def test_simulation_confirms_and_stays_in_the_link(screen):
 
 
 def test_simulation_answers_where_no_closed_form_does(screen):
-    page = settled(screen(PAGE, **SMALL, **{"plan.target": "0.7", "plan.simulate": "true"}))
+    page = screen(PAGE, **SMALL, **{"plan.target": "0.7", "plan.simulate": "true"}).settle()
     assert "Simulation says" in page.markdown and "No closed form applies at this target" in paragraph(page)
     assert "by simulation of the method itself" in paragraph(page)
 
@@ -157,7 +143,7 @@ def test_simulation_answers_where_no_closed_form_does(screen):
 def test_a_simulation_that_contradicts_is_what_to_go_by(screen, monkeypatch):
     real = plans.agreement
     monkeypatch.setattr(plans, "agreement", lambda *both: real(*both) and 1.4)
-    page = settled(screen(PAGE, **SMALL, **{"plan.simulate": "true"}))
+    page = screen(PAGE, **SMALL, **{"plan.simulate": "true"}).settle()
     assert "Simulation says otherwise, so go by it" in page.markdown and "go by the simulation" in paragraph(
         page
     )
@@ -165,7 +151,7 @@ def test_a_simulation_that_contradicts_is_what_to_go_by(screen, monkeypatch):
 
 def test_simulation_finds_no_epsilon_either(screen):
     link = {"plan.asked": "epsilon", "plan.way": "ldp_pca", "plan.simulate": "true"}
-    page = settled(screen(PAGE, **SMALL, **link))
+    page = screen(PAGE, **SMALL, **link).settle()
     assert "even ε = 10 gives error" in page.markdown and "Simulation found none either." in page.markdown
     assert table(page).loc["Local PCA"].iloc[-1] == "none"
 
