@@ -23,11 +23,12 @@ from playwright.sync_api import Browser, Locator, Page
 from benchmarks import measure
 from benchmarks.latency_pages import Server, served
 from benchmarks.measure import Row, Times
-from pages.shared.settings.catalogue import CHOICES, defaults
+from pages.shared.settings.catalogue import CHOICES
 from scripts.started import chromium
 
 SLIDERS = {
-    **{"eps": "Privacy loss", "delta": "Failure chance", "n": "Patients in total", "N": "Hospitals"},
+    **{"epsilon": "Privacy loss", "delta": "Failure chance", "n": "Patients in total"},
+    **{"providers": "Hospitals"},
     **{"d": "Features", "k": "Components", "s": "Rows that matter"},
 }
 PRESSES = 5
@@ -47,7 +48,8 @@ class Corner:
     def start(self, key: str) -> Any:
         """Where a slider stands."""
         asked = dict(part.split("=") for part in self.link.split("&") if part)
-        return CHOICES[key].read(asked[key])[0] if key in asked else defaults()[key]
+        choice = CHOICES[key]
+        return choice.read(asked[choice.parameter])[0] if choice.parameter in asked else choice.default
 
     def arrow(self, key: str) -> str:
         """Towards the end of the slider that is farther away."""
@@ -59,7 +61,7 @@ CORNERS = {
     "default": Corner("", 1.2),
     "d = 1000": Corner("d=1000&n=100000&k=5&N=5", 1.5),
     "d = 2000": Corner("d=2000&n=1000000000&k=10&N=100&s=20&shat=40", 2.5),
-    "real table": Corner("data=breast_cancer", 1.2, ("eps", "delta", "N", "k")),
+    "real table": Corner("data=breast_cancer", 1.2, ("epsilon", "delta", "providers", "k")),
 }
 AGAINST_ONE_SLIDER = 3.0
 BURST_TARGET = 1.5
@@ -156,7 +158,7 @@ def burst(browser: Browser, server: Server, corner: Corner, away: int) -> tuple[
     """Milliseconds from the last of BURST presses to its answer, and how many settings were measured."""
     with server.running():
         page = opened(browser, server.address, f"{corner.link}&N=1&seed={away + 1}")
-        slider = slider_of(page, "N")
+        slider = slider_of(page, "providers")
         page.wait_for_timeout(LOOK_MS)
         before = server.begun()
         page.evaluate(LAST_PRESS, [slider.element_handle(), BURST])
@@ -200,7 +202,7 @@ def main() -> None:
                 for key in corner.sliders
                 if not asked.slider or key in asked.slider
             }
-            one = took.get("N", next(iter(took.values())))
+            one = took.get("providers", next(iter(took.values())))
             last = [burst(browser, servers["live"], corner, i) for i in range(bursts)]
             rows = rows_of(took, corner, name == "default")
             ms = np.array([ms for ms, _ in last])

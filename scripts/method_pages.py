@@ -18,10 +18,6 @@ from scripts.started import ROOT
 FOLDER = ROOT / "docs" / "methods"
 INDEX = FOLDER / "README.md"
 GIVEN = ("k", "budget", "rng")  # what every method is given
-KEYS = {
-    **{"epsilon": "eps", "providers": "N", "iterations": "T", "s_hat": "shat", "burn_in": "burn"},
-    "provider_noise": "noise",
-}
 TRUSTS = {
     "none": "Nothing is protected: for comparison only.",
     "central": "One trusted curator holds all second moments (or rows) and adds the noise.",
@@ -59,8 +55,7 @@ def source(module: ModuleType | str) -> Path:
 
 def on_screen(use: str) -> str:
     """A setting's name on screen; the few that have no control are named as in code."""
-    key = KEYS.get(use, use)
-    return f"{CHOICES[key].label} (`{use}`)" if key in CHOICES else f"`{use}`"
+    return f"{CHOICES[use].label} (`{use}`)" if use in CHOICES else f"`{use}`"
 
 
 def shown_by(name: str) -> str:

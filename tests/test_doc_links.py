@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
 
-from pages.shared.settings.catalogue import CHOICES, open_link
+from pages.shared.settings.catalogue import OF_PARAMETER, open_link
 from tests import markdown
 
 FILES = markdown.files()
@@ -37,7 +37,7 @@ def _of_dashboard(name: str, query: str) -> str | None:
     if name not in PAGES | {""}:
         return "no such page"
     asked = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
-    if unknown := set(asked) - set(CHOICES):
+    if unknown := set(asked) - set(OF_PARAMETER):
         return f"no such settings: {sorted(unknown)}"
     said = open_link(asked)[1]
     return " ".join(said) or None

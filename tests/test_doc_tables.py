@@ -8,7 +8,7 @@ import re
 import pytest
 
 from dppca_core.methods import METHODS
-from pages.shared.settings.catalogue import CHOICES
+from pages.shared.settings.catalogue import OF_PARAMETER
 from tests.markdown import ROOT, tables
 
 SYMBOLS = ROOT / "docs" / "symbols.md"
@@ -72,7 +72,7 @@ def test_a_wrong_name_is_seen(name):
 
 @pytest.mark.parametrize("row", SET, ids=[row["in links"].strip("`") for row in SET])
 def test_a_setting_is_called_that_on_screen(row):
-    choice = CHOICES[row["in links"].strip("`")]
+    choice = OF_PARAMETER[row["in links"].strip("`")]
     assert (row["on screen"], row["for a board"]) == (choice.label, choice.plain)
 
 

@@ -147,7 +147,7 @@ def test_the_next_press_is_answered_before_the_server_is_asked(watched, address)
     page = watched().open(link)
     page.settle()
     # The server measures what lies one press away for who has just moved: a reload counts as a move.
-    while "N" not in near(f"{address}ahead?{SMALL}&seed=7&known=0"):
+    while "providers" not in near(f"{address}ahead?{SMALL}&seed=7&known=0"):
         page.open(link).settle()
     with page.page.expect_response(lambda found: "/ahead?" in found.url and found.status == 200):
         page.open(link)

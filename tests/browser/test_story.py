@@ -50,7 +50,7 @@ def test_arrow_keys_turn_pages_and_the_fullest_steps_fit_a_projector(watched, ad
 
 
 @pytest.mark.parametrize(
-    "own", [{}, {"data": "breast_cancer", "shat": 30, "eps": 0.01}], ids=["usual", "long"]
+    "own", [{}, {"data": "breast_cancer", "s_hat": 30, "epsilon": 0.01}], ids=["usual", "long"]
 )
 def test_the_summary_prints_on_one_page(browser, own):
     asked, _ = catalogue.reconcile(catalogue.defaults() | own)

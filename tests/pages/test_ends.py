@@ -5,18 +5,18 @@
 
 import pytest
 
-from pages.shared.settings.catalogue import CHOICES
+from pages.shared.settings.catalogue import OF_PARAMETER
 from tests import hostile
 from tests.pages.visited import PAGES, Visit
 
-NUMERIC = [key for key, choice in CHOICES.items() if choice.numeric]
+NUMERIC = [name for name, choice in OF_PARAMETER.items() if choice.numeric]
 # In the suite four pages at one of their ends; every page at both with `make fuzz`.
 ENDS = [(page, (i + turn) % 2 - 1) for turn in (0, 1) for i, page in enumerate(PAGES)]
 ALONE = [(page, key, end) for key in NUMERIC for end in (0, -1) for page in PAGES]
 
 
 def at(key: str, end: int) -> str:
-    choice = CHOICES[key]
+    choice = OF_PARAMETER[key]
     return choice.link(choice.options[end])
 
 

@@ -13,7 +13,7 @@ from dppca_core.tables import Raw, Schema, safe_cell
 from pages.hospitals.providers import controls, runs
 from pages.hospitals.your_data import dictionary, prepared_table, text, upload_panel
 from pages.shared.settings import catalogue, to_scene
-from pages.shared.settings.catalogue import CHOICES
+from pages.shared.settings.catalogue import CHOICES, OF_PARAMETER
 from tests import hostile
 from tests.core.federated.test_record import ran
 from tests.pages.visited import PAGES, Visit, allowed, link
@@ -21,7 +21,7 @@ from tests.pages.visited import PAGES, Visit, allowed, link
 READ = st.sampled_from(hostile.WORDS) | st.text() | st.floats().map(str)
 
 
-@given(st.dictionaries(st.sampled_from([*CHOICES, "unknown", ""]), READ, max_size=10))
+@given(st.dictionaries(st.sampled_from([*OF_PARAMETER, "unknown", ""]), READ, max_size=10))
 @settings(max_examples=300)
 def test_any_link_is_read_soon_and_reaches_the_core_in_range(params):
     began = time.process_time()
@@ -31,7 +31,7 @@ def test_any_link_is_read_soon_and_reaches_the_core_in_range(params):
     assert all(type(opened[key]) is type(choice.default) or choice.words for key, choice in CHOICES.items())
     scene, epsilon = to_scene.of(opened)
     scene.budget(epsilon)
-    assert catalogue.to_link(opened).keys() <= CHOICES.keys()
+    assert catalogue.to_link(opened).keys() <= OF_PARAMETER.keys()
     for one in said:
         assert len(one) < 300 and one.isprintable() and not set(one) & set("<>[]`$\\|~{}"), one
         assert "www." not in one and "://" not in one
@@ -39,15 +39,15 @@ def test_any_link_is_read_soon_and_reaches_the_core_in_range(params):
 
 @pytest.mark.parametrize("word", hostile.WORDS, ids=range(len(hostile.WORDS)))
 def test_every_parameter_takes_every_word_on_the_list(word):
-    for key in CHOICES:
-        opened, said = catalogue.open_link({key: word})
-        assert allowed(CHOICES[key], opened[key]) and len(said) <= 3
+    for name, choice in OF_PARAMETER.items():
+        opened, said = catalogue.open_link({name: word})
+        assert allowed(choice, opened[choice.key]) and len(said) <= 3
 
 
 @pytest.mark.parametrize("word", hostile.LONG, ids=range(len(hostile.LONG)))
 def test_every_parameter_may_be_a_megabyte_at_once(word):
     began = time.process_time()
-    opened, _ = catalogue.open_link(dict.fromkeys(CHOICES, word))
+    opened, _ = catalogue.open_link(dict.fromkeys(OF_PARAMETER, word))
     assert time.process_time() - began < 1
     assert all(allowed(choice, opened[key]) for key, choice in CHOICES.items())
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pages.shared.settings.catalogue import CHOICES
+from pages.shared.settings.catalogue import CHOICES, OF_PARAMETER
 from pages.shared.settings.setting import Choice, Sizes
 from scripts.started import ROOT
 from tests import hostile
@@ -107,18 +107,18 @@ def _refuse(name: str) -> float:
     raise AssertionError(f"{name} in a figure")
 
 
-def proper(rng: np.random.Generator, key: str) -> str:
-    """An option of this control as a link has it, mostly at an end."""
-    choice = CHOICES[key]
+def proper(rng: np.random.Generator, parameter: str) -> str:
+    """An option of this control as a link has it, mostly at an end; 1 for a parameter of none."""
+    if parameter not in OF_PARAMETER:
+        return "1"
+    choice = OF_PARAMETER[parameter]
     place = int(rng.choice([0, -1, rng.integers(len(choice.options))]))
     return choice.link(choice.options[place])
 
 
 def link(rng: np.random.Generator) -> dict[str, str | list[str]]:
     """Parameters as a browser sends them, now and then twice; what is no character arrives as another."""
-    found = hostile.link(
-        rng, [*CHOICES, "embed", "run", "x"], lambda key: proper(rng, key) if key in CHOICES else "1"
-    )
+    found = hostile.link(rng, [*OF_PARAMETER, "embed", "run", "x"], lambda name: proper(rng, name))
     sent = {hostile.utf8(key): hostile.utf8(value) for key, value in found.items()}
     return {
         key: [hostile.utf8(hostile.word(rng)), value] if rng.random() < 0.1 else value

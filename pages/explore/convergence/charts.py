@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pages.explore.convergence.curves import CurveReading, Family
+from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import error_title, factor
 from pages.shared.charts.traces import Trace, axis, band, line, one_panel, rounded
@@ -24,13 +25,12 @@ _DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot", "12px,3px,3px,3p
 _LEAST = 1e-7  # errors below are an iteration's tolerance, not a measurement
 _WIDE, _NARROW = 3, 2  # panels in a row
 _PANEL, _GAP = 210, 76  # pixels
-SYMBOLS = {"eps": "ε", "delta": "δ", "shat": "ŝ"}
 
 
 def name(key: str, value: Any, plain: bool) -> str:
     """A value as the page names it."""
     shown = CHOICES[key].text(value)
-    return shown if plain else f"{SYMBOLS.get(key, key)} = {shown}"
+    return shown if plain else f"{text.symbols(key)} = {shown}"
 
 
 class _Lines:
@@ -49,7 +49,7 @@ class _Lines:
         self.span = [math.log10(self.floor), math.log10(1.5 * guess)] if self.log else [0.0, 1.1 * guess]
         self.rounds = max(
             (len(r.middle) - 1 for r in found if r.middle is not None),
-            default=settings["T"],
+            default=settings["iterations"],
         )
 
     def drawn(self, errors: Any) -> list[float | None]:

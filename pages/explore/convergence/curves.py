@@ -23,11 +23,12 @@ from dppca_core.records import Bound
 from pages.shared.settings import catalogue, to_scene
 from pages.shared.settings.catalogue import CHOICES, Settings, Value
 
-_AXES = {"eps": "epsilon", "N": "providers", "T": "iterations", "shat": "s_hat"}  # others as in links
 # Neighbouring values differ by about this factor: enough to be seen, and options are round.
-_RATIOS = {"eps": 10**0.5, "delta": 100.0, "n": 10.0, "N": 3.0, "d": 2.0, "k": 1.7, "s": 2.0, "shat": 2.0}
-_RATIOS |= {"T": 1.7}
-_COUNTS = {"T": 6}
+_RATIOS = {
+    **{"epsilon": 10**0.5, "delta": 100.0, "n": 10.0, "providers": 3.0, "iterations": 1.7},
+    **{"d": 2.0, "k": 1.7, "s": 2.0, "s_hat": 2.0},
+}
+_COUNTS = {"iterations": 6}
 _COUNT = 5
 
 
@@ -40,11 +41,6 @@ class Family:
     here: Value
     recipe: Recipe
     said: tuple[str, ...]
-
-    @property
-    def axis(self) -> str:
-        """The swept parameter's name in the table."""
-        return _AXES.get(self.key, self.key)
 
 
 def around(key: str, here: Value) -> tuple[Value, ...]:
@@ -72,10 +68,10 @@ def family(settings: Settings) -> Family:
     method, asked = METHODS[settings["traced"]], settings["family"]
     key, said = asked, []
     if table is not None and asked in catalogue.FIXED_BY_TABLE:
-        key = "eps"
+        key = "epsilon"
         said.append(f"{CHOICES[asked].name(plain)} is fixed by the table")
-    elif _AXES.get(asked, asked) not in method.uses:
-        key = "eps"
+    elif asked not in method.uses:
+        key = "epsilon"
         said.append(f"{CHOICES[asked].name(plain)} makes no difference to “{method.title}”")
     said = [f"{reason}: shown over {CHOICES[key].name(plain).lower()} instead." for reason in said]
     wanted = around(key, settings[key])
@@ -104,7 +100,7 @@ def _recipe(scene: Scene, epsilon: float, method: str, key: str, values: tuple[V
     return Recipe(
         population=scene.population,
         methods=(variant(method),),
-        swept=(Axis(_AXES.get(key, key), values),),
+        swept=(Axis(key, values),),
         n=None if table else scene.n,
         k=scene.k if table else None,
         epsilon=epsilon,
@@ -145,7 +141,7 @@ def readings(family: Family, settings: Settings, table: pd.DataFrame) -> list[Cu
         scene, epsilon = to_scene.of(settings | {"start": "random", family.key: value})
         ratio, theorem = _promised(scene, epsilon)
         blank = CurveReading(value, random_guess(scene.d, scene.k), ratio, theorem)
-        runs = rounds[rounds[family.axis] == value]
+        runs = rounds[rounds[family.key] == value]
         found.append(_read(blank, runs, scene) if len(runs) else blank)
     return found
 

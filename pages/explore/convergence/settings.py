@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dppca_core.methods import METHODS
 from pages.shared.settings.setting import Choice
 
-FAMILIES = ("eps", "delta", "n", "N", "d", "k", "s", "shat", "T")
+FAMILIES = ("epsilon", "delta", "n", "providers", "d", "k", "s", "s_hat", "iterations")
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
@@ -17,7 +17,11 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     plain = {key: shared[key].plain for key in FAMILIES}
     layouts = {"overlay": "one chart", "multiples": "side by side"}
     return [
-        Choice("family", "Trajectories over", "Compare", FAMILIES, "eps", names, plain_words=plain),
+        Choice(
+            *("family", "Trajectories over", "Compare", FAMILIES, "epsilon", names),
+            plain_words=plain,
+            link_words={key: shared[key].parameter for key in FAMILIES},
+        ),
         Choice("traced", "Method traced", "Method", tuple(titles), "dps_pca", titles),
         Choice("layout", "Layout", "Layout", tuple(layouts), "overlay", layouts),
     ]

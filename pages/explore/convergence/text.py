@@ -6,7 +6,7 @@ import pandas as pd
 
 from dppca_core.datasets import TABLES
 from dppca_core.methods import METHODS
-from pages.explore.convergence.charts import SYMBOLS, name
+from pages.explore.convergence.charts import name
 from pages.explore.convergence.curves import CurveReading, Family
 from pages.shared import text
 from pages.shared.charts.metric_axis import factor
@@ -52,7 +52,7 @@ def headline(family: Family, found: Sequence[CurveReading], settings: Settings) 
         return MEASURING
     at = f"At this setting ({name(family.key, own.value, plain)})" if not plain else "At this setting"
     said = f"{at} {_does(own, settings)}{_promise(own, settings)}."
-    others = _best_rounds(found, settings) if family.key == "T" else _along(family, found, settings)
+    others = _best_rounds(found, settings) if family.key == "iterations" else _along(family, found, settings)
     return f"{said} {others}".strip()
 
 
@@ -137,7 +137,7 @@ def table(family: Family, found: Sequence[CurveReading], settings: Settings) -> 
     if plain:
         heads = [CHOICES[family.key].plain, "Error at the end", "8 of 10 runs", "Rounds until then"]
     else:
-        heads = [SYMBOLS.get(family.key, family.key), "factor per round", "rounds fitted", "plateau"]
+        heads = [text.symbols(family.key), "factor per round", "rounds fitted", "plateau"]
         heads += ["10-90 %", "rounds until within 10 %"]
         heads += ["ρ¹ᐟ⁴ of Theorem 4.3"] if theorem else []
         heads.append("λₖ₊₁/λₖ")
@@ -234,10 +234,10 @@ def about(settings: Settings) -> str:
 def try_this(settings: Settings) -> str:
     """What to do next."""
     over = CHOICES["family"].name(settings["view"] == "board")
-    rounds = CHOICES["family"].option("T", settings["view"] == "board")
-    if settings["family"] != "T":
+    rounds = CHOICES["family"].option("iterations", settings["view"] == "board")
+    if settings["family"] != "iterations":
         return f"set *{over}* to *{rounds}*: they share one budget, and a few may beat many."
     if settings["traced"] != "dps_pca":
         return "choose DPS-PCA instead: it keeps fewer rows, and stands lower where few rows matter."
-    burn = CHOICES["burn"].name(settings["view"] == "board")
+    burn = CHOICES["burn_in"].name(settings["view"] == "board")
     return f"set *{burn}* (*More settings*) to 0 and compare the bands of the runs."

@@ -62,7 +62,7 @@ class Exercise:
 EXERCISES = (
     Exercise(
         "Can anybody tell whether one patient is in the data?",
-        *("privacy", {}, "eps", 10.0),
+        *("privacy", {}, "epsilon", 10.0),
         "under *The attacker's best test*, the attack run there is right {0} % of the time, then {1} %, and "
         "without noise every time.",
         (54, 84),
@@ -72,7 +72,7 @@ EXERCISES = (
     Exercise(
         "How many patients make privacy free?",
         "bounds",
-        {"d": 50, "N": 1, "spike": 50.0, "bulk": 20.0, "eps": 2.0, "delta": 1e-8},
+        {"d": 50, "providers": 1, "spike": 50.0, "bulk": 20.0, "epsilon": 2.0, "delta": 1e-8},
         *("n", 10**7),
         "the error falls from {0} to {1}, and under *Where privacy is free* the cross leaves “privacy costs” "
         "for “privacy is free here”.",
@@ -94,13 +94,13 @@ EXERCISES = (
     Exercise(
         "Does less privacy always buy accuracy?",
         "",
-        {"d": 400, "n": 10**6, "shat": 12, "burn": 0, "eps": 0.1, "delta": 1e-7},
-        *("eps", 1.0),
+        {"d": 400, "n": 10**6, "s_hat": 12, "burn_in": 0, "epsilon": 0.1, "delta": 1e-7},
+        *("epsilon", 1.0),
         "the error falls at first, then jumps: from {0} to {1} in all, no better than guessing, because most "
         "runs find none of the right rows. In how many that is so is luck: try another {seed}.",
         (0.18, 1.73),
         "As in the paper, few rows are kept from the first, random step on. A start that keeps none of the "
-        "right ones sees nothing of them; much noise brings others in, little noise does not. Set {burn} "
+        "right ones sees nothing of them; much noise brings others in, little noise does not. Set {burn_in} "
         "(*More settings*) to 2, which costs no privacy, and the error falls with every step to the right.",
     ),
     Exercise(

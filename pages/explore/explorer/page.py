@@ -30,16 +30,16 @@ found = cache.results(scene)
 
 def keep_scrubbed() -> None:
     """The epsilon that was scrubbed to becomes the page's own."""
-    widgets.set_to("eps", EPSILONS[int(st.session_state["live"]["use"])])
+    widgets.set_to("epsilon", EPSILONS[int(st.session_state["live"]["use"])])
 
 
 def panels() -> None:
     """Measure what a first look needs, show it, and let the rest come."""
-    if st.session_state["eps"] != epsilon:  # kept from the scrub: only this fragment knows so far
+    if st.session_state["epsilon"] != epsilon:  # kept from the scrub: only this fragment knows so far
         st.rerun()
     if not begun:  # refreshes leave it to the worker, or both would wait for each other
         for _ in completer.at_first(found.steps(found.first(epsilon))):
-            st.session_state.get("eps")  # Streamlit leaves off here when the visitor has moved on
+            st.session_state.get("epsilon")  # Streamlit leaves off here when the visitor has moved on
     payload = explorer_summary.payload(found, epsilon, settings)
     component.figure(payload | prefetch.link(settings), key="live", on_use=keep_scrubbed)
     if settings["loadings"] and (TRACED, epsilon, 0) in found.cells:

@@ -13,8 +13,11 @@ from pages.shared.reports import html_report, phrases, sources
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
 from pages.shared.settings.catalogue import Settings
 
-_KEYS = ("data", "eps", "delta", "n", "N", "share", "d", "k", "s", "shat", "spike", "bulk", "T", "burn")
-_KEYS = (*_KEYS, "noise", "neighbours", "accounting", "scaling", "start", "repeats", "metric", "seed")
+_KEYS = (
+    *("data", "epsilon", "delta", "n", "providers", "largest_share", "d", "k", "s", "s_hat", "spike", "bulk"),
+    *("iterations", "burn_in", "provider_noise", "neighbours", "accounting", "scaling", "start", "repeats"),
+    *("metric", "seed"),
+)
 _FORMULAS = (
     "Algorithm: K_t = Σ_i (n_i/n)(Σ̂_i Q_t + G_i/n_i), G_i ~ N(0, σ²); Q_t+1 = qr(threshold_ŝ(qr(K_t))).",
     "Closed form after a burn-in: sin² ≈ k [(s−k) + (ŝ−s) f²] [(c σ/(n λ_k))² / (1−r²) + "

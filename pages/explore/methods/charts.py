@@ -18,7 +18,7 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.records import TRUSTS
-from pages.explore.methods.sweeps import AXES, Swept
+from pages.explore.methods.sweeps import Swept
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import error_title, factor
@@ -115,7 +115,7 @@ def against(
     table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str], of: Swept, settings: Settings
 ) -> dict[str, Any]:
     """Every method's median and 10-90 % band against what is swept; random guess; the current value."""
-    name, here = AXES[of.over][0], of.here
+    name, here = of.over, of.here
     k = measure.found.scene.k
     bands: list[Trace] = []
     lines: list[Trace] = []
@@ -175,7 +175,7 @@ def across(key: str, values: Sequence[float], settings: Settings) -> Trace:
         return axis(title, range=[low - pad, high + pad])
     pad = 0.03 * math.log10(high / low)
     ticks: Trace = {"dtick": 1, "exponentformat": "power", "minexponent": 4}
-    if key == "eps":
+    if key == "epsilon":
         ticks = {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]}
     return axis(title, type="log", range=[math.log10(low) - pad, math.log10(high) + pad]) | ticks
 

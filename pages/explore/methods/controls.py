@@ -12,7 +12,6 @@ from dppca_core.experiments.sweeps import run_cells
 from dppca_core.methods import METHODS
 from dppca_core.records import TRUSTS
 from pages.explore.methods import sweeps
-from pages.explore.methods.settings import SWEEPS
 from pages.explore.methods.sweeps import Swept
 from pages.shared.background import sweep_jobs
 from pages.shared.background.sweep_jobs import Job
@@ -68,7 +67,7 @@ def _over(settings: Settings) -> None:
     st.selectbox(
         *(choice.name(plain), choice.options, choice.options.index(settings[choice.key])),
         key=choice.key,
-        format_func=lambda word: CHOICES[SWEEPS[word]].name(plain),
+        format_func=lambda key: CHOICES[key].name(plain),
         on_change=widgets.remember,
         args=(choice.key,),
     )

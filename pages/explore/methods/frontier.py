@@ -80,7 +80,7 @@ def figure(
 ) -> dict[str, Any]:
     """Medians as points to click, error against epsilon, the hull under them, a ring around the release."""
     reach, floor = span_of(measure, *_extremes(table, measure, methods))
-    ends = sorted({*AXES["eps"][1], *table["epsilon"].astype(float)})
+    ends = sorted({*AXES["epsilon"], *table["epsilon"].astype(float)})
     shade = style.faded("#C58300", 0.8)
     edge = line(
         1,
@@ -109,7 +109,7 @@ def figure(
             ring |= {"x": [at[i] for i in here], "y": [drawn[i] for i in here]}
     guess = rounded([measure.guess("epsilon", 1.0)] * len(ends))
     random = line(1, "random guess", style.GUESS, "dot", x=ends, y=guess, showlegend=True, hoverinfo="skip")
-    return plain_figure([*traces, random, ring], across("eps", ends, settings), upward(measure, reach))
+    return plain_figure([*traces, random, ring], across("epsilon", ends, settings), upward(measure, reach))
 
 
 def lower_hull(points: Sequence[tuple[float, float]], log_up: bool) -> list[tuple[float, float]]:
@@ -143,7 +143,7 @@ def off_hull(scene: Scene, methods: Sequence[str]) -> dict[str, str]:
             reasons[name] = "without privacy"
         elif kind in ("on a good event", "approximate sampler"):
             reasons[name] = "another promise"
-        elif any((true_epsilon(scene, name, e) or 0.0) > e for e in AXES["eps"][1]):
+        elif any((true_epsilon(scene, name, e) or 0.0) > e for e in AXES["epsilon"]):
             reasons[name] = "its true ε is larger than drawn"
     return reasons
 

@@ -18,7 +18,7 @@ def try_this(settings: Mapping[str, Any]) -> str:
             "click two points of one method, one with much privacy and one with little, and see which "
             "loadings the noise hides first."
         )
-    if settings["noise"] == "independent":
+    if settings["provider_noise"] == "independent":
         return (
             "move *Hospitals* up: methods with a trusted curator or secure sums stay where they are, those "
             "that trust no server pay for each hospital's own noise."

@@ -14,8 +14,7 @@ _FIRST_METHODS = (
 )
 
 
-# What the methods page varies, by the word in links ("N" would read as "n" there), and its control.
-SWEEPS = {key: key for key in ("eps", "delta", "n", "d", "k", "s")} | {"hospitals": "N"}
+SWEEPS = ("epsilon", "delta", "n", "d", "k", "s", "providers")
 
 
 PANELS = {
@@ -30,7 +29,8 @@ PANELS = {
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     """The methods page's own controls: which methods, what is swept, what is drawn."""
     titles = {name: method.title for name, method in METHODS.items()}
-    over = {word: shared[key].label for word, key in SWEEPS.items()}
+    over = {key: shared[key].label for key in SWEEPS}
+    in_links = {"epsilon": "eps", "providers": "hospitals"}
     targets = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
     used = [
         Choice(f"use.{name}", title, title, (False, True), name in _FIRST_METHODS)
@@ -38,7 +38,10 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     ]
     return [
         *used,
-        Choice("compare.over", "Swept", "What is varied", tuple(SWEEPS), "eps", over),
+        Choice(
+            *("compare.over", "Swept", "What is varied", SWEEPS, "epsilon", over),
+            link_words=in_links,
+        ),
         Choice("compare.panel", "Shown", "Shown", tuple(PANELS), "error", PANELS),
         Choice("compare.target", "Error wanted", "Error wanted", targets, 0.1),
         Choice("compare.release", "One release of", "One release of", tuple(METHODS), "dps_pca", titles),

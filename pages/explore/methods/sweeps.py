@@ -13,19 +13,18 @@ from dppca_core.experiments.explorer.scene import Scene
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.experiments.sweeps.recipe import Point, Value
 from dppca_core.populations.spiked import SpikedModel
-from pages.explore.methods import settings as page_settings
 from pages.shared import text
 from pages.shared.settings import catalogue, to_scene
 
-# The name of each swept control in recipes, and the round values it takes beside its own.
-AXES: dict[str, tuple[str, Point]] = {
-    "eps": ("epsilon", (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)),
-    "delta": ("delta", tuple(10.0**-p for p in (10, 8, 6, 5, 4, 3, 2, 1))),
-    "n": ("n", tuple(10**p for p in range(2, 10))),
-    "d": ("d", (20, 50, 100, 200, 300, 400)),
-    "k": ("k", (1, 2, 3, 4, 5, 7, 10, 15, 20)),
-    "s": ("s", (2, 3, 5, 10, 20, 50, 100, 200)),
-    "N": ("providers", (1, 2, 5, 10, 20, 50, 100, 200)),
+# The round values that each swept setting takes beside its own.
+AXES: dict[str, Point] = {
+    "epsilon": (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0),
+    "delta": tuple(10.0**-p for p in (10, 8, 6, 5, 4, 3, 2, 1)),
+    "n": tuple(10**p for p in range(2, 10)),
+    "d": (20, 50, 100, 200, 300, 400),
+    "k": (1, 2, 3, 4, 5, 7, 10, 15, 20),
+    "s": (2, 3, 5, 10, 20, 50, 100, 200),
+    "providers": (1, 2, 5, 10, 20, 50, 100, 200),
 }
 NEEDED = (*(m * 10**p for p in range(3, 9) for m in (1, 2, 5)), 10**9)
 NEEDED_COARSE = (*(m * 10**p for p in range(3, 9) for m in (1, 3)), 10**9)
@@ -52,22 +51,23 @@ class Swept(NamedTuple):
 
 def over(settings: catalogue.Settings) -> tuple[str, str]:
     """The control that is swept; and, where a table fixes the one asked for, a sentence that says so."""
-    wanted = page_settings.SWEEPS[settings["compare.over"]]
+    wanted = settings["compare.over"]
     table = TABLES.get(settings["data"])
     if table is None or wanted not in catalogue.FIXED_BY_TABLE:
         return wanted, ""
-    name, instead = catalogue.CHOICES[wanted].label, catalogue.CHOICES["eps"].label
-    return "eps", f"{table.title.split(',')[0]} fixes “{name}”: “{instead}” is varied instead."
+    name, instead = catalogue.CHOICES[wanted].label, catalogue.CHOICES["epsilon"].label
+    return "epsilon", f"{table.title.split(',')[0]} fixes “{name}”: “{instead}” is varied instead."
 
 
 def setting(scene: Scene, epsilon: float, key: str) -> Value:
     """What the scene has for a swept control."""
     population = scene.population
-    own: dict[str, Value] = {
-        **{"eps": epsilon, "delta": scene.delta, "n": scene.n, "d": scene.d, "k": scene.k},
-        **{"s": population.s if isinstance(population, SpikedModel) else scene.d, "N": scene.providers},
-    }
-    return own[key]
+    if key == "epsilon":
+        return epsilon
+    if key == "s":
+        return population.s if isinstance(population, SpikedModel) else scene.d
+    value: Value = getattr(scene, key)
+    return value
 
 
 def _possible(scene: Scene, key: str) -> tuple[Value, Value, str]:
@@ -81,7 +81,7 @@ def _possible(scene: Scene, key: str) -> tuple[Value, Value, str]:
         return 1, most, f"s = {sparse} and ŝ = {scene.s_hat}" if sparse < scene.d else f"ŝ = {scene.s_hat}"
     if key == "s":
         return scene.k + 1, scene.d, f"k = {scene.k} and d = {scene.d}"
-    if key == "N":
+    if key == "providers":
         return 1, scene.n, f"n = {scene.n:,}"
     if key == "n":
         return scene.providers, 10**9, f"N = {scene.providers}"
@@ -92,7 +92,7 @@ def values(scene: Scene, epsilon: float, key: str) -> tuple[Point, str]:
     """The axis, the scene's own value among it; and which round values cannot be, in a sentence."""
     here = setting(scene, epsilon, key)
     low, high, why = _possible(scene, key)
-    given = AXES[key][1]
+    given = AXES[key]
     kept = tuple(sorted({value for value in given if low <= value <= high} | {here}))
     lost = [value for value in given if not low <= value <= high]
     if not lost:
@@ -137,14 +137,14 @@ def of_panel(
         return None, "", "A table has the patients it has, so nobody can say how many more would be needed."
     if panel == "needed":
         return needed(found, epsilon, methods), "methods needed", ""
-    key, said = ("eps", "") if panel == "frontier" else over(settings)
+    key, said = ("epsilon", "") if panel == "frontier" else over(settings)
     return swept(found, epsilon, methods, key), f"methods {key}", said
 
 
 def swept(found: Results, epsilon: float, methods: Sequence[str], key: str) -> Swept:
     """The sweep over one control."""
     points, left_out = values(found.scene, epsilon, key)
-    axis = Axis(AXES[key][0], points)
+    axis = Axis(key, points)
     return _split(found, epsilon, methods, key, axis, left_out)
 
 

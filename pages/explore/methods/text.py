@@ -15,7 +15,7 @@ from dppca_core.experiments.explorer.scene import Scene
 from dppca_core.experiments.sweeps.recipe import Value
 from dppca_core.methods import METHODS
 from pages.explore.methods.charts import ComparisonMeasure
-from pages.explore.methods.sweeps import AXES, Swept
+from pages.explore.methods.sweeps import Swept
 from pages.shared import text
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
@@ -51,7 +51,7 @@ def needs(name: str) -> str:
 
 def at_here(table: pd.DataFrame, key: str, here: Value) -> pd.DataFrame:
     """The rows at the current setting."""
-    return table[np.isclose(table[AXES[key][0]].to_numpy(dtype=float), float(here), rtol=1e-9)]
+    return table[np.isclose(table[key].to_numpy(dtype=float), float(here), rtol=1e-9)]
 
 
 def spreads(rows: pd.DataFrame, measure: ComparisonMeasure) -> dict[str, Array]:
@@ -70,7 +70,7 @@ def headline(found: Results, rows: pd.DataFrame, key: str, here: Value, settings
     kinds: dict[tuple[str, str], list[str]] = {}
     for name in seen:
         kinds.setdefault((METHODS[name].trust, METHODS[name].guarantee_at(k)), []).append(name)
-    guess = measure.guess(AXES[key][0], here)
+    guess = measure.guess(key, here)
     parts = [
         f"{_kind(kind, kinds)}, {_winner(members, seen, guess, measure)}"
         for kind, members in sorted(kinds.items(), key=lambda item: list(_OF_TRUST).index(item[0][0]))
@@ -80,7 +80,7 @@ def headline(found: Results, rows: pd.DataFrame, key: str, here: Value, settings
     if not parts:
         return f"{where}, no two of these methods trust the same and promise the same: nothing to rank."
     said = f"{where}: {'; '.join(parts)}. A random guess has {text.short(guess)}."
-    epsilon = float(here) if key == "eps" else float(settings["eps"])
+    epsilon = float(here) if key == "epsilon" else float(settings["epsilon"])
     if any(true_epsilon(found.scene, name, epsilon) for name in seen):
         said += " As printed in their papers, they do not all keep the privacy asked for: see below."
     return said

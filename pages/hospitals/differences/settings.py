@@ -55,7 +55,7 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     ]
 
 
-_METHOD_CONTROLS = {"shat": "s_hat", "T": "iterations", "burn": "burn_in", "noise": "provider_noise"}
+_METHOD_CONTROLS = ("s_hat", "iterations", "burn_in", "provider_noise")
 
 
 def unused(settings: Mapping[str, Any]) -> dict[str, str]:
@@ -64,8 +64,8 @@ def unused(settings: Mapping[str, Any]) -> dict[str, str]:
     of = SiteRecipe(data=settings["sites.data"])
     here = {
         "data": "chosen on the page",
-        "N": f"{len(of.hospitals)} here",
-        "share": "unequal here",
+        "providers": f"{len(of.hospitals)} here",
+        "largest_share": "unequal here",
         "d": f"{of.d} here",
         "k": f"{of.k} here",
         "s": "does not apply here",
@@ -77,7 +77,7 @@ def unused(settings: Mapping[str, Any]) -> dict[str, str]:
         here["n"] = f"{sum(of.sizes):,} here"
     uses = METHODS[settings["sites.method"]].uses
     title = METHODS[settings["sites.method"]].title
-    return here | {key: f"not used by {title}" for key, own in _METHOD_CONTROLS.items() if own not in uses}
+    return here | {key: f"not used by {title}" for key in _METHOD_CONTROLS if key not in uses}
 
 
 PANEL = Panel(unused=unused)

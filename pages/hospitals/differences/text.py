@@ -179,8 +179,8 @@ def notes(of: SiteRecipe, settings: Settings) -> list[str]:
     if view.kind(of, settings) != settings["sites.kind"]:
         way = KIND_TITLES[view.kind(of, settings)]
         said.append(f"No laboratory's printed ranges are known for this table: shown by {way} instead.")
-    if "s_hat" in of.options and of.s_hat != settings["shat"]:
-        name = CHOICES["shat"].name(plain)
+    if "s_hat" in of.options and of.s_hat != settings["s_hat"]:
+        name = CHOICES["s_hat"].name(plain)
         said.append(f"{name}: {of.s_hat}, as there are {of.d} columns and {of.k} directions here.")
     if settings["metric"] == "energy":
         said.append("Captured energy is shown hospital by hospital; the first chart keeps the error.")

@@ -71,7 +71,7 @@ def _span(of: DrawnPlan, settings: Settings) -> tuple[float, float]:
     ends = float(of.plane.amounts[0]), float(of.plane.amounts[-1])
     if not np.isfinite(curve).any():
         return ends
-    amount = settings["N"] if settings["plan.asked"] == "hospitals" else view.in_total(settings)
+    amount = settings["providers"] if settings["plan.asked"] == "hospitals" else view.in_total(settings)
     wanted = (np.nanmin([np.nanmin(curve), amount]) / _ROOM, np.nanmax([np.nanmax(curve), amount]) * _ROOM)
     low, high = (
         10.0 ** kind(math.log10(end)) for kind, end in zip((math.floor, math.ceil), wanted, strict=True)
@@ -152,8 +152,8 @@ def _here(
     settings: Settings, read: Mapping[str, SimulatedAnswer], chosen: str, span: tuple[float, float]
 ) -> list[Trace]:
     """This setting as a cross, the answer as a dot, the simulated one with its interval."""
-    asked, epsilon = settings["plan.asked"], float(settings["eps"])
-    amount = settings["N"] if asked == "hospitals" else view.in_total(settings)
+    asked, epsilon = settings["plan.asked"], float(settings["epsilon"])
+    amount = settings["providers"] if asked == "hospitals" else view.in_total(settings)
     marks = [("this setting", epsilon, float(amount), "x", 12, "#111111")]
     answer = view.answer(settings, chosen)
     if answer.value is not None:
@@ -183,7 +183,7 @@ def _here(
 def _simulated(found: SimulatedAnswer, settings: Settings, colour: str) -> Trace:
     sideways = settings["plan.asked"] == "epsilon"
     amount = view.in_total(settings)
-    place = ([found.value], [amount]) if sideways else ([settings["eps"]], [found.value])
+    place = ([found.value], [amount]) if sideways else ([settings["epsilon"]], [found.value])
     arms = {"type": "data", "symmetric": False, "color": colour, "thickness": 2, "width": 6}
     arms |= {"array": rounded([found.high - found.value]), "arrayminus": rounded([found.value - found.low])}
     own = line(1, "simulated, 95 %", colour, x=rounded(place[0]), y=rounded(place[1]), mode="markers")

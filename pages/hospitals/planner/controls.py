@@ -146,7 +146,7 @@ def assumptions(settings: Settings) -> None:
     """The closed form of the way looked at, with its assumptions and their numbers at the answer."""
     way = view.focus(settings)
     found = view.answer(settings, way)
-    bound = found.bound or view.plan(settings, way).bound(view.in_total(settings), settings["eps"])
+    bound = found.bound or view.plan(settings, way).bound(view.in_total(settings), settings["epsilon"])
     badge = ":green[every assumption holds]" if bound.applies else ":orange[an assumption fails]"
     where = "at the answer" if found.start is not None else "at this setting"
     with st.expander("Why the formula may be trusted here, or not", key="plan assumptions"):

@@ -108,7 +108,7 @@ def _own(settings: Settings, way: str) -> str:
 
 def _amount(needed: float, settings: Settings) -> str:
     asked, plain = settings["plan.asked"], settings["view"] == "board"
-    hospitals = text.count(settings["N"], "hospital", "hospitals")
+    hospitals = text.count(settings["providers"], "hospital", "hospitals")
     if asked == "epsilon":
         n = text.count(view.in_total(settings), "patient", "patients")
         scale = "a privacy setting" if plain else "ε"
@@ -131,7 +131,7 @@ def _runs(read: SimulatedAnswer, settings: Settings) -> str:
 
 def _epsilon(settings: Settings, answer: PlanAnswer, read: SimulatedAnswer | None) -> float:
     if settings["plan.asked"] != "epsilon":
-        return float(settings["eps"])
+        return float(settings["epsilon"])
     found = answer.value if answer.value is not None else (read.value if read is not None else math.nan)
     return float(page_text.privacy(found, up=True))
 

@@ -16,7 +16,10 @@ from pages.shared.reports import html_report, phrases
 from pages.shared.reports.html_report import Report, ReportFigure
 from pages.shared.settings.catalogue import Settings
 
-_KEYS = ("d", "k", "s", "shat", "spike", "bulk", "share", "T", "burn", "neighbours", "accounting", "scaling")
+_KEYS = (
+    *("d", "k", "s", "s_hat", "spike", "bulk", "largest_share", "iterations", "burn_in", "neighbours"),
+    *("accounting", "scaling"),
+)
 _FORMULAS = (
     "To first order: sin²Θ ≈ Σ_{j≤k<i} E|E_ij|² / (λ_j − λ_i)²; energy lost ≈ Σ_{j≤k<i} E|E_ij|² / "
     "(λ_j − λ_i) / Σ_{j≤k} λ_j; λ of the rows divided by the public bound B(n), solved with B(n) anew at "
@@ -65,7 +68,11 @@ def _keys(settings: Settings) -> tuple[str, ...]:
     """The controls that the answer depends on: not the one that is asked for."""
     asked = settings["plan.asked"]
     target = ("plan.share",) if view.energetic(settings) else ("plan.target", "metric")
-    held = {"patients": ("eps", "N"), "epsilon": ("n", "N"), "hospitals": ("eps", "plan.size")}[asked]
+    held = {
+        "patients": ("epsilon", "providers"),
+        "epsilon": ("n", "providers"),
+        "hospitals": ("epsilon", "plan.size"),
+    }[asked]
     return ("plan.asked", "plan.of", *target, "plan.trust", "plan.way", *held, "delta", "data", *_KEYS)
 
 
@@ -77,7 +84,7 @@ def _bound(settings: Settings) -> Bound:
     """The closed form at the answer, or at this setting where there is none."""
     way = view.focus(settings)
     found = view.answer(settings, way)
-    return found.bound or view.plan(settings, way).bound(view.in_total(settings), settings["eps"])
+    return found.bound or view.plan(settings, way).bound(view.in_total(settings), settings["epsilon"])
 
 
 def _limits(settings: Settings, read: SimulatedAnswer | None) -> list[str]:

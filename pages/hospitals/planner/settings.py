@@ -39,4 +39,4 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     ]
 
 
-PANEL = Panel(decided={"noise": "follows whom you trust", "start": "always random here"})
+PANEL = Panel(decided={"provider_noise": "follows whom you trust", "start": "always random here"})

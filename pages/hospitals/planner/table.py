@@ -20,7 +20,7 @@ from pages.shared.settings.catalogue import Settings
 def table(settings: Settings, read: Mapping[str, SimulatedAnswer]) -> pd.DataFrame:
     """A row for every way: the three answers by closed form, and what was simulated of the one asked for."""
     plain, asked = settings["view"] == "board", settings["plan.asked"]
-    epsilon, n, size = settings["eps"], view.in_total(settings), settings["plan.size"]
+    epsilon, n, size = settings["epsilon"], view.in_total(settings), settings["plan.size"]
     at = f"at privacy {text.number(epsilon)}" if plain else f"at ε = {text.number(epsilon)}"
     columns = {
         "patients": f"patients {at}",

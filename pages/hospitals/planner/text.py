@@ -62,7 +62,7 @@ def held(settings: Settings) -> str:
     plain = settings["view"] == "board"
     if settings["plan.asked"] == "epsilon":
         return f"with {text.count(view.in_total(settings), 'patient', 'patients')}"
-    return f"at {'a privacy setting of' if plain else 'ε ='} {text.number(settings['eps'])}"
+    return f"at {'a privacy setting of' if plain else 'ε ='} {text.number(settings['epsilon'])}"
 
 
 def headline(settings: Settings, read: Mapping[str, SimulatedAnswer]) -> str:
@@ -87,7 +87,7 @@ def _spread(answer: PlanAnswer, settings: Settings) -> str:
         return f" of {each:,} patients each, {amount(each * answer.value, up=True)} in total"
     if settings["plan.asked"] == "patients" and answer.value is not None and answer.value > view.PEOPLE:
         return ", more than there are people"
-    return f" in {text.count(settings['N'], 'hospital', 'hospitals')}"
+    return f" in {text.count(settings['providers'], 'hospital', 'hospitals')}"
 
 
 def _confirmed(way: str, answer: PlanAnswer, read: Mapping[str, SimulatedAnswer], settings: Settings) -> str:

@@ -58,7 +58,7 @@ def energetic(settings: Settings) -> bool:
 
 def plan(settings: Settings, way: str) -> StudyPlan:
     """The plan of one way; what it does not depend on is held, so that it is looked up again."""
-    held = {"start": "random", "metric": "sin", "repeats": 10, "noise": "independent"}
+    held = {"start": "random", "metric": "sin", "repeats": 10, "provider_noise": "independent"}
     n = {} if settings["data"] in TABLES else {"n": 10**9}
     scene, _ = to_scene.of(settings | held | n)
     energy = energetic(settings)
@@ -79,7 +79,7 @@ def _answers(of: StudyPlan, epsilon: float, n: int, size: int) -> Answers:
 
 def answers(settings: Settings, way: str) -> Answers:
     """What the closed form says at the current setting."""
-    return _answers(plan(settings, way), settings["eps"], in_total(settings), settings["plan.size"])
+    return _answers(plan(settings, way), settings["epsilon"], in_total(settings), settings["plan.size"])
 
 
 def answer(settings: Settings, way: str) -> PlanAnswer:
@@ -138,7 +138,7 @@ def search(settings: Settings, way: str) -> Search | None:
     return Search(
         plan(settings, way),
         asked,
-        at=float(in_total(settings) if asked == "epsilon" else settings["eps"]),
+        at=float(in_total(settings) if asked == "epsilon" else settings["epsilon"]),
         start=start,
         size=settings["plan.size"],
         repeats=max(settings["repeats"], _FEWEST_RUNS),
@@ -169,5 +169,5 @@ def true_epsilon(settings: Settings, way: str) -> float | None:
     """The epsilon that the calibration truly gives, where it is not the one asked for."""
     own = plan(settings, way).scene
     name = WAYS[way].method
-    true = METHODS[name].true_epsilon(own.budget(settings["eps"]), d=own.d, k=own.k, **own.options(name))
-    return None if true is None or abs(true / settings["eps"] - 1) <= 0.01 else true
+    true = METHODS[name].true_epsilon(own.budget(settings["epsilon"]), d=own.d, k=own.k, **own.options(name))
+    return None if true is None or abs(true / settings["epsilon"] - 1) <= 0.01 else true

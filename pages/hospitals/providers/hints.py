@@ -31,12 +31,12 @@ def try_this(of: Alliance, settings: Settings) -> str:
         return "press *Play*, then set *Run* to a simulated one, whose privacy and hospitals you can move."
     if settings["join.panel"] in _TRY:
         if any(transcript.refused(of, WAYS[key]) for key in _simulated(settings)):
-            names = [catalogue.CHOICES[key].name(settings["view"] == "board") for key in ("N", "d")]
+            names = [catalogue.CHOICES[key].name(settings["view"] == "board") for key in ("providers", "d")]
             return f"move *{names[0]}* or *{names[1]}* to the left: then every message is simulated here."
-        privacy = catalogue.CHOICES["eps"].name(settings["view"] == "board")
+        privacy = catalogue.CHOICES["epsilon"].name(settings["view"] == "board")
         return _TRY[settings["join.panel"]].format(privacy)
-    name = catalogue.CHOICES["share"].name(settings["view"] == "board")
-    if settings["share"] == 0 and not settings["join.sizes"]:
+    name = catalogue.CHOICES["largest_share"].name(settings["view"] == "board")
+    if settings["largest_share"] == 0 and not settings["join.sizes"]:
         return (
             f"set *{name}* (*More settings*) to 60 %, or type the hospitals' sizes yourself: whether joining "
             "pays is then another question for the largest than for the smallest."
@@ -53,7 +53,7 @@ def _try_alone(settings: Settings) -> str:
     }[settings["join.panel"]]
     if page_settings.own_sizes(settings):
         return f"type the size of a second hospital: {after}"
-    return f"move *{catalogue.CHOICES['N'].name(settings['view'] == 'board')}* to 5: {after}"
+    return f"move *{catalogue.CHOICES['providers'].name(settings['view'] == 'board')}* to 5: {after}"
 
 
 def _simulated(settings: Settings) -> tuple[str, ...]:

@@ -61,11 +61,15 @@ def _held(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     if not sizes:
         return {}
     total = sum(sizes)
-    values = {"n": f"{total:,}", "N": str(len(sizes)), "share": text.percent(max(sizes) / total)}
+    values = {
+        "n": f"{total:,}",
+        "providers": str(len(sizes)),
+        "largest_share": text.percent(max(sizes) / total),
+    }
     return {key: (value, "set by the sizes") for key, value in values.items()}
 
 
 PANEL = Panel(
-    decided={"noise": "all kinds are on the page", "start": "always random here"},
+    decided={"provider_noise": "all kinds are on the page", "start": "always random here"},
     held=_held,
 )

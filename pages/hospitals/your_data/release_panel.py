@@ -48,16 +48,16 @@ def possible(settings: Settings, d: int, neighbours: Neighbours, rows: int = 1) 
         return value
 
     k = at_most("own.k", 1, d - 1)
-    budget = Budget(settings["own.eps"], settings["own.delta"], neighbours)
+    budget = Budget(settings["own.epsilon"], settings["own.delta"], neighbours)
     request = Request(
         settings["own.method"],
         d,
         k,
         budget,
-        s_hat=at_most("own.shat", k, d),
+        s_hat=at_most("own.s_hat", k, d),
         rank=at_most("own.rank", k, d),
-        iterations=settings["own.T"],
-        burn_in=settings["own.burn"],
+        iterations=settings["own.iterations"],
+        burn_in=settings["own.burn_in"],
         rows_per_patient=rows,
     )
     return request, said
@@ -71,16 +71,16 @@ def gave_way(key: str, wanted: int, value: int, plain: bool) -> str:
 
 _OWN = {
     "analyze_gauss": ("own.k",),
-    "analyze_gauss_sparse": ("own.k", "own.shat"),
+    "analyze_gauss_sparse": ("own.k", "own.s_hat"),
     "dpdis_pca": ("own.k", "own.rank"),
-    "dps_pca": ("own.k", "own.shat", "own.T", "own.burn"),
+    "dps_pca": ("own.k", "own.s_hat", "own.iterations", "own.burn_in"),
 }
 
 
 def choose(settings: Settings, hospitals: int) -> None:
     """The controls that matter to the method, and what it is for so many hospitals."""
     plain = settings["view"] == "board"
-    keys = ("own.method", "own.eps", "own.delta", *_OWN[settings["own.method"]])
+    keys = ("own.method", "own.epsilon", "own.delta", *_OWN[settings["own.method"]])
     for begin in range(0, len(keys), 3):
         for column, key in zip(st.columns(3), keys[begin : begin + 3], strict=False):
             with column:

@@ -173,8 +173,7 @@ def _settings(of: Public, settings: Settings) -> list[tuple[str, str]]:
     else:
         return said
     budget = given["budget"]
-    names = {"k": "own.k", "s_hat": "own.shat", "rank": "own.rank"}
-    names |= {"iterations": "own.T", "burn_in": "own.burn"}
+    options = ("k", "s_hat", "rank", "iterations", "burn_in")
     chance = text.one_in(budget["delta"]) if plain else text.number(budget["delta"])
     said += [
         ("Method", METHODS[method].title),
@@ -183,7 +182,7 @@ def _settings(of: Public, settings: Settings) -> list[tuple[str, str]]:
         (CHOICES["own.delta"].name(plain), chance),
         (CHOICES["neighbours"].name(plain), CHOICES["neighbours"].text(budget["neighbours"])),
     ]
-    own = [(CHOICES[key].name(plain), str(given[name])) for name, key in names.items() if name in given]
+    own = [(CHOICES[f"own.{key}"].name(plain), str(given[key])) for key in options if key in given]
     if of.twin is None:
         return said + own
     used = settings | {"own.s": twin.mattering(settings, int(given["k"]), of.schema.d)}

@@ -26,25 +26,27 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     def like(key: str, default: float | int, label: str = "", plain: str = "") -> Choice:
         same = shared[key]
         words = (label or same.label, plain or same.plain)
-        return Choice(f"own.{key}", *words, same.options, default, help=same.help)
+        name = f"own.{same.parameter}"
+        return Choice(f"own.{key}", *words, same.options, default, help=same.help, link_name=name)
 
     return [
         Choice("own.encoding", "Text encoding", "Text encoding", tuple(encodings), "utf-8", encodings),
         Choice(
-            *("own.N", "Number of hospitals", "Number of hospitals", shared["N"].options, 1),
+            *("own.providers", "Number of hospitals", "Number of hospitals", shared["providers"].options, 1),
             help="1: all patients in one place. More: patients are dealt at random, to rehearse DPS-PCA or "
             "DPdisPCA.",
+            link_name="own.N",
         ),
         Choice("own.method", "Method", "Method", OFFERED, "analyze_gauss", titles),
-        like("eps", 0.5),
+        like("epsilon", 0.5),
         Choice("own.delta", "Failure chance δ", shared["delta"].plain, _CHANCES, 1e-6),
         like("k", 2),
-        like("shat", 10),
+        like("s_hat", 10),
         Choice(
             "own.rank", "R, directions that each hospital sends", "Directions sent", tuple(range(1, 51)), 5
         ),
-        like("T", 4),
-        like("burn", 2),
+        like("iterations", 4),
+        like("burn_in", 2),
         like("s", 10, "Columns that matter s, your guess", "Measurements that matter, your guess"),
         Choice(
             *("own.ratio", "Spike against bulk, your guess", "Pattern against background, your guess"),

@@ -87,7 +87,7 @@ def of_request(request: Request, sizes: Sequence[int], clip: float, settings: Se
     budget = request.budget
     wanted = catalogue.defaults() | {
         "view": settings["view"],
-        "eps": budget.epsilon,
+        "epsilon": budget.epsilon,
         "delta": budget.delta,
         "neighbours": budget.neighbours,
         "accounting": budget.accounting,
@@ -95,11 +95,11 @@ def of_request(request: Request, sizes: Sequence[int], clip: float, settings: Se
         "d": d,
         "k": k,
         "s": mattering(settings, k, d),
-        "shat": request.s_hat or d,
-        "T": request.iterations,
-        "burn": request.burn_in,
-        "N": hospitals,
-        "share": max(sizes) / n if max(sizes) > min(sizes) + 1 else 0.0,
+        "s_hat": request.s_hat or d,
+        "iterations": request.iterations,
+        "burn_in": request.burn_in,
+        "providers": hospitals,
+        "largest_share": max(sizes) / n if max(sizes) > min(sizes) + 1 else 0.0,
         "spike": BULK * settings["own.ratio"],
         "bulk": BULK,
     }
@@ -202,7 +202,7 @@ def show(prepared: Prepared, account: Account | None, settings: Settings) -> Twi
     begun: list[bool] = []  # in the run of the whole page, not at its refreshes
 
     def panels() -> None:
-        if widgets.settings()["own.eps"] != epsilon:
+        if widgets.settings()["own.epsilon"] != epsilon:
             st.rerun()  # a scrub was kept: only this fragment knows so far
         for _ in () if begun else completer.at_first(found.steps(found.first(epsilon))):
             pass
@@ -284,4 +284,4 @@ def _keep(of: tuple[object, ...], own: Own, order: Order[Spectrum]) -> None:
 
 def _keep_scrubbed() -> None:
     """The epsilon that was scrubbed to becomes the release's."""
-    widgets.set_to("own.eps", EPSILONS[int(st.session_state["own twin"]["use"])])
+    widgets.set_to("own.epsilon", EPSILONS[int(st.session_state["own twin"]["use"])])

@@ -112,8 +112,9 @@ def rehearsed(request: Request, hospitals: int, plain: bool) -> str:
         chance = text.one_in(request.budget.delta)
         setting = f"privacy loss {text.number(request.budget.epsilon)}, failure chance {chance}"
         return f"**Rehearsed is what *Release* would make:** {title}, {components}, {setting}, {place}."
-    own = {"s_hat": "ŝ", "rank": "R", "iterations": "T", "burn_in": "burn-in"}
-    given = [f"k = {request.k}", *(f"{own[name]} = {value}" for name, value in request.own.items())]
+    options = {"rank": "R", "burn_in": "burn-in"}
+    given = [f"k = {request.k}"]
+    given += [f"{options.get(name) or text.symbols(name)} = {value}" for name, value in request.own.items()]
     given += [f"ε = {text.number(request.budget.epsilon)}", f"δ = {text.number(request.budget.delta)}"]
     return f"**Rehearsed is what *Release* would make:** {title}, {', '.join(given)}, {place}."
 

@@ -61,7 +61,7 @@ def show(settings: Settings) -> Prepared | None:
     if isinstance(own.raw, large_table.Large):
         found = large_table_panel.show(own, own.raw, schema)
     else:
-        found = _prepared(own, own.raw, schema, settings["own.N"])
+        found = _prepared(own, own.raw, schema, settings["own.providers"])
     if found is None:
         return None
     if isinstance(found, str):
@@ -252,7 +252,7 @@ def _public_choices(own: Own, schema: Schema | None, rows: int, plain: bool) -> 
     own.by = free[dealt] if dealt else None
     with right:
         if own.by is None and isinstance(own.raw, tables.Raw):
-            widgets.choose("own.N")
+            widgets.choose("own.providers")
 
 
 def _prepared(own: Own, raw: tables.Raw, schema: Schema, hospitals: int) -> Prepared | str:

@@ -6,11 +6,6 @@ from dppca_core.experiments import Recipe
 from dppca_core.populations.spiked import SpikedModel
 from pages.shared.settings.catalogue import CHOICES, SYNTHETIC, Settings
 
-_LINK_NAMES = {
-    **{"epsilon": "eps", "providers": "N", "iterations": "T", "s_hat": "shat", "burn_in": "burn"},
-    "provider_noise": "noise",
-}
-
 
 def of_recipe(recipe: Recipe) -> Settings | None:
     """The explorer's settings for a recipe at the middle of its sweep, or None where no sliders say it."""
@@ -23,10 +18,10 @@ def of_recipe(recipe: Recipe) -> Settings | None:
     values |= {name: getattr(population, name) for name in ("d", "k", "s", "spike", "seed")}
     for name in ("s_hat", "burn_in", "provider_noise", "accounting", "neighbours"):
         values[name] = own.get(name, getattr(recipe, name))
-    values |= middle | {"bulk": population.bulk[1], "share": recipe.largest_share, "scaling": recipe.scaling}
+    values |= middle | {"bulk": population.bulk[1], "largest_share": recipe.largest_share}
     values["scaling"] = {"bound": "public"}.get(recipe.scaling, recipe.scaling)
-    asked = {_LINK_NAMES.get(name, name): value for name, value in values.items() if value is not None}
-    for key in ("eps", "delta"):  # the middle of a sweep need not be an option
+    asked = {key: value for key, value in values.items() if value is not None}
+    for key in ("epsilon", "delta"):  # the middle of a sweep need not be an option
         asked[key] = CHOICES[key].nearest(asked[key])
     known = all(value in CHOICES[key].options for key, value in asked.items())
     return asked | {"data": SYNTHETIC} if known else None

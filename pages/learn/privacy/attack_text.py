@@ -153,9 +153,9 @@ def _spanned(seen: Rates, alarms: bool) -> str:
 
 def attacked(method: str, settings: Mapping[str, Any]) -> str:
     """What is drawn, in a sentence below the charts."""
-    count = text.count(settings["T"], "message", "messages")
+    count = text.count(settings["iterations"], "message", "messages")
     what = {
-        "dps_pca": f"{'all' if settings['T'] > 1 else 'the'} {count} of one hospital in a run",
+        "dps_pca": f"{'all' if settings['iterations'] > 1 else 'the'} {count} of one hospital in a run",
         "dp_oja": "the message of the batch that the patient enters",
         "ldp_pca": "one patient's own message",
     }.get(method, "the noisy second moment")

@@ -88,7 +88,7 @@ if not plain:
     st.caption(accounting_text.beyond(attack, budget))
 
 st.header("One budget, several rounds")
-rounds = shared_costs.accountings(budget, view.sensitivity(settings), settings["T"])
+rounds = shared_costs.accountings(budget, view.sensitivity(settings), settings["iterations"])
 told = accounting_text.rounds(rounds, budget, plain)
 st.markdown(told)
 left, right = st.columns(2)

@@ -41,7 +41,10 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     ]
 
 
-_ELSEWHERE = ("N", "d", "s", "shat", "burn", "noise", "share", "scaling", "spike", "bulk", "start", "repeats")
+_ELSEWHERE = (
+    *("providers", "d", "s", "s_hat", "burn_in", "provider_noise", "largest_share", "scaling", "spike"),
+    *("bulk", "start", "repeats"),
+)
 
 
 def patients(settings: Mapping[str, Any]) -> int:

@@ -25,12 +25,12 @@ ROUNDS = (*range(1, 21), 25, 30, 40, 50)  # as the control has them
 def budget(settings: Mapping[str, Any]) -> Budget:
     """The promise of the sliders."""
     names = {"neighbours": settings["neighbours"], "accounting": settings["accounting"]}
-    return Budget(settings["eps"], settings["delta"], **names)
+    return Budget(settings["epsilon"], settings["delta"], **names)
 
 
 def attacked(settings: Mapping[str, Any]) -> Attacked:
     """What is drawn over and over: alike for settings that make no difference to it."""
-    steps = settings["T"] if settings["attack.method"] == "dps_pca" else 1
+    steps = settings["iterations"] if settings["attack.method"] == "dps_pca" else 1
     return Attacked(
         settings["attack.method"], budget(settings), min(settings["k"], 2), steps, settings["seed"]
     )

@@ -42,18 +42,10 @@ SETTING = ("Privacy setting", "how much one patient may change what leaves. Less
 SERVER = ("Server", "the computer that adds up what hospitals send.")
 SEALED = ("Sealed sum", "hospitals hide their numbers from all. Only the sum can be read.")
 GLOSSARY = (PATTERN, ERROR, GUESS, TOTAL, WEIGHT, NOISE, SPY, SETTING, SERVER, SEALED)
-# What a step's controls are called, in the story's own words.
+# What a step's controls are called, where the story has its own words.
 CONTROLS = {
-    "n": "Patients in total",
-    "N": "Hospitals",
-    "d": "Measurements per patient",
     "k": "Patterns to find",
-    "shat": "Measurements kept",
-    "share": "Largest hospital's share",
-    "eps": "Privacy setting",
-    "story.patient": "Which patient",
-    "story.draw": "Draw again",
-    "story.way": "How hospitals work together",
+    "epsilon": "Privacy setting",
 }
 
 

@@ -10,6 +10,7 @@ from pages.learn.story.settings import controls as controls_of
 from pages.shared.figure import component
 from pages.shared.reports import downloads
 from pages.shared.settings import widgets
+from pages.shared.settings.catalogue import CHOICES
 
 st.html(Path(__file__).with_name("story.css"))
 settings = widgets.settings()
@@ -30,7 +31,7 @@ with st.container(key="story"):
         terms = "\n".join(f"- **{term}:** {words}" for term, words in slide.said.glosses)
         st.container(key="story-terms").markdown(terms)
         for key in controls_of(step, settings):
-            widgets.offer(key, glossary.CONTROLS[key], plain=True)
+            widgets.offer(key, glossary.CONTROLS.get(key) or CHOICES[key].plain, plain=True)
     with right:
         component.figure(slide.figure, key=f"story {step}", save=f"dppca-story-{step}", says=slide.says)
     if step == STEPS:

@@ -34,14 +34,14 @@ def controls(step: int, settings: Mapping[str, Any]) -> tuple[str, str]:
     """The two controls of a step. A table's patients and measurements are what they are."""
     table = settings["data"] in TABLES
     return (
-        ("N", "share") if table else ("n", "N"),
-        ("story.patient", "N" if table else "n"),
-        ("k", "shat") if table else ("n", "k"),
-        ("eps", "story.draw"),
-        ("eps", "k" if table else "d"),
-        ("eps", "N" if table else "n"),
-        ("N", "story.way"),
-        ("eps", "story.way"),
+        ("providers", "largest_share") if table else ("n", "providers"),
+        ("story.patient", "providers" if table else "n"),
+        ("k", "s_hat") if table else ("n", "k"),
+        ("epsilon", "story.draw"),
+        ("epsilon", "k" if table else "d"),
+        ("epsilon", "providers" if table else "n"),
+        ("providers", "story.way"),
+        ("epsilon", "story.way"),
     )[step - 1]
 
 

@@ -17,7 +17,7 @@ from pages.shared.charts import explorer_summary
 from pages.shared.settings import catalogue, to_scene
 from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
 
-SLIDERS = ("N", "n", "k", "s", "d", "delta", "shat")  # epsilon is answered in the browser
+SLIDERS = ("providers", "n", "k", "s", "d", "delta", "s_hat")  # epsilon is answered in the browser
 Move = tuple[str, int]  # a slider, and by how many options it was moved last
 _KEPT = 256  # figures of one epsilon, about 12 kB each
 _READY: OrderedDict[tuple[Any, ...], dict[str, Any]] = OrderedDict()

@@ -25,7 +25,7 @@ from pages.shared.charts.metric_axis import Scale
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
 
-_NOT_DRAWN = ("eps", "ghost", "loadings")
+_NOT_DRAWN = ("epsilon", "ghost", "loadings")
 _KEPT = 48  # under a megabyte each
 _BUILT: OrderedDict[object, dict[str, Any]] = OrderedDict()  # as last built for each view
 _LOCK = Lock()
@@ -62,7 +62,7 @@ def payload(found: Results, epsilon: float, settings: Settings) -> dict[str, Any
     return built | {
         "active": EPSILONS.index(epsilon),
         "ghost": settings["ghost"],
-        "follow": "eps",
+        "follow": "epsilon",
         "complete": not missing,
         "progress": f"{held['measured']:,} runs measured, more coming" if missing else "",
     }

@@ -14,9 +14,8 @@ from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 _GLOSSED = {
-    "eps": "Privacy setting (smaller protects more)",
+    "epsilon": "Privacy setting (smaller protects more)",
     "k": "Directions to find (main patterns)",
-    "N": "Hospitals",
 }
 _SYMBOLIC = ("metric", "scale", "accounting")  # nothing that a board would read
 _ERRORS = {

@@ -40,8 +40,9 @@ CHOICES: dict[str, Choice] = {
     for choice in (
         Choice("data", "Data", "Data", tuple(_DATA), SYNTHETIC, _DATA),
         Choice(
-            *("eps", "Privacy loss ε", "Privacy", EPSILONS, 1.0),
+            *("epsilon", "Privacy loss ε", "Privacy", EPSILONS, 1.0),
             help="Left: more privacy. Right: more accuracy.",
+            link_name="eps",
         ),
         Choice(
             *("delta", "Failure chance δ", "Chance that privacy fails"),
@@ -50,26 +51,28 @@ CHOICES: dict[str, Choice] = {
             plain_words={delta: text.one_in(delta) for delta in _DELTAS},
         ),
         Choice("n", "Patients in total n", "Patients in total", _ladder(2, 9), 100_000),
-        Choice("N", "Hospitals N", "Hospitals", _HOSPITALS, 5),
+        Choice("providers", "Hospitals N", "Hospitals", _HOSPITALS, 5, link_name="N"),
         Choice("d", "Features d", "Measurements per patient", _FEATURES, 200),
         Choice("k", "Components k", "Directions to find", tuple(range(1, 21)), 3),
         Choice("s", "Rows that matter s", "Measurements that matter", _ROWS, 10),
-        Choice("shat", "Rows kept ŝ", "Measurements kept", _ROWS, 20),
+        Choice("s_hat", "Rows kept ŝ", "Measurements kept", _ROWS, 20, link_name="shat"),
         Choice(
-            *("share", "Largest hospital's share", "Largest hospital's share"),
+            *("largest_share", "Largest hospital's share", "Largest hospital's share"),
             (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
             0.0,
             {0.0: "equal", **{i / 10: f"{i * 10} %" for i in range(1, 10)}},
+            link_name="share",
         ),
-        Choice("T", "Iterations T", "Rounds", (*range(1, 21), 25, 30, 40, 50), 10),
+        Choice("iterations", "Iterations T", "Rounds", (*range(1, 21), 25, 30, 40, 50), 10, link_name="T"),
         Choice(
-            *("burn", "Burn-in steps without thresholding", "Warm-up rounds"),
+            *("burn_in", "Burn-in steps without thresholding", "Warm-up rounds"),
             tuple(range(11)),
             2,
             help="0 is the paper; a thresholded random start can lose the support for good.",
+            link_name="burn",
         ),
         Choice(
-            *("noise", "Noise across hospitals", "Noise across hospitals"),
+            *("provider_noise", "Noise across hospitals", "Noise across hospitals"),
             ("independent", "shared", "secure-aggregation"),
             "independent",
             {
@@ -77,6 +80,7 @@ CHOICES: dict[str, Choice] = {
                 "shared": "shared, as printed",
                 "secure-aggregation": "secure aggregation",
             },
+            link_name="noise",
         ),
         Choice(
             *("accounting", "Accounting", "Accounting"),
@@ -138,6 +142,7 @@ CHOICES: dict[str, Choice] = {
 _OF_PAGES = of_pages.settings(CHOICES)
 CHOICES |= _OF_PAGES
 PAGE_KEYS = tuple(_OF_PAGES)
+OF_PARAMETER = {choice.parameter: choice for choice in CHOICES.values()}
 Settings = dict[str, Any]
 
 
@@ -149,7 +154,9 @@ def defaults() -> Settings:
 def to_link(settings: Settings) -> dict[str, str]:
     """The parameters of a link that restores these settings: what is off its default."""
     return {
-        key: choice.link(settings[key]) for key, choice in CHOICES.items() if settings[key] != choice.default
+        choice.parameter: choice.link(settings[key])
+        for key, choice in CHOICES.items()
+        if settings[key] != choice.default
     }
 
 
@@ -158,7 +165,8 @@ FIXED_BY_TABLE = ("n", "d", "s", "spike", "bulk", "scaling")
 
 def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
     """The nearest possible settings to what a link asks for, and one sentence for each that was changed."""
-    read = {key: CHOICES[key].read(raw) for key, raw in params.items() if key in CHOICES}
+    known = ((OF_PARAMETER[name], raw) for name, raw in params.items() if name in OF_PARAMETER)
+    read = {choice.key: choice.read(raw) for choice, raw in known}
     asked = defaults() | {key: value for key, (value, _) in read.items()}
     fixed = FIXED_BY_TABLE if asked["data"] in TABLES else ()
     was = {key: shown for key, (_, shown) in read.items() if shown is not None and key not in fixed}
@@ -234,14 +242,14 @@ def _give_way(settings: Settings, moved: str | None) -> tuple[Settings, dict[str
     name, top = ("d", d) if table else ("s", now["s"])
     if now["k"] >= top:
         set_to("k", _most("k", top - 1), f"it must stay below {name} = {top}")
-    if now["shat"] > d:
-        set_to("shat", _most("shat", d), f"it cannot exceed d = {d}")
-    if now["shat"] <= now["k"]:
-        set_to("shat", _least("shat", now["k"] + 1), f"it must stay above k = {now['k']}")
-    if now["N"] > n and table is None and moved == "N":
-        set_to("n", _least("n", now["N"]), f"there are {now['N']} hospitals")
-    elif now["N"] > n:
-        set_to("N", _most("N", n), f"there are {n:,} patients")
+    if now["s_hat"] > d:
+        set_to("s_hat", _most("s_hat", d), f"it cannot exceed d = {d}")
+    if now["s_hat"] <= now["k"]:
+        set_to("s_hat", _least("s_hat", now["k"] + 1), f"it must stay above k = {now['k']}")
+    if now["providers"] > n and table is None and moved == "providers":
+        set_to("n", _least("n", now["providers"]), f"there are {now['providers']} hospitals")
+    elif now["providers"] > n:
+        set_to("providers", _most("providers", n), f"there are {n:,} patients")
     if now["bulk"] >= now["spike"] and moved == "bulk":
         set_to("spike", _least("spike", now["bulk"] * 1.01), f"it must stay above {now['bulk']:g}")
     elif now["bulk"] >= now["spike"]:
@@ -251,28 +259,20 @@ def _give_way(settings: Settings, moved: str | None) -> tuple[Settings, dict[str
     return now, why
 
 
+_GE_FIGURES: Settings = {  # Ge et al. section 5, as printed
+    **{"d": 1000, "n": 100_000, "k": 5, "s": 10, "s_hat": 50, "providers": 1, "iterations": 10, "burn_in": 0},
+    **{"accounting": "as-printed", "scaling": "largest", "provider_noise": "shared", "scale": "linear"},
+}
 PRESETS: dict[str, Settings] = {
     "Defaults": {},
-    "Ge et al. Fig. 3(a)": {
-        **{"d": 1000, "n": 100_000, "k": 5, "s": 10, "shat": 50, "N": 1, "T": 10, "burn": 0},
-        **{"eps": 1.0, "delta": 0.3, "accounting": "as-printed", "scaling": "largest"},
-        **{"noise": "shared", "scale": "linear"},
-    },
-    "Ge et al. Fig. 3(b)": {
-        **{"d": 1000, "n": 100_000, "k": 5, "s": 10, "shat": 50, "N": 1, "T": 10, "burn": 0},
-        **{"eps": 2.0, "delta": 0.1, "accounting": "as-printed", "scaling": "largest"},
-        **{"noise": "shared", "scale": "linear"},
-    },
-    "Ge et al. Fig. 4(a)": {
-        **{"d": 1000, "n": 100_000, "k": 5, "s": 10, "shat": 50, "N": 1, "T": 10, "burn": 0},
-        **{"eps": 1.25, "delta": 0.3, "accounting": "as-printed", "scaling": "largest"},
-        **{"noise": "shared", "scale": "linear", "metric": "projector"},
-    },
-    "Five hospitals, small": {"n": 10_000, "N": 5, "d": 50, "k": 2, "s": 8, "shat": 16},
+    "Ge et al. Fig. 3(a)": _GE_FIGURES | {"epsilon": 1.0, "delta": 0.3},
+    "Ge et al. Fig. 3(b)": _GE_FIGURES | {"epsilon": 2.0, "delta": 0.1},
+    "Ge et al. Fig. 4(a)": _GE_FIGURES | {"epsilon": 1.25, "delta": 0.3, "metric": "projector"},
+    "Five hospitals, small": {"n": 10_000, "providers": 5, "d": 50, "k": 2, "s": 8, "s_hat": 16},
     "Where Theorem 4.3 holds": {
-        **{"d": 1000, "n": 10**9, "k": 5, "s": 10, "shat": 680, "N": 1, "eps": 1.0},
-        **{"start": "near", "burn": 0},
+        **{"d": 1000, "n": 10**9, "k": 5, "s": 10, "s_hat": 680, "providers": 1, "epsilon": 1.0},
+        **{"start": "near", "burn_in": 0},
     },
-    "Breast cancer, three hospitals": {"data": "breast_cancer", "N": 3, "k": 2, "shat": 30},
+    "Breast cancer, three hospitals": {"data": "breast_cancer", "providers": 3, "k": 2, "s_hat": 30},
 }
 PRESETS |= of_pages.presets()

@@ -53,13 +53,16 @@ def modules() -> dict[str, ModuleType]:
 
 
 def settings(shared: Mapping[str, Choice]) -> dict[str, Choice]:
-    """Return all pages' own settings by key. Raises ValueError for a key that there is already."""
+    """Return all pages' own settings by key. Raises ValueError for a key or parameter of another."""
     result: dict[str, Choice] = {}
+    taken = {word for choice in shared.values() for word in (choice.key, choice.parameter)}
     for name, module in modules().items():
         for choice in module.settings(shared) if hasattr(module, "settings") else ():
-            if choice.key in shared or choice.key in result:
+            words = {choice.key, choice.parameter}
+            if words & taken:
                 raise ValueError(f"key must be new, got {choice.key!r} of the page {name}")
             result[choice.key] = choice
+            taken |= words
     return result
 
 

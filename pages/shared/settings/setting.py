@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pages.shared.text import number
 
@@ -14,10 +14,11 @@ Value = float | int | str | bool
 
 @dataclass(frozen=True)
 class Choice:
-    """One control: its key in links, its options in order, its default, and its words.
+    """One control: its key, its options in order, its default, its words, and how links write it.
 
-    `plain` labels it for a board, `label` for everyone else. `words` gives an option's own text,
-    `plain_words` a board's.
+    The key is the core's name of the same thing. `plain` labels it for a board, `label` for everyone else.
+    `words` gives an option's own text, `plain_words` a board's. `link_name` is the control's parameter in
+    links, if not the key, and `link_words` the text of options that links write in another way.
     """
 
     key: str
@@ -28,6 +29,13 @@ class Choice:
     words: Mapping[Value, str] | None = None
     help: str = ""
     plain_words: Mapping[Value, str] | None = None
+    link_name: str = ""
+    link_words: Mapping[Value, str] = field(default_factory=dict)
+
+    @property
+    def parameter(self) -> str:
+        """The control's parameter in links."""
+        return self.link_name or self.key
 
     @property
     def numeric(self) -> bool:
@@ -60,6 +68,8 @@ class Choice:
 
     def link(self, value: Value) -> str:
         """How an option reads in a link."""
+        if value in self.link_words:
+            return self.link_words[value]
         return str(value).lower() if isinstance(value, bool) else f"{value:g}" if self._float else str(value)
 
     @property

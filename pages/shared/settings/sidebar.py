@@ -10,9 +10,11 @@ from pages.shared.settings.catalogue import CHOICES, PRESETS, Settings
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.widgets import named, offer, settings, settle, take
 
-_MAIN = ("eps", "delta", "n", "N", "d", "k", "s", "shat")
-_MORE = ("T", "burn", "noise", "share", "accounting", "neighbours", "scaling", "spike", "bulk")
-_MORE = (*_MORE, "start", "repeats", "seed", "metric", "scale")
+_MAIN = ("epsilon", "delta", "n", "providers", "d", "k", "s", "s_hat")
+_MORE = (
+    *("iterations", "burn_in", "provider_noise", "largest_share", "accounting", "neighbours", "scaling"),
+    *("spike", "bulk", "start", "repeats", "seed", "metric", "scale"),
+)
 # What is shown, not what is measured: presets leave it alone.
 _SHOWN = ("view", "ghost", "loadings", "slow", *catalogue.PAGE_KEYS)
 
@@ -88,6 +90,6 @@ def _why_fixed(key: str, settings: Settings, table: Table | None, panel: Panel) 
         return panel.unused(settings).get(key)
     if key in panel.decided:
         return panel.decided[key]
-    if key == "burn" and settings["shat"] >= (table.d if table else settings["d"]):
+    if key == "burn_in" and settings["s_hat"] >= (table.d if table else settings["d"]):
         return "nothing is thresholded"
     return None

@@ -27,13 +27,13 @@ def of(settings: Settings) -> tuple[Scene, float]:
         population=population,
         n=table.n if table else settings["n"],
         k=settings["k"],
-        s_hat=settings["shat"],
+        s_hat=settings["s_hat"],
         delta=settings["delta"],
-        providers=settings["N"],
-        largest_share=settings["share"],
-        iterations=settings["T"],
-        burn_in=settings["burn"],
-        provider_noise=settings["noise"],
+        providers=settings["providers"],
+        largest_share=settings["largest_share"],
+        iterations=settings["iterations"],
+        burn_in=settings["burn_in"],
+        provider_noise=settings["provider_noise"],
         neighbours=settings["neighbours"],
         accounting=settings["accounting"],
         failure=0.5 if settings["scaling"] == "largest" else 0.01,
@@ -42,7 +42,7 @@ def of(settings: Settings) -> tuple[Scene, float]:
         energy=settings["metric"] == "energy",
         start_error=START_ERROR if settings["start"] == "near" else None,
     )
-    return scene, settings["eps"]
+    return scene, settings["epsilon"]
 
 
 def runs(scene: Scene) -> dict[str, Any]:

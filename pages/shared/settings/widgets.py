@@ -66,7 +66,7 @@ def take(asked: Settings) -> None:
 def named(choice: Choice, plain: bool) -> str:
     """What a control is called, and where its ends lead; without markup, which screen readers would read."""
     words = choice.name(plain)
-    return f"{words} · {_ENDS}" if choice.key in ("eps", "delta") else words
+    return f"{words} · {_ENDS}" if choice.key in ("epsilon", "delta") else words
 
 
 def offer(key: str, name: str, plain: bool, **more: Any) -> None:

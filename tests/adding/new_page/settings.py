@@ -11,5 +11,5 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     return [Choice("new.depth", "Depth", "Depth", (1, 2, 3), 2)]
 
 
-PANEL = Panel(decided={"noise": "none is added here"})
+PANEL = Panel(decided={"provider_noise": "none is added here"})
 PRESETS = {"Deep (new page)": {"new.depth": 3}}

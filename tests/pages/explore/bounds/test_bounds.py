@@ -67,7 +67,7 @@ def test_figure_2_says_what_it_does_not_know(screen):
 
 @pytest.fixture(scope="module")
 def found():
-    now = catalogue.defaults() | {"d": 30, "n": 1_000_000, "k": 2, "s": 6, "shat": 10, "repeats": 3}
+    now = catalogue.defaults() | {"d": 30, "n": 1_000_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 3}
     scene, _ = to_scene.of(now)
     results = Results(scene)
     for cell in results.missing(("dps_pca", e, r) for e in EPSILONS for r in range(3)):
@@ -130,5 +130,5 @@ def test_what_is_chosen_here_outlives_another_page(screen):
 
 def test_a_closed_drawer_keeps_what_was_set_in_it(screen):
     page = screen("explore/explorer/page.py", **SMALL, T="20")
-    page.move("N", 6)
+    page.move("providers", 6)
     assert page.link["T"] == "20"

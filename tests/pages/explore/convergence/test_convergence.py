@@ -23,7 +23,7 @@ SMALL = {"d": "30", "n": "100000", "k": "2", "s": "6", "shat": "10"}
 
 
 def settings(**changed):
-    small = {"d": 30, "k": 2, "s": 6, "shat": 10, "repeats": 3}
+    small = {"d": 30, "k": 2, "s": 6, "s_hat": 10, "repeats": 3}
     return catalogue.defaults() | small | changed
 
 
@@ -53,7 +53,7 @@ def test_it_opens_with_five_privacy_losses_and_reads_its_own(screen):
 
 @pytest.mark.parametrize("key", convergence_settings.FAMILIES)
 def test_every_parameter_has_its_family(screen, key):
-    page = opened(screen, **SMALL, family=key)
+    page = opened(screen, **SMALL, family=catalogue.CHOICES[key].parameter)
     found = rows(page)
     own = catalogue.CHOICES[key].text(page.setting(key))
     assert own in found and len(found) >= 3
@@ -91,7 +91,7 @@ def test_a_researcher_sees_the_fit(screen):
 def test_a_hostile_link_opens_the_nearest_screen(screen):
     page = opened(screen, family="<script>", traced="ppca", layout="9" * 400, k="nan", T="-3")
     assert (page.setting("family"), page.setting("traced"), page.setting("layout")) == (
-        *("eps", "dps_pca", "overlay"),
+        *("epsilon", "dps_pca", "overlay"),
     )
     assert "which is not a choice" in page.notices and "<script>" not in page.notices
 
@@ -100,7 +100,7 @@ def test_a_link_restores_the_screen(screen):
     link = {"family": "N", "layout": "multiples", "metric": "projector"}
     page = opened(screen, **SMALL, **link)
     assert {"family": "N", "layout": "multiples", "metric": "projector"}.items() <= page.link.items()
-    assert page.setting("family") == "N"
+    assert page.setting("family") == "providers"
     copied = opened(screen, **page.link)
     assert rows(copied) == rows(page) and copied.figure == page.figure
 
@@ -133,14 +133,28 @@ def test_what_cannot_be_is_left_out_with_its_reason():
     assert "Rows that matter s 3 left out: Components k must stay below s = 3." in found.said
     table = sweep(found.recipe)
     assert set(table["failed"]) == {""}
-    hospitals = curves.family(settings(family="N", n=100, N=100))
+    hospitals = curves.family(settings(family="providers", n=100, providers=100))
     assert max(hospitals.values) == 100 and "200 left out: there are 100 patients" in hospitals.said[0]
 
 
 def test_every_other_setting_reaches_the_recipe():
-    other = {"eps": 2.0, "delta": 0.1, "neighbours": "add-remove", "accounting": "zcdp", "burn": 4, "T": 5}
-    other |= {"noise": "shared", "scaling": "largest", "share": 0.5, "seed": 7, "spike": 200.0, "bulk": 5.0}
-    recipe = curves.family(settings(**other, family="N")).recipe
+    other = {
+        "epsilon": 2.0,
+        "delta": 0.1,
+        "neighbours": "add-remove",
+        "accounting": "zcdp",
+        "burn_in": 4,
+        "iterations": 5,
+    }
+    other |= {
+        "provider_noise": "shared",
+        "scaling": "largest",
+        "largest_share": 0.5,
+        "seed": 7,
+        "spike": 200.0,
+        "bulk": 5.0,
+    }
+    recipe = curves.family(settings(**other, family="providers")).recipe
     assert (recipe.epsilon, recipe.delta, recipe.neighbours, recipe.accounting) == (
         *(2.0, 0.1, "add-remove", "zcdp"),
     )
@@ -187,7 +201,7 @@ def test_before_its_first_run_the_table_has_the_same_rows(measured):
 
 
 def test_a_stuck_trajectory_is_called_a_guess():
-    now = settings(eps=0.1, n=1000)
+    now = settings(epsilon=0.1, n=1000)
     found = curves.family(now)
     read = curves.readings(found, now, sweep(found.recipe))
     assert "never leaves the random guess" in text.headline(found, read, now)

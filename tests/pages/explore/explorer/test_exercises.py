@@ -60,13 +60,13 @@ def test_less_privacy_errs_more_without_burn_in_and_less_with_it_for_other_seeds
     A start of 12 of 400 rows misses all 10 that matter with probability 0.73: fewer than 15 of 30 lost have
     probability 0.002; seeds are fixed.
     """
-    exercise = next(one for one in EXERCISES if one.start.get("burn") == 0)
+    exercise = next(one for one in EXERCISES if one.start.get("burn_in") == 0)
     lost, medians = {}, {}
     for moved in (False, True):
         for burn in (0, 2):
             errors = []
             for seed in (1, 2, 3):
-                scene, epsilon = to_scene.of(exercise.settings(moved) | {"burn": burn, "seed": seed})
+                scene, epsilon = to_scene.of(exercise.settings(moved) | {"burn_in": burn, "seed": seed})
                 found = Results(scene)
                 errors += [found.cell(TRACED, epsilon, repeat).sin[-1] for repeat in range(10)]
             lost[moved, burn] = int(np.sum(np.array(errors) > 0.7))

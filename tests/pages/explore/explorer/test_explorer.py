@@ -12,7 +12,7 @@ from dppca_core.experiments.explorer.scene import EPSILONS
 from pages.shared import text
 from pages.shared.settings import catalogue, to_scene
 
-SEVEN = {"eps": 2.0, "delta": 1e-3, "n": 1_000_000, "N": 20, "d": 400, "k": 5, "s": 15}
+SEVEN = {"epsilon": 2.0, "delta": 1e-3, "n": 1_000_000, "providers": 20, "d": 400, "k": 5, "s": 15}
 
 
 def test_it_opens_with_the_sentence_the_odds_and_four_figures(screen):
@@ -102,9 +102,9 @@ def test_a_table_gives_the_synthetic_settings_back(screen):
 def test_the_hospitals_can_always_be_changed(screen):
     """Whatever the noise, some method depends on how many there are and how unequal."""
     page = screen(noise="secure aggregation", share="0.5")
-    assert not next(w for w in page.app.select_slider if w.key == "N").disabled
-    page.move("N", 6)
-    assert page.setting("share") == 0.5
+    assert not next(w for w in page.app.select_slider if w.key == "providers").disabled
+    page.move("providers", 6)
+    assert page.setting("largest_share") == 0.5
 
 
 def test_as_printed_is_labelled_with_the_epsilon_it_truly_gives(screen):

@@ -38,7 +38,8 @@ def test_it_opens_with_who_errs_least_among_equals(screen):
 @pytest.mark.parametrize("over", methods_settings.SWEEPS)
 def test_everything_can_be_swept_and_drawn(screen, over):
     """One sweep, drawn in three ways."""
-    page = screen(PAGE, **SMALL, **{"compare.over": over, "compare.panel": "error"})
+    word = catalogue.CHOICES["compare.over"].link(over)
+    page = screen(PAGE, **SMALL, **{"compare.over": word, "compare.panel": "error"})
     for panel in ("error", "time", "bytes"):
         page.move("compare.panel", panel)
         page.settle()
@@ -120,12 +121,12 @@ def test_the_multiselect_moves_the_link_and_keeps_what_was_measured(screen):
 def test_a_heavy_method_waits_for_its_button(screen, monkeypatch):
     monkeypatch.setattr(sweeps, "_OWN_SECONDS", 0.0)
     page = screen(PAGE, **SMALL, **{f"use.{name}": "false" for name in DEFAULT if name != "pca"})
-    button = next(b for b in page.app.button if b.key == "ask methods eps pca")
+    button = next(b for b in page.app.button if b.key == "ask methods epsilon pca")
     assert button.label.startswith("Measure PCA, no privacy too, about")
     button.click()
     page.settle()
     assert METHODS["pca"].title in names(page.figure)
-    assert not [b for b in page.app.button if b.key == "ask methods eps pca"]
+    assert not [b for b in page.app.button if b.key == "ask methods epsilon pca"]
 
 
 def test_time_and_bytes_have_their_own_sentence(screen):
@@ -167,7 +168,7 @@ def test_nobody_is_said_to_fail_before_all_numbers_of_patients_are_measured(foun
 @pytest.fixture(scope="module")
 def found():
     scene, _ = to_scene.of(
-        catalogue.defaults() | {"d": 30, "n": 10_000, "k": 2, "s": 6, "shat": 10, "repeats": 2}
+        catalogue.defaults() | {"d": 30, "n": 10_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 2}
     )
     return Results(scene)
 
@@ -183,7 +184,7 @@ def test_every_point_of_an_axis_runs_and_holds_the_current_one(found, key):
 
 
 def test_moving_what_is_swept_reuses_the_rows(found):
-    one, other = (sweeps.swept(found, epsilon, DEFAULT, "eps").live for epsilon in (1.0, 1.25))
+    one, other = (sweeps.swept(found, epsilon, DEFAULT, "epsilon").live for epsilon in (1.0, 1.25))
     assert one != other and sweeps.kin(one, other)
     assert not sweeps.kin(one, sweeps.swept(found, 1.0, DEFAULT, "n").live)
 

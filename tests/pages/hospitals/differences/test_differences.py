@@ -60,13 +60,13 @@ def test_the_real_table_tells_its_absent_cholesterol_and_what_is_not_private(scr
 def test_what_makes_no_difference_is_greyed_with_its_reason_and_free_elsewhere(screen):
     page = screen(PAGE, **QUICK, **{"sites.data": "heart"})
     sliders = {widget.key: widget for widget in page.app.select_slider}
-    assert sliders["N"].disabled and "4 here" in sliders["N"].label
+    assert sliders["providers"].disabled and "4 here" in sliders["providers"].label
     assert sliders["n"].disabled and "920 here" in sliders["n"].label
-    assert not sliders["eps"].disabled and not sliders["shat"].disabled
+    assert not sliders["epsilon"].disabled and not sliders["s_hat"].disabled
     page.app.switch_page("explore/explorer/page.py")
     page.run()
     sliders = {widget.key: widget for widget in page.app.select_slider}
-    assert not sliders["N"].disabled and not sliders["n"].disabled
+    assert not sliders["providers"].disabled and not sliders["n"].disabled
     assert page.link["sites.data"] == "heart"
 
 
@@ -179,9 +179,9 @@ def test_the_chart_of_what_is_missing_counts_the_rows():
 def test_what_gives_way_or_weakens_the_guarantee_is_said():
     now = catalogue.defaults() | {
         "sites.data": HEART,
-        "shat": 200,
+        "s_hat": 200,
         "sites.method": "dps_pca",
-        "noise": "shared",
+        "provider_noise": "shared",
     }
     said = " ".join(text.notes(view.recipe(now), now))
     assert "22, as there are 22 columns" in said and "undo the shared noise" in said

@@ -209,7 +209,7 @@ def test_settings_that_do_not_matter_are_looked_up_again():
     for changed in (
         {"n": 10**6},
         {"repeats": 50},
-        {"noise": "shared"},
+        {"provider_noise": "shared"},
         {"start": "near"},
         {"metric": "energy"},
     ):
@@ -231,7 +231,7 @@ def test_privacy_words_follow_guarantee_and_accounting():
     said = protocol_paragraph.paragraph(settings | {"plan.way": "ppca"}, None)
     assert "Caution: approximate sampler" in said and "δ) =" not in said
     printed = protocol_paragraph.paragraph(
-        settings | {"accounting": "as-printed", "eps": 5.0, "plan.way": "cape"}, None
+        settings | {"accounting": "as-printed", "epsilon": 5.0, "plan.way": "cape"}, None
     )
     assert "truly give ε = 7" in printed or "truly give ε = 6" in printed
     assert "good event" in protocol_paragraph.paragraph(settings | {"plan.way": "spiked_projector"}, None)

@@ -57,7 +57,7 @@ def test_sizes_come_from_the_link_and_hold_the_sliders(screen):
     assert held["Patients in total n · set by the sizes"] == "10,000"
     assert held["Hospitals N · set by the sizes"] == "3"
     elsewhere = screen("explore/convergence/page.py", **{"join.sizes": "9000-500-500"})
-    assert [box for box in elsewhere.app.select_slider if box.key == "N"]
+    assert [box for box in elsewhere.app.select_slider if box.key == "providers"]
 
 
 def test_a_bad_size_is_one_sentence(screen):
@@ -139,8 +139,8 @@ def test_a_link_restores_the_screen(screen):
 
 @pytest.fixture(scope="module")
 def measured():
-    settings = catalogue.defaults() | {"d": 30, "n": 20_000, "k": 2, "s": 6, "shat": 10, "repeats": 3}
-    settings |= {"share": 0.6, "metric": "projector"}
+    settings = catalogue.defaults() | {"d": 30, "n": 20_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 3}
+    settings |= {"largest_share": 0.6, "metric": "projector"}
     found = Outcomes(joins.recipe(settings)[0])
     while (cell := found.next_missing()) is not None:
         found.try_cell(*cell)
@@ -264,14 +264,14 @@ def test_at_the_defaults_joining_is_not_said_to_pay_where_each_errs_less_in_hous
     assert "pays for" not in headline
 
 
-RARE = {"n": 200_000, "N": 200, "d": 50, "spike": 20.0, "bulk": 15.0, "delta": 1e-6}
+RARE = {"n": 200_000, "providers": 200, "d": 50, "spike": 20.0, "bulk": 15.0, "delta": 1e-6}
 
 
 @pytest.mark.parametrize(
     ("own", "pays"),
     [
         (RARE, False),  # 0.34 alone in-house, as good as joined; 1.6 alone if it publishes
-        (RARE | {"n": 50_000, "N": 50, "eps": 10.0}, True),
+        (RARE | {"n": 50_000, "providers": 50, "epsilon": 10.0}, True),
     ],
 )
 def test_joining_pays_only_where_staying_alone_unprotected_errs_more(own, pays):
@@ -295,7 +295,7 @@ def test_joining_pays_only_where_staying_alone_unprotected_errs_more(own, pays):
 
 @pytest.mark.parametrize("sizes", ["", "700"])
 def test_one_hospital_is_told_what_it_can_try(sizes):
-    now = catalogue.defaults() | {"N": 1, "join.sizes": sizes}
+    now = catalogue.defaults() | {"providers": 1, "join.sizes": sizes}
     of = joins.recipe(now)[0]
     for panel in ("gain", "travel", "pair"):
         said = hints.try_this(of, now | {"join.panel": panel})
@@ -304,7 +304,7 @@ def test_one_hospital_is_told_what_it_can_try(sizes):
 
 
 def test_nobody_is_told_to_watch_what_is_not_simulated():
-    now = catalogue.defaults() | {"d": 2000, "n": 10**6, "N": 200, "join.panel": "pair"}
+    now = catalogue.defaults() | {"d": 2000, "n": 10**6, "providers": 200, "join.panel": "pair"}
     assert "line" not in hints.try_this(joins.recipe(now)[0], now)
-    now |= {"d": 200, "N": 5}
+    now |= {"d": 200, "providers": 5}
     assert "points stay on the line" in hints.try_this(joins.recipe(now)[0], now)

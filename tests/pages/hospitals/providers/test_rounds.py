@@ -36,7 +36,7 @@ SIZES = (190, 190, 189)
 
 
 def settings(**changed):
-    small = {"d": 30, "n": 20_000, "k": 2, "s": 6, "shat": 10, "N": 3, "T": 4}
+    small = {"d": 30, "n": 20_000, "k": 2, "s": 6, "s_hat": 10, "providers": 3, "iterations": 4}
     return catalogue.defaults() | small | changed
 
 
@@ -62,7 +62,7 @@ def raw(found):
 
 @pytest.mark.parametrize("way", transcript.CARRIED)
 def test_the_ring_has_a_step_for_every_question_and_answer_with_its_bytes(way):
-    shown = simulated(way, share=0.6)
+    shown = simulated(way, largest_share=0.6)
     figure = network_diagram.figure(shown, settings())
     rounds = shown.record.rounds
     asked = sum(done.question.payload > 0 for done in rounds)
@@ -99,7 +99,7 @@ def inside(points, box):
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 6, 9, 12])
 def test_on_a_telephone_no_words_lie_on_arrows_dots_or_the_server(count):
-    figure = network_diagram.figure(simulated("dps_pca", N=count, n=10**6), settings())
+    figure = network_diagram.figure(simulated("dps_pca", providers=count, n=10**6), settings())
     data, turn = figure["data"], np.linspace(0, 2 * np.pi, 60)
     dots = data[5]
     circles = np.concatenate(

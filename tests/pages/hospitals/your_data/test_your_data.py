@@ -176,7 +176,7 @@ def test_a_release_is_asked_for_priced_confirmed_and_made_once(screen, makes):
     press(page, "Spend")
     for _ in range(3):
         page.run()
-    page.move("own.eps", 0.1)
+    page.move("own.epsilon", 0.1)
     page.move("own.k", 1)
     assert len(makes) == 1
     (made,) = own(page).made
@@ -196,7 +196,7 @@ def test_a_click_on_an_old_confirmation_confirms_nothing(screen, makes):
     page = limited(screen)
     press(page, "Release")
     old = own(page).asked
-    page.move("own.eps", 0.2)
+    page.move("own.epsilon", 0.2)
     assert own(page).asked is None
     assert not [label for label in labels(page) if label.startswith("Spend")]
     press(page, "Release")
@@ -349,7 +349,7 @@ def test_each_release_keeps_the_answer_it_was_made_with(screen, folder):
     z = own(page).made[0].released.entry.events[0].noise_multiplier
     cost = gaussian.epsilon_of(z / 4, 1e-6)
     assert f"up to 4, it has ε = {cost:.2f} for a patient" in warnings(page)
-    page.move("own.eps", 0.2)
+    page.move("own.epsilon", 0.2)
     press(page, "Release")
     spend(page)
     ledger = page.app.dataframe[-1].value
@@ -938,7 +938,7 @@ def test_a_report_rehearses_what_was_released_though_controls_moved(screen, buil
     press(page, "Release")
     press(page, "Spend")
     page.move("own.method", "dps_pca")
-    page.move("own.eps", 0.1)
+    page.move("own.epsilon", 0.1)
     (drawn,) = (one for one in built().figures if "synthetic twin" in one.title)
     assert "Analyze Gauss" in drawn.says and "ε = 1" in drawn.says
 
@@ -982,7 +982,7 @@ def test_a_rehearsal_no_better_than_a_guess_says_so(screen, ratio, hopeless):
 def test_a_method_for_several_hospitals_says_what_it_is_in_one_place(screen):
     page = limited(screen, **{"own.method": "dpdis_pca"})
     assert "made for several hospitals" in page.notices
-    page.move("own.N", 3)
+    page.move("own.providers", 3)
     assert "made for several hospitals" not in page.notices
     assert "these hospitals do not exist" in page.captions
 

@@ -176,7 +176,7 @@ def test_what_the_explorer_is_given_is_the_recipe(key):
 def test_figure_3a_can_be_varied_in_the_explorer():
     asked = recipe_to_settings.of_recipe(recipe("ge-3a"))
     assert asked is not None
-    assert (asked["d"], asked["shat"], asked["accounting"], asked["scaling"]) == (
+    assert (asked["d"], asked["s_hat"], asked["accounting"], asked["scaling"]) == (
         1000,
         50,
         "as-printed",

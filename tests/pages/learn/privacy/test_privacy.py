@@ -161,7 +161,7 @@ def test_the_ends_of_the_sliders_stand(screen, link):
 def test_hospitals_and_features_are_greyed_with_the_reason(screen):
     page = screen(PAGE, **FEW)
     greyed = {one.key for one in page.app.select_slider if one.disabled}
-    assert {"N", "d", "s", "shat"} <= greyed and not {"eps", "delta", "n", "k"} & greyed
+    assert {"providers", "d", "s", "s_hat"} <= greyed and not {"epsilon", "delta", "n", "k"} & greyed
 
 
 def test_the_link_restores_the_pages_own_controls(screen):
@@ -210,7 +210,7 @@ def test_rounds_say_what_the_core_computes(steps):
 
 def test_the_evidence_beyond_epsilon_is_as_likely_as_said():
     """Of 200,000 readings with the patient, those with likelihood ratio above e^eps; 5 standard errors."""
-    seen, asked = found(eps=1.0, delta=0.01)
+    seen, asked = found(epsilon=1.0, delta=0.01)
     said = accounting_text.beyond(seen, view.budget(asked))
     chance = float(re.search(r"with a chance of ([\d.e-]+)", said)[1])
     drawn = seen.mu + np.random.default_rng(0).standard_normal(200_000)

@@ -40,17 +40,22 @@ PAGE = "learn/story/page.py"
 NEWSPAPER = 9.0
 SETTINGS = {
     "defaults": {},
-    "hopeless": {"eps": 0.01},
-    "lavish": {"eps": 10.0},
+    "hopeless": {"epsilon": 0.01},
+    "lavish": {"epsilon": 10.0},
     "everybody": {"n": 10**9},
-    "nobody": {"n": 100, "N": 100},
-    "one hospital": {"N": 1, "k": 1},
-    "many": {"n": 10**6, "N": 50, "share": 0.5, "story.way": "dps_pca"},
-    "breast cancer": {"data": "breast_cancer", "N": 3, "k": 2, "shat": 30},
-    "digits": {"data": "digits", "shat": 64, "story.way": "analyze_gauss_sparse", "neighbours": "add-remove"},
+    "nobody": {"n": 100, "providers": 100},
+    "one hospital": {"providers": 1, "k": 1},
+    "many": {"n": 10**6, "providers": 50, "largest_share": 0.5, "story.way": "dps_pca"},
+    "breast cancer": {"data": "breast_cancer", "providers": 3, "k": 2, "s_hat": 30},
+    "digits": {
+        "data": "digits",
+        "s_hat": 64,
+        "story.way": "analyze_gauss_sparse",
+        "neighbours": "add-remove",
+    },
     "wide": {"d": 500, "k": 10, "s": 20},
-    "too few kept": {"data": "digits", "shat": 20, "N": 2},
-    "failing": {"delta": 0.1, "eps": 2.0},
+    "too few kept": {"data": "digits", "s_hat": 20, "providers": 2},
+    "failing": {"delta": 0.1, "epsilon": 2.0},
 }
 EVERY = pytest.mark.parametrize("own", SETTINGS.values(), ids=SETTINGS.keys())
 
@@ -101,7 +106,7 @@ def test_every_step_shows_what_the_core_says(screen, link):
 def test_a_move_moves_the_chart_and_the_words(screen):
     page = screen(PAGE, **{"story.step": "5"})
     before = page.figure["data"], page.markdown
-    page.move("eps", 0.1)
+    page.move("epsilon", 0.1)
     assert page.figure["data"] != before[0] and page.markdown != before[1]
     page.move("d", 50)
     assert page.link["d"] == "50" and page.link["story.step"] == "5"
@@ -163,7 +168,7 @@ def test_the_curves_hold_the_setting_and_fall():
 
 
 def test_a_tables_curve_ends_with_all_its_patients():
-    curve = view.against_patients(settings(data="breast_cancer", N=3, k=2, shat=30))
+    curve = view.against_patients(settings(data="breast_cancer", providers=3, k=2, s_hat=30))
     assert curve.at[-1] == 569 == curve.of.n and curve.here == len(curve.at) - 1
 
 
@@ -207,7 +212,7 @@ def test_the_spy_is_counted_and_promised_as_the_core_has_it():
 
 
 def test_a_hopeless_setting_is_not_recommended():
-    said = [one.said.sentences for one in slides(eps=0.01)]
+    said = [one.said.sentences for one in slides(epsilon=0.01)]
     assert "privacy costs too much" in said[4] and "no way gives a useful answer" in said[6]
     assert "We would not release this." in said[7]
 
@@ -220,22 +225,22 @@ def test_a_promise_that_may_well_fail_is_owned_up_to():
 
 
 def test_what_is_free_is_called_free():
-    said = [one.said.sentences for one in slides(n=10**9, N=1)]
+    said = [one.said.sentences for one in slides(n=10**9, providers=1)]
     assert "almost free" in said[4] and "More patients cost nothing" in said[5]
     assert "nobody is there to join" in said[0].lower() and "would not" not in said[7]
 
 
-RARE = {"n": 200_000, "N": 200, "d": 50, "spike": 20.0, "bulk": 15.0, "delta": 1e-6}
+RARE = {"n": 200_000, "providers": 200, "d": 50, "spike": 20.0, "bulk": 15.0, "delta": 1e-6}
 
 
 @pytest.mark.parametrize(
     ("own", "in_house", "public"),
     [
         ({}, "stay alone", "joining changes little"),  # 0.092 alone and 0.083 together: not a tenth less
-        ({"N": 10}, "stay alone", "join: "),
+        ({"providers": 10}, "stay alone", "join: "),
         ({"n": 20_000}, "stay alone", "joining changes little"),
-        ({"share": 0.6}, "stay alone", "stay alone"),
-        ({"n": 10**6, "N": 50}, "release", "release"),
+        ({"largest_share": 0.6}, "stay alone", "stay alone"),
+        ({"n": 10**6, "providers": 50}, "release", "release"),
         (RARE, "release", "release"),
         (RARE | {"story.way": "dps_pca"}, "would not", "would not"),
     ],
@@ -281,14 +286,14 @@ def test_step_seven_has_a_hospital_alone_with_noise_and_without():
 
 
 def test_one_hospital_is_not_sent_to_a_server():
-    assert "To publish, do without a server" in slides(N=1)[7].said.finding
-    own = slides(N=1, **{"story.way": "analyze_gauss_sparse"})[7].said
+    assert "To publish, do without a server" in slides(providers=1)[7].said.finding
+    own = slides(providers=1, **{"story.way": "analyze_gauss_sparse"})[7].said
     assert "To publish, we would release 3 patterns" in own.finding
     assert "For use in-house, no noise is needed" in own.more[0]
 
 
 def test_why_nothing_is_seen_is_the_true_reason():
-    few, cut = slides(n=100, N=20)[7].said.sentences, slides(**SETTINGS["too few kept"])
+    few, cut = slides(n=100, providers=20)[7].said.sentences, slides(**SETTINGS["too few kept"])
     assert "measurements here" not in few
     for step in (0, 4, 5, 7):
         said = cut[step].said.sentences
@@ -296,17 +301,17 @@ def test_why_nothing_is_seen_is_the_true_reason():
 
 
 def test_one_hospital_that_sees_it_alone_is_owned_up_to():
-    said = slides(n=100_000, N=5)[0].said.sentences
+    said = slides(n=100_000, providers=5)[0].said.sentences
     assert "Each sees it by itself" in said
-    few = slides(n=100, N=20, k=3)[0].said.sentences
+    few = slides(n=100, providers=20, k=3)[0].said.sentences
     assert "cannot see it alone" in few or "Not even all" in few
     assert "one hospital alone would do better" in slides(**{"story.way": "dps_pca"})[6].said.sentences
 
 
-FEW_ROUNDS = {"eps": 0.25, "delta": 1e-7, "n": 10**6, "d": 400, "shat": 12, "burn": 0}
+FEW_ROUNDS = {"epsilon": 0.25, "delta": 1e-7, "n": 10**6, "d": 400, "s_hat": 12, "burn_in": 0}
 
 
-@pytest.mark.parametrize("own", [FEW_ROUNDS, {"T": 1, "burn": 0}, {"spike": 100.0, "bulk": 80.0}])
+@pytest.mark.parametrize("own", [FEW_ROUNDS, {"iterations": 1, "burn_in": 0}, {"spike": 100.0, "bulk": 80.0}])
 def test_rounds_are_held_so_that_less_privacy_gives_no_more_error(own):
     curve = view.against_privacy(settings(**own))
     middles = [one.middle for one in curve.private]
@@ -344,7 +349,7 @@ def test_noise_is_not_blamed_where_less_of_it_does_worse(made_up):
 
 
 def test_what_has_no_weight_is_not_missed():
-    found = view.weights(settings(n=10_000, N=5, d=50, k=2, s=8, shat=16), view.OPEN)
+    found = view.weights(settings(n=10_000, providers=5, d=50, k=2, s=8, s_hat=16), view.OPEN)
     assert found.counted == found.agree == 8 and len(found.rows) == 10
     assert "Only 8 truly count, and we find all of them." in story_words.pattern(found).sentences
 
@@ -372,7 +377,7 @@ def test_the_chart_marks_where_privacy_is_free_by_ratios():
 
 
 def test_too_few_rows_are_not_laid_on_privacy():
-    said = [one.said.sentences for one in slides(s=20, shat=10, repeats=10)]
+    said = [one.said.sentences for one in slides(s=20, s_hat=10, repeats=10)]
     assert "From about 20,000 patients on, noise hardly adds to that" in said[5]  # at 10,000 it still does
     assert "do not make privacy free" not in said[5]
     assert "Even without noise the error is" in said[6] and "privacy setting" not in said[6]
@@ -388,8 +393,8 @@ def test_what_to_try_can_be_done():
     assert "step 3" in table[0] and "until" not in table[5]
     for own, moves in (
         ({}, "to the left"),
-        ({"n": 1000, "N": 100}, "to the right"),
-        ({"n": 100, "N": 100}, "right"),
+        ({"n": 1000, "providers": 100}, "to the right"),
+        ({"n": 100, "providers": 100}, "right"),
     ):
         assert moves in slides(**own)[0].said.try_this
     assert "rare disease" in NOTES[0].answer and "Move the patients" not in NOTES[0].answer
@@ -397,7 +402,8 @@ def test_what_to_try_can_be_done():
 
 def test_small_words_are_right_too():
     lots, lavish, one = (
-        [each.said.sentences for each in slides(**own)] for own in ({"n": 10**9}, {"eps": 10.0}, {"N": 1})
+        [each.said.sentences for each in slides(**own)]
+        for own in ({"n": 10**9}, {"epsilon": 10.0}, {"providers": 1})
     )
     assert "Alone or together, the error is below 0.001." in lots[0] and "more clearly" not in lots[0]
     assert "below 0.001, with noise and without" in lots[4] and "with noise and without" in lots[7]

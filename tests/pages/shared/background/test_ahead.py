@@ -20,7 +20,7 @@ from pages.shared.charts import explorer_summary
 from pages.shared.settings import catalogue, to_scene
 from tests.waiting import PATIENCE_SECONDS, eventually
 
-SMALL = catalogue.defaults() | {"d": 20, "n": 1000, "k": 2, "s": 5, "shat": 10, "repeats": 2}
+SMALL = catalogue.defaults() | {"d": 20, "n": 1000, "k": 2, "s": 5, "s_hat": 10, "repeats": 2}
 
 
 def test_the_slider_that_moved_goes_on_first_then_back_then_the_others():
@@ -33,10 +33,10 @@ def test_the_slider_that_moved_goes_on_first_then_back_then_the_others():
 
 def test_what_a_table_fixes_or_a_slider_has_not_is_not_measured():
     found = prefetch.one_press_away(
-        catalogue.defaults() | {"data": "breast_cancer", "N": 1}, ("N", -1)
+        catalogue.defaults() | {"data": "breast_cancer", "providers": 1}, ("providers", -1)
     ).values()
     assert {(one["n"], one["d"]) for one in found} == {(100_000, 200)}
-    assert min(one["N"] for one in found) == 1 and max(one["N"] for one in found) == 2
+    assert min(one["providers"] for one in found) == 1 and max(one["providers"] for one in found) == 2
 
 
 def test_a_look_ahead_is_all_that_the_press_needs():
@@ -168,14 +168,14 @@ def served(known: str = "0", **link: str) -> starlette.responses.Response:
 def test_what_was_measured_ahead_is_handed_out_and_nothing_else(monkeypatch):
     monkeypatch.setattr(prefetch, "_READY", OrderedDict())
     assert served().status_code == 204  # nothing new: the browser knows none and there is none
-    more = prefetch.one_press_away(SMALL, None)["N", 1]
+    more = prefetch.one_press_away(SMALL, None)["providers", 1]
     for _ in prefetch.look(more):
         pass
     monkeypatch.setattr(Results, "estimate", None)  # handing out measures nothing
     found = json.loads(served().body)
-    shown = catalogue.CHOICES["N"].option(more["N"], False)
-    assert list(found["near"]) == ["N"] and list(found["near"]["N"]) == [shown]
-    assert found["here"] == {"N": catalogue.CHOICES["N"].option(SMALL["N"], False)}
+    shown = catalogue.CHOICES["providers"].option(more["providers"], False)
+    assert list(found["near"]) == ["providers"] and list(found["near"]["providers"]) == [shown]
+    assert found["here"] == {"providers": catalogue.CHOICES["providers"].option(SMALL["providers"], False)}
     assert (found["known"], found["all"]) == (1, len(prefetch.one_press_away(SMALL, None)))
     assert served("1").status_code == 204
     assert served(eps="2").status_code == 204  # measured at another epsilon

@@ -20,7 +20,7 @@ from pages.shared.settings import catalogue, to_scene
 
 
 def small(methods: tuple[str, ...] | None = None) -> tuple[Results, catalogue.Settings]:
-    settings = catalogue.defaults() | {"d": 20, "n": 1000, "k": 2, "s": 5, "shat": 10, "repeats": 2}
+    settings = catalogue.defaults() | {"d": 20, "n": 1000, "k": 2, "s": 5, "s_hat": 10, "repeats": 2}
     scene = to_scene.of(settings)[0]
     return Results(scene, methods) if methods else Results(scene), settings
 
@@ -97,7 +97,7 @@ def test_an_unchanged_state_is_not_built_twice():
     found, settings = small()
     found.cell("dps_pca", 1.0, 0)
     one = explorer_summary.payload(found, 1.0, settings)
-    other = explorer_summary.payload(found, 2.0, settings | {"eps": 2.0})
+    other = explorer_summary.payload(found, 2.0, settings | {"epsilon": 2.0})
     assert one["frames"] is other["frames"]
     assert one["active"] != other["active"]
 

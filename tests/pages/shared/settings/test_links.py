@@ -1,24 +1,28 @@
 """Bad input: any link opens the page at the nearest possible setting and says what it changed."""
 
+import dataclasses
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dppca_core.experiments.explorer.scene import Scene
+from dppca_core.methods import METHODS
 from pages.shared.settings import catalogue, to_scene
 from pages.shared.settings.catalogue import CHOICES
 from tests.pages.visited import allowed
 
 BAD = {
-    "not a number": ({"eps": "abc"}, {"eps": 1.0}, "not a number"),
+    "not a number": ({"eps": "abc"}, {"epsilon": 1.0}, "not a number"),
     "nothing": ({"n": ""}, {"n": 100_000}, "Patients in total n was not readable: set to 100,000."),
-    "decimal comma": ({"eps": "1,3"}, {"eps": 1.25}, "Privacy loss ε was 1,3: set to 1.25, the nearest"),
-    "underscores": ({"eps": "1__0"}, {"eps": 1.0}, "not a number"),
+    "decimal comma": ({"eps": "1,3"}, {"epsilon": 1.25}, "Privacy loss ε was 1,3: set to 1.25, the nearest"),
+    "underscores": ({"eps": "1__0"}, {"epsilon": 1.0}, "not a number"),
     "nan": ({"delta": "nan"}, {"delta": 1e-5}, "not a number"),
-    "zero": ({"eps": "0"}, {"eps": 0.01}, "set to 0.01"),
+    "zero": ({"eps": "0"}, {"epsilon": 0.01}, "set to 0.01"),
     "negative": ({"n": "-5"}, {"n": 100}, "set to 100"),
     "huge": ({"n": "1e40"}, {"n": 10**9}, "set to 1,000,000,000"),
     "infinite": ({"d": "inf"}, {"d": 2000}, "set to 2,000"),
-    "between": ({"eps": "0.97"}, {"eps": 1.0}, "set to 1"),
+    "between": ({"eps": "0.97"}, {"epsilon": 1.0}, "set to 1"),
     "script": ({"view": "<script>alert(1)</script>"}, {"view": "analyst"}, "not a choice"),
     "k at s": ({"k": "10", "s": "10"}, {"k": 9}, "k lowered to 9: it must stay below s = 10"),
     "k off the scale": (
@@ -26,11 +30,11 @@ BAD = {
         {"k": 9},
         "k was 50: set to 9, as it must stay below s = 10.",
     ),
-    "rows beyond d": ({"shat": "500", "d": "100"}, {"shat": 100}, "cannot exceed d = 100"),
-    "rows off the scale": ({"shat": "9999"}, {"shat": 200}, "ŝ was 9999: set to 200, as it cannot exceed d"),
+    "rows beyond d": ({"shat": "500", "d": "100"}, {"s_hat": 100}, "cannot exceed d = 100"),
+    "rows off the scale": ({"shat": "9999"}, {"s_hat": 200}, "ŝ was 9999: set to 200, as it cannot exceed d"),
     "a board's words": ({"k": "50", "view": "board"}, {"k": 9}, "Directions to find was 50: set to 9"),
     "s beyond d": ({"s": "300", "d": "100"}, {"s": 100}, "cannot exceed d = 100"),
-    "more hospitals than patients": ({"N": "200", "n": "100"}, {"N": 100}, "there are 100 patients"),
+    "more hospitals than patients": ({"N": "200", "n": "100"}, {"providers": 100}, "there are 100 patients"),
     "unknown data": ({"data": "../../etc/passwd"}, {"data": "synthetic"}, "not a choice"),
     "no sizes": (
         {"join.sizes": "4-x-<2>"},
@@ -85,6 +89,24 @@ def test_a_link_restores_what_made_it(screen):
     }
 
 
+def test_old_links_open_and_new_ones_are_written_as_before():
+    """A setting is called as in the core; links keep the papers' letters."""
+    link = {"eps": "2", "N": "8", "T": "20", "shat": "30", "burn": "1", "noise": "shared", "share": "0.5"}
+    link |= {"own.eps": "1", "own.N": "3", "own.T": "5", "own.shat": "12", "own.burn": "1"}
+    names = ("epsilon", "providers", "iterations", "s_hat", "burn_in", "provider_noise", "largest_share")
+    opened, said = catalogue.open_link(link | {"family": "shat", "compare.over": "hospitals"})
+    assert said == [] and [opened[name] for name in names] == [2.0, 8, 20, 30, 1, "shared", 0.5]
+    assert (opened["family"], opened["compare.over"]) == ("s_hat", "providers")
+    assert catalogue.to_link(opened) == link | {"family": "shat", "compare.over": "hospitals"}
+
+
+def test_settings_are_called_as_the_core_calls_them():
+    methods = {use for method in METHODS.values() for use in method.uses}
+    assert methods - CHOICES.keys() == {"batches"}  # no control moves it
+    fields = {field.name for field in dataclasses.fields(Scene)} - {"population", "failure", "energy"}
+    assert fields - {"start_error", "method", "rank", "clip"} <= CHOICES.keys()
+
+
 @pytest.mark.parametrize("name", catalogue.PRESETS)
 def test_a_presets_link_is_the_preset(screen, name):
     page = screen(view="board", ghost="true")
@@ -95,13 +117,13 @@ def test_a_presets_link_is_the_preset(screen, name):
         copied.setting(key) == page.setting(key) for key in ("view", "ghost", *catalogue.PRESETS[name])
     )
     assert (copied.setting("view"), copied.setting("ghost")) == ("board", True)
-    page.move("eps", 0.05)
+    page.move("epsilon", 0.05)
     assert page.setting("preset") is None
 
 
 @given(
     st.dictionaries(
-        st.sampled_from([*CHOICES, "unknown"]),
+        st.sampled_from([*catalogue.OF_PARAMETER, "unknown"]),
         st.text(max_size=30) | st.floats().map(str) | st.integers().map(str) | st.sampled_from(["[]", "{}"]),
         max_size=8,
     )
@@ -129,12 +151,12 @@ def test_any_sequence_of_moves_stays_possible(moves):
     now = catalogue.defaults()
     for key, value in moves:
         now, _ = catalogue.reconcile(now | {key: value}, moved=key)
-        assert now[key] == value or key in ("s", "k", "shat", "N", "start", "d")
+        assert now[key] == value or key in ("s", "k", "s_hat", "providers", "start", "d")
         to_scene.of(now)
 
 
 def test_one_control_gives_way_at_the_end_of_the_scale():
-    full = catalogue.defaults() | {"d": 10, "s": 10, "k": 10, "shat": 10}
+    full = catalogue.defaults() | {"d": 10, "s": 10, "k": 10, "s_hat": 10}
     assert catalogue.reconcile(full, moved="k")[1] == [
         "Components k lowered to 9: it must stay below s = 10."
     ]

@@ -39,7 +39,7 @@ from tests.test_layers import ROOT
 
 # The keys of figures with frames: each of their frames has a sentence of its own.
 FRAMED = {"live", "own twin", "ring figure", "sees figure", "pair figure", "releases figure"}
-SMALL = {"d": 30, "n": 10_000, "k": 2, "s": 6, "shat": 10, "repeats": 2}
+SMALL = {"d": 30, "n": 10_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 2}
 
 
 def silent(source):
@@ -167,7 +167,7 @@ def test_methods_compared_have_a_finding_also_where_there_is_little_to_compare(r
     settings = catalogue.defaults() | SMALL | {"compare.panel": "error"}
 
     def said(table, **own):
-        return methods_descriptions.compared(results, table, "eps", 1.0, settings | own)
+        return methods_descriptions.compared(results, table, "epsilon", 1.0, settings | own)
 
     assert said(rows()) == labels.MEASURING
     assert said(rows(dps_pca=[0.1, 0.2, 0.3])).endswith("DPS-PCA: error 0.2 (0.12 to 0.28 in 8 of 10 runs).")
