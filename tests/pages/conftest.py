@@ -11,7 +11,8 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from pages.shared.background import sweep_jobs
+from pages.shared.background import completer, sweep_jobs
+from tests.waiting import PATIENCE_SECONDS
 
 ROUTER = Path(__file__).resolve().parents[2] / "pages" / "menu.py"
 
@@ -105,6 +106,12 @@ def newcomer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every AppTest is the same visitor to the server: without this a test finds the sweeps of another."""
     own = sweep_jobs.Jobs()
     monkeypatch.setattr(sweep_jobs, "jobs", lambda: own)
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A first look is measured to its end, however busy the machine is."""
+    monkeypatch.setattr(completer, "FIRST_SECONDS", PATIENCE_SECONDS)
 
 
 @pytest.fixture

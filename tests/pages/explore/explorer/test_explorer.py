@@ -12,6 +12,8 @@ from dppca_core.experiments.explorer.scene import EPSILONS
 from pages.shared import text
 from pages.shared.settings import catalogue, to_scene
 
+pytestmark = pytest.mark.usefixtures("patient")
+
 SEVEN = {"epsilon": 2.0, "delta": 1e-3, "n": 1_000_000, "providers": 20, "d": 400, "k": 5, "s": 15}
 
 

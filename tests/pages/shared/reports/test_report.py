@@ -11,6 +11,8 @@ from pages.shared.reports import html_report
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
 from pages.shared.settings import catalogue
 
+pytestmark = pytest.mark.usefixtures("patient")
+
 EVIL = "</script><script>alert(1)</script><img src=http://evil.example/x onerror=alert(2)>"
 FIGURE = {
     "data": [
