@@ -207,7 +207,7 @@ def show(prepared: Prepared, account: Account | None, settings: Settings) -> Twi
         for _ in () if begun else completer.at_first(found.steps(found.first(epsilon))):
             pass
         begun.append(True)
-        drawn = payload(twin) | {"follow": "own-eps"}
+        drawn = payload(twin) | {"follow": "own-epsilon"}
         component.figure(drawn, key="own twin", on_use=_keep_scrubbed)
         failed_runs.of_methods(found)
         if not drawn["complete"]:
