@@ -15,19 +15,17 @@ the owner of the rows can compute either.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
+from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.experiments.draws import generator
-from dppca_core.experiments.failures import Failures
 from dppca_core.methods import METHODS
 from dppca_core.numerics import linalg, subspace_metrics
 from dppca_core.populations import clinical, standardisation
@@ -147,21 +145,16 @@ def _cell(against: SiteTruths, bases: Sequence[Array]) -> SiteCell:
     )
 
 
-@dataclass
-class Measured:
-    """The cells of a comparison measured so far. Filling it twice gives the same numbers."""
+class Measured(CellStore[Key, SiteCell]):
+    """The cells of a comparison: (what, strength, kind of standardisation, repeat)."""
 
-    of: SiteRecipe
-    cells: dict[Key, SiteCell] = field(default_factory=dict)
-    failed: Failures[Key] = field(default_factory=Failures)
+    def __init__(self, of: SiteRecipe) -> None:
+        super().__init__(of.repeats)
+        self.of = of
 
-    def try_cell(self, what: What, strength: float, kind: str, repeat: int) -> None:
-        """Measure a cell unless it was; one that fails is noted, by the policy of `failures`."""
-        key = (what, strength, kind, repeat)
-        if key in self.cells or self.failed.settled(key):
-            return
-        with self.failed.noting(key):
-            self.cells[key] = measure(self.of, key)
+    def measure(self, cell: Key) -> SiteCell:
+        """Return `measure` of this comparison."""
+        return measure(self.of, cell)
 
     def first(self, strength: float, kind: str) -> Iterator[Key]:
         """What a first look needs: two repeats of what is looked at, one of everything else."""
@@ -170,8 +163,8 @@ class Measured:
             yield ("alone", strength, kind, repeat)
         yield from (("joined", at, other, 0) for at in self.strengths(strength) for other in self.of.kinds)
 
-    def rest(self, strength: float, kind: str) -> Iterator[Key]:
-        """All other cells of the view."""
+    def wanted(self, strength: float, kind: str) -> Iterator[Key]:
+        """Return all cells of the view."""
         for repeat in range(self.of.repeats):
             yield ("joined", strength, kind, repeat)
             yield ("alone", strength, kind, repeat)
@@ -184,19 +177,11 @@ class Measured:
         """Where the curve is measured: the table's hospitals are what they are."""
         return tuple(sorted({*SWEPT, strength})) if self.of.synthetic else (0.0,)
 
-    def next_missing(self, strength: float, kind: str) -> Key | None:
-        """Return the most wanted cell that is missing, or None when the view is complete."""
-        return self.failed.next_missing(self.rest(strength, kind), self.cells, lambda key: key)
-
-    def seen(self, what: What, strength: float, kind: str) -> list[SiteCell]:
-        """All repeats measured so far, in their order."""
-        keys: list[Key] = [(what, strength, kind, repeat) for repeat in range(self.of.repeats)]
-        return [self.cells[key] for key in keys if key in self.cells]
-
-    def table(self) -> pd.DataFrame:
-        """Tidy: one row per cell and hospital measured so far."""
-        rows = [
-            {
+    def rows(self, cell: Key, value: SiteCell) -> Iterator[dict[str, Any]]:
+        """Return a row for each hospital."""
+        what, strength, kind, repeat = cell
+        for i, (hospital, size) in enumerate(zip(self.of.hospitals, self.of.sizes, strict=True)):
+            yield {
                 "data": self.of.data,
                 "method": self.of.method,
                 "answer": what,
@@ -208,13 +193,9 @@ class Measured:
                 "repeat": repeat,
                 "hospital": hospital,
                 "patients": size,
-                "sin_theta_common": float(cell.common[i]),
-                "sin_theta_own": float(cell.own[i]),
-                "captured_energy_own": float(cell.energy[i]),
-                "sin_theta_common_without_privacy": float(cell.plain.common[i]) if cell.plain else None,
-                "sin_theta_own_without_privacy": float(cell.plain.own[i]) if cell.plain else None,
+                "sin_theta_common": float(value.common[i]),
+                "sin_theta_own": float(value.own[i]),
+                "captured_energy_own": float(value.energy[i]),
+                "sin_theta_common_without_privacy": float(value.plain.common[i]) if value.plain else None,
+                "sin_theta_own_without_privacy": float(value.plain.own[i]) if value.plain else None,
             }
-            for (what, strength, kind, repeat), cell in sorted(self.cells.items())
-            for i, (hospital, size) in enumerate(zip(self.of.hospitals, self.of.sizes, strict=True))
-        ]
-        return pd.DataFrame(rows)

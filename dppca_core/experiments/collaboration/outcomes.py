@@ -6,18 +6,16 @@ A cell is (way, hospital, repeat); hospital -1 is all of them together.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from dppca_core.arrays import Array
+from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.collaboration.alliances import ALL, Alliance, second_moment, truth
 from dppca_core.experiments.collaboration.protocols import WAYS
 from dppca_core.experiments.draws import Truth
-from dppca_core.experiments.failures import Failures
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 
@@ -35,13 +33,12 @@ class CollaborationRun(NamedTuple):
     noise_std: float
 
 
-@dataclass
-class Outcomes:
-    """The cells of a recipe measured so far. Filling it twice gives the same numbers."""
+class Outcomes(CellStore[Key, CollaborationRun]):
+    """The cells of a recipe: (way, hospital, repeat)."""
 
-    recipe: Alliance
-    cells: dict[Key, CollaborationRun] = field(default_factory=dict)
-    failed: Failures[Key] = field(default_factory=Failures)
+    def __init__(self, recipe: Alliance) -> None:
+        super().__init__(recipe.repeats)
+        self.recipe = recipe
 
     @cached_property
     def truth(self) -> Truth:
@@ -84,26 +81,15 @@ class Outcomes:
         return max(1, min(self.recipe.repeats, int(_ALL_REPEATS_SECONDS / self.recipe.seconds(WAYS[key]))))
 
     def wanted(self, slow: bool = False) -> Iterator[Key]:
-        """Every cell, first repeats first."""
+        """Return every cell, first repeats first."""
         keys = (*self.live, *self.slow) if slow else self.live
         for repeat in range(self.recipe.repeats):
             for key in keys:
                 if repeat < self.repeats_of(key):
                     yield from ((key, hospital, repeat) for hospital in self.places(key))
 
-    def next_missing(self, slow: bool = False) -> Key | None:
-        """Return the first cell that is still missing, or None."""
-        return self.failed.next_missing(self.wanted(slow), self.cells, lambda cell: cell)
-
-    def try_cell(self, key: str, hospital: int, repeat: int) -> None:
-        """Measure a cell unless it was; one that fails is noted, by the policy of `failures`."""
-        cell = (key, hospital, repeat)
-        if cell in self.cells or self.failed.settled(cell):
-            return
-        with self.failed.noting(cell):
-            self.cells[cell] = self._measure(cell)
-
-    def _measure(self, cell: Key) -> CollaborationRun:
+    def measure(self, cell: Key) -> CollaborationRun:
+        """Run a way once and measure its answer."""
         key, hospital, repeat = cell
         found = self.recipe.estimate(WAYS[key], hospital, repeat)
         best = float(self.truth.eigenvalues[: self.recipe.k].sum())
@@ -113,40 +99,31 @@ class Outcomes:
             found.noise_std,
         )
 
-    def runs(self, key: str, hospital: int = ALL) -> list[CollaborationRun]:
-        """What was measured so far of one way (at one hospital), in order of repeat."""
-        keys = ((key, hospital, repeat) for repeat in range(self.recipe.repeats))
-        return [self.cells[cell] for cell in keys if cell in self.cells]
-
     def values(self, key: str, hospital: int, energy: bool) -> Array:
-        """Their errors, or captured energies."""
-        return np.array([run.energy if energy else run.sin for run in self.runs(key, hospital)])
+        """Return the errors so far of one way (at one hospital), or its captured energies."""
+        return np.array([run.energy if energy else run.sin for run in self.measured(key, hospital)])
 
-    def table(self) -> pd.DataFrame:
-        """Tidy: one row for each way, hospital (or "all") and repeat measured so far."""
-        rows = []
-        for (key, hospital, repeat), run in sorted(self.cells.items()):
-            way = WAYS[key]
-            sent = self.recipe.traffic(way)
-            private = METHODS[way.method].private
-            rows.append(
-                {
-                    "way": key,
-                    "method": way.method,
-                    "trust": way.trust,
-                    "server_sees": way.sees,
-                    "guarantee": way.guarantee,
-                    "hospital": "all" if hospital == ALL else str(hospital + 1),
-                    "patients": self.recipe.n if hospital == ALL else self.recipe.sizes[hospital],
-                    "epsilon": self.recipe.budget.epsilon if private else None,
-                    "delta": self.recipe.budget.delta if private else None,
-                    "repeat": repeat,
-                    "sin_theta": run.sin,
-                    "captured_energy": run.energy,
-                    "noise_std": run.noise_std,
-                    "rounds": sent.rounds,
-                    "bytes_sent_per_round": sent.up,
-                    "bytes_received": sent.received,
-                }
-            )
-        return pd.DataFrame(rows)
+    def rows(self, cell: Key, value: CollaborationRun) -> Iterator[dict[str, Any]]:
+        """Return the one row of a run."""
+        key, hospital, repeat = cell
+        way = WAYS[key]
+        sent = self.recipe.traffic(way)
+        private = METHODS[way.method].private
+        yield {
+            "way": key,
+            "method": way.method,
+            "trust": way.trust,
+            "server_sees": way.sees,
+            "guarantee": way.guarantee,
+            "hospital": "all" if hospital == ALL else str(hospital + 1),
+            "patients": self.recipe.n if hospital == ALL else self.recipe.sizes[hospital],
+            "epsilon": self.recipe.budget.epsilon if private else None,
+            "delta": self.recipe.budget.delta if private else None,
+            "repeat": repeat,
+            "sin_theta": value.sin,
+            "captured_energy": value.energy,
+            "noise_std": value.noise_std,
+            "rounds": sent.rounds,
+            "bytes_sent_per_round": sent.up,
+            "bytes_received": sent.received,
+        }

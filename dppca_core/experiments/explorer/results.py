@@ -8,20 +8,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, groupby
 from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from dppca_core.arrays import Array
 from dppca_core.experiments import draws
+from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.draws import Truth
 from dppca_core.experiments.explorer.scene import EPSILONS, TRACED, Scene
-from dppca_core.experiments.failures import Failures
 from dppca_core.methods import METHODS
 from dppca_core.numerics import block_power, subspace_metrics
 from dppca_core.populations.spiked import SpikedModel
@@ -57,15 +55,17 @@ _SWEEP_REPEATS = 3  # of methods other than the main one, away from the epsilon 
 _SLOW_REPEATS = 3
 
 
-@dataclass
-class Results:
-    """The cells of a scene measured so far. Filling it twice gives the same numbers."""
+Key = tuple[str, float, int]
 
-    scene: Scene
-    methods: tuple[str, ...] = tuple(METHODS)
-    cells: dict[tuple[str, float, int], Cell] = field(default_factory=dict)
-    failed: Failures[tuple[str, float, int]] = field(default_factory=Failures)
-    _turn: Lock = field(default_factory=Lock, repr=False, compare=False)  # of the threads that measure steps
+
+class Results(CellStore[Key, Cell]):
+    """The cells of a scene: (method, epsilon, repeat)."""
+
+    def __init__(self, scene: Scene, methods: tuple[str, ...] = tuple(METHODS)) -> None:
+        super().__init__(scene.repeats)
+        self.scene = scene
+        self.methods = methods
+        self._lock = Lock()  # of the threads that measure steps
 
     @cached_property
     def truth(self) -> Truth:
@@ -130,31 +130,21 @@ class Results:
         least = 1 if name in self.names else min(scene.repeats, _SLOW_REPEATS)
         return max(least, min(scene.repeats, int(1e9 / work)))
 
-    def _key(self, name: str, epsilon: float, repeat: int) -> tuple[str, float, int]:
+    def key(self, cell: Key) -> Key:
+        """Return a cell's key: a method without privacy has one run for all epsilons."""
+        name, epsilon, repeat = cell
         return (name, epsilon if self.private(name) else EPSILONS[0], repeat)
 
-    def cell(self, name: str, epsilon: float, repeat: int) -> Cell:
-        """Measured now unless it was before."""
-        key = self._key(name, epsilon, repeat)
-        found = self.cells.get(key)
-        if found is None:
-            found = self.cells[key] = self._measure(name, self.estimate(*key))
-        return found
+    def measure(self, cell: Key) -> Cell:
+        """Run a method once and measure its answer."""
+        return self._measured(cell[0], self.estimate(*cell))
 
-    def try_cell(self, name: str, epsilon: float, repeat: int) -> None:
-        """Measure a cell unless it was; one that fails is noted, by the policy of `failures`."""
-        key = self._key(name, epsilon, repeat)
-        if key in self.cells or self.failed.settled(key):
-            return
-        with self.failed.noting(key):
-            self.cell(name, epsilon, repeat)
-
-    def try_cells(self, wanted: Iterable[tuple[str, float, int]]) -> None:
+    def try_cells(self, wanted: Iterable[Key]) -> None:
         """`try_cell` of each; a repeat's successive epsilons run in one call where the method offers that."""
         for _ in self.steps(wanted):
             pass
 
-    def steps(self, wanted: Iterable[tuple[str, float, int]]) -> Iterator[None]:
+    def steps(self, wanted: Iterable[Key]) -> Iterator[None]:
         """`try_cells` in steps, so that whoever asked can leave off between them.
 
         The population and the patients are steps of their own. Of two threads that want the same cells each
@@ -163,23 +153,23 @@ class Results:
         for (name, repeat), cells in groupby(wanted, key=lambda cell: (cell[0], cell[2])):
             asked = list(cells)
             for part in (lambda: self.truth, lambda repeat=repeat: self.scene.cohort(repeat)):
-                with self._turn:
-                    lacking = bool(self.missing(iter(asked)))
+                with self._lock:
+                    lacking = bool(self.missing(asked))
                     if lacking:
                         with suppress(Exception):  # each cell notes it for itself
                             part()
                 if lacking:
                     yield
-            with self._turn:
+            with self._lock:
                 self._try_together(name, repeat, asked)
             yield
 
-    def _try_together(self, name: str, repeat: int, cells: Iterable[tuple[str, float, int]]) -> None:
-        epsilons = list(dict.fromkeys(epsilon for _, epsilon, _ in self._lacking(cells)))
+    def _try_together(self, name: str, repeat: int, cells: Iterable[Key]) -> None:
+        epsilons = list(dict.fromkeys(epsilon for _, epsilon, _ in self.missing(cells)))
         if len(epsilons) > 1 and METHODS[name].fit_many is not None:
             with suppress(Exception):  # then each is tried, and noted, by itself
                 for epsilon, found in zip(epsilons, self.estimates(name, epsilons, repeat), strict=True):
-                    self.cells[self._key(name, epsilon, repeat)] = self._measure(name, found)
+                    self.cells[self.key((name, epsilon, repeat))] = self._measured(name, found)
                 return
         for epsilon in epsilons:
             self.try_cell(name, epsilon, repeat)
@@ -227,7 +217,7 @@ class Results:
             start_error=scene.start_error,
         )
 
-    def _measure(self, name: str, estimate: Estimate) -> Cell:
+    def _measured(self, name: str, estimate: Estimate) -> Cell:
         truth = self.truth
         bases = estimate.iterates if name == TRACED else (estimate.basis,)
         energy = np.zeros(0)
@@ -245,7 +235,7 @@ class Results:
             notes=estimate.notes,
         )
 
-    def first(self, epsilon: float) -> Iterator[tuple[str, float, int]]:
+    def first(self, epsilon: float) -> Iterator[Key]:
         """The cells to measure before anything is shown: few enough to be quick at every d."""
         scene = self.scene
         same_draw = range(0, scene.repeats, scene.patient_draws) if scene.d > 400 else None
@@ -257,7 +247,7 @@ class Results:
                 if run_seconds(name, scene.d, scene.k, scene.providers) <= _FIRST_SECONDS:
                     yield name, epsilon, 0
 
-    def rest(self, epsilon: float, slow: bool = False) -> Iterator[tuple[str, float, int]]:
+    def rest(self, epsilon: float, slow: bool = False) -> Iterator[Key]:
         """All other cells: this epsilon, with or without the slow methods, then the other epsilons."""
         others = sorted(EPSILONS, key=lambda e: abs(np.log(e / epsilon)))
         yield from ((name, epsilon, 0) for name in self.names)
@@ -273,54 +263,32 @@ class Results:
                     repeats = min(self.repeats_of(name), _SWEEP_REPEATS)
                     yield from ((name, e, r) for r in range(repeats))
 
-    def missing(self, wanted: Iterator[tuple[str, float, int]]) -> list[tuple[str, float, int]]:
-        """Those of the wanted cells that have not been measured."""
-        return list(self._lacking(wanted))
+    def wanted(self, epsilon: float, slow: bool = False) -> Iterator[Key]:
+        """Return all cells of a view at one epsilon, those of a first look first."""
+        return chain(self.first(epsilon), self.rest(epsilon, slow))
 
-    def _lacking(self, wanted: Iterable[tuple[str, float, int]]) -> Iterator[tuple[str, float, int]]:
-        for name, e, r in wanted:
-            key = self._key(name, e, r)
-            if key not in self.cells and key not in self.failed:
-                yield name, e, r
-
-    def next_missing(self, epsilon: float, slow: bool = False) -> tuple[str, float, int] | None:
-        """The most wanted cell that is still missing, or None when the scene is complete."""
-        return self._next(chain(self.first(epsilon), self.rest(epsilon, slow)))
-
-    def next_of(self, name: str) -> tuple[str, float, int] | None:
+    def next_of(self, name: str) -> Key | None:
         """The next missing cell of one method's whole sweep, first repeats first; None when complete."""
         repeats = range(self.repeats_of(name))
-        return self._next((name, e, r) for r in repeats for e in EPSILONS)
-
-    def _next(self, wanted: Iterable[tuple[str, float, int]]) -> tuple[str, float, int] | None:
-        return self.failed.next_missing(wanted, self.cells, lambda cell: self._key(*cell))
-
-    def measured(self, name: str, epsilon: float) -> list[Cell]:
-        """All repeats measured so far of one method at one epsilon, in order of repeat."""
-        at = epsilon if self.private(name) else EPSILONS[0]
-        found = [self.cells.get((name, at, repeat)) for repeat in range(self.scene.repeats)]
-        return [cell for cell in found if cell is not None]
+        return self.first_missing((name, e, r) for r in repeats for e in EPSILONS)
 
     def all_cells(self) -> list[Cell]:
         """What has been measured so far; safe while another thread measures on."""
         return list(self.cells.values())
 
-    def table(self) -> pd.DataFrame:
-        """Tidy: one row per method, epsilon, repeat and iterate measured so far."""
-        rows = [
-            {
+    def rows(self, cell: Key, value: Cell) -> Iterator[dict[str, Any]]:
+        """Return a row for each iterate."""
+        name, epsilon, repeat = cell
+        for step, error in enumerate(value.sin):
+            yield {
                 "method": name,
                 "epsilon": epsilon if self.private(name) else None,
                 "delta": self.scene.delta if self.private(name) else None,
                 "repeat": repeat,
                 "iteration": step if name == TRACED else None,
                 "sin_theta": float(error),
-                "support_found": cell.support if step == len(cell.sin) - 1 else None,
-                "noise_std": cell.noise_std,
-                "bytes_sent_per_hospital": cell.bytes_sent,
-                "seconds": cell.seconds,
+                "support_found": value.support if step == len(value.sin) - 1 else None,
+                "noise_std": value.noise_std,
+                "bytes_sent_per_hospital": value.bytes_sent,
+                "seconds": value.seconds,
             }
-            for (name, epsilon, repeat), cell in sorted(self.cells.items())
-            for step, error in enumerate(cell.sin)
-        ]
-        return pd.DataFrame(rows)

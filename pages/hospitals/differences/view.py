@@ -81,17 +81,17 @@ class SiteMeasure:
 
     def spread(self, found: Measured, what: What, at: float, kind: str) -> Array | None:
         """10, 50 and 90 % over the repeats, (3, N); None before the first."""
-        seen = found.seen(what, at, kind)
+        seen = found.measured(what, at, kind)
         return quantiles([self.of(cell) for cell in seen]) if seen else None
 
     def without_privacy(self, found: Measured, at: float, kind: str) -> Array | None:
         """The joint answer without privacy, median, (N,)."""
-        seen = [cell.plain for cell in found.seen("joined", at, kind) if cell.plain]
+        seen = [cell.plain for cell in found.measured("joined", at, kind) if cell.plain]
         return np.median([self.of(cell) for cell in seen], axis=0) if seen else None
 
     def common(self, found: Measured, at: float, kind: str) -> tuple[Array, float] | None:
         """Error against the common truth: 10, 50, 90 % (3,), and the median without privacy."""
-        seen = found.seen("joined", at, kind)
+        seen = found.measured("joined", at, kind)
         if not seen:
             return None
         plain = [cell.plain.common[0] for cell in seen if cell.plain]

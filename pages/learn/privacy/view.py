@@ -59,7 +59,7 @@ class Attack(NamedTuple):
 
 
 def _complete(found: Draws, kind: str, draws: int) -> tuple[Array, Array]:
-    while (cell := found.missing(kind, draws)) is not None:
+    while (cell := found.next_missing(kind, draws)) is not None:
         found.try_cell(*cell)
     return found.of(kind, draws)
 

@@ -22,7 +22,7 @@ from dppca_core.experiments.collaboration.protocols import WAYS
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.experiments.collaboration.transcript import Seen
 from dppca_core.experiments.demonstrations import neighbours
-from dppca_core.experiments.demonstrations.attacks import Attacked, Draws
+from dppca_core.experiments.demonstrations.attacks import PORTION, Attacked, Draws
 from dppca_core.experiments.demonstrations.neighbours import Picture
 from dppca_core.experiments.explorer.regime_map import RegimeMap, regime_map
 from dppca_core.experiments.explorer.results import Results
@@ -55,6 +55,7 @@ SMALL_BYTES = 192 * MB  # all caches whose entries do not grow, and sweeps' tabl
 MOST_BYTES = 2**31  # of everything that is kept for visitors, optional tables aside
 
 _LARGE = 16 * MB  # bytes of a run
+_PORTION_BYTES = 2 * 8 * PORTION  # of one portion of draws, of both cohorts
 _simulating = Lock()
 
 
@@ -62,26 +63,20 @@ def results(scene: Scene) -> Results:
     """Return the scene's cells, empty at first."""
     size = VIEW_BYTES + 8 * scene.d * (scene.k + 1)
     cell = CELL_BYTES + 16 * scene.iterations
-    found: Results = CELLS.get(
-        scene, lambda: Results(scene), size, lambda held: cell * (len(held.cells) + len(held.failed))
-    )
+    found: Results = CELLS.get(scene, lambda: Results(scene), size, lambda held: cell * held.done)
     return found
 
 
 def joined(of: SiteRecipe) -> Measured:
     """Return the cells of hospitals that differ, empty at first."""
-    found: Measured = CELLS.get(
-        of, lambda: Measured(of), VIEW_BYTES, lambda held: CELL_BYTES * len(held.cells)
-    )
+    found: Measured = CELLS.get(of, lambda: Measured(of), VIEW_BYTES, lambda held: CELL_BYTES * held.done)
     return found
 
 
 def outcomes(recipe: Alliance) -> Outcomes:
     """Return what hospitals gain by joining, empty at first."""
     size = VIEW_BYTES + 8 * recipe.d * (recipe.k + 1)
-    found: Outcomes = CELLS.get(
-        recipe, lambda: Outcomes(recipe), size, lambda held: CELL_BYTES * (len(held.cells) + len(held.failed))
-    )
+    found: Outcomes = CELLS.get(recipe, lambda: Outcomes(recipe), size, lambda held: CELL_BYTES * held.done)
     return found
 
 
@@ -102,8 +97,8 @@ def seen(recipe: Alliance, way: str) -> Seen:
 
 
 def draws(of: Attacked) -> Draws:
-    """Return releases to attack and to audit, none at first; 16 bytes a draw."""
-    found: Draws = CELLS.get(of, lambda: Draws(of), VIEW_BYTES, lambda held: held.nbytes)
+    """Return releases to attack and to audit, none at first."""
+    found: Draws = CELLS.get(of, lambda: Draws(of), VIEW_BYTES, lambda held: _PORTION_BYTES * held.done)
     return found
 
 

@@ -116,7 +116,7 @@ def drawn(
     kind: str, method: str = "dps_pca", budget: Budget = BUDGET, count: int = 2000, **own: int
 ) -> tuple:
     draws = Draws(Attacked(**({"method": method, "budget": budget, "k": 2, "steps": 3, "seed": 0} | own)))
-    while (cell := draws.missing(kind, count)) is not None:
+    while (cell := draws.next_missing(kind, count)) is not None:
         draws.try_cell(*cell)
     return draws, *draws.of(kind, count)
 
@@ -202,7 +202,7 @@ def test_draws_are_told_by_what_they_are():
     assert not set(here) & set(drawn("true", seed=1)[1])
     other = Draws(first.attacked)
     other.try_cell("true", 1)
-    assert len(other.of("true", 1000)[0]) == 0 and other.missing("true", 1000) == ("true", 0)
+    assert len(other.of("true", 1000)[0]) == 0 and other.next_missing("true", 1000) == ("true", 0)
 
 
 @pytest.mark.parametrize(("n", "delta"), [(100, 0.01), (100_000, 1e-5), (10**9, 1e-10)])

@@ -27,7 +27,7 @@ def recipe(**changed):
 
 def measured(of: Alliance) -> Outcomes:
     found = Outcomes(of)
-    while (cell := found.next_missing(slow=True)) is not None:
+    while (cell := found.next_missing(True)) is not None:
         found.try_cell(*cell)
     assert found.failed == {}
     return found
@@ -48,7 +48,7 @@ def test_without_noise_every_way_is_pca_of_whom_it_has(key):
 
 def test_the_noise_of_each_mode_and_of_each_hospital():
     found = measured(recipe(repeats=1))
-    noise = {key: found.runs(key)[0].noise_std for key, way in WAYS.items() if not way.alone}
+    noise = {key: found.measured(key, ALL)[0].noise_std for key, way in WAYS.items() if not way.alone}
     hospitals = len(SIZES)
     assert noise["dps_pca"] / noise["dps_pca secure"] == pytest.approx(math.sqrt(hospitals), rel=1e-12)
     assert noise["dps_pca shared"] / noise["dps_pca secure"] == pytest.approx(hospitals, rel=1e-12)
@@ -56,7 +56,7 @@ def test_the_noise_of_each_mode_and_of_each_hospital():
     assert noise["pca"] == 0
     for hospital in found.recipe.hospitals:
         expected = entry_std(found.recipe.budget, SIZES[hospital], None)
-        assert found.runs("alone", hospital)[0].noise_std == pytest.approx(expected, rel=1e-12)
+        assert found.measured("alone", hospital)[0].noise_std == pytest.approx(expected, rel=1e-12)
 
 
 def test_hospitals_alone_stand_for_their_size():
@@ -119,9 +119,9 @@ def test_every_cell_of_the_table_and_a_cell_does_not_depend_on_the_order():
 def test_a_table_is_dealt_and_compared_with_all_its_patients():
     of = recipe(population="breast_cancer", sizes=(300, 200), s_hat=30, rank=30, repeats=1, budget=FREE)
     found = measured(of)
-    assert found.runs("pca")[0].sin > 1e-3  # 69 patients are left out
+    assert found.measured("pca", ALL)[0].sin > 1e-3  # 69 patients are left out
     whole = measured(recipe(population="breast_cancer", sizes=(300, 269), s_hat=30, rank=30, repeats=1))
-    assert whole.runs("pca")[0].sin < 1e-9
+    assert whole.measured("pca", ALL)[0].sin < 1e-9
     with pytest.raises(ValueError, match="patients must be between 1 and 569, got 570"):
         recipe(population="breast_cancer", sizes=(300, 270), s_hat=30)
 

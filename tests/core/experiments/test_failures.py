@@ -9,6 +9,7 @@ import pytest
 
 from dppca_core import Budget, SpikedModel
 from dppca_core.experiments import failures
+from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.collaboration import joining
 from dppca_core.experiments.collaboration.alliances import Alliance
 from dppca_core.experiments.collaboration.joining import Measured
@@ -57,8 +58,8 @@ def live(monkeypatch):
 
 def outcomes(monkeypatch):
     store = Outcomes(Alliance(MODEL, (400, 300), 2, 8, 4, Budget(1.0, 1e-5), repeats=2))
-    faulty = Faulty(store._measure)
-    monkeypatch.setattr(store, "_measure", lambda cell: faulty(cell, cell))
+    faulty = Faulty(store.measure)
+    monkeypatch.setattr(store, "measure", lambda cell: faulty(cell, cell))
     return store, store.next_missing, (), faulty
 
 
@@ -80,7 +81,7 @@ def attacked(monkeypatch):
             super().__init__(seed, size)
 
     monkeypatch.setattr(attacks.planted, "Scaled", Scaled)
-    return store, store.missing, ("true", 8 * PORTION), faulty
+    return store, store.next_missing, ("true", 8 * PORTION), faulty
 
 
 @pytest.mark.parametrize("kind", [live, outcomes, joined, attacked])
@@ -102,15 +103,31 @@ def test_every_failure_is_kept_with_its_reason_and_all_else_is_measured(kind, mo
         assert len(faulty.calls) == count
 
 
+class Letters(CellStore[tuple[str], str]):
+    """A store of two cells, a and b, which raises what it is given."""
+
+    error: BaseException | None = None
+
+    def measure(self, cell: tuple[str]) -> str:
+        if self.error is not None:
+            raise self.error
+        return cell[0].upper()
+
+    def wanted(self) -> list[tuple[str]]:
+        return [("a",), ("b",)]
+
+
 def test_a_run_that_finds_memory_later_has_not_failed():
-    kept: failures.Failures[str] = failures.Failures()
-    with kept.noting("a"):
-        raise MemoryError
-    assert kept == {"a": failures.NO_MEMORY} and not kept.settled("a")
-    assert kept.next_missing("ab", "", str) == "b" and kept.next_missing("ab", "b", str) == "a"
-    with kept.noting("a"):
-        pass
-    assert not kept and kept.next_missing("ab", "ab", str) is None
+    store = Letters()
+    store.error = MemoryError()
+    store.try_cell("a")
+    assert store.failed == {("a",): failures.NO_MEMORY} and store.next_missing() == ("b",)
+    store.error = None
+    store.try_cell("b")
+    assert store.next_missing() == ("a",) and store.missing(store.wanted()) == []
+    store.try_cell("a")
+    assert store.failed == {} and store.next_missing() is None
+    assert store.table()["value"].tolist() == ["A", "B"]
 
 
 def test_draws_without_those_that_failed_are_the_others(monkeypatch):
@@ -136,10 +153,11 @@ def test_the_log_names_what_failed_and_quotes_nothing(caplog):
 
 
 def test_what_ends_a_program_is_no_failure_of_a_run():
-    kept: failures.Failures[str] = failures.Failures()
-    with pytest.raises(KeyboardInterrupt), kept.noting("a"):
-        raise KeyboardInterrupt
-    assert not kept
+    store = Letters()
+    store.error = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        store.try_cell("a")
+    assert not store.failed
 
 
 def test_a_refusal_is_known_by_its_very_type():

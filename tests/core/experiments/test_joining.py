@@ -32,7 +32,7 @@ def test_without_differences_all_ways_agree_and_joining_pays(kind):
     found = Measured(LOUD)
     for what in ("joined", "alone"):
         found.try_cell(what, 0.0, kind, 0)
-    (joined,), (alone,) = (found.seen(what, 0.0, kind) for what in ("joined", "alone"))
+    (joined,), (alone,) = (found.measured(what, 0.0, kind) for what in ("joined", "alone"))
     assert joined.plain.common[0] < 0.05 and alone.plain is None
     np.testing.assert_allclose(joined.own, joined.common, atol=1e-9)
     gains = (joined.own < alone.own) & (joined.energy >= alone.energy)

@@ -187,7 +187,7 @@ def test_first_and_rest_cover_the_page(epsilon, names, monkeypatch):
     """
     alike = Results(SCENE).cell(TRACED, 1.0, 0)
     monkeypatch.setattr(Results, "estimate", lambda results, name, at, repeat: None)
-    monkeypatch.setattr(Results, "_measure", lambda results, name, estimate: alike)
+    monkeypatch.setattr(Results, "_measured", lambda results, name, estimate: alike)
     results = Results(SCENE, names)
     first = set(results.first(epsilon))
     assert {(TRACED, epsilon, r) for r in range(3)} | {(TRACED, e, 0) for e in EPSILONS} <= first

@@ -124,7 +124,7 @@ def test_the_sentence_on_joining_is_that_of_the_numbers():
     """Every hospital stands where its medians put it, with the numbers of the one that changes most."""
     found, now = filled()
     measure = view.SiteMeasure(found.of, now)
-    cells = {what: found.seen(what, 0.0, "public") for what in ("alone", "joined")}
+    cells = {what: found.measured(what, 0.0, "public") for what in ("alone", "joined")}
     alone, joined = (np.median([cell.own for cell in cells[what]], axis=0) for what in ("alone", "joined"))
     said = text.who(found, now)
     for name, a, j in zip(found.of.hospitals, alone, joined, strict=True):

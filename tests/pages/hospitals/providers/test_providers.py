@@ -189,7 +189,9 @@ def test_what_errs_less_but_promises_less_is_named_only_where_it_does(measured, 
     for error in (1e-3, 1.4):
         for cell in [cell for cell in cells if cell[0] == "federated_projector"]:
             cells[cell] = cells[cell]._replace(sin=error)
-        said = gain_text.headline(Outcomes(found.recipe, cells), shown)
+        changed = Outcomes(found.recipe)
+        changed.cells = cells
+        said = gain_text.headline(changed, shown)
         assert (mark in said) == (error < 1)
         assert (said.endswith(f"would have error {text.error(np.sqrt(2) * error)}.")) == (error < 1)
 

@@ -152,7 +152,7 @@ def test_errors_are_those_of_the_providers_page(name):
     for way in (*WAYS, view.OPEN):
         for repeat in range(2):
             found.try_cell(way, ALL, repeat)
-        errors = [run.sin for run in found.runs(way)]
+        errors = [run.sin for run in found.measured(way, ALL)]
         assert view.spread(of, way).middle == pytest.approx(np.median(errors), rel=1e-12, abs=1e-9)
     assert view.guess(of) == subspace_metrics.random_guess(of.d, of.k)
 

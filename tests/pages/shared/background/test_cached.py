@@ -13,6 +13,7 @@ import pytest
 
 from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import Axis, Recipe, variant
+from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.collaboration import transcript
 from dppca_core.experiments.collaboration.alliances import Alliance
 from dppca_core.experiments.collaboration.protocols import WAYS
@@ -53,6 +54,8 @@ def counted(value: object, known: dict[int, object] | None = None) -> int:
         return 104 + sum(counted(k, known) + counted(v, known) + 24 for k, v in value.items())
     if isinstance(value, (tuple, list, set, frozenset)):
         return 56 + sum(counted(one, known) + 8 for one in value)
+    if isinstance(value, CellStore):
+        return 64 + counted(vars(value), known)
     if is_dataclass(value):
         names = {field.name for field in fields(value)} | set(getattr(value, "__dict__", {}))
         return 64 + sum(counted(getattr(value, name), known) for name in names)
@@ -147,7 +150,7 @@ def test_what_hospitals_gain_takes_no_more_than_it_is_counted_for():
 def test_hospitals_that_differ_take_no_more_than_they_are_counted_for():
     of = SiteRecipe(repeats=1)
     measured = cached.joined(of)
-    for key in measured.rest(1.0, of.kinds[0]):
+    for key in measured.wanted(1.0, of.kinds[0]):
         measured.try_cell(*key)
     assert counted(cached.joined(of).cells) < cached.CELLS.size
 

@@ -105,13 +105,13 @@ def in_explorer(monkeypatch, faults: Faults) -> None:
 
 
 def in_providers(monkeypatch, faults: Faults) -> None:
-    kept = Outcomes._measure
+    kept = Outcomes.measure
 
     def measure(self, cell):
         faults(self.recipe.seed, cell, cell[2] == 2)
         return kept(self, cell)
 
-    monkeypatch.setattr(Outcomes, "_measure", measure)
+    monkeypatch.setattr(Outcomes, "measure", measure)
 
 
 def in_attacks(monkeypatch, faults: Faults) -> None:

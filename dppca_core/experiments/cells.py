@@ -1,0 +1,121 @@
+"""One store of measured cells, for everything that is measured run by run beside a page.
+
+A cell is one run, named by a tuple of what it is; the last part is mostly the repeat. A kind of store says
+how a cell is measured, in which order a reader needs the cells of a view, and the rows of its table. What
+becomes of a cell that raises is decided here, alike for all: `failures` has its reason, it counts as done,
+it is not tried for ever, and nobody waits for it. A cell that lacked memory is tried once more, after all
+others: what took the memory may be gone by then.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any, Generic, TypeVar
+
+import pandas as pd
+
+from dppca_core.experiments import failures
+
+Key = TypeVar("Key", bound=tuple[Any, ...])
+Value = TypeVar("Value")
+
+
+class CellStore(ABC, Generic[Key, Value]):
+    """The cells measured so far, and why others failed. Filling a store twice gives the same numbers.
+
+    Attributes:
+        cells: The value of each measured cell, by key.
+        failed: Why a cell has no answer, as a clause for a reader, by key.
+        repeats: How many runs there are of a cell named without its repeat.
+    """
+
+    def __init__(self, repeats: int = 1) -> None:
+        self.repeats = repeats
+        self.cells: dict[Key, Value] = {}
+        self.failed: dict[Key, str] = {}
+        self._once_more: set[Key] = set()
+
+    @abstractmethod
+    def measure(self, cell: Key) -> Value:
+        """Run a cell and return its value. Whatever it raises is kept as the cell's failure."""
+
+    @abstractmethod
+    def wanted(self, *view: Any) -> Iterable[Key]:
+        """Return all cells of a view, in the order in which a reader needs them."""
+
+    def rows(self, cell: Key, value: Value) -> Iterator[dict[str, Any]]:
+        """Return a measured cell's rows of the table."""
+        yield {"cell": str(cell), "value": value}
+
+    def key(self, cell: Key) -> Key:
+        """Return the name under which a cell is kept: one for all cells that are the same run."""
+        return cell
+
+    def cell(self, *cell: Any) -> Value:
+        """Return a cell's value, measured now unless it was before. Raises what the run raises."""
+        key = self.key(cell)  # type: ignore[arg-type]
+        if key not in self.cells:
+            self.cells[key] = self.measure(key)
+        return self.cells[key]
+
+    def try_cell(self, *cell: Any) -> None:
+        """Measure a cell unless it was measured or has failed for good; keep the reason of what fails."""
+        key = self.key(cell)  # type: ignore[arg-type]
+        if key in self.cells or (key in self.failed and key not in self._once_more):
+            return
+        try:
+            self.cells[key] = self.measure(key)
+        except Exception as error:
+            self._fail(key, error)
+        else:
+            self._once_more.discard(key)
+            self.failed.pop(key, None)
+
+    def _fail(self, key: Key, error: Exception) -> None:
+        reason, first = failures.reason(error), key not in self.failed
+        if not failures.refused(error) and reason not in list(self.failed.values()):
+            failures.log("run", error)
+        self.failed[key] = reason
+        if first and isinstance(error, MemoryError):
+            self._once_more.add(key)
+        else:
+            self._once_more.discard(key)
+
+    def missing(self, wanted: Iterable[Key]) -> list[Key]:
+        """Return those of the wanted cells that have neither a value nor a reason."""
+        return [cell for cell in wanted if not self._known(self.key(cell))]
+
+    def _known(self, key: Key) -> bool:
+        return key in self.cells or key in self.failed
+
+    def next_missing(self, *view: Any) -> Key | None:
+        """Return the view's most wanted missing cell, or None: the view is complete."""
+        return self.first_missing(self.wanted(*view))
+
+    def first_missing(self, wanted: Iterable[Key]) -> Key | None:
+        """Return the first wanted cell without value or reason, else the first worth one more try."""
+        last = None
+        for cell in wanted:
+            key = self.key(cell)
+            if key in self.cells:
+                continue
+            if key not in self.failed:
+                return cell
+            if last is None and key in self._once_more:
+                last = cell
+        return last
+
+    def measured(self, *part: Any) -> list[Value]:
+        """Return the values so far of all repeats of a cell named without its repeat, in their order."""
+        keys = (self.key((*part, repeat)) for repeat in range(self.repeats))  # type: ignore[arg-type]
+        return [self.cells[key] for key in keys if key in self.cells]
+
+    @property
+    def done(self) -> int:
+        """Cells that have a value or a reason."""
+        return len(self.cells) + len(self.failed)
+
+    def table(self) -> pd.DataFrame:
+        """Return a tidy table of what has been measured so far, ordered by key."""
+        return pd.DataFrame([row for item in sorted(self.cells.items()) for row in self.rows(*item)])
