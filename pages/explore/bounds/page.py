@@ -1,17 +1,17 @@
 """What theory promises beside what is measured: every bound, its assumptions, and its constants."""
 
+from functools import partial
+
 import streamlit as st
 
 from dppca_core.bounds.ge_figure2 import Figure2
 from dppca_core.experiments.explorer.scene import EPSILONS
 from pages.explore.bounds import chart_descriptions, charts, controls, hints
-from pages.shared.background import cache, completer, failed_runs
+from pages.shared.background import cache, completer, failed_runs, refresh
 from pages.shared.charts.metric_axis import Scale
 from pages.shared.figure import component
 from pages.shared.reports import downloads, sources
 from pages.shared.settings import to_scene, widgets
-
-REFRESH_SECONDS = 0.6  # while runs are still being measured
 
 st.title("Does the theory hold here?")
 st.markdown(
@@ -55,16 +55,11 @@ def measured() -> None:
         component.figure(
             terms, key="terms figure", says=chart_descriptions.terms(terms, here["ge2018"].applies)
         )
-    left = found.next_of(of)
-    if left is not None:
-        st.caption(f"{len(found.cells):,} runs measured, more coming")
-        completer.look(found, lambda: found.next_of(of))
-    elif refreshing:
-        st.rerun()
+    if found.next_of(of) is not None:
+        st.caption(refresh.coming(len(found.cells)))
 
 
-refreshing = found.next_of(of) is not None
-st.fragment(measured, run_every=REFRESH_SECONDS if refreshing else None)()
+refresh.while_cells_come(measured, found, partial(found.next_of, of))
 
 st.header("Where privacy is free")
 widgets.choose("map")

@@ -4,12 +4,11 @@ import streamlit as st
 
 from dppca_core.experiments.sweeps.iterate_table import by_round
 from pages.explore.convergence import charts, curves, text
-from pages.shared.background import cache, sweep_jobs
+from pages.shared.background import cache, refresh, sweep_jobs
 from pages.shared.figure import component
 from pages.shared.reports import downloads, sources
 from pages.shared.settings import to_scene, widgets
 
-REFRESH_SECONDS = 0.6  # while runs are still being measured
 PLACE = "convergence"
 
 st.title("How fast does it converge?")
@@ -29,7 +28,6 @@ with st.container():
     for sentence in text.notes(family, settings):
         st.caption(sentence)
 job = sweep_jobs.start(PLACE, family.recipe)
-refreshing = job.running
 
 
 def panels() -> None:
@@ -45,11 +43,9 @@ def panels() -> None:
             st.caption(text.measured(job.progress.total, settings))
     st.table(text.table(family, found, settings), hide_index=True, border="horizontal")
     st.caption(text.below_table(found, settings))
-    if refreshing and not job.running:
-        st.rerun()  # complete: the page need not refresh itself any more
 
 
-st.fragment(panels, run_every=REFRESH_SECONDS if refreshing else None)()
+refresh.while_more(panels, lambda: job.running)
 
 if settings["view"] == "researcher":
     st.header("How the factor and the plateau are read off")

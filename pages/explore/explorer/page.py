@@ -8,7 +8,7 @@ from dppca_core.experiments.explorer.results import run_seconds
 from dppca_core.experiments.explorer.scene import EPSILONS, TRACED
 from dppca_core.methods import METHODS
 from pages.explore.explorer import exercises, hints, report
-from pages.shared.background import cache, completer, failed_runs, prefetch
+from pages.shared.background import cache, completer, failed_runs, prefetch, refresh
 from pages.shared.charts import explorer_summary, loadings
 from pages.shared.charts import loadings as charts_loadings
 from pages.shared.figure import component
@@ -34,31 +34,27 @@ def keep_scrubbed() -> None:
 
 
 def panels() -> None:
-    """Measure what a first look needs, show it, and let the rest come."""
+    """Show what has been measured so far."""
     if st.session_state["epsilon"] != epsilon:  # kept from the scrub: only this fragment knows so far
         st.rerun()
-    if not begun:  # refreshes leave it to the worker, or both would wait for each other
-        for _ in completer.at_first(found.steps(found.first(epsilon))):
-            st.session_state.get("epsilon")  # Streamlit leaves off here when the visitor has moved on
     payload = explorer_summary.payload(found, epsilon, settings)
     component.figure(payload | prefetch.link(settings), key="live", on_use=keep_scrubbed)
     if settings["loadings"] and (TRACED, epsilon, 0) in found.cells:
         st.markdown("**Loadings of one release, turned onto the true ones**")
         drawn = loadings.loadings(found, found.estimate(TRACED, epsilon, 0).basis)
         component.figure(drawn, key="loadings figure", says=charts_loadings.description(drawn))
-    if not begun:
-        begun.append(True)
-        prefetch.begin(settings, widgets.last_move())
     failed_runs.of_methods(found)
-    if not payload["complete"]:
-        completer.look(found, lambda: found.next_missing(epsilon, settings["slow"]))
-    elif refreshing:
-        st.rerun()  # complete: the page need not refresh itself any more
 
 
-begun: list[bool] = []  # in the run of the whole page, not at its refreshes
-refreshing = found.next_missing(epsilon, settings["slow"]) is not None
-st.fragment(panels, run_every=completer.refresh_seconds() if refreshing else None)()
+def first_look() -> None:
+    """Measure what a first look needs."""
+    for _ in completer.at_first(found.steps(found.first(epsilon))):
+        st.session_state.get("epsilon")  # Streamlit leaves off here when the visitor has moved on
+
+
+next_cell = partial(found.next_missing, epsilon, settings["slow"])
+refresh.while_cells_come(panels, found, next_cell, first_look)
+prefetch.begin(settings, widgets.last_move())
 
 widgets.slow(
     [METHODS[name].title for name in found.slow],

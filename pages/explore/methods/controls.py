@@ -132,6 +132,11 @@ def ask(place: str, of: Swept, asked: dict[str, Job]) -> None:
             )
 
 
+def jobs(place: str, of: Swept) -> tuple[Job | None, dict[str, Job]]:
+    """Return the job of the live methods, and those of heavy ones by method."""
+    return measured(place, of), heavy(place, of)
+
+
 def measuring(of: Swept, live: Job | None, asked: dict[str, Job]) -> bool:
     """Whether more is to come by itself."""
     first = live is not None and live.recipe != of.live

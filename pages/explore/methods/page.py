@@ -13,13 +13,11 @@ from pages.explore.methods import (
 from pages.explore.methods import (
     panels as page_panels,
 )
-from pages.shared.background import cache, sweep_jobs
+from pages.shared.background import cache, refresh, sweep_jobs
 from pages.shared.charts import explorer_summary
 from pages.shared.figure import component
 from pages.shared.reports import sources
 from pages.shared.settings import to_scene, widgets
-
-REFRESH_SECONDS = 0.6  # while runs are still being measured
 
 st.title("Compared to what?")
 st.markdown(
@@ -43,7 +41,7 @@ def panels() -> None:
     """What has been measured so far, drawn."""
     if st.session_state.pop(controls.PICKED_POINT, False):
         st.rerun()
-    job, asked = controls.measured(place, of), controls.heavy(place, of)
+    job, asked = controls.jobs(place, of)
     table = controls.tables(job, asked)
     progress = controls.progress(of, job)
     if table is None:
@@ -60,14 +58,10 @@ def panels() -> None:
         controls.ask(place, of, asked)
     if job is not None and job.recipe == of.live:
         sweep_jobs.status(job, place)
-    if controls.measuring(of, job, asked) != refreshing:
-        st.rerun()
 
 
 if of is not None:
-    job, asked = controls.measured(place, of), controls.heavy(place, of)
-    refreshing = controls.measuring(of, job, asked)
-    st.fragment(panels, run_every=REFRESH_SECONDS if refreshing else None)()
+    refresh.while_more(panels, lambda: controls.measuring(of, *controls.jobs(place, of)))
 if of is not None and panel == "frontier":
     name = controls.release(settings, methods)
     release_panel.show(found, name, settings["compare.at"], settings)

@@ -1,15 +1,15 @@
 """Hospitals that differ: what standardising costs, who gains by joining, and what real hospitals lack."""
 
+from functools import partial
+
 import streamlit as st
 
 from pages.hospitals.differences import chart_descriptions, charts, sources, text, view
-from pages.shared.background import cache, completer, failed_runs
+from pages.shared.background import cache, failed_runs, refresh
 from pages.shared.figure import component
 from pages.shared.reports import downloads
 from pages.shared.settings import widgets
 from pages.shared.text import markdown
-
-REFRESH_SECONDS = 0.6  # while runs are still being measured
 
 st.title("What if hospitals differ?")
 st.markdown(
@@ -58,19 +58,15 @@ def panels() -> None:
         says=text.who(found, settings) or text.waiting(found, settings),
     )
     st.caption(text.about_joining(of, settings))
-    left = found.next_missing(strength, kind)
-    if left is not None:
-        st.caption(f"{len(found.cells):,} runs measured, more coming")
-        completer.look(found, lambda: found.next_missing(strength, kind))
+    if next_cell() is not None:
+        st.caption(refresh.coming(len(found.cells)))
     else:
         most = "at most " if found.failed else ""
         st.caption(f"Medians of {most}{of.repeats} runs; intervals hold 8 of 10.")
-        if refreshing:
-            st.rerun()  # complete: the page need not refresh itself any more
 
 
-refreshing = found.next_missing(strength, kind) is not None
-st.fragment(panels, run_every=REFRESH_SECONDS if refreshing else None)()
+next_cell = partial(found.next_missing, strength, kind)
+refresh.while_cells_come(panels, found, next_cell)
 
 if not of.synthetic:
     st.header("What is missing, hospital by hospital")

@@ -79,9 +79,9 @@ def _advanced(way: str, of: Search) -> Job:
     return job
 
 
-def simulated(settings: Settings) -> tuple[dict[str, SimulatedAnswer], bool]:
-    """What simulation says so far of each way at this setting, and whether more is to come."""
-    more = running(settings)
+def simulated(settings: Settings) -> dict[str, SimulatedAnswer]:
+    """What simulation says so far of each way at this setting."""
+    running(settings)  # takes up what is asked for
     read = {}
     for way in view.listed(settings):
         of, job = view.search(settings, way), sweep_jobs.at(_place(way))
@@ -89,7 +89,7 @@ def simulated(settings: Settings) -> tuple[dict[str, SimulatedAnswer], bool]:
         if job is not None and of is not None and values is not None:
             waits = SimulatedAnswer("measuring", *(float("nan"),) * 3, len(values), job.progress.completed)
             read[way] = _reading(of, values, job) if job.state == "complete" else waits
-    return read, more
+    return read
 
 
 def confirm(settings: Settings) -> None:

@@ -5,11 +5,10 @@ from functools import partial
 import streamlit as st
 
 from pages.hospitals.planner import charts, controls, protocol_paragraph, report, sources, table, text, view
+from pages.shared.background import refresh
 from pages.shared.figure import component
 from pages.shared.reports import downloads, html_report
 from pages.shared.settings import widgets
-
-REFRESH_SECONDS = 0.6  # while a simulation runs
 
 st.title("How many patients does it take?")
 st.markdown(
@@ -29,7 +28,7 @@ def panels() -> None:
     """The answer, the chart and the table, with what has been simulated so far."""
     if widgets.moved():  # by a button in here
         st.rerun()
-    read, running = controls.simulated(settings)
+    read = controls.simulated(settings)
     said = text.headline(settings, read)
     st.markdown(f"**{said}**")
     figure = charts.figure(drawn, settings, read)
@@ -40,16 +39,13 @@ def panels() -> None:
     st.caption(table.notes(settings))
     st.header("For a protocol or an ethics application")
     st.code(protocol_paragraph.paragraph(settings, read.get(chosen)), language=None, wrap_lines=True)
-    if running != refreshing:
-        st.rerun()
 
 
-refreshing = controls.running(settings)
-st.fragment(panels, run_every=REFRESH_SECONDS if refreshing else None)()
+refresh.while_more(panels, lambda: controls.running(settings))
 controls.assumptions(settings)
 st.markdown(f"**Try this:** {text.try_this(settings)}")
 # Read now: a download is built outside of the visitor's session, which knows of no simulation.
-read_now, _ = controls.simulated(settings)
+read_now = controls.simulated(settings)
 beside = downloads.downloads(
     lambda: charts.table(drawn, settings, chosen),
     lambda: charts.figure(drawn, settings, read_now),

@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from dppca_core.experiments.collaboration.outcomes import Outcomes
 from dppca_core.experiments.collaboration.protocols import WAYS
 from pages.hospitals.providers import chart_descriptions, controls, gain_charts, gain_text, view
-from pages.shared.background import completer, failed_runs
+from pages.shared.background import failed_runs, refresh
 from pages.shared.figure import component
 from pages.shared.reports import downloads
 from pages.shared.settings.catalogue import Settings
 from pages.shared.text import labels
 
-REFRESH_SECONDS = 0.6  # while runs are still being measured
-
 
 def compared(found: Outcomes, settings: Settings) -> None:
     """What each finds, or what travels; kept up to date while runs are measured."""
     slow, plain = settings["slow"], settings["view"] == "board"
-    refreshing = found.next_missing(slow) is not None
 
     def panel() -> None:
         view.first_look(found)
         drawn = _gain if settings["join.panel"] == "gain" else _travel
         failed_runs.show(found.failed, lambda cell: gain_text.title(WAYS[cell[0]], found.recipe, plain))
         drawn(found, settings)
-        missing = found.next_missing(slow) is not None
-        if missing:
-            completer.look(found, lambda: found.next_missing(slow))
-        elif refreshing:
-            st.rerun()
 
-    st.fragment(panel, run_every=REFRESH_SECONDS if refreshing else None)()
+    refresh.while_cells_come(panel, found, partial(found.next_missing, slow))
     controls.slow(found, settings)
 
 

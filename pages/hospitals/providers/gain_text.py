@@ -13,6 +13,7 @@ from dppca_core.experiments.collaboration.protocols import WAYS, Protocol
 from dppca_core.methods import METHODS
 from pages.hospitals.providers.view import GainScale, Row, best, rows
 from pages.shared import text
+from pages.shared.background import refresh
 from pages.shared.settings.catalogue import Settings
 from pages.shared.text.verdicts import Gain, gain
 
@@ -222,8 +223,7 @@ def _measured(found: Outcomes, settings: Settings) -> str:
         return f"Dots are medians of {times} {'run' if times == '1' else 'runs'}, bars hold 8 of 10"
     if not done:
         return "No run is measured yet; dots come as runs end"
-    runs = text.count(done, "run", "runs")
-    return f"{runs} measured, more coming; dots are medians of what is there, bars hold 8 of 10"
+    return f"{refresh.coming(done)}; dots are medians of what is there, bars hold 8 of 10"
 
 
 def about(of: Alliance) -> str:

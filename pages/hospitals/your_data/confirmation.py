@@ -11,10 +11,9 @@ from dppca_core.release.private_release import Progress
 from pages.hospitals.your_data import session, text
 from pages.hospitals.your_data.release_job import Order
 from pages.hospitals.your_data.session import Own
-from pages.shared.background import sessions
+from pages.shared.background import refresh, sessions
 
 _FIRST_LOOK_SECONDS = 1.0
-_REFRESH_SECONDS = 0.4
 
 Make = Callable[[Progress], Any]
 Begin = Callable[[Own], Make | None]
@@ -44,7 +43,7 @@ def offer(
         own.asked = None  # it was asked for something else
     last = own.orders.get(place)
     if last is not None and last.running:
-        _progress(place, last)
+        show_progress(last, "Drawing noise")
     elif own.asked is None or own.asked.what[0] != place:
         st.markdown(price)
         st.button(
@@ -103,12 +102,12 @@ def _decline(own: Own) -> None:
     own.asked = None
 
 
-def _progress(place: str, order: Order[Any]) -> None:
+def show_progress(order: Order[Any], doing: str) -> None:
+    """Show how far an order is, with a button that stops it, until it has ended."""
+
     def bar() -> None:
         left, right = st.columns([5, 1], vertical_alignment="center")
-        left.progress(order.share, "Drawing noise")
+        left.progress(min(order.share, 1.0), doing)
         right.button("Stop", key=f"own stop {order.number}", on_click=order.stop, width="stretch")
-        if not order.running:
-            st.rerun()
 
-    st.fragment(bar, run_every=_REFRESH_SECONDS)()
+    refresh.while_more(bar, lambda: order.running)

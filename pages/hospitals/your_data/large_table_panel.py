@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from dppca_core.tables import Schema
-from pages.hospitals.your_data import large_table_sums, text
+from pages.hospitals.your_data import confirmation, large_table_sums, text
 from pages.hospitals.your_data.large_table import Large
 from pages.hospitals.your_data.prepared_table import Prepared
 from pages.hospitals.your_data.release_job import Order
@@ -15,7 +15,6 @@ from pages.hospitals.your_data.session import Own
 from pages.shared.background import sessions
 
 _PLACE = "reading"
-_REFRESH_SECONDS = 0.5
 _FIRST_LOOK_SECONDS = 1.0
 
 
@@ -31,7 +30,7 @@ def show(own: Own, raw: Large, schema: Schema) -> Prepared | str | None:
         st.button("Read it now", key="own read", type="primary", on_click=_begin, args=(own, of))
         return None
     if order.running:
-        _progress(order)
+        confirmation.show_progress(order, "Reading the table in pieces")
         return None
     if order.made is None:
         st.button("Read it again", key="own read", on_click=_begin, args=(own, of))
@@ -56,14 +55,3 @@ def _begin(own: Own, of: tuple[object, ...]) -> None:
     own.orders[_PLACE] = order
     order.confirm()
     order.wait(_FIRST_LOOK_SECONDS)
-
-
-def _progress(order: Order[Prepared]) -> None:
-    def bar() -> None:
-        left, right = st.columns([5, 1], vertical_alignment="center")
-        left.progress(min(order.share, 1.0), "Reading the table in pieces")
-        right.button("Stop", key=f"own stop {order.number}", on_click=order.stop, width="stretch")
-        if not order.running:
-            st.rerun()
-
-    st.fragment(bar, run_every=_REFRESH_SECONDS)()

@@ -33,13 +33,12 @@ from pages.hospitals.your_data.prepared_table import Prepared
 from pages.hospitals.your_data.release_job import Order
 from pages.hospitals.your_data.session import Made, Own
 from pages.shared import text
-from pages.shared.background import cache, completer, failed_runs
+from pages.shared.background import cache, completer, failed_runs, refresh
 from pages.shared.charts import explorer_summary
 from pages.shared.figure import component
 from pages.shared.settings import catalogue, to_scene, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
 
-REFRESH_SECONDS = 0.6
 BULK = 10.0
 _FEWEST = 4  # features of a twin: k below s, and s at most d
 _MOST_DRAWN = 10**7  # numbers of rows that are drawn one by one: a quarter of a second for each repeat
@@ -198,24 +197,19 @@ def show(prepared: Prepared, account: Account | None, settings: Settings) -> Twi
         st.caption(release_panel.gave_way("own.s", settings["own.s"], used, plain))
     st.markdown(page_text.rehearsed(request, len(prepared.sizes), plain))
     found, epsilon = twin.results, twin.epsilon
-    missing = found.next_missing(epsilon, False) is not None
-    begun: list[bool] = []  # in the run of the whole page, not at its refreshes
 
     def panels() -> None:
         if widgets.settings()["own.epsilon"] != epsilon:
             st.rerun()  # a scrub was kept: only this fragment knows so far
-        for _ in () if begun else completer.at_first(found.steps(found.first(epsilon))):
-            pass
-        begun.append(True)
         drawn = payload(twin) | {"follow": "own-epsilon"}
         component.figure(drawn, key="own twin", on_use=_keep_scrubbed)
         failed_runs.of_methods(found)
-        if not drawn["complete"]:
-            completer.look(found, lambda: found.next_missing(epsilon, False))
-        elif missing:
-            st.rerun()
 
-    st.fragment(panels, run_every=REFRESH_SECONDS if missing else None)()
+    def first_look() -> None:
+        for _ in completer.at_first(found.steps(found.first(epsilon))):
+            pass
+
+    refresh.while_cells_come(panels, found, partial(found.next_missing, epsilon, False), first_look)
     link = urlencode(catalogue.to_link(nearest(twin.settings)))
     said = "Open the explorer with these settings"
     st.link_button(said, f"./?{link}", help="In a new tab: this table stays here.")

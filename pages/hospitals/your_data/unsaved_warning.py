@@ -18,11 +18,10 @@ import streamlit as st
 from dppca_core.release.ledger_records import Account
 from pages.hospitals.your_data import session, text
 from pages.hospitals.your_data.session import Own
-from pages.shared.background import sessions
+from pages.shared.background import refresh, sessions
 
 _HERE = Path(__file__).parent
 _KEY = "own unsaved"
-_REFRESH_SECONDS = 0.5
 _LOOK_SECONDS = 2.0  # between looks whether the tab of which this is a copy is open
 _RELOAD_SECONDS = 20.0  # that a tab may be away for before a copy of it takes over
 _SERVER = secrets.token_hex(4)  # one that was started anew counts from one
@@ -117,12 +116,7 @@ def show_returned(own: Own, ready: bool) -> None:
         st.info(own.returned)
     if running and not ready:
         st.info(text.STILL_DRAWN)
-
-        def wait() -> None:
-            if not running[-1].running:
-                st.rerun()
-
-        st.fragment(wait, run_every=_REFRESH_SECONDS)()
+        refresh.while_more(lambda: None, lambda: running[-1].running)
 
 
 def show_lost(own: Own, account: Account, plain: bool) -> None:

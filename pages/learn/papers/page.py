@@ -11,12 +11,10 @@ from dppca_core.experiments.sweeps import recipe_file
 from pages.learn.papers import chart_descriptions, charts, recipe_to_settings, results
 from pages.learn.papers.results import Result
 from pages.shared import text
-from pages.shared.background import sweep_jobs
+from pages.shared.background import refresh, sweep_jobs
 from pages.shared.figure import component
 from pages.shared.reports import downloads
 from pages.shared.settings import catalogue, widgets
-
-REFRESH_SECONDS = 0.7
 
 
 def figure_chosen() -> None:
@@ -74,8 +72,12 @@ def panel(figure: Figure, run: PaperRun, kept: Result, chosen: Recipe | None) ->
             st.markdown(f"**{said}: this one {results.words(figure, own)}.**")
             findings(own.findings)
         st.markdown(results.agreement(kept.curves, second))
-    if refreshing and not job.running:
-        st.rerun()
+
+
+def rerunning(run: PaperRun) -> bool:
+    """Whether this run is being done again for the visitor."""
+    job = sweep_jobs.at(results.place(run)) if run.recipe else None
+    return job is not None and job.running
 
 
 def findings(found: tuple[Finding, ...]) -> None:
@@ -156,9 +158,7 @@ first = "Claimed" if results.beyond(figure) else "Printed"
 left.markdown(text.symbols(f"**{first}.** {text.sentence(figure.shows)} {text.sentence(figure.claim)}"))
 because = kept.absent or kept.verdict.because or "Every condition below holds."
 right.markdown(text.symbols(f"**Found ({run.title}).** {text.sentence(because)}"))
-job = sweep_jobs.at(results.place(run)) if run.recipe else None
-refreshing = job is not None and job.running
-st.fragment(panel, run_every=REFRESH_SECONDS if refreshing else None)(figure, run, kept, chosen)
+refresh.while_more(lambda: panel(figure, run, kept, chosen), lambda: rerunning(run))
 wanted = results.needed(figure, kept)
 if wanted is not None:
     st.dataframe(wanted, hide_index=True)

@@ -1,0 +1,65 @@
+"""A part of a page that refreshes itself while something is measured beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.shared import text
+from pages.shared.background import completer
+from pages.shared.background.completer import Cells, NextCell
+
+SECONDS = 0.6  # between two renderings
+
+
+def while_more(part: Callable[[], None], more: Callable[[], bool], seconds: float = SECONDS) -> None:
+    """Render a part of the page, again and again while more is to come, then the whole page once.
+
+    Args:
+        part: Renders the part.
+        more: Says whether more is to come; asked before the first rendering and after each.
+        seconds: Between two renderings.
+    """
+    refreshing = more()
+
+    def render() -> None:
+        part()
+        if more() != refreshing:
+            st.rerun()  # the whole page decides anew whether this part refreshes itself
+
+    st.fragment(render, run_every=seconds if refreshing else None)()
+
+
+def while_cells_come(
+    part: Callable[[], None],
+    store: Cells,
+    next_cell: NextCell,
+    first: Callable[[], None] | None = None,
+) -> None:
+    """Render a part of the page while the background measures the cells that it lacks.
+
+    Args:
+        part: Renders what has been measured.
+        store: Where the cells are kept.
+        next_cell: Returns the cell to measure next, or None when the part is complete.
+        first: Measures what a first look needs, in the run of the whole page alone: the background and a
+            refresh would wait for each other.
+    """
+    begun = False
+
+    def render() -> None:
+        nonlocal begun
+        if first is not None and not begun:
+            first()
+        begun = True
+        part()
+        if next_cell() is not None:
+            completer.look(store, next_cell)
+
+    while_more(render, lambda: next_cell() is not None, completer.refresh_seconds())
+
+
+def coming(runs: int) -> str:
+    """Return how many runs have been measured, while more are to come."""
+    return f"{text.count(runs, 'run', 'runs')} measured, more coming"
