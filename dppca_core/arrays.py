@@ -20,6 +20,10 @@ class Moment(Protocol):
     """A provider's uncentred second moment, (1/n) sum x x^T with |x| <= 1, shape (d, d)."""
 
     @property
+    def exact(self) -> bool:
+        """Whether it is the moment of rows, drawn or given, and not only close to its law."""
+
+    @property
     def features(self) -> int:
         """d."""
 
@@ -31,6 +35,18 @@ class Moment(Protocol):
 
     def dense(self) -> Array:
         """The (d, d) matrix, read-only."""
+
+    def unit(self) -> Moment:
+        """Return the moment of the same patients' rows scaled to length 1; zero rows stay zero.
+
+        Raises ValueError where there is neither a row nor a recipe that drew the rows.
+        """
+
+    def restricted_unit(self, columns: Indices) -> Moment:
+        """Return the moment, (j, j), of the same rows restricted to these j columns and scaled to length 1.
+
+        Raises ValueError where there is neither a row nor a recipe that drew the rows.
+        """
 
 
 @runtime_checkable

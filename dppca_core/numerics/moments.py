@@ -11,15 +11,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import MATRIX_LIMIT, Array, Indices, Moment, Provider
 from dppca_core.numerics import linalg
+from dppca_core.numerics.unit_rows import unit_rows
 
 # Rows are clipped in blocks of this many numbers, so that a wide table costs one copy and not four.
 _BLOCK = 2**20
+_NO_ROWS = (
+    "moment must hold rows, or be drawn from a population, to be scaled to length 1: here is only its matrix"
+)
 
 
 def clip_rows(rows: Array, bound: float) -> Array:
@@ -57,6 +62,7 @@ class DenseMoment:
     """
 
     matrix: Array
+    exact: bool = True
 
     def __post_init__(self) -> None:
         self.matrix.flags.writeable = False
@@ -77,6 +83,14 @@ class DenseMoment:
         """The (d, d) matrix, read-only."""
         return self.matrix
 
+    def unit(self) -> Moment:
+        """Raise ValueError: a matrix does not say how long its rows were."""
+        raise ValueError(_NO_ROWS)
+
+    def restricted_unit(self, columns: Indices) -> Moment:
+        """Raise ValueError: a matrix does not say how long its rows were."""
+        raise ValueError(_NO_ROWS)
+
 
 @dataclass(frozen=True, eq=False)
 class RowMoment:
@@ -86,6 +100,7 @@ class RowMoment:
     """
 
     rows: Array
+    exact: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self.rows.flags.writeable = False
@@ -121,6 +136,14 @@ class RowMoment:
     def _matrix(self) -> DenseMoment:
         return DenseMoment((self.rows.T @ self.rows) / len(self.rows))
 
+    def unit(self) -> Moment:
+        """The same rows scaled to length 1 (see Moment)."""
+        return RowMoment(unit_rows(self.rows))
+
+    def restricted_unit(self, columns: Indices) -> Moment:
+        """The same rows within these columns, scaled to length 1 (see Moment)."""
+        return RowMoment(unit_rows(self.rows[:, columns]))
+
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
         """Moments of disjoint, randomly chosen rows, as many as `sizes` say, in turn."""
         return SumMoment((Provider(len(self.rows), self),)).batches(sizes, rng)
@@ -135,6 +158,7 @@ class ChosenRows:
 
     tables: tuple[Array, ...]
     chosen: tuple[Indices, ...]  # of each table
+    exact: ClassVar[bool] = True
 
     @property
     def features(self) -> int:
@@ -167,6 +191,14 @@ class ChosenRows:
         """X^T X / n, (d, d), read-only."""
         return RowMoment(self.rows).dense()
 
+    def unit(self) -> Moment:
+        """The chosen rows scaled to length 1 (see Moment)."""
+        return RowMoment(self.rows).unit()
+
+    def restricted_unit(self, columns: Indices) -> Moment:
+        """The chosen rows within these columns, scaled to length 1 (see Moment)."""
+        return RowMoment(self.rows).restricted_unit(columns)
+
 
 @dataclass(frozen=True, eq=False)
 class SumMoment:
@@ -178,6 +210,20 @@ class SumMoment:
     def features(self) -> int:
         """d."""
         return self.providers[0].moment.features
+
+    @property
+    def exact(self) -> bool:
+        """Whether every provider's moment is."""
+        return all(provider.moment.exact for provider in self.providers)
+
+    def unit(self) -> Moment:
+        """All providers' rows scaled to length 1 (see Moment)."""
+        return SumMoment(tuple(Provider(one.n, one.moment.unit()) for one in self.providers))
+
+    def restricted_unit(self, columns: Indices) -> Moment:
+        """All providers' rows within these columns, scaled to length 1 (see Moment)."""
+        members = (Provider(one.n, one.moment.restricted_unit(columns)) for one in self.providers)
+        return SumMoment(tuple(members))
 
     def _mean(self, parts: Iterable[Array]) -> Array:
         total = np.zeros(())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cholesky, qr, solve_triangular
@@ -73,6 +74,7 @@ class ShareMoment:
 
     split: Split
     index: int
+    exact: ClassVar[bool] = True
 
     @property
     def features(self) -> int:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import qr
@@ -22,7 +24,7 @@ from dppca_core import checks
 from dppca_core.arrays import Array, Indices, Moment, Provider
 from dppca_core.byte_cache import ByteCache
 from dppca_core.cohort import Cohort
-from dppca_core.numerics import linalg
+from dppca_core.numerics import linalg, unit_rows
 from dppca_core.numerics.moments import DenseMoment
 from dppca_core.numerics.wishart import ShareMoment, Split, wishart_factor
 
@@ -137,11 +139,66 @@ def forget() -> None:
 
 
 @dataclass(frozen=True, eq=False)
+class GaussianPatients:
+    """The patients behind a drawn moment: where there are not too many, their very rows.
+
+    root: gives U diag(sqrt lambda) of their population, (d, d), which is not held here. n: how many they are.
+    bound: what their rows are divided by. seed: of the rows given the moment, so that all that is asked for
+    is of the same rows.
+    """
+
+    root: Callable[[], Array]
+    n: int
+    bound: float
+    seed: np.random.SeedSequence
+
+    def unit(self, moment: Array) -> DenseMoment:
+        """Return the moment of these patients' rows scaled to length 1, given their moment, (d, d)."""
+        if self._few(moment):
+            return _moment_of(unit_rows.unit_rows(self._rows(moment)))
+        root = self.root()
+        lengths = np.linalg.norm(root, axis=0)  # of orthogonal columns
+        vectors = np.divide(root, lengths, out=np.zeros_like(root), where=lengths > 0)
+        scaled = unit_rows.unit_moment(moment * self.bound**2, (lengths**2, vectors))
+        return DenseMoment(scaled, exact=False)
+
+    def restricted_unit(self, moment: Array, columns: Indices) -> DenseMoment:
+        """Return the same of the rows within these columns, (j, j)."""
+        if self._few(moment):
+            return _moment_of(unit_rows.unit_rows(self._rows(moment)[:, columns]))
+        part = self.root()[columns]
+        values, vectors = np.linalg.eigh(part @ part.T)
+        within = moment[np.ix_(columns, columns)] * self.bound**2
+        scaled = unit_rows.unit_moment(within, (np.maximum(values, 0.0), vectors))
+        return DenseMoment(scaled, exact=False)
+
+    def share(self, n: int, seed: np.random.SeedSequence) -> GaussianPatients:
+        """Return n of the patients of such a population, as a hospital has them."""
+        return replace(self, n=n, seed=seed)
+
+    def _few(self, moment: Array) -> bool:
+        return self.n * len(moment) ** 2 <= unit_rows.EXACT_COST
+
+    def _rows(self, moment: Array) -> Array:
+        return unit_rows.rows_of(moment, self.n, np.random.default_rng(self.seed))
+
+
+def _moment_of(rows: Array) -> DenseMoment:
+    return DenseMoment((rows.T @ rows) / len(rows))
+
+
+def _seed(rng: np.random.Generator, index: int) -> np.random.SeedSequence:
+    """Return a seed for what belongs to a generator's numbers, whatever was drawn from it or spawned."""
+    own = rng.bit_generator.seed_seq
+    assert isinstance(own, np.random.SeedSequence)
+    return np.random.SeedSequence(own.entropy, spawn_key=(*own.spawn_key, index))
+
+
+@dataclass(frozen=True, eq=False)
 class DrawnMoment(DenseMoment):
     """The moment of patients drawn from a population, of whom fresh ones can be drawn as well."""
 
-    model: SpikedModel
-    bound: float
+    patients: GaussianPatients = field(kw_only=True)
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
         """Moments of fresh patients, `sizes` at a time: for one pass, the law of dealing n patients.
@@ -149,7 +206,30 @@ class DrawnMoment(DenseMoment):
         They are others than those of the matrix. A method that uses every patient once has, over draws
         of patients, exactly this law; a product costs d^2 k, whatever the size.
         """
-        return (FreshMoment(_root(self.model), self.bound, size, rng) for size in sizes)
+        return (FreshMoment(self.patients.root(), self.patients.bound, size, rng) for size in sizes)
+
+    def unit(self) -> DenseMoment:
+        """The same patients' rows scaled to length 1 (see Moment)."""
+        return self.patients.unit(self.matrix)
+
+    def restricted_unit(self, columns: Indices) -> DenseMoment:
+        """The same patients' rows within these columns, scaled to length 1 (see Moment)."""
+        return self.patients.restricted_unit(self.matrix, columns)
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnShare(ShareMoment):
+    """One hospital's moment out of patients drawn from a population."""
+
+    patients: GaussianPatients
+
+    def unit(self) -> DenseMoment:
+        """The same patients' rows scaled to length 1 (see Moment)."""
+        return self.patients.unit(self.dense())
+
+    def restricted_unit(self, columns: Indices) -> DenseMoment:
+        """The same patients' rows within these columns, scaled to length 1 (see Moment)."""
+        return self.patients.restricted_unit(self.dense(), columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +240,7 @@ class FreshMoment:
     bound: float
     n: int
     rng: np.random.Generator
+    exact: ClassVar[bool] = True
 
     @property
     def features(self) -> int:
@@ -187,6 +268,17 @@ class FreshMoment:
         half = self.root @ wishart_factor(self.n, self.features, self.rng)
         return np.asarray(half @ half.T / (self.n * self.bound**2))
 
+    def unit(self) -> DenseMoment:
+        """Yet other patients' rows scaled to length 1 (see Moment)."""
+        return self._patients().unit(self.dense())
+
+    def restricted_unit(self, columns: Indices) -> DenseMoment:
+        """Yet other patients' rows within these columns, scaled to length 1 (see Moment)."""
+        return self._patients().restricted_unit(self.dense(), columns)
+
+    def _patients(self) -> GaussianPatients:
+        return GaussianPatients(lambda: self.root, self.n, self.bound, _seed(self.rng, 0))
+
 
 @dataclass(frozen=True, eq=False)
 class PooledDraw:
@@ -209,7 +301,10 @@ class PooledDraw:
         if len(sizes) == 1:
             return Cohort((Provider(self.n, self.moment),), self.moment, self.bound)
         split = Split(self.factor, sizes, copy.deepcopy(self.rng))
-        members = (Provider(size, ShareMoment(split, i)) for i, size in enumerate(sizes))
+        members = (
+            Provider(size, DrawnShare(split, i, self.moment.patients.share(size, _seed(self.rng, i))))
+            for i, size in enumerate(sizes)
+        )
         return Cohort(tuple(members), self.moment, self.bound)
 
 
@@ -319,7 +414,8 @@ class SpikedModel:
         else:
             factor = _root(self) @ factor
             factor /= bound * math.sqrt(n)
-        return PooledDraw(n, bound, factor, DrawnMoment(factor @ factor.T, self, bound), shares)
+        patients = GaussianPatients(partial(_root, self), n, bound, _seed(main, 0))
+        return PooledDraw(n, bound, factor, DrawnMoment(factor @ factor.T, patients=patients), shares)
 
     def rows(self, n: int, rng: np.random.Generator, *, chunk: int = 10_000) -> Iterator[Array]:
         """The n patients themselves, in blocks of at most `chunk` rows, (m, d), in the units of the data.

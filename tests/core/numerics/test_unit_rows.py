@@ -1,0 +1,141 @@
+"""Rows of length 1, whole or restricted, from rows and from what drew them.
+
+Each statistical check errs with probability ALPHA (laws.py) and rejects a planted bug: a moment of the
+Gaussian rows themselves, divided by its trace.
+"""
+
+import numpy as np
+import pytest
+
+from dppca_core import Cohort, SpikedModel
+from dppca_core.numerics import unit_rows
+from dppca_core.numerics.moments import DenseMoment, RowMoment, SumMoment
+from tests.core.laws import same_law
+
+MODEL = SpikedModel(d=6, k=2, s=3, spike=(30.0, 10.0), bulk=(1.0, 4.0), seed=5)
+COLUMNS = np.array([0, 2, 3])
+DRAWS = 800
+ROWS = np.array(
+    [
+        [3e200, 4e200, 0.0],
+        [3e-200, 0.0, 4e-200],
+        [np.nan, 1.0, 1.0],
+        [np.inf, 1.0, 1.0],
+        [0.0, 0.0, 0.0],
+        [5e-324, 0.0, 0.0],
+        [1.7e308, -1.7e308, 1.7e308],
+    ]
+)
+
+
+def test_rows_have_length_1_or_0_whatever_their_numbers():
+    lengths = np.linalg.norm(unit_rows.unit_rows(ROWS), axis=1)
+    np.testing.assert_allclose(lengths, [1, 1, 0, 0, 0, 1, 1], rtol=1e-11)
+    assert (lengths <= 1).all()
+    np.testing.assert_allclose(unit_rows.unit_rows(ROWS)[0], [0.6, 0.8, 0.0], rtol=1e-11)
+    many = np.random.default_rng(0).standard_normal((5000, 7)) * 10.0 ** np.arange(-3, 4)
+    assert np.linalg.norm(unit_rows.unit_rows(many), axis=1).max() <= 1
+
+
+def test_a_restriction_may_be_zero_and_is_scaled_again():
+    rows = np.array([[0.6, 0.8, 0.0], [0.0, 0.0, 0.5], [0.3, 0.0, 0.4]])
+    within = RowMoment(rows).restricted_unit(np.array([0, 1]))
+    expected = (np.outer([0.6, 0.8], [0.6, 0.8]) + np.outer([1, 0], [1, 0])) / 3
+    np.testing.assert_allclose(within.dense(), expected, rtol=1e-11)
+    assert within.exact and within.features == 2
+
+
+def test_hospitals_rows_together_are_the_mean_of_their_own():
+    rng = np.random.default_rng(1)
+    parts = [rng.standard_normal((n, 5)) for n in (40, 3)]
+    cohort = Cohort.from_rows(parts, 2.0)
+    scaled = np.vstack(parts) / np.linalg.norm(np.vstack(parts), axis=1, keepdims=True)
+    np.testing.assert_allclose(cohort.pooled.unit().dense(), scaled.T @ scaled / 43, rtol=1e-10)
+    assert isinstance(cohort.pooled.unit(), SumMoment) and cohort.pooled.unit().exact
+
+
+@pytest.mark.parametrize("ask", [lambda m: m.unit(), lambda m: m.restricted_unit(COLUMNS)])
+def test_a_matrix_alone_does_not_say_how_long_its_rows_were(ask):
+    with pytest.raises(ValueError, match="must hold rows, or be drawn from a population"):
+        ask(DenseMoment(np.eye(6) / 6))
+
+
+@pytest.mark.parametrize(("d", "value"), [(1, 2.0), (3, 0.7), (50, 5.0)])
+def test_moments_of_equal_eigenvalues_are_those_of_the_sphere(d, value):
+    """E[v_i^2] = 1/d, E[v_i^2 v_j^2] = 1/(d (d + 2)), and three times that for i = j."""
+    eigenvalues = np.full(d, value)
+    np.testing.assert_allclose(unit_rows.unit_eigenvalues(eigenvalues), 1 / d, rtol=1e-11)
+    expected = np.full((d, d), 1 / (d * (d + 2))) + np.diag(np.full(d, 2 / (d * (d + 2))))
+    np.testing.assert_allclose(unit_rows.unit_fourth_moments(eigenvalues), expected, rtol=1e-9)
+
+
+def test_moments_of_two_unequal_eigenvalues():
+    """E[v_1^2] = r/(1 + r) with r = sqrt(lambda_1/lambda_2): tan of the angle is Cauchy of scale r."""
+    for ratio in (1.5, 7.0, 300.0):
+        first = unit_rows.unit_eigenvalues(np.array([ratio**2, 1.0]))
+        np.testing.assert_allclose(first, [ratio / (1 + ratio), 1 / (1 + ratio)], rtol=1e-9)
+        both = unit_rows.unit_fourth_moments(np.array([ratio**2, 1.0]))[0, 1]
+        assert both == pytest.approx(ratio / (2 * (1 + ratio) ** 2), rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [40, 6, 3])
+def test_rows_given_a_moment_have_that_moment(n):
+    moment = MODEL.draw(n, 1, np.random.default_rng(2)).pooled.dense()
+    rows = unit_rows.rows_of(moment, n, np.random.default_rng(3))
+    assert rows.shape == (n, 6)
+    np.testing.assert_allclose(rows.T @ rows / n, moment, rtol=1e-9, atol=1e-12)
+
+
+def reading(moment, columns=None):
+    """Two numbers that depend on all entries: along the first spike, and across two coordinates."""
+    basis = MODEL.basis[:, 0] if columns is None else MODEL.basis[columns, 0]
+    matrix = moment.dense()
+    return float(basis @ matrix @ basis), float(matrix[0, -1])
+
+
+@pytest.mark.parametrize("columns", [None, COLUMNS], ids=["whole", "restricted"])
+@pytest.mark.parametrize(("n", "providers"), [(30, 1), (4, 1), (30, 2)], ids=["n > d", "n < d", "a hospital"])
+def test_drawn_patients_scaled_to_length_1_have_the_law_of_rows(n, providers, columns):
+    drawn, direct, planted = [], [], []
+    for seed in range(DRAWS):
+        cohort = MODEL.draw(n, providers, np.random.default_rng([seed, n]))
+        moment = cohort[0].moment
+        scaled = moment.unit() if columns is None else moment.restricted_unit(columns)
+        assert scaled.exact
+        drawn.append(reading(scaled, columns))
+        rows = RowMoment(next(MODEL.rows(cohort[0].n, np.random.default_rng([seed, n, 1]))))
+        direct.append(reading(rows.unit() if columns is None else rows.restricted_unit(columns), columns))
+        matrix = moment.dense() if columns is None else moment.dense()[np.ix_(columns, columns)]
+        planted.append(reading(DenseMoment(matrix / np.trace(matrix)), columns))
+    drawn, direct, planted = (np.transpose(readings) for readings in (drawn, direct, planted))
+    assert all(same_law(one, other) for one, other in zip(drawn, direct, strict=True))
+    assert not all(same_law(bug, other) for bug, other in zip(planted, direct, strict=True))
+
+
+@pytest.mark.parametrize("columns", [None, COLUMNS], ids=["whole", "restricted"])
+def test_of_many_patients_the_mean_and_the_spread_are_those_of_rows(columns, monkeypatch):
+    """Beyond the cost of rows: not exact, and said so. Both numbers within 5 standard errors."""
+    monkeypatch.setattr(unit_rows, "EXACT_COST", 0)
+    n = 400
+    drawn, direct = [], []
+    for seed in range(DRAWS):
+        moment = MODEL.draw(n, 1, np.random.default_rng([seed, n])).pooled
+        scaled = moment.unit() if columns is None else moment.restricted_unit(columns)
+        assert not scaled.exact and np.trace(scaled.dense()) == pytest.approx(1)
+        drawn.append(reading(scaled, columns))
+        rows = RowMoment(next(MODEL.rows(n, np.random.default_rng([seed, n, 1]))))
+        direct.append(reading(rows.unit() if columns is None else rows.restricted_unit(columns), columns))
+    one, other = np.array(drawn), np.array(direct)
+    error = np.hypot(one.std(axis=0), other.std(axis=0)) / np.sqrt(DRAWS)
+    assert (np.abs(one.mean(axis=0) - other.mean(axis=0)) < 5 * error).all()
+    np.testing.assert_allclose(one.std(axis=0), other.std(axis=0), rtol=5 / np.sqrt(DRAWS))
+
+
+def test_all_that_is_asked_of_patients_is_of_the_same_patients():
+    cohort = MODEL.draw(50, (30, 20), np.random.default_rng(4))
+    for moment in (cohort.pooled, cohort[0].moment):
+        every = np.arange(MODEL.d)
+        np.testing.assert_array_equal(moment.unit().dense(), moment.unit().dense())
+        np.testing.assert_allclose(moment.restricted_unit(every).dense(), moment.unit().dense(), rtol=1e-10)
+    batch = next(cohort.pooled.batches([10], np.random.default_rng(0)))
+    assert np.trace(batch.unit().dense()) == pytest.approx(1)
