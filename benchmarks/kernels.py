@@ -22,6 +22,7 @@ from benchmarks.measure import Action, Row, Times
 from dppca_core import METHODS, Budget, Setting, SpikedModel
 from dppca_core.arrays import Moment
 from dppca_core.bounds import BOUNDS, regimes
+from dppca_core.experiments.explorer.many_runs import dps_pca_runs
 from dppca_core.numerics import linalg
 
 K, S_HAT, STEPS, RUNS, BUDGET = 5, 50, 10, 50, Budget(1.0, 1e-5)
@@ -119,7 +120,7 @@ def batches(rounds: int) -> list[Row]:
         def many(generators: int, own: dict[str, int] = own) -> Action:
             rngs = [np.random.default_rng(seed) for seed in range(generators)]
             chosen = budgets[::generators][: RUNS // generators]
-            return partial(METHODS["dps_pca"].fit_many, cohort, k=K, budgets=chosen, rngs=rngs, **own)
+            return partial(dps_pca_runs, cohort, k=K, budgets=chosen, rngs=rngs, **own)
 
         together = {f"seeds {n}, epsilons {RUNS // n}": many(n) for n in (50, 10, 1)}
         parts = power_parts(cohort.pooled, np.random.default_rng(2), 2 if own else STEPS, RUNS)

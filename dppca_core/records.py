@@ -60,8 +60,6 @@ class Method:
     `uses` names the controls that matter to it. `fit(cohort, *, k, budget, rng, **own)` runs it.
     `spends(budget, *, d, k, **own)` are the events of one run, known beforehand (None where nothing is
     private). `exact_at_one`: an approximate sampler that is exact, and so purely private, for k = 1.
-    `fit_many(cohort, *, k, budgets, rngs, **own)`, where a method has it, is `fit` for each generator and,
-    within it, each budget, faster than one by one: a tuple of estimates for each generator.
     `matrix`: whether it forms d x d. `cost(d, k, providers)`: one run in d x d eigenproblems, roughly.
     `audit`: which releases an audit draws, by a key of `dppca_core.auditing.cases.BUILDERS`.
     """
@@ -74,7 +72,6 @@ class Method:
     uses: tuple[str, ...]
     fit: Callable[..., Estimate]
     spends: Callable[..., tuple[Event, ...]] | None = None
-    fit_many: Callable[..., tuple[tuple[Estimate, ...], ...]] | None = None
     exact_at_one: bool = False
     matrix: bool = True
     cost: Callable[[int, int, int], float] = _one

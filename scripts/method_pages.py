@@ -89,7 +89,7 @@ def _release(method: Method, page: Path) -> list[str]:
     module = module_of(method)
     parts = []
     for name, step in inspect.getmembers(module, inspect.isfunction):
-        if name == "release" or (name == "release_all" and step.__module__ == module.__name__):
+        if name == "release":
             where = link(f"`{step.__module__}.{step.__name__}`", source(step.__module__), page)
             parts += [f"{where}", markdown(step.__doc__ or "", page)]
     sensitivity = getattr(module, "sensitivity", None) or getattr(
@@ -109,8 +109,6 @@ def _fit(method: Method, page: Path) -> list[str]:
     if own:
         rows = [f"| `{name}` | `{cell(kind)}` | `{default}` |" for name, kind, default in own]
         parts.append("\n".join(["| parameter | type | default |", "|---|---|---|", *rows]))
-    if method.fit_many is not None:
-        parts.append(f"`fit_many`: {markdown(inspect.unwrap(method.fit_many).__doc__ or '', page)}")
     return parts
 
 

@@ -121,11 +121,10 @@ class PowerRounds(Exchange):
         if self.provider_noise == "shared" and common is None:
             raise ValueError("cannot share its noise: hospitals have no generator in common")
         drawn = common if self.provider_noise == "shared" and common is not None else own
-        noise = drawn.standard_normal((self.plan.d, self.plan.k)) * self.noise_std(hospital)
         some = None if len(rows) == self.plan.d else rows
         # The check leaves a server 1e-6 of freedom; here the columns are orthonormal to rounding.
         block = linalg.orthonormalise(block)
-        product = dps_pca.release(provider.moment, block, some, noise)
+        product = dps_pca.release(provider.moment, block, some, self.noise_std(hospital), drawn)
         return {"weighted product": product * provider.n} if self.summed else {"product": product}
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:

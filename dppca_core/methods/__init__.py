@@ -1,7 +1,7 @@
 """The registry: every module of this folder that holds a METHOD. A new file is a new method."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 from importlib import import_module
@@ -41,42 +41,10 @@ def _checked(method: Method) -> Callable[..., Estimate]:
     return checked
 
 
-def _many_checked(method: Method) -> Callable[..., tuple[tuple[Estimate, ...], ...]] | None:
-    """Several runs at once, their arguments checked; each is said to take its share of the time."""
-    fit_many = method.fit_many
-    if fit_many is None:
-        return None
-
-    @wraps(fit_many)
-    def checked(
-        cohort: Cohort,
-        *,
-        k: int,
-        budgets: Sequence[Budget],
-        rngs: Sequence[np.random.Generator],
-        **own: object,
-    ) -> tuple[tuple[Estimate, ...], ...]:
-        _check(method, cohort, k)
-        checks.whole(1, **{"number of budgets": len(budgets), "number of generators": len(rngs)})
-        for budget in budgets:
-            checks.instance(Budget, budget=budget)
-        for rng in rngs:
-            checks.instance(np.random.Generator, rng=rng)
-        started = time.perf_counter()
-        found = fit_many(cohort, k=k, budgets=budgets, rngs=rngs, **own)
-        seconds = (time.perf_counter() - started) / (len(budgets) * len(rngs))
-        return tuple(tuple(replace(one, seconds=seconds) for one in of_rng) for of_rng in found)
-
-    return checked
-
-
 def _found() -> dict[str, Method]:
     modules = (import_module(f"{__name__}.{info.name}") for info in iter_modules(__path__))
     methods = (module.METHOD for module in modules)
-    return {
-        method.name: replace(method, fit=_checked(method), fit_many=_many_checked(method))
-        for method in methods
-    }
+    return {method.name: replace(method, fit=_checked(method)) for method in methods}
 
 
 METHODS: dict[str, Method] = _found()

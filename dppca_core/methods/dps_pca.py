@@ -16,11 +16,6 @@ With accounting "as-printed" and burn_in=0 this is Algorithm 1 to the letter, wi
 Lemma A.1 that its line 3 lost: sigma = (2T/epsilon) sqrt(2 ln(2T/delta)).
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from itertools import islice
-from typing import NamedTuple
-
 import numpy as np
 
 from dppca_core import checks
@@ -33,7 +28,6 @@ from dppca_core.numerics import block_power
 from dppca_core.privacy import Budget, Event, Release
 from dppca_core.records import PROVIDER_NOISE, Estimate, Method
 
-SIDE_BY_SIDE = 256  # columns of one product: more do not make it faster
 UNDONE = "two hospitals' messages together undo the shared noise: only one message alone is private"
 sensitivity = matrix_product.sensitivity
 
@@ -56,27 +50,24 @@ def aggregate_factor(provider_noise: str, providers: int) -> float:
     return float(providers ** powers[provider_noise])
 
 
-def release(moment: Moment, block: Array, rows: Indices | None, noise: Array) -> Array:
-    """A message H = S Q + noise, (d, k). The only step that reads private rows, here and in `release_all`.
+def mean_noise_std(cohort: Cohort, budget: Budget, *, k: int, iterations: int, provider_noise: str) -> float:
+    """std of each entry of the noise in the averaged product, c sigma/n."""
+    factor = aggregate_factor(provider_noise, len(cohort)) / cohort.n
+    return factor * sum_noise_std(budget, k=k, iterations=iterations)
+
+
+def release(
+    moment: Moment, block: Array, rows: Indices | None, std: float, rng: np.random.Generator
+) -> Array:
+    """A message H = S Q + N(0, std^2), (d, k). The only step that reads private rows.
 
     Of one hospital; or, with the pooled moment and the noise of the sum, the server's mean of all messages
-    sum_i (n_i/n) H_i: where only that is looked at, in law (and, for given noise, exactly) it is the same.
+    sum_i (n_i/n) H_i: where only that is looked at, in law it is the same.
     """
-    product = moment.apply(block, rows)
-    product += noise
-    return product
-
-
-def release_all(moment: Moment, blocks: Sequence[Array], noises: Sequence[Array]) -> list[Array]:
-    """`release` of several blocks, (d, k) each, their products taken as one; in the place of their noises."""
-    k = blocks[0].shape[1]
-    beside = np.empty((len(blocks) * k, moment.features))
-    for i, block in enumerate(blocks):
-        beside[i * k : (i + 1) * k] = block.T
-    sent = moment.apply(beside.T)
-    for i, noise in enumerate(noises):
-        noise += sent[:, i * k : (i + 1) * k]
-    return list(noises)
+    message = rng.standard_normal((moment.features, block.shape[1]))
+    message *= std
+    message += moment.apply(block, rows)
+    return message
 
 
 def fit(
@@ -99,116 +90,40 @@ def fit(
     Raises ValueError unless k <= s_hat <= d, iterations >= 1 and 0 <= burn_in, for an unknown mode of noise
     or another start.
     """
-    ((found,),) = fit_many(
-        cohort,
-        k=k,
-        budgets=(budget,),
-        rngs=(rng,),
-        s_hat=s_hat,
-        iterations=iterations,
+    kept = checked_rows(cohort.features, k, s_hat, iterations, burn_in)
+    std = mean_noise_std(cohort, budget, k=k, iterations=iterations, provider_noise=provider_noise)
+    iterates = block_power.iterate(
+        lambda block, rows, _: release(cohort.pooled, block, rows, std, rng),
+        block_power.begin(start, cohort.features, k, rng),
+        s_hat=kept,
+        steps=iterations,
         burn_in=burn_in,
-        provider_noise=provider_noise,
-        start=start,
     )
-    return found
+    return estimate(cohort, budget, iterates, std, provider_noise)
 
 
-def fit_many(
-    cohort: Cohort,
-    *,
-    k: int,
-    budgets: Sequence[Budget],
-    rngs: Sequence[np.random.Generator],
-    s_hat: int | None = None,
-    iterations: int = 10,
-    burn_in: int = 2,
-    provider_noise: str = "independent",
-    start: Array | None = None,
-) -> tuple[tuple[Estimate, ...], ...]:
-    """`fit` for each generator and, within it, each budget: for simulation only.
-
-    All budgets of a generator see the same start and the same noise up to its scale, as runs that are each
-    seeded alike would. Dense products are taken for several runs at once. The numbers are those of `fit`
-    up to rounding. Raises as `fit`.
-    """
-    d = cohort.features
+def checked_rows(d: int, k: int, s_hat: int | None, iterations: int, burn_in: int) -> int:
+    """Return the number of rows that are kept. Raises ValueError for options out of range."""
     kept = d if s_hat is None else s_hat
     checks.whole(k, d, s_hat=kept)
     checks.whole(1, block_power.MOST_STEPS, iterations=iterations)
     checks.whole(0, burn_in=burn_in)
-    factor = aggregate_factor(provider_noise, len(cohort)) / cohort.n
-    stds = [factor * sum_noise_std(budget, k=k, iterations=iterations) for budget in budgets]
-    # The normals of many generators would leave the cache before they are used, unless drawn step by step.
-    by_step = len(stds) == 1 and 1 < len(rngs) == len({id(rng.bit_generator) for rng in rngs})
-
-    def noises(rng: np.random.Generator) -> list[Callable[[int], Array]]:
-        if by_step:
-            return [partial(_drawn, rng, (d, k), stds[0])]
-        normals = rng.standard_normal((iterations, d, k))
-        if len(stds) > 1:
-            return [partial(_scaled, normals, std) for std in stds]
-        normals *= stds[0]
-        return [normals.__getitem__]
-
-    def runs() -> Iterator[PowerRun]:
-        for rng in rngs:
-            walk = partial(block_power.Walk, block_power.begin(start, d, k, rng), s_hat=kept, burn_in=burn_in)
-            yield from (PowerRun(walk(), noise) for noise in noises(rng))
-
-    notes = (UNDONE,) if provider_noise == "shared" and len(cohort) > 1 else ()
-
-    def estimate(budget: Budget, std: float, iterates: tuple[Array, ...]) -> Estimate:
-        return Estimate(
-            iterates[-1],
-            iterates=iterates,
-            noise_std=std,
-            bytes_sent=8 * d * k * iterations,
-            spent=spends(budget, k=k, iterations=iterations),
-            notes=notes,
-        )
-
-    walked = walk_together(cohort.pooled, runs(), k, iterations)
-    return tuple(tuple(map(estimate, budgets, stds, walked)) for _ in rngs)
+    return kept
 
 
-class PowerRun(NamedTuple):
-    """A simulated run: where it stands, and the noise of each step, (d, k), asked for in turn, once."""
-
-    walk: block_power.Walk
-    noise: Callable[[int], Array]
-
-
-def _drawn(rng: np.random.Generator, shape: tuple[int, int], std: float, step: int) -> Array:
-    noise = rng.standard_normal(shape)
-    noise *= std
-    return noise
-
-
-def _scaled(normals: Array, std: float, step: int) -> Array:
-    noise: Array = normals[step] * std
-    return noise
-
-
-def walk_together(
-    moment: Moment, runs: Iterator[PowerRun], k: int, steps: int
-) -> Iterator[tuple[Array, ...]]:
-    """The bases of each run. While blocks are full, the products of a few runs are taken side by side.
-
-    After that each run goes to its end by itself: its numbers stay in the cache.
-    """
-    while group := list(islice(runs, max(1, SIDE_BY_SIDE // k))):
-        first = group[0].walk
-        while len(group) > 1 and first.step < steps and first.place.rows is None:
-            noises = [run.noise(first.step) for run in group]
-            sent = release_all(moment, [run.walk.place.block for run in group], noises)
-            for run, product in zip(group, sent, strict=True):
-                run.walk.take(product)
-        for run in group:
-            yield run.walk.finish(partial(_sent, moment, run), steps)
-
-
-def _sent(moment: Moment, run: PowerRun, block: Array, rows: Indices | None, step: int) -> Array:
-    return release(moment, block, rows, run.noise(step))
+def estimate(
+    cohort: Cohort, budget: Budget, iterates: tuple[Array, ...], std: float, provider_noise: str
+) -> Estimate:
+    """Return the record of a run with these iterates, Q(0), ..., Q(T), and this noise in the mean."""
+    (d, k), iterations = iterates[-1].shape, len(iterates) - 1
+    return Estimate(
+        iterates[-1],
+        iterates=iterates,
+        noise_std=std,
+        bytes_sent=8 * d * k * iterations,
+        spent=spends(budget, k=k, iterations=iterations),
+        notes=(UNDONE,) if provider_noise == "shared" and len(cohort) > 1 else (),
+    )
 
 
 def spends(budget: Budget, *, k: int, iterations: int = 10, **_: object) -> tuple[Event, ...]:
@@ -228,7 +143,6 @@ METHOD = Method(
         *("provider_noise", "neighbours", "accounting"),
     ),
     fit=fit,
-    fit_many=fit_many,
     spends=spends,
     matrix=False,
     audit="products.dps",

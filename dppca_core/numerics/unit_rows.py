@@ -99,8 +99,9 @@ def rows_of(moment: Array, n: int, rng: np.random.Generator) -> Array:
     """
     d = len(moment)
     rank = min(n, d)
-    normal = rng.standard_normal((n, rank))
+    normal: Array = rng.standard_normal((n, rank))
     directions: Array
+    upper: Array
     if n > _TALL * d:  # well conditioned: by Cholesky, in half the time
         directions = solve_triangular(cholesky(normal.T @ normal, lower=True), normal.T, lower=True).T
     else:

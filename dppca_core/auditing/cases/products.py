@@ -3,6 +3,8 @@
 The block is [e1 .. ek] at every step, as in a run that other patients dominate; the claim allows any.
 """
 
+import copy
+
 import numpy as np
 
 from dppca_core.accounting import gaussian
@@ -61,8 +63,7 @@ def rounds(budget: Budget, k: int, steps: int) -> Case:
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> Array:
         seen = np.zeros(tiled.shape)
         for _ in range(steps):
-            noise = rng.standard_normal(tiled.shape) * (std / cohort.n)
-            seen += cohort.n * dps_pca.release(cohort.pooled, tiled, None, noise)
+            seen += cohort.n * dps_pca.release(cohort.pooled, tiled, None, std / cohort.n, rng)
         read: Array = np.einsum("dmk,dk->m", seen.reshape(len(block), AT_ONCE, k), unit)
         return read
 
@@ -80,13 +81,16 @@ def server_view(
     std = dps_pca.sum_noise_std(budget, k=block.shape[1], iterations=STEPS)
     summed = provider_noise == "secure-aggregation"
     parts = [Provider(cohort.n, cohort.pooled)] if summed else list(cohort)
-    drawn = 1 if provider_noise == "shared" else len(parts)
-    noise = rng.standard_normal((STEPS, drawn, *block.shape)) * std
 
-    def message(part: Provider, own: Array) -> Array:
-        return part.n * dps_pca.release(part.moment, block, None, own / part.n)
+    def messages() -> list[Array]:
+        common = copy.deepcopy(rng)  # noise that is shared is drawn by each hospital from the same state
+        drawn = [rng, *(copy.deepcopy(common) for _ in parts[1:])] if provider_noise == "shared" else None
+        return [
+            part.n * dps_pca.release(part.moment, block, None, std / part.n, drawn[i] if drawn else rng)
+            for i, part in enumerate(parts)
+        ]
 
-    return np.array([[message(part, step[i % drawn]) for i, part in enumerate(parts)] for step in noise])
+    return np.array([messages() for _ in range(STEPS)])
 
 
 def two_hospitals(budget: Budget) -> Pair:

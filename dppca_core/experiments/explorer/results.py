@@ -15,10 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.experiments import draws
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.draws import Truth
+from dppca_core.experiments.explorer.many_runs import MANY_RUNS
 from dppca_core.experiments.explorer.scene import EPSILONS, TRACED, Scene
 from dppca_core.methods import METHODS
 from dppca_core.numerics import block_power, subspace_metrics
@@ -166,7 +168,7 @@ class Results(CellStore[Key, Cell]):
 
     def _try_together(self, name: str, repeat: int, cells: Iterable[Key]) -> None:
         epsilons = list(dict.fromkeys(epsilon for _, epsilon, _ in self.missing(cells)))
-        if len(epsilons) > 1 and METHODS[name].fit_many is not None:
+        if len(epsilons) > 1 and name in MANY_RUNS:
             with suppress(Exception):  # then each is tried, and noted, by itself
                 for epsilon, found in zip(epsilons, self.estimates(name, epsilons, repeat), strict=True):
                     self.cells[self.key((name, epsilon, repeat))] = self._measured(name, found)
@@ -182,13 +184,12 @@ class Results(CellStore[Key, Cell]):
         return METHODS[name].fit(scene.cohort(repeat), k=scene.k, budget=budget, rng=rng, **options)
 
     def estimates(self, name: str, epsilons: Sequence[float], repeat: int) -> tuple[Estimate, ...]:
-        """`estimate` at each epsilon, in one call. Raises ValueError for a method without `fit_many`."""
-        scene, fit_many = self.scene, METHODS[name].fit_many
-        if fit_many is None:
-            raise ValueError(f"name must be a method with fit_many, got {name!r}")
+        """Return `estimate` at each epsilon, in one call. Raises ValueError for a method not in MANY_RUNS."""
+        checks.one_of(tuple(MANY_RUNS), name=name)
+        scene = self.scene
         rng, options = self._drawn(name, repeat)
         budgets = [scene.budget(epsilon) for epsilon in epsilons]
-        return fit_many(scene.cohort(repeat), k=scene.k, budgets=budgets, rngs=[rng], **options)[0]
+        return MANY_RUNS[name](scene.cohort(repeat), k=scene.k, budgets=budgets, rngs=[rng], **options)[0]
 
     def _drawn(self, name: str, repeat: int) -> tuple[np.random.Generator, dict[str, Any]]:
         """The run's generator and the method's options, its start among them."""

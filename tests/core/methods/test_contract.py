@@ -349,31 +349,3 @@ def test_every_method_is_documented(method):
 def test_every_method_names_the_step_that_reads_rows(method):
     module = sys.modules[method.fit.__module__]
     assert "only step that reads" in (module.release.__doc__ or "")
-
-
-MANY_AT_ONCE = {name: method for name, method in METHODS.items() if method.fit_many}
-
-
-@pytest.mark.parametrize("method", MANY_AT_ONCE.values(), ids=MANY_AT_ONCE.keys())
-@pytest.mark.parametrize("own", [{}, {"s_hat": 5}, {"s_hat": 5, "burn_in": 0}], ids=str)
-def test_many_runs_at_once_are_those_one_by_one(method, own):
-    """Generators and budgets in order, every iterate to 1e-12; more than go side by side, and just one."""
-    cohort, budgets = small_cohort(), [Budget(epsilon, 1e-5) for epsilon in (0.5, 1.0, 40.0)]
-    for seeds in (range(30), [7]):
-        rngs = [np.random.default_rng(seed) for seed in seeds]
-        found = method.fit_many(cohort, k=2, budgets=budgets, rngs=rngs, **own)
-        assert [len(of_rng) for of_rng in found] == [len(budgets)] * len(seeds)
-        for seed, of_rng in zip(seeds, found, strict=True):
-            for budget, together in zip(budgets, of_rng, strict=True):
-                alone = run(method, cohort, budget=budget, seed=seed, **own)
-                np.testing.assert_allclose(together.iterates, alone.iterates, atol=1e-12)
-                np.testing.assert_allclose(together.basis, alone.basis, atol=1e-12)
-                assert (together.noise_std, together.spent) == (alone.noise_std, alone.spent)
-
-
-@pytest.mark.parametrize("method", MANY_AT_ONCE.values(), ids=MANY_AT_ONCE.keys())
-def test_many_runs_are_refused_like_one(method):
-    given = {"k": 2, "budgets": [BUDGET], "rngs": [np.random.default_rng(0)]}
-    for wrong, name in (({"budgets": []}, "budgets"), ({"rngs": [0]}, "rng"), ({"k": 9}, "k")):
-        with pytest.raises(ValueError, match=name):
-            method.fit_many(small_cohort(), **(given | wrong))

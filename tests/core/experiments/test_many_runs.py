@@ -1,0 +1,52 @@
+"""Many simulated runs at once are the runs of the method itself, one by one."""
+
+import numpy as np
+import pytest
+
+from dppca_core import METHODS, Budget
+from dppca_core.experiments.explorer.many_runs import MANY_RUNS, messages
+from tests.core.methods.test_contract import BUDGET, small_cohort
+
+EVERY = pytest.mark.parametrize("name", MANY_RUNS)
+
+
+@EVERY
+@pytest.mark.parametrize("own", [{}, {"s_hat": 5}, {"s_hat": 5, "burn_in": 0}], ids=str)
+def test_many_runs_at_once_are_those_one_by_one(name, own):
+    """Generators and budgets in order, every iterate to 1e-12; more than go side by side, and just one.
+
+    One iterator of runs goes through all generators and budgets: each must get its own.
+    """
+    cohort = small_cohort()
+    for epsilons in ((0.5, 1.0, 40.0), (1.0,)):
+        budgets = [Budget(epsilon, 1e-5) for epsilon in epsilons]
+        for seeds in (range(30), [7]):
+            rngs = [np.random.default_rng(seed) for seed in seeds]
+            found = MANY_RUNS[name](cohort, k=2, budgets=budgets, rngs=rngs, **own)
+            assert [len(of_rng) for of_rng in found] == [len(budgets)] * len(seeds)
+            for seed, of_rng in zip(seeds, found, strict=True):
+                for budget, together in zip(budgets, of_rng, strict=True):
+                    rng = np.random.default_rng(seed)
+                    alone = METHODS[name].fit(cohort, k=2, budget=budget, rng=rng, **own)
+                    np.testing.assert_allclose(together.iterates, alone.iterates, atol=1e-12)
+                    np.testing.assert_allclose(together.basis, alone.basis, atol=1e-12)
+                    assert (together.noise_std, together.spent) == (alone.noise_std, alone.spent)
+                    assert (together.bytes_sent, together.notes) == (alone.bytes_sent, alone.notes)
+
+
+@EVERY
+def test_many_runs_are_refused_like_one(name):
+    given = {"k": 2, "budgets": [BUDGET], "rngs": [np.random.default_rng(0)]}
+    for wrong, says in (({"budgets": []}, "budgets"), ({"rngs": [0]}, "rng"), ({"k": 9}, "k")):
+        with pytest.raises(ValueError, match=says):
+            MANY_RUNS[name](small_cohort(), **(given | wrong))
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_several_messages_are_what_each_would_be(count):
+    """Their products taken as one: to rounding those of one block at a time."""
+    rng = np.random.default_rng(0)
+    moment = small_cohort().pooled
+    blocks, noises = rng.standard_normal((2, count, moment.features, 2))
+    alone = [moment.apply(block) + noise for block, noise in zip(blocks, noises, strict=True)]
+    np.testing.assert_allclose(messages(moment, blocks, list(noises)), alone, rtol=1e-12)
