@@ -101,12 +101,11 @@ def rows_of(moment: Array, n: int, rng: np.random.Generator) -> Array:
     rank = min(n, d)
     normal: Array = rng.standard_normal((n, rank))
     directions: Array
-    upper: Array
     if n > _TALL * d:  # well conditioned: by Cholesky, in half the time
         directions = solve_triangular(cholesky(normal.T @ normal, lower=True), normal.T, lower=True).T
     else:
-        directions, upper = qr(normal, mode="economic", overwrite_a=True, check_finite=False)
-        directions = directions * np.sign(upper.diagonal())
+        columns, upper = qr(normal, mode="economic", overwrite_a=True, check_finite=False)
+        directions = np.asarray(columns * np.sign(upper.diagonal()), dtype=float)
     values, vectors = eigh(moment)
     kept = slice(d - rank, d)  # of fewer rows than columns the other eigenvalues are zero
     root = vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0))

@@ -3,8 +3,6 @@
 The block is [e1 .. ek] at every step, as in a run that other patients dominate; the claim allows any.
 """
 
-import copy
-
 import numpy as np
 
 from dppca_core.accounting import gaussian
@@ -83,12 +81,12 @@ def server_view(
     parts = [Provider(cohort.n, cohort.pooled)] if summed else list(cohort)
 
     def messages() -> list[Array]:
-        common = copy.deepcopy(rng)  # noise that is shared is drawn by each hospital from the same state
-        drawn = [rng, *(copy.deepcopy(common) for _ in parts[1:])] if provider_noise == "shared" else None
-        return [
-            part.n * dps_pca.release(part.moment, block, None, std / part.n, drawn[i] if drawn else rng)
-            for i, part in enumerate(parts)
-        ]
+        state, sent = rng.bit_generator.state, []
+        for part in parts:
+            if provider_noise == "shared":
+                rng.bit_generator.state = state  # every hospital draws the same noise
+            sent.append(part.n * dps_pca.release(part.moment, block, None, std / part.n, rng))
+        return sent
 
     return np.array([messages() for _ in range(STEPS)])
 
