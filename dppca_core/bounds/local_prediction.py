@@ -1,7 +1,7 @@
 """A closed form for PCA in the local model (Wang & Xu's Algorithm 1): derived here.
 
 The mean of n users' noisy moments carries symmetric noise with standard deviation std off the diagonal, as
-the method is calibrated (`dppca_core.mechanisms.local_release`), so to first order
+the method is calibrated (`dppca_core.mechanisms.symmetric_gaussian`), so to first order
 
     sin^2 = sum over j <= k < i of [ std^2 + lambda_i lambda_j / n ] / (lambda_j - lambda_i)^2.
 
@@ -10,13 +10,15 @@ std falls with sqrt n only and does not know lambda_1: compare Theorem 2 in `wan
 
 from dppca_core.bounds import perturbation
 from dppca_core.bounds.rule import BoundRule
-from dppca_core.mechanisms import local_release
+from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.records import Bound, Setting
 
 
 def local_prediction(setting: Setting) -> Bound:
     """Predicted sin Theta of PCA in the local model; terms privacy and sampling add in squares."""
-    return perturbation.one_release(setting, local_release.entry_std(setting.budget, setting.n, None))
+    return perturbation.one_release(
+        setting, symmetric_gaussian.entry_std(setting.budget, setting.n, None, "local")
+    )
 
 
 BOUNDS = (

@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 
 from dppca_core.bounds import perturbation
 from dppca_core.bounds.rule import BoundRule, Check, has_gap, judged, reachable, spectrum, void
-from dppca_core.mechanisms import local_release
+from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods.ldp_sparse_pca import PENALTY
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.records import Bound, Setting
@@ -41,7 +41,7 @@ def _ratios(setting: Setting) -> tuple[float, float]:
 def _own_check(setting: Setting, total: float, directions: int) -> Check:
     """Whether an upper bound is at least what the method's noise alone gives in `directions` of the bulk."""
     top, bulk = spectrum(setting)
-    std = local_release.entry_std(setting.budget, setting.n, None)
+    std = symmetric_gaussian.entry_std(setting.budget, setting.n, None, "local")
     noise = math.sqrt(perturbation.symmetric_noise(top, bulk[len(bulk) - directions :], std))
     floor = min(noise, random_guess(setting.d, setting.k))
     return total >= floor, (
@@ -93,7 +93,7 @@ def wang_xu_sparse(setting: Setting, *, c: float = 1.0, c_penalty: float = 1.0) 
     """Theorem 4, as a bound on sin Theta; c_penalty is the constant of its condition on the penalty."""
     n, p, s, budget = setting.n, setting.d, setting.s, setting.budget
     rate = s**2 * math.log(p) / (n * budget.epsilon**2)
-    std = local_release.entry_std(budget, n, None)
+    std = symmetric_gaussian.entry_std(budget, n, None, "local")
     penalty = PENALTY * std * math.sqrt(2 * math.log(p))
     allowed = c_penalty * float(spectrum(setting)[0][0]) * math.sqrt(math.log(p) / n) / budget.epsilon
     found = (

@@ -1,9 +1,22 @@
-"""The one private step of the Analyze Gauss family: a symmetric noisy second moment.
+"""The one private step of every method that releases a symmetric noisy second moment, whoever adds the noise.
 
 Dwork, Talwar, Thakurta & Zhang (STOC 2014), Algorithm 1: A^T A + E with rows of norm at most 1. Here on
 the scale of means, divided by the public n. Replacing a row moves the sum by |xx^T - yy^T|_F <= sqrt 2
 (equality at x orthogonal to y), adding or removing one by |x|^2 <= 1; the l2 norm of the upper triangle
 moves by at most the same. The paper's relation is add/remove, its constant sqrt(2 ln(1.25/delta))/epsilon.
+
+Whose noise, on the scale of sums over n patients of N hospitals, where one curator adds s:
+
+    "central"             one curator, s
+    "secure aggregation"  hospitals together, whose sum alone is seen, s (`dppca_core.methods.cape`)
+    "untrusted server"    each hospital adds s to its own sum, sqrt(N) s in all
+    "local"               each patient adds s to x x^T before it leaves, sqrt(n) s in all
+
+Sums of independent symmetric Gaussians are symmetric Gaussian: one draw has exactly the law of all messages'
+mean, whatever N and n. In the local model (Wang & Xu, IJCAI 2019, Algorithm 1, lines 1 to 4) the same
+sensitivities hold between two patients' rows, and between taking part and sending noise alone. Printed there
+are the relation "any two rows" and the constant sqrt(2 ln(1.25/delta))/epsilon at sensitivity 1, so the
+printed epsilon is exceeded from .9 on (delta = 1e-4: 1 is 1.04, 3 is 3.70).
 """
 
 import math
@@ -43,16 +56,31 @@ def shape_of(budget: Budget, noise: str | None) -> str:
     return chosen
 
 
-def entry_std(budget: Budget, n: int, noise: str | None) -> float:
-    """std of one off-diagonal entry of the released mean: s/n mirrored, s/(sqrt 2 n) isotropic."""
-    std = sum_noise_std(budget) / n
+def entry_std(budget: Budget, n: int, noise: str | None, trust: str = "central", providers: int = 1) -> float:
+    """std of one off-diagonal entry of the released mean: the diagonal's, over sqrt 2 where isotropic."""
+    std = mean_noise_std(budget, n, trust, providers)
     return std if shape_of(budget, noise) == "mirrored" else std / math.sqrt(2)
 
 
-def release(cohort: Cohort, budget: Budget, rng: np.random.Generator, noise: str | None) -> Array:
+def mean_noise_std(budget: Budget, n: int, trust: str = "central", providers: int = 1) -> float:
+    """std of one diagonal entry of the mean of n rows: whose noise it is stands in the module's text.
+
+    Raises ValueError for a trust under which no moment is released.
+    """
+    checks.one_of(("central", "secure aggregation", "untrusted server", "local"), trust=trust)
+    std = sum_noise_std(budget)
+    if trust == "local":
+        return std / math.sqrt(n)
+    return std * math.sqrt(providers) / n if trust == "untrusted server" else std / n
+
+
+def release(
+    cohort: Cohort, budget: Budget, rng: np.random.Generator, noise: str | None, trust: str = "central"
+) -> Array:
     """The noisy pooled second moment, (d, d) symmetric. The only step that reads private rows."""
     drawn = {"isotropic": linalg.isotropic_noise, "mirrored": linalg.mirrored_noise}
-    noisy = drawn[shape_of(budget, noise)](cohort.features, sum_noise_std(budget) / cohort.n, rng)
+    std = mean_noise_std(budget, cohort.n, trust, len(cohort))
+    noisy = drawn[shape_of(budget, noise)](cohort.features, std, rng)
     noisy += cohort.pooled.dense()
     return noisy
 

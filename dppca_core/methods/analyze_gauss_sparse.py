@@ -8,29 +8,13 @@ It needs a curator and sends d(d+1)/2 numbers instead of d k a round.
 import numpy as np
 
 from dppca_core import checks
-from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import symmetric_gaussian
-from dppca_core.numerics import block_power, linalg
+from dppca_core.numerics import block_power
 from dppca_core.privacy import Budget
 from dppca_core.records import Estimate, Method
 
 release = symmetric_gaussian.release
-
-_STEPS = 60
-_TOLERANCE = 1e-6
-
-
-def sparse_directions(noisy: Array, k: int, kept: int) -> tuple[Array, ...]:
-    """Truncated power on a released (d, d) moment from its own top eigenvectors: iterates, (d, k) each."""
-    return block_power.iterate(
-        lambda block, rows, _: noisy @ block if rows is None else noisy[rows].T @ block,
-        linalg.top_eigenspace(noisy, k),
-        s_hat=kept,
-        steps=_STEPS,
-        burn_in=0,
-        tolerance=_TOLERANCE,
-    )
 
 
 def fit(
@@ -50,9 +34,8 @@ def fit(
     kept = d if s_hat is None else s_hat
     checks.whole(k, d, s_hat=kept)
     noisy = release(cohort, budget, rng, noise)
-    iterates = sparse_directions(noisy, k, kept)
     return Estimate(
-        iterates[-1],
+        block_power.sparse_eigenspace(noisy, k, kept),
         noise_std=symmetric_gaussian.entry_std(budget, cohort.n, noise),
         bytes_sent=8 * d * (d + 1) // 2,
         spent=symmetric_gaussian.spends(budget),

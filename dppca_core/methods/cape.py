@@ -35,10 +35,10 @@ def fit(
 ) -> Estimate:
     """Top k eigenvectors of the aggregate. noise: as for Analyze Gauss."""
     d = cohort.features
-    noisy = release(cohort, budget, rng, noise)
+    noisy = release(cohort, budget, rng, noise, METHOD.trust)
     return Estimate(
         linalg.top_eigenspace(noisy, k),
-        noise_std=symmetric_gaussian.entry_std(budget, cohort.n, noise),
+        noise_std=symmetric_gaussian.entry_std(budget, cohort.n, noise, METHOD.trust),
         bytes_sent=8 * d * (d + 1) // 2,
         spent=symmetric_gaussian.spends(budget),
     )

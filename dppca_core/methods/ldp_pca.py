@@ -3,19 +3,19 @@
 Every user adds symmetric Gaussian noise to x x^T before it leaves; the top eigenvectors of the mean of what
 arrives are post-processing. Nobody is trusted, and the noise of the mean falls with sqrt n only: the
 paper's own experiment (n = 1e5, 40 features, epsilon = 1/2) ends at a random guess, and n near 1e10 would
-be needed. Release, sensitivity and proof: `dppca_core.mechanisms.local_release`. Algorithm and constant
+be needed. Release, sensitivity and proof: `dppca_core.mechanisms.symmetric_gaussian`. Algorithm and constant
 read in the paper.
 """
 
 import numpy as np
 
 from dppca_core.cohort import Cohort
-from dppca_core.mechanisms import local_release, symmetric_gaussian
+from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.numerics import linalg
 from dppca_core.privacy import Budget
 from dppca_core.records import Estimate, Method
 
-release = local_release.release
+release = symmetric_gaussian.release
 
 
 def fit(
@@ -26,10 +26,10 @@ def fit(
     noise: "isotropic", or "mirrored" (the paper's triangle, default when accounting is as printed).
     """
     d = cohort.features
-    noisy = release(cohort, budget, rng, noise)
+    noisy = release(cohort, budget, rng, noise, METHOD.trust)
     return Estimate(
         linalg.top_eigenspace(noisy, k),
-        noise_std=local_release.entry_std(budget, cohort.n, noise),
+        noise_std=symmetric_gaussian.entry_std(budget, cohort.n, noise, METHOD.trust),
         bytes_sent=8 * d * (d + 1) // 2,
         spent=symmetric_gaussian.spends(budget),
     )

@@ -1,11 +1,11 @@
 """Sparse PCA in the local model (Wang & Xu, IJCAI 2019, Algorithm 2).
 
-The release of `ldp_pca` (`dppca_core.mechanisms.local_release`, with its proof), then, as post-processing,
-the sparse principal subspace of the noisy mean by Fantope projection and selection, and its top k
-eigenvectors (`dppca_core.numerics.fantope_selection`). The penalty is public: lam = penalty * (noise std of
-an entry) * sqrt(2 ln d), where sqrt(2 ln d) std is the size of the largest of d noise entries. Theorem 4
-asks for lam of order lam_1 sqrt(log d / (n epsilon^2)), constant unnamed; the experiments do not report
-lam. Read in the paper.
+The release of `ldp_pca` (`dppca_core.mechanisms.symmetric_gaussian`, with its proof), then, as
+post-processing, the sparse principal subspace of the noisy mean by Fantope projection and selection, and its
+top k eigenvectors (`dppca_core.numerics.fantope_selection`). The penalty is public: lam = penalty * (noise
+std of an entry) * sqrt(2 ln d), where sqrt(2 ln d) std is the size of the largest of d noise entries.
+Theorem 4 asks for lam of order lam_1 sqrt(log d / (n epsilon^2)), constant unnamed; the experiments do not
+report lam. Read in the paper.
 """
 
 import math
@@ -14,12 +14,12 @@ import numpy as np
 
 from dppca_core import checks
 from dppca_core.cohort import Cohort
-from dppca_core.mechanisms import local_release, symmetric_gaussian
+from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.numerics import fantope_selection
 from dppca_core.privacy import Budget
 from dppca_core.records import Estimate, Method
 
-release = local_release.release
+release = symmetric_gaussian.release
 
 # Of 0, .25, .35, .5, .6, .7 and 1 the least error, or within 12 % of it, at d = 100 and 200 with s = 5 to 20
 # and n = 1e7 to 1e9 (four runs each). Where half of all features matter less is better, where s = k more.
@@ -43,8 +43,8 @@ def fit(
     chosen = PENALTY if penalty is None else penalty
     checks.not_negative(penalty=chosen)
     d = cohort.features
-    noisy = release(cohort, budget, rng, noise)
-    std = local_release.entry_std(budget, cohort.n, noise)
+    noisy = release(cohort, budget, rng, noise, METHOD.trust)
+    std = symmetric_gaussian.entry_std(budget, cohort.n, noise, METHOD.trust)
     found = fantope_selection.select(noisy, k, chosen * std * math.sqrt(2 * math.log(d)))
     return Estimate(
         found.basis(k),

@@ -14,6 +14,7 @@ from dppca_core import checks
 from dppca_core.arrays import Array, Indices
 from dppca_core.numerics import linalg
 
+_SPARSE_STEPS, _SPARSE_TOLERANCE = 60, 1e-6
 MOST_STEPS = 100_000  # of T: beyond it the noise of all steps would not fit in memory
 
 
@@ -129,3 +130,19 @@ def iterate(
     being zero. With `tolerance` > 0 it stops once the basis moves less than that.
     """
     return Walk(start, s_hat=s_hat, burn_in=burn_in).finish(product, steps, tolerance)
+
+
+def sparse_eigenspace(moment: Array, k: int, s_hat: int) -> Array:
+    """Return k sparse leading directions of a symmetric (d, d) matrix, s_hat rows kept, (d, k).
+
+    Truncated power iteration from the matrix's own top eigenvectors, until it moves by less than 1e-6 or for
+    60 steps. Of a released moment it is post-processing.
+    """
+    return iterate(
+        lambda block, rows, _: moment @ block if rows is None else moment[rows].T @ block,
+        linalg.top_eigenspace(moment, k),
+        s_hat=s_hat,
+        steps=_SPARSE_STEPS,
+        burn_in=0,
+        tolerance=_SPARSE_TOLERANCE,
+    )[-1]

@@ -20,8 +20,8 @@ from dppca_core.accounting import closed_form
 from dppca_core.accounting.events_json import to_plain
 from dppca_core.arrays import Array, Moment, Provider
 from dppca_core.cohort import Cohort
-from dppca_core.methods import METHODS, analyze_gauss_sparse, dpdis_pca
-from dppca_core.numerics import linalg, moments
+from dppca_core.methods import METHODS, dpdis_pca
+from dppca_core.numerics import block_power, linalg, moments
 from dppca_core.privacy import Budget, Event
 from dppca_core.release import discrete_gaussian as hardened
 from dppca_core.release.discrete_gaussian import IntegerSum
@@ -224,7 +224,7 @@ def _of_moments(
             basis = linalg.top_eigenspace(noisy[0], request.k)
         else:
             kept = request.own["s_hat"]
-            basis = analyze_gauss_sparse.sparse_directions(noisy[0], request.k, kept)[-1]
+            basis = block_power.sparse_eigenspace(noisy[0], request.k, kept)
         return _ordered(basis, noisy[0])
     rank = request.own["rank"]
     sent = [one if rank == request.d else dpdis_pca.compress(one, rank, "eigh") for one in noisy]

@@ -7,7 +7,7 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.auditing.cases.pairs import Case, Pair, along, axes, gaussian_case, moved
 from dppca_core.cohort import Cohort
-from dppca_core.mechanisms import local_release, symmetric_gaussian
+from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods import dpdis_pca, mod_sulq, sulq
 from dppca_core.privacy import Budget, Event
 
@@ -51,7 +51,7 @@ def one_user(budget: Budget, k: int) -> tuple[Case, ...]:
     """The local model, n = 1: what one user sends, for nobody is trusted with more."""
 
     def release(cohort: Cohort, rng: np.random.Generator) -> Array:
-        return local_release.release(cohort, budget, rng, None)
+        return symmetric_gaussian.release(cohort, budget, rng, None, "local")
 
     return (
         _case("one user's message", budget, release, symmetric_gaussian.spends(budget), axes(budget, n=1)),

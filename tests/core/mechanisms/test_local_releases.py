@@ -9,7 +9,7 @@ from scipy import stats
 
 from dppca_core import METHODS, Budget, Cohort, Provider, SpikedModel, sin_theta
 from dppca_core.arrays import Array
-from dppca_core.mechanisms import local_release
+from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods import ldp_pca, ldp_sparse_pca
 from dppca_core.numerics import linalg
 from dppca_core.numerics.moments import DenseMoment
@@ -35,9 +35,11 @@ def still(n: int, d: int = D) -> Cohort:
 def test_one_draw_is_the_mean_of_all_users_messages(budget, noise, on_diagonal):
     """25 users one by one: same law, on and off the diagonal (KS at ALPHA); noise / n is rejected."""
     n, rng = 25, np.random.default_rng(0)
-    one_by_one = np.mean([local_release.release(still(1), budget, rng, noise) for _ in range(n)], axis=0)
-    at_once = local_release.release(still(n), budget, rng, noise)
-    std = local_release.entry_std(budget, n, noise)
+    one_by_one = np.mean(
+        [symmetric_gaussian.release(still(1), budget, rng, noise, "local") for _ in range(n)], axis=0
+    )
+    at_once = symmetric_gaussian.release(still(n), budget, rng, noise, "local")
+    std = symmetric_gaussian.entry_std(budget, n, noise, "local")
     above = np.triu_indices(D, 1)
     for released in (one_by_one, at_once):
         np.testing.assert_array_equal(released, released.T)
@@ -47,11 +49,27 @@ def test_one_draw_is_the_mean_of_all_users_messages(budget, noise, on_diagonal):
     assert same_law(one_by_one[above], at_once[above])
 
 
+def test_whose_noise_is_in_the_mean():
+    """One curator's over n; of N hospitals each its own, sqrt N of it; of n patients each its own, sqrt n."""
+    one = symmetric_gaussian.mean_noise_std(BUDGET, 400)
+    assert symmetric_gaussian.mean_noise_std(BUDGET, 400, "secure aggregation", 4) == one
+    assert symmetric_gaussian.mean_noise_std(BUDGET, 400, "untrusted server", 4) == pytest.approx(2 * one)
+    assert symmetric_gaussian.mean_noise_std(BUDGET, 400, "local", 4) == pytest.approx(20 * one)
+    hospitals = Cohort((Provider(3, still(1)[0].moment),) * 4, still(1).pooled)
+    rng = np.random.default_rng(2)
+    drawn = symmetric_gaussian.release(hospitals, BUDGET, rng, "mirrored", "untrusted server")
+    std = 2 * symmetric_gaussian.mean_noise_std(BUDGET, 12)
+    assert follows(drawn[np.triu_indices(D)], stats.norm(scale=std))
+    assert not follows(drawn[np.triu_indices(D)], stats.norm(scale=std / 2))
+    with pytest.raises(ValueError, match="trust must be one of"):
+        symmetric_gaussian.release(hospitals, BUDGET, rng, None, "none")
+
+
 def test_a_billion_users_cost_what_a_thousand_do():
     """The same normals, scaled: the generator is left at the same place."""
     few, many = np.random.default_rng(1), np.random.default_rng(1)
-    small = local_release.release(still(10**3), BUDGET, few, None)
-    large = local_release.release(still(10**9), BUDGET, many, None)
+    small = symmetric_gaussian.release(still(10**3), BUDGET, few, None, "local")
+    large = symmetric_gaussian.release(still(10**9), BUDGET, many, None, "local")
     assert few.bit_generator.state == many.bit_generator.state
     np.testing.assert_allclose(small, large * 1e3, rtol=1e-12)
 
@@ -140,7 +158,7 @@ def fitted(name: str, n: int, seed: int = 0, **own: float):
 
 
 def test_both_share_one_private_step():
-    assert ldp_pca.release is ldp_sparse_pca.release is local_release.release
+    assert ldp_pca.release is ldp_sparse_pca.release is symmetric_gaussian.release
     dense, sparse = fitted("ldp_pca", 10**8), fitted("ldp_sparse_pca", 10**8)
     assert dense.spent == sparse.spent
     assert dense.noise_std == sparse.noise_std
@@ -183,4 +201,4 @@ def test_a_bad_penalty_is_refused_by_name_and_value(name, penalty):
 
 def test_an_unknown_shape_is_refused_by_name_and_value():
     with pytest.raises(ValueError, match="noise must be one of isotropic, mirrored, got 'round'"):
-        local_release.release(still(10), BUDGET, np.random.default_rng(0), "round")
+        symmetric_gaussian.release(still(10), BUDGET, np.random.default_rng(0), "round", "local")

@@ -7,7 +7,7 @@ from scipy.optimize import brentq
 
 from dppca_core import Budget, SpikedModel, sin_theta
 from dppca_core.arrays import Array
-from dppca_core.mechanisms import local_release
+from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.numerics import fantope_projection, fantope_selection, linalg
 from dppca_core.numerics.fantope_selection import Solution, path
 
@@ -98,9 +98,13 @@ def test_a_path_gives_the_same_solutions_as_each_penalty_alone():
 def test_a_path_starts_each_penalty_where_the_last_stopped():
     """Three sparse directions in the noise of local privacy: 59 to 68 % of the steps alone, three draws."""
     model, n, budget = SpikedModel(d=60, k=3, s=10, seed=1), 10**7, Budget(2.0, 1e-5)
-    lams = np.linspace(1.0, 0.3, 8) * local_release.entry_std(budget, n, None) * np.sqrt(2 * np.log(60))
+    lams = (
+        np.linspace(1.0, 0.3, 8)
+        * symmetric_gaussian.entry_std(budget, n, None, "local")
+        * np.sqrt(2 * np.log(60))
+    )
     rng = np.random.default_rng(0)
-    noisy = local_release.release(model.draw(n, 1, rng), budget, rng, None)
+    noisy = symmetric_gaussian.release(model.draw(n, 1, rng), budget, rng, None, "local")
     together = sum(found.iterations for found in path(noisy, 3, lams))
     alone = sum(path(noisy, 3, [lam])[0].iterations for lam in lams)
     assert together < 0.8 * alone
