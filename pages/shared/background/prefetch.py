@@ -57,17 +57,17 @@ def look(settings: Settings) -> Iterator[None]:
 
 
 def ready(now: Settings) -> dict[str, Any]:
-    """Figures that are there of what is one press away from `now`: by slider, by the text that it then shows.
+    """Figures that are there of what is one press away from `now`: by slider, by the option's place.
 
-    "here" has the sliders' texts now, "known" says how many figures there are, "all" how many there may be.
+    "here" has the sliders' places now, "known" says how many figures there are, "all" how many there may be.
     """
-    plain, away = now["view"] == "board", one_press_away(now, None)
+    away = one_press_away(now, None)
     found: dict[str, Any] = {}
     for (key, _), settings in away.items():
         figure = _READY.get(_key(settings))
         if figure is not None:
-            found.setdefault(key, {})[CHOICES[key].option(settings[key], plain)] = figure
-    here = {key: CHOICES[key].option(now[key], plain) for key in found}
+            found.setdefault(key, {})[CHOICES[key].options.index(settings[key])] = figure
+    here = {key: CHOICES[key].options.index(now[key]) for key in found}
     return {"near": found, "here": here, "known": sum(map(len, found.values())), "all": len(away)}
 
 

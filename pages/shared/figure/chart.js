@@ -137,21 +137,20 @@ class View {
     return JSON.stringify([scene, version, complete, this.index, ghost, ghost && this.data.active, ink]);
   }
 
-  // The page's own epsilon slider speaks to the server only when it is let go; its text changes at once,
-  // and all frames are here already, so the figure need not wait.
+  // The page's own epsilon slider speaks to the server only when it is let go; its value, which counts the
+  // options as frames are counted, changes at once, and all frames are here: the figure need not wait.
   follow(control) {
     const input = control && document.querySelector(`.st-key-${control} input[type=range]`);
     if (!input || input === this.followed) return;
     this.followed = input;
     this.follower?.disconnect();
     this.follower = new MutationObserver(() => {
-      const text = input.getAttribute("aria-valuetext");
-      const index = this.data.words.findIndex((words) => words?.epsilon === text);
-      if (index < 0 || index === this.index) return;
+      const index = Number(input.value);
+      if (!this.data.words[index] || index === this.index) return;
       this.scrubbed = index;
       this.soon();
     });
-    this.follower.observe(input, { attributes: true, attributeFilter: ["aria-valuetext"] });
+    this.follower.observe(input, { attributes: true, attributeFilter: ["value"] });
   }
 
   soon(now) {

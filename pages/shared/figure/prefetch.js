@@ -41,7 +41,7 @@ class Near {
       if (!this.view.root.isConnected) return this.watcher.disconnect();
       changes.forEach(({ target }) => this.moved(target));
     });
-    this.watcher.observe(bar, { attributes: true, subtree: true, attributeFilter: ["aria-valuetext"] });
+    this.watcher.observe(bar, { attributes: true, subtree: true, attributeFilter: ["value"] });
   }
 
   // Only what a visitor moves: another slider may give way to it.
@@ -49,10 +49,10 @@ class Near {
     if (!this.found || input !== document.activeElement) return;
     const names = input.closest("[class*=st-key-]")?.classList ?? [];
     const control = [...names].find((name) => name.startsWith("st-key-"))?.slice("st-key-".length);
-    const text = input.getAttribute("aria-valuetext");
-    const figure = this.found.near[control]?.[text];
+    const option = Number(input.value); // its place among the slider's options
+    const figure = this.found.near[control]?.[option];
     if (figure) this.view.ahead(figure);
-    else if (this.found.here[control] === text) this.view.back();
+    else if (this.found.here[control] === option) this.view.back();
   }
 }
 

@@ -173,9 +173,10 @@ def test_what_was_measured_ahead_is_handed_out_and_nothing_else(monkeypatch):
         pass
     monkeypatch.setattr(Results, "estimate", None)  # handing out measures nothing
     found = json.loads(served().body)
-    shown = catalogue.CHOICES["providers"].option(more["providers"], False)
-    assert list(found["near"]) == ["providers"] and list(found["near"]["providers"]) == [shown]
-    assert found["here"] == {"providers": catalogue.CHOICES["providers"].option(SMALL["providers"], False)}
+    options = catalogue.CHOICES["providers"].options
+    shown = options.index(more["providers"])
+    assert list(found["near"]) == ["providers"] and list(found["near"]["providers"]) == [str(shown)]
+    assert found["here"] == {"providers": options.index(SMALL["providers"])}
     assert (found["known"], found["all"]) == (1, len(prefetch.one_press_away(SMALL, None)))
     assert served("1").status_code == 204
     assert served(eps="2").status_code == 204  # measured at another epsilon
