@@ -34,11 +34,11 @@ def sum_noise_std(budget: Budget, width: int, iterations: int, largest: float) -
     return gaussian.composed_std(budget, sensitivity(budget, width), iterations)
 
 
-def release(cohort: Cohort, budget: Budget, block: Array, iterations: int, normal: Array) -> Array:
+def release(cohort: Cohort, budget: Budget, block: Array, iterations: int, rng: np.random.Generator) -> Array:
     """The noisy product, (d, p), of one of `iterations` steps. The only step that reads private rows."""
     std = sum_noise_std(budget, block.shape[1], iterations, float(np.abs(block).max())) / cohort.n
     product = cohort.pooled.apply(block)
-    product += normal * std
+    product += std * rng.standard_normal(block.shape)
     return product
 
 
@@ -62,14 +62,13 @@ def fit(
     checks.whole(k, d, width=wide)
     checks.whole(1, block_power.MOST_STEPS, iterations=iterations)
     begin = block_power.begin(start, d, wide, rng)
-    normal = rng.standard_normal((iterations, d, wide))
     last = np.zeros((d, wide))
     largest = 1.0
 
-    def product(block: Array, _: Indices | None, step: int) -> Array:  # all rows are kept
+    def product(block: Array, rows: Indices | None, step: int) -> Array:  # all rows are kept
         nonlocal largest
         largest = float(np.abs(block).max())
-        last[:] = release(cohort, budget, block, iterations, normal[step])
+        last[:] = release(cohort, budget, block, iterations, rng)
         return last
 
     iterates = block_power.iterate(product, begin, s_hat=d, steps=iterations, burn_in=0)

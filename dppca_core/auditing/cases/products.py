@@ -27,8 +27,7 @@ def power(budget: Budget, k: int) -> tuple[Case, ...]:
     place = along(moved(pair) @ block)
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-        normal = rng.standard_normal((STEPS, *block.shape))
-        seen = (noisy_power.release(cohort, budget, block, STEPS, step) for step in normal)
+        seen = (noisy_power.release(cohort, budget, block, STEPS, rng) for _ in range(STEPS))
         return cohort.n * sum(map(place, seen))
 
     spent = noisy_power.spends(budget, d=3, k=k, iterations=STEPS)
