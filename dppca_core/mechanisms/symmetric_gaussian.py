@@ -25,7 +25,7 @@ import numpy as np
 
 from dppca_core import checks
 from dppca_core.accounting import gaussian
-from dppca_core.arrays import Array
+from dppca_core.arrays import Array, Moment
 from dppca_core.cohort import Cohort
 from dppca_core.numerics import linalg
 from dppca_core.privacy import Budget, Event, Release
@@ -78,10 +78,22 @@ def release(
     cohort: Cohort, budget: Budget, rng: np.random.Generator, noise: str | None, trust: str = "central"
 ) -> Array:
     """The noisy pooled second moment, (d, d) symmetric. The only step that reads private rows."""
-    drawn = {"isotropic": linalg.isotropic_noise, "mirrored": linalg.mirrored_noise}
     std = mean_noise_std(budget, cohort.n, trust, len(cohort))
-    noisy = drawn[shape_of(budget, noise)](cohort.features, std, rng)
-    noisy += cohort.pooled.dense()
+    return with_noise(cohort.pooled, std, shape_of(budget, noise), rng)
+
+
+def with_noise(moment: Moment, std: float, shape: str, rng: np.random.Generator) -> Array:
+    """Return a second moment plus symmetric Gaussian noise, (d, d): it reads the rows behind the moment.
+
+    Args:
+        moment: Of one hospital or of all.
+        std: Of one diagonal entry of the noise, on the scale of the moment.
+        shape: "isotropic" or "mirrored".
+        rng: Draws the noise.
+    """
+    draw = {"isotropic": linalg.isotropic_noise, "mirrored": linalg.mirrored_noise}[shape]
+    noisy = draw(moment.features, std, rng)
+    noisy += moment.dense()
     return noisy
 
 

@@ -26,15 +26,12 @@ from dppca_core.numerics import linalg
 from dppca_core.privacy import Budget, Event
 from dppca_core.records import Estimate, Method
 
-_NOISE = {"isotropic": linalg.isotropic_noise, "mirrored": linalg.mirrored_noise}
-
 
 def release(provider: Provider, budget: Budget, rng: np.random.Generator, noise: str | None) -> Array:
     """One hospital's noisy second moment, (d, d). The only step that reads private rows."""
     std = symmetric_gaussian.sum_noise_std(budget) / provider.n
-    noisy = _NOISE[symmetric_gaussian.shape_of(budget, noise)](provider.moment.features, std, rng)
-    noisy += provider.moment.dense()
-    return noisy
+    shape = symmetric_gaussian.shape_of(budget, noise)
+    return symmetric_gaussian.with_noise(provider.moment, std, shape, rng)
 
 
 def compress(noisy: Array, rank: int, decomposition: str) -> Array:

@@ -32,9 +32,7 @@ def sum_noise_std(budget: Budget, d: int) -> float:
 def release(cohort: Cohort, budget: Budget, rng: np.random.Generator) -> Array:
     """The noisy pooled second moment, (d, d) symmetric. The only step that reads private rows."""
     std = sum_noise_std(budget, cohort.features) / cohort.n
-    noisy = linalg.mirrored_noise(cohort.features, std, rng)
-    noisy += cohort.pooled.dense()
-    return noisy
+    return symmetric_gaussian.with_noise(cohort.pooled, std, "mirrored", rng)
 
 
 def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> Estimate:

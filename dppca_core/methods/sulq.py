@@ -31,10 +31,8 @@ def sum_noise_std(budget: Budget, d: int) -> float:
 
 def release(cohort: Cohort, budget: Budget, rng: np.random.Generator) -> Array:
     """The noisy pooled moment, symmetrised, (d, d). The only step that reads private rows."""
-    d = cohort.features
-    noisy = linalg.isotropic_noise(d, sum_noise_std(budget, d) / cohort.n, rng)
-    noisy += cohort.pooled.dense()
-    return noisy
+    std = sum_noise_std(budget, cohort.features) / cohort.n
+    return symmetric_gaussian.with_noise(cohort.pooled, std, "isotropic", rng)
 
 
 def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> Estimate:
