@@ -1,9 +1,10 @@
 """A report leaves the planner in a real browser, and opens from disk with nothing but itself."""
 
 import pytest
+from playwright.sync_api import TimeoutError
 
 from tests.browser.conftest import patient, serving
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_SECONDS, eventually
 
 pytestmark = pytest.mark.browser
 
@@ -22,9 +23,15 @@ def test_a_confirmed_plan_leaves_as_a_file_that_needs_nothing(browser, tmp_path)
         page.get_by_text("Simulation agrees").first.wait_for()
 
         def saved() -> str:
-            """A click builds the file of what the page had last: the answer is in it a moment later."""
-            with page.expect_download() as got:
-                page.get_by_role("button", name="Download a report").click()
+            """A click builds the file of what the page had last: the answer is in it a moment later.
+
+            Streamlit drops a click that meets the end of a run: nothing is downloaded then.
+            """
+            try:
+                with page.expect_download(timeout=1000 * PATIENCE_SECONDS / 4) as got:
+                    page.get_by_role("button", name="Download a report").click()
+            except TimeoutError:
+                return ""
             got.value.save_as(file)
             assert got.value.suggested_filename == "dppca-plan-report.html"
             return file.read_text(encoding="utf-8")
