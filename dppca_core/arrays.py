@@ -21,7 +21,7 @@ class Moment(Protocol):
 
     @property
     def exact(self) -> bool:
-        """Whether it is the moment of rows, drawn or given, and not only close to its law."""
+        """True for the moment of rows, drawn or given; False where it only comes close to their law."""
 
     @property
     def features(self) -> int:

@@ -1,4 +1,4 @@
-"""One store of measured cells, for everything that is measured run by run beside a page.
+"""The store of measured cells, used by everything that is measured run by run beside a page.
 
 A cell is one run, named by a tuple of what it is; the last part is mostly the repeat. A kind of store says
 how a cell is measured, in which order a reader needs the cells of a view, and the rows of its table. What

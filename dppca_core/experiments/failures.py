@@ -1,4 +1,4 @@
-"""What is said of a run that raises, and what is logged.
+"""The sentence that is shown, and the line that is logged, for a run that raises.
 
 A run that the core refuses keeps the core's own sentence. Of any other exception only its type is kept,
 since its text may quote a value or a path.

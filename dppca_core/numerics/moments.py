@@ -213,7 +213,7 @@ class SumMoment:
 
     @property
     def exact(self) -> bool:
-        """Whether every provider's moment is."""
+        """Return True where every provider's moment is exact."""
         return all(provider.moment.exact for provider in self.providers)
 
     def unit(self) -> Moment:
