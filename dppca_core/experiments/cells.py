@@ -48,20 +48,21 @@ class CellStore(ABC, Generic[Key, Value]):
         """Return a measured cell's rows of the table."""
         yield {"cell": str(cell), "value": value}
 
-    def key(self, cell: Key) -> Key:
+    def key(self, cell: Any) -> Key:
         """Return the name under which a cell is kept: one for all cells that are the same run."""
-        return cell
+        key: Key = cell
+        return key
 
     def cell(self, *cell: Any) -> Value:
         """Return a cell's value, measured now unless it was before. Raises what the run raises."""
-        key = self.key(cell)  # type: ignore[arg-type]
+        key = self.key(cell)
         if key not in self.cells:
             self.cells[key] = self.measure(key)
         return self.cells[key]
 
     def try_cell(self, *cell: Any) -> None:
         """Measure a cell unless it was measured or has failed for good; keep the reason of what fails."""
-        key = self.key(cell)  # type: ignore[arg-type]
+        key = self.key(cell)
         if key in self.cells or (key in self.failed and key not in self._once_more):
             return
         try:
@@ -108,7 +109,7 @@ class CellStore(ABC, Generic[Key, Value]):
 
     def measured(self, *part: Any) -> list[Value]:
         """Return the values so far of all repeats of a cell named without its repeat, in their order."""
-        keys = (self.key((*part, repeat)) for repeat in range(self.repeats))  # type: ignore[arg-type]
+        keys = (self.key((*part, repeat)) for repeat in range(self.repeats))
         return [self.cells[key] for key in keys if key in self.cells]
 
     @property

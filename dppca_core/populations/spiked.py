@@ -189,9 +189,9 @@ def _moment_of(rows: Array) -> DenseMoment:
 
 def _seed(rng: np.random.Generator, index: int) -> np.random.SeedSequence:
     """Return a seed for what belongs to a generator's numbers, whatever was drawn from it or spawned."""
-    own = rng.bit_generator.seed_seq
-    assert isinstance(own, np.random.SeedSequence)
-    return np.random.SeedSequence(own.entropy, spawn_key=(*own.spawn_key, index))
+    sequence = rng.bit_generator.seed_seq
+    assert isinstance(sequence, np.random.SeedSequence)
+    return np.random.SeedSequence(sequence.entropy, spawn_key=(*sequence.spawn_key, index))
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +219,7 @@ class DrawnMoment(DenseMoment):
 
 @dataclass(frozen=True, eq=False)
 class DrawnShare(ShareMoment):
-    """One hospital's moment out of patients drawn from a population."""
+    """The moment of those drawn patients that one hospital has."""
 
     patients: GaussianPatients
 

@@ -80,7 +80,7 @@ def _advanced(way: str, of: Search) -> Job:
 
 
 def simulated(settings: Settings) -> dict[str, SimulatedAnswer]:
-    """What simulation says so far of each way at this setting."""
+    """Return what simulation has answered so far for each way at this setting."""
     running(settings)  # takes up what is asked for
     read = {}
     for way in view.listed(settings):

@@ -75,7 +75,7 @@ def panel(figure: Figure, run: PaperRun, kept: Result, chosen: Recipe | None) ->
 
 
 def rerunning(run: PaperRun) -> bool:
-    """Whether this run is being done again for the visitor."""
+    """Return whether this run is under way again for the visitor."""
     job = sweep_jobs.at(results.place(run)) if run.recipe else None
     return job is not None and job.running
 

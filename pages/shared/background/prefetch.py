@@ -57,7 +57,7 @@ def look(settings: Settings) -> Iterator[None]:
 
 
 def ready(now: Settings) -> dict[str, Any]:
-    """Figures that are there of what is one press away from `now`: by slider, by the option's place.
+    """Return the figures that are ready of what is one press away, by slider and by the option's place.
 
     "here" has the sliders' places now, "known" says how many figures there are, "all" how many there may be.
     """

@@ -1,4 +1,4 @@
-"""A part of a page that refreshes itself while something is measured beside it."""
+"""Refresh a part of a page while something is measured beside it."""
 
 from __future__ import annotations
 
