@@ -17,7 +17,7 @@ from streamlit.starlette import App
 from dppca_core.experiments.failures import surviving
 from pages.hospitals.your_data import session
 from pages.learn.papers import results
-from pages.shared.background import cache, completer, prefetch
+from pages.shared.background import cache, engine, prefetch
 from pages.shared.figure import plotly_bundle
 from pages.shared.server import same_origin
 from pages.shared.settings import catalogue
@@ -45,7 +45,7 @@ async def warm(app: App) -> AsyncIterator[None]:
 
 async def healthz(request: Request) -> PlainTextResponse:
     """Answer "ok", or once 503 with the threads that had died, which this call starts again."""
-    lasting = {"completer": completer.completer(), "leaving": session.leaving()}
+    lasting = {"engine": engine.engine(), "leaving": session.leaving()}
     dead = [name for name, thread in lasting.items() if thread.revive()]
     if dead:
         return PlainTextResponse(f"started again: {', '.join(dead)}", status_code=503)

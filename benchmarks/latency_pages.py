@@ -34,7 +34,7 @@ from streamlit.starlette import App
 from app import ROUTES, warm
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.explorer.scene import EPSILONS
-from pages.shared.background import cache, completer
+from pages.shared.background import cache, engine
 from pages.shared.charts import explorer_summary
 {patch}
 app = App({menu!r}, lifespan=warm, routes=ROUTES)
@@ -54,7 +54,7 @@ wanted = Results.missing
 explorer_summary.payload = payload
 Results.steps = lambda self, cells: iter(())
 Results.next_missing = lambda self, epsilon, slow=False: None
-completer.ahead = lambda *view: None
+engine.ahead = lambda *view: None
 """
 
 _LIVE = """
@@ -69,7 +69,7 @@ ROUTES.append(Route("/begun", begun))
 """
 
 _COLD = """
-completer.ahead = lambda *view: None
+engine.ahead = lambda *view: None
 """
 
 # A server that is held still must not lose its browser meanwhile.

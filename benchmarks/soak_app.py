@@ -26,7 +26,7 @@ def held() -> dict[str, int]:
     return {
         "sessions": len(sessions),
         "connected": sum(map(Runtime.instance().is_active_session, sessions)),
-        "sweeps": sum(name.startswith("sweep ") for name in threads),
+        "sweeps": sum(name == "sweep" for name in threads),
         "threads": len(threads),
         "descriptors": len(os.listdir("/proc/self/fd")),
         "bytes": 1024 * int(status.partition("VmRSS:")[2].split()[0]),

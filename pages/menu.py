@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared.background import completer
+from pages.shared.background import engine
 from pages.shared.server import sign_in
 from pages.shared.settings import sidebar
 
@@ -47,6 +47,6 @@ menu = {
 }
 page = st.navigation(menu)
 st.set_page_config(f"{page.title} · {TITLE}", str(HERE / "shared" / "icon.svg"), layout="wide")
-with completer.completer().yielding():  # a visitor waits: the worker measures on when the page is there
+with engine.engine().yielding():  # a visitor waits: the engine measures on when the page is there
     sidebar.render(page.url_path)
     page.run()

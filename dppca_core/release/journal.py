@@ -1,4 +1,8 @@
-"""An append-only file of JSON lines that survives a crash: what is written is on the disk before we go on."""
+"""An append-only file of JSON lines that survives a crash: what is written is on the disk before we go on.
+
+It is text, and not a database, because its owner checks it by eye and an earlier version of this program that
+still runs on the same folder must see what was spent.
+"""
 
 import fcntl
 import json

@@ -2,7 +2,7 @@
 
 import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,8 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from pages.shared.background import completer, sweep_jobs
+from pages.shared.background import engine, sweep_jobs
+from pages.shared.background.engine import Engine
 from tests.waiting import PATIENCE_SECONDS
 
 ROUTER = Path(__file__).resolve().parents[2] / "pages" / "menu.py"
@@ -102,19 +103,23 @@ def screen() -> Callable[..., Screen]:
 
 
 @pytest.fixture(autouse=True)
-def newcomer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every AppTest is the same visitor to the server: without this a test finds the sweeps of another."""
-    own = sweep_jobs.Jobs()
+def newcomer(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every AppTest is the same visitor to the server: a test must not find, or leave, work of another."""
+    own = sweep_jobs.Jobs(Engine())
     monkeypatch.setattr(sweep_jobs, "jobs", lambda: own)
+    yield
+    beside = engine.engine()
+    with beside._changed:
+        beside._queue.drop(lambda entry: True)
 
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A first look is measured to its end, however busy the machine is."""
-    monkeypatch.setattr(completer, "FIRST_SECONDS", PATIENCE_SECONDS)
+    monkeypatch.setattr(engine, "FIRST_SECONDS", PATIENCE_SECONDS)
 
 
 @pytest.fixture
 def waiting(newcomer: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sweeps that wait their turn for ever: what a page shows meanwhile is looked at."""
-    monkeypatch.setattr(sweep_jobs.Job, "run", lambda job: None)
+    monkeypatch.setattr(sweep_jobs.Job, "begin", lambda job, beside: None)

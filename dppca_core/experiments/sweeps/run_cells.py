@@ -72,11 +72,15 @@ def _keyed(values: dict[str, Value], names: Sequence[str]) -> tuple[int, ...]:
     return tuple(number for part in parts for number in part)
 
 
-def run(recipe: Recipe, keys: Sequence[Key]) -> list[Row]:
-    """One row for each of the cells, those that fail with their reason. BLAS is pinned by the caller."""
+def run(recipe: Recipe, keys: Sequence[Key], mark: str = "") -> list[Row]:
+    """Return one row for each of the cells, those that fail with their reason.
+
+    BLAS is pinned by the caller. Raises UnwantedError before the first cell at which the file `mark` is gone.
+    """
     done: dict[Placed, Row] = {}
     rows = []
     for key in keys:
+        cancellation.check(mark)
         cell = placed(recipe, key)
         if cell not in done:
             done[cell] = measured(recipe, cell)
@@ -85,14 +89,14 @@ def run(recipe: Recipe, keys: Sequence[Key]) -> list[Row]:
 
 
 def run_in_worker(recipe: Recipe, keys: Sequence[Key], mark: str = "") -> list[Row]:
-    """`run` in a process that does nothing else, as long as the file `mark` is there.
+    """Return what `run` does, in a process that does nothing else.
 
     It holds little: the pool takes growth by 300 MB for a leak, and starts the process anew.
     """
     for_good()
     for cache in (draws.DRAWS, draws.DEALS, TRUTHS):
         cache.shrink(_WORKER_BYTES)
-    return cancellation.run(mark, run, recipe, keys)
+    return run(recipe, keys, mark)
 
 
 def named(recipe: Recipe, key: Key, method: str) -> Row:

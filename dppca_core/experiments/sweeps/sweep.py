@@ -54,7 +54,8 @@ def sweep(
     the seconds are the same bits on every executor; None runs here and now.
 
     progress: told after every task. cancel: asked between tasks; once true, at most two seconds later the
-    finished rows are returned (a serial run first ends its task, as a rule half a second). out: a CSV that
+    finished rows are returned (a serial run first ends its task, as a rule half a second), and processes end
+    before their next cell. out: a CSV that
     grows with every task; what it already holds is not run again, also for a recipe with more methods,
     values or repeats. A cell whose worker died is a failed row, but not in the file: it is tried again.
     known: rows of another sweep, as `Progress` tells them; what this recipe would measure too is taken over.
@@ -173,7 +174,7 @@ def _pass(
     finally:
         for future in running:
             future.cancel()
-        if mark:  # what its processes have taken over ends as well
+        if mark:  # what its processes have taken over ends before its next cell
             mark.remove()
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 from dppca_core.bounds.ge_figure2 import Figure2
 from dppca_core.experiments.explorer.scene import EPSILONS
 from pages.explore.bounds import chart_descriptions, charts, controls, hints
-from pages.shared.background import cache, completer, failed_runs, refresh
+from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.charts.metric_axis import Scale
 from pages.shared.figure import component
 from pages.shared.reports import downloads, sources
@@ -42,7 +42,7 @@ def measured() -> None:
     if of in found.names:
         found.try_cells([(of, epsilon, 0)])
         seconds = sum(cell.seconds for cell in found.measured(of, epsilon)[:1])
-        if seconds * len(EPSILONS) < completer.FIRST_SECONDS:  # else the worker does it
+        if seconds * len(EPSILONS) < engine.FIRST_SECONDS:  # else the worker does it
             found.try_cells((of, e, 0) for e in EPSILONS)
     said = controls.headline(found, of, here, epsilon, scale, plain)
     st.markdown(f"**{said}**")

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dppca_core.experiments.sweeps.iterate_table import by_round
 from pages.explore.convergence import charts, curves, text
-from pages.shared.background import cache, refresh, sweep_jobs
+from pages.shared.background import cache, refresh, sweep_jobs, sweep_status
 from pages.shared.figure import component
 from pages.shared.reports import downloads, sources
 from pages.shared.settings import to_scene, widgets
@@ -38,7 +38,7 @@ def panels() -> None:
     drawn = charts.figure(family, found, settings)
     component.figure(drawn, key=f"{settings['layout']} figure", says=said)
     with st.container(height=72, border=False):  # the same height with the bar as without
-        sweep_jobs.status(job, PLACE)
+        sweep_status.show(job, PLACE)
         if job.state == "complete":
             st.caption(text.measured(job.progress.total, settings))
     st.table(text.table(family, found, settings), hide_index=True, border="horizontal")

@@ -8,7 +8,7 @@ from dppca_core.experiments.explorer.results import run_seconds
 from dppca_core.experiments.explorer.scene import EPSILONS, TRACED
 from dppca_core.methods import METHODS
 from pages.explore.explorer import exercises, hints, report
-from pages.shared.background import cache, completer, failed_runs, prefetch, refresh
+from pages.shared.background import cache, engine, failed_runs, prefetch, refresh
 from pages.shared.charts import explorer_summary, loadings
 from pages.shared.charts import loadings as charts_loadings
 from pages.shared.figure import component
@@ -48,7 +48,7 @@ def panels() -> None:
 
 def first_look() -> None:
     """Measure what a first look needs."""
-    for _ in completer.at_first(found.steps(found.first(epsilon))):
+    for _ in engine.at_first(found.steps(found.first(epsilon))):
         st.session_state.get("epsilon")  # Streamlit leaves off here when the visitor has moved on
 
 

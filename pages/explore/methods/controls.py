@@ -13,7 +13,7 @@ from dppca_core.methods import METHODS
 from dppca_core.records import TRUSTS
 from pages.explore.methods import sweeps
 from pages.explore.methods.sweeps import Swept
-from pages.shared.background import sweep_jobs
+from pages.shared.background import sweep_jobs, sweep_status
 from pages.shared.background.sweep_jobs import Job
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -111,7 +111,7 @@ def progress(of: Swept, live: Job | None) -> str:
     """How far the live methods are, in a sentence; empty when they are complete."""
     if live is None or (live.recipe == of.live and not live.running):
         return ""
-    return f"{sweep_jobs.said(live) if live.recipe == of.live else 'One run of each method first'}."
+    return f"{sweep_status.progress(live) if live.recipe == of.live else 'One run of each method first'}."
 
 
 def ask(place: str, of: Swept, asked: dict[str, Job]) -> None:
@@ -121,9 +121,9 @@ def ask(place: str, of: Swept, asked: dict[str, Job]) -> None:
         if name in asked:
             if asked[name].state != "complete":
                 st.caption(f"{title}, {recipe.repeats} repeats:")
-            sweep_jobs.status(asked[name], own)
+            sweep_status.show(asked[name], own)
         else:
-            about = sweep_jobs.said_seconds(run_cells.total_seconds(recipe))
+            about = sweep_status.duration(run_cells.total_seconds(recipe))
             st.button(
                 f"Measure {title} too, about {about}",
                 key=f"ask {own}",

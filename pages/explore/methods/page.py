@@ -13,7 +13,7 @@ from pages.explore.methods import (
 from pages.explore.methods import (
     panels as page_panels,
 )
-from pages.shared.background import cache, refresh, sweep_jobs
+from pages.shared.background import cache, refresh, sweep_status
 from pages.shared.charts import explorer_summary
 from pages.shared.figure import component
 from pages.shared.reports import sources
@@ -57,7 +57,7 @@ def panels() -> None:
     with slot:
         controls.ask(place, of, asked)
     if job is not None and job.recipe == of.live:
-        sweep_jobs.status(job, place)
+        sweep_status.show(job, place)
 
 
 if of is not None:

@@ -9,7 +9,7 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 from pages.explore.methods import text as page_text
 from pages.shared import text
-from pages.shared.background import sweep_jobs
+from pages.shared.background import sweep_status
 from pages.shared.charts import loadings
 from pages.shared.charts import loadings as charts_loadings
 from pages.shared.figure import component
@@ -24,7 +24,7 @@ def show(found: Results, name: str, epsilon: float, settings: Settings) -> None:
     at = f"privacy setting {epsilon:g}" if plain else f"ε = {text.number(epsilon)}"
     where = f" at {at}" if method.private else ""
     about = run_seconds(name, scene.d, scene.k, scene.providers)
-    said = f"Draw one release of {method.title}, about {sweep_jobs.said_seconds(about)}"
+    said = f"Draw one release of {method.title}, about {sweep_status.duration(about)}"
     if about > _AT_ONCE_SECONDS and not st.button(said, key="draw release"):
         return
     try:

@@ -12,7 +12,7 @@ from dppca_core.experiments.planning.bisection import Search, SimulatedAnswer
 from dppca_core.experiments.planning.planning import WAYS
 from dppca_core.experiments.sweeps.recipe import Point
 from pages.hospitals.planner import view
-from pages.shared.background import sweep_jobs
+from pages.shared.background import sweep_jobs, sweep_status
 from pages.shared.background.sweep_jobs import Job
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
@@ -102,7 +102,7 @@ def confirm(settings: Settings) -> None:
         st.caption(f"No simulation here: {why}.")
         return
     if not settings["plan.simulate"]:
-        about = sweep_jobs.said_seconds(view.seconds(of))
+        about = sweep_status.duration(view.seconds(of))
         verb = "Confirm" if view.answer(settings, way).value is not None else "Find the answer of"
         words = f"{verb} {title} by simulation, about {about}"
         st.button(words, key="simulate", on_click=widgets.set_to, args=("plan.simulate", True))
@@ -111,7 +111,7 @@ def confirm(settings: Settings) -> None:
     if job is None or _values(job, of) is None:
         return
     if job.state != "complete":
-        sweep_jobs.status(job, _place(way))
+        sweep_status.show(job, _place(way))
         st.caption(
             f"Value {len(job.recipe.swept[0].values) - 1} of about {view.VALUES - 1}, halving the gap."
         )

@@ -33,7 +33,7 @@ from pages.hospitals.your_data.prepared_table import Prepared
 from pages.hospitals.your_data.release_job import Order
 from pages.hospitals.your_data.session import Made, Own
 from pages.shared import text
-from pages.shared.background import cache, completer, failed_runs, refresh
+from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.charts import explorer_summary
 from pages.shared.figure import component
 from pages.shared.settings import catalogue, to_scene, widgets
@@ -206,7 +206,7 @@ def show(prepared: Prepared, account: Account | None, settings: Settings) -> Twi
         failed_runs.of_methods(found)
 
     def first_look() -> None:
-        for _ in completer.at_first(found.steps(found.first(epsilon))):
+        for _ in engine.at_first(found.steps(found.first(epsilon))):
             pass
 
     refresh.while_cells_come(panels, found, partial(found.next_missing, epsilon, False), first_look)

@@ -11,7 +11,7 @@ from dppca_core.experiments.sweeps import recipe_file
 from pages.learn.papers import chart_descriptions, charts, recipe_to_settings, results
 from pages.learn.papers.results import Result
 from pages.shared import text
-from pages.shared.background import refresh, sweep_jobs
+from pages.shared.background import refresh, sweep_jobs, sweep_status
 from pages.shared.figure import component
 from pages.shared.reports import downloads
 from pages.shared.settings import catalogue, widgets
@@ -40,7 +40,7 @@ def offer(run: PaperRun, chosen: Recipe) -> None:
     for column, quick, words in ((left, True, "A quick version"), (middle, False, "All of it")):
         wanted = results.again(chosen, quick, seed)
         column.button(
-            f"{words} (about {sweep_jobs.said_seconds(results.expected(wanted))})",
+            f"{words} (about {sweep_status.duration(results.expected(wanted))})",
             key=f"again {quick}",
             on_click=sweep_jobs.start,
             args=(results.place(run), wanted),
@@ -64,7 +64,7 @@ def panel(figure: Figure, run: PaperRun, kept: Result, chosen: Recipe | None) ->
     if job.state == "again":  # "Go on" was pressed
         sweep_jobs.start(place, job.recipe)
         st.rerun()
-    sweep_jobs.status(job, place)
+    sweep_status.show(job, place)
     if second is not None and not job.running:
         said = f"Seed {job.recipe.seed}, {len(job.table()):,} runs"
         if job.state == "complete":

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from dppca_core.datasets import TABLES
-from pages.shared.background import cache, completer
+from pages.shared.background import cache, engine
 from pages.shared.charts import explorer_summary
 from pages.shared.settings import catalogue, to_scene
 from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
@@ -27,7 +27,7 @@ def begin(now: Settings, move: Move | None) -> None:
     """Have the worker measure what may be asked for next; the next press of the same slider comes first."""
     following, *others = one_press_away(now, move).values()
     first = look(following) if move and move[0] in SLIDERS else iter(())
-    completer.ahead(first, chain.from_iterable(look(settings) for settings in (following, *others)))
+    engine.ahead(first, chain.from_iterable(look(settings) for settings in (following, *others)))
 
 
 def one_press_away(now: Settings, move: Move | None) -> dict[Move, Settings]:
@@ -73,7 +73,7 @@ def ready(now: Settings) -> dict[str, Any]:
 
 def link(now: Settings) -> dict[str, str]:
     """What a figure tells the browser, so that it can fetch them; nothing where too many look."""
-    return {"near": urlencode(catalogue.to_link(now))} if completer.completer().looks_ahead() else {}
+    return {"near": urlencode(catalogue.to_link(now))} if engine.engine().looks_ahead() else {}
 
 
 def _key(settings: Settings) -> tuple[Any, ...]:

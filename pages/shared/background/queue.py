@@ -1,18 +1,40 @@
-"""Whose sweep runs next: first come, first served, and one of each visitor at a time.
+"""Whose work comes next, of all that is measured beside the pages. Nothing here runs anything.
 
-There are two lines, each with as many places as the machine has cores: one for sweeps of seconds and one for
-long ones, so that nobody who moves a slider waits for somebody else's hour.
+There is one queue with three lines: the short steps that complete what visitors look at, one at a time;
+sweeps of seconds; and longer sweeps, so that nobody who moves a slider waits for somebody else's hour. One
+rule holds in each: the first in line runs, one of each visitor at a time, and goes to the end of its line
+after a step where it has more. So visitors take turns.
 """
 
-import threading
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
+from __future__ import annotations
 
-from joblib import cpu_count
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from math import inf
+from typing import Literal, NamedTuple, Protocol
 
 LONG_SECONDS = 15.0  # on one core: longer sweeps have a line of their own
-_POLL_SECONDS = 0.5  # until one who waits sees that its visitor has gone
+_FEW = 3  # visitors at once for whom anything is measured ahead
+Line = Literal["screen", "short", "long"]
+
+
+class Work(Protocol):
+    """What is measured for one visitor, in steps."""
+
+    def step(self) -> bool:
+        """Do the next step. Return whether more are left."""
+
+    def abandon(self, reason: Exception | None = None) -> None:
+        """Take note that no step will follow: `reason` is what failed, None where nobody waits for it."""
+
+
+class Rank(IntEnum):
+    """Which of one visitor's works comes first."""
+
+    NEXT_PRESS = 0  # what the slider that was moved last may ask for next
+    SHOWN = 1  # what the screen lacks, and every sweep
+    WHEN_IDLE = 2  # what other sliders may ask for next, when nobody's screen lacks anything
 
 
 class QueuePosition(NamedTuple):
@@ -23,80 +45,98 @@ class QueuePosition(NamedTuple):
 
 
 @dataclass(eq=False)
-class Turn:
-    """One sweep in its line. ending: it was told to stop, and holds up none of its visitor's others."""
+class Queued:
+    """One work in its line.
+
+    until: when it is given up, on the monotonic clock in seconds, unless it is asked for again.
+    ending: it was told to stop, and holds up nobody any more.
+    """
 
     visitor: str
-    long: bool
+    line: Line
+    work: Work
+    rank: Rank = Rank.SHOWN
+    until: float = inf
     running: bool = False
     ending: bool = False
 
 
-class Turns:
-    """Both lines. at_once: sweeps that run at a time in each."""
+class Queue:
+    """All entries in the order in which they are served. places: how many run at a time in each line."""
 
-    def __init__(self, at_once: int | None = None) -> None:
-        self._at_once = at_once or max(2, cpu_count())
-        self._turns: list[Turn] = []
-        self._changed = threading.Condition()
+    def __init__(self, places: Mapping[Line, int]) -> None:
+        self._places = places
+        self._entries: list[Queued] = []
 
-    def join(self, visitor: str, seconds: float) -> Turn:
-        """The end of the line for a sweep of so many rough seconds."""
-        turn = Turn(visitor, seconds > LONG_SECONDS)
-        with self._changed:
-            self._turns.append(turn)
-        return turn
+    def __contains__(self, entry: Queued) -> bool:
+        return entry in self._entries
 
-    def wait(self, turn: Turn, cancelled: Callable[[], bool]) -> bool:
-        """Until it is this sweep's turn; False where it was cancelled before. In both cases `leave` later."""
-        with self._changed:
-            while not cancelled():
-                if self._is_next(turn):
-                    turn.running = True
-                    return True
-                self._changed.wait(_POLL_SECONDS)
-        return False
+    def add(self, entry: Queued) -> None:
+        """Put this entry at the end of its line."""
+        self._entries.append(entry)
 
-    def end(self, turn: Turn) -> None:
-        """It was told to stop: whoever waits may look again."""
-        with self._changed:
-            turn.ending = True
-            self._changed.notify_all()
+    def replace(self, entry: Queued) -> None:
+        """Put this entry in the place of the one of its visitor, line and rank, if there is one."""
+        for former in self.line(entry.line):
+            if (former.visitor, former.rank) == (entry.visitor, entry.rank):
+                former.work, former.until = entry.work, entry.until
+                return
+        self.add(entry)
 
-    def leave(self, turn: Turn) -> None:
-        """It has ended, or waits no more."""
-        with self._changed:
-            self._turns.remove(turn)
-            self._changed.notify_all()
+    def take(self, line: Line) -> Queued | None:
+        """Return the entry that runs next, marked as running; None where no place is free or nobody waits."""
+        active = [entry for entry in self.line(line) if entry.running and not entry.ending]
+        busy = {entry.visitor for entry in active}
+        if len(active) < self._places[line]:
+            for entry in self._in_turn(line):
+                if entry.visitor not in busy:
+                    entry.running = True
+                    return entry
+        return None
 
-    def ahead(self, turn: Turn) -> QueuePosition:
-        """Who comes first now: those who run, and those who came earlier."""
-        with self._changed:
-            line = self._line(turn)
-            if turn.running or turn not in line:
-                return QueuePosition(0, 0)
-            place = line.index(turn)
-            first = [one for i, one in enumerate(line) if (one.running or i < place) and not one.ending]
-            own = sum(one.visitor == turn.visitor for one in first)
-            full = self._free(line) < 1
-            return QueuePosition(len(first) - own if full else 0, own)
+    def back(self, entry: Queued) -> None:
+        """Put an entry that has run a step, and has more, at the end of its line."""
+        entry.running = False
+        if entry in self._entries:
+            self._entries.remove(entry)
+            self._entries.append(entry)
 
-    def _line(self, turn: Turn) -> list[Turn]:
-        return [one for one in self._turns if one.long == turn.long]
+    def remove(self, entry: Queued) -> None:
+        """Take this entry out, if it is still there."""
+        if entry in self._entries:
+            self._entries.remove(entry)
 
-    def _free(self, line: list[Turn]) -> int:
-        """Places; one that is ending needs its own for a moment only, and a slider must not wait for it."""
-        return self._at_once - sum(one.running and not one.ending for one in line)
+    def drop(self, unwanted: Callable[[Queued], bool]) -> list[Queued]:
+        """Take out those that do not run and are `unwanted`, and return them."""
+        dropped = [entry for entry in self._entries if not entry.running and unwanted(entry)]
+        for entry in dropped:
+            self._entries.remove(entry)
+        return dropped
 
-    def _is_next(self, turn: Turn) -> bool:
-        line = self._line(turn)
-        free = self._free(line)
-        busy = {one.visitor for one in line if one.running and not one.ending}
-        for one in line:
-            if one.running or one.ending or one.visitor in busy:
-                continue
-            if free < 1 or one is turn:
-                return free > 0
-            busy.add(one.visitor)
-            free -= 1
-        return False
+    def ahead(self, entry: Queued) -> QueuePosition:
+        """Return who comes first now: those who run, and those who came earlier."""
+        if entry.running or entry not in self._entries:
+            return QueuePosition(0, 0)
+        line = [other for other in self.line(entry.line) if not other.ending]
+        first = [other for i, other in enumerate(line) if other.running or i < line.index(entry)]
+        own = sum(other.visitor == entry.visitor for other in first)
+        full = sum(other.running for other in line) >= self._places[entry.line]
+        return QueuePosition(len(first) - own if full else 0, own)
+
+    def line(self, line: Line) -> list[Queued]:
+        """Return the entries of one line, in order."""
+        return [entry for entry in self._entries if entry.line == line]
+
+    def looks_ahead(self) -> bool:
+        """Return whether anything is measured ahead: not for many visitors at once."""
+        return len({entry.visitor for entry in self._entries if entry.rank != Rank.SHOWN}) <= _FEW
+
+    def _in_turn(self, line: Line) -> list[Queued]:
+        """Return who may run next, in order: of each visitor what comes first, of all what is shown first."""
+        waits = [entry for entry in self.line(line) if not (entry.running or entry.ending)]
+        if not self.looks_ahead():
+            waits = [entry for entry in waits if entry.rank == Rank.SHOWN]
+        first: dict[str, Queued] = {}
+        for entry in sorted(waits, key=lambda entry: entry.rank):
+            first.setdefault(entry.visitor, entry)
+        return sorted(first.values(), key=lambda entry: (entry.rank == Rank.WHEN_IDLE, waits.index(entry)))

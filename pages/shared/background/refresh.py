@@ -7,8 +7,8 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.shared import text
-from pages.shared.background import completer
-from pages.shared.background.completer import Cells, NextCell
+from pages.shared.background import engine
+from pages.shared.background.engine import Cells, NextCell
 
 SECONDS = 0.6  # between two renderings
 
@@ -55,9 +55,9 @@ def while_cells_come(
         begun = True
         part()
         if next_cell() is not None:
-            completer.look(store, next_cell)
+            engine.look(store, next_cell)
 
-    while_more(render, lambda: next_cell() is not None, completer.refresh_seconds())
+    while_more(render, lambda: next_cell() is not None, engine.refresh_seconds())
 
 
 def coming(runs: int) -> str:

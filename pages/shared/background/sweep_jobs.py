@@ -12,7 +12,6 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import partial
 from typing import Literal
 
 import pandas as pd
@@ -23,8 +22,9 @@ from dppca_core.experiments.sweeps import executors, recipe_file, run_cells, sto
 from dppca_core.experiments.sweeps.recipe import Key
 from dppca_core.experiments.sweeps.run_cells import Row
 from pages.shared import text
-from pages.shared.background.queue import Turn, Turns
-from pages.shared.background.sessions import KEPT_SECONDS, present, returning, visitor
+from pages.shared.background import sessions
+from pages.shared.background.engine import Engine, engine
+from pages.shared.background.queue import Queued, QueuePosition
 
 HERE_SECONDS = 2.0  # in the server itself, while processes start, which takes them as long
 CELL_SECONDS = 0.5  # expected runs beyond this leave the server free
@@ -33,25 +33,32 @@ KEPT_BYTES = 64 * 2**20  # of complete tables, and as many of the rows of sweeps
 _ROW_BYTES = 2_000  # of a row as it was measured
 KEPT_JOBS = 256
 _FIRST_LOOK_SECONDS = 0.25
-_WHY_WAIT = (
-    "Sweeps run in the order in which they were asked for, one of each visitor and a few in all at a time; "
-    "those of seconds do not wait for those of minutes."
-)
 
 
 class Job:
-    """One sweep: what has been measured so far, and how it stands."""
+    """One sweep: what has been measured so far, and how it stands.
 
-    def __init__(self, recipe: Recipe, visitor: str, turns: Turns, known: tuple[Row, ...] = ()) -> None:
+    known: rows of another recipe that this one may take over. keep: told when the table is complete.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        visitor: str,
+        known: tuple[Row, ...] = (),
+        keep: Callable[["Job"], None] = lambda job: None,
+    ) -> None:
         self.recipe = recipe
-        self._turns = turns
-        self._turn: Turn | None = None
-        self._known = known
         self.visitor = visitor
-        self.may_be_asked_for = returning(visitor, KEPT_SECONDS)
+        self.may_be_asked_for = sessions.returning(visitor, sessions.KEPT_SECONDS)
         self.state: Literal["waiting", "running", "complete", "stopped", "failed", "again"] = "waiting"
         self.reason = ""
         self.progress = Progress(0, len(recipe.cells()), None)
+        self._known = known
+        self._keep = keep
+        self._engine: Engine | None = None
+        self._entry: Queued | None = None
+        self._seconds, self._cells = 0.0, 0
         self._rows: dict[Key, Row] = {}
         self._table = store.table(recipe, {})
         self._building = threading.Lock()
@@ -60,16 +67,16 @@ class Job:
 
     @property
     def running(self) -> bool:
-        """Whether more is to come."""
+        """Return whether more is to come."""
         return not self._ended.is_set()
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """What has been measured so far; another recipe may take over what it would measure as well."""
+        """Return what has been measured so far, for another recipe to take over what they share."""
         return tuple(self._rows.values())
 
     def table(self) -> pd.DataFrame:
-        """The same as a tidy table."""
+        """Return the same as a tidy table."""
         with self._building:
             rows = self.rows
             if len(rows) > len(self._table):
@@ -77,22 +84,32 @@ class Job:
             return self._table
 
     @property
-    def ahead(self) -> tuple[int, int]:
-        """While it waits: how many sweeps come first, of other visitors and of its own."""
-        return self._turns.ahead(self._turn) if self._turn is not None else (0, 0)
+    def position(self) -> QueuePosition:
+        """Return how many sweeps come first while it waits: of other visitors and of its own."""
+        if self._engine is None or self._entry is None:
+            return QueuePosition(0, 0)
+        return self._engine.position(self._entry)
+
+    def begin(self, beside: Engine) -> None:
+        """Wait in the engine's queue, or begin at once where there is a place."""
+        try:
+            self._seconds, self._cells = _missing(self.recipe, self._known)
+            self._engine, self._entry = beside, beside.sweep(self.visitor, self, self._seconds)
+        except Exception as reason:
+            self.abandon(reason)
 
     def stop(self) -> None:
         """Keep what is finished, run no more; wait no more."""
         self._stop.set()
-        if self._turn is not None:
-            self._turns.end(self._turn)
+        if self._engine is not None and self._entry is not None:
+            self._engine.stop(self._entry)
 
     def again(self) -> None:
         """Let the next start of this recipe go on from here."""
         self.state = "again"
 
     def wait(self, seconds: float) -> None:
-        """Until it has ended, or so long."""
+        """Wait until it has ended, or so long."""
         self._ended.wait(seconds)
 
     def hold(self, table: pd.DataFrame) -> None:
@@ -101,55 +118,52 @@ class Job:
         self.progress = Progress(len(table), len(table), 0.0)
         self._ended.set()
 
-    def run(self) -> None:
-        """In a thread of its own."""
+    def step(self) -> bool:
+        """Run the whole sweep, as the one step of its entry in the queue."""
         try:
-            seconds, cells = _missing(self.recipe, self._known)
-            turn = self._turn = self._turns.join(self.visitor, seconds)
-            try:
-                if self._turns.wait(turn, self._cancelled):
-                    self.state = "running"
-                    self._measure(seconds, cells)
-                # Of who has gone, or whose connection broke: they find it going on when they come back.
-                cut_short = "stopped" if self._stop.is_set() else "again"
-                self.state = "complete" if self._complete() else cut_short
-            finally:
-                self._turns.leave(turn)
-        except (OSError, ValueError) as reason:  # a cluster that is gone: the page says so
-            self.state, self.reason = "failed", f"{reason}."
+            if not self._cancelled():
+                self.state = "running"
+                self._measure()
+            if not self._complete():
+                self.abandon()
+                return False
+            self.state = "complete"
         except Exception as reason:
-            self._fail(reason)
+            self.abandon(reason)
         finally:
             self._ended.set()
+        if self.state == "complete":
+            with failures.surviving("sweep"):
+                self._keep(self)
+        return False
 
-    def start(self, work: Callable[[], None], place: str) -> None:
-        """Run `work`, which runs this job, in a thread of its own, unless the server has none left."""
-        try:
-            threading.Thread(target=work, daemon=True, name=f"sweep {place}").start()
-        except RuntimeError as reason:
-            self._fail(reason)
-            self._ended.set()
+    def abandon(self, reason: Exception | None = None) -> None:
+        """End early: it failed for this reason, was stopped, or its visitor has gone and may return."""
+        if reason is not None:
+            # A cluster that is gone says so in its own words.
+            why = str(reason) if isinstance(reason, OSError) else failures.reason(reason)
+            self.state, self.reason = "failed", text.sentence(f"{why}.")
+        else:
+            self.state = "stopped" if self._stop.is_set() else "again"
+        self._ended.set()
 
-    def _fail(self, reason: Exception) -> None:
-        self.state, self.reason = "failed", text.sentence(f"{failures.reason(reason)}.")
-
-    def _measure(self, seconds: float, cells: int) -> None:
-        if seconds > HERE_SECONDS and not os.environ.get(executors.ADDRESS):
+    def _measure(self) -> None:
+        if self._seconds > HERE_SECONDS and not os.environ.get(executors.ADDRESS):
             executors.Cores().warm()
         began = time.monotonic()
-        if seconds < CELL_SECONDS * cells:
+        if self._seconds < CELL_SECONDS * self._cells:
             sweep(
                 self.recipe,
-                progress=self._tell,
+                progress=self._note,
                 cancel=lambda: self._cancelled() or time.monotonic() - began > HERE_SECONDS,
                 known=self._known,
             )
         if not self._complete() and not self._cancelled():
             with executors.opened() as executor:
                 known = (*self._known, *self.rows)
-                sweep(self.recipe, executor, progress=self._tell, cancel=self._cancelled, known=known)
+                sweep(self.recipe, executor, progress=self._note, cancel=self._cancelled, known=known)
 
-    def _tell(self, progress: Progress) -> None:
+    def _note(self, progress: Progress) -> None:
         self._rows |= {store.key_of(self.recipe, row): row for row in progress.rows}
         self.progress = progress
 
@@ -157,11 +171,11 @@ class Job:
         return self.progress.completed == self.progress.total
 
     def _cancelled(self) -> bool:
-        return self._stop.is_set() or not present(self.visitor)
+        return self._stop.is_set() or not sessions.present(self.visitor)
 
 
 def _missing(recipe: Recipe, known: tuple[Row, ...]) -> tuple[float, int]:
-    """Rough seconds and number of the cells that are not known."""
+    """Return the rough seconds and the number of the cells that are not known."""
     ours = {recipe_file.fingerprint(recipe, chosen) for chosen in recipe.methods}
     held = {store.key_of(recipe, row) for row in known if row["recipe"] in ours}
     missing = [key for key in recipe.cells() if key not in held]
@@ -169,16 +183,16 @@ def _missing(recipe: Recipe, known: tuple[Row, ...]) -> tuple[float, int]:
 
 
 class Jobs:
-    """All visitors' jobs, and the complete tables. at_once: sweeps that run at a time, if not by cores."""
+    """All visitors' jobs, and the complete tables. beside: the engine that runs them."""
 
-    def __init__(self, at_once: int | None = None) -> None:
+    def __init__(self, beside: Engine) -> None:
+        self._engine = beside
         self._jobs: OrderedDict[tuple[str, str], Job] = OrderedDict()
         self._tables: OrderedDict[Recipe, tuple[pd.DataFrame, int]] = OrderedDict()
         self._lock = threading.Lock()
-        self._turns = Turns(at_once)
 
     def start(self, visitor: str, place: str, recipe: Recipe) -> Job:
-        """The visitor's job at this place: the one of this recipe, else a new one instead of it.
+        """Return the visitor's job at this place: the one of this recipe, else a new one instead of it.
 
         A new one takes over the rows that the two recipes share, as after one more method or value.
         """
@@ -188,7 +202,7 @@ class Jobs:
                 return former
             if former is not None:
                 former.stop()
-            job = Job(recipe, visitor, self._turns, former.rows if former else ())
+            job = Job(recipe, visitor, former.rows if former else (), self._keep)
             self._jobs[visitor, place] = job
             self._jobs.move_to_end((visitor, place))
             self._forget()
@@ -197,33 +211,29 @@ class Jobs:
                 self._tables.move_to_end(recipe)
                 job.hold(held[0])
                 return job
-        job.start(partial(self._run, job), place)
+        job.begin(self._engine)
         return job
 
     def at(self, visitor: str, place: str) -> Job | None:
-        """The visitor's job at this place, if there is one."""
+        """Return the visitor's job at this place, if there is one."""
         with self._lock:
             return self._jobs.get((visitor, place))
 
-    def _run(self, job: Job) -> None:
-        job.run()
-        if job.state != "complete":
-            return
-        with failures.surviving("sweep"):
-            table = job.table()
-            size = int(table.memory_usage(deep=True).sum())
-            with self._lock:
-                self._tables[job.recipe] = table, size
-                while len(self._tables) > KEPT_TABLES or self.table_bytes > KEPT_BYTES:
-                    self._tables.popitem(last=False)
+    def _keep(self, job: Job) -> None:
+        table = job.table()
+        size = int(table.memory_usage(deep=True).sum())
+        with self._lock:
+            self._tables[job.recipe] = table, size
+            while len(self._tables) > KEPT_TABLES or self.table_bytes > KEPT_BYTES:
+                self._tables.popitem(last=False)
 
     @property
     def table_bytes(self) -> int:
-        """Bytes of the complete tables that are kept for all visitors."""
+        """Return the bytes of the complete tables that are kept for all visitors."""
         return sum(size for _, size in self._tables.values())
 
     def _forget(self) -> None:
-        """Jobs that have ended: of visitors who have gone for good, then the oldest."""
+        """Forget jobs that have ended: of visitors who have gone for good, then the oldest."""
         rows = sum(len(job.rows) for job in self._jobs.values())
         for key, job in list(self._jobs.items()):
             many = len(self._jobs) > KEPT_JOBS or rows * _ROW_BYTES > KEPT_BYTES
@@ -234,69 +244,17 @@ class Jobs:
 
 @st.cache_resource(show_spinner=False)
 def jobs() -> Jobs:
-    """All jobs of this server."""
-    return Jobs()
+    """Return all jobs of this server."""
+    return Jobs(engine())
 
 
 def start(place: str, recipe: Recipe) -> Job:
-    """This visitor's job at this place; one that is quick is complete when this returns."""
-    job = jobs().start(visitor(), place, recipe)
+    """Return this visitor's job at this place; one that is quick is complete by then."""
+    job = jobs().start(sessions.visitor(), place, recipe)
     job.wait(_FIRST_LOOK_SECONDS)
     return job
 
 
 def at(place: str) -> Job | None:
-    """This visitor's job at this place, if there is one."""
-    return jobs().at(visitor(), place)
-
-
-def status(job: Job, place: str) -> None:
-    """How the job stands: a bar with the time left and a button that stops it, or why it ended early."""
-    done, total = job.progress.completed, job.progress.total
-    if job.running:
-        left, right = st.columns([5, 1], vertical_alignment="center")
-        left.progress(done / total, said(job))
-        waiting = job.state == "waiting"
-        right.button(
-            "Leave" if waiting else "Stop",
-            key=f"stop {place}",
-            on_click=job.stop,
-            help=_WHY_WAIT if waiting else None,
-            width="stretch",
-        )
-    elif job.state == "stopped":
-        left, right = st.columns([5, 1], vertical_alignment="center")
-        left.caption(f"Stopped: {done:,} of {total:,} runs are shown.")
-        right.button("Go on", key=f"go on {place}", on_click=job.again, width="stretch")
-    elif job.state == "failed":
-        left, right = st.columns([5, 1], vertical_alignment="center")
-        left.warning(f"The runs ended early, {done:,} of {total:,} are shown. {job.reason}")
-        right.button("Try again", key=f"go on {place}", on_click=job.again, width="stretch")
-
-
-def said(job: Job) -> str:
-    """How far it is, and how long it will still take."""
-    if job.state == "waiting":
-        return said_ahead(*job.ahead)
-    seconds = job.progress.seconds_left
-    left = "" if seconds is None else f", about {said_seconds(seconds)} left"
-    return f"{job.progress.completed:,} of {job.progress.total:,} runs measured{left}"
-
-
-def said_ahead(others: int, own: int) -> str:
-    """Who comes before a sweep that waits."""
-    theirs = text.count(others, "sweep", "sweeps")
-    if not others and not own:
-        return "Waiting to begin"
-    if not own:
-        return f"In the queue: {theirs} of other visitors {'runs' if others == 1 else 'run'} before yours"
-    mine = f"{own} of your own" if others else f"{text.count(own, 'sweep', 'sweeps')} of your own"
-    first = f"{theirs} of other visitors and {mine}" if others else mine
-    return f"In the queue: {first} {'runs' if others + own == 1 else 'run'} before this one"
-
-
-def said_seconds(seconds: float) -> str:
-    """A time as people say it."""
-    if seconds < 90:
-        return f"{max(round(seconds), 1)} s"
-    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    """Return this visitor's job at this place, if there is one."""
+    return jobs().at(sessions.visitor(), place)

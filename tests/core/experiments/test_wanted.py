@@ -1,53 +1,32 @@
-"""Work in another process ends once nobody wants it."""
-
-import time
-from contextlib import suppress
+"""Work in another process ends before its next cell once nobody wants it."""
 
 import pytest
 
-from dppca_core.experiments.sweeps import cancellation
+from dppca_core import SpikedModel
+from dppca_core.experiments import Axis, Recipe, variant
+from dppca_core.experiments.sweeps import cancellation, run_cells
 
-HANGS = 3600.0  # seconds, beyond the limit of every test
-
-
-def busy(seconds: float) -> str:
-    """Past every `except Exception`."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        with suppress(Exception):
-            time.sleep(0.01)
-    return "done"
+MODEL = SpikedModel(d=12, k=2, s=4, spike=100.0, bulk=(0.0, 5.0), seed=2)
+RECIPE = Recipe(MODEL, (variant("pca"),), (Axis("n", (100, 200, 300)),), epsilon=1.0, repeats=1)
 
 
-@pytest.fixture
-def mark():
-    made = cancellation.Mark()
-    yield made
-    made.remove()
+def test_a_task_ends_before_the_cell_at_which_its_mark_is_gone(monkeypatch):
+    mark, measured = cancellation.Mark(), []
 
+    def removing(recipe, cell):
+        measured.append(cell)
+        if len(measured) == 2:
+            mark.remove()
+            mark.remove()  # as often as one likes
+        return {}
 
-def test_wanted_work_is_done_and_its_faults_are_its_own(mark):
-    assert cancellation.run(mark.path, busy, 0.4) == "done"
-    for reason in (ValueError("bad"), TimeoutError("late")):
-        with pytest.raises(type(reason), match=str(reason)):
-            cancellation.run(mark.path, _raise, reason)
-    assert cancellation.run("", busy, 0.0) == "done"
-
-
-def _raise(reason: Exception) -> None:
-    raise reason
-
-
-def test_work_that_nobody_wants_ends_or_does_not_begin(mark):
-    def left_off() -> str:
-        mark.remove()
-        return busy(HANGS)
-
+    monkeypatch.setattr(run_cells, "measured", removing)
     with pytest.raises(cancellation.UnwantedError):
-        cancellation.run(mark.path, left_off)
+        run_cells.run_in_worker(RECIPE, RECIPE.cells(), mark.path)
+    assert len(measured) == 2
     with pytest.raises(cancellation.UnwantedError):
-        cancellation.run(mark.path, busy, HANGS)
-    mark.remove()  # as often as one likes
+        run_cells.run_in_worker(RECIPE, RECIPE.cells(), mark.path)
+    assert len(measured) == 2
 
 
 def test_without_a_place_for_the_file_work_runs_to_its_end(monkeypatch):
@@ -55,6 +34,7 @@ def test_without_a_place_for_the_file_work_runs_to_its_end(monkeypatch):
         raise OSError("read-only")
 
     monkeypatch.setattr("tempfile.mkstemp", refuses)
-    made = cancellation.Mark()
-    assert made.path == ""
-    made.remove()
+    mark = cancellation.Mark()
+    assert mark.path == ""
+    mark.remove()
+    assert len(run_cells.run_in_worker(RECIPE, RECIPE.cells(), mark.path)) == 3

@@ -11,7 +11,8 @@ from dppca_core.experiments.sweeps import run_cells
 from pages.learn.papers import charts, recipe_to_settings
 from pages.learn.papers import results as paper_results
 from pages.shared import text
-from pages.shared.background import sweep_jobs
+from pages.shared.background import sweep_jobs, sweep_status
+from pages.shared.background.engine import Engine
 from pages.shared.reports import downloads
 from pages.shared.settings import catalogue
 
@@ -106,7 +107,7 @@ def test_a_sweep_in_the_queue_says_its_place_and_may_leave_it(screen, monkeypatc
     opened, measured = threading.Event(), run_cells.measured
     monkeypatch.setattr(run_cells, "measured", lambda *of: (opened.wait(60), measured(*of))[1])
     monkeypatch.setattr(sweep_jobs, "HERE_SECONDS", 1e9)  # no process is started
-    board = sweep_jobs.Jobs(at_once=1)
+    board = sweep_jobs.Jobs(Engine(sweeps_at_once=1))
     monkeypatch.setattr(sweep_jobs, "jobs", lambda: board)
     other = board.start("somebody else", "papers ge-4a", paper_results.again(recipe("ge-4a"), False, 7))
     page = screen(PAGE, figure="ge-4a", seed="8")
@@ -211,4 +212,4 @@ def test_the_patients_that_calibration_saves_are_counted(screen):
 def test_expected_times_grow_with_the_recipe():
     chosen = recipe("ge-3a")
     quick, whole = (paper_results.expected(paper_results.again(chosen, quick, 0)) for quick in (True, False))
-    assert 0 < quick < whole and sweep_jobs.said_seconds(quick)
+    assert 0 < quick < whole and sweep_status.duration(quick)

@@ -15,7 +15,7 @@ import app
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.explorer.scene import TRACED
 from pages.shared.background import cache, prefetch, sessions
-from pages.shared.background.completer import Completer
+from pages.shared.background.engine import Engine
 from pages.shared.charts import explorer_summary
 from pages.shared.settings import catalogue, to_scene
 from tests.waiting import PATIENCE_SECONDS, eventually
@@ -109,16 +109,16 @@ def finished(log: list[str], count: int) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
-    """The worker waits for a page as long as the page takes."""
-    monkeypatch.setattr("pages.shared.background.completer._YIELD_SECONDS", PATIENCE_SECONDS)
+    """The engine waits for a page as long as the page takes."""
+    monkeypatch.setattr("pages.shared.background.engine._YIELD_SECONDS", PATIENCE_SECONDS)
 
 
 def test_the_next_press_comes_before_the_rest_of_the_view_and_all_else_after_it():
     log: list[str] = []
-    worker, view = Completer(), Cells(log)
-    with worker.yielding():
-        worker.look("one", view, view.wanted)
-        worker.ahead("one", steps(log, "next", 2), steps(log, "other", 2))
+    beside, view = Engine(), Cells(log)
+    with beside.yielding():
+        beside.look("one", view, view.wanted)
+        beside.ahead("one", steps(log, "next", 2), steps(log, "other", 2))
     assert finished(log, 7) == ["next"] * 2 + ["view"] * 3 + ["other"] * 2
 
 
@@ -127,21 +127,21 @@ def test_nothing_is_measured_for_who_has_gone(monkeypatch):
     monkeypatch.setattr(sessions, "present", lambda who: who != "gone")
     log: list[str] = []
     hers: list[str] = []
-    worker, view, other = Completer(), Cells(log), Cells(hers)
-    with worker.yielding():
-        worker.look("gone", view, view.wanted)
-        worker.ahead("gone", steps(log, "next", 2), steps(log, "other", 2))
-        worker.look("here", other, other.wanted)
+    beside, view, other = Engine(), Cells(log), Cells(hers)
+    with beside.yielding():
+        beside.look("gone", view, view.wanted)
+        beside.ahead("gone", steps(log, "next", 2), steps(log, "other", 2))
+        beside.look("here", other, other.wanted)
     assert finished(hers, 3) == ["view"] * 3 and log == []
 
 
 def test_in_a_crowd_nothing_is_measured_ahead():
     log: list[str] = []
-    worker, view = Completer(), Cells(log)
-    with worker.yielding():
+    beside, view = Engine(), Cells(log)
+    with beside.yielding():
         for visitor in range(5):
-            worker.ahead(str(visitor), steps(log, "next", 1), steps(log, "other", 1))
-        worker.look("one", view, view.wanted)
+            beside.ahead(str(visitor), steps(log, "next", 1), steps(log, "other", 1))
+        beside.look("one", view, view.wanted)
     assert finished(log, 3) == ["view"] * 3
 
 
@@ -153,10 +153,10 @@ def test_what_fails_ahead_is_dropped(reason):
         raise reason
         yield
 
-    worker, view = Completer(), Cells(log)
-    with worker.yielding():
-        worker.ahead("one", fails(), steps(log, "other", 1))
-        worker.look("one", view, view.wanted)
+    beside, view = Engine(), Cells(log)
+    with beside.yielding():
+        beside.ahead("one", fails(), steps(log, "other", 1))
+        beside.look("one", view, view.wanted)
     assert finished(log, 4) == ["view"] * 3 + ["other"]
 
 

@@ -20,8 +20,8 @@ from pages.hospitals.your_data import release_job, session
 from pages.hospitals.your_data.release_job import Order
 from pages.hospitals.your_data.session_expiry import Leaving
 from pages.shared.background import cache, sessions
-from pages.shared.background import completer as worker
-from pages.shared.background.completer import Completer
+from pages.shared.background import engine as engines
+from pages.shared.background.engine import Engine
 from pages.shared.charts import explorer_summary
 from tests.pages.conftest import Screen
 from tests.waiting import PATIENCE_SECONDS, eventually
@@ -34,15 +34,15 @@ SMALL = {"d": "20", "n": "10000", "k": "2", "s": "5", "shat": "10", "T": "3", "N
 
 
 @pytest.fixture
-def completer(monkeypatch) -> Completer:
-    """A worker of this test alone."""
-    fresh = Completer()
-    monkeypatch.setattr(worker, "completer", lambda: fresh)
+def engine(monkeypatch) -> Engine:
+    """An engine of this test alone."""
+    fresh = Engine()
+    monkeypatch.setattr(engines, "engine", lambda: fresh)
     return fresh
 
 
 @pytest.fixture
-def visit(monkeypatch, completer, screen) -> Callable[..., Screen]:
+def visit(monkeypatch, engine, screen) -> Callable[..., Screen]:
     """Open a page as the visitor of this name, and see it once its runs are complete."""
     present = [""]
     monkeypatch.setattr(sessions, "visitor", lambda: present[0])
@@ -57,7 +57,7 @@ def visit(monkeypatch, completer, screen) -> Callable[..., Screen]:
         for _ in range(300):
             if complete(shown):
                 return shown
-            eventually(lambda: not completer.crowd())
+            eventually(lambda: not engine.crowd())
             shown.run()
         raise AssertionError(f"the runs of {name} did not end")
 
@@ -206,35 +206,34 @@ def raising(reason: BaseException) -> Callable[..., None]:
 
 
 @pytest.mark.parametrize("reason", ERRORS, ids=repr)
-def test_a_step_that_fails_costs_its_own_visitor_alone(reason, completer, caplog):
+def test_a_step_that_fails_costs_its_own_visitor_alone(reason, engine, caplog):
     """A cell, the choice of the next one, or what may be asked for next."""
     sound = Sound()
-    with completer.yielding():
-        completer.look("bob", sound, sound.wanted)
-        completer.ahead("ann", failing(reason), failing(reason))
-        completer.look("eve", sound, raising(reason))
-        completer.look("ann", Broken(reason), lambda: (1,))
+    with engine.yielding():
+        engine.look("bob", sound, sound.wanted)
+        engine.ahead("ann", failing(reason), failing(reason))
+        engine.look("eve", sound, raising(reason))
+        engine.look("ann", Broken(reason), lambda: (1,))
     assert sound.done.wait(PATIENCE_SECONDS)
-    assert eventually(lambda: not completer.crowd() and not completer._ahead)
+    assert eventually(lambda: not engine._queue.line("screen"))
     lines = [record.getMessage() for record in caplog.records]
     assert sum(type(reason).__name__ in line for line in lines) == 4
     assert not any(SECRET in line for line in lines)
 
 
-def killed(completer: Completer) -> None:
+def killed(engine: Engine) -> None:
     """End its thread by what no guard holds."""
     broken = Broken(SystemExit())
-    completer.look("ann", broken, lambda: (1,))
+    engine.look("ann", broken, lambda: (1,))
     assert broken.asked.wait(PATIENCE_SECONDS)
-    completer._views.clear()
-    completer._thread._thread.join(PATIENCE_SECONDS)
+    engine._thread._thread.join(PATIENCE_SECONDS)
 
 
 @DIES
-def test_a_worker_that_has_died_is_started_by_the_next_look(completer):
-    killed(completer)
+def test_an_engine_that_has_died_is_started_by_the_next_look(engine):
+    killed(engine)
     sound = Sound()
-    completer.look("bob", sound, sound.wanted)
+    engine.look("bob", sound, sound.wanted)
     assert sound.done.wait(PATIENCE_SECONDS)
 
 
@@ -243,19 +242,19 @@ def health() -> Response:
 
 
 @DIES
-def test_the_health_check_names_what_has_died_once_and_starts_it_again(completer, monkeypatch, here):
+def test_the_health_check_names_what_has_died_once_and_starts_it_again(engine, monkeypatch, here):
     leaving = Leaving(60, 0.01)
     monkeypatch.setattr(session, "leaving", lambda: leaving)
     assert (health().status_code, health().body) == (200, b"ok")
     holder = Holder()
     leaving.watch("ann", holder, [].append)
     assert health().status_code == 200
-    killed(completer)
+    killed(engine)
     monkeypatch.setattr(sessions, "present", raising(SystemExit()))
     leaving._thread._thread.join(PATIENCE_SECONDS)
     monkeypatch.setattr(sessions, "present", here.__contains__)
     answer = health()
-    assert (answer.status_code, answer.body) == (503, b"started again: completer, leaving")
+    assert (answer.status_code, answer.body) == (503, b"started again: engine, leaving")
     assert (health().status_code, health().body) == (200, b"ok")
 
 

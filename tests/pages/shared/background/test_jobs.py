@@ -16,7 +16,8 @@ from dppca_core import SpikedModel
 from dppca_core.experiments import Axis, Progress, Recipe, sweep, variant
 from dppca_core.experiments.sweeps import blas, executors, run_cells
 from dppca_core.experiments.sweeps.cancellation import UnwantedError
-from pages.shared.background import sessions, sweep_jobs
+from pages.shared.background import sessions, sweep_jobs, sweep_status
+from pages.shared.background.engine import Engine
 from pages.shared.background.sweep_jobs import Jobs
 from tests.waiting import PATIENCE_SECONDS, Clock, eventually
 
@@ -51,13 +52,13 @@ def numbers(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def test_a_job_gives_the_sweeps_table():
-    job = ended(Jobs().start("ann", "here", RECIPE))
+    job = ended(Jobs(Engine()).start("ann", "here", RECIPE))
     assert job.state == "complete" and job.progress.completed == job.progress.total
     pd.testing.assert_frame_equal(numbers(job.table()), numbers(sweep(RECIPE)), check_exact=True)
 
 
 def test_it_is_found_again_running_or_done(gate):
-    board = Jobs()
+    board = Jobs(Engine())
     job = board.start("ann", "here", RECIPE)
     assert job.running and board.start("ann", "here", RECIPE) is job and board.at("ann", "here") is job
     gate.set()
@@ -65,13 +66,15 @@ def test_it_is_found_again_running_or_done(gate):
 
 
 def test_stopping_keeps_what_is_finished_and_going_on_measures_the_rest(gate, monkeypatch):
-    board = Jobs()
-    told = sweep_jobs.Job._tell
-    monkeypatch.setattr(sweep_jobs.Job, "_tell", lambda job, at: (told(job, at), at.completed and job.stop()))
+    board = Jobs(Engine())
+    noted = sweep_jobs.Job._note
+    monkeypatch.setattr(
+        sweep_jobs.Job, "_note", lambda job, at: (noted(job, at), at.completed and job.stop())
+    )
     gate.set()
     job = ended(board.start("ann", "here", RECIPE))
     assert job.state == "stopped" and 0 < len(job.table()) < job.progress.total
-    monkeypatch.setattr(sweep_jobs.Job, "_tell", told)
+    monkeypatch.setattr(sweep_jobs.Job, "_note", noted)
     seen = []
     measured = run_cells.measured
     monkeypatch.setattr(
@@ -85,7 +88,7 @@ def test_stopping_keeps_what_is_finished_and_going_on_measures_the_rest(gate, mo
 
 
 def test_another_recipe_stops_the_former_and_takes_over_its_rows(gate):
-    board = Jobs()
+    board = Jobs(Engine())
     first = board.start("ann", "here", RECIPE)
     second = board.start("ann", "here", replace(RECIPE, seed=1))
     gate.set()
@@ -95,7 +98,7 @@ def test_another_recipe_stops_the_former_and_takes_over_its_rows(gate):
 
 
 def test_visitors_neither_see_nor_block_each_other(gate):
-    board = Jobs()
+    board = Jobs(Engine())
     ann = board.start("ann", "here", RECIPE)
     bob = board.start("bob", "here", RECIPE)
     assert ann is not bob and board.at("bob", "there") is None
@@ -105,7 +108,7 @@ def test_visitors_neither_see_nor_block_each_other(gate):
 
 
 def test_a_complete_table_is_there_at_once_for_everybody():
-    board = Jobs()
+    board = Jobs(Engine())
     table = ended(board.start("ann", "here", RECIPE)).table()
     assert eventually(lambda: board._tables)
     found = board.start("bob", "elsewhere", RECIPE)
@@ -114,8 +117,8 @@ def test_a_complete_table_is_there_at_once_for_everybody():
 
 def test_a_visitor_who_has_gone_is_not_worked_for_until_they_come_back(gate, monkeypatch):
     gone: set[str] = set()
-    monkeypatch.setattr(sweep_jobs, "present", lambda visitor: visitor not in gone)
-    board = Jobs()
+    monkeypatch.setattr(sessions, "present", lambda visitor: visitor not in gone)
+    board = Jobs(Engine())
     job = board.start("ann", "here", RECIPE)
     gone.add("ann")
     gate.set()
@@ -127,7 +130,7 @@ def test_a_visitor_who_has_gone_is_not_worked_for_until_they_come_back(gate, mon
 
 def waits_behind(job: sweep_jobs.Job, others: int, own: int = 0) -> bool:
     """Whether it comes to stand there."""
-    return eventually(lambda: job.state == "waiting" and job.ahead == (others, own))
+    return eventually(lambda: job.state == "waiting" and job.position == (others, own))
 
 
 def started(board: Jobs, visitor: str, recipe: Recipe) -> sweep_jobs.Job:
@@ -138,13 +141,13 @@ def started(board: Jobs, visitor: str, recipe: Recipe) -> sweep_jobs.Job:
 
 
 def test_a_job_beyond_the_limit_waits_for_its_turn_and_may_leave_the_queue(gate):
-    board = Jobs(at_once=1)
+    board = Jobs(Engine(1))
     started(board, "ann", RECIPE)
     second, third = (board.start(who, "here", replace(RECIPE, seed=4)) for who in ("bob", "eve"))
     assert waits_behind(second, 1) or waits_behind(third, 1)
-    first, last = (second, third) if second.ahead < third.ahead else (third, second)
+    first, last = (second, third) if second.position < third.position else (third, second)
     assert waits_behind(last, 2)
-    assert sweep_jobs.said(last) == "In the queue: 2 sweeps of other visitors run before yours"
+    assert sweep_status.progress(last) == "In the queue: 2 sweeps of other visitors run before yours"
     first.stop()
     assert ended(first).state == "stopped" and first.progress.completed == 0
     assert waits_behind(last, 1)
@@ -154,26 +157,25 @@ def test_a_job_beyond_the_limit_waits_for_its_turn_and_may_leave_the_queue(gate)
 
 def test_what_was_measured_is_there_for_a_while_for_who_comes_back(monkeypatch):
     gone: set[str] = set()
-    for module in (sweep_jobs, sessions):
-        monkeypatch.setattr(module, "present", lambda visitor: visitor not in gone)
+    monkeypatch.setattr(sessions, "present", lambda visitor: visitor not in gone)
     clock = Clock()
     monkeypatch.setattr(sessions, "time", clock)
-    board = Jobs()
+    board = Jobs(Engine())
     job = ended(board.start("ann", "here", RECIPE))
     gone.add("ann")
     ended(board.start("bob", "here", replace(RECIPE, seed=4)))
     assert board.at("ann", "here") is job
-    clock.now += sweep_jobs.KEPT_SECONDS
+    clock.now += sessions.KEPT_SECONDS
     ended(board.start("bob", "here", replace(RECIPE, seed=5)))
     assert board.at("ann", "here") is None
 
 
 def test_a_visitors_second_sweep_waits_for_the_first_and_says_so(gate):
-    board = Jobs(at_once=2)
+    board = Jobs(Engine(2))
     started(board, "ann", RECIPE)
     mine = board.start("ann", "there", replace(RECIPE, seed=4))
     assert waits_behind(mine, 0, 1)
-    assert sweep_jobs.said(mine) == "In the queue: 1 sweep of your own runs before this one"
+    assert sweep_status.progress(mine) == "In the queue: 1 sweep of your own runs before this one"
     gate.set()
     assert ended(mine).state == "complete"
 
@@ -181,14 +183,15 @@ def test_a_visitors_second_sweep_waits_for_the_first_and_says_so(gate):
 def test_the_queue_moves_on_when_visitors_vanish(gate, monkeypatch):
     """One who runs, and one who waits: both give their places up."""
     gone: set[str] = set()
-    monkeypatch.setattr(sweep_jobs, "present", lambda visitor: visitor not in gone)
-    board = Jobs(at_once=1)
+    monkeypatch.setattr(sessions, "present", lambda visitor: visitor not in gone)
+    board = Jobs(Engine(1))
     here = [started(board, "ann", RECIPE)]
     for i, who in enumerate(("bob", "eve")):
         here.append(board.start(who, "here", replace(RECIPE, seed=4 + i)))
         assert waits_behind(here[-1], 1 + i)
     gone |= {"ann", "bob"}
-    assert ended(here[1]).progress.completed == 0
+    assert waits_behind(here[2], 1)
+    assert (here[1].state, here[1].progress.completed) == ("again", 0) and not here[1].running
     gate.set()
     assert ended(here[0]).state == "again" and ended(here[2]).state == "complete"
 
@@ -203,7 +206,7 @@ def test_what_ends_a_sweep_is_said(monkeypatch):
             raise reason
 
         monkeypatch.setattr(sweep_jobs, "sweep", broken)
-        job = ended(Jobs().start("ann", "here", RECIPE))
+        job = ended(Jobs(Engine()).start("ann", "here", RECIPE))
         assert (job.state, job.reason) == ("failed", said)
 
 
@@ -211,12 +214,12 @@ def test_without_a_thread_a_sweep_has_ended_and_can_be_asked_for_again(monkeypat
     started = threading.Thread.start
 
     def none_left(thread):
-        if thread.name.startswith("sweep"):
+        if thread.name == "sweep":
             raise RuntimeError("can't start new thread")
         started(thread)
 
     monkeypatch.setattr(threading.Thread, "start", none_left)
-    sweeps = Jobs()
+    sweeps = Jobs(Engine())
     job = sweeps.start("ann", "here", RECIPE)
     assert (job.state, job.running, job.reason) == ("failed", False, "The program failed with RuntimeError.")
     monkeypatch.undo()
@@ -230,14 +233,14 @@ def test_long_sweeps_go_on_in_processes(monkeypatch):
     monkeypatch.setattr(sweep_jobs, "HERE_SECONDS", 0.9 * sweep_jobs._missing(long, ())[0])
     monkeypatch.setattr(sweep_jobs, "time", clock)
     monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.0)
-    went, told = [], sweep_jobs.Job._tell
+    went, noted = [], sweep_jobs.Job._note
 
     def here_for_one_task(job: sweep_jobs.Job, at: Progress) -> None:
-        told(job, at)
+        noted(job, at)
         if at.completed:
             clock.now += 2 * sweep_jobs.HERE_SECONDS
 
-    monkeypatch.setattr(sweep_jobs.Job, "_tell", here_for_one_task)
+    monkeypatch.setattr(sweep_jobs.Job, "_note", here_for_one_task)
 
     class Watched(executors.Cores):
         def submit(self, fn, /, *args, **kwargs):
@@ -245,7 +248,7 @@ def test_long_sweeps_go_on_in_processes(monkeypatch):
             return super().submit(fn, *args, **kwargs)
 
     monkeypatch.setattr(executors, "Cores", Watched)
-    job = ended(Jobs().start("ann", "here", long))
+    job = ended(Jobs(Engine()).start("ann", "here", long))
     assert job.state == "complete" and blas.for_good in went and run_cells.run_in_worker in went
     assert went.count(run_cells.run_in_worker) < len(long.cells())
     pd.testing.assert_frame_equal(numbers(job.table()), numbers(sweep(long)), check_exact=True)
@@ -256,8 +259,8 @@ def test_a_run_that_takes_long_leaves_the_server_free(monkeypatch):
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)
     here = []
     run = run_cells.run
-    monkeypatch.setattr(run_cells, "run", lambda recipe, keys: (here.append(keys), run(recipe, keys))[1])
-    assert ended(Jobs().start("ann", "here", RECIPE)).state == "complete" and here == []
+    monkeypatch.setattr(run_cells, "run", lambda *task: (here.append(task), run(*task))[1])
+    assert ended(Jobs(Engine()).start("ann", "here", RECIPE)).state == "complete" and here == []
 
 
 def test_a_cluster_that_is_gone_midway_loses_no_run(monkeypatch):
@@ -265,7 +268,7 @@ def test_a_cluster_that_is_gone_midway_loses_no_run(monkeypatch):
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)
     monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.0)
     workers = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "protocol": "tcp"}
-    board, told, measured = Jobs(), sweep_jobs.Job._tell, run_cells.measured
+    board, noted, measured = Jobs(Engine()), sweep_jobs.Job._note, run_cells.measured
     long = replace(RECIPE, repeats=40)
     again: list[object] = []
     with LocalCluster(**workers, dashboard_address=None, host="127.0.0.1") as cluster:
@@ -273,18 +276,18 @@ def test_a_cluster_that_is_gone_midway_loses_no_run(monkeypatch):
         closing = threading.Thread(target=cluster.close)
 
         def close(job: sweep_jobs.Job, at: Progress) -> None:
-            told(job, at)
+            noted(job, at)
             if at.completed and closing.ident is None:
                 closing.start()
 
-        monkeypatch.setattr(sweep_jobs.Job, "_tell", close)
+        monkeypatch.setattr(sweep_jobs.Job, "_note", close)
         monkeypatch.setattr(run_cells, "measured", lambda *of: (time.sleep(0.02), measured(*of))[1])
         job = ended(board.start("ann", "here", long))
         closing.join(PATIENCE_SECONDS)
     assert (job.state, job.reason) == ("failed", f"{executors.LostError()}.")
     assert 0 < job.progress.completed < job.progress.total == len(long.cells())
     monkeypatch.delenv(executors.ADDRESS)
-    monkeypatch.setattr(sweep_jobs.Job, "_tell", told)
+    monkeypatch.setattr(sweep_jobs.Job, "_note", noted)
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.5)
     monkeypatch.setattr(run_cells, "measured", lambda *of: (again.append(of[1]), measured(*of))[1])
     job.again()
@@ -303,18 +306,18 @@ def test_a_worker_that_is_killed_costs_no_run(monkeypatch):
     """Its task is run again: the table is whole, and the same."""
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)
     monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.05)
-    told, killed = sweep_jobs.Job._tell, []
+    noted, killed = sweep_jobs.Job._note, []
     long = replace(RECIPE, population=replace(MODEL, d=120), repeats=60)
 
     def kill(job: sweep_jobs.Job, at: Progress) -> None:
-        told(job, at)
+        noted(job, at)
         if at.completed and not killed:
             pool = get_reusable_executor(max_workers=executors.Cores().workers, timeout=300)
             killed.append(next(iter(pool._processes)))
             os.kill(killed[0], signal.SIGKILL)
 
-    monkeypatch.setattr(sweep_jobs.Job, "_tell", kill)
-    job = ended(Jobs().start("ann", "here", long))
+    monkeypatch.setattr(sweep_jobs.Job, "_note", kill)
+    job = ended(Jobs(Engine()).start("ann", "here", long))
     assert job.state == "complete" and killed and job.progress.completed == job.progress.total
     pd.testing.assert_frame_equal(numbers(job.table()), numbers(sweep(long)), check_exact=True)
 
@@ -322,7 +325,7 @@ def test_a_worker_that_is_killed_costs_no_run(monkeypatch):
 def test_a_visitor_who_vanishes_frees_the_processes_too(monkeypatch):
     """Tasks that the pool has taken over end unwanted; left alone each would give its rows."""
     gone: set[str] = set()
-    monkeypatch.setattr(sweep_jobs, "present", lambda visitor: visitor not in gone)
+    monkeypatch.setattr(sessions, "present", lambda visitor: visitor not in gone)
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)
     handed: list[Future[object]] = []
     submit = executors.Cores.submit
@@ -337,7 +340,7 @@ def test_a_visitor_who_vanishes_frees_the_processes_too(monkeypatch):
     heavy = replace(
         RECIPE, population=replace(MODEL, d=700), methods=(variant("ldp_sparse_pca"),), repeats=20
     )
-    job = Jobs().start("ann", "here", heavy)
+    job = Jobs(Engine()).start("ann", "here", heavy)
     assert eventually(lambda: any(future.running() for future in handed))
     gone.add("ann")
     assert ended(job).state == "again"
@@ -354,7 +357,7 @@ def test_what_is_known_is_not_expected_to_take_time():
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"), [(0.2, "1 s"), (89, "89 s"), (600, "10 min"), (7200, "2.0 h")], ids=str
+    ("seconds", "words"), [(0.2, "1 s"), (89, "89 s"), (600, "10 min"), (7200, "2.0 h")], ids=str
 )
-def test_times_are_said_as_people_say_them(seconds, said):
-    assert sweep_jobs.said_seconds(seconds) == said
+def test_times_are_said_as_people_say_them(seconds, words):
+    assert sweep_status.duration(seconds) == words

@@ -1,0 +1,63 @@
+"""How a sweep stands, on the page: a bar with the time left and a button, or why it ended early."""
+
+import streamlit as st
+
+from pages.shared import text
+from pages.shared.background.sweep_jobs import Job
+
+_WHY_WAIT = (
+    "Sweeps run in the order in which they were asked for, one of each visitor and a few in all at a time; "
+    "those of seconds do not wait for those of minutes."
+)
+
+
+def show(job: Job, place: str) -> None:
+    """Show the bar and the button that stops the job, or why it ended early and the button to go on."""
+    done, total = job.progress.completed, job.progress.total
+    if job.state in ("complete", "again"):
+        return
+    left, right = st.columns([5, 1], vertical_alignment="center")
+    if job.running:
+        left.progress(done / total, progress(job))
+        waiting = job.state == "waiting"
+        right.button(
+            "Leave" if waiting else "Stop",
+            key=f"stop {place}",
+            on_click=job.stop,
+            help=_WHY_WAIT if waiting else None,
+            width="stretch",
+        )
+    elif job.state == "stopped":
+        left.caption(f"Stopped: {done:,} of {total:,} runs are shown.")
+        right.button("Go on", key=f"go on {place}", on_click=job.again, width="stretch")
+    elif job.state == "failed":
+        left.warning(f"The runs ended early, {done:,} of {total:,} are shown. {job.reason}")
+        right.button("Try again", key=f"go on {place}", on_click=job.again, width="stretch")
+
+
+def progress(job: Job) -> str:
+    """Return how far the job is, and how long it will still take."""
+    if job.state == "waiting":
+        return queue(*job.position)
+    seconds = job.progress.seconds_left
+    left = "" if seconds is None else f", about {duration(seconds)} left"
+    return f"{job.progress.completed:,} of {job.progress.total:,} runs measured{left}"
+
+
+def queue(others: int, own: int) -> str:
+    """Return who comes before a sweep that waits: how many of other visitors, and of its own."""
+    theirs = text.count(others, "sweep", "sweeps")
+    if not others and not own:
+        return "Waiting to begin"
+    if not own:
+        return f"In the queue: {theirs} of other visitors {'runs' if others == 1 else 'run'} before yours"
+    mine = f"{own} of your own" if others else f"{text.count(own, 'sweep', 'sweeps')} of your own"
+    first = f"{theirs} of other visitors and {mine}" if others else mine
+    return f"In the queue: {first} {'runs' if others + own == 1 else 'run'} before this one"
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it."""
+    if seconds < 90:
+        return f"{max(round(seconds), 1)} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

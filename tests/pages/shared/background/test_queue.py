@@ -1,0 +1,123 @@
+"""The queue: first come, first served, one of each visitor at a time; who has more to do takes turns."""
+
+import pytest
+
+from pages.shared.background import sweep_status
+from pages.shared.background.queue import Line, Queue, Queued, Rank
+
+
+class Nothing:
+    """Work that no test here runs."""
+
+    def step(self) -> bool:
+        return True
+
+    def abandon(self, reason: Exception | None = None) -> None:
+        pass
+
+
+def queue(places: int, *entries: Queued) -> Queue:
+    made = Queue({"screen": 1, "short": places, "long": places})
+    for entry in entries:
+        made.add(entry)
+    return made
+
+
+def entry(visitor: str, line: Line = "short", rank: Rank = Rank.SHOWN) -> Queued:
+    return Queued(visitor, line, Nothing(), rank)
+
+
+def test_first_come_first_served():
+    ann, bob, eve = map(entry, ("ann", "bob", "eve"))
+    line = queue(1, ann, bob, eve)
+    assert line.take("short") is ann and line.take("short") is None
+    assert [line.ahead(waits) for waits in (ann, bob, eve)] == [(0, 0), (1, 0), (2, 0)]
+    line.remove(ann)
+    assert line.take("short") is bob and line.ahead(eve) == (1, 0)
+
+
+def test_one_of_each_visitor_at_a_time():
+    """Whoever asks for ten has one place, and others pass."""
+    first, second, third, bob = (entry(who) for who in ("ann", "ann", "ann", "bob"))
+    line = queue(2, first, second, third, bob)
+    assert [line.take("short") for _ in range(3)] == [first, bob, None]
+    assert [line.ahead(waits) for waits in (second, third)] == [(1, 1), (1, 2)]
+    line.remove(bob)
+    assert line.ahead(second) == (0, 1) and line.take("short") is None
+    line.remove(first)
+    assert line.take("short") is second
+
+
+def test_one_that_was_told_to_stop_holds_up_nobody():
+    """A slider moves on: the next sweep begins while the former finishes its task."""
+    former, following = entry("ann"), entry("ann")
+    line = queue(1, former, following)
+    assert line.take("short") is former
+    former.ending = True
+    assert line.ahead(following) == (0, 0) and line.take("short") is following
+
+
+def test_long_sweeps_have_a_line_of_their_own():
+    hour, quick, later = entry("ann", "long"), entry("ann"), entry("bob", "long")
+    line = queue(1, hour, quick, later)
+    assert (line.take("long"), line.take("short")) == (hour, quick)
+    assert line.ahead(later) == (1, 0)
+
+
+def served(line: Queue, steps: int) -> list[tuple[str, Rank]]:
+    """Who has each of the next steps, where all always have more."""
+    order = []
+    for _ in range(steps):
+        runs = line.take("screen")
+        assert runs is not None
+        order.append((runs.visitor, runs.rank))
+        line.back(runs)
+    return order
+
+
+def test_visitors_take_turns_step_by_step():
+    screens = [entry(who, "screen") for who in ("ann", "bob", "eve")]
+    ahead = entry("bob", "screen", Rank.NEXT_PRESS)
+    order = served(queue(1, *screens, ahead), 9)
+    assert {who: [name for name, _ in order].count(who) for who in ("ann", "bob", "eve")} == dict.fromkeys(
+        ("ann", "bob", "eve"), 3
+    )
+    assert {rank for who, rank in order if who == "bob"} == {Rank.NEXT_PRESS}
+
+
+def test_nothing_idle_is_done_while_a_screen_lacks_something():
+    idle, shown = entry("ann", "screen", Rank.WHEN_IDLE), entry("bob", "screen")
+    line = queue(1, idle, shown)
+    assert served(line, 3) == [("bob", Rank.SHOWN)] * 3
+    line.remove(shown)
+    assert served(line, 1) == [("ann", Rank.WHEN_IDLE)]
+
+
+def test_a_new_view_takes_the_place_of_the_former():
+    former, ann, new = entry("bob", "screen"), entry("ann", "screen"), entry("bob", "screen")
+    line = queue(1, former, ann)
+    line.replace(new)
+    assert line.take("screen") is former and former.work is new.work
+    assert len(line.line("screen")) == 2
+
+
+def test_what_runs_is_not_dropped():
+    runs, waits = entry("ann"), entry("bob")
+    line = queue(1, runs, waits)
+    line.take("short")
+    assert line.drop(lambda _: True) == [waits] and runs in line and waits not in line
+
+
+@pytest.mark.parametrize(
+    ("ahead", "sentence"),
+    [
+        ((0, 0), "Waiting to begin"),
+        ((1, 0), "In the queue: 1 sweep of other visitors runs before yours"),
+        ((2, 0), "In the queue: 2 sweeps of other visitors run before yours"),
+        ((0, 1), "In the queue: 1 sweep of your own runs before this one"),
+        ((2, 1), "In the queue: 2 sweeps of other visitors and 1 of your own run before this one"),
+    ],
+    ids=str,
+)
+def test_the_place_in_the_queue_is_said(ahead, sentence):
+    assert sweep_status.queue(*ahead) == sentence
