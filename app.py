@@ -27,7 +27,7 @@ FIRST_SCREEN_SECONDS = 10.0  # what a first visitor's browser takes to show a pa
 
 
 def _begin() -> None:
-    """While the first visitor's browser loads: the default scene; afterwards what other pages need."""
+    """While the first visitor's browser loads: the default experiment; afterwards what other pages need."""
     with surviving("warm-up"):
         cache.warm_up()
     time.sleep(FIRST_SCREEN_SECONDS)

@@ -33,7 +33,7 @@ from starlette.routing import Route
 from streamlit.starlette import App
 from app import ROUTES, warm
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.scene import EPSILONS
+from dppca_core.experiments.explorer.experiment import EPSILONS
 from pages.shared.background import cache, engine
 from pages.shared.charts import explorer_summary
 {patch}
@@ -59,8 +59,8 @@ engine.ahead = lambda *view: None
 
 _LIVE = """
 made = []
-def results(scene):
-    made.append(Results(scene))
+def results(experiment):
+    made.append(Results(experiment))
     return made[-1]
 cache.Results = results
 async def begun(request):

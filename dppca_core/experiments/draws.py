@@ -24,7 +24,7 @@ _MOST_NUMBERS = 10**9  # of rows that are simulated one by one: ten seconds
 
 
 DRAWS = ByteCache(128 * 2**20)
-DEALS = ByteCache(512 * 2**20)  # hospitals' own moments: as many as `alliances` deals at most
+DEALS = ByteCache(512 * 2**20)  # hospitals' own moments: as many as `collaboration.setting` dealss at most
 MOMENTS = ByteCache(128 * 2**20)
 
 

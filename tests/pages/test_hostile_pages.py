@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dppca_core.tables import Raw, Schema, safe_cell
 from pages.hospitals.providers import controls, runs
 from pages.hospitals.your_data import dictionary, prepared_table, text, upload_panel
-from pages.shared.settings import catalogue, to_scene
+from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import CHOICES, OF_PARAMETER
 from tests import hostile
 from tests.core.federated.test_record import ran
@@ -29,8 +29,8 @@ def test_any_link_is_read_soon_and_reaches_the_core_in_range(params):
     assert time.process_time() - began < 1
     assert all(allowed(choice, opened[key]) for key, choice in CHOICES.items())
     assert all(type(opened[key]) is type(choice.default) or choice.words for key, choice in CHOICES.items())
-    scene, epsilon = to_scene.of(opened)
-    scene.budget(epsilon)
+    experiment, epsilon = to_experiment.of(opened)
+    experiment.budget(epsilon)
     assert catalogue.to_link(opened).keys() <= OF_PARAMETER.keys()
     for one in said:
         assert len(one) < 300 and one.isprintable() and not set(one) & set("<>[]`$\\|~{}"), one

@@ -145,7 +145,7 @@ def _cell(against: SiteTruths, bases: Sequence[Array]) -> SiteCell:
     )
 
 
-class Measured(CellStore[Key, SiteCell]):
+class SiteResults(CellStore[Key, SiteCell]):
     """The cells of a comparison: (what, strength, kind of standardisation, repeat)."""
 
     def __init__(self, of: SiteRecipe) -> None:

@@ -1,4 +1,4 @@
-"""What hospitals gain by joining: every way of an alliance, measured cell by cell.
+"""What hospitals gain by joining: every protocol of a collaboration, measured cell by cell.
 
 A cell is (way, hospital, repeat); hospital -1 is all of them together.
 """
@@ -13,8 +13,8 @@ import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.experiments.cells import CellStore
-from dppca_core.experiments.collaboration.alliances import ALL, Alliance, second_moment, truth
 from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting, second_moment, truth
 from dppca_core.experiments.draws import Truth
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
@@ -33,10 +33,10 @@ class CollaborationRun(NamedTuple):
     noise_std: float
 
 
-class Outcomes(CellStore[Key, CollaborationRun]):
+class CollaborationResults(CellStore[Key, CollaborationRun]):
     """The cells of a recipe: (way, hospital, repeat)."""
 
-    def __init__(self, recipe: Alliance) -> None:
+    def __init__(self, recipe: CollaborationSetting) -> None:
         super().__init__(recipe.repeats)
         self.recipe = recipe
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dppca_core.arrays import Array
-from dppca_core.experiments.collaboration import alliances
-from dppca_core.experiments.collaboration.alliances import Alliance
+from dppca_core.experiments.collaboration import setting
 from dppca_core.experiments.collaboration.protocols import WAYS, Protocol
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.federated import coordinator, in_process, one_round, protocol
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.message import Arrays
@@ -33,13 +33,13 @@ _LITTLE = 2**16  # of what does not grow with the features
 _MATRICES = 6  # a population, its root, a draw, and a sum of them
 
 
-def plan_of(of: Alliance, way: Protocol) -> Plan:
+def plan_of(of: CollaborationSetting, way: Protocol) -> Plan:
     """What these hospitals would agree on."""
     own = way.options(s_hat=of.s_hat, iterations=of.iterations, burn_in=of.burn_in, rank=of.rank, d=of.d)
     return Plan("simulated", way.method, of.sizes, of.d, of.k, of.budget, tuple(sorted(own.items())))
 
 
-def refused(of: Alliance, way: Protocol) -> str | None:
+def refused(of: CollaborationSetting, way: Protocol) -> str | None:
     """Why a run is not simulated message by message here, or None."""
     if not of.divides:
         size = 8e-9 * len(of.sizes) * of.d**2
@@ -53,20 +53,20 @@ def refused(of: Alliance, way: Protocol) -> str | None:
     return None
 
 
-def kept_bytes(of: Alliance, way: Protocol) -> int:
+def kept_bytes(of: CollaborationSetting, way: Protocol) -> int:
     """Return the bytes of a run that is kept: all messages with and without noise, and what came of them."""
     sent = of.traffic(way)
     each_round = len(of.sizes) * 2 * sent.up + 8 * of.d * (2 * of.k + of.rank)
     return sent.rounds * each_round + _LITTLE
 
 
-def passing_bytes(of: Alliance) -> int:
+def passing_bytes(of: CollaborationSetting) -> int:
     """Return the bytes that simulating takes beside: the hospitals' own moments, and matrices on the way."""
     return 8 * (len(of.sizes) + _MATRICES) * of.d**2
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class Transcript:
     """A run's record, the messages without their noise by round and hospital, and the errors on the way.
 
     Of a secure aggregation `record` holds the sum alone, under `ALL`, while `hidden` holds each hospital's
@@ -83,7 +83,7 @@ class Seen:
         return self.record.plan
 
 
-def simulate(of: Alliance, key: str, repeat: int = 0) -> Seen:
+def simulate(of: CollaborationSetting, key: str, repeat: int = 0) -> Transcript:
     """One run of one way, with the patients of this repeat. Raises ValueError for one without messages."""
     if key not in CARRIED:
         raise ValueError(f"way must be one of {', '.join(CARRIED)}, got {key!r}")
@@ -102,8 +102,8 @@ def simulate(of: Alliance, key: str, repeat: int = 0) -> Seen:
         if exchange.summed:
             parts[ALL] = {name: np.sum([part[name] for part in parts.values()], axis=0) for name in parts[0]}
         hidden.append(parts)
-    truth = alliances.truth(of.population, of.n, of.k, of.scaling).basis
-    return Seen(record, tuple(hidden), errors(record, truth))
+    truth = setting.truth(of.population, of.n, of.k, of.scaling).basis
+    return Transcript(record, tuple(hidden), errors(record, truth))
 
 
 def errors(record: Record, truth: Array) -> Array:
@@ -166,7 +166,7 @@ class Difference:
     expected: float
 
 
-def difference(seen: Seen, number: int, one: int, other: int) -> Difference:
+def difference(seen: Transcript, number: int, one: int, other: int) -> Difference:
     """What the messages of two hospitals in a round of DPS-PCA give together.
 
     Raises ValueError for one hospital twice, or a run of which nobody sees single messages.

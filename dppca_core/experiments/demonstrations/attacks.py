@@ -24,7 +24,7 @@ Cell = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class Attacked:
+class AttackSetting:
     """What is released: a method, its budget, its columns and its rounds."""
 
     method: str
@@ -34,14 +34,14 @@ class Attacked:
     seed: int
 
 
-class Draws(CellStore[Cell, tuple[Array, Array]]):
+class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
     """Numbers that the attacker reads, in units of the noise: without the patient N(0, 1) as programmed.
 
     A cell is (kind, portion), drawn by what it is: another order or another epsilon draws the same noise.
     Its value holds the readings of either cohort, with the patient and without.
     """
 
-    def __init__(self, attacked: Attacked) -> None:
+    def __init__(self, attacked: AttackSetting) -> None:
         super().__init__()
         self.attacked = attacked
 

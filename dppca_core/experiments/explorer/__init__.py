@@ -1,1 +1,1 @@
-"""The explorer's scene and the cells that are measured for it."""
+"""The explorer's experiment and the cells that are measured for it."""

@@ -25,16 +25,16 @@ class RegimeMap:
 
 
 def regime_map(found: Results, by: str, tau: float = 3.3, **constants: float) -> RegimeMap:
-    """The plane n = 100 ... 10^9 by epsilon = 0.01 ... 10, SIDE x SIDE, at the scene's other settings.
+    """The plane n = 100 ... 10^9 by epsilon = 0.01 ... 10, SIDE x SIDE, at the experiment's other settings.
 
     by: "closed form" or "theorem"; tau: the theorem's; constants: free ones of that bound. A synthetic
     population's public row bound follows n; a table keeps its own, as if it had that many rows.
     Raises ValueError for another word.
     """
     checks.one_of(RULES, by=by)
-    patients = [max(round(n), found.scene.providers) for n in np.logspace(2, 9, SIDE)]
+    patients = [max(round(n), found.experiment.providers) for n in np.logspace(2, 9, SIDE)]
     epsilons = [float(epsilon) for epsilon in np.logspace(-2, 1, SIDE)]
-    model, failure = found.scene.population, found.scene.failure
+    model, failure = found.experiment.population, found.experiment.failure
 
     def scaled(n: int) -> Array:
         if isinstance(model, SpikedModel):

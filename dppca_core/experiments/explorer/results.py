@@ -1,4 +1,4 @@
-"""What the front page shows: one scene, measured cell by cell, in the order that a reader needs it.
+"""What the front page shows: one experiment, measured cell by cell, in the order that a reader needs it.
 
 A cell is (method, epsilon, repeat).
 """
@@ -20,8 +20,8 @@ from dppca_core.arrays import Array
 from dppca_core.experiments import draws
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.draws import Truth
+from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED, ExplorerExperiment
 from dppca_core.experiments.explorer.many_runs import MANY_RUNS
-from dppca_core.experiments.explorer.scene import EPSILONS, TRACED, Scene
 from dppca_core.methods import METHODS
 from dppca_core.numerics import block_power, subspace_metrics
 from dppca_core.populations.spiked import SpikedModel
@@ -61,11 +61,11 @@ Key = tuple[str, float, int]
 
 
 class Results(CellStore[Key, Cell]):
-    """The cells of a scene: (method, epsilon, repeat)."""
+    """The cells of an experiment: (method, epsilon, repeat)."""
 
-    def __init__(self, scene: Scene, methods: tuple[str, ...] = tuple(METHODS)) -> None:
-        super().__init__(scene.repeats)
-        self.scene = scene
+    def __init__(self, experiment: ExplorerExperiment, methods: tuple[str, ...] = tuple(METHODS)) -> None:
+        super().__init__(experiment.repeats)
+        self.experiment = experiment
         self.methods = methods
         self._lock = Lock()  # of the threads that measure steps
 
@@ -75,42 +75,46 @@ class Results(CellStore[Key, Cell]):
 
         Without its matrix (d, d), which is `second_moment`.
         """
-        scene = self.scene
-        if isinstance(scene.population, SpikedModel):
-            return draws.population_truth(scene.population, scene.n, scene.scaling, covariance=False)
-        return draws.without_moment(draws.table_truth(scene.cohort(0), scene.k))
+        experiment = self.experiment
+        if isinstance(experiment.population, SpikedModel):
+            return draws.population_truth(
+                experiment.population, experiment.n, experiment.scaling, covariance=False
+            )
+        return draws.without_moment(draws.table_truth(experiment.cohort(0), experiment.k))
 
     @property
     def second_moment(self) -> Array:
         """The truth's second moment, (d, d); not held here, so that many scenes take little."""
-        scene = self.scene
-        return draws.second_moment(scene.population, scene.sizes, scene.scaling, scene.seed)
+        experiment = self.experiment
+        return draws.second_moment(
+            experiment.population, experiment.sizes, experiment.scaling, experiment.seed
+        )
 
     @property
     def support_size(self) -> int:
         """Rows that count as the support: the true ones, or the s_hat heaviest of a table's truth."""
-        population = self.scene.population
-        return population.s if isinstance(population, SpikedModel) else self.scene.s_hat
+        population = self.experiment.population
+        return population.s if isinstance(population, SpikedModel) else self.experiment.s_hat
 
     @cached_property
     def skipped(self) -> dict[str, str]:
         """Methods that cannot run here, and why."""
-        reasons = {name: METHODS[name].skip(self.scene.d) for name in self.methods}
-        if self.scene.clip is not None and "dp_oja" in reasons:
+        reasons = {name: METHODS[name].skip(self.experiment.d) for name in self.methods}
+        if self.experiment.clip is not None and "dp_oja" in reasons:
             reasons["dp_oja"] = "it deals rows into batches, and of clipped rows only the moments are kept"
         return {name: reason for name, reason in reasons.items() if reason}
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Methods that are fast enough here to be live."""
-        scene = self.scene
+        experiment = self.experiment
         return tuple(
             name
             for name in self.methods
             if name not in self.skipped
             and (
-                METHODS[name].cost(scene.d, scene.k, scene.providers) <= _LIVE_COST
-                or run_seconds(name, scene.d, scene.k, scene.providers) <= _LIVE_SECONDS
+                METHODS[name].cost(experiment.d, experiment.k, experiment.providers) <= _LIVE_COST
+                or run_seconds(name, experiment.d, experiment.k, experiment.providers) <= _LIVE_SECONDS
             )
         )
 
@@ -125,12 +129,12 @@ class Results(CellStore[Key, Cell]):
 
     def repeats_of(self, name: str) -> int:
         """Repeats that the fill aims for: all, fewer where one run takes long."""
-        scene = self.scene
-        if name == scene.method:
-            return scene.repeats
-        work = METHODS[name].cost(scene.d, scene.k, scene.providers) * scene.d**3
-        least = 1 if name in self.names else min(scene.repeats, _SLOW_REPEATS)
-        return max(least, min(scene.repeats, int(1e9 / work)))
+        experiment = self.experiment
+        if name == experiment.method:
+            return experiment.repeats
+        work = METHODS[name].cost(experiment.d, experiment.k, experiment.providers) * experiment.d**3
+        least = 1 if name in self.names else min(experiment.repeats, _SLOW_REPEATS)
+        return max(least, min(experiment.repeats, int(1e9 / work)))
 
     def key(self, cell: Key) -> Key:
         """Return a cell's key: a method without privacy has one run for all epsilons."""
@@ -154,7 +158,7 @@ class Results(CellStore[Key, Cell]):
         """
         for (name, repeat), cells in groupby(wanted, key=lambda cell: (cell[0], cell[2])):
             asked = list(cells)
-            for part in (lambda: self.truth, lambda repeat=repeat: self.scene.cohort(repeat)):
+            for part in (lambda: self.truth, lambda repeat=repeat: self.experiment.cohort(repeat)):
                 with self._lock:
                     lacking = bool(self.missing(asked))
                     if lacking:
@@ -178,52 +182,54 @@ class Results(CellStore[Key, Cell]):
 
     def estimate(self, name: str, epsilon: float, repeat: int) -> Estimate:
         """Run one method once: the run behind that cell."""
-        scene = self.scene
+        experiment = self.experiment
         rng, options = self._drawn(name, repeat)
-        budget = scene.budget(epsilon)
-        return METHODS[name].fit(scene.cohort(repeat), k=scene.k, budget=budget, rng=rng, **options)
+        budget = experiment.budget(epsilon)
+        return METHODS[name].fit(experiment.cohort(repeat), k=experiment.k, budget=budget, rng=rng, **options)
 
     def estimates(self, name: str, epsilons: Sequence[float], repeat: int) -> tuple[Estimate, ...]:
         """Return `estimate` at each epsilon, in one call. Raises ValueError for a method not in MANY_RUNS."""
         checks.one_of(tuple(MANY_RUNS), name=name)
-        scene = self.scene
+        experiment = self.experiment
         rng, options = self._drawn(name, repeat)
-        budgets = [scene.budget(epsilon) for epsilon in epsilons]
-        return MANY_RUNS[name](scene.cohort(repeat), k=scene.k, budgets=budgets, rngs=[rng], **options)[0]
+        budgets = [experiment.budget(epsilon) for epsilon in epsilons]
+        return MANY_RUNS[name](
+            experiment.cohort(repeat), k=experiment.k, budgets=budgets, rngs=[rng], **options
+        )[0]
 
     def _drawn(self, name: str, repeat: int) -> tuple[np.random.Generator, dict[str, Any]]:
         """The run's generator and the method's options, its start among them."""
-        scene = self.scene
-        rng, options = scene.generator(name, repeat), scene.options(name)
-        if name == TRACED and scene.start_error is not None:
-            options["start"] = block_power.start_near(self.truth.basis, scene.start_error, rng)
+        experiment = self.experiment
+        rng, options = experiment.generator(name, repeat), experiment.options(name)
+        if name == TRACED and experiment.start_error is not None:
+            options["start"] = block_power.start_near(self.truth.basis, experiment.start_error, rng)
         return rng, options
 
     def setting(self, epsilon: float) -> Setting:
         """Where the bounds are evaluated. A table's truth has no zero rows: its sparsity is d."""
-        scene = self.scene
-        population = scene.population
+        experiment = self.experiment
+        population = experiment.population
         return Setting(
-            d=scene.d,
-            n=scene.n,
-            k=scene.k,
-            s=population.s if isinstance(population, SpikedModel) else scene.d,
-            s_hat=scene.s_hat,
-            providers=scene.providers,
-            iterations=scene.iterations,
+            d=experiment.d,
+            n=experiment.n,
+            k=experiment.k,
+            s=population.s if isinstance(population, SpikedModel) else experiment.d,
+            s_hat=experiment.s_hat,
+            providers=experiment.providers,
+            iterations=experiment.iterations,
             eigenvalues=self.truth.eigenvalues,
-            budget=scene.budget(epsilon),
-            provider_noise=scene.provider_noise,
-            burn_in=scene.burn_in,
-            start_error=scene.start_error,
+            budget=experiment.budget(epsilon),
+            provider_noise=experiment.provider_noise,
+            burn_in=experiment.burn_in,
+            start_error=experiment.start_error,
         )
 
     def _measured(self, name: str, estimate: Estimate) -> Cell:
         truth = self.truth
         bases = estimate.iterates if name == TRACED else (estimate.basis,)
         energy = np.zeros(0)
-        if self.scene.energy:
-            best = float(truth.eigenvalues[: self.scene.k].sum())
+        if self.experiment.energy:
+            best = float(truth.eigenvalues[: self.experiment.k].sum())
             moment = self.second_moment
             energy = np.array([subspace_metrics.captured_energy(basis, moment, best) for basis in bases])
         return Cell(
@@ -238,14 +244,14 @@ class Results(CellStore[Key, Cell]):
 
     def first(self, epsilon: float) -> Iterator[Key]:
         """The cells to measure before anything is shown: few enough to be quick at every d."""
-        scene = self.scene
-        same_draw = range(0, scene.repeats, scene.patient_draws) if scene.d > 400 else None
-        yield from ((scene.method, epsilon, r) for r in same_draw or range(scene.repeats))
-        if scene.d <= 1000:
-            yield from ((scene.method, e, 0) for e in EPSILONS)
-        if scene.d <= 400:
+        experiment = self.experiment
+        same_draw = range(0, experiment.repeats, experiment.patient_draws) if experiment.d > 400 else None
+        yield from ((experiment.method, epsilon, r) for r in same_draw or range(experiment.repeats))
+        if experiment.d <= 1000:
+            yield from ((experiment.method, e, 0) for e in EPSILONS)
+        if experiment.d <= 400:
             for name in self.names:
-                if run_seconds(name, scene.d, scene.k, scene.providers) <= _FIRST_SECONDS:
+                if run_seconds(name, experiment.d, experiment.k, experiment.providers) <= _FIRST_SECONDS:
                     yield name, epsilon, 0
 
     def rest(self, epsilon: float, slow: bool = False) -> Iterator[Key]:
@@ -254,7 +260,7 @@ class Results(CellStore[Key, Cell]):
         yield from ((name, epsilon, 0) for name in self.names)
         for name in self.names:
             yield from ((name, epsilon, r) for r in range(self.repeats_of(name)))
-        yield from ((self.scene.method, e, r) for r in range(self.scene.repeats) for e in others)
+        yield from ((self.experiment.method, e, r) for r in range(self.experiment.repeats) for e in others)
         if slow:
             for repeat in range(_SLOW_REPEATS):
                 yield from ((name, epsilon, repeat) for name in self.slow if repeat < self.repeats_of(name))
@@ -284,7 +290,7 @@ class Results(CellStore[Key, Cell]):
             yield {
                 "method": name,
                 "epsilon": epsilon if self.private(name) else None,
-                "delta": self.scene.delta if self.private(name) else None,
+                "delta": self.experiment.delta if self.private(name) else None,
                 "repeat": repeat,
                 "iteration": step if name == TRACED else None,
                 "sin_theta": float(error),

@@ -80,9 +80,9 @@ class Search:
         checks.one_of(("patients", "epsilon", "hospitals"), asked=self.asked)
         checks.positive(at=self.at, start=self.start)
         checks.whole(1, size=self.size, repeats=self.repeats)
-        if not isinstance(self.plan.scene.population, SpikedModel):
+        if not isinstance(self.plan.experiment.population, SpikedModel):
             raise ValueError(
-                f"population must be synthetic to be simulated, got {self.plan.scene.population!r}"
+                f"population must be synthetic to be simulated, got {self.plan.experiment.population!r}"
             )
 
     @property
@@ -95,7 +95,7 @@ class Search:
         if self.asked == "epsilon":
             return LEAST_EPSILON, MOST_EPSILON
         if self.asked == "patients":
-            return float(self.plan.scene.providers), float(MOST_PATIENTS)
+            return float(self.plan.experiment.providers), float(MOST_PATIENTS)
         return float(self.size), float(self.size) * min(MOST_HOSPITALS, MOST_PATIENTS // self.size)
 
     @property
@@ -117,28 +117,28 @@ class Search:
 
     def recipe(self, values: tuple[Value, ...]) -> Recipe:
         """The runs at these values."""
-        scene, way = self.plan.scene, WAYS[self.plan.way]
+        experiment, way = self.plan.experiment, WAYS[self.plan.way]
         swept = self.asked == "epsilon"  # else it is what is held
         return Recipe(
-            scene.population,
+            experiment.population,
             (variant(way.method),),
             (Axis(self.name, values),),
             n=int(self.at) if swept else None,
             epsilon=1.0 if swept else self.at,
-            delta=scene.delta,
-            s_hat=scene.s_hat,
-            providers=scene.providers,
-            largest_share=scene.largest_share if self.asked != "hospitals" else 0.0,
-            iterations=scene.iterations,
-            burn_in=scene.burn_in,
+            delta=experiment.delta,
+            s_hat=experiment.s_hat,
+            providers=experiment.providers,
+            largest_share=experiment.largest_share if self.asked != "hospitals" else 0.0,
+            iterations=experiment.iterations,
+            burn_in=experiment.burn_in,
             provider_noise=way.provider_noise,
-            neighbours=scene.neighbours,
-            accounting=scene.accounting,
-            failure=scene.failure,
+            neighbours=experiment.neighbours,
+            accounting=experiment.accounting,
+            failure=experiment.failure,
             patients_each=self.size if self.asked == "hospitals" else None,
             repeats=self.repeats,
             metrics=("energy",) if self.plan.energy else ("sin",),
-            seed=scene.seed,
+            seed=experiment.seed,
         )
 
     def losses(self, table: pd.DataFrame) -> tuple[Array, Array]:
@@ -193,7 +193,7 @@ class Search:
         middle = math.sqrt(at[last] * at[last + 1])
         near = (at >= middle / _WINDOW) & (at <= middle * _WINDOW)
         near[last : last + 2] = True
-        rng = np.random.default_rng([self.plan.scene.seed, 1])
+        rng = np.random.default_rng([self.plan.experiment.seed, 1])
         chosen = rng.integers(losses.shape[1], size=(_RESAMPLES, losses.shape[1]))
         again = np.mean(losses[near][:, chosen], axis=2)
         crossings = self._crossings(at[near], np.column_stack([means[near], again]))

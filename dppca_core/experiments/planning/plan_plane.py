@@ -61,7 +61,7 @@ def plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: 
     many = round(NODES_A_DECADE * (high - low)) + 1
     rows = sorted({round(amount) for amount in np.logspace(low, high, many)})
     columns = np.geomspace(LEAST_EPSILON, MOST_EPSILON, NODES)
-    budgets = [plan.scene.budget(float(epsilon)) for epsilon in columns]
+    budgets = [plan.experiment.budget(float(epsilon)) for epsilon in columns]
     rule = BOUNDS[WAYS[plan.way].rule]
     clean = np.empty((2, len(rows)))  # losses and squared errors
     noisy = np.empty((2, len(rows), NODES))
@@ -94,7 +94,7 @@ def plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: 
     floor, losses = interpolated(noisy[0], clean[0])
     _, squares = interpolated(noisy[1], clean[1])
     errors = np.sqrt(squares)
-    largest = SMALL_SHARE * random_guess(plan.scene.d, plan.scene.k)
+    largest = SMALL_SHARE * random_guess(plan.experiment.d, plan.experiment.k)
     if not plan.energy:
         floor, losses = np.sqrt(floor), errors
     return Plane(np.exp(fine), np.asarray(epsilons, float), losses, errors, floor, holds, largest)

@@ -23,7 +23,7 @@ from dppca_core import checks, datasets
 from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments import draws as patients
-from dppca_core.experiments.explorer.scene import EPSILONS, Scene
+from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 from dppca_core.populations.spiked import MOST_PATIENTS, SpikedModel
@@ -100,15 +100,15 @@ class PlanAnswer:
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """One way to reach a target at a scene's population, budget and number of hospitals.
+    """One way to reach a target at an experiment's population, budget and number of hospitals.
 
     target: sin Theta at most (root mean square over runs), or with `energy` the share of the population's
-    energy in its k leading directions that is captured, at least. The scene's n and noise across hospitals
-    play no part. Raises ValueError for an unknown way, a target that is not positive, or a share outside
-    (0, 1).
+    energy in its k leading directions that is captured, at least. The experiment's n and noise across
+    hospitals play no part. Raises ValueError for an unknown way, a target that is not positive, or a share
+    outside (0, 1).
     """
 
-    scene: Scene
+    experiment: ExplorerExperiment
     way: str
     target: float
     energy: bool = False
@@ -127,28 +127,31 @@ class StudyPlan:
     @cached_property
     def guess(self) -> float:
         """The loss of a random guess."""
-        scene, (values, _) = self.scene, _spectrum(self.scene.population, self.scene.failure)
+        experiment, (values, _) = (
+            self.experiment,
+            _spectrum(self.experiment.population, self.experiment.failure),
+        )
         if self.energy:
-            return 1 - scene.k * float(values.mean()) / float(values[: scene.k].sum())
-        return subspace_metrics.random_guess(scene.d, scene.k)
+            return 1 - experiment.k * float(values.mean()) / float(values[: experiment.k].sum())
+        return subspace_metrics.random_guess(experiment.d, experiment.k)
 
     def setting(self, n: int, epsilon: float, hospitals: int | None = None) -> Setting:
-        """Where the closed form is evaluated; `hospitals`: the scene's number of them where None."""
-        scene, population = self.scene, self.scene.population
-        values, squares = _spectrum(population, scene.failure)
+        """Where the closed form is evaluated; `hospitals`: the experiment's number of them where None."""
+        experiment, population = self.experiment, self.experiment.population
+        values, squares = _spectrum(population, experiment.failure)
         scaled = values if squares is None else values * math.exp(-float(squares(math.log(n))))
         return Setting(
-            d=scene.d,
+            d=experiment.d,
             n=n,
-            k=scene.k,
-            s=population.s if isinstance(population, SpikedModel) else scene.d,
-            s_hat=scene.s_hat,
-            providers=scene.providers if hospitals is None else hospitals,
-            iterations=scene.iterations,
+            k=experiment.k,
+            s=population.s if isinstance(population, SpikedModel) else experiment.d,
+            s_hat=experiment.s_hat,
+            providers=experiment.providers if hospitals is None else hospitals,
+            iterations=experiment.iterations,
             eigenvalues=scaled,
-            budget=scene.budget(epsilon),
+            budget=experiment.budget(epsilon),
             provider_noise=WAYS[self.way].provider_noise,
-            burn_in=scene.burn_in,
+            burn_in=experiment.burn_in,
         )
 
     def bound(self, n: int, epsilon: float, hospitals: int | None = None) -> Bound:
@@ -168,7 +171,7 @@ class StudyPlan:
 
     def patients(self, epsilon: float, near: float | None = None) -> PlanAnswer:
         """The smallest n that reaches the target, to a patient or 1e-6 of it. near: a guess at it."""
-        fewest = self.scene.providers
+        fewest = self.experiment.providers
         return self._answer(
             lambda n: (n, epsilon, None),
             fewest,
@@ -222,7 +225,7 @@ class StudyPlan:
     def _refused(self) -> PlanAnswer | None:
         if self.allowed >= self.guess:
             return PlanAnswer(None, "guess", {"guess": self.guess, "allowed": self.allowed})
-        bound = self.bound(self.scene.providers, 1.0)
+        bound = self.bound(self.experiment.providers, 1.0)
         if not bound.terms:
             return PlanAnswer(None, "gap", failed=_failed(bound), bound=bound)
         return None

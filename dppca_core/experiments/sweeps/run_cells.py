@@ -46,7 +46,7 @@ _TAIL = 4  # no task is longer than this part of what is left, so that workers e
 _SHORTEST = 0.2  # of TASK_SECONDS
 
 
-class Placed(NamedTuple):
+class RunnableCell(NamedTuple):
     """A cell as it is run: the swept parameters that matter to it, by name."""
 
     variant: Variant
@@ -54,7 +54,7 @@ class Placed(NamedTuple):
     repeat: int
 
 
-def placed(recipe: Recipe, key: Key) -> Placed:
+def placed(recipe: Recipe, key: Key) -> RunnableCell:
     """The cell without what its method does not use or fixes by an option of its own."""
     chosen = next(one for one in recipe.methods if one.label == key.label)
     uses, own = METHODS[chosen.method].uses, dict(chosen.options)
@@ -63,7 +63,7 @@ def placed(recipe: Recipe, key: Key) -> Placed:
         for name, value in zip(recipe.names, key.point, strict=True)
         if name in _OF_PATIENTS or (name in uses and name not in own)
     )
-    return Placed(chosen, tuple(sorted(matters)), key.repeat)
+    return RunnableCell(chosen, tuple(sorted(matters)), key.repeat)
 
 
 def _keyed(values: dict[str, Value], names: Sequence[str]) -> tuple[int, ...]:
@@ -77,7 +77,7 @@ def run(recipe: Recipe, keys: Sequence[Key], mark: str = "") -> list[Row]:
 
     BLAS is pinned by the caller. Raises UnwantedError before the first cell at which the file `mark` is gone.
     """
-    done: dict[Placed, Row] = {}
+    done: dict[RunnableCell, Row] = {}
     rows = []
     for key in keys:
         cancellation.check(mark)
@@ -110,7 +110,7 @@ def died(recipe: Recipe, keys: Sequence[Key], reason: str) -> list[Row]:
     return [named(recipe, key, placed(recipe, key).variant.method) | failed(recipe, reason) for key in keys]
 
 
-def measured(recipe: Recipe, cell: Placed) -> Row:
+def measured(recipe: Recipe, cell: RunnableCell) -> Row:
     """The cell's errors and costs, or why it has none."""
     try:
         return _measure(recipe, cell)
@@ -127,7 +127,7 @@ def failed(recipe: Recipe, reason: str) -> Row:
     return {**empty, **costs, "notes": "", "failed": " ".join(reason.split()) or "failed without a reason"}
 
 
-def _measure(recipe: Recipe, cell: Placed) -> Row:
+def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
     values, options = dict(cell.values), dict(cell.variant.options)
     method = METHODS[cell.variant.method]
     population = recipe.population_at(values)
@@ -227,7 +227,7 @@ def grouped(
         return kept, key.repeat
 
     group: list[Key] = []
-    known: set[Placed] = set()
+    known: set[RunnableCell] = set()
     seconds, last = 0.0, None
     left = sum(rough_seconds(recipe, place, fresh=False) for place in set(places.values()))
     for key in sorted(keys, key=lambda key: (key.repeat, str(of_patients(key)))):
@@ -250,7 +250,7 @@ def total_seconds(recipe: Recipe, keys: Sequence[Key] | None = None) -> float:
     return sum(seconds for seconds, _ in grouped(recipe, recipe.cells() if keys is None else keys))
 
 
-def rough_seconds(recipe: Recipe, cell: Placed, fresh: bool) -> float:
+def rough_seconds(recipe: Recipe, cell: RunnableCell, fresh: bool) -> float:
     """A run's time, with the draw of its patients (71 ms at d = 1000) where they are `fresh`."""
     values, population = dict(cell.values), recipe.population
     synthetic = isinstance(population, SpikedModel)

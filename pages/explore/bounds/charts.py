@@ -14,10 +14,10 @@ from dppca_core.bounds import BOUNDS
 from dppca_core.bounds.ge_figure2 import EPSILONS as EPSILON_RANGE
 from dppca_core.bounds.ge_figure2 import Figure2
 from dppca_core.bounds.regimes import REGIONS
+from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.regime_map import RegimeMap
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.scene import EPSILONS, TRACED
 from dppca_core.methods import METHODS
 from dppca_core.records import Bound
 from pages.shared import text
@@ -99,7 +99,7 @@ def against_epsilon(
     at = [e for e, cells in seen if cells]
     spread = [quantiles([scale.last(cell) for cell in cells]) for _, cells in seen if cells]
     low, middle, high = np.array(spread).reshape(-1, 3).T
-    most = scale.factor * math.sqrt(min(found.scene.k, found.scene.d - found.scene.k))
+    most = scale.factor * math.sqrt(min(found.experiment.k, found.experiment.d - found.experiment.k))
     values = [bound.final * scale.factor for bounds in evaluated.values() for bound in bounds]
     smallest = min([v for v in (*low, *values) if 1e-6 < v < math.inf], default=1e-2)
     scale.floor = 10.0 ** min(math.floor(math.log10(smallest)), -2)
@@ -132,7 +132,7 @@ def against_epsilon(
 
 def table(found: Results, of: str, evaluated: Mapping[str, Sequence[Bound]]) -> pd.DataFrame:
     """Tidy: the measured runs of method `of`, then every bound at every epsilon, all as sin Theta."""
-    most = math.sqrt(min(found.scene.k, found.scene.d - found.scene.k))
+    most = math.sqrt(min(found.experiment.k, found.experiment.d - found.experiment.k))
     runs = [
         {"what": "measured", "name": of, "epsilon": e, "repeat": repeat, "sin_theta": float(cell.sin[-1])}
         for e in EPSILONS
@@ -176,14 +176,14 @@ def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float,
 
 def terms(found: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[str, Any]:
     """Theorem 4.3's terms stacked over the iterations, beside the measured trajectory."""
-    steps = list(range(found.scene.iterations + 1))
+    steps = list(range(found.experiment.iterations + 1))
     look = style.look(TRACED)
     cells = found.measured(TRACED, epsilon)
     traces: list[Trace] = []
     top = 1.6 * scale.guess
-    most = math.sqrt(min(found.scene.k, found.scene.d - found.scene.k))
+    most = math.sqrt(min(found.experiment.k, found.experiment.d - found.experiment.k))
     if bound.terms and state("ge2018", bound, most) != "void":
-        stacked = np.zeros((3, found.scene.iterations))
+        stacked = np.zeros((3, found.experiment.iterations))
         for row, term in zip(stacked, ("stat", "priv", "opt"), strict=True):
             row[:] = bound.terms[term]
         stacked = stacked.cumsum(axis=0) * scale.factor

@@ -10,9 +10,9 @@ import numpy as np
 import streamlit as st
 
 from dppca_core.bounds import BOUNDS, fit_constant
+from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.regime_map import RULES, RegimeMap
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.scene import EPSILONS, Scene
 from dppca_core.methods import METHODS
 from dppca_core.records import Bound
 from pages.explore.bounds import settings as page_settings
@@ -56,15 +56,15 @@ def constants(settings: Settings, name: str) -> dict[str, float]:
     return {constant: settings[f"{name}.{constant}"] for constant in BOUNDS[name].constants}
 
 
-def evaluated(scene: Scene, name: str, settings: Settings) -> tuple[Bound, ...]:
+def evaluated(experiment: ExplorerExperiment, name: str, settings: Settings) -> tuple[Bound, ...]:
     """A bound at every epsilon of the sweep, with the sliders' constants."""
-    return cache.bounds(scene, name, settings["tau"], tuple(constants(settings, name).items()))
+    return cache.bounds(experiment, name, settings["tau"], tuple(constants(settings, name).items()))
 
 
-def regions(scene: Scene, settings: Settings) -> RegimeMap:
+def regions(experiment: ExplorerExperiment, settings: Settings) -> RegimeMap:
     """The map, with the sliders' constants of the bound behind it."""
     by = settings["map"]
-    return cache.regimes(scene, by, settings["tau"], tuple(constants(settings, RULES[by]).items()))
+    return cache.regimes(experiment, by, settings["tau"], tuple(constants(settings, RULES[by]).items()))
 
 
 def speaks_of(name: str, of: str) -> bool:
@@ -77,7 +77,7 @@ def headline(
 ) -> str:
     """One sentence: what was measured, and how many bounds speak."""
     cells = found.measured(of, epsilon)
-    most = math.sqrt(min(found.scene.k, found.scene.d - found.scene.k))
+    most = math.sqrt(min(found.experiment.k, found.experiment.d - found.experiment.k))
     states = [state(name, bound, most) for name, bound in here.items() if speaks_of(name, of)]
     middle = text.error(float(np.median([scale.last(cell) for cell in cells]))) if cells else "…"
     failing, void = states.count("assumption fails"), states.count("void")
@@ -94,7 +94,7 @@ def headline(
 def card(name: str, bound: Bound, found: Results, of: str, settings: Settings) -> None:
     """Formula, value, assumptions with their numbers, free constants, source; for a board how many hold."""
     rule, plain = BOUNDS[name], settings["view"] == "board"
-    most = math.sqrt(min(found.scene.k, found.scene.d - found.scene.k))
+    most = math.sqrt(min(found.experiment.k, found.experiment.d - found.experiment.k))
     with st.container(border=True):
         st.markdown(f"**{rule.title}** · {_KINDS[rule.kind]} · {_STATES[state(name, bound, most)]}")
         if not plain:
@@ -139,7 +139,7 @@ def _constants(name: str, found: Results, of: str, settings: Settings) -> None:
         with column:
             widgets.choose(f"{name}.{constant}")
     said = st.session_state.setdefault("fitted constants", {})
-    key = (found.scene, of, name, settings["tau"], tuple(constants(settings, name).items()))
+    key = (found.experiment, of, name, settings["tau"], tuple(constants(settings, name).items()))
     if (
         rule.fits
         and speaks_of(name, of)
@@ -156,7 +156,7 @@ def _fitted(name: str, found: Results, of: str, tau: float, now: dict[str, float
     at = [e for e, errors in measured.items() if errors]
     settings = [replace(found.setting(e), tau=tau) for e in at]
     samples = [np.array(measured[e]) for e in at]
-    rng = np.random.default_rng([found.scene.seed, *name.encode()])
+    rng = np.random.default_rng([found.experiment.seed, *name.encode()])
     held = {constant: value for constant, value in now.items() if constant != rule.fits}
     try:
         fit = fit_constant.fit_constant(rule, settings, samples, rng, level=0.8, **held)

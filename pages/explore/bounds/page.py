@@ -5,13 +5,13 @@ from functools import partial
 import streamlit as st
 
 from dppca_core.bounds.ge_figure2 import Figure2
-from dppca_core.experiments.explorer.scene import EPSILONS
+from dppca_core.experiments.explorer.experiment import EPSILONS
 from pages.explore.bounds import chart_descriptions, charts, controls, hints
 from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.charts.metric_axis import Scale
 from pages.shared.figure import component
 from pages.shared.reports import downloads, sources
-from pages.shared.settings import to_scene, widgets
+from pages.shared.settings import to_experiment, widgets
 
 st.title("Does the theory hold here?")
 st.markdown(
@@ -22,11 +22,11 @@ widgets.view_switches(("view",))
 widgets.notices()
 settings = widgets.settings()
 plain = settings["view"] == "board"
-scene, epsilon = to_scene.of(settings)
-found = cache.results(scene)
+experiment, epsilon = to_experiment.of(settings)
+found = cache.results(experiment)
 of = settings["of"]
 chosen = controls.choose(settings)
-evaluated = {name: controls.evaluated(scene, name, settings) for name in chosen}
+evaluated = {name: controls.evaluated(experiment, name, settings) for name in chosen}
 here = {name: bounds[EPSILONS.index(epsilon)] for name, bounds in evaluated.items()}
 
 
@@ -63,11 +63,11 @@ refresh.while_cells_come(measured, found, partial(found.next_of, of))
 
 st.header("Where privacy is free")
 widgets.choose("map")
-region_map = controls.regions(scene, settings)
+region_map = controls.regions(experiment, settings)
 component.figure(
-    charts.regimes(region_map, scene.n, epsilon, plain),
+    charts.regimes(region_map, experiment.n, epsilon, plain),
     key="regime figure",
-    says=chart_descriptions.regimes(region_map, scene.n, epsilon, plain),
+    says=chart_descriptions.regimes(region_map, experiment.n, epsilon, plain),
 )
 st.caption(charts.REGIME_NOTES[settings["map"]])
 

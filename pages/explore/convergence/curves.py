@@ -13,14 +13,14 @@ from dppca_core.bounds import BOUNDS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments import Axis, Recipe, variant
 from dppca_core.experiments.explorer.contraction import Contraction, contraction, tail
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.scene import Scene
 from dppca_core.experiments.sweeps.iterate_table import by_round
 from dppca_core.methods import METHODS
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.records import Bound
-from pages.shared.settings import catalogue, to_scene
+from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import CHOICES, Settings, Value
 
 # Neighbouring values differ by about this factor: enough to be seen, and options are round.
@@ -78,8 +78,8 @@ def family(settings: Settings) -> Family:
     refused = {value: catalogue.conflict(settings | {key: value}) for value in wanted}
     said += _left_out(key, refused, plain)
     values = tuple(value for value in wanted if refused[value] is None)
-    scene, epsilon = to_scene.of(settings)
-    recipe = _recipe(scene, epsilon, method.name, key, values)
+    experiment, epsilon = to_experiment.of(settings)
+    recipe = _recipe(experiment, epsilon, method.name, key, values)
     return Family(key, values, settings[key], recipe, tuple(said))
 
 
@@ -95,19 +95,21 @@ def _left_out(key: str, refused: dict[Value, str | None], plain: bool) -> list[s
     return [f"{name} {', '.join(values)} left out: {reason}." for reason, values in groups.items()]
 
 
-def _recipe(scene: Scene, epsilon: float, method: str, key: str, values: tuple[Value, ...]) -> Recipe:
-    table = isinstance(scene.population, str)
+def _recipe(
+    experiment: ExplorerExperiment, epsilon: float, method: str, key: str, values: tuple[Value, ...]
+) -> Recipe:
+    table = isinstance(experiment.population, str)
     return Recipe(
-        population=scene.population,
+        population=experiment.population,
         methods=(variant(method),),
         swept=(Axis(key, values),),
-        n=None if table else scene.n,
-        k=scene.k if table else None,
+        n=None if table else experiment.n,
+        k=experiment.k if table else None,
         epsilon=epsilon,
-        delta=scene.delta,
-        repeats=scene.repeats,
+        delta=experiment.delta,
+        repeats=experiment.repeats,
         metrics=("rounds",),
-        **to_scene.runs(scene),
+        **to_experiment.runs(experiment),
     )
 
 
@@ -138,18 +140,18 @@ def readings(family: Family, settings: Settings, table: pd.DataFrame) -> list[Cu
     rounds = by_round(table)
     found = []
     for value in family.values:
-        scene, epsilon = to_scene.of(settings | {"start": "random", family.key: value})
-        ratio, theorem = _promised(scene, epsilon)
-        blank = CurveReading(value, random_guess(scene.d, scene.k), ratio, theorem)
+        experiment, epsilon = to_experiment.of(settings | {"start": "random", family.key: value})
+        ratio, theorem = _promised(experiment, epsilon)
+        blank = CurveReading(value, random_guess(experiment.d, experiment.k), ratio, theorem)
         runs = rounds[rounds[family.key] == value]
-        found.append(_read(blank, runs, scene) if len(runs) else blank)
+        found.append(_read(blank, runs, experiment) if len(runs) else blank)
     return found
 
 
-def _read(blank: CurveReading, runs: pd.DataFrame, scene: Scene) -> CurveReading:
+def _read(blank: CurveReading, runs: pd.DataFrame, experiment: ExplorerExperiment) -> CurveReading:
     errors = runs.pivot(index="repeat", columns="round", values="sin_theta").to_numpy()
     low, middle, high = quantiles(errors)
-    fit = contraction(middle, d=scene.d, k=scene.k)
+    fit = contraction(middle, d=experiment.d, k=experiment.k)
     spread = None
     if fit.plateau is not None:
         ends = np.median(errors[:, -tail(len(middle)) :], axis=1)
@@ -158,8 +160,8 @@ def _read(blank: CurveReading, runs: pd.DataFrame, scene: Scene) -> CurveReading
 
 
 @lru_cache(maxsize=256)
-def _promised(scene: Scene, epsilon: float) -> tuple[float, Bound]:
+def _promised(experiment: ExplorerExperiment, epsilon: float) -> tuple[float, Bound]:
     """lambda_{k+1} / lambda_k, and Theorem 4.3."""
-    setting = Results(scene).setting(epsilon)
+    setting = Results(experiment).setting(epsilon)
     values = setting.eigenvalues
-    return float(values[scene.k] / values[scene.k - 1]), BOUNDS["ge2018"](setting)
+    return float(values[experiment.k] / values[experiment.k - 1]), BOUNDS["ge2018"](setting)

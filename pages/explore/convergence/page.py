@@ -7,7 +7,7 @@ from pages.explore.convergence import charts, curves, text
 from pages.shared.background import cache, refresh, sweep_jobs, sweep_status
 from pages.shared.figure import component
 from pages.shared.reports import downloads, sources
-from pages.shared.settings import to_scene, widgets
+from pages.shared.settings import to_experiment, widgets
 
 PLACE = "convergence"
 
@@ -56,5 +56,5 @@ downloads.downloads(
     lambda: charts.figure(family, curves.readings(family, settings, job.table()), settings),
     "dppca-convergence",
 )
-scene, epsilon = to_scene.of(settings)
-sources.page(cache.results(scene), epsilon, settings, measured=text.about(settings))
+experiment, epsilon = to_experiment.of(settings)
+sources.page(cache.results(experiment), epsilon, settings, measured=text.about(settings))

@@ -4,8 +4,8 @@ from functools import partial
 
 import streamlit as st
 
+from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
 from dppca_core.experiments.explorer.results import run_seconds
-from dppca_core.experiments.explorer.scene import EPSILONS, TRACED
 from dppca_core.methods import METHODS
 from pages.explore.explorer import exercises, hints, report
 from pages.shared.background import cache, engine, failed_runs, prefetch, refresh
@@ -13,7 +13,7 @@ from pages.shared.charts import explorer_summary, loadings
 from pages.shared.charts import loadings as charts_loadings
 from pages.shared.figure import component
 from pages.shared.reports import downloads, html_report, sources
-from pages.shared.settings import to_scene, widgets
+from pages.shared.settings import to_experiment, widgets
 
 st.title("What does privacy cost?")
 st.markdown(
@@ -24,8 +24,8 @@ widgets.view_switches()
 with st.container():  # always there: what follows must keep its place, or the figure is built anew
     widgets.notices()
 settings = widgets.settings()
-scene, epsilon = to_scene.of(settings)
-found = cache.results(scene)
+experiment, epsilon = to_experiment.of(settings)
+found = cache.results(experiment)
 
 
 def keep_scrubbed() -> None:
@@ -58,7 +58,7 @@ prefetch.begin(settings, widgets.last_move())
 
 widgets.slow(
     [METHODS[name].title for name in found.slow],
-    sum(run_seconds(name, scene.d, scene.k, scene.providers) for name in found.slow),
+    sum(run_seconds(name, experiment.d, experiment.k, experiment.providers) for name in found.slow),
 )
 st.markdown(f"**Try this:** {hints.try_this(settings)}")
 with st.expander(exercises.TITLE):

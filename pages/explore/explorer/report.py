@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dppca_core.experiments.explorer.experiment import TRACED
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.scene import TRACED
 from dppca_core.methods import METHODS
 from pages.shared import text
 from pages.shared.charts import explorer_summary, loadings
@@ -43,10 +43,10 @@ def build(found: Results, epsilon: float, settings: Settings, link: str) -> Repo
         sources=[
             _measured(found, plain),
             *((*_formulas(found, epsilon, settings),) if settings["view"] == "researcher" else ()),
-            *phrases.methods(found.methods, found.scene.k, plain),
+            *phrases.methods(found.methods, found.experiment.k, plain),
         ],
         link=link,
-        made=html_report.made(found.scene.seed),
+        made=html_report.made(found.experiment.seed),
     )
 
 
@@ -65,7 +65,7 @@ def _figures(
     rows = "measurements that matter most" if plain else "rows with the largest true loadings"
     kept = (
         "every row is kept."
-        if found.support_size >= found.scene.d
+        if found.support_size >= found.experiment.d
         else f"it kept {share} of the {found.support_size:,} {rows}."
     )
     said = f"Left the true {'weights' if plain else 'loadings'}, right those that one run found: {kept}"
@@ -74,31 +74,31 @@ def _figures(
 
 def _guarantee(found: Results, epsilon: float, settings: Settings) -> str:
     """Of the method that is traced, at the epsilon that its calibration truly gives."""
-    scene, plain = found.scene, settings["view"] == "board"
+    experiment, plain = found.experiment, settings["view"] == "board"
     method = METHODS[TRACED]
-    odds = text.odds(explorer_summary.true_epsilon(found, epsilon), scene.delta, scene.neighbours)
+    odds = text.odds(explorer_summary.true_epsilon(found, epsilon), experiment.delta, experiment.neighbours)
     caution = (
         explorer_summary.printed_plainly(found, epsilon)
         if plain
         else explorer_summary.printed(found, epsilon, (TRACED,))
     )
     if plain:
-        said = f"{odds} {text.margin(scene.delta)}"
+        said = f"{odds} {text.margin(experiment.delta)}"
     else:
-        rounds = text.count(scene.iterations, "round", "rounds")
+        rounds = text.count(experiment.iterations, "round", "rounds")
         said = (
             f"{method.title}, over all its {rounds} together, is asked for (ε, δ) = ({text.number(epsilon)}, "
-            f"{text.number(scene.delta)}); {text.RELATIONS[scene.neighbours]}. {odds}"
+            f"{text.number(experiment.delta)}); {text.RELATIONS[experiment.neighbours]}. {odds}"
         )
     return f"{said} {caution}".strip()
 
 
 def _measured(found: Results, plain: bool) -> str:
-    scene = found.scene
-    if not plain or isinstance(scene.population, str):
+    experiment = found.experiment
+    if not plain or isinstance(experiment.population, str):
         return text.unmarked(sources.how_measured(found))
     return (
-        f"Simulation, {text.count(scene.repeats, 'run', 'runs')}, each with its own noise, on invented "
+        f"Simulation, {text.count(experiment.repeats, 'run', 'runs')}, each with its own noise, on invented "
         f"patients like those of the paper behind {METHODS[TRACED].title}: a few equally strong patterns in "
         "some of the measurements, and background in all the others. The true patterns are known, since the "
         "patients are invented."
@@ -106,22 +106,22 @@ def _measured(found: Results, plain: bool) -> str:
 
 
 def _limits(found: Results, payload: dict[str, Any], settings: Settings) -> list[str]:
-    scene, plain = found.scene, settings["view"] == "board"
+    experiment, plain = found.experiment, settings["view"] == "board"
     words = payload["words"][payload["active"]]
-    said = [words["theorem"], text.large_delta(scene.delta, scene.n, plain), words["notes"]]
-    if isinstance(scene.population, str):
+    said = [words["theorem"], text.large_delta(experiment.delta, experiment.n, plain), words["notes"]]
+    if isinstance(experiment.population, str):
         said.append("The errors are computed from the rows of the table without noise: they are not private.")
     else:
         said.append("The patients are simulated: data that differ from the settings above err otherwise.")
-        if scene.s_hat < settings["s"]:
+        if experiment.s_hat < settings["s"]:
             said.append(
-                f"Of {settings['s']} measurements that matter only {scene.s_hat} are kept: the rest is lost "
-                "at any privacy."
+                f"Of {settings['s']} measurements that matter only {experiment.s_hat} are kept: "
+                "the rest is lost at any privacy."
             )
-    if scene.start_error is not None:
+    if experiment.start_error is not None:
         said.append(
-            f"{METHODS[TRACED].title} starts {text.number(scene.start_error)} from the truth here, which "
-            "nobody has outside a simulation."
+            f"{METHODS[TRACED].title} starts {text.number(experiment.start_error)} from the truth here, "
+            "which nobody has outside a simulation."
         )
     if not payload["complete"]:
         said.append(f"Made while measuring went on: {payload['progress']}.")

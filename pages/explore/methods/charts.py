@@ -18,7 +18,7 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.records import TRUSTS
-from pages.explore.methods.sweeps import Swept
+from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import error_title, factor
@@ -68,8 +68,8 @@ class ComparisonMeasure:
 
     def guess(self, name: str, value: Value) -> float:
         """What a random subspace gives where the swept parameter has this value."""
-        population = self.found.scene.population
-        d, k, eigenvalues = self.found.scene.d, self.found.scene.k, self.found.truth.eigenvalues
+        population = self.found.experiment.population
+        d, k, eigenvalues = self.found.experiment.d, self.found.experiment.k, self.found.truth.eigenvalues
         if isinstance(population, SpikedModel) and name in ("d", "k", "s"):
             sizes = {"d": d, "k": k, "s": population.s} | {name: int(value)}
             d, k = sizes["d"], sizes["k"]
@@ -112,11 +112,15 @@ def grouped(name: str) -> Trace:
 
 
 def against(
-    table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str], of: Swept, settings: Settings
+    table: pd.DataFrame,
+    measure: ComparisonMeasure,
+    methods: Sequence[str],
+    of: SweepSetting,
+    settings: Settings,
 ) -> dict[str, Any]:
     """Every method's median and 10-90 % band against what is swept; random guess; the current value."""
     name, here = of.over, of.here
-    k = measure.found.scene.k
+    k = measure.found.experiment.k
     bands: list[Trace] = []
     lines: list[Trace] = []
     lowest, highest = math.inf, 0.0

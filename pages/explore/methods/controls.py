@@ -12,7 +12,7 @@ from dppca_core.experiments.sweeps import run_cells
 from dppca_core.methods import METHODS
 from dppca_core.records import TRUSTS
 from pages.explore.methods import sweeps
-from pages.explore.methods.sweeps import Swept
+from pages.explore.methods.sweeps import SweepSetting
 from pages.shared.background import sweep_jobs, sweep_status
 from pages.shared.background.sweep_jobs import Job
 from pages.shared.settings import widgets
@@ -73,7 +73,7 @@ def _over(settings: Settings) -> None:
     )
 
 
-def measured(place: str, of: Swept) -> Job | None:
+def measured(place: str, of: SweepSetting) -> Job | None:
     """The job of the live methods: one run of each at the current setting first, where all takes long."""
     if of.live is None:
         return None
@@ -95,7 +95,7 @@ def _job(place: str, recipe: Recipe) -> Job:
     return sweep_jobs.start(place, recipe)
 
 
-def heavy(place: str, of: Swept) -> dict[str, Job]:
+def heavy(place: str, of: SweepSetting) -> dict[str, Job]:
     """The jobs of heavy methods that were asked for at this setting; those of another setting are stopped."""
     found = {}
     for name, recipe in of.heavy.items():
@@ -107,14 +107,14 @@ def heavy(place: str, of: Swept) -> dict[str, Job]:
     return found
 
 
-def progress(of: Swept, live: Job | None) -> str:
+def progress(of: SweepSetting, live: Job | None) -> str:
     """How far the live methods are, in a sentence; empty when they are complete."""
     if live is None or (live.recipe == of.live and not live.running):
         return ""
     return f"{sweep_status.progress(live) if live.recipe == of.live else 'One run of each method first'}."
 
 
-def ask(place: str, of: Swept, asked: dict[str, Job]) -> None:
+def ask(place: str, of: SweepSetting, asked: dict[str, Job]) -> None:
     """How heavy methods stand; a button for each that was not asked for yet."""
     for name, recipe in of.heavy.items():
         title, own = METHODS[name].title, f"{place} {name}"
@@ -132,12 +132,12 @@ def ask(place: str, of: Swept, asked: dict[str, Job]) -> None:
             )
 
 
-def jobs(place: str, of: Swept) -> tuple[Job | None, dict[str, Job]]:
+def jobs(place: str, of: SweepSetting) -> tuple[Job | None, dict[str, Job]]:
     """Return the job of the live methods, and those of heavy ones by method."""
     return measured(place, of), heavy(place, of)
 
 
-def measuring(of: Swept, live: Job | None, asked: dict[str, Job]) -> bool:
+def measuring(of: SweepSetting, live: Job | None, asked: dict[str, Job]) -> bool:
     """Whether more is to come by itself."""
     first = live is not None and live.recipe != of.live
     return first or any(job.running for job in (live, *asked.values()) if job is not None)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dppca_core.experiments.explorer.scene import Scene
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.methods import METHODS
 from pages.explore.methods.charts import (
     ComparisonMeasure,
@@ -99,7 +99,7 @@ def figure(
         mark = {"symbol": look.symbol, "size": 10, "color": look.colour}
         thin = {"color": style.faded(look.colour, 0.5), "dash": look.dash, "width": 1.2}
         traces.append(
-            line(1, marked(method, measure.found.scene.k), look.colour, x=at, y=drawn, showlegend=True)
+            line(1, marked(method, measure.found.experiment.k), look.colour, x=at, y=drawn, showlegend=True)
             | {"mode": "lines+markers", "marker": mark, "line": thin, "uid": method}
             | {"hovertemplate": "ε = %{x}: %{y:.3~g}"}
             | grouped(method)
@@ -133,17 +133,17 @@ def _turn(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> float:
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
-def off_hull(scene: Scene, methods: Sequence[str]) -> dict[str, str]:
+def off_hull(experiment: ExplorerExperiment, methods: Sequence[str]) -> dict[str, str]:
     """Methods that cannot be on the hull, and why: another promise, or a larger epsilon than drawn."""
     reasons = {}
     for name in methods:
         method = METHODS[name]
-        kind = method.guarantee_at(scene.k)
+        kind = method.guarantee_at(experiment.k)
         if not method.private:
             reasons[name] = "without privacy"
         elif kind in ("on a good event", "approximate sampler"):
             reasons[name] = "another promise"
-        elif any((true_epsilon(scene, name, e) or 0.0) > e for e in AXES["epsilon"]):
+        elif any((true_epsilon(experiment, name, e) or 0.0) > e for e in AXES["epsilon"]):
             reasons[name] = "its true ε is larger than drawn"
     return reasons
 

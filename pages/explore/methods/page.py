@@ -17,7 +17,7 @@ from pages.shared.background import cache, refresh, sweep_status
 from pages.shared.charts import explorer_summary
 from pages.shared.figure import component
 from pages.shared.reports import sources
-from pages.shared.settings import to_scene, widgets
+from pages.shared.settings import to_experiment, widgets
 
 st.title("Compared to what?")
 st.markdown(
@@ -27,8 +27,8 @@ widgets.view_switches(("view",))
 with st.container():
     widgets.notices()
 settings = widgets.settings()
-scene, epsilon = to_scene.of(settings | {"start": "random"})  # sweeps know no other
-found = cache.results(scene)
+experiment, epsilon = to_experiment.of(settings | {"start": "random"})  # sweeps know no other
+found = cache.results(experiment)
 controls.choose(settings)
 methods = [name for name in controls.used(settings) if name not in found.skipped]
 panel = settings["compare.panel"]

@@ -15,7 +15,7 @@ from pages.explore.methods import chart_descriptions, charts, controls
 from pages.explore.methods import frontier as frontier_of
 from pages.explore.methods import text as page_text
 from pages.explore.methods.charts import ComparisonMeasure
-from pages.explore.methods.sweeps import Swept
+from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
 from pages.shared.figure import component
 from pages.shared.reports import downloads
@@ -23,7 +23,7 @@ from pages.shared.settings.catalogue import Settings
 
 
 def against(
-    found: Results, of: Swept, table: pd.DataFrame, epsilon: float, settings: Settings, progress: str
+    found: Results, of: SweepSetting, table: pd.DataFrame, epsilon: float, settings: Settings, progress: str
 ) -> DeltaGenerator:
     """Error, time or bytes of every method against what is swept, and the table at the current setting.
 
@@ -50,7 +50,7 @@ def against(
     return slot
 
 
-def _drawn(measure: ComparisonMeasure, of: Swept) -> str:
+def _drawn(measure: ComparisonMeasure, of: SweepSetting) -> str:
     if measure.panel == "bytes":
         return "What a hospital sends in all rounds together: the same in every run"
     where = ", timed on this server while others run" if measure.panel == "time" else ""
@@ -65,17 +65,17 @@ def _failures(table: pd.DataFrame) -> str:
 
 
 def needed(
-    found: Results, of: Swept, table: pd.DataFrame, settings: Settings, progress: str
+    found: Results, of: SweepSetting, table: pd.DataFrame, settings: Settings, progress: str
 ) -> DeltaGenerator:
     """How many patients each method needs for the error wanted, once it was run at all numbers of them."""
     plain, target = settings["view"] == "board", settings["compare.target"]
     measure = ComparisonMeasure(found, settings, "needed")
     seen = table.groupby("label")["n"].transform("nunique")
-    read = patients_needed(table[seen == len(of.values)], target / measure.factor, seed=found.scene.seed)
+    read = patients_needed(table[seen == len(of.values)], target / measure.factor, seed=found.experiment.seed)
     said = page_text.needed(read, target, plain)
     st.markdown(f"**{said}**")
     rows = len(of.live.methods if of.live else ()) + len(of.heavy)
-    figure = charts.needed(read, settings, found.scene.k, of.values, found.scene.n, rows)
+    figure = charts.needed(read, settings, found.experiment.k, of.values, found.experiment.n, rows)
     component.figure(figure, key="needed figure", save="dppca-patients-needed", says=said)
     first, last = (text.patients(float(n)) for n in (of.values[0], of.values[-1]))
     st.caption(
@@ -98,7 +98,7 @@ def frontier(
 ) -> DeltaGenerator:
     """Error against epsilon as points to click, with the lower hull of those that are alike enough."""
     measure = ComparisonMeasure(found, settings, "frontier")
-    off = frontier_of.off_hull(found.scene, methods)
+    off = frontier_of.off_hull(found.experiment, methods)
     hull = frontier_of.hull(table, measure, [name for name in methods if name not in off])
     finding = frontier_of.said(hull, settings)
     st.markdown(f"**{finding}**")

@@ -20,10 +20,10 @@ _AT_ONCE_SECONDS = 1.0  # a longer run waits to be asked for
 
 def show(found: Results, name: str, epsilon: float, settings: Settings) -> None:
     """The release that the sweep measured first at this epsilon: same patients, same noise."""
-    scene, method, plain = found.scene, METHODS[name], settings["view"] == "board"
+    experiment, method, plain = found.experiment, METHODS[name], settings["view"] == "board"
     at = f"privacy setting {epsilon:g}" if plain else f"ε = {text.number(epsilon)}"
     where = f" at {at}" if method.private else ""
-    about = run_seconds(name, scene.d, scene.k, scene.providers)
+    about = run_seconds(name, experiment.d, experiment.k, experiment.providers)
     said = f"Draw one release of {method.title}, about {sweep_status.duration(about)}"
     if about > _AT_ONCE_SECONDS and not st.button(said, key="draw release"):
         return
@@ -46,7 +46,7 @@ def show(found: Results, name: str, epsilon: float, settings: Settings) -> None:
         "another has other noise, and another error."
     )
     if not plain:
-        true = page_text.true_epsilon(scene, name, epsilon)
+        true = page_text.true_epsilon(experiment, name, epsilon)
         if true is not None:
             st.caption(f"Its calibration truly gives ε = {text.short(true)}.")
     drawn = loadings.loadings(found, estimate.basis)

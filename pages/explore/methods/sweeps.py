@@ -1,4 +1,4 @@
-"""A scene, methods and a swept setting -> recipes. No Streamlit: what runs is tested without a browser."""
+"""Recipes for an experiment, its methods and a swept setting, without Streamlit: tested without a browser."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments import Axis, Recipe, variant
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.scene import Scene
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.experiments.sweeps.recipe import Point, Value
 from dppca_core.populations.spiked import SpikedModel
 from pages.shared import text
-from pages.shared.settings import catalogue, to_scene
+from pages.shared.settings import catalogue, to_experiment
 
 # The round values that each swept setting takes beside its own.
 AXES: dict[str, Point] = {
@@ -35,7 +35,7 @@ LIVE_SECONDS = 12.0  # of all live methods together: repeats beyond the fewest a
 _OWN_SECONDS = 8.0  # a method whose own share of the fewest repeats is longer waits to be asked for
 
 
-class Swept(NamedTuple):
+class SweepSetting(NamedTuple):
     """What runs: every live method in one recipe, and each heavy one in its own.
 
     `left_out`: values of the axis that cannot be, in a sentence, or empty.
@@ -59,39 +59,49 @@ def over(settings: catalogue.Settings) -> tuple[str, str]:
     return "epsilon", f"{table.title.split(',')[0]} fixes “{name}”: “{instead}” is varied instead."
 
 
-def setting(scene: Scene, epsilon: float, key: str) -> Value:
-    """What the scene has for a swept control."""
-    population = scene.population
+def setting(experiment: ExplorerExperiment, epsilon: float, key: str) -> Value:
+    """What the experiment has for a swept control."""
+    population = experiment.population
     if key == "epsilon":
         return epsilon
     if key == "s":
-        return population.s if isinstance(population, SpikedModel) else scene.d
-    value: Value = getattr(scene, key)
+        return population.s if isinstance(population, SpikedModel) else experiment.d
+    value: Value = getattr(experiment, key)
     return value
 
 
-def _possible(scene: Scene, key: str) -> tuple[Value, Value, str]:
+def _possible(experiment: ExplorerExperiment, key: str) -> tuple[Value, Value, str]:
     """From what to what a control can go with all others as they are, and why not further."""
-    population = scene.population
-    sparse = population.s if isinstance(population, SpikedModel) else scene.d
+    population = experiment.population
+    sparse = population.s if isinstance(population, SpikedModel) else experiment.d
     if key == "d":
-        return max(sparse, scene.s_hat, scene.k + 1), max(scene.d, 400), f"s = {sparse} and ŝ = {scene.s_hat}"
+        return (
+            max(sparse, experiment.s_hat, experiment.k + 1),
+            max(experiment.d, 400),
+            f"s = {sparse} and ŝ = {experiment.s_hat}",
+        )
     if key == "k":
-        most = min(sparse, scene.s_hat, scene.d) - 1
-        return 1, most, f"s = {sparse} and ŝ = {scene.s_hat}" if sparse < scene.d else f"ŝ = {scene.s_hat}"
+        most = min(sparse, experiment.s_hat, experiment.d) - 1
+        return (
+            1,
+            most,
+            f"s = {sparse} and ŝ = {experiment.s_hat}"
+            if sparse < experiment.d
+            else f"ŝ = {experiment.s_hat}",
+        )
     if key == "s":
-        return scene.k + 1, scene.d, f"k = {scene.k} and d = {scene.d}"
+        return experiment.k + 1, experiment.d, f"k = {experiment.k} and d = {experiment.d}"
     if key == "providers":
-        return 1, scene.n, f"n = {scene.n:,}"
+        return 1, experiment.n, f"n = {experiment.n:,}"
     if key == "n":
-        return scene.providers, 10**9, f"N = {scene.providers}"
+        return experiment.providers, 10**9, f"N = {experiment.providers}"
     return 0.0, float("inf"), ""
 
 
-def values(scene: Scene, epsilon: float, key: str) -> tuple[Point, str]:
-    """The axis, the scene's own value among it; and which round values cannot be, in a sentence."""
-    here = setting(scene, epsilon, key)
-    low, high, why = _possible(scene, key)
+def values(experiment: ExplorerExperiment, epsilon: float, key: str) -> tuple[Point, str]:
+    """The axis, the experiment's own value among it; and which round values cannot be, in a sentence."""
+    here = setting(experiment, epsilon, key)
+    low, high, why = _possible(experiment, key)
     given = AXES[key]
     kept = tuple(sorted({value for value in given if low <= value <= high} | {here}))
     lost = [value for value in given if not low <= value <= high]
@@ -101,10 +111,15 @@ def values(scene: Scene, epsilon: float, key: str) -> tuple[Point, str]:
     return kept, f"{catalogue.CHOICES[key].label} = {which} left out: impossible beside {why}."
 
 
-def recipe(scene: Scene, epsilon: float, methods: Sequence[str], along: Axis, repeats: int) -> Recipe:
-    """The scene as a recipe. What is swept has no value of its own, so moving its control reuses the rows."""
+def recipe(
+    experiment: ExplorerExperiment, epsilon: float, methods: Sequence[str], along: Axis, repeats: int
+) -> Recipe:
+    """Return the experiment as a recipe.
+
+    What is swept has no value of its own, so moving its control reuses the rows.
+    """
     swept = {along.name: along.values}
-    population, k = scene.population, scene.k
+    population, k = experiment.population, experiment.k
     if isinstance(population, SpikedModel):
         own: dict[str, Any] = {name: max(swept[name]) for name in ("d", "s") if name in swept}
         if "k" in swept:
@@ -116,19 +131,19 @@ def recipe(scene: Scene, epsilon: float, methods: Sequence[str], along: Axis, re
         population,
         tuple(variant(name) for name in methods),
         (along,),
-        n=None if table or "n" in swept else scene.n,
+        n=None if table or "n" in swept else experiment.n,
         k=None if "k" in swept else k,
         epsilon=1.0 if "epsilon" in swept else epsilon,
-        delta=1e-5 if "delta" in swept else scene.delta,
+        delta=1e-5 if "delta" in swept else experiment.delta,
         repeats=repeats,
-        metrics=("sin", "energy") if scene.energy else ("sin",),
-        **to_scene.runs(scene) | ({"providers": 1} if "providers" in swept else {}),
+        metrics=("sin", "energy") if experiment.energy else ("sin",),
+        **to_experiment.runs(experiment) | ({"providers": 1} if "providers" in swept else {}),
     )
 
 
 def of_panel(
     found: Results, epsilon: float, methods: Sequence[str], settings: catalogue.Settings
-) -> tuple[Swept | None, str, str]:
+) -> tuple[SweepSetting | None, str, str]:
     """What the view that is chosen sweeps, under which name its jobs are kept, and a sentence about it."""
     if not methods:
         return None, "", "Choose at least one method."
@@ -141,16 +156,16 @@ def of_panel(
     return swept(found, epsilon, methods, key), f"methods {key}", said
 
 
-def swept(found: Results, epsilon: float, methods: Sequence[str], key: str) -> Swept:
+def swept(found: Results, epsilon: float, methods: Sequence[str], key: str) -> SweepSetting:
     """The sweep over one control."""
-    points, left_out = values(found.scene, epsilon, key)
+    points, left_out = values(found.experiment, epsilon, key)
     axis = Axis(key, points)
     return _split(found, epsilon, methods, key, axis, left_out)
 
 
-def needed(found: Results, epsilon: float, methods: Sequence[str]) -> Swept:
+def needed(found: Results, epsilon: float, methods: Sequence[str]) -> SweepSetting:
     """The sweep over n from which the patients needed are read, two or three points a decade."""
-    grid = NEEDED_COARSE if found.scene.d >= _COARSE_FROM else NEEDED
+    grid = NEEDED_COARSE if found.experiment.d >= _COARSE_FROM else NEEDED
     return _split(found, epsilon, methods, "n", Axis("n", grid), "", most=_NEEDED_REPEATS)
 
 
@@ -162,11 +177,11 @@ def _split(
     axis: Axis,
     left_out: str,
     most: int = 50,
-) -> Swept:
-    scene = found.scene
+) -> SweepSetting:
+    experiment = found.experiment
     possible = [name for name in methods if name not in found.skipped]
-    fewest = min(scene.repeats, _FEWEST)
-    alone = {name: recipe(scene, epsilon, (name,), axis, fewest) for name in possible}
+    fewest = min(experiment.repeats, _FEWEST)
+    alone = {name: recipe(experiment, epsilon, (name,), axis, fewest) for name in possible}
     heavy = {
         name: own
         for name, own in alone.items()
@@ -175,13 +190,13 @@ def _split(
     light = [name for name in possible if name not in heavy]
     live = None
     if light:
-        once = run_cells.total_seconds(recipe(scene, epsilon, light, axis, 1))
-        repeats = max(fewest, min(scene.repeats, most, int(LIVE_SECONDS / once)))
-        live = recipe(scene, epsilon, light, axis, repeats)
-    return Swept(key, axis.values, setting(scene, epsilon, key), live, heavy, left_out)
+        once = run_cells.total_seconds(recipe(experiment, epsilon, light, axis, 1))
+        repeats = max(fewest, min(experiment.repeats, most, int(LIVE_SECONDS / once)))
+        live = recipe(experiment, epsilon, light, axis, repeats)
+    return SweepSetting(key, axis.values, setting(experiment, epsilon, key), live, heavy, left_out)
 
 
-def first_look(of: Swept) -> Recipe | None:
+def first_look(of: SweepSetting) -> Recipe | None:
     """One run of each method at the current setting: done before anybody waits."""
     if of.live is None:
         return None

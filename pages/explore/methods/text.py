@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from dppca_core.arrays import Array
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.scene import Scene
 from dppca_core.experiments.sweeps.recipe import Value
 from dppca_core.methods import METHODS
 from pages.explore.methods.charts import ComparisonMeasure
-from pages.explore.methods.sweeps import Swept
+from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
@@ -66,7 +66,7 @@ def headline(found: Results, rows: pd.DataFrame, key: str, here: Value, settings
     seen = spreads(rows, measure)
     if not seen:
         return "Measuring …"
-    k = found.scene.k
+    k = found.experiment.k
     kinds: dict[tuple[str, str], list[str]] = {}
     for name in seen:
         kinds.setdefault((METHODS[name].trust, METHODS[name].guarantee_at(k)), []).append(name)
@@ -81,7 +81,7 @@ def headline(found: Results, rows: pd.DataFrame, key: str, here: Value, settings
         return f"{where}, no two of these methods trust the same and promise the same: nothing to rank."
     said = f"{where}: {'; '.join(parts)}. A random guess has {text.short(guess)}."
     epsilon = float(here) if key == "epsilon" else float(settings["epsilon"])
-    if any(true_epsilon(found.scene, name, epsilon) for name in seen):
+    if any(true_epsilon(found.experiment, name, epsilon) for name in seen):
         said += " As printed in their papers, they do not all keep the privacy asked for: see below."
     return said
 
@@ -140,10 +140,10 @@ def _winner(
     return f"{METHODS[best].title} {verb} {values}"
 
 
-def true_epsilon(scene: Scene, name: str, epsilon: float) -> float | None:
+def true_epsilon(experiment: ExplorerExperiment, name: str, epsilon: float) -> float | None:
     """The epsilon that a calibration truly gives, where it is not the one asked for."""
-    own = scene.options(name)
-    true = METHODS[name].true_epsilon(scene.budget(epsilon), d=scene.d, k=scene.k, **own)
+    own = experiment.options(name)
+    true = METHODS[name].true_epsilon(experiment.budget(epsilon), d=experiment.d, k=experiment.k, **own)
     return None if true is None or abs(true / epsilon - 1) <= 0.01 else true
 
 
@@ -154,7 +154,7 @@ def facts(
     plain = settings["view"] == "board"
     measures = {panel: ComparisonMeasure(found, settings, panel) for panel in ("error", "time", "bytes")}
     seen = {panel: spreads(rows, measure) for panel, measure in measures.items()}
-    k, nothing = found.scene.k, np.full(3, np.nan)
+    k, nothing = found.experiment.k, np.full(3, np.nan)
     error = "share captured" if measures["error"].energy else "error"
     lines = []
     for name in methods:
@@ -175,12 +175,12 @@ def facts(
             "what it needs": needs(name),
         }
         if not plain:
-            row["true ε"] = true_epsilon(found.scene, name, epsilon) or np.nan
+            row["true ε"] = true_epsilon(found.experiment, name, epsilon) or np.nan
         lines.append(row | {"source": method.reference})
     return pd.DataFrame(lines)
 
 
-def runs(of: Swept | None) -> str:
+def runs(of: SweepSetting | None) -> str:
     """How often what is drawn was run."""
     if of is None:
         return ""
@@ -215,7 +215,7 @@ def needed(found: pd.DataFrame, target: float, plain: bool) -> str:
 
 def notes(found: Results, methods: Sequence[str], settings: Settings) -> str:
     """What the marks mean, why trust matters to the comparison, and what cannot run here."""
-    k = found.scene.k
+    k = found.experiment.k
     said = []
     marks = text.guarantee_notes(
         [METHODS[name].guarantee_at(k) for name in methods], settings["view"] == "board"
@@ -232,7 +232,7 @@ def notes(found: Results, methods: Sequence[str], settings: Settings) -> str:
         for name, reason in found.skipped.items()
         if name in methods
     ]
-    if "pca" in methods and isinstance(found.scene.population, str):
+    if "pca" in methods and isinstance(found.experiment.population, str):
         said.append("Truth here is PCA of the whole table without privacy, so that errs by nothing.")
     if settings["start"] == "near":
         said.append("Runs on this page start at random, whatever *Start* is set to.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dppca_core.experiments.collaboration.joining import Measured
+from dppca_core.experiments.collaboration.joining import SiteResults
 from pages.hospitals.differences import text as site_words
 from pages.hospitals.differences import view
 from pages.hospitals.differences.settings import KIND_TITLES
@@ -10,7 +10,7 @@ from pages.shared import text
 from pages.shared.settings.catalogue import Settings
 
 
-def standardising(found: Measured, settings: Settings) -> str:
+def standardising(found: SiteResults, settings: Settings) -> str:
     """The error of every way of standardising at this strength, the least first."""
     of, measure = found.of, view.SiteMeasure(found.of, settings)
     at = view.strength(of, settings)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dppca_core.experiments.collaboration.joining import Measured
+from dppca_core.experiments.collaboration.joining import SiteResults
 from dppca_core.populations import heart_disease
 from dppca_core.populations.standardisation import KINDS
 from pages.hospitals.differences import view
@@ -69,7 +69,7 @@ def _guess_at(x: float) -> tuple[Trace, dict[str, Any]]:
     return entry, {"shapes": [across]}
 
 
-def against_strength(found: Measured, settings: Settings) -> dict[str, Any]:
+def against_strength(found: SiteResults, settings: Settings) -> dict[str, Any]:
     """Error against the common truth over the site effects, a line for every way of standardising.
 
     Solid colour with a band is private, thin and dotted the same analysis without privacy.
@@ -126,7 +126,7 @@ def against_strength(found: Measured, settings: Settings) -> dict[str, Any]:
     return {"data": [*bands, *lines], "layout": layout, "frames": []}
 
 
-def by_kind(found: Measured, settings: Settings) -> dict[str, Any]:
+def by_kind(found: SiteResults, settings: Settings) -> dict[str, Any]:
     """The table's hospitals: a dot and its 10-90 % interval for every way of standardising."""
     of, measure = found.of, SiteMeasure(found.of, settings)
     seen = {kind: measure.common(found, 0.0, kind) for kind in of.kinds}
@@ -154,7 +154,7 @@ def by_kind(found: Measured, settings: Settings) -> dict[str, Any]:
     return {"data": [*dots, guess], "layout": layout | across, "frames": []}
 
 
-def joining(found: Measured, settings: Settings) -> dict[str, Any]:
+def joining(found: SiteResults, settings: Settings) -> dict[str, Any]:
     """Every hospital alone (hollow) and joined (filled), 10-90 % thin, the joined one without privacy a "
     "bar."""
     of, measure = found.of, SiteMeasure(found.of, settings)

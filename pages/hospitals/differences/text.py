@@ -7,7 +7,7 @@ import math
 import pandas as pd
 
 from dppca_core.accounting import gaussian
-from dppca_core.experiments.collaboration.joining import Measured
+from dppca_core.experiments.collaboration.joining import SiteResults
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.methods import METHODS
 from dppca_core.methods.dps_pca import UNDONE
@@ -24,7 +24,7 @@ from pages.shared.text.numbers import listed
 MEASURING = "Measuring …"
 
 
-def headline(found: Measured, settings: Settings) -> str:
+def headline(found: SiteResults, settings: Settings) -> str:
     """The joint answer, the best way of standardising, and who gains and who loses."""
     of, measure = found.of, SiteMeasure(found.of, settings)
     at, kind = view.strength(of, settings), view.kind(of, settings)
@@ -49,13 +49,13 @@ def headline(found: Measured, settings: Settings) -> str:
     return f"{said} {who(found, settings)}".strip()
 
 
-def waiting(found: Measured, settings: Settings) -> str:
+def waiting(found: SiteResults, settings: Settings) -> str:
     """Say that runs are coming or, where all have failed, that none has an answer."""
     at, kind = view.strength(found.of, settings), view.kind(found.of, settings)
     return MEASURING if found.next_missing(at, kind) is not None else failed_runs.NO_ANSWER
 
 
-def who(found: Measured, settings: Settings) -> str:
+def who(found: SiteResults, settings: Settings) -> str:
     """Who gains and who loses by joining, hospital by hospital, of medians."""
     of, measure = found.of, SiteMeasure(found.of, settings)
     at, kind = view.strength(of, settings), view.kind(of, settings)
@@ -93,7 +93,7 @@ def _share(of: SiteRecipe) -> str:
     return f"{100 * of.share:g} %"
 
 
-def costs(found: Measured, settings: Settings) -> pd.DataFrame:
+def costs(found: SiteResults, settings: Settings) -> pd.DataFrame:
     """What each way of standardising gives, and what it costs: few columns, so that a telephone shows all."""
     of, measure = found.of, SiteMeasure(found.of, settings)
     at = view.strength(of, settings)

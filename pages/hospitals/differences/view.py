@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dppca_core.arrays import Array
-from dppca_core.experiments.collaboration.joining import Measured, SiteCell, What
+from dppca_core.experiments.collaboration.joining import SiteCell, SiteResults, What
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.numerics import subspace_metrics
@@ -79,17 +79,17 @@ class SiteMeasure:
             return cell.energy
         return self.factor * (cell.own if self.against == "own" else cell.common)
 
-    def spread(self, found: Measured, what: What, at: float, kind: str) -> Array | None:
+    def spread(self, found: SiteResults, what: What, at: float, kind: str) -> Array | None:
         """10, 50 and 90 % over the repeats, (3, N); None before the first."""
         seen = found.measured(what, at, kind)
         return quantiles([self.of(cell) for cell in seen]) if seen else None
 
-    def without_privacy(self, found: Measured, at: float, kind: str) -> Array | None:
+    def without_privacy(self, found: SiteResults, at: float, kind: str) -> Array | None:
         """The joint answer without privacy, median, (N,)."""
         seen = [cell.plain for cell in found.measured("joined", at, kind) if cell.plain]
         return np.median([self.of(cell) for cell in seen], axis=0) if seen else None
 
-    def common(self, found: Measured, at: float, kind: str) -> tuple[Array, float] | None:
+    def common(self, found: SiteResults, at: float, kind: str) -> tuple[Array, float] | None:
         """Error against the common truth: 10, 50, 90 % (3,), and the median without privacy."""
         seen = found.measured("joined", at, kind)
         if not seen:

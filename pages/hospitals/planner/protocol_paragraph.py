@@ -69,7 +69,7 @@ def _no_plan(answer: PlanAnswer, settings: Settings) -> str:
 def _need(answer: PlanAnswer, read: SimulatedAnswer | None, settings: Settings) -> str:
     way, plain = view.focus(settings), settings["view"] == "board"
     method = METHODS[WAYS[way].method]
-    d, k = view.plan(settings, way).scene.d, settings["k"]
+    d, k = view.plan(settings, way).experiment.d, settings["k"]
     what = (
         f"{k} main directions of {d} measurements" if plain else f"the k = {k} leading principal directions "
     )
@@ -100,7 +100,7 @@ def _guess(settings: Settings) -> str:
 
 
 def _own(settings: Settings, way: str) -> str:
-    own = view.plan(settings, way).scene.options(WAYS[way].method)
+    own = view.plan(settings, way).experiment.options(WAYS[way].method)
     names = {"s_hat": "ŝ = {} rows kept", "iterations": "T = {} rounds", "burn_in": "{} burn-in steps"}
     said = [words.format(own[name]) for name, words in names.items() if name in own]
     return "; " + ", ".join(said) if said else ""
@@ -166,12 +166,12 @@ def _plain_privacy(settings: Settings, way: str, answer: PlanAnswer, read: Simul
 
 def _privacy(settings: Settings, way: str, answer: PlanAnswer, read: SimulatedAnswer | None) -> str:
     epsilon, delta = text.number(_epsilon(settings, answer, read)), text.number(settings["delta"])
-    method, scene = METHODS[WAYS[way].method], view.plan(settings, way).scene
-    kind = method.guarantee_at(scene.k)
+    method, experiment = METHODS[WAYS[way].method], view.plan(settings, way).experiment
+    kind = method.guarantee_at(experiment.k)
     pure = kind in _PURE
     promise = f"ε = {epsilon}" if pure else f"(ε, δ) = ({epsilon}, {delta})"
     said = f"Differential privacy for each patient with {promise}; {text.RELATIONS[settings['neighbours']]}; "
-    rounds = f", over all {scene.iterations} rounds together" if "iterations" in method.uses else ""
+    rounds = f", over all {experiment.iterations} rounds together" if "iterations" in method.uses else ""
     said += (
         f"accounting: {'the exponential mechanism' if pure else _ACCOUNTING[settings['accounting']]}{rounds}."
     )
@@ -189,23 +189,22 @@ def _privacy(settings: Settings, way: str, answer: PlanAnswer, read: SimulatedAn
 def assumed(settings: Settings) -> str:
     """What the numbers take patients to be, in one sentence."""
     plain = settings["view"] == "board"
-    scene = view.plan(settings, view.focus(settings)).scene
+    experiment = view.plan(settings, view.focus(settings)).experiment
     table = TABLES.get(settings["data"])
     if table is not None:
         like = f"a population with the spectrum of {table.title} ({table.source}), its rows as if Gaussian"
         bound = "rows clipped at the bound stored with that table"
     elif plain:
-        like = (
-            f"one population in which {scene.k} patterns, in {settings['s']} of the measurements, stand out "
-        )
+        like = f"one population in which {experiment.k} patterns, "
+        like += f"in {settings['s']} of the measurements, stand out "
         like += f"{settings['spike'] / settings['bulk']:.3g} times above the strongest background"
         bound = (
             "a limit on how large one patient's measurements count, fixed beforehand without looking at data"
         )
     else:
-        like = f"one Gaussian population with k = {scene.k} eigenvalues of {settings['spike']:g} on s = "
+        like = f"one Gaussian population with k = {experiment.k} eigenvalues of {settings['spike']:g} on s = "
         like += f"{settings['s']} of the measurements and the others uniform up to {settings['bulk']:g}"
-        chance = f"that all patients respect with probability {1 - scene.failure:g}"
+        chance = f"that all patients respect with probability {1 - experiment.failure:g}"
         bound = f"rows divided by a public bound {chance}, set beforehand"
     same = "" if settings["plan.asked"] == "hospitals" else "; hospitals measure alike"
     return f"Patients are independent draws from {like}; {bound}{same}."

@@ -12,7 +12,7 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.explorer.scene import EPSILONS
+from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.planning.bisection import Search, SimulatedAnswer
 from dppca_core.experiments.planning.plan_plane import Plane, answered, plane
 from dppca_core.experiments.planning.planning import MOST_EPSILON, WAYS, PlanAnswer, StudyPlan
@@ -20,7 +20,7 @@ from dppca_core.experiments.sweeps import run_cells
 from dppca_core.methods import METHODS
 from dppca_core.records import TRUSTS
 from pages.shared.charts.metric_axis import factor
-from pages.shared.settings import to_scene
+from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
 
 CHART_EPSILONS = np.array(EPSILONS)
@@ -60,10 +60,10 @@ def plan(settings: Settings, way: str) -> StudyPlan:
     """The plan of one way; what it does not depend on is held, so that it is looked up again."""
     held = {"start": "random", "metric": "sin", "repeats": 10, "provider_noise": "independent"}
     n = {} if settings["data"] in TABLES else {"n": 10**9}
-    scene, _ = to_scene.of(settings | held | n)
+    experiment, _ = to_experiment.of(settings | held | n)
     energy = energetic(settings)
     target = settings["plan.share"] if energy else settings["plan.target"] / factor(settings)
-    return StudyPlan(scene, way, target, energy)
+    return StudyPlan(experiment, way, target, energy)
 
 
 def in_total(settings: Settings) -> int:
@@ -124,7 +124,7 @@ def untargeted(settings: Settings, way: str) -> StudyPlan:
 
 @lru_cache(maxsize=256)
 def _plane(of: StudyPlan, low: int, high: int, size: int | None) -> Plane:
-    fewest = of.scene.providers if size is None else 1
+    fewest = of.experiment.providers if size is None else 1
     return plane(of, (max(10.0**low, fewest), 10.0**high), CHART_EPSILONS, size)
 
 
@@ -167,7 +167,7 @@ def formula(way: str) -> str:
 
 def true_epsilon(settings: Settings, way: str) -> float | None:
     """The epsilon that the calibration truly gives, where it is not the one asked for."""
-    own = plan(settings, way).scene
+    own = plan(settings, way).experiment
     name = WAYS[way].method
     true = METHODS[name].true_epsilon(own.budget(settings["epsilon"]), d=own.d, k=own.k, **own.options(name))
     return None if true is None or abs(true / settings["epsilon"] - 1) <= 0.01 else true

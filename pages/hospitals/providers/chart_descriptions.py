@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dppca_core.experiments.collaboration.alliances import Alliance
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from pages.hospitals.providers import gain_text
 from pages.hospitals.providers.view import GainScale, Row
 from pages.shared import text
 from pages.shared.text.labels import MEASURING
 
 
-def gains(grouped: Mapping[str, list[Row]], of: Alliance, scale: GainScale) -> str:
+def gains(grouped: Mapping[str, list[Row]], of: CollaborationSetting, scale: GainScale) -> str:
     """Under each heading who errs least, and how much; and the random guess."""
     parts = []
     for trust, own in grouped.items():

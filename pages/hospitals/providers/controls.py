@@ -7,9 +7,9 @@ from typing import Any, TypeGuard
 import pandas as pd
 import streamlit as st
 
-from dppca_core.experiments.collaboration.alliances import MOST_HOSPITALS, Alliance
-from dppca_core.experiments.collaboration.outcomes import Outcomes
+from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.collaboration.setting import MOST_HOSPITALS, CollaborationSetting
 from pages.hospitals.providers import gain_text
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
@@ -42,7 +42,7 @@ def _is_size(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and 1 <= value <= Sizes.LARGEST
 
 
-def sizes(of: Alliance, settings: Settings) -> None:
+def sizes(of: CollaborationSetting, settings: Settings) -> None:
     """The table of sizes, and a way back to the sliders."""
     drawer = st.expander("Type the hospitals' sizes yourself", key="sizes drawer", on_change="rerun")
     if not drawer.open:
@@ -80,7 +80,7 @@ def sizes(of: Alliance, settings: Settings) -> None:
         )
 
 
-def slow(found: Outcomes, settings: Settings) -> None:
+def slow(found: CollaborationResults, settings: Settings) -> None:
     """The button that measures what is too slow to be live."""
     plain, ways = settings["view"] == "board", [WAYS[key] for key in found.slow]
     titles = [gain_text.title(way, found.recipe, plain) for way in ways]

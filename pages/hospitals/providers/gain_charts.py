@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from dppca_core.arrays import Array
-from dppca_core.experiments.collaboration.alliances import Alliance
-from dppca_core.experiments.collaboration.outcomes import Outcomes
+from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import Protocol
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from pages.hospitals.providers import gain_text
 from pages.hospitals.providers.view import GainScale, Row
 from pages.shared import text
@@ -32,7 +32,7 @@ def look(way: Protocol) -> style.Look:
 class _Places:
     """Where each line stands, and what is written beside it."""
 
-    def __init__(self, grouped: Mapping[str, list[Row]], of: Alliance, plain: bool) -> None:
+    def __init__(self, grouped: Mapping[str, list[Row]], of: CollaborationSetting, plain: bool) -> None:
         self.rows: list[Row] = []
         self.at: list[float] = []
         self.ticks: list[float] = []
@@ -97,7 +97,9 @@ def _dots(places: _Places, panel: int, spreads: Sequence[Array | None], floor: f
     }
 
 
-def gains(found: Outcomes, grouped: Mapping[str, list[Row]], settings: Settings) -> dict[str, Any]:
+def gains(
+    found: CollaborationResults, grouped: Mapping[str, list[Row]], settings: Settings
+) -> dict[str, Any]:
     """Error and captured energy of every way, by whom it trusts; the random guess in both."""
     scale = GainScale(found, settings)
     places = _Places(grouped, found.recipe, scale.plain)
@@ -140,7 +142,7 @@ def gains(found: Outcomes, grouped: Mapping[str, list[Row]], settings: Settings)
     return {"data": data, "layout": base | wide | {"meta": {"titles": (), "narrow": narrow}}, "frames": []}
 
 
-def sent(found: Outcomes, grouped: Mapping[str, list[Row]], settings: Settings) -> dict[str, Any]:
+def sent(found: CollaborationResults, grouped: Mapping[str, list[Row]], settings: Settings) -> dict[str, Any]:
     """What one hospital sends in a round, and both ways in all rounds, of those who join."""
     of, plain = found.recipe, settings["view"] == "board"
     joined = {trust: own for trust, own in grouped.items() if own and not own[0].way.alone}

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from dppca_core.experiments.collaboration.outcomes import Outcomes
+from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import WAYS
 from pages.hospitals.providers import chart_descriptions, controls, gain_charts, gain_text, view
 from pages.shared.background import failed_runs, refresh
@@ -16,7 +16,7 @@ from pages.shared.settings.catalogue import Settings
 from pages.shared.text import labels
 
 
-def compared(found: Outcomes, settings: Settings) -> None:
+def compared(found: CollaborationResults, settings: Settings) -> None:
     """What each finds, or what travels; kept up to date while runs are measured."""
     slow, plain = settings["slow"], settings["view"] == "board"
 
@@ -30,7 +30,7 @@ def compared(found: Outcomes, settings: Settings) -> None:
     controls.slow(found, settings)
 
 
-def _gain(found: Outcomes, settings: Settings) -> None:
+def _gain(found: CollaborationResults, settings: Settings) -> None:
     grouped = view.rows(found, settings)
     st.markdown(f"**{gain_text.headline(found, settings)}**")
     figure = gain_charts.gains(found, grouped, settings)
@@ -42,7 +42,7 @@ def _gain(found: Outcomes, settings: Settings) -> None:
     downloads.downloads(found.table, lambda: figure, "dppca-joining")
 
 
-def _travel(found: Outcomes, settings: Settings) -> None:
+def _travel(found: CollaborationResults, settings: Settings) -> None:
     grouped = view.rows(found, settings)
     board = settings["view"] == "board"
     said = gain_text.bytes_line(grouped, found.recipe, board)

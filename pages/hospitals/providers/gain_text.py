@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pandas as pd
 
 from dppca_core.datasets import PATIENTS, TABLES
-from dppca_core.experiments.collaboration.alliances import ALL, Alliance
-from dppca_core.experiments.collaboration.outcomes import Outcomes
+from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import WAYS, Protocol
+from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.methods import METHODS
 from pages.hospitals.providers.view import GainScale, Row, best, rows
 from pages.shared import text
@@ -32,7 +32,7 @@ _JOINING = {
 MEASURING = "Measuring …"
 
 
-def title(way: Protocol, of: Alliance, plain: bool) -> str:
+def title(way: Protocol, of: CollaborationSetting, plain: bool) -> str:
     """What a way is called, with the mark of its guarantee."""
     name = text.JOIN_WAYS.get(way.key, METHODS[way.method].title)
     if way.key == "dpdis_pca":
@@ -40,7 +40,7 @@ def title(way: Protocol, of: Alliance, plain: bool) -> str:
     return name + text.GUARANTEE_MARKS.get(METHODS[way.method].guarantee_at(of.k), "")
 
 
-def place(of: Alliance, hospital: int) -> str:
+def place(of: CollaborationSetting, hospital: int) -> str:
     """Which hospital this is among those measured alone."""
     if len(of.hospitals) == 1:
         return "any" if len(of.sizes) > 1 else "the only one"
@@ -51,14 +51,14 @@ def place(of: Alliance, hospital: int) -> str:
     return "median" if len(of.hospitals) == 3 else f"no. {hospital + 1}"
 
 
-def heading(trust: str, hospital: int, of: Alliance) -> str:
+def heading(trust: str, hospital: int, of: CollaborationSetting) -> str:
     """What stands over the lines of those who trust so, at one hospital."""
     if hospital == ALL:
         return text.JOIN_TITLES[trust]
     return f"{text.JOIN_TITLES[trust]}: {place(of, hospital)} ({text.patients(of.sizes[hospital])})"
 
 
-def headline(found: Outcomes, settings: Settings) -> str:
+def headline(found: CollaborationResults, settings: Settings) -> str:
     """Joining by whom one trusts, beside staying alone, in numbers; and what that comes to."""
     of, scale = found.recipe, GainScale(found, settings)
     grouped = rows(found, settings | {"join.trust": "all"})
@@ -97,7 +97,9 @@ def headline(found: Outcomes, settings: Settings) -> str:
     return f"{said} {judged}{_better_but(grouped, untrusted, of, scale)}."
 
 
-def _better_but(grouped: Mapping[str, list[Row]], joined: Row, of: Alliance, scale: GainScale) -> str:
+def _better_but(
+    grouped: Mapping[str, list[Row]], joined: Row, of: CollaborationSetting, scale: GainScale
+) -> str:
     """What errs less with as little trust, but promises less; empty where nothing does."""
     better = [row for row in grouped["untrusted server"] if row.middle < joined.middle]
     if not better:
@@ -165,7 +167,7 @@ def verdict(joined: Row, alone: list[Row], scale: GainScale, publish: bool = Fal
     return ", and ".join(parts)
 
 
-def table(found: Outcomes, settings: Settings) -> pd.DataFrame:
+def table(found: CollaborationResults, settings: Settings) -> pd.DataFrame:
     """Every way: whom it trusts, what the server sees, what a hospital sends and gets, its median error."""
     of, scale = found.recipe, GainScale(found, settings)
     lines = []
@@ -188,7 +190,7 @@ def table(found: Outcomes, settings: Settings) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def notes(found: Outcomes, settings: Settings) -> str:
+def notes(found: CollaborationResults, settings: Settings) -> str:
     """How often was run, what the marks mean, who is left out, and what is not counted."""
     of = found.recipe
     board = settings["view"] == "board"
@@ -212,7 +214,7 @@ def notes(found: Outcomes, settings: Settings) -> str:
     return ". ".join(text.sentence(part) for part in said) + "."
 
 
-def _measured(found: Outcomes, settings: Settings) -> str:
+def _measured(found: CollaborationResults, settings: Settings) -> str:
     """Of how many runs the dots are medians, now or in the end."""
     done = len(found.cells)
     if found.next_missing(settings["slow"]) is None:
@@ -226,7 +228,7 @@ def _measured(found: Outcomes, settings: Settings) -> str:
     return f"{refresh.coming(done)}; dots are medians of what is there, bars hold 8 of 10"
 
 
-def about(of: Alliance) -> str:
+def about(of: CollaborationSetting) -> str:
     """How these numbers come about."""
     runs = text.count(of.repeats, "run", "runs")
     ways = (
@@ -249,7 +251,7 @@ def about(of: Alliance) -> str:
     )
 
 
-def bytes_line(grouped: Mapping[str, list[Row]], of: Alliance, plain: bool) -> str:
+def bytes_line(grouped: Mapping[str, list[Row]], of: CollaborationSetting, plain: bool) -> str:
     """Who sends least and most a round, of those who join."""
     joined = [row for own in grouped.values() for row in own if row.hospital == ALL]
     if not joined:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dppca_core.experiments.collaboration import transcript
-from dppca_core.experiments.collaboration.alliances import Alliance
 from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from pages.hospitals.providers import settings as page_settings
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
@@ -23,7 +23,7 @@ _TRY = {
 }
 
 
-def try_this(of: Alliance, settings: Settings) -> str:
+def try_this(of: CollaborationSetting, settings: Settings) -> str:
     """What to do next."""
     if len(of.sizes) == 1 and settings["join.panel"] in ("gain", "travel", "pair"):
         return _try_alone(settings)

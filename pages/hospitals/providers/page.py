@@ -5,7 +5,7 @@ import streamlit as st
 from pages.hospitals.providers import controls, gain_panels, gain_text, hints, run_panels, view
 from pages.shared.background import cache
 from pages.shared.reports import sources
-from pages.shared.settings import to_scene, widgets
+from pages.shared.settings import to_experiment, widgets
 
 st.title("Who sees what?")
 st.markdown(
@@ -34,5 +34,5 @@ else:
     controls.choose_compared()
     gain_panels.compared(cache.outcomes(recipe), settings)
 st.markdown(f"**Try this:** {hints.try_this(recipe, settings)}")
-scene, epsilon = to_scene.of(settings)
-sources.page(cache.results(scene), epsilon, settings, measured=gain_text.about(recipe))
+experiment, epsilon = to_experiment.of(settings)
+sources.page(cache.results(experiment), epsilon, settings, measured=gain_text.about(recipe))

@@ -11,8 +11,8 @@ import streamlit as st
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration import transcript
-from dppca_core.experiments.collaboration.alliances import Alliance
 from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.federated.exchange import ALL
 from pages.hospitals.providers import message_charts, message_text, network_diagram, run_text, runs
 from pages.hospitals.providers.runs import ShownRun
@@ -26,7 +26,7 @@ from pages.shared.settings.catalogue import CHOICES, Settings
 _UPLOADED = "record uploaded"
 
 
-def rounds(of: Alliance, settings: Settings) -> None:
+def rounds(of: CollaborationSetting, settings: Settings) -> None:
     """The ring of Figure 1, drawn from the run, and the error after each round."""
     shown = _run(of, settings)
     if shown is not None:
@@ -34,7 +34,7 @@ def rounds(of: Alliance, settings: Settings) -> None:
             _rounds(of, shown, settings)
 
 
-def _rounds(of: Alliance, shown: ShownRun, settings: Settings) -> None:
+def _rounds(of: CollaborationSetting, shown: ShownRun, settings: Settings) -> None:
     st.markdown(run_text.headline(shown))
     figure = network_diagram.figure(shown, settings)
     numbers = [step[0] for step in network_diagram.steps(shown)]
@@ -49,7 +49,7 @@ def _rounds(of: Alliance, shown: ShownRun, settings: Settings) -> None:
     downloads.downloads(_table_of(of, shown, settings), lambda: figure, "dppca-rounds")
 
 
-def sees(of: Alliance, settings: Settings) -> None:
+def sees(of: CollaborationSetting, settings: Settings) -> None:
     """A hospital's message beside what it hides."""
     shown = _run(of, settings)
     if shown is not None:
@@ -68,7 +68,7 @@ def _drawable(settings: Settings) -> Iterator[None]:
         st.text("This run cannot be drawn: numbers in its record are too large, or do not belong together.")
 
 
-def _sees(of: Alliance, shown: ShownRun, settings: Settings) -> None:
+def _sees(of: CollaborationSetting, shown: ShownRun, settings: Settings) -> None:
     plan = shown.record.plan
     if shown.summed:
         st.caption("Single messages are masked: the server sees their sum, and nothing of any one of them.")
@@ -82,7 +82,7 @@ def _sees(of: Alliance, shown: ShownRun, settings: Settings) -> None:
     downloads.downloads(_table_of(of, shown, settings), lambda: figure, "dppca-message")
 
 
-def pair(of: Alliance, settings: Settings) -> None:
+def pair(of: CollaborationSetting, settings: Settings) -> None:
     """Two messages together, with shared noise and with noise of their own."""
     if len(of.sizes) < 2:
         st.info("One hospital has nobody to compare its messages with: raise the number of hospitals.")
@@ -112,7 +112,7 @@ def pair(of: Alliance, settings: Settings) -> None:
     downloads.downloads(compared, lambda: figure, "dppca-pair")
 
 
-def _table_of(of: Alliance, shown: ShownRun, settings: Settings) -> Callable[[], pd.DataFrame]:
+def _table_of(of: CollaborationSetting, shown: ShownRun, settings: Settings) -> Callable[[], pd.DataFrame]:
     """Return what makes the table once its button is pressed.
 
     A button is held as long as its visitor's session: with the run in it no cache could let the run go.
@@ -123,7 +123,7 @@ def _table_of(of: Alliance, shown: ShownRun, settings: Settings) -> Callable[[],
     return lambda: table(_again(of, way))
 
 
-def _again(of: Alliance, way: str) -> ShownRun:
+def _again(of: CollaborationSetting, way: str) -> ShownRun:
     """Return the run of these settings: from the cache, or simulated anew where it was given up."""
     return runs.of_simulation(cache.seen(_once(of), way))
 
@@ -163,7 +163,7 @@ def differences(shared: ShownRun, own: ShownRun, one: int, other: int) -> pd.Dat
     return pd.DataFrame(rows)
 
 
-def _run(of: Alliance, settings: Settings) -> ShownRun | None:
+def _run(of: CollaborationSetting, settings: Settings) -> ShownRun | None:
     """The run that is asked for; None, and a sentence on screen, where there is none."""
     left, right = st.columns(2)
     with left:
@@ -179,7 +179,7 @@ def _run(of: Alliance, settings: Settings) -> ShownRun | None:
     return shown
 
 
-def _simulated(of: Alliance, key: str) -> ShownRun | None:
+def _simulated(of: CollaborationSetting, key: str) -> ShownRun | None:
     reason = transcript.refused(of, WAYS[key])
     if reason:
         st.info(f"Not simulated message by message: {reason}.")
@@ -192,7 +192,7 @@ def _simulated(of: Alliance, key: str) -> ShownRun | None:
             return None
 
 
-def _once(of: Alliance) -> Alliance:
+def _once(of: CollaborationSetting) -> CollaborationSetting:
     """The same hospitals with one repeat: how many repeats are compared elsewhere matters to no message."""
     return replace(of, repeats=1)
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from dppca_core.experiments.collaboration.alliances import Alliance
 from dppca_core.experiments.collaboration.protocols import Protocol
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.record import Round
 from pages.hospitals.providers import runs
@@ -156,7 +156,7 @@ def headline(shown: ShownRun) -> str:
     return said
 
 
-def passing(of: Alliance, way: Protocol) -> str:
+def passing(of: CollaborationSetting, way: Protocol) -> str:
     """What is being done until a run can be shown, and for about how long."""
     hospitals = text.count(len(of.sizes), "hospital", "hospitals")
     return (

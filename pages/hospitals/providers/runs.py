@@ -11,9 +11,9 @@ import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.collaboration import alliances, transcript
+from dppca_core.experiments.collaboration import setting, transcript
 from dppca_core.experiments.collaboration import transcript as seen
-from dppca_core.experiments.collaboration.transcript import Seen
+from dppca_core.experiments.collaboration.transcript import Transcript
 from dppca_core.experiments.draws import PUBLIC
 from dppca_core.federated import protocol, record
 from dppca_core.federated.exchange import ALL
@@ -34,7 +34,7 @@ class ShownRun:
     """
 
     record: Record
-    seen: Seen | None
+    seen: Transcript | None
     errors: Array | None
 
     @property
@@ -60,7 +60,7 @@ class ShownRun:
         return kept.replace("&", "and") or f"Hospital {hospital + 1}"
 
 
-def of_simulation(found: Seen) -> ShownRun:
+def of_simulation(found: Transcript) -> ShownRun:
     """A run that was simulated here."""
     return ShownRun(found.record, found, found.errors)
 
@@ -71,7 +71,7 @@ def of_record(given: Record, of: str = "") -> ShownRun:
     table = TABLES.get(of)
     errors = None
     if table is not None and (table.d, table.n) == (plan.d, sum(plan.sizes)):
-        truth = alliances.truth(table.name, table.n, plan.k, PUBLIC)
+        truth = setting.truth(table.name, table.n, plan.k, PUBLIC)
         errors = seen.errors(given, truth.basis)
     return ShownRun(given, None, errors)
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.collaboration.alliances import MOST_HOSPITALS
 from dppca_core.experiments.collaboration.protocols import TRUSTS
+from dppca_core.experiments.collaboration.setting import MOST_HOSPITALS
 from dppca_core.experiments.collaboration.transcript import CARRIED
 from pages.shared import text
 from pages.shared.settings.of_pages import Panel

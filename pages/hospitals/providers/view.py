@@ -9,49 +9,53 @@ from typing import NamedTuple
 
 from dppca_core.arrays import Array
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.collaboration.alliances import Alliance
-from dppca_core.experiments.collaboration.outcomes import Outcomes
+from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import TRUSTS, WAYS, Protocol
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.numerics import subspace_metrics
 from pages.hospitals.providers import settings as page_settings
 from pages.shared.charts.metric_axis import error_title, factor
-from pages.shared.settings import to_scene
+from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
 
 _FIRST_SECONDS = 0.25  # before anything is shown
 _QUICK_SECONDS = 0.15  # a single run that a page may wait for
 
 
-def recipe(settings: Settings) -> tuple[Alliance, tuple[str, ...]]:
+def recipe(settings: Settings) -> tuple[CollaborationSetting, tuple[str, ...]]:
     """The hospitals and how they would join; one sentence for each setting that had to give way."""
-    scene, epsilon = to_scene.of(settings)
+    experiment, epsilon = to_experiment.of(settings)
     own, said = page_settings.own_sizes(settings), []
     if settings["join.sizes"] and not own:
         table = TABLES[settings["data"]]
         said.append(f"The sizes add up to more than the table's {table.n:,} patients: the sliders' are used.")
-    rank = min(max(settings["join.rank"], scene.k), scene.d)
+    rank = min(max(settings["join.rank"], experiment.k), experiment.d)
     if rank != settings["join.rank"]:
-        limit = f"fewer than the {scene.k} to find" if rank == scene.k else f"more than all {scene.d}"
+        limit = (
+            f"fewer than the {experiment.k} to find"
+            if rank == experiment.k
+            else f"more than all {experiment.d}"
+        )
         asked, verb = settings["join.rank"], "is" if settings["join.rank"] == 1 else "are"
         said.append(f"DPdisPCA sends {rank} directions here: {asked} {verb} {limit}.")
-    joining = Alliance(
-        population=scene.population,
-        sizes=own or scene.sizes,
-        k=scene.k,
-        s_hat=scene.s_hat,
+    joining = CollaborationSetting(
+        population=experiment.population,
+        sizes=own or experiment.sizes,
+        k=experiment.k,
+        s_hat=experiment.s_hat,
         rank=rank,
-        budget=scene.budget(epsilon),
-        iterations=scene.iterations,
-        burn_in=scene.burn_in,
-        scaling=scene.scaling,
-        repeats=scene.repeats,
-        seed=scene.seed,
+        budget=experiment.budget(epsilon),
+        iterations=experiment.iterations,
+        burn_in=experiment.burn_in,
+        scaling=experiment.scaling,
+        repeats=experiment.repeats,
+        seed=experiment.seed,
     )
     return joining, tuple(said)
 
 
-def first_look(found: Outcomes) -> None:
+def first_look(found: CollaborationResults) -> None:
     """A quarter of a second of runs, first repeats first, none of them long."""
     until = time.monotonic() + _FIRST_SECONDS
     for key, hospital, repeat in found.wanted():
@@ -79,7 +83,7 @@ class Row(NamedTuple):
 class GainScale:
     """The error on screen: sin Theta or the distance of the projectors, and what a random guess gives."""
 
-    def __init__(self, found: Outcomes, settings: Settings) -> None:
+    def __init__(self, found: CollaborationResults, settings: Settings) -> None:
         of = found.recipe
         self.plain = settings["view"] == "board"
         self.factor = factor(settings)
@@ -89,7 +93,7 @@ class GainScale:
         self.log = settings["scale"] == "log"
 
 
-def rows(found: Outcomes, settings: Settings) -> dict[str, list[Row]]:
+def rows(found: CollaborationResults, settings: Settings) -> dict[str, list[Row]]:
     """The lines by whom they trust, in that order, the least error first; those that are shown."""
     shown = settings["join.trust"]
     factor = GainScale(found, settings).factor

@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 import numpy as np
 import streamlit as st
 
+from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.scene import EPSILONS, Scene
 from dppca_core.numerics import subspace_metrics
 from dppca_core.privacy import Budget
 from dppca_core.release import spectrum as spectrum_release
@@ -36,7 +36,7 @@ from pages.shared import text
 from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.charts import explorer_summary
 from pages.shared.figure import component
-from pages.shared.settings import catalogue, to_scene, widgets
+from pages.shared.settings import catalogue, to_experiment, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 BULK = 10.0
@@ -45,9 +45,9 @@ _MOST_DRAWN = 10**7  # numbers of rows that are drawn one by one: a quarter of a
 
 
 class Twin(NamedTuple):
-    """The rehearsal of one release: its scene, and the settings by which the explorer's figure draws it."""
+    """The rehearsal of one release: its experiment, and the settings of the figure that draws it."""
 
-    scene: Scene
+    experiment: ExplorerExperiment
     epsilon: float
     settings: Settings
     request: Request
@@ -55,7 +55,7 @@ class Twin(NamedTuple):
     @property
     def results(self) -> Results:
         """The cells measured so far."""
-        return cache.results(self.scene)
+        return cache.results(self.experiment)
 
 
 def request_of(settings: Settings, d: int, account: Account | None) -> Request:
@@ -102,10 +102,10 @@ def of_request(request: Request, sizes: Sequence[int], clip: float, settings: Se
         "spike": BULK * settings["own.ratio"],
         "bulk": BULK,
     }
-    scene, epsilon = to_scene.of(wanted)
+    experiment, epsilon = to_experiment.of(wanted)
     clipped = clip if n * d <= _MOST_DRAWN else None
-    scene = replace(scene, method=request.method, rank=request.rank, clip=clipped)
-    return Twin(scene, epsilon, wanted, request)
+    experiment = replace(experiment, method=request.method, rank=request.rank, clip=clipped)
+    return Twin(experiment, epsilon, wanted, request)
 
 
 def nearest(wanted: Settings) -> Settings:
@@ -127,7 +127,9 @@ def payload(twin: Twin) -> dict[str, Any]:
         if hopeless(twin, epsilon):
             entry = entry | {"sentence": f"{entry['sentence']} {page_text.NO_BETTER}"}
         if twin.request.rows_per_patient > 1:
-            counted = entry["sentence"].replace(f"{twin.scene.n:,} patients", f"{twin.scene.n:,} rows", 1)
+            counted = entry["sentence"].replace(
+                f"{twin.experiment.n:,} patients", f"{twin.experiment.n:,} rows", 1
+            )
             entry = entry | {"odds": _odds(twin, epsilon), "sentence": counted}
         sentences.append(entry)
     return drawn | {"words": sentences}
@@ -142,8 +144,8 @@ def _odds(twin: Twin, epsilon: float) -> str:
 
 def hopeless(twin: Twin, epsilon: float) -> bool:
     """Return whether the rehearsed release errs nearly as much as a guess, as far as it was measured."""
-    errors = [cell.sin[-1] for cell in twin.results.measured(twin.scene.method, epsilon)]
-    guess = subspace_metrics.random_guess(twin.scene.d, twin.scene.k)
+    errors = [cell.sin[-1] for cell in twin.results.measured(twin.experiment.method, epsilon)]
+    guess = subspace_metrics.random_guess(twin.experiment.d, twin.experiment.k)
     return bool(errors) and float(np.median(errors)) > page_text.HARDLY * guess
 
 
@@ -219,7 +221,7 @@ def show(prepared: Prepared, account: Account | None, settings: Settings) -> Twi
         f"Invented {noun}, as many ({n:,}) and with as many measurements ({d:,}) as yours, whose "
         f"pattern is {'your guess' if spectrum is None else 'as strong as you paid to know'}. No patient of "
         "yours has a part in this figure, so it costs nothing. "
-        f"{page_text.mean_zero(rows)} {page_text.clipped(prepared, twin.scene.clip)}"
+        f"{page_text.mean_zero(rows)} {page_text.clipped(prepared, twin.experiment.clip)}"
     )
     if spectrum is not None:
         st.markdown(page_text.spectrum(spectrum, min(settings["own.k"], d - 1), settings["view"] == "board"))

@@ -65,7 +65,7 @@ def headline(found: Attack, truly: float, budget: Budget, method: str) -> str:
     return f"{said} The best attack on the messages of {title} comes to {ends}."
 
 
-def scene(drawn: Picture, limit: float, budget: Budget, plain: bool) -> str:
+def experiment(drawn: Picture, limit: float, budget: Budget, plain: bool) -> str:
     """What the picture shows, over all its releases."""
     count = len(drawn.here)
     right = _right(drawn, limit, count)

@@ -50,7 +50,7 @@ draws = len(attack.here)  # fewer than asked for where some have failed
 
 st.header("One patient more or less")
 picture = cache.picture(budget, settings["seed"])
-st.markdown(attack_text.scene(picture, attack.limit, budget, plain))
+st.markdown(attack_text.experiment(picture, attack.limit, budget, plain))
 component.figure(
     attack_charts.releases(picture, attack.limit, plain), key="releases figure", save="dppca-releases"
 )

@@ -13,7 +13,7 @@ from dppca_core.auditing import lower_bound, membership, tradeoff_curves
 from dppca_core.auditing.cases import planted
 from dppca_core.auditing.lower_bound import LowerBound
 from dppca_core.auditing.membership import Rates
-from dppca_core.experiments.demonstrations.attacks import PORTION, Attacked, Draws
+from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackSetting
 from dppca_core.mechanisms import matrix_product
 from dppca_core.privacy import Budget
 from pages.learn.privacy.settings import NO_BUG
@@ -28,10 +28,10 @@ def budget(settings: Mapping[str, Any]) -> Budget:
     return Budget(settings["epsilon"], settings["delta"], **names)
 
 
-def attacked(settings: Mapping[str, Any]) -> Attacked:
+def attacked(settings: Mapping[str, Any]) -> AttackSetting:
     """What is drawn over and over: alike for settings that make no difference to it."""
     steps = settings["iterations"] if settings["attack.method"] == "dps_pca" else 1
-    return Attacked(
+    return AttackSetting(
         settings["attack.method"], budget(settings), min(settings["k"], 2), steps, settings["seed"]
     )
 
@@ -58,13 +58,13 @@ class Attack(NamedTuple):
     silent: Rates
 
 
-def _complete(found: Draws, kind: str, draws: int) -> tuple[Array, Array]:
+def _complete(found: AttackDraws, kind: str, draws: int) -> tuple[Array, Array]:
     while (cell := found.next_missing(kind, draws)) is not None:
         found.try_cell(*cell)
     return found.of(kind, draws)
 
 
-def attack_of(found: Draws, alarms: float, draws: int) -> Attack | None:
+def attack_of(found: AttackDraws, alarms: float, draws: int) -> Attack | None:
     """Draw what is missing and count. Without noise the attacker draws the line half-way instead.
 
     Returns:
@@ -82,7 +82,7 @@ def attack_of(found: Draws, alarms: float, draws: int) -> Attack | None:
     )
 
 
-def audit_of(found: Draws, kind: str, draws: int) -> LowerBound | None:
+def audit_of(found: AttackDraws, kind: str, draws: int) -> LowerBound | None:
     """Audit the release as programmed ("true") or with a bug; return None where all draws have failed."""
     here, there = _complete(found, kind, draws)
     if not len(here):

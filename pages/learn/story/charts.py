@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from dppca_core.arrays import Array
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.collaboration.alliances import Alliance
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from pages.learn.story.glossary import SERVER_SEES, WAY_TITLES, error, useless
 from pages.learn.story.view import (
     OPEN,
@@ -153,7 +153,7 @@ def _sent(found: Joined, way: str) -> int:
     return found.sent[way].up * found.sent[way].rounds
 
 
-def names(of: Alliance, rows: Array) -> list[str]:
+def names(of: CollaborationSetting, rows: Array) -> list[str]:
     """What measurements are called."""
     if isinstance(of.population, str):
         return [TABLES[of.population].features[int(row)] for row in rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dppca_core.experiments.collaboration.alliances import Alliance
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from pages.learn.story.view import TOO_MUCH, guess
 from pages.shared import text
 
@@ -74,26 +74,26 @@ def times(ratio: float) -> str:
     return f"{ratio:.1f} times" if ratio < 10 else f"{text.patients(ratio)} times"
 
 
-def useless(value: float, of: Alliance) -> bool:
+def useless(value: float, of: CollaborationSetting) -> bool:
     """Whether an error leaves a pattern of little use."""
     return value > TOO_MUCH * guess(of)
 
 
-def blind(of: Alliance) -> str:
+def blind(of: CollaborationSetting) -> str:
     return f"A blind guess has {text.short(guess(of))}."
 
 
-def too_few_kept(of: Alliance) -> bool:
+def too_few_kept(of: CollaborationSetting) -> bool:
     """Whether rows that count are thrown away."""
     return of.s_hat < (of.d if isinstance(of.population, str) else of.population.s)
 
 
-def why_unseen(of: Alliance) -> str:
+def why_unseen(of: CollaborationSetting) -> str:
     """Why not even all patients without noise show the pattern."""
     if too_few_kept(of):
         return f"We keep only {of.s_hat} of {of.d} measurements here, and that is too few."
     return "There are too few patients for this, with or without privacy."
 
 
-def share_of_guess(value: float, of: Alliance) -> str:
+def share_of_guess(value: float, of: CollaborationSetting) -> str:
     return f"{text.percent(min(value / guess(of), 1.0))} of a blind guess"

@@ -11,7 +11,7 @@ from typing import Any
 
 from dppca_core.auditing import tradeoff_curves
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.collaboration.alliances import Alliance
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from pages.learn.story.glossary import (
     ERROR,
     GUESS,
@@ -50,7 +50,7 @@ from pages.shared.text.verdicts import Gain, gain
 _SLOW = 1000  # measurements per patient from which the chart over patients takes seconds
 
 
-def _patterns(of: Alliance) -> str:
+def _patterns(of: CollaborationSetting) -> str:
     return "the pattern" if of.k == 1 else f"the {of.k} patterns"
 
 
@@ -223,7 +223,7 @@ def _better_alone(found: Joined, way: str) -> str:
     return ""
 
 
-def _gain(joined: Spread, alone: Spread, of: Alliance) -> Gain:
+def _gain(joined: Spread, alone: Spread, of: CollaborationSetting) -> Gain:
     """Return what joining gains over staying alone."""
     return gain(joined, alone, guess(of))
 
@@ -235,13 +235,13 @@ _TRUST = {
 }
 
 
-def promise(of: Alliance) -> str:
+def promise(of: CollaborationSetting) -> str:
     """The guarantee in odds."""
     budget = of.budget
     return text.odds(budget.epsilon, budget.delta, budget.neighbours)
 
 
-def failure(of: Alliance) -> str:
+def failure(of: CollaborationSetting) -> str:
     """What delta leaves open."""
     told = text.margin(of.budget.delta)
     if of.budget.delta > 1 / of.n:
@@ -249,7 +249,7 @@ def failure(of: Alliance) -> str:
     return told
 
 
-def _released(of: Alliance) -> str:
+def _released(of: CollaborationSetting) -> str:
     count = text.count(of.k, "pattern", "patterns")
     return f"{count} in {of.d} measurements of {of.n:,} patients"
 
@@ -367,7 +367,7 @@ def described(settings: Mapping[str, Any]) -> str:
     return f"a real table, {table.title}" if table else "made-up patients, drawn by the computer"
 
 
-def listed(settings: Mapping[str, Any], of: Alliance) -> Sequence[tuple[str, str]]:
+def listed(settings: Mapping[str, Any], of: CollaborationSetting) -> Sequence[tuple[str, str]]:
     """The settings in words, for paper."""
     return (
         ("Patients", f"{of.n:,}"),

@@ -17,19 +17,19 @@ import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.collaboration import alliances
-from dppca_core.experiments.collaboration.alliances import ALL, Alliance
+from dppca_core.experiments.collaboration import setting
 from dppca_core.experiments.collaboration.protocols import NUMBER, WAYS, Traffic
+from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.experiments.demonstrations import differencing
 from dppca_core.experiments.demonstrations.neighbours import Picture, picture
+from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.quantiles import quantiles
-from dppca_core.experiments.explorer.scene import EPSILONS
 from dppca_core.numerics import subspace_metrics
 from dppca_core.numerics.block_power import MOST_STEPS
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
 from pages.learn.story.settings import WAYS as OFFERED
-from pages.shared.settings import to_scene
+from pages.shared.settings import to_experiment
 
 OPEN = "sparse_pca"  # all rows together, without privacy
 # One hospital by itself: what it may do in-house, and what it may publish, where it is its own trusted place.
@@ -55,21 +55,21 @@ class Spread(NamedTuple):
     high: float
 
 
-def recipe(settings: Mapping[str, Any]) -> Alliance:
+def recipe(settings: Mapping[str, Any]) -> CollaborationSetting:
     """The hospitals of these settings."""
-    scene, epsilon = to_scene.of({**settings, **HELD})
-    return Alliance(
-        population=scene.population,
-        sizes=scene.sizes,
-        k=scene.k,
-        s_hat=scene.s_hat,
-        rank=scene.k,
-        budget=scene.budget(epsilon),
-        iterations=max(scene.iterations, _rounds(scene.population)),
-        burn_in=max(scene.burn_in, WARM_UP),
-        scaling=scene.scaling,
-        repeats=scene.repeats,
-        seed=scene.seed,
+    experiment, epsilon = to_experiment.of({**settings, **HELD})
+    return CollaborationSetting(
+        population=experiment.population,
+        sizes=experiment.sizes,
+        k=experiment.k,
+        s_hat=experiment.s_hat,
+        rank=experiment.k,
+        budget=experiment.budget(epsilon),
+        iterations=max(experiment.iterations, _rounds(experiment.population)),
+        burn_in=max(experiment.burn_in, WARM_UP),
+        scaling=experiment.scaling,
+        repeats=experiment.repeats,
+        seed=experiment.seed,
     )
 
 
@@ -84,35 +84,35 @@ def _rounds(population: SpikedModel | str) -> int:
     return max(ROUNDS, min(MOST_STEPS, math.ceil(math.log(_LEFT) / math.log(ratio))))
 
 
-def basis(of: Alliance) -> Array:
+def basis(of: CollaborationSetting) -> Array:
     """The true patterns, (d, k): the population's, or those of the whole table."""
     if isinstance(of.population, SpikedModel):
         return of.population.basis
-    return alliances.truth(of.population, of.n, of.k, of.scaling).basis
+    return setting.truth(of.population, of.n, of.k, of.scaling).basis
 
 
-def released(of: Alliance, way: str, repeat: int = 0) -> Array:
+def released(of: CollaborationSetting, way: str, repeat: int = 0) -> Array:
     """What one run gives, (d, k)."""
     return of.estimate(WAYS[way], ALL, repeat).basis
 
 
 @lru_cache(maxsize=100_000)
-def error(of: Alliance, way: str, repeat: int) -> float:
+def error(of: CollaborationSetting, way: str, repeat: int) -> float:
     """sin Theta of one run."""
     return subspace_metrics.sin_theta(released(of, way, repeat), basis(of))
 
 
-def runs(of: Alliance) -> int:
+def runs(of: CollaborationSetting) -> int:
     """How many runs a place of a chart is the median of: all, fewer where one takes long."""
     return max(1, min(of.repeats, int(_WORK / of.d**3)))
 
 
-def spread(of: Alliance, way: str) -> Spread:
+def spread(of: CollaborationSetting, way: str) -> Spread:
     """The error over runs."""
     return Spread(*(float(value) for value in quantiles([error(of, way, r) for r in range(runs(of))])))
 
 
-def alone(of: Alliance) -> Alliance:
+def alone(of: CollaborationSetting) -> CollaborationSetting:
     """The largest hospital by itself, with the whole budget."""
     return replace(of, sizes=(max(of.sizes),))
 
@@ -124,12 +124,12 @@ class Alone(NamedTuple):
     error: Spread
 
 
-def best_alone(of: Alliance, ways: Sequence[str]) -> Alone:
+def best_alone(of: CollaborationSetting, ways: Sequence[str]) -> Alone:
     """Return the way with the least median error for the largest hospital by itself."""
     return min((Alone(way, spread(alone(of), way)) for way in ways), key=lambda each: each.error.middle)
 
 
-def guess(of: Alliance) -> float:
+def guess(of: CollaborationSetting) -> float:
     """What knowing nothing gives."""
     return subspace_metrics.random_guess(of.d, of.k)
 
@@ -137,7 +137,7 @@ def guess(of: Alliance) -> float:
 class Sharing(NamedTuple):
     """Step 1: all together and the largest hospital alone, both without privacy."""
 
-    of: Alliance
+    of: CollaborationSetting
     alone: Spread
     together: Spread
 
@@ -151,7 +151,7 @@ def sharing(settings: Mapping[str, Any]) -> Sharing:
 class Given(NamedTuple):
     """Step 2: a patient's record, what two exact totals give away of it, and to how many digits."""
 
-    of: Alliance
+    of: CollaborationSetting
     patient: Array
     rebuilt: Array
     digits: int
@@ -176,7 +176,7 @@ class Weights(NamedTuple):
     A measurement's weight is the length of its row: from 0 to 1, whichever way the patterns are turned.
     """
 
-    of: Alliance
+    of: CollaborationSetting
     true: Array
     found: Array
     rows: Array  # those drawn, heaviest first
@@ -225,7 +225,7 @@ def hidden(settings: Mapping[str, Any]) -> Hidden:
 class Curve(NamedTuple):
     """Steps 5 and 6: the error along a setting, with and without privacy, and at the setting itself."""
 
-    of: Alliance
+    of: CollaborationSetting
     way: str
     at: tuple[float, ...]
     private: tuple[Spread, ...]
@@ -293,7 +293,7 @@ def against_patients(settings: Mapping[str, Any]) -> Curve:
     return Curve(of, way, at, private, free, at.index(of.n))
 
 
-def _part(of: Alliance, n: int) -> Alliance:
+def _part(of: CollaborationSetting, n: int) -> CollaborationSetting:
     """So many of a table's patients, in the same hospitals."""
     ends = [round(n * share) for share in np.cumsum(of.sizes) / of.n]
     sizes = tuple(max(1, end - begin) for begin, end in zip([0, *ends], ends, strict=False))
@@ -303,7 +303,7 @@ def _part(of: Alliance, n: int) -> Alliance:
 class Joined(NamedTuple):
     """Step 7: the error by whom hospitals trust, and what one hospital sends and keeps."""
 
-    of: Alliance
+    of: CollaborationSetting
     errors: dict[str, Spread]  # by way
     in_house: Alone
     published: Alone

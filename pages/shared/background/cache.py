@@ -15,25 +15,25 @@ from dppca_core.bounds import BOUNDS
 from dppca_core.byte_cache import ByteCache, return_memory
 from dppca_core.experiments import draws as patients
 from dppca_core.experiments.collaboration import transcript as runs
-from dppca_core.experiments.collaboration.alliances import Alliance
-from dppca_core.experiments.collaboration.joining import Measured
-from dppca_core.experiments.collaboration.outcomes import Outcomes
+from dppca_core.experiments.collaboration.joining import SiteResults
+from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
-from dppca_core.experiments.collaboration.transcript import Seen
+from dppca_core.experiments.collaboration.transcript import Transcript
 from dppca_core.experiments.demonstrations import neighbours
-from dppca_core.experiments.demonstrations.attacks import PORTION, Attacked, Draws
+from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackSetting
 from dppca_core.experiments.demonstrations.neighbours import Picture
+from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.regime_map import RegimeMap, regime_map
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.scene import EPSILONS, Scene
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.experiments.sweeps.blas import for_good
 from dppca_core.populations import spiked
 from dppca_core.privacy import Budget
 from dppca_core.records import Bound
 from pages.shared.background import memory
-from pages.shared.settings import to_scene
+from pages.shared.settings import to_experiment
 
 MB = 2**20
 VIEW_BYTES = 2**16  # of one view before its cells are measured, and without what grows with the features
@@ -59,32 +59,36 @@ _PORTION_BYTES = 2 * 8 * PORTION  # of one portion of draws, of both cohorts
 _simulating = Lock()
 
 
-def results(scene: Scene) -> Results:
-    """Return the scene's cells, empty at first."""
-    size = VIEW_BYTES + 8 * scene.d * (scene.k + 1)
-    cell = CELL_BYTES + 16 * scene.iterations
-    found: Results = CELLS.get(scene, lambda: Results(scene), size, lambda held: cell * held.done)
+def results(experiment: ExplorerExperiment) -> Results:
+    """Return the experiment's cells, empty at first."""
+    size = VIEW_BYTES + 8 * experiment.d * (experiment.k + 1)
+    cell = CELL_BYTES + 16 * experiment.iterations
+    found: Results = CELLS.get(experiment, lambda: Results(experiment), size, lambda held: cell * held.done)
     return found
 
 
-def joined(of: SiteRecipe) -> Measured:
+def joined(of: SiteRecipe) -> SiteResults:
     """Return the cells of hospitals that differ, empty at first."""
-    found: Measured = CELLS.get(of, lambda: Measured(of), VIEW_BYTES, lambda held: CELL_BYTES * held.done)
+    found: SiteResults = CELLS.get(
+        of, lambda: SiteResults(of), VIEW_BYTES, lambda held: CELL_BYTES * held.done
+    )
     return found
 
 
-def outcomes(recipe: Alliance) -> Outcomes:
+def outcomes(recipe: CollaborationSetting) -> CollaborationResults:
     """Return what hospitals gain by joining, empty at first."""
     size = VIEW_BYTES + 8 * recipe.d * (recipe.k + 1)
-    found: Outcomes = CELLS.get(recipe, lambda: Outcomes(recipe), size, lambda held: CELL_BYTES * held.done)
+    found: CollaborationResults = CELLS.get(
+        recipe, lambda: CollaborationResults(recipe), size, lambda held: CELL_BYTES * held.done
+    )
     return found
 
 
-def seen(recipe: Alliance, way: str) -> Seen:
+def seen(recipe: CollaborationSetting, way: str) -> Transcript:
     """Return one run message by message. Raises MemoryError, with one sentence, where it has no room now."""
     size = runs.kept_bytes(recipe, WAYS[way])
 
-    def simulate() -> Seen:
+    def simulate() -> Transcript:
         with _simulating:  # one at a time: each may take a gigabyte on its way
             memory.check_run(size + runs.passing_bytes(recipe), memory.available())
             run = runs.simulate(recipe, way)
@@ -92,13 +96,15 @@ def seen(recipe: Alliance, way: str) -> Seen:
                 return_memory()  # what it took on its way
             return run
 
-    found: Seen = SEEN.get((recipe, way), simulate, size)
+    found: Transcript = SEEN.get((recipe, way), simulate, size)
     return found
 
 
-def draws(of: Attacked) -> Draws:
+def draws(of: AttackSetting) -> AttackDraws:
     """Return releases to attack and to audit, none at first."""
-    found: Draws = CELLS.get(of, lambda: Draws(of), VIEW_BYTES, lambda held: _PORTION_BYTES * held.done)
+    found: AttackDraws = CELLS.get(
+        of, lambda: AttackDraws(of), VIEW_BYTES, lambda held: _PORTION_BYTES * held.done
+    )
     return found
 
 
@@ -110,25 +116,27 @@ def picture(budget: Budget, seed: int) -> Picture:
 
 @st.cache_resource(max_entries=512, show_spinner=False)
 def bounds(
-    scene: Scene, name: str, tau: float, constants: tuple[tuple[str, float], ...]
+    experiment: ExplorerExperiment, name: str, tau: float, constants: tuple[tuple[str, float], ...]
 ) -> tuple[Bound, ...]:
     """One bound at every epsilon of the sweep."""
-    found = results(scene)
+    found = results(experiment)
     settings = (replace(found.setting(epsilon), tau=tau) for epsilon in EPSILONS)
     return tuple(BOUNDS[name](setting, **dict(constants)) for setting in settings)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def regimes(scene: Scene, by: str, tau: float, constants: tuple[tuple[str, float], ...]) -> RegimeMap:
+def regimes(
+    experiment: ExplorerExperiment, by: str, tau: float, constants: tuple[tuple[str, float], ...]
+) -> RegimeMap:
     """The map of the bounds page."""
-    return regime_map(results(scene), by, tau, **dict(constants))
+    return regime_map(results(experiment), by, tau, **dict(constants))
 
 
 def warm_up() -> None:
-    """Before the first visitor: one BLAS thread, the default scene measured, imports frozen."""
+    """Before the first visitor: one BLAS thread, the default experiment measured, imports frozen."""
     for_good()
-    scene, epsilon = to_scene.default()
-    found = results(scene)
+    experiment, epsilon = to_experiment.default()
+    found = results(experiment)
     found.try_cells(found.first(epsilon))
     gc.collect()
     gc.freeze()

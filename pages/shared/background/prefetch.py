@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from dppca_core.datasets import TABLES
 from pages.shared.background import cache, engine
 from pages.shared.charts import explorer_summary
-from pages.shared.settings import catalogue, to_scene
+from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
 
 SLIDERS = ("providers", "n", "k", "s", "d", "delta", "s_hat")  # epsilon is answered in the browser
@@ -47,8 +47,8 @@ def one_press_away(now: Settings, move: Move | None) -> dict[Move, Settings]:
 
 def look(settings: Settings) -> Iterator[None]:
     """A first look at these settings, in steps; its figure at the end."""
-    scene, epsilon = to_scene.of(settings)
-    found = cache.results(scene)
+    experiment, epsilon = to_experiment.of(settings)
+    found = cache.results(experiment)
     yield from found.steps(found.first(epsilon))
     _READY[_key(settings)] = explorer_summary.at_active(explorer_summary.payload(found, epsilon, settings))
     while len(_READY) > _KEPT:

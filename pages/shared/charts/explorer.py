@@ -10,9 +10,9 @@ import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS
+from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.scene import EPSILONS, TRACED
 from dppca_core.methods import METHODS
 from dppca_core.records import Bound
 from pages.shared import text
@@ -27,7 +27,7 @@ _NO_BOUND = Bound({}, math.inf, applies=False, why=(), source="")
 
 def reference(found: Results) -> str:
     """Return the method that "without privacy" means in the sentence and in the sweep: as sparse as ours."""
-    return "sparse_pca" if "s_hat" in METHODS[found.scene.method].uses else "pca"
+    return "sparse_pca" if "s_hat" in METHODS[found.experiment.method].uses else "pca"
 
 
 def reference_look(found: Results) -> style.Look:
@@ -38,8 +38,8 @@ def reference_look(found: Results) -> style.Look:
 
 def whole(found: Results) -> bool:
     """Whether the reference may come as close to the truth as it likes: a table's truth has no zero rows."""
-    table = isinstance(found.scene.population, str)
-    return not table or reference(found) == "pca" or found.scene.s_hat >= found.scene.d
+    table = isinstance(found.experiment.population, str)
+    return not table or reference(found) == "pca" or found.experiment.s_hat >= found.experiment.d
 
 
 def _smallest(found: Results, scale: Scale) -> float:
@@ -73,7 +73,7 @@ class Trajectories:
 
     def __init__(self, found: Results, scale: Scale, plain: bool) -> None:
         self.found, self.scale = found, scale
-        steps = list(range(found.scene.iterations + 1))
+        steps = list(range(found.experiment.iterations + 1))
         look = style.look(TRACED)
         name = METHODS[TRACED].title
         terms = ("sampling", "+ privacy", "+ optimisation")
@@ -97,7 +97,7 @@ class Trajectories:
     def frame(self, epsilon: float, theorem: Bound, prediction: Bound) -> dict[int, Trace]:
         """What changes with epsilon, by position among the panel's traces."""
         patch: dict[int, Trace] = {}
-        stacked = np.full((3, self.found.scene.iterations), math.nan)
+        stacked = np.full((3, self.found.experiment.iterations), math.nan)
         if theorem.applies:
             for row, term in zip(stacked, ("stat", "priv", "opt"), strict=True):
                 row[:] = theorem.terms[term]
@@ -119,7 +119,7 @@ class Sweep:
     def __init__(
         self, found: Results, scale: Scale, predictions: Sequence[Bound], span: Sequence[float]
     ) -> None:
-        method, plain_method = found.scene.method, reference(found)
+        method, plain_method = found.experiment.method, reference(found)
         look = style.look(method)
         name = METHODS[method].title
         spread = spreads(found, scale, (method,))[0]
@@ -182,7 +182,9 @@ class Comparison:
             "symbol": [look.symbol for look in looks],
             "size": 11,
         }
-        guarantees = [text.guarantee(method.guarantee_at(self.found.scene.k), plain) for method in methods]
+        guarantees = [
+            text.guarantee(method.guarantee_at(self.found.experiment.k), plain) for method in methods
+        ]
         return line(3, "methods", style.GUESS) | {
             "mode": "markers",
             "meta": "ghost",
@@ -193,7 +195,7 @@ class Comparison:
 
     def _label(self, name: str, epsilon: float) -> str:
         method = METHODS[name]
-        label = method.title + text.GUARANTEE_MARKS.get(method.guarantee_at(self.found.scene.k), "")
+        label = method.title + text.GUARANTEE_MARKS.get(method.guarantee_at(self.found.experiment.k), "")
         waiting = name in self.found.slow and not self.found.measured(name, epsilon)
         return f"<i>{label} · not live</i>" if waiting else label
 
@@ -221,7 +223,7 @@ class Comparison:
 
 def bounds_at(found: Results, epsilon: float) -> tuple[Bound, Bound]:
     """Theorem 4.3 and the closed form at this epsilon; void for another method, and for clipped rows."""
-    if found.scene.method != TRACED or found.scene.clip is not None:
+    if found.experiment.method != TRACED or found.experiment.clip is not None:
         return _NO_BOUND, _NO_BOUND
     setting = found.setting(epsilon)
     return BOUNDS["ge2018"](setting), BOUNDS["dps_prediction"](setting)
@@ -235,7 +237,7 @@ def explorer(found: Results, settings: Settings, bounds: Sequence[tuple[Bound, B
     plain = settings["view"] == "board"
     scale = Scale(found, settings)
     span = scale.span(_smallest(found, scale))
-    first = Trajectories(found, scale, plain) if found.scene.method == TRACED else None
+    first = Trajectories(found, scale, plain) if found.experiment.method == TRACED else None
     second = Sweep(found, scale, [prediction for _, prediction in bounds], span)
     third = Comparison(found, scale, plain)
     rounds = first.traces if first is not None else []
@@ -277,10 +279,10 @@ def _layout(
         "Methods side by side",
     )
     epsilon_title = "privacy setting" if plain else "privacy loss ε"
-    alone = found.scene.method != TRACED
+    alone = found.experiment.method != TRACED
     first = {
-        "xaxis": axis("round" if plain else "iteration t", range=[-0.3, found.scene.iterations + 0.3])
-        | {"dtick": max(1, found.scene.iterations // 5)},
+        "xaxis": axis("round" if plain else "iteration t", range=[-0.3, found.experiment.iterations + 0.3])
+        | {"dtick": max(1, found.experiment.iterations // 5)},
         "yaxis": axis(measure) | value,
     }
     return ({} if alone else first) | {

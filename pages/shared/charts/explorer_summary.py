@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from dppca_core.datasets import MEASUREMENTS, PATIENTS
+from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.scene import EPSILONS
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.records import Bound
@@ -42,8 +42,8 @@ def payload(found: Results, epsilon: float, settings: Settings) -> dict[str, Any
     missing = found.next_missing(epsilon, settings["slow"]) is not None
     runs_measured = len(found.cells)  # before building, which others may overtake
     measured = runs_measured + len(found.failed)  # a run that fails changes what is said as well
-    state = (found.scene, tuple(shown.values()))
-    method = found.scene.method
+    state = (found.experiment, tuple(shown.values()))
+    method = found.experiment.method
     at_epsilon = len(found.measured(method, epsilon))
     with _LOCK:
         held = _BUILT.get(state)
@@ -95,7 +95,7 @@ def _build(found: Results, settings: Settings) -> dict[str, Any]:
 
 def _tile_titles(found: Results, settings: Settings) -> list[str]:
     measure = catalogue.CHOICES["metric"].text(settings["metric"])
-    synthetic = not isinstance(found.scene.population, str)
+    synthetic = not isinstance(found.experiment.population, str)
     rows = "true rows found" if synthetic else f"heaviest {found.support_size} features found"
     energy = settings["metric"] == "energy"
     if settings["view"] == "board":
@@ -117,13 +117,13 @@ def _words(
     theorem: Bound,
     prediction: Bound,
 ) -> dict[str, Any]:
-    scene = found.scene
+    experiment = found.experiment
     plain = settings["view"] == "board"
-    method = METHODS[scene.method]
-    cells = found.measured(scene.method, epsilon)
+    method = METHODS[experiment.method]
+    cells = found.measured(experiment.method, epsilon)
     shown = {
         "epsilon": text.number(epsilon),
-        "odds": text.odds(true_epsilon(found, epsilon), scene.delta, scene.neighbours),
+        "odds": text.odds(true_epsilon(found, epsilon), experiment.delta, experiment.neighbours),
         "theorem": _theorem(theorem, prediction, settings),
         "notes": _notes(found, epsilon, plain),
         "printed": printed_plainly(found, epsilon)
@@ -131,7 +131,7 @@ def _words(
         else printed(found, epsilon, (*found.names, *found.slow)),
     }
     if not cells:
-        coming = found.missing((scene.method, epsilon, repeat) for repeat in range(scene.repeats))
+        coming = found.missing((experiment.method, epsilon, repeat) for repeat in range(experiment.repeats))
         sentence = "Measuring …" if coming else failed_runs.NO_ANSWER
         return shown | {"sentence": sentence, "tiles": [["…", ""]] * 4}
     low, middle, high = quantiles([scale.last(cell) for cell in cells])
@@ -141,27 +141,29 @@ def _words(
     rows = "" if explorer.whole(found) else f", on as many {_columns_are(found)},"
     without = f"; without privacy{rows} {text.error(quantiles(free)[1])}" if free else ""
     verb = "captures" if scale.metric == "energy" else "finds"
-    directions = text.count(scene.k, "direction", "directions")
+    directions = text.count(experiment.k, "direction", "directions")
+    hold = "holds" if experiment.k == 1 else "hold"
     quality = (
-        f"a share of {text.error(middle)} of what the best {directions} {'holds' if scene.k == 1 else 'hold'}"
+        f"a share of {text.error(middle)} of what the best {directions} {hold}"
         if scale.metric == "energy"
         else f"the {directions} with error {text.error(middle)}"
     )
     setting = f"privacy setting {epsilon:g}" if plain else f"ε = {text.number(epsilon)}"
+    hospitals = text.count(experiment.providers, "hospital", "hospitals")
     sentence = (
-        f"With {scene.n:,} {_rows_are(found)} in {text.count(scene.providers, 'hospital', 'hospitals')} "
+        f"With {experiment.n:,} {_rows_are(found)} in {hospitals} "
         f"at {setting}, {method.title} {verb} {quality}{without}; "
         f"guessing {text.short(scale.guess)}."
     )
     noise = cells[0].noise_std
-    relative = text.percent(noise / float(found.truth.eigenvalues[scene.k - 1]))
+    relative = text.percent(noise / float(found.truth.eigenvalues[experiment.k - 1]))
     strength = "of the weakest direction's strength"
-    rows = [text.percent(support), f"{found.support_size:,} of {scene.d:,} count"]
-    if found.support_size >= scene.d:
+    rows = [text.percent(support), f"{found.support_size:,} of {experiment.d:,} count"]
+    if found.support_size >= experiment.d:
         rows = ["–", "every row is kept"]
     spread = f"{text.error(low)} to {text.error(high)} in 8 of 10 runs" if len(cells) > 2 else ""
     message = text.size(cells[0].bytes_sent)
-    rounds = scene.iterations if "iterations" in method.uses else 1
+    rounds = experiment.iterations if "iterations" in method.uses else 1
     return shown | {
         "sentence": sentence,
         "tiles": [
@@ -174,7 +176,7 @@ def _words(
 
 
 def _rows_are(found: Results) -> str:
-    return (found.scene.table.row_noun if found.scene.table else PATIENTS)[1]
+    return (found.experiment.table.row_noun if found.experiment.table else PATIENTS)[1]
 
 
 def _theorem(theorem: Bound, prediction: Bound, settings: Settings) -> str:
@@ -198,7 +200,7 @@ def _theorem(theorem: Bound, prediction: Bound, settings: Settings) -> str:
 
 def _notes(found: Results, epsilon: float, plain: bool) -> str:
     """What the marks on the methods mean, and what happened in most of a method's runs here."""
-    kinds = [METHODS[name].guarantee_at(found.scene.k) for name in found.methods]
+    kinds = [METHODS[name].guarantee_at(found.experiment.k) for name in found.methods]
     marks = text.guarantee_notes(kinds, plain)
     said = [marks + "."] if marks else []
     for name in found.methods:
@@ -214,20 +216,20 @@ def _notes(found: Results, epsilon: float, plain: bool) -> str:
 
 
 def _columns_are(found: Results) -> str:
-    return (found.scene.table.column_noun if found.scene.table else MEASUREMENTS)[1]
+    return (found.experiment.table.column_noun if found.experiment.table else MEASUREMENTS)[1]
 
 
 def printed_plainly(found: Results, epsilon: float) -> str:
     """What `printed` warns of, for a reader without symbols."""
-    scene = found.scene
+    experiment = found.experiment
     said = []
-    if scene.accounting == "as-printed":
+    if experiment.accounting == "as-printed":
         given = text.short(true_epsilon(found, epsilon))
-        truly = f"the setting that {METHODS[scene.method].title} truly has is {given}"
+        truly = f"the setting that {METHODS[experiment.method].title} truly has is {given}"
         said.append(f"The noise is as the papers print it: {truly}, not {epsilon:g}.")
-    if scene.provider_noise == "shared" and scene.providers > 1:
+    if experiment.provider_noise == "shared" and experiment.providers > 1:
         said.append("Hospitals share one noise, as printed: two messages together reveal what it hides.")
-    if scene.failure == 0.5:
+    if experiment.failure == 0.5:
         said.append("Rows are scaled by the largest of them, as published, which itself is private.")
     return " ".join(said)
 
@@ -239,31 +241,33 @@ def _true_epsilon(name: str, budget: Budget, d: int, k: int, own: tuple[Any, ...
 
 
 def true_epsilon(found: Results, epsilon: float) -> float:
-    """Return the epsilon that the scene's method truly gives: as printed it is not the one asked for."""
-    scene = found.scene
-    own = tuple(scene.options(scene.method).items())
-    true = _true_epsilon(scene.method, scene.budget(epsilon), scene.d, scene.k, own)
+    """Return the epsilon that the experiment's method truly gives: as printed it is not the one asked for."""
+    experiment = found.experiment
+    own = tuple(experiment.options(experiment.method).items())
+    true = _true_epsilon(experiment.method, experiment.budget(epsilon), experiment.d, experiment.k, own)
     return epsilon if true is None or abs(true / epsilon - 1) <= _SAME else true
 
 
 def printed(found: Results, epsilon: float, names: Iterable[str]) -> str:
     """As-printed calibrations among these methods, labelled with the epsilon that they truly give."""
-    scene = found.scene
-    budget = scene.budget(epsilon)
+    experiment = found.experiment
+    budget = experiment.budget(epsilon)
     truly = {}
     for name in names:
-        true = _true_epsilon(name, budget, scene.d, scene.k, tuple(scene.options(name).items()))
+        true = _true_epsilon(
+            name, budget, experiment.d, experiment.k, tuple(experiment.options(name).items())
+        )
         if true is not None and abs(true / epsilon - 1) > _SAME:
             truly.setdefault(text.short(true) if true >= 1e-3 else "below 0.001", []).append(
                 METHODS[name].title
             )
     said = [text.printed_truth(truly, budget)] if truly else []
-    if scene.provider_noise == "shared" and scene.providers > 1:
+    if experiment.provider_noise == "shared" and experiment.providers > 1:
         said.append(
             "Shared noise: a server that sees two hospitals' messages can cancel the noise, so the "
             "guarantee holds for one message alone, not against the server."
         )
-    if scene.failure == 0.5:
+    if experiment.failure == 0.5:
         said.append("Scaling by the largest row looks at private rows; it is here to reproduce papers.")
     return " ".join(said)
 
@@ -272,7 +276,7 @@ def _legend(
     found: Results, plain: bool, scale: Scale, bounds: list[tuple[Bound, Bound]]
 ) -> list[tuple[str, str, str, str]]:
     """(label, colour, dash, kind) of what is drawn."""
-    method, reference = found.scene.method, explorer.reference(found)
+    method, reference = found.experiment.method, explorer.reference(found)
     look, free = style.look(method), explorer.reference_look(found)
     items = [
         (f"{METHODS[method].title}, median", look.colour, "solid", "line"),

@@ -57,7 +57,7 @@ def loadings(found: Results, basis: Array, limit: int = 40) -> dict[str, Any]:
 
 
 def _row_names(found: Results, rows: Array) -> list[str]:
-    population = found.scene.population
+    population = found.experiment.population
     if isinstance(population, str):
         return [TABLES[population].features[int(row)] for row in rows]
     return [f"feature {int(row) + 1}" for row in rows]

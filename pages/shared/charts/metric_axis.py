@@ -35,7 +35,7 @@ class Scale:
         self.log = settings["scale"] == "log" and self.metric != "energy"
         self.floor = 0.0
         self.factor = factor(settings)
-        d, k = found.scene.d, found.scene.k
+        d, k = found.experiment.d, found.experiment.k
         if self.metric == "energy":
             self.guess = subspace_metrics.random_energy(found.truth.eigenvalues, k)
         else:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dppca_core.datasets import TABLES, clipped_share
+from dppca_core.experiments.explorer.experiment import TRACED
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.scene import TRACED
 from dppca_core.methods import METHODS
 from pages.shared import text
 from pages.shared.settings.catalogue import Settings
@@ -56,7 +56,7 @@ def page(found: Results, epsilon: float, settings: Settings, *, measured: str = 
 
     measured: how, and runs: how often, where it is not as on the front page.
     """
-    scene, place = found.scene, drawer()
+    experiment, place = found.experiment, drawer()
     if place is None:
         return
     with place:
@@ -71,25 +71,25 @@ def page(found: Results, epsilon: float, settings: Settings, *, measured: str = 
                 for m in METHODS.values()
             )
         )
-        st.caption(f"Seed {scene.seed}; {versions()}.")
+        st.caption(f"Seed {experiment.seed}; {versions()}.")
 
 
 def constants(found: Results, epsilon: float) -> str:
     """The numbers that the formulas stand on."""
-    scene, lines = found.scene, found.setting(epsilon)
+    experiment, lines = found.experiment, found.setting(epsilon)
     return (
         f"Public row bound B = {found.truth.bound:.4g}; λ_k/B² = "
-        f"{lines.eigenvalues[scene.k - 1]:.4g}, λ_k+1/B² = {lines.eigenvalues[scene.k]:.4g}; "
-        f"seed {scene.seed}; δ = {text.number(scene.delta)}; τ = {lines.tau:g}, "
+        f"{lines.eigenvalues[experiment.k - 1]:.4g}, λ_k+1/B² = {lines.eigenvalues[experiment.k]:.4g}; "
+        f"seed {experiment.seed}; δ = {text.number(experiment.delta)}; τ = {lines.tau:g}, "
         "C1 = C2 = 1 (the paper names no values)."
     )
 
 
 def how_measured(found: Results, said: str = "") -> str:
     """On what data and how often, where the numbers are simulated; as Markdown."""
-    scene = found.scene
-    population = scene.population
-    runs = said or f"{scene.repeats} runs, each with its own noise"
+    experiment = found.experiment
+    population = experiment.population
+    runs = said or f"{experiment.repeats} runs, each with its own noise"
     if isinstance(population, str):
         table = TABLES[population]
         clipped = 100 * clipped_share(population)
@@ -100,8 +100,8 @@ def how_measured(found: Results, said: str = "") -> str:
             "(*not private*: computed from the rows). Truth is PCA without privacy on the same clipped "
             "rows of all hospitals together; errors are therefore *not private* either."
         )
-    many = scene.patient_draws > 1
-    draws = f", over {scene.patient_draws} draws of patients" if many else ", over one draw of patients"
+    many = experiment.patient_draws > 1
+    draws = f", over {experiment.patient_draws} draws of patients" if many else ", over one draw of patients"
     if said:
         draws = ", and its own draw of patients"
     method = METHODS[TRACED]
@@ -109,8 +109,8 @@ def how_measured(found: Results, said: str = "") -> str:
         f"**Simulation**, {runs}{draws}; {method.title} is {method.reference}, Algorithm 1, on the "
         "population of its section 5: k equal spikes on s rows, the other eigenvalues uniform. Second "
         "moments are drawn from their exact (Wishart) law, so n costs nothing. Rows are divided by a "
-        f"public bound that all {scene.n:,} patients respect with probability "
-        f"{1 - scene.failure:g}. Truth is the population's."
+        f"public bound that all {experiment.n:,} patients respect with probability "
+        f"{1 - experiment.failure:g}. Truth is the population's."
         + ("" if said else f" Methods other than {method.title} are repeated less often from d = 500 up.")
     )
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.explorer.scene import EPSILONS
+from dppca_core.experiments.explorer.experiment import EPSILONS
 from pages.shared import text
 from pages.shared.settings import of_pages
 from pages.shared.settings.setting import Choice, Value

@@ -19,7 +19,7 @@ from dppca_core.auditing import (
 )
 from dppca_core.auditing.cases import planted
 from dppca_core.auditing.cases.planted import BUGS, METHODS_ATTACKED
-from dppca_core.experiments.demonstrations.attacks import PORTION, Attacked, Draws
+from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackSetting
 from dppca_core.experiments.demonstrations.neighbours import picture
 from tests.core import laws
 from tests.core.laws import ALPHA
@@ -115,7 +115,9 @@ BUDGET = Budget(4.0, 0.01)
 def drawn(
     kind: str, method: str = "dps_pca", budget: Budget = BUDGET, count: int = 2000, **own: int
 ) -> tuple:
-    draws = Draws(Attacked(**({"method": method, "budget": budget, "k": 2, "steps": 3, "seed": 0} | own)))
+    draws = AttackDraws(
+        AttackSetting(**({"method": method, "budget": budget, "k": 2, "steps": 3, "seed": 0} | own))
+    )
     while (cell := draws.next_missing(kind, count)) is not None:
         draws.try_cell(*cell)
     return draws, *draws.of(kind, count)
@@ -194,13 +196,13 @@ def test_a_bug_that_breaks_nothing_is_named():
 def test_draws_are_told_by_what_they_are():
     """In any order the same, of another portion or seed not."""
     first, here, there = drawn("true", count=3 * PORTION)
-    second = Draws(first.attacked)
+    second = AttackDraws(first.attacked)
     for portion in (2, 0, 1):
         second.try_cell("true", portion)
     np.testing.assert_array_equal(np.stack(second.of("true", 3 * PORTION)), np.stack([here, there]))
     assert len(set(here.tolist())) == len(here) and not set(here) & set(there)
     assert not set(here) & set(drawn("true", seed=1)[1])
-    other = Draws(first.attacked)
+    other = AttackDraws(first.attacked)
     other.try_cell("true", 1)
     assert len(other.of("true", 1000)[0]) == 0 and other.next_missing("true", 1000) == ("true", 0)
 

@@ -16,7 +16,7 @@ import pytest
 from dppca_core import SpikedModel
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments import Axis, Recipe, sweep, variant
-from dppca_core.experiments.explorer.scene import Scene
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.planning import planning
 from dppca_core.experiments.planning.bisection import Search, simulate
 from dppca_core.experiments.planning.planning import StudyPlan
@@ -25,32 +25,32 @@ from dppca_core.experiments.sweeps import recipe_file
 WITHIN = 1.15
 
 
-def scene(d, k, s, *, delta=1e-5, s_hat=None, spike=100.0, bulk=(0.0, 10.0), **more):
+def experiment(d, k, s, *, delta=1e-5, s_hat=None, spike=100.0, bulk=(0.0, 10.0), **more):
     population = SpikedModel(d=d, k=k, s=s, spike=spike, bulk=bulk, seed=1)
-    return Scene(population, n=1000, k=k, s_hat=s_hat or d, delta=delta, seed=3, **more)
+    return ExplorerExperiment(population, n=1000, k=k, s_hat=s_hat or d, delta=delta, seed=3, **more)
 
 
 SPARSE = {"s_hat": 16, "d": 40, "k": 2, "s": 8}
 TEN = {
-    "DPS-PCA, 5 hospitals": (scene(**SPARSE), "dps_pca", 0.1, 1.0),
+    "DPS-PCA, 5 hospitals": (experiment(**SPARSE), "dps_pca", 0.1, 1.0),
     "DPS-PCA, 20 hospitals, ε = .5": (
-        scene(60, 3, 10, s_hat=20, providers=20, delta=1e-6),
+        experiment(60, 3, 10, s_hat=20, providers=20, delta=1e-6),
         *("dps_pca", 0.3, 0.5),
     ),
     "DPS-PCA, secure sums, δ = .01": (
-        scene(**SPARSE, providers=20, delta=0.01, iterations=6),
+        experiment(**SPARSE, providers=20, delta=0.01, iterations=6),
         *("dps_pca_summed", 0.05, 2.0),
     ),
-    "DPS-PCA, dense, d = 100": (scene(100, 2, 10, providers=10), "dps_pca", 0.2, 3.0),
-    "Analyze Gauss, 95 % of the energy": (scene(30, 2, 8), "analyze_gauss", 0.95, 0.2),
-    "CAPE, k = 4, add or remove": (scene(50, 4, 8, neighbours="add-remove"), "cape", 0.2, 1.0),
+    "DPS-PCA, dense, d = 100": (experiment(100, 2, 10, providers=10), "dps_pca", 0.2, 3.0),
+    "Analyze Gauss, 95 % of the energy": (experiment(30, 2, 8), "analyze_gauss", 0.95, 0.2),
+    "CAPE, k = 4, add or remove": (experiment(50, 4, 8, neighbours="add-remove"), "cape", 0.2, 1.0),
     "noisy power method, k = 1, zCDP": (
-        scene(30, 1, 8, spike=20.0, bulk=(1.0, 5.0), accounting="zcdp"),
+        experiment(30, 1, 8, spike=20.0, bulk=(1.0, 5.0), accounting="zcdp"),
         *("noisy_power", 0.1, 3.0),
     ),
-    "noisy projector": (scene(25, 2, 8), "spiked_projector", 0.02, 1.0),
-    "PPCA, k = 1": (scene(15, 1, 5), "ppca", 0.1, 1.0),
-    "nobody trusted, δ = 1e-4": (scene(30, 3, 8, delta=1e-4), "ldp_pca", 0.3, 4.0),
+    "noisy projector": (experiment(25, 2, 8), "spiked_projector", 0.02, 1.0),
+    "PPCA, k = 1": (experiment(15, 1, 5), "ppca", 0.1, 1.0),
+    "nobody trusted, δ = 1e-4": (experiment(30, 3, 8, delta=1e-4), "ldp_pca", 0.3, 4.0),
 }
 
 
@@ -85,7 +85,7 @@ def test_a_closed_form_with_half_the_noise_is_refused(monkeypatch):
 
 
 def test_epsilon_and_hospitals_are_bisected_too():
-    plan = StudyPlan(scene(**SPARSE), "dps_pca", 0.15)
+    plan = StudyPlan(experiment(**SPARSE), "dps_pca", 0.15)
     epsilon = plan.epsilon(50_000).value
     found = simulate(Search(plan, "epsilon", 50_000, epsilon, repeats=20))
     assert found.state == "found" and found.value == pytest.approx(epsilon, rel=0.1)
@@ -95,7 +95,9 @@ def test_epsilon_and_hospitals_are_bisected_too():
 
 
 def search(target=0.1, asked="patients", start=1000, repeats=20, **more):
-    return Search(StudyPlan(scene(**SPARSE), "dps_pca", target), asked, 1.0, start, repeats=repeats, **more)
+    return Search(
+        StudyPlan(experiment(**SPARSE), "dps_pca", target), asked, 1.0, start, repeats=repeats, **more
+    )
 
 
 def table(of, loss, values, noise=0.0):
@@ -164,7 +166,9 @@ def test_it_can_be_stopped():
 
 
 def test_a_table_cannot_be_simulated():
-    real = StudyPlan(Scene("breast_cancer", n=569, k=2, s_hat=30, delta=1e-5), "analyze_gauss", 0.2)
+    real = StudyPlan(
+        ExplorerExperiment("breast_cancer", n=569, k=2, s_hat=30, delta=1e-5), "analyze_gauss", 0.2
+    )
     with pytest.raises(ValueError, match="population must be synthetic"):
         Search(real, "patients", 1.0, 1000)
 

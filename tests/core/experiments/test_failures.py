@@ -11,14 +11,14 @@ from dppca_core import Budget, SpikedModel
 from dppca_core.experiments import failures
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.collaboration import joining
-from dppca_core.experiments.collaboration.alliances import Alliance
-from dppca_core.experiments.collaboration.joining import Measured
-from dppca_core.experiments.collaboration.outcomes import Outcomes
+from dppca_core.experiments.collaboration.joining import SiteResults
+from dppca_core.experiments.collaboration.outcomes import CollaborationResults
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.collaboration.site_recipe import HEART, SiteRecipe
 from dppca_core.experiments.demonstrations import attacks
-from dppca_core.experiments.demonstrations.attacks import PORTION, Attacked, Draws
+from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackSetting
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.scene import Scene
 
 SECRET = "patient 17 weighs 71.3 kg"
 ERRORS = {
@@ -49,29 +49,33 @@ class Faulty:
 
 
 def live(monkeypatch):
-    scene = Scene(MODEL, n=5000, k=2, s_hat=8, delta=1e-5, providers=3, iterations=4, repeats=2)
-    store = Results(scene, ("pca", "sparse_pca"))
+    experiment = ExplorerExperiment(
+        MODEL, n=5000, k=2, s_hat=8, delta=1e-5, providers=3, iterations=4, repeats=2
+    )
+    store = Results(experiment, ("pca", "sparse_pca"))
     faulty = Faulty(store.estimate)
     monkeypatch.setattr(store, "estimate", lambda *cell: faulty(cell, *cell))
     return store, store.next_missing, (1.0,), faulty
 
 
 def outcomes(monkeypatch):
-    store = Outcomes(Alliance(MODEL, (400, 300), 2, 8, 4, Budget(1.0, 1e-5), repeats=2))
+    store = CollaborationResults(
+        CollaborationSetting(MODEL, (400, 300), 2, 8, 4, Budget(1.0, 1e-5), repeats=2)
+    )
     faulty = Faulty(store.measure)
     monkeypatch.setattr(store, "measure", lambda cell: faulty(cell, cell))
     return store, store.next_missing, (), faulty
 
 
 def joined(monkeypatch):
-    store = Measured(SiteRecipe(data=HEART, method="analyze_gauss_sparse", repeats=2))
+    store = SiteResults(SiteRecipe(data=HEART, method="analyze_gauss_sparse", repeats=2))
     faulty = Faulty(joining.measure)
     monkeypatch.setattr(joining, "measure", lambda of, key: faulty(key, of, key))
     return store, store.next_missing, (0.0, "public"), faulty
 
 
 def attacked(monkeypatch):
-    store = Draws(Attacked("dps_pca", Budget(1.0, 1e-5), 2, 3, 0))
+    store = AttackDraws(AttackSetting("dps_pca", Budget(1.0, 1e-5), 2, 3, 0))
     faulty = Faulty(lambda: None)
 
     class Scaled(attacks.planted.Scaled):
@@ -134,7 +138,7 @@ def test_draws_without_those_that_failed_are_the_others(monkeypatch):
     store, missing, view, _ = attacked(monkeypatch)
     while (cell := missing(*view)) is not None:
         store.try_cell(*cell)
-    honest = Draws(replace(store.attacked))
+    honest = AttackDraws(replace(store.attacked))
     monkeypatch.undo()
     for portion in range(8):
         honest.try_cell("true", portion)

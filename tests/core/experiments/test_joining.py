@@ -7,7 +7,7 @@ import pytest
 
 from dppca_core import METHODS, Budget, Cohort, sin_theta
 from dppca_core.experiments.collaboration import joining
-from dppca_core.experiments.collaboration.joining import Measured
+from dppca_core.experiments.collaboration.joining import SiteResults
 from dppca_core.experiments.collaboration.site_recipe import HEART, SYNTHETIC, SiteRecipe
 from dppca_core.numerics.linalg import top_eigenspace
 from dppca_core.numerics.subspace_metrics import captured_energy
@@ -29,7 +29,7 @@ def test_without_noise_the_joined_answer_is_plain_pca(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_differences_all_ways_agree_and_joining_pays(kind):
     """For everybody where standardising is free; paid means of small hospitals' patients cost large ones."""
-    found = Measured(LOUD)
+    found = SiteResults(LOUD)
     for what in ("joined", "alone"):
         found.try_cell(what, 0.0, kind, 0)
     (joined,), (alone,) = (found.measured(what, 0.0, kind) for what in ("joined", "alone"))
@@ -87,7 +87,7 @@ def test_the_method_runs_at_what_is_left(monkeypatch):
 def test_a_cell_does_not_depend_on_what_was_measured_before():
     key = ("joined", 0.5, "within-site", 1)
     fresh = joining.measure(LOUD, key)
-    found = Measured(LOUD)
+    found = SiteResults(LOUD)
     for before in (("alone", 0.5, "within-site", 1), ("joined", 0.5, "pooled", 1), key):
         found.try_cell(*before)
     np.testing.assert_array_equal(found.cells[key].own, fresh.own)
@@ -120,7 +120,7 @@ def test_the_table_has_its_four_hospitals_and_no_laboratorys_ranges():
 @pytest.mark.parametrize("data", [SYNTHETIC, HEART])
 def test_a_view_completes_and_its_table_is_tidy(data):
     of = SiteRecipe(data=data, method="analyze_gauss_sparse", n=1000, repeats=1)
-    found = Measured(of)
+    found = SiteResults(of)
     strength = 0.25 if of.synthetic else 0.0
     while (key := found.next_missing(strength, "public")) is not None:
         found.try_cell(*key)

@@ -1,4 +1,4 @@
-"""The front page's scene: cells are keyed by what they are, and cover what the page shows."""
+"""The front page's experiment: cells are keyed by what they are, and cover what the page shows."""
 
 from dataclasses import replace
 from itertools import chain
@@ -13,16 +13,18 @@ from hypothesis.extra import numpy as hnp
 from dppca_core import METHODS, SpikedModel
 from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import draws as patients
+from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED, ExplorerExperiment
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.results import Cell, Results
-from dppca_core.experiments.explorer.scene import EPSILONS, TRACED, Scene
 from dppca_core.methods import dps_pca
 from dppca_core.numerics import subspace_metrics
 
 MODEL = SpikedModel(d=20, k=2, s=5, spike=100.0, bulk=(0.0, 5.0), seed=2)
-SCENE = Scene(MODEL, n=5000, k=2, s_hat=8, delta=1e-5, providers=3, iterations=4, repeats=3, seed=6)
-TABLE = Scene("breast_cancer", n=569, k=2, s_hat=10, delta=1e-5, providers=3, repeats=2)
-SCENES = pytest.mark.parametrize("scene", [SCENE, TABLE], ids=["synthetic", "table"])
+EXPERIMENT = ExplorerExperiment(
+    MODEL, n=5000, k=2, s_hat=8, delta=1e-5, providers=3, iterations=4, repeats=3, seed=6
+)
+TABLE = ExplorerExperiment("breast_cancer", n=569, k=2, s_hat=10, delta=1e-5, providers=3, repeats=2)
+EXPERIMENTS = pytest.mark.parametrize("experiment", [EXPERIMENT, TABLE], ids=["synthetic", "table"])
 
 
 def same(one: Cell, other: Cell) -> bool:
@@ -31,13 +33,13 @@ def same(one: Cell, other: Cell) -> bool:
     return all(np.array_equal(a, b) for a, b in arrays) and one[2:5] == other[2:5]
 
 
-@SCENES
+@EXPERIMENTS
 @pytest.mark.parametrize("name", METHODS)
-def test_a_cell_is_deterministic(scene, name):
+def test_a_cell_is_deterministic(experiment, name):
     """Whatever was measured before it, in this object or another, and past the cache of draws."""
-    alone = Results(scene).cell(name, 1.0, 1)
+    alone = Results(experiment).cell(name, 1.0, 1)
     patients.DRAWS.clear()
-    late = Results(scene)
+    late = Results(experiment)
     for epsilon in (0.1, 10.0):
         late.cell(TRACED, epsilon, 0)
     assert same(late.cell(name, 1.0, 1), alone)
@@ -45,24 +47,26 @@ def test_a_cell_is_deterministic(scene, name):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_other_methods_do_not_change_a_methods_numbers(name):
-    everything, alone = Results(SCENE), Results(SCENE, methods=(name,))
+    everything, alone = Results(EXPERIMENT), Results(EXPERIMENT, methods=(name,))
     for other in METHODS:
         everything.cell(other, 0.5, 0)
     assert same(everything.cell(name, 0.5, 0), alone.cell(name, 0.5, 0))
 
 
-@SCENES
-def test_the_estimate_is_the_run_behind_the_cell(scene):
-    results = Results(scene)
+@EXPERIMENTS
+def test_the_estimate_is_the_run_behind_the_cell(experiment):
+    results = Results(experiment)
     estimate, cell = results.estimate(TRACED, 1.0, 1), results.cell(TRACED, 1.0, 1)
     errors = [subspace_metrics.sin_theta(basis, results.truth.basis) for basis in estimate.iterates]
     np.testing.assert_allclose(cell.sin, errors, rtol=1e-12)
     assert (cell.noise_std, cell.bytes_sent) == (estimate.noise_std, estimate.bytes_sent)
 
 
-@pytest.mark.parametrize("scene", [SCENE, TABLE, replace(SCENE, start_error=0.5)], ids=["", "table", "start"])
-def test_cells_measured_together_are_those_one_by_one(scene):
-    together, alone = Results(scene), Results(scene)
+@pytest.mark.parametrize(
+    "experiment", [EXPERIMENT, TABLE, replace(EXPERIMENT, start_error=0.5)], ids=["", "table", "start"]
+)
+def test_cells_measured_together_are_those_one_by_one(experiment):
+    together, alone = Results(experiment), Results(experiment)
     together.try_cells(together.first(1.0))
     for cell in alone.missing(alone.first(1.0)):
         alone.try_cell(*cell)
@@ -86,16 +90,16 @@ def test_where_runs_together_fail_each_is_tried_by_itself(monkeypatch):
 
     monkeypatch.setattr(Results, "estimate", estimate)
     monkeypatch.setattr(Results, "estimates", estimates)
-    results = Results(SCENE)
+    results = Results(EXPERIMENT)
     results.try_cells((TRACED, epsilon, 0) for epsilon in (0.5, 1.0, 2.0))
     assert set(results.cells) == {(TRACED, 0.5, 0), (TRACED, 2.0, 0)}
     assert results.failed == {(TRACED, 1.0, 0): "not this one"}
 
 
 def test_repeats_and_seeds_are_different_runs():
-    results = Results(SCENE)
+    results = Results(EXPERIMENT)
     ends = [results.cell(TRACED, 1.0, repeat).sin[-1] for repeat in range(3)]
-    ends.append(Results(replace(SCENE, seed=7)).cell(TRACED, 1.0, 0).sin[-1])
+    ends.append(Results(replace(EXPERIMENT, seed=7)).cell(TRACED, 1.0, 0).sin[-1])
     assert len(set(ends)) == 4
 
 
@@ -110,7 +114,7 @@ def test_noise_is_common_along_epsilon(monkeypatch):
         return message
 
     monkeypatch.setattr(dps_pca, "release", listen)
-    results = Results(SCENE)
+    results = Results(EXPERIMENT)
     cells = [results.cell(TRACED, epsilon, 2) for epsilon in (0.1, 1.0)]
     strict, loose = np.split(np.array(seen), 2)
     np.testing.assert_allclose(strict / cells[0].noise_std, loose / cells[1].noise_std, rtol=1e-9, atol=1e-9)
@@ -118,12 +122,12 @@ def test_noise_is_common_along_epsilon(monkeypatch):
 
 def test_methods_and_repeats_have_noise_of_their_own():
     keys = [(name, repeat) for name in METHODS for repeat in range(3)]
-    assert len({SCENE.generator(*key).random() for key in keys}) == len(keys)
+    assert len({EXPERIMENT.generator(*key).random() for key in keys}) == len(keys)
 
 
 def test_patients_are_common_along_epsilon_and_methods():
-    assert SCENE.cohort(1).pooled is SCENE.cohort(1).pooled
-    assert not np.array_equal(SCENE.cohort(1).pooled.dense(), SCENE.cohort(2).pooled.dense())
+    assert EXPERIMENT.cohort(1).pooled is EXPERIMENT.cohort(1).pooled
+    assert not np.array_equal(EXPERIMENT.cohort(1).pooled.dense(), EXPERIMENT.cohort(2).pooled.dense())
 
 
 @pytest.mark.parametrize(
@@ -133,14 +137,14 @@ def test_patients_are_common_along_epsilon_and_methods():
 )
 def test_other_settings_are_other_patients(changed):
     """Also from the store of draws."""
-    one, other = SCENE.cohort(0), replace(SCENE, **changed).cohort(0)
+    one, other = EXPERIMENT.cohort(0), replace(EXPERIMENT, **changed).cohort(0)
     assert not np.array_equal(one.pooled.dense(), other.pooled.dense())
 
 
 def test_the_dealing_does_not_change_the_patients():
     """More hospitals, or a larger one: the same pooled moment."""
-    other = replace(SCENE, providers=7, largest_share=0.6)
-    np.testing.assert_array_equal(other.cohort(0).pooled.dense(), SCENE.cohort(0).pooled.dense())
+    other = replace(EXPERIMENT, providers=7, largest_share=0.6)
+    np.testing.assert_array_equal(other.cohort(0).pooled.dense(), EXPERIMENT.cohort(0).pooled.dense())
     assert [provider.n for provider in other.cohort(0)] == list(other.sizes)
     assert other.sizes[0] == 3000
 
@@ -149,14 +153,14 @@ def test_the_dealing_does_not_change_the_patients():
     ("d", "repeats", "draws"), [(20, 10, 10), (800, 10, 3), (1000, 10, 2), (2000, 10, 1), (800, 1, 1)]
 )
 def test_large_problems_share_patients_between_repeats(d, repeats, draws):
-    scene = replace(SCENE, population=SpikedModel(d=d, k=2, s=5), repeats=repeats)
-    assert scene.patient_draws == draws
+    experiment = replace(EXPERIMENT, population=SpikedModel(d=d, k=2, s=5), repeats=repeats)
+    assert experiment.patient_draws == draws
 
 
 def test_repeats_cycle_through_the_draws(monkeypatch):
-    monkeypatch.setattr(Scene, "patient_draws", 2)
-    assert SCENE.cohort(0).pooled is SCENE.cohort(2).pooled
-    assert SCENE.cohort(0).pooled is not SCENE.cohort(1).pooled
+    monkeypatch.setattr(ExplorerExperiment, "patient_draws", 2)
+    assert EXPERIMENT.cohort(0).pooled is EXPERIMENT.cohort(2).pooled
+    assert EXPERIMENT.cohort(0).pooled is not EXPERIMENT.cohort(1).pooled
 
 
 def test_a_table_is_always_the_same_patients():
@@ -167,7 +171,7 @@ def test_a_table_is_always_the_same_patients():
 def wanted_cells(results: Results, epsilon: float) -> set[tuple[str, float, int]]:
     """Everything the page may show, worked out without `first` and `rest`."""
     grid = {epsilon, *EPSILONS}
-    cells = {(TRACED, e, r) for e in grid for r in range(results.scene.repeats)}
+    cells = {(TRACED, e, r) for e in grid for r in range(results.experiment.repeats)}
     for name in results.names:
         at = epsilon if results.private(name) else EPSILONS[0]
         cells |= {(name, at, r) for r in range(results.repeats_of(name))}
@@ -186,10 +190,10 @@ def test_first_and_rest_cover_the_page(epsilon, names, monkeypatch):
 
     Which cells are wanted depends on no number in them, so all hold those of one run.
     """
-    alike = Results(SCENE).cell(TRACED, 1.0, 0)
+    alike = Results(EXPERIMENT).cell(TRACED, 1.0, 0)
     monkeypatch.setattr(Results, "estimate", lambda results, name, at, repeat: None)
     monkeypatch.setattr(Results, "_measured", lambda results, name, estimate: alike)
-    results = Results(SCENE, names)
+    results = Results(EXPERIMENT, names)
     first = set(results.first(epsilon))
     assert {(TRACED, epsilon, r) for r in range(3)} | {(TRACED, e, 0) for e in EPSILONS} <= first
     assert {(name, epsilon, 0) for name in names} <= first
@@ -204,7 +208,7 @@ def test_first_and_rest_cover_the_page(epsilon, names, monkeypatch):
 
 
 def test_what_is_missing_comes_in_the_order_of_need():
-    results = Results(SCENE)
+    results = Results(EXPERIMENT)
     wanted = list(chain(results.first(1.0), results.rest(1.0)))
     results.cell(*wanted[0])
     assert results.next_missing(1.0) == wanted[1]
@@ -214,17 +218,17 @@ def test_what_is_missing_comes_in_the_order_of_need():
 @pytest.mark.parametrize("d", [401, 1000, 1200])
 def test_a_large_scene_asks_for_less_at_first(d):
     """Counted, not run: repeats that need no second draw of patients, no methods where they take long."""
-    results = Results(replace(SCENE, population=SpikedModel(d=d, k=2, s=5), repeats=10))
+    results = Results(replace(EXPERIMENT, population=SpikedModel(d=d, k=2, s=5), repeats=10))
     first = list(results.first(1.0))
     assert (TRACED, 1.0, 0) in first
     assert len(first) <= 10 + len(EPSILONS) + 2 * len(METHODS)
     if d >= 1000:
-        assert {repeat % results.scene.patient_draws for _, _, repeat in first} == {0}
+        assert {repeat % results.experiment.patient_draws for _, _, repeat in first} == {0}
         assert {name for name, _, _ in first} == {TRACED}
 
 
 def test_methods_without_noise_are_measured_once_for_all_epsilons():
-    results = Results(SCENE)
+    results = Results(EXPERIMENT)
     results.cell("pca", 0.1, 0)
     results.cell("pca", 5.0, 0)
     assert set(results.cells) == {("pca", EPSILONS[0], 0)}
@@ -232,7 +236,7 @@ def test_methods_without_noise_are_measured_once_for_all_epsilons():
 
 
 def test_measured_keeps_the_order_of_repeats():
-    results = Results(SCENE)
+    results = Results(EXPERIMENT)
     for repeat in (2, 0):
         results.cell(TRACED, 1.0, repeat)
     first, last = results.measured(TRACED, 1.0)
@@ -244,7 +248,7 @@ def test_measured_keeps_the_order_of_repeats():
 
 def test_the_table_is_tidy():
     """One row per iterate of the traced method, one per run of the others; no epsilon without privacy."""
-    results = Results(SCENE)
+    results = Results(EXPERIMENT)
     for name in METHODS:
         for repeat in (0, 1):
             results.cell(name, 1.0, repeat)
@@ -252,7 +256,7 @@ def test_the_table_is_tidy():
     order = table[["method", "repeat", "iteration"]].fillna(0)
     pd.testing.assert_frame_equal(order, order.sort_values(list(order)))
     rows = table.groupby("method").size()
-    assert rows[TRACED] == 2 * (SCENE.iterations + 1)
+    assert rows[TRACED] == 2 * (EXPERIMENT.iterations + 1)
     assert (rows.drop(TRACED) == 2).all()
     assert not table.duplicated(["method", "epsilon", "repeat", "iteration"]).any()
     assert table["sin_theta"].between(0, np.sqrt(2) + 1e-9).all()
@@ -260,7 +264,7 @@ def test_the_table_is_tidy():
     assert table.loc[public, ["epsilon", "delta"]].isna().all(axis=None)
     assert (table.loc[~public, "epsilon"] == 1.0).all()
     assert (table.loc[~public, "delta"] == 1e-5).all()
-    last = table[table["iteration"] == SCENE.iterations].set_index("repeat")
+    last = table[table["iteration"] == EXPERIMENT.iterations].set_index("repeat")
     for repeat in (0, 1):
         cell = results.cell(TRACED, 1.0, repeat)
         assert last.loc[repeat, "sin_theta"] == cell.sin[-1]
@@ -269,11 +273,11 @@ def test_the_table_is_tidy():
 
 
 def test_a_table_without_cells_is_empty():
-    assert Results(SCENE).table().empty
+    assert Results(EXPERIMENT).table().empty
 
 
 def test_the_truth_of_a_synthetic_scene_is_the_population():
-    results = Results(replace(SCENE, energy=True))
+    results = Results(replace(EXPERIMENT, energy=True))
     truth = results.truth
     np.testing.assert_array_equal(truth.basis, MODEL.basis)
     assert truth.bound == MODEL.norm_bound(5000, 0.01)
@@ -287,14 +291,14 @@ def test_the_truth_of_a_table_is_its_own_plain_pca():
     np.testing.assert_allclose(results.truth.eigenvalues.sum(), np.trace(TABLE.cohort(0).pooled.dense()))
 
 
-@SCENES
-def test_energy_is_measured_when_asked_for(scene):
+@EXPERIMENTS
+def test_energy_is_measured_when_asked_for(experiment):
     """One for each iterate; 1 for the truth itself."""
-    results = Results(replace(scene, energy=True))
+    results = Results(replace(experiment, energy=True))
     cell = results.cell(TRACED, 10.0, 0)
     assert cell.energy.shape == cell.sin.shape
     assert (cell.energy <= 1 + 1e-12).all()
-    assert Results(scene).cell(TRACED, 10.0, 0).energy.size == 0
+    assert Results(experiment).cell(TRACED, 10.0, 0).energy.size == 0
     truth = results.truth
     best = truth.eigenvalues[:2].sum()
     assert subspace_metrics.captured_energy(truth.basis, results.second_moment, best) == pytest.approx(
@@ -304,16 +308,21 @@ def test_energy_is_measured_when_asked_for(scene):
 
 @pytest.mark.parametrize("error", [0.0, 0.3, np.sqrt(2)])
 def test_a_start_at_a_distance(error):
-    cell = Results(replace(SCENE, start_error=error)).cell(TRACED, 1.0, 0)
+    cell = Results(replace(EXPERIMENT, start_error=error)).cell(TRACED, 1.0, 0)
     assert cell.sin[0] == pytest.approx(error, abs=1e-12)
 
 
-@SCENES
-def test_the_setting_of_the_bounds_is_the_scene(scene):
-    setting = Results(scene).setting(0.5)
-    assert (setting.d, setting.n, setting.k, setting.s_hat) == (scene.d, scene.n, scene.k, scene.s_hat)
-    assert setting.s == (MODEL.s if scene is SCENE else scene.d)
-    assert setting.budget == scene.budget(0.5)
+@EXPERIMENTS
+def test_the_setting_of_the_bounds_is_the_scene(experiment):
+    setting = Results(experiment).setting(0.5)
+    assert (setting.d, setting.n, setting.k, setting.s_hat) == (
+        experiment.d,
+        experiment.n,
+        experiment.k,
+        experiment.s_hat,
+    )
+    assert setting.s == (MODEL.s if experiment is EXPERIMENT else experiment.d)
+    assert setting.budget == experiment.budget(0.5)
     assert setting.eigenvalues.sum() <= 1 + 1e-9  # rows of norm at most 1
 
 
@@ -334,13 +343,13 @@ def test_the_store_of_draws_is_bounded():
 
 
 def test_hospitals_keep_their_own_moments():
-    """Drawn once for a scene and a repeat, not at every epsilon."""
-    assert SCENE.cohort(0)[1].moment.dense() is SCENE.cohort(0)[1].moment.dense()
+    """Drawn once for an experiment and a repeat, not at every epsilon."""
+    assert EXPERIMENT.cohort(0)[1].moment.dense() is EXPERIMENT.cohort(0)[1].moment.dense()
 
 
 def test_slow_methods_run_only_when_asked_for():
     """At d = 300 Fantope selection takes some 100 eigenproblems."""
-    results = Results(replace(SCENE, population=SpikedModel(d=300, k=2, s=5)), ("pca", "ldp_sparse_pca"))
+    results = Results(replace(EXPERIMENT, population=SpikedModel(d=300, k=2, s=5)), ("pca", "ldp_sparse_pca"))
     assert (results.names, results.slow) == (("pca",), ("ldp_sparse_pca",))
     wanted = list(chain(results.first(1.0), results.rest(1.0)))
     assert "ldp_sparse_pca" not in {name for name, _, _ in wanted}
@@ -350,13 +359,13 @@ def test_slow_methods_run_only_when_asked_for():
 
 def test_what_cannot_run_is_left_out_with_its_reason():
     """Stood in by a method that refuses d above 10."""
-    results = Results(SCENE, ("pca", "dps_pca"))
+    results = Results(EXPERIMENT, ("pca", "dps_pca"))
     results.__dict__["skipped"] = {"pca": "too wide"}
     assert results.names == ("dps_pca",) and results.slow == ()
 
 
 def test_a_run_that_fails_is_noted_and_not_tried_again(monkeypatch):
-    results = Results(SCENE, ("pca",))
+    results = Results(EXPERIMENT, ("pca",))
 
     def refuse(*_: object) -> None:
         raise ValueError("no such thing")
@@ -374,8 +383,8 @@ def test_quantiles_are_those_of_numpy(values):
 
 
 def test_methods_get_the_parameters_that_they_use():
-    scene = replace(SCENE, iterations=7)
-    assert scene.options("noisy_power") == {"iterations": 7}
-    assert scene.options("sparse_pca") == {"s_hat": SCENE.s_hat}
-    assert set(scene.options(TRACED)) == {"s_hat", "iterations", "burn_in", "provider_noise"}
-    assert scene.options("pca") == {}
+    experiment = replace(EXPERIMENT, iterations=7)
+    assert experiment.options("noisy_power") == {"iterations": 7}
+    assert experiment.options("sparse_pca") == {"s_hat": EXPERIMENT.s_hat}
+    assert set(experiment.options(TRACED)) == {"s_hat", "iterations", "burn_in", "provider_noise"}
+    assert experiment.options("pca") == {}

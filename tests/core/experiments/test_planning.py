@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from dppca_core import SpikedModel
 from dppca_core.bounds import BOUNDS
-from dppca_core.experiments.explorer.scene import EPSILONS, Scene
+from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.planning import planning
 from dppca_core.experiments.planning.plan_plane import answered, plane
 from dppca_core.experiments.planning.planning import MOST_EPSILON, WAYS, StudyPlan
 from dppca_core.methods import METHODS
 
-SCENE = Scene(SpikedModel(d=40, k=2, s=8, seed=1), n=10**5, k=2, s_hat=16, delta=1e-5)
+EXPERIMENT = ExplorerExperiment(SpikedModel(d=40, k=2, s=8, seed=1), n=10**5, k=2, s_hat=16, delta=1e-5)
 POOLED = [name for name in WAYS if "providers" not in METHODS[WAYS[name].method].uses]
 EVERY_WAY = pytest.mark.parametrize("way", WAYS)
 TARGETS = pytest.mark.parametrize(("target", "energy"), [(0.2, False), (0.02, False), (0.98, True)])
@@ -41,7 +41,7 @@ def test_every_closed_form_is_a_way_and_only_dps_pca_goes_two():
 @EVERY_WAY
 @TARGETS
 def test_patients_are_the_inverse_of_the_closed_form(way, target, energy):
-    plan = StudyPlan(SCENE, way, target, energy)
+    plan = StudyPlan(EXPERIMENT, way, target, energy)
     answer = plan.patients(1.0)
     assert near(plan, answer.start)
     assert (answer.value is None) == bool(answer.failed)
@@ -52,7 +52,7 @@ def test_patients_are_the_inverse_of_the_closed_form(way, target, energy):
 @EVERY_WAY
 @TARGETS
 def test_epsilon_is_the_inverse_of_the_closed_form(way, target, energy):
-    plan = StudyPlan(SCENE, way, target, energy)
+    plan = StudyPlan(EXPERIMENT, way, target, energy)
     n = 3 * plan.patients(1.0).start
     epsilon = plan.epsilon(n).start
     assert epsilon < 1
@@ -63,7 +63,7 @@ def test_epsilon_is_the_inverse_of_the_closed_form(way, target, energy):
 
 @EVERY_WAY
 def test_hospitals_are_the_inverse_of_the_closed_form(way):
-    plan = StudyPlan(SCENE, way, 0.3)
+    plan = StudyPlan(EXPERIMENT, way, 0.3)
     size = max(plan.patients(1.0).start // 40, 1)
     found = int(plan.hospitals(1.0, size).start)
     losses = [plan.loss(size * number, 1.0, number) for number in (found, found - 1)]
@@ -80,10 +80,10 @@ def test_hospitals_are_the_inverse_of_the_closed_form(way):
     more=st.floats(1.05, 10),
 )
 def test_more_privacy_or_less_error_takes_more(way, epsilon, target, more):
-    plan = StudyPlan(SCENE, way, target)
+    plan = StudyPlan(EXPERIMENT, way, target)
     base = plan.patients(epsilon).start
     assert plan.patients(min(epsilon * more, 10.0)).start <= base
-    assert StudyPlan(SCENE, way, target / more).patients(epsilon).start >= base
+    assert StudyPlan(EXPERIMENT, way, target / more).patients(epsilon).start >= base
     fewer = plan.epsilon(base).start
     if plan.epsilon(round(base * more)).start is not None and fewer is not None:
         assert plan.epsilon(round(base * more)).start <= fewer * (1 + 1e-9)
@@ -91,17 +91,17 @@ def test_more_privacy_or_less_error_takes_more(way, epsilon, target, more):
 
 def test_what_hospitals_cost_depends_on_whom_they_trust():
     """Noise of each hospital's own: sqrt N times it, so about sqrt N times the patients where noise errs."""
-    plans = [StudyPlan(replace(SCENE, providers=number), "dps_pca", 0.1) for number in (1, 100)]
+    plans = [StudyPlan(replace(EXPERIMENT, providers=number), "dps_pca", 0.1) for number in (1, 100)]
     few, many = (plan.patients(0.1).start for plan in plans)
-    bounds = [SCENE.population.norm_bound(n) ** 2 for n in (few, many)]
+    bounds = [EXPERIMENT.population.norm_bound(n) ** 2 for n in (few, many)]
     assert many / few == pytest.approx(10 * bounds[1] / bounds[0], rel=1e-3)
-    summed = [StudyPlan(replace(SCENE, providers=number), "dps_pca_summed", 0.1) for number in (1, 100)]
+    summed = [StudyPlan(replace(EXPERIMENT, providers=number), "dps_pca_summed", 0.1) for number in (1, 100)]
     assert summed[0].patients(0.1).start == summed[1].patients(0.1).start
 
 
 def test_half_the_error_takes_twice_or_four_times_the_patients():
     """Twice where noise errs, four times where sampling does; the row bound's growth adds to the first."""
-    plans = [StudyPlan(SCENE, "analyze_gauss", target) for target in (0.1, 0.05)]
+    plans = [StudyPlan(EXPERIMENT, "analyze_gauss", target) for target in (0.1, 0.05)]
     noisy, clean = ([plan.patients(epsilon).start for plan in plans] for epsilon in (0.01, planning.NO_NOISE))
     assert 2 < noisy[1] / noisy[0] < 2.2
     assert clean[1] / clean[0] == pytest.approx(4, rel=0.01)
@@ -109,7 +109,7 @@ def test_half_the_error_takes_twice_or_four_times_the_patients():
 
 def test_energy_is_error_where_one_gap_is_all_there_is():
     """Equal spikes over a flat bulk: the share lost is (lambda - b) sin^2 / (k lambda)."""
-    flat = replace(SCENE, population=SpikedModel(d=40, k=2, s=8, spike=100.0, bulk=(20.0, 20.0)))
+    flat = replace(EXPERIMENT, population=SpikedModel(d=40, k=2, s=8, spike=100.0, bulk=(20.0, 20.0)))
     for way in WAYS:
         lost = 0.02
         sine = math.sqrt(lost * 2 * 100 / 80)
@@ -119,7 +119,7 @@ def test_energy_is_error_where_one_gap_is_all_there_is():
 
 def test_the_row_bound_follows_n():
     """The spline against the saddlepoint itself: what rows are divided by, squared."""
-    for population in (SCENE.population, SpikedModel(d=2000, k=20, s=50, spike=20.0)):
+    for population in (EXPERIMENT.population, SpikedModel(d=2000, k=20, s=50, spike=20.0)):
         spline = planning._spectrum(population, 0.01)[1]
         for n in (2, 7, 33, 1234, 987_654, 10**9 + 7, 10**13):
             exact = population.norm_bound(n, 0.01) ** 2
@@ -127,7 +127,7 @@ def test_the_row_bound_follows_n():
 
 
 def refusal(way="dps_pca", target=0.1, epsilon=1.0, energy=False, **changed):
-    return StudyPlan(replace(SCENE, **changed), way, target, energy).patients(epsilon)
+    return StudyPlan(replace(EXPERIMENT, **changed), way, target, energy).patients(epsilon)
 
 
 def test_there_is_no_answer_and_why():
@@ -145,7 +145,7 @@ def test_there_is_no_answer_and_why():
 
 
 def test_no_epsilon_helps_and_why():
-    plan = StudyPlan(SCENE, "analyze_gauss", 0.05)
+    plan = StudyPlan(EXPERIMENT, "analyze_gauss", 0.05)
     enough = plan.patients(planning.NO_NOISE).value
     few = plan.epsilon(enough - 1)
     assert few.kind == "sampling" and few.numbers["without"] > 0.05
@@ -157,19 +157,19 @@ def test_no_epsilon_helps_and_why():
 
 
 def test_no_number_of_hospitals_helps():
-    none = StudyPlan(SCENE, "ldp_pca", 0.001).hospitals(0.1, 100)
+    none = StudyPlan(EXPERIMENT, "ldp_pca", 0.001).hospitals(0.1, 100)
     assert none.kind == "hospitals" and none.numbers["most"] == planning.MOST_HOSPITALS
 
 
 def test_without_a_gap_there_is_no_plan(monkeypatch):
     monkeypatch.setattr(planning, "_spectrum", lambda *_: (np.full(40, 0.01), None))
     for way in WAYS:
-        answer = StudyPlan(SCENE, way, 0.1).patients(1.0)
+        answer = StudyPlan(EXPERIMENT, way, 0.1).patients(1.0)
         assert answer.kind == "gap" and "gap" in answer.failed[0] and answer.start is None
 
 
 def test_a_table_has_a_plan_but_not_its_own_bound():
-    table = Scene("breast_cancer", n=569, k=2, s_hat=30, delta=1e-5)
+    table = ExplorerExperiment("breast_cancer", n=569, k=2, s_hat=30, delta=1e-5)
     few, many = (StudyPlan(table, "analyze_gauss", target).patients(1.0).value for target in (0.2, 0.1))
     assert many == pytest.approx(2 * few, rel=0.1)
 
@@ -180,14 +180,14 @@ def test_a_table_has_a_plan_but_not_its_own_bound():
 )
 def test_a_plan_that_cannot_be_is_refused_by_name(changed, message):
     with pytest.raises(ValueError, match=message):
-        StudyPlan(**{"scene": SCENE, "way": "dps_pca", "target": 0.1, **changed})
+        StudyPlan(**{"experiment": EXPERIMENT, "way": "dps_pca", "target": 0.1, **changed})
 
 
 @EVERY_WAY
 @pytest.mark.parametrize("energy", [False, True])
 def test_the_plane_is_the_closed_form_and_its_lines_are_its_inverse(way, energy):
     """Also between what was evaluated; the projector's noise jumps at n = d, and that is smoothed over."""
-    plan = StudyPlan(SCENE, way, 0.95 if energy else 0.2, energy)
+    plan = StudyPlan(EXPERIMENT, way, 0.95 if energy else 0.2, energy)
     found = plane(plan, (100.0, 1e12), np.array(EPSILONS))
     for i, j in np.ndindex(found.losses.shape):
         n, epsilon = round(found.amounts[i]), float(found.epsilons[j])
@@ -204,14 +204,14 @@ def test_the_plane_is_the_closed_form_and_its_lines_are_its_inverse(way, energy)
 
 
 def test_the_plane_of_hospitals_counts_their_patients():
-    plan = StudyPlan(SCENE, "dps_pca", 0.1)
+    plan = StudyPlan(EXPERIMENT, "dps_pca", 0.1)
     found = plane(plan, (1.0, 100.0), np.array([0.5]), size=1000)
     assert found.losses[-1, 0] == pytest.approx(plan.loss(100_000, 0.5, 100), rel=0.005)
 
 
 def test_an_answer_ends_where_an_assumption_does():
     """Few steps leave a start that is larger than a small error."""
-    few = StudyPlan(replace(SCENE, iterations=3), "noisy_power", 0.001)
+    few = StudyPlan(replace(EXPERIMENT, iterations=3), "noisy_power", 0.001)
     found = plane(few, (100.0, 1e9), np.array(EPSILONS))
     assert np.isnan(answered(few, found)).all() and not np.isnan(found.line(0.001)[-5:]).any()
     assert found.edge[0] > found.edge[-1]

@@ -7,8 +7,8 @@ import pytest
 
 from dppca_core import Budget, SpikedModel, sin_theta
 from dppca_core.experiments.collaboration import transcript
-from dppca_core.experiments.collaboration.alliances import Alliance, truth
 from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.collaboration.setting import CollaborationSetting, truth
 from dppca_core.experiments.collaboration.transcript import CARRIED, difference, matrix, noise_std, simulate
 from dppca_core.federated.exchange import ALL
 from dppca_core.numerics.linalg import top_eigenspace
@@ -20,7 +20,7 @@ SIZES = (4000, 2500, 1000)
 
 def recipe(**changed):
     own = {"population": MODEL, "sizes": SIZES, "k": K, "s_hat": 16, "rank": 8, "budget": Budget(1.0, 1e-5)}
-    return Alliance(**{**own, "repeats": 1, "iterations": 6, **changed})
+    return CollaborationSetting(**{**own, "repeats": 1, "iterations": 6, **changed})
 
 
 @pytest.mark.parametrize("key", CARRIED)

@@ -18,8 +18,8 @@ from distributed import LocalCluster
 from dppca_core import METHODS, SpikedModel
 from dppca_core.experiments import Axis, Progress, Recipe, sweep, variant
 from dppca_core.experiments import __main__ as headless
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.scene import Scene
 from dppca_core.experiments.sweeps import executors, recipe_file, run_cells, store
 from dppca_core.methods import dps_pca
 from tests.core.full_disk import full_disk
@@ -62,7 +62,7 @@ def rows_of(table: pd.DataFrame, other: pd.DataFrame, names: list[str]) -> pd.Da
 @pytest.fixture
 def counted(monkeypatch):
     """How often each cell was measured."""
-    seen: list[run_cells.Placed] = []
+    seen: list[run_cells.RunnableCell] = []
     measured = run_cells.measured
 
     def count(recipe, cell):
@@ -86,10 +86,12 @@ def test_the_table_is_tidy():
 
 @pytest.mark.parametrize("name", ["dps_pca", "analyze_gauss", "dpdis_pca", "pca", "dp_oja"])
 def test_a_sweep_measures_what_the_front_page_measures(name):
-    scene = Scene(MODEL, n=2000, k=2, s_hat=6, delta=1e-5, providers=3, iterations=4, repeats=3, seed=5)
+    experiment = ExplorerExperiment(
+        MODEL, n=2000, k=2, s_hat=6, delta=1e-5, providers=3, iterations=4, repeats=3, seed=5
+    )
     table = sweep(replace(RECIPE, methods=(variant(name),), repeats=2)).set_index(["epsilon", "repeat"])
     for (epsilon, place), row in table.iterrows():
-        cell = Results(scene).cell(name, epsilon, place)
+        cell = Results(experiment).cell(name, epsilon, place)
         assert row["sin_theta"] == pytest.approx(cell.sin[-1], rel=1e-12, abs=1e-14)
         assert row["noise_std"] == cell.noise_std
 

@@ -8,12 +8,12 @@ import pytest
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.bounds.regimes import REGIONS
+from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.scene import EPSILONS
 from pages.explore.bounds import charts, settings
 from pages.shared.background import cache
 from pages.shared.charts.metric_axis import Scale
-from pages.shared.settings import catalogue, to_scene
+from pages.shared.settings import catalogue, to_experiment
 
 PAGE = "explore/bounds/page.py"
 SMALL = {"d": "30", "n": "1000000", "k": "2", "s": "6", "shat": "10"}
@@ -68,8 +68,8 @@ def test_figure_2_says_what_it_does_not_know(screen):
 @pytest.fixture(scope="module")
 def found():
     now = catalogue.defaults() | {"d": 30, "n": 1_000_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 3}
-    scene, _ = to_scene.of(now)
-    results = Results(scene)
+    experiment, _ = to_experiment.of(now)
+    results = Results(experiment)
     for cell in results.missing(("dps_pca", e, r) for e in EPSILONS for r in range(3)):
         results.cell(*cell)
     return results
@@ -97,7 +97,7 @@ def test_void_is_what_no_error_can_exceed(found):
 
 def test_the_map_names_its_regions(found):
     """Few patients at a strict epsilon are hopeless; many at a loose one pay nothing."""
-    drawn = cache.regimes(found.scene, "closed form", 3.3, ())
+    drawn = cache.regimes(found.experiment, "closed form", 3.3, ())
     assert drawn.codes.shape == (40, 40)
     assert REGIONS[drawn.codes[0, 0]] == "hopeless"
     assert REGIONS[drawn.codes[-1, -1]] == "privacy is free here"
@@ -105,9 +105,9 @@ def test_the_map_names_its_regions(found):
 
 def test_the_theorem_is_silent_from_a_random_start(found):
     """Assumption B.6, everywhere; near the truth it speaks, given the rows that B.4 asks for."""
-    silent = cache.regimes(found.scene, "theorem", 3.3, ())
+    silent = cache.regimes(found.experiment, "theorem", 3.3, ())
     assert {REGIONS[code] for code in silent.codes.flat} == {"theorem silent"}
-    near = replace(found.scene, start_error=0.05, s_hat=30, delta=0.1)
+    near = replace(found.experiment, start_error=0.05, s_hat=30, delta=0.1)
     speaks = cache.regimes(near, "theorem", 3.3, (("c1_rows", 0.01), ("c2", 0.01)))
     assert {"theorem silent", "privacy costs"} <= {REGIONS[code] for code in speaks.codes.flat}
     sure_of_nothing = cache.regimes(near, "theorem", 1.0, (("c1_rows", 0.01), ("c2", 0.01)))

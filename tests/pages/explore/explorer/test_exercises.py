@@ -9,11 +9,11 @@ import pytest
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.bounds.regimes import FREE, regime
+from dppca_core.experiments.explorer.experiment import TRACED
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.scene import TRACED
 from pages.explore.explorer import exercises
 from pages.explore.explorer.exercises import EXERCISES
-from pages.shared.settings import catalogue, to_scene
+from pages.shared.settings import catalogue, to_experiment
 
 ROOT = Path(__file__).resolve().parents[4]
 EVERY = pytest.mark.parametrize("exercise", EXERCISES, ids=[one.question for one in EXERCISES])
@@ -66,8 +66,10 @@ def test_less_privacy_errs_more_without_burn_in_and_less_with_it_for_other_seeds
         for burn in (0, 2):
             errors = []
             for seed in (1, 2, 3):
-                scene, epsilon = to_scene.of(exercise.settings(moved) | {"burn_in": burn, "seed": seed})
-                found = Results(scene)
+                experiment, epsilon = to_experiment.of(
+                    exercise.settings(moved) | {"burn_in": burn, "seed": seed}
+                )
+                found = Results(experiment)
                 errors += [found.cell(TRACED, epsilon, repeat).sin[-1] for repeat in range(10)]
             lost[moved, burn] = int(np.sum(np.array(errors) > 0.7))
             medians[moved, burn] = np.median(errors)
@@ -82,6 +84,6 @@ def test_privacy_becomes_free_for_other_populations_too():
     for seed in range(5):
         regions = []
         for moved in (False, True):
-            scene, epsilon = to_scene.of(exercise.settings(moved) | {"seed": seed})
-            regions.append(regime(BOUNDS["dps_prediction"], Results(scene).setting(epsilon)))
+            experiment, epsilon = to_experiment.of(exercise.settings(moved) | {"seed": seed})
+            regions.append(regime(BOUNDS["dps_prediction"], Results(experiment).setting(epsilon)))
         assert regions == ["privacy costs", FREE]

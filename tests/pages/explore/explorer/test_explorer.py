@@ -7,10 +7,10 @@ import pytest
 
 from dppca_core import METHODS
 from dppca_core.datasets import TABLES
+from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.scene import EPSILONS
 from pages.shared import text
-from pages.shared.settings import catalogue, to_scene
+from pages.shared.settings import catalogue, to_experiment
 
 pytestmark = pytest.mark.usefixtures("patient")
 
@@ -39,8 +39,8 @@ def test_what_is_drawn_is_what_the_core_measures(screen):
     """The last point of the first panel, the sentence and the tile are one number: the median."""
     page = screen(repeats="3", delta="0.001", scale="linear")
     settings = catalogue.defaults() | {"repeats": 3, "delta": 0.001, "scale": "linear"}
-    scene, epsilon = to_scene.of(settings)
-    found = Results(scene)
+    experiment, epsilon = to_experiment.of(settings)
+    found = Results(experiment)
     errors = sorted(found.cell("dps_pca", epsilon, repeat).sin[-1] for repeat in range(3))
     figure = page.figure
     frame = figure["frames"][figure["active"]]["traces"]

@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 from dppca_core.experiments import Axis, Recipe, sweep
+from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.scene import EPSILONS
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
 from dppca_core.methods import METHODS
 from pages.explore.methods import charts, frontier, sweeps, text
 from pages.explore.methods import settings as methods_settings
-from pages.shared.settings import catalogue, to_scene
+from pages.shared.settings import catalogue, to_experiment
 
 PAGE = "explore/methods/page.py"
 SMALL = {"d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10"}
@@ -167,19 +167,19 @@ def test_nobody_is_said_to_fail_before_all_numbers_of_patients_are_measured(foun
 
 @pytest.fixture(scope="module")
 def found():
-    scene, _ = to_scene.of(
+    experiment, _ = to_experiment.of(
         catalogue.defaults() | {"d": 30, "n": 10_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 2}
     )
-    return Results(scene)
+    return Results(experiment)
 
 
 @pytest.mark.parametrize("key", sweeps.AXES)
 def test_every_point_of_an_axis_runs_and_holds_the_current_one(found, key):
     of = sweeps.swept(found, 1.25, DEFAULT, key)
-    assert of.here in of.values and of.here == sweeps.setting(found.scene, 1.25, key)
+    assert of.here in of.values and of.here == sweeps.setting(found.experiment, 1.25, key)
     assert isinstance(of.live, Recipe)
     points = (min(of.values), max(of.values))
-    table = sweep(sweeps.recipe(found.scene, 1.25, ["dps_pca"], Axis(of.live.names[0], points), 1))
+    table = sweep(sweeps.recipe(found.experiment, 1.25, ["dps_pca"], Axis(of.live.names[0], points), 1))
     assert (table["failed"] == "").all()
 
 
@@ -191,7 +191,7 @@ def test_moving_what_is_swept_reuses_the_rows(found):
 
 def test_a_release_is_the_run_that_the_sweep_drew_first(found):
     """The same patients and noise: its error is that of repeat 0."""
-    table = sweep(sweeps.recipe(found.scene, 1.0, ["dps_pca", "cape"], Axis("epsilon", (0.5, 2.0)), 1))
+    table = sweep(sweeps.recipe(found.experiment, 1.0, ["dps_pca", "cape"], Axis("epsilon", (0.5, 2.0)), 1))
     for row in table.itertuples():
         cell = found.cell(row.method, row.epsilon, 0)
         assert cell.sin[-1] == pytest.approx(row.sin_theta, rel=1e-9)
@@ -232,7 +232,7 @@ def test_the_hull_names_who_is_level_with_it(found):
 
 
 def test_who_promises_otherwise_is_off_the_hull(found):
-    off = frontier.off_hull(found.scene, ["pca", "spiked_projector", "ppca", "dps_pca"])
+    off = frontier.off_hull(found.experiment, ["pca", "spiked_projector", "ppca", "dps_pca"])
     assert set(off) == {"pca", "spiked_projector", "ppca"}
 
 

@@ -10,7 +10,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from dppca_core.accounting import gaussian
-from dppca_core.experiments.collaboration.joining import Measured
+from dppca_core.experiments.collaboration.joining import SiteResults
 from dppca_core.experiments.collaboration.site_recipe import HEART
 from dppca_core.populations import heart_disease
 from pages.hospitals.differences import charts, settings, text, view
@@ -22,11 +22,11 @@ PAGE = "hospitals/differences/page.py"
 QUICK = {"sites.method": "analyze_gauss_sparse"}
 
 
-def filled(**changed) -> tuple[Measured, catalogue.Settings]:
+def filled(**changed) -> tuple[SiteResults, catalogue.Settings]:
     """A first look, and a little more, at these settings."""
     now = catalogue.defaults() | {"sites.data": HEART, "repeats": 3, "sites.kind": "public"} | QUICK | changed
     of = view.recipe(now)
-    found = Measured(of)
+    found = SiteResults(of)
     at, kind = view.strength(of, now), view.kind(of, now)
     for cell in found.first(at, kind):
         found.try_cell(*cell)
@@ -114,7 +114,7 @@ def test_a_truth_is_not_drawn_as_an_error_of_itself():
 
 def test_nothing_measured_yet_is_drawn_as_nothing():
     now = catalogue.defaults()
-    found = Measured(view.recipe(now))
+    found = SiteResults(view.recipe(now))
     json.dumps(charts.against_strength(found, now), allow_nan=False)
     assert charts.joining(found, now)["data"] == []
     assert text.headline(found, now) == text.MEASURING

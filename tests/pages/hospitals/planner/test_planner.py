@@ -200,7 +200,7 @@ def test_a_smaller_hospital_costs_more_of_them_than_it_has_fewer_patients(screen
 def test_the_projector_distance_is_another_number_for_the_same_plan():
     settings = catalogue.defaults() | {"plan.target": 0.2}
     other = plans.answer(settings | {"metric": "projector"}, "dps_pca").value
-    exact = plans.StudyPlan(plans.plan(settings, "dps_pca").scene, "dps_pca", 0.2 / math.sqrt(2))
+    exact = plans.StudyPlan(plans.plan(settings, "dps_pca").experiment, "dps_pca", 0.2 / math.sqrt(2))
     assert other == exact.patients(1.0).value
 
 

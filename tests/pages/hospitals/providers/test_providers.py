@@ -7,9 +7,9 @@ import time
 import numpy as np
 import pytest
 
-from dppca_core.experiments.collaboration.alliances import ALL
-from dppca_core.experiments.collaboration.outcomes import Outcomes
+from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import TRUSTS, WAYS
+from dppca_core.experiments.collaboration.setting import ALL
 from dppca_core.experiments.explorer.quantiles import quantiles
 from pages.hospitals.providers import controls, gain_charts, gain_text, hints
 from pages.hospitals.providers import view as joins
@@ -141,7 +141,7 @@ def test_a_link_restores_the_screen(screen):
 def measured():
     settings = catalogue.defaults() | {"d": 30, "n": 20_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 3}
     settings |= {"largest_share": 0.6, "metric": "projector"}
-    found = Outcomes(joins.recipe(settings)[0])
+    found = CollaborationResults(joins.recipe(settings)[0])
     while (cell := found.next_missing()) is not None:
         found.try_cell(*cell)
     return found, settings
@@ -189,7 +189,7 @@ def test_what_errs_less_but_promises_less_is_named_only_where_it_does(measured, 
     for error in (1e-3, 1.4):
         for cell in [cell for cell in cells if cell[0] == "federated_projector"]:
             cells[cell] = cells[cell]._replace(sin=error)
-        changed = Outcomes(found.recipe)
+        changed = CollaborationResults(found.recipe)
         changed.cells = cells
         said = gain_text.headline(changed, shown)
         assert (mark in said) == (error < 1)
@@ -199,7 +199,7 @@ def test_what_errs_less_but_promises_less_is_named_only_where_it_does(measured, 
 def test_no_dot_is_a_median_of_runs_before_the_first_run(measured):
     found, settings = measured
     assert gain_text.notes(found, settings).startswith("Dots are medians of 3 runs")
-    empty = Outcomes(found.recipe)
+    empty = CollaborationResults(found.recipe)
     assert gain_text.notes(empty, settings).startswith("No run is measured yet")
     empty.try_cell(*next(empty.wanted()))
     assert gain_text.notes(empty, settings).startswith("1 run measured, more coming")
@@ -253,7 +253,7 @@ def test_less_than_a_tenth_is_no_gain_even_where_the_runs_are_apart(joined, alon
 @pytest.mark.parametrize("repeats", [2, 4])
 def test_at_the_defaults_joining_is_not_said_to_pay_where_each_errs_less_in_house(repeats):
     settings, _ = catalogue.reconcile(catalogue.defaults() | {"repeats": repeats})
-    outcomes = Outcomes(joins.recipe(settings)[0])
+    outcomes = CollaborationResults(joins.recipe(settings)[0])
     for key in (key for key, way in WAYS.items() if not way.own_moments or way.full):
         for hospital in outcomes.places(key):
             for repeat in range(repeats):
@@ -279,7 +279,7 @@ RARE = {"n": 200_000, "providers": 200, "d": 50, "spike": 20.0, "bulk": 15.0, "d
 def test_joining_pays_only_where_staying_alone_unprotected_errs_more(own, pays):
     """Against the cells themselves: the largest error joined below the least alone, either way."""
     settings, _ = catalogue.reconcile(catalogue.defaults() | {"repeats": 4} | own)
-    found = Outcomes(joins.recipe(settings)[0])
+    found = CollaborationResults(joins.recipe(settings)[0])
     keys = [key for key, way in WAYS.items() if not way.own_moments or way.full]
     for key in keys:
         for hospital in found.places(key):

@@ -861,9 +861,9 @@ def test_what_is_rehearsed_is_what_is_released(screen, makes, built, method):
     rehearsal = synthetic_twin_panel.of_request(
         synthetic_twin_panel.asked(prepared, None, settings), prepared.sizes, 1.0, settings
     )
-    scene, results = rehearsal.scene, live.Results(rehearsal.scene)
+    experiment, results = rehearsal.experiment, live.Results(rehearsal.experiment)
     # A busy machine shows the first runs alone, and their median.
-    rehearsal.results.try_cells((method, rehearsal.epsilon, repeat) for repeat in range(scene.repeats))
+    rehearsal.results.try_cells((method, rehearsal.epsilon, repeat) for repeat in range(experiment.repeats))
     page.run()
     figure = page.figure
     sentence = figure["words"][figure["active"]]["sentence"]
@@ -873,23 +873,28 @@ def test_what_is_rehearsed_is_what_is_released(screen, makes, built, method):
     press(page, "Release")
     spend(page)
     ((request, parts, _),) = makes
-    assert (scene.method, scene.k, scene.providers, scene.n) == (method, request.k, len(parts), ROWS)
-    assert scene.sizes == prepared.sizes == tuple(map(len, parts))
-    assert scene.budget(rehearsal.epsilon) == request.budget
-    given = {name: scene.options(method)[name] for name in request.own}
+    assert (experiment.method, experiment.k, experiment.providers, experiment.n) == (
+        method,
+        request.k,
+        len(parts),
+        ROWS,
+    )
+    assert experiment.sizes == prepared.sizes == tuple(map(len, parts))
+    assert experiment.budget(rehearsal.epsilon) == request.budget
+    given = {name: experiment.options(method)[name] for name in request.own}
     assert given == request.own
     errors = []
-    for repeat in range(scene.repeats):
-        rng = scene.generator(method, repeat)
+    for repeat in range(experiment.repeats):
+        rng = experiment.generator(method, repeat)
         estimate = METHODS[method].fit(
-            scene.cohort(repeat), k=request.k, budget=request.budget, rng=rng, **request.own
+            experiment.cohort(repeat), k=request.k, budget=request.budget, rng=rng, **request.own
         )
         errors.append(sin_theta(estimate.basis, results.truth.basis))
         found = results.cell(method, rehearsal.epsilon, repeat).sin[-1]
         assert found == pytest.approx(errors[-1], rel=1e-6, abs=1e-9)
     assert f"error {text.error(float(np.median(errors)))}" in sentence
     document = own(page).made[0].released.document
-    assert document["hospitals"] == list(scene.sizes)
+    assert document["hospitals"] == list(experiment.sizes)
     dealt = "at random" if "own.N" in REHEARSED[method] else "all in one place"
     assert document["public"]["dealt"].startswith(dealt)
     reported = built()

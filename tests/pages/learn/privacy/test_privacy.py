@@ -11,7 +11,7 @@ from dppca_core.accounting import compare, gaussian
 from dppca_core.auditing import membership, tradeoff_curves
 from dppca_core.auditing.cases.planted import BUGS, METHODS_ATTACKED
 from dppca_core.auditing.membership import Rates
-from dppca_core.experiments.demonstrations.attacks import Draws
+from dppca_core.experiments.demonstrations.attacks import AttackDraws
 from dppca_core.experiments.demonstrations.neighbours import picture
 from dppca_core.methods import METHODS
 from pages.learn.privacy import accounting_text, attack_charts, attack_text, view
@@ -38,7 +38,7 @@ def settings(**own):
 
 def found(**own):
     asked = settings(**own)
-    return view.attack_of(Draws(view.attacked(asked)), asked["attack.alarms"], 1000), asked
+    return view.attack_of(AttackDraws(view.attacked(asked)), asked["attack.alarms"], 1000), asked
 
 
 def test_it_opens_with_the_odds_of_the_promise_and_of_the_noise(screen):
@@ -185,7 +185,9 @@ def test_frames_count_what_the_attacker_gets_right():
         assert len(with_) == index
         right = int((with_ > limit).sum() + (without <= limit).sum())
         assert f"Right so far: {right} of {2 * index}." in words["notes"]
-    assert f"gives {right} to the right data set" in attack_text.scene(picture(budget), limit, budget, False)
+    assert f"gives {right} to the right data set" in attack_text.experiment(
+        picture(budget), limit, budget, False
+    )
 
 
 def test_a_curve_off_the_intervals_is_owned_up_to():

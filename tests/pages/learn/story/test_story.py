@@ -9,8 +9,8 @@ import pytest
 
 from dppca_core.auditing import tradeoff_curves
 from dppca_core.experiments import draws
-from dppca_core.experiments.collaboration.alliances import ALL
-from dppca_core.experiments.collaboration.outcomes import Outcomes
+from dppca_core.experiments.collaboration.outcomes import CollaborationResults
+from dppca_core.experiments.collaboration.setting import ALL
 from dppca_core.experiments.demonstrations import differencing
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.numerics import subspace_metrics
@@ -148,7 +148,7 @@ def test_words_and_charts_stand_everywhere(own):
 @pytest.mark.parametrize("name", ["defaults", "breast cancer"])
 def test_errors_are_those_of_the_providers_page(name):
     of = view.recipe(settings(**SETTINGS[name]))
-    found = Outcomes(of)
+    found = CollaborationResults(of)
     for way in (*WAYS, view.OPEN):
         for repeat in range(2):
             found.try_cell(way, ALL, repeat)
@@ -174,8 +174,8 @@ def test_a_tables_curve_ends_with_all_its_patients():
 
 @pytest.mark.parametrize("data", ["synthetic", "breast_cancer"])
 def test_two_exact_totals_give_a_record_away_and_two_noisy_ones_do_not(data):
-    scene = view.recipe(settings(data=data))
-    pair = differencing.pair(scene.population, 150, 3, scene.scaling, 0)
+    experiment = view.recipe(settings(data=data))
+    pair = differencing.pair(experiment.population, 150, 3, experiment.scaling, 0)
     back = pair.bound * differencing.rebuilt(pair.with_, pair.without)
     row = differencing.turned(pair.patient)
     np.testing.assert_allclose(back, row, atol=1e-9 * np.abs(row).max())

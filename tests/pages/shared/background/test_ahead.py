@@ -12,12 +12,12 @@ import starlette.requests
 import starlette.responses
 
 import app
+from dppca_core.experiments.explorer.experiment import TRACED
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.scene import TRACED
 from pages.shared.background import cache, prefetch, sessions
 from pages.shared.background.engine import Engine
 from pages.shared.charts import explorer_summary
-from pages.shared.settings import catalogue, to_scene
+from pages.shared.settings import catalogue, to_experiment
 from tests.waiting import PATIENCE_SECONDS, eventually
 
 SMALL = catalogue.defaults() | {"d": 20, "n": 1000, "k": 2, "s": 5, "s_hat": 10, "repeats": 2}
@@ -42,15 +42,15 @@ def test_what_a_table_fixes_or_a_slider_has_not_is_not_measured():
 def test_a_look_ahead_is_all_that_the_press_needs():
     for _ in prefetch.look(SMALL):
         pass
-    scene, epsilon = to_scene.of(SMALL)
-    found = cache.results(scene)
+    experiment, epsilon = to_experiment.of(SMALL)
+    found = cache.results(experiment)
     assert found.missing(found.first(epsilon)) == []
     before = explorer_summary.payload(found, epsilon, SMALL)
     assert explorer_summary.payload(found, epsilon, SMALL)["frames"] is before["frames"]
 
 
 def test_steps_can_be_left_off_and_taken_up_again():
-    found = Results(to_scene.of(SMALL)[0])
+    found = Results(to_experiment.of(SMALL)[0])
     steps = found.steps(found.first(1.0))
     while not found.cells:
         next(steps)
@@ -60,7 +60,7 @@ def test_steps_can_be_left_off_and_taken_up_again():
 
 
 def test_two_that_want_the_same_measure_it_once(monkeypatch):
-    found, asked = Results(to_scene.of(SMALL)[0]), []
+    found, asked = Results(to_experiment.of(SMALL)[0]), []
     kept = Results.estimate
 
     def estimate(self: Results, name: str, epsilon: float, repeat: int) -> object:
@@ -187,8 +187,8 @@ def test_a_figure_ahead_is_the_server_s_own_at_its_epsilon(monkeypatch):
     for _ in prefetch.look(SMALL):
         pass
     ((_, figure),) = prefetch._READY.items()
-    scene, epsilon = to_scene.of(SMALL)
-    whole = explorer_summary.payload(cache.results(scene), epsilon, SMALL)
+    experiment, epsilon = to_experiment.of(SMALL)
+    whole = explorer_summary.payload(cache.results(experiment), epsilon, SMALL)
     at = whole["active"]
     assert figure["scene"] == whole["scene"] and figure["data"] == whole["data"]
     assert figure["frames"][at] == whole["frames"][at] and figure["words"][at] == whole["words"][at]

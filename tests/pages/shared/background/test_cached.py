@@ -15,10 +15,10 @@ from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import Axis, Recipe, variant
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.collaboration import transcript
-from dppca_core.experiments.collaboration.alliances import Alliance
 from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
-from dppca_core.experiments.explorer.scene import Scene
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
 from pages.shared.background import cache as cached
@@ -33,7 +33,9 @@ def alone(monkeypatch):
 
 
 MODEL = SpikedModel(d=40, k=3, s=8, seed=5)
-ALLIANCE = Alliance(MODEL, (300, 500, 200), 3, 12, 6, Budget(1.0, 1e-6), iterations=6, repeats=2, seed=5)
+ALLIANCE = CollaborationSetting(
+    MODEL, (300, 500, 200), 3, 12, 6, Budget(1.0, 1e-6), iterations=6, repeats=2, seed=5
+)
 
 
 def counted(value: object, known: dict[int, object] | None = None) -> int:
@@ -109,7 +111,7 @@ def test_the_largest_run_that_is_simulated_is_the_largest_that_is_kept():
     for d in (100, 500, 1000, 2000):
         for hospitals in (2, 10, 50, 200):
             for rounds in (1, 20, 50):
-                of = Alliance(
+                of = CollaborationSetting(
                     SpikedModel(d=d, k=20, s=40), (9,) * hospitals, 20, 40, 40, Budget(1.0, 1e-6), rounds, 0
                 )
                 for key in transcript.CARRIED:
@@ -121,8 +123,8 @@ def test_the_largest_run_that_is_simulated_is_the_largest_that_is_kept():
 FAST = ("analyze_gauss", "analyze_gauss_sparse", "dpdis_pca", "dps_pca", "noisy_power", "pca")
 
 
-def scene(**own: object) -> Scene:
-    return Scene(
+def experiment(**own: object) -> ExplorerExperiment:
+    return ExplorerExperiment(
         MODEL, n=2000, k=3, providers=3, s_hat=12, iterations=6, delta=1e-5, repeats=2, seed=5, **own
     )
 
@@ -130,7 +132,7 @@ def scene(**own: object) -> Scene:
 @pytest.mark.parametrize("energy", [False, True])
 def test_a_complete_view_takes_no_more_than_it_is_counted_for(energy):
     """And no matrix (d, d): many visitors' settings are kept. It is counted again as it grows."""
-    at = replace(scene(), energy=energy)
+    at = replace(experiment(), energy=energy)
     whole = cached.results(at)
     empty = kept(at)
     asked = [*whole.first(1.0), *whole.rest(1.0, slow=False)]

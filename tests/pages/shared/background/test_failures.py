@@ -12,10 +12,10 @@ from starlette.responses import Response
 
 import app
 from dppca_core.experiments.collaboration import joining
-from dppca_core.experiments.collaboration.outcomes import Outcomes
+from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.demonstrations.attacks import planted
+from dppca_core.experiments.explorer.experiment import TRACED
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.scene import TRACED
 from pages.hospitals.your_data import release_job, session
 from pages.hospitals.your_data.release_job import Order
 from pages.hospitals.your_data.session_expiry import Leaving
@@ -46,7 +46,7 @@ def visit(monkeypatch, engine, screen) -> Callable[..., Screen]:
     """Open a page as the visitor of this name, and see it once its runs are complete."""
     present = [""]
     monkeypatch.setattr(sessions, "visitor", lambda: present[0])
-    few = lru_cache(lambda scene: Results(scene, (TRACED, "sparse_pca")))  # methods, for fewer runs
+    few = lru_cache(lambda experiment: Results(experiment, (TRACED, "sparse_pca")))  # methods, for fewer runs
     monkeypatch.setattr(cache, "results", few)
     monkeypatch.setattr(explorer_summary, "_BUILT", OrderedDict())
     cache.CELLS.clear()
@@ -94,7 +94,7 @@ def in_explorer(monkeypatch, faults: Faults) -> None:
     kept = Results.estimate
 
     def estimate(self, name, epsilon, repeat):
-        faults(self.scene.seed, (name, epsilon, repeat), repeat == 2)
+        faults(self.experiment.seed, (name, epsilon, repeat), repeat == 2)
         return kept(self, name, epsilon, repeat)
 
     def together(self, *_):
@@ -105,13 +105,13 @@ def in_explorer(monkeypatch, faults: Faults) -> None:
 
 
 def in_providers(monkeypatch, faults: Faults) -> None:
-    kept = Outcomes.measure
+    kept = CollaborationResults.measure
 
     def measure(self, cell):
         faults(self.recipe.seed, cell, cell[2] == 2)
         return kept(self, cell)
 
-    monkeypatch.setattr(Outcomes, "measure", measure)
+    monkeypatch.setattr(CollaborationResults, "measure", measure)
 
 
 def in_attacks(monkeypatch, faults: Faults) -> None:

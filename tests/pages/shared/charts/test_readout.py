@@ -10,19 +10,19 @@ from types import FrameType
 import pytest
 
 from dppca_core.auditing import tradeoff_curves
+from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.explorer.scene import EPSILONS
 from dppca_core.methods import METHODS
 from pages.explore.explorer import report
 from pages.shared import text
 from pages.shared.charts import explorer_summary
-from pages.shared.settings import catalogue, to_scene
+from pages.shared.settings import catalogue, to_experiment
 
 
 def small(methods: tuple[str, ...] | None = None) -> tuple[Results, catalogue.Settings]:
     settings = catalogue.defaults() | {"d": 20, "n": 1000, "k": 2, "s": 5, "s_hat": 10, "repeats": 2}
-    scene = to_scene.of(settings)[0]
-    return Results(scene, methods) if methods else Results(scene), settings
+    experiment = to_experiment.of(settings)[0]
+    return Results(experiment, methods) if methods else Results(experiment), settings
 
 
 @contextmanager
@@ -107,14 +107,16 @@ def test_an_unchanged_state_is_not_built_twice():
 def test_odds_are_those_of_the_epsilon_that_the_noise_truly_gives(accounting, view):
     """At each setting of the scrub; as printed, ten rounds at 1 truly give about 0.1."""
     settings = small()[1] | {"accounting": accounting, "view": view}
-    found = Results(to_scene.of(settings)[0])
+    found = Results(to_experiment.of(settings)[0])
     found.cell("dps_pca", 1.0, 0)
     built = explorer_summary.payload(found, 1.0, settings)
-    scene, method = found.scene, METHODS["dps_pca"]
+    experiment, method = found.experiment, METHODS["dps_pca"]
     trues = []
     for at, said in zip(explorer_summary.EPSILONS, built["words"], strict=True):
-        true = method.true_epsilon(scene.budget(at), d=scene.d, k=scene.k, **scene.options("dps_pca"))
-        ends = text.even_odds(tradeoff_curves.best_guess(true, scene.delta))
+        true = method.true_epsilon(
+            experiment.budget(at), d=experiment.d, k=experiment.k, **experiment.options("dps_pca")
+        )
+        ends = text.even_odds(tradeoff_curves.best_guess(true, experiment.delta))
         assert said["odds"].endswith(f"ends at most at {ends}.")
         trues.append(true)
     here = explorer_summary.EPSILONS.index(1.0)

@@ -8,20 +8,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dppca_core.experiments.explorer.scene import EPSILONS
+from dppca_core.experiments.explorer.experiment import EPSILONS
 from pages.explore.bounds import charts, controls
 from pages.shared.background import cache
 from pages.shared.charts import explorer_summary
 from pages.shared.reports import downloads
-from pages.shared.settings import catalogue, to_scene
+from pages.shared.settings import catalogue, to_experiment
 
 SETTINGS = catalogue.defaults() | {"d": 50, "repeats": 2, "n": 10_000}
 
 
 @pytest.fixture(scope="module")
 def payload():
-    scene, epsilon = to_scene.of(SETTINGS)
-    found = cache.results(scene)
+    experiment, epsilon = to_experiment.of(SETTINGS)
+    found = cache.results(experiment)
     for cell in found.missing(found.first(epsilon)):
         found.try_cell(*cell)
     return explorer_summary.payload(found, epsilon, SETTINGS)
@@ -48,11 +48,11 @@ def test_the_html_stands_alone(payload):
 
 
 def test_the_bounds_table_holds_what_is_drawn():
-    scene, _ = to_scene.of(SETTINGS)
-    found = cache.results(scene)
+    experiment, _ = to_experiment.of(SETTINGS)
+    found = cache.results(experiment)
     for epsilon in EPSILONS:
         found.try_cell("dps_pca", epsilon, 0)
-    evaluated = {"ge2018": controls.evaluated(scene, "ge2018", SETTINGS)}
+    evaluated = {"ge2018": controls.evaluated(experiment, "ge2018", SETTINGS)}
     table = charts.table(found, "dps_pca", evaluated)
     again = pd.read_csv(io.StringIO(table.to_csv(index=False)))
     bounds = again[again["name"] == "ge2018"]

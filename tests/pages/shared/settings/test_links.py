@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dppca_core.experiments.explorer.scene import Scene
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.methods import METHODS
-from pages.shared.settings import catalogue, to_scene
+from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import CHOICES
 from tests.pages.visited import allowed
 
@@ -103,7 +103,11 @@ def test_old_links_open_and_new_ones_are_written_as_before():
 def test_settings_are_called_as_the_core_calls_them():
     methods = {use for method in METHODS.values() for use in method.uses}
     assert methods - CHOICES.keys() == {"batches"}  # no control moves it
-    fields = {field.name for field in dataclasses.fields(Scene)} - {"population", "failure", "energy"}
+    fields = {field.name for field in dataclasses.fields(ExplorerExperiment)} - {
+        "population",
+        "failure",
+        "energy",
+    }
     assert fields - {"start_error", "method", "rank", "clip"} <= CHOICES.keys()
 
 
@@ -135,8 +139,8 @@ def test_any_link_becomes_a_possible_scene(link):
     assert again == possible and said == []
     assert catalogue.open_link(catalogue.to_link(possible)) == (possible, [])
     assert all(allowed(choice, possible[key]) for key, choice in CHOICES.items())
-    scene, _ = to_scene.of(possible)
-    assert 1 <= scene.k < scene.d and scene.k < scene.s_hat <= scene.d
+    experiment, _ = to_experiment.of(possible)
+    assert 1 <= experiment.k < experiment.d and experiment.k < experiment.s_hat <= experiment.d
 
 
 def _slider_moves() -> st.SearchStrategy[tuple[str, object]]:
@@ -152,7 +156,7 @@ def test_any_sequence_of_moves_stays_possible(moves):
     for key, value in moves:
         now, _ = catalogue.reconcile(now | {key: value}, moved=key)
         assert now[key] == value or key in ("s", "k", "s_hat", "providers", "start", "d")
-        to_scene.of(now)
+        to_experiment.of(now)
 
 
 def test_one_control_gives_way_at_the_end_of_the_scale():

@@ -10,10 +10,10 @@ import pytest
 from dppca_core.auditing.membership import Rates
 from dppca_core.bounds.ge_figure2 import EPSILONS, Figure2
 from dppca_core.bounds.regimes import REGIONS
-from dppca_core.experiments.collaboration.alliances import ALL
-from dppca_core.experiments.collaboration.joining import Measured
-from dppca_core.experiments.collaboration.outcomes import Outcomes
+from dppca_core.experiments.collaboration.joining import SiteResults
+from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.collaboration.setting import ALL
 from dppca_core.experiments.explorer.regime_map import RegimeMap
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps.recipe import METRICS
@@ -33,7 +33,7 @@ from pages.learn.privacy.view import Accounted, Attack
 from pages.shared import text
 from pages.shared.charts import loadings
 from pages.shared.figure import component
-from pages.shared.settings import catalogue, to_scene
+from pages.shared.settings import catalogue, to_experiment
 from pages.shared.text import labels, markdown
 from tests.test_layers import ROOT
 
@@ -154,7 +154,7 @@ def test_figure_2_says_both_ends_and_the_largest_term_there():
 
 @pytest.fixture(scope="module")
 def results():
-    return Results(to_scene.of(catalogue.defaults() | SMALL)[0])
+    return Results(to_experiment.of(catalogue.defaults() | SMALL)[0])
 
 
 def rows(**errors):
@@ -182,7 +182,7 @@ def test_methods_compared_have_a_finding_also_where_there_is_little_to_compare(r
 def test_joining_says_the_least_error_under_every_heading():
     settings = catalogue.defaults() | SMALL
     of = joins.recipe(settings)[0]
-    scale = joins.GainScale(Outcomes(of), settings)
+    scale = joins.GainScale(CollaborationResults(of), settings)
 
     def row(key, middle, hospital=ALL):
         error = None if middle is None else np.array([middle / 2, middle, 2 * middle])
@@ -202,7 +202,7 @@ def test_joining_says_the_least_error_under_every_heading():
 def test_standardising_ranks_the_ways_by_their_error():
     settings = catalogue.defaults() | {"repeats": 1}
     of = site_view.recipe(settings)
-    found, measure = Measured(of), site_view.SiteMeasure(of, settings)
+    found, measure = SiteResults(of), site_view.SiteMeasure(of, settings)
     assert differences_descriptions.standardising(found, settings) == labels.MEASURING
     at = site_view.strength(of, settings)
     for cell in found.first(at, site_view.kind(of, settings)):

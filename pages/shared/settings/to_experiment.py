@@ -3,15 +3,15 @@
 from typing import Any
 
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.explorer.scene import Scene
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.populations.spiked import SpikedModel
 from pages.shared.settings.catalogue import Settings, defaults
 
 START_ERROR = 0.1  # the start "near the truth": inside what Assumption B.6 asks at kappa = 10
 
 
-def of(settings: Settings) -> tuple[Scene, float]:
-    """The scene and the epsilon that these (already possible) settings describe."""
+def of(settings: Settings) -> tuple[ExplorerExperiment, float]:
+    """The experiment and the epsilon that these (already possible) settings describe."""
     table = TABLES.get(settings["data"])
     population: SpikedModel | str = settings["data"]
     if table is None:
@@ -23,7 +23,7 @@ def of(settings: Settings) -> tuple[Scene, float]:
             bulk=(0.0, settings["bulk"]),
             seed=settings["seed"],
         )
-    scene = Scene(
+    experiment = ExplorerExperiment(
         population=population,
         n=table.n if table else settings["n"],
         k=settings["k"],
@@ -42,16 +42,16 @@ def of(settings: Settings) -> tuple[Scene, float]:
         energy=settings["metric"] == "energy",
         start_error=START_ERROR if settings["start"] == "near" else None,
     )
-    return scene, settings["epsilon"]
+    return experiment, settings["epsilon"]
 
 
-def runs(scene: Scene) -> dict[str, Any]:
-    """What a recipe of this scene's runs has in common, whatever it sweeps: arguments of `Recipe`."""
+def runs(experiment: ExplorerExperiment) -> dict[str, Any]:
+    """What a recipe of this experiment's runs has in common, whatever it sweeps: arguments of `Recipe`."""
     names = ("s_hat", "providers", "largest_share", "iterations", "burn_in", "provider_noise")
     names = (*names, "neighbours", "accounting", "failure", "seed")
-    return {name: getattr(scene, name) for name in names}
+    return {name: getattr(experiment, name) for name in names}
 
 
-def default() -> tuple[Scene, float]:
+def default() -> tuple[ExplorerExperiment, float]:
     """What the front page opens with."""
     return of(defaults())

@@ -1,6 +1,6 @@
-"""A scene: every setting of the front page but epsilon, and the epsilons at which it is looked at.
+"""An experiment: every setting of the front page but epsilon, and the epsilons at which it is looked at.
 
-The rehearsal on *Your data* is a scene as well, about the method that will be released.
+The rehearsal on *Your data* is an experiment as well, about the method that will be released.
 
 Generators are keyed by the method and the repeat, not by epsilon or delta: curves are smooth (common random
 numbers), and adding a method changes no other method's numbers.
@@ -32,7 +32,7 @@ EPSILONS: tuple[float, ...] = (
 
 
 @dataclass(frozen=True)
-class Scene:
+class ExplorerExperiment:
     """Every setting of the front page but epsilon. Raises ValueError through the core's own checks."""
 
     population: SpikedModel | str  # a recipe, or the name of a bundled table
@@ -85,7 +85,7 @@ class Scene:
         return Budget(epsilon, self.delta, self.neighbours, self.accounting)
 
     def options(self, name: str) -> dict[str, Any]:
-        """The method's own parameters in this scene: those that it uses."""
+        """The method's own parameters in this experiment: those that it uses."""
         own = {
             "s_hat": self.s_hat,
             "iterations": self.iterations,

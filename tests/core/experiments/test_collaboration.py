@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from dppca_core import METHODS, Budget, SpikedModel, sin_theta
-from dppca_core.experiments.collaboration import alliances
-from dppca_core.experiments.collaboration.alliances import ALL, Alliance
-from dppca_core.experiments.collaboration.outcomes import Outcomes
+from dppca_core.experiments.collaboration import setting
+from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import TRUSTS, WAYS
+from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.mechanisms.symmetric_gaussian import entry_std
 from dppca_core.numerics.linalg import top_eigenspace
 from dppca_core.populations.spiked import hospital_sizes
@@ -22,11 +22,11 @@ FREE = Budget(1e9, 0.5)
 
 def recipe(**changed):
     own = {"population": MODEL, "sizes": SIZES, "k": K, "s_hat": D, "rank": 6, "budget": Budget(1.0, 1e-5)}
-    return Alliance(**{**own, "repeats": 2, **changed})
+    return CollaborationSetting(**{**own, "repeats": 2, **changed})
 
 
-def measured(of: Alliance) -> Outcomes:
-    found = Outcomes(of)
+def measured(of: CollaborationSetting) -> CollaborationResults:
+    found = CollaborationResults(of)
     while (cell := found.next_missing(True)) is not None:
         found.try_cell(*cell)
     assert found.failed == {}
@@ -75,13 +75,13 @@ def test_a_hospital_drawn_by_itself_has_the_law_of_one_that_is_dealt(monkeypatch
     of = recipe(repeats=40)
     way = WAYS["alone open"]
 
-    def mean(own: Alliance, hospital: int) -> tuple[float, float]:
-        truth = alliances.truth(MODEL, own.n, K, own.scaling).basis
+    def mean(own: CollaborationSetting, hospital: int) -> tuple[float, float]:
+        truth = setting.truth(MODEL, own.n, K, own.scaling).basis
         errors = [sin_theta(own.estimate(way, hospital, r).basis, truth) for r in range(40)]
         return float(np.mean(errors)), float(np.var(errors) / 40)
 
     dealt = mean(of, 1)
-    monkeypatch.setattr(alliances, "_DEAL_SECONDS", 0.0)
+    monkeypatch.setattr(setting, "_DEAL_SECONDS", 0.0)
     assert not of.together
     for hospital, same in ((1, True), (2, False)):
         drawn = mean(of, hospital)
@@ -110,7 +110,7 @@ def test_every_cell_of_the_table_and_a_cell_does_not_depend_on_the_order():
     )
     assert set(table[table["hospital"] != "all"]["patients"]) == set(SIZES)
     assert table["sin_theta"].between(0, math.sqrt(K)).all() and table["captured_energy"].between(0, 1).all()
-    again = Outcomes(found.recipe)
+    again = CollaborationResults(found.recipe)
     again.try_cell("dpdis_pca", ALL, 1)
     assert again.cells["dpdis_pca", ALL, 1] == found.cells["dpdis_pca", ALL, 1]
     assert {way.trust for way in WAYS.values()} == set(TRUSTS)
@@ -128,11 +128,11 @@ def test_a_table_is_dealt_and_compared_with_all_its_patients():
 
 def test_what_would_take_too_long_or_too_much_is_refused_with_its_reason():
     large = SpikedModel(d=2000, k=3, s=10)
-    many = Outcomes(recipe(population=large, sizes=(1000,) * 200, s_hat=20))
+    many = CollaborationResults(recipe(population=large, sizes=(1000,) * 200, s_hat=20))
     assert set(many.refused) == {"full", "dpdis_pca", "federated_projector"}
     assert many.refused["full"] == "200 hospitals' own moments take 6.4 GB at 2,000 features"
     assert "alone" in many.live and not many.recipe.together
-    few = Outcomes(recipe(population=large, sizes=(10_000,) * 10, s_hat=20))
+    few = CollaborationResults(recipe(population=large, sizes=(10_000,) * 10, s_hat=20))
     assert "dpdis_pca" in few.slow and few.refused == {}
 
 

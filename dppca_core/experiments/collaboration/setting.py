@@ -31,7 +31,7 @@ _MOST_SECONDS = 60.0  # a run that takes longer is refused
 
 
 @dataclass(frozen=True)
-class Alliance:
+class CollaborationSetting:
     """Hospitals of these sizes and how they would join. `rank` is the R of DPdisPCA.
 
     Raises ValueError for no hospital or more than 200, sizes beyond a table's patients, or k, s_hat or rank
