@@ -48,6 +48,13 @@ class Moment(Protocol):
         Raises ValueError where there is neither a row nor a recipe that drew the rows.
         """
 
+    def normalised_product(self, block: Array) -> Array:
+        """Return the mean of v q^T over the same patients, (d, k): v = x/|x|, q = Q^T x/|Q^T x|, Q the block.
+
+        v is 0 for a zero row, and q where Q^T x is. Raises ValueError where there is neither a row nor a
+        recipe that drew the rows.
+        """
+
 
 @runtime_checkable
 class Divisible(Protocol):

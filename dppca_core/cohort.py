@@ -54,6 +54,11 @@ class Cohort:
         providers = tuple(Provider(len(part), moments.RowMoment(part)) for part in clipped)
         return Cohort(providers, moments.SumMoment(providers), bound)
 
+    def unit(self) -> Cohort:
+        """Return the same patients, each row scaled to length 1; what is not asked for is not formed."""
+        providers = (Provider(provider.n, moments.UnitMoment(provider.moment)) for provider in self.providers)
+        return Cohort(tuple(providers), moments.UnitMoment(self.pooled))
+
     @property
     def features(self) -> int:
         """d."""

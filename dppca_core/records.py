@@ -21,6 +21,9 @@ PROVIDER_NOISE: tuple[ProviderNoise, ...] = get_args(ProviderNoise)
 
 TRUSTS = ("central", "untrusted server", "secure aggregation", "local", "none")
 
+# Rows as the cohort holds them, all inside its public bound, or each scaled to length 1.
+SCALINGS = ("inside", "unit")
+
 GUARANTEES = ("(ε, δ)", "ε", "on a good event", "approximate sampler", "none")
 
 
@@ -61,7 +64,7 @@ class Method:
     `spends(budget, *, d, k, **own)` are the events of one run, known beforehand (None where nothing is
     private). `exact_at_one`: an approximate sampler that is exact, and so purely private, for k = 1.
     `matrix`: whether it forms d x d. `cost(d, k, providers)`: one run in d x d eigenproblems, roughly.
-    `audit`: which releases an audit draws, by a key of `dppca_core.auditing.cases.BUILDERS`.
+    `scaling`: how it takes rows by default, one of SCALINGS. `audit`: which releases an audit draws, by a key of `dppca_core.auditing.cases.BUILDERS`.
     """
 
     name: str
@@ -75,11 +78,13 @@ class Method:
     exact_at_one: bool = False
     matrix: bool = True
     cost: Callable[[int, int, int], float] = _one
+    scaling: str = "inside"
     audit: str = ""
 
     def __post_init__(self) -> None:
         checks.one_of(TRUSTS, trust=self.trust)
         checks.one_of(GUARANTEES, guarantee=self.guarantee)
+        checks.one_of(SCALINGS, scaling=self.scaling)
 
     @property
     def private(self) -> bool:

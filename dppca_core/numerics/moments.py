@@ -16,15 +16,17 @@ from typing import ClassVar
 import numpy as np
 
 from dppca_core import checks
-from dppca_core.arrays import MATRIX_LIMIT, Array, Indices, Moment, Provider
+from dppca_core.arrays import MATRIX_LIMIT, Array, Divisible, Indices, Moment, Provider
 from dppca_core.numerics import linalg
-from dppca_core.numerics.unit_rows import unit_rows
+from dppca_core.numerics.unit_rows import normalised_product, unit_rows
 
 # Rows are clipped in blocks of this many numbers, so that a wide table costs one copy and not four.
 _BLOCK = 2**20
 _NO_ROWS = (
     "moment must hold rows, or be drawn from a population, to be scaled to length 1: here is only its matrix"
 )
+
+_NO_BATCHES = "cohort must hold rows, or be drawn from a population, to be dealt into batches"
 
 
 def clip_rows(rows: Array, bound: float) -> Array:
@@ -91,6 +93,10 @@ class DenseMoment:
         """Raise ValueError: a matrix does not say how long its rows were."""
         raise ValueError(_NO_ROWS)
 
+    def normalised_product(self, block: Array) -> Array:
+        """Raise ValueError: a matrix does not say how long its rows were."""
+        raise ValueError(_NO_ROWS)
+
 
 @dataclass(frozen=True, eq=False)
 class RowMoment:
@@ -143,6 +149,10 @@ class RowMoment:
     def restricted_unit(self, columns: Indices) -> Moment:
         """The same rows within these columns, scaled to length 1 (see Moment)."""
         return RowMoment(unit_rows(self.rows[:, columns]))
+
+    def normalised_product(self, block: Array) -> Array:
+        """Return the mean of v q^T over the same rows (see Moment)."""
+        return normalised_product(unit_rows(self.rows), block)
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
         """Moments of disjoint, randomly chosen rows, as many as `sizes` say, in turn."""
@@ -199,6 +209,57 @@ class ChosenRows:
         """The chosen rows within these columns, scaled to length 1 (see Moment)."""
         return RowMoment(self.rows).restricted_unit(columns)
 
+    def normalised_product(self, block: Array) -> Array:
+        """Return the mean of v q^T over the chosen rows (see Moment)."""
+        return RowMoment(self.rows).normalised_product(block)
+
+
+@dataclass(frozen=True, eq=False)
+class UnitMoment:
+    """The moment of another's rows scaled to length 1, formed when first asked for."""
+
+    base: Moment
+
+    @property
+    def features(self) -> int:
+        """d."""
+        return self.base.features
+
+    @property
+    def exact(self) -> bool:
+        """Return True where it is the moment of rows and not only close to their law."""
+        return self._moment.exact
+
+    @cached_property
+    def _moment(self) -> Moment:
+        return self.base.unit()
+
+    def apply(self, block: Array, rows: Indices | None = None) -> Array:
+        """Return the product with `block` (see Moment)."""
+        return self._moment.apply(block, rows)
+
+    def dense(self) -> Array:
+        """Return the (d, d) matrix, read-only."""
+        return self._moment.dense()
+
+    def unit(self) -> Moment:
+        """Return itself: its rows have length 1."""
+        return self
+
+    def restricted_unit(self, columns: Indices) -> Moment:
+        """Return the moment of the same rows within these columns (see Moment)."""
+        return self.base.restricted_unit(columns)
+
+    def normalised_product(self, block: Array) -> Array:
+        """Return the mean of v q^T over the same rows (see Moment)."""
+        return self.base.normalised_product(block)
+
+    def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
+        """Moments, each for one product, of disjoint, randomly chosen rows (see Divisible)."""
+        if not isinstance(self.base, Divisible):
+            raise ValueError(_NO_BATCHES)
+        return map(UnitMoment, self.base.batches(sizes, rng))
+
 
 @dataclass(frozen=True, eq=False)
 class SumMoment:
@@ -224,6 +285,10 @@ class SumMoment:
         """All providers' rows within these columns, scaled to length 1 (see Moment)."""
         members = (Provider(one.n, one.moment.restricted_unit(columns)) for one in self.providers)
         return SumMoment(tuple(members))
+
+    def normalised_product(self, block: Array) -> Array:
+        """Return the mean of v q^T over all providers' rows (see Moment)."""
+        return self._mean(provider.moment.normalised_product(block) for provider in self.providers)
 
     def _mean(self, parts: Iterable[Array]) -> Array:
         total = np.zeros(())
@@ -261,7 +326,7 @@ class SumMoment:
             provider.moment.rows for provider in self.providers if isinstance(provider.moment, RowMoment)
         ]
         if len(tables) < len(self.providers):
-            raise ValueError("cohort must hold rows, or be drawn from a population, to be dealt into batches")
+            raise ValueError(_NO_BATCHES)
         ends = np.cumsum([len(table) for table in tables])
         order = rng.permutation(int(ends[-1]))
         for group in np.split(order, np.cumsum(sizes)[:-1]):

@@ -1,19 +1,18 @@
-"""Rows scaled to length 1, and second moments of such rows where only a Gaussian moment was drawn.
+"""Rows scaled to length 1, and what such rows of a Gaussian population are on average.
 
 v = x/|x| has |v v^T| = 1 for every patient, so that no bound of the norms has to be chosen. Rows restricted
-to some coordinates are scaled again. For Gaussian rows with covariance U diag(lambda) U^T and v in the
-eigenbasis,
+to some coordinates are scaled again. With p(t) = prod_l (1 + 2 lambda_l t)^(-1/2), Gaussian rows of
+eigenvalues lambda and v in the eigenbasis,
 
-    E[v_i^2]       = int_0^inf   lambda_i/(1 + 2 lambda_i t) p(t) dt,
-    E[v_i^2 v_j^2] = int_0^inf t lambda_i lambda_j/((1 + 2 lambda_i t)(1 + 2 lambda_j t)) p(t) dt   (i != j),
+    E[v_i^2] = int_0^inf lambda_i/(1 + 2 lambda_i t) p(t) dt,
 
-three times that for i = j, with p(t) = prod_l (1 + 2 lambda_l t)^(-1/2): from 1/|x|^2 = int exp(-t |x|^2) dt
-and 1/|x|^4 = int t exp(-t |x|^2) dt.
+from 1/|x|^2 = int exp(-t |x|^2) dt. A round of block power sends v q^T with q = Q^T x/|Q^T x| besides;
+1/|x| = pi^(-1/2) int s^(-1/2) exp(-s |x|^2) ds, once for |x| and once for |Q^T x|, gives
 
-From a Gaussian moment S of n rows come, at a cost of n d^2, n rows with exactly that moment and the law of
-the patients given it: X = sqrt(n) O F^T with S = F F^T and O uniform with orthonormal columns. Beyond
-`EXACT_COST` the moment of scaled rows is E[v v^T] plus the fluctuation of the white moment, spread as that
-of scaled rows is: right in mean and variance, not exact.
+    E[v q^T] = (1/pi) int int (s t)^(-1/2) p(s) |I + 2 t G_s|^(-1/2) A_s Q (I + 2 t G_s)^(-1) ds dt
+
+with A_s = (Lambda^(-1) + 2 s)^(-1) and G_s = Q^T A_s Q. Both integrals are over the logarithms of s and t by
+the trapezoidal rule, whose error falls exponentially in the number of nodes.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.linalg import cholesky, eigh, qr, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, eigh, qr, solve_triangular
+from scipy.linalg.blas import dsyrk, dtrmm
 
 from dppca_core.arrays import Array
 
-EXACT_COST = 5 * 10**8  # n d^2 up to which rows are drawn: a tenth of a second on one core
 _ROUNDING = 1 + 1e-12  # above what the norm of a row is rounded by
-_BLOCK = 2**20  # numbers that are scaled at a time
-_STEP = 0.25  # of the logarithm of t: the integrands are analytic in a strip of half-width pi
-_NEGLIGIBLE = 1e-18
-_TALL = 4
+_BLOCK = 2**17  # numbers that are scaled at a time, so that they stay in the cache
+_STEP = 0.25  # of log t: integrands of many eigenvalues are tame in a strip of half-width pi/2, so exp(-pi^2/step) is lost
+_NEGLIGIBLE = 1e-14
+_TALL = 4  # rows a column from which the Gram matrix of white rows is well conditioned
 
 
 def unit_rows(rows: Array) -> Array:
@@ -57,82 +56,99 @@ def unit_rows(rows: Array) -> Array:
     return scaled
 
 
-def unit_eigenvalues(eigenvalues: Array) -> Array:
-    """Return E[v_i^2] of Gaussian rows scaled to length 1, (d,), for the eigenvalues of their covariance."""
-    shrunk, weights = _nodes(eigenvalues)
-    first: Array = shrunk @ weights
-    return first
-
-
-def unit_fourth_moments(eigenvalues: Array) -> Array:
-    """Return E[v_i^2 v_j^2] of Gaussian rows scaled to length 1 in their eigenbasis, (d, d)."""
-    shrunk, weights = _nodes(eigenvalues)
-    fourth: Array = (shrunk * (_times(eigenvalues) * weights)) @ shrunk.T
-    np.fill_diagonal(fourth, 3 * fourth.diagonal())
-    return fourth
-
-
-def _times(eigenvalues: Array) -> Array:
-    """Return t at the nodes of the integrals, from where they begin to where they are negligible."""
-    values = eigenvalues[eigenvalues > 0]
-    low = math.log(_NEGLIGIBLE / float(values.sum()))
-    high = -math.log(float(values.max()))
-    while high - 0.5 * float(np.log1p(2 * values * math.exp(high)).sum()) > math.log(_NEGLIGIBLE) + high:
-        high += 1.0
-    times: Array = np.exp(np.arange(low, high + _STEP, _STEP))
-    return times
-
-
-def _nodes(eigenvalues: Array) -> tuple[Array, Array]:
-    """Return lambda_i/(1 + 2 lambda_i t), (d, nodes), and the weights p(t) dt, (nodes,)."""
-    times = _times(eigenvalues)
-    doubled = 2 * eigenvalues[:, None] * times
-    weights = np.exp(-0.5 * np.log1p(doubled).sum(axis=0)) * times * _STEP
-    return eigenvalues[:, None] / (1 + doubled), weights
-
-
-def rows_of(moment: Array, n: int, rng: np.random.Generator) -> Array:
-    """Return n rows, (n, d), whose second moment X^T X/n is this one, uniform among all such rows.
-
-    They have the law of n Gaussian rows given their moment, whatever the covariance: X = sqrt(n) O F^T, O
-    independent of the moment and uniform with orthonormal columns (Muirhead 1982, theorem 3.2.2, and QR).
-    """
-    d = len(moment)
-    rank = min(n, d)
-    normal: Array = rng.standard_normal((n, rank))
-    directions: Array
-    if n > _TALL * d:  # well conditioned: by Cholesky, in half the time
-        directions = solve_triangular(cholesky(normal.T @ normal, lower=True), normal.T, lower=True).T
-    else:
-        columns, upper = qr(normal, mode="economic", overwrite_a=True, check_finite=False)
-        directions = np.asarray(columns * np.sign(upper.diagonal()), dtype=float)
-    values, vectors = eigh(moment)
-    kept = slice(d - rank, d)  # of fewer rows than columns the other eigenvalues are zero
-    root = vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0))
-    rows: Array = math.sqrt(n) * (directions @ root.T)
-    return rows
-
-
-def unit_moment(moment: Array, covariance: tuple[Array, Array]) -> Array:
-    """Return a second moment of length-1 rows that moves as the moment of the same Gaussian rows does.
+def normalised_product(units: Array, block: Array) -> Array:
+    """Return the mean of v q^T over rows v of length 1, with q = Q^T v/|Q^T v|, or 0 where that is 0.
 
     Args:
-        moment: Second moment of Gaussian rows, (d, d), in the units of the covariance.
-        covariance: Its eigenvalues, (d,), and eigenvectors, (d, d).
+        units: Rows of length 1 or 0, (n, d).
+        block: Q with orthonormal columns, (d, k).
 
     Returns:
-        In the eigenbasis the mean of every entry, the covariance of the diagonal and the variances of all
-        others are those of the moment of the rows scaled to length 1; its trace is 1, (d, d).
+        The mean, (d, k), of Frobenius norm at most 1.
     """
-    values, vectors = covariance
-    present = values > 0
-    half = vectors * np.where(present, 1 / np.sqrt(np.where(present, values, 1.0)), 0.0)
-    moved = half.T @ moment @ half - np.diag(present.astype(float))
-    mean, fourth = unit_eigenvalues(values), unit_fourth_moments(values)
-    scaled: Array = np.sqrt(fourth) * moved
-    # A white moment's diagonal is independent and of twice the variance; that of rows of length 1 sums to 1.
-    spread, axes = eigh(fourth - np.outer(mean, mean))
-    root = (axes * np.sqrt(np.maximum(spread, 0.0))) @ axes.T
-    np.fill_diagonal(scaled, mean + root @ moved.diagonal() / math.sqrt(2))
-    unit: Array = vectors @ scaled @ vectors.T
-    return (unit + unit.T) / 2
+    total = np.zeros((block.shape[1], units.shape[1]))
+    step = max(1, _BLOCK // units.shape[1])
+    for begin in range(0, len(units), step):
+        part = units[begin : begin + step]
+        total += unit_rows(part.dot(block)).T.dot(part)
+    mean: Array = np.ascontiguousarray(total.T) / len(units)
+    return mean
+
+
+def expected_unit_eigenvalues(eigenvalues: Array) -> Array:
+    """Return E[v_i^2] of Gaussian rows scaled to length 1, (d,), for the eigenvalues of their covariance."""
+    times, weights = _nodes(eigenvalues)
+    expected: Array = (eigenvalues[:, None] / (1 + 2 * eigenvalues[:, None] * times)) @ (weights * times)
+    return expected
+
+
+def expected_normalised_product(eigenvalues: Array, block: Array) -> Array:
+    """Return E[v q^T], (d, k), for the eigenvalues, (d,), and a block Q, (d, k), in the eigenbasis."""
+    outer, weights = _nodes(eigenvalues, power=0.5)
+    shrunk = eigenvalues[:, None] / (1 + 2 * eigenvalues[:, None] * outer)  # the diagonal of A_s, (d, nodes)
+    pairs = (block[:, :, None] * block[:, None, :]).reshape(len(block), -1)
+    inner = (shrunk.T @ pairs).reshape(len(outer), block.shape[1], block.shape[1])
+    values, axes = np.linalg.eigh(inner)
+    factors = _inner(values) * (weights * np.sqrt(outer))[:, None]
+    turned = (axes * factors[:, None, :]) @ axes.transpose(0, 2, 1)  # (nodes, k, k)
+    weighted = (shrunk @ turned.reshape(len(outer), -1)).reshape(len(block), *turned.shape[1:])
+    mean: Array = np.einsum("da,dac->dc", block, weighted) / math.pi
+    return mean
+
+
+def _inner(values: Array) -> Array:
+    """Return int t^(-1/2) prod_l (1 + 2 t g_l)^(-1/2)/(1 + 2 t g_j) dt for each j and each row g, (nodes, k).
+
+    It is 0 in place of infinity for g_j = 0, along which no row has a part.
+    """
+    largest = values[:, -1:]
+    ratios = values / largest
+    present = ratios > np.finfo(float).eps
+    times = np.exp(np.arange(2 * math.log(_NEGLIGIBLE), -2 * math.log(_NEGLIGIBLE), _STEP))
+    doubled = 2 * np.where(present, ratios, 0.0)[:, :, None] * times
+    weights = np.exp(-0.5 * np.log1p(doubled).sum(axis=1)) * np.sqrt(times) * _STEP  # (nodes, times)
+    integrals = (1 / (1 + doubled)) @ weights[:, :, None]
+    return np.where(present, integrals[:, :, 0], 0.0) / np.sqrt(largest)
+
+
+def _nodes(values: Array, power: float = 1.0) -> tuple[Array, Array]:
+    """Return t, (nodes,), and p(t) d(log t) there, for integrands that begin as t^power and end below p(t)."""
+    present = values[values > 0]
+    begin = math.log(_NEGLIGIBLE) / power - math.log(float(present.sum()))
+    end = -math.log(float(present.max()))
+    while 0.5 * float(np.log1p(2 * present * math.exp(end)).sum()) < -math.log(_NEGLIGIBLE):
+        end += 1.0
+    times: Array = np.exp(np.arange(begin, end + _STEP, _STEP))
+    weights: Array = np.exp(-0.5 * np.log1p(2 * values[:, None] * times).sum(axis=0)) * _STEP
+    return times, weights
+
+
+def rows_with_moment(moment: Array, n: int, rng: np.random.Generator) -> Array:
+    """Return n rows, (n, d), whose second moment X^T X/n is this one, uniform among all such rows.
+
+    They have the law of n Gaussian rows given their moment, whatever the covariance: X = sqrt(n) O F^T with
+    F F^T the moment and O independent of it, uniform with orthonormal columns (Muirhead 1982, theorem 3.2.2).
+    """
+    d = len(moment)
+    if n >= _TALL * d:
+        normal: Array = rng.standard_normal((n, d))
+        gram = dsyrk(1.0, normal.T, lower=1)
+        turn = solve_triangular(cholesky(gram, lower=True, overwrite_a=True), _root(moment).T, trans="T", lower=True)
+        rows: Array = dtrmm(math.sqrt(n), turn.T, normal.T, lower=1, overwrite_b=1).T
+        return rows
+    rank = min(n, d)
+    columns, upper = qr(rng.standard_normal((n, rank)), mode="economic", overwrite_a=True, check_finite=False)
+    directions = np.asarray(columns * np.sign(upper.diagonal()), dtype=float)
+    values, vectors = eigh(moment)
+    root = (vectors * np.sqrt(np.maximum(values, 0.0)))[:, d - rank :]  # of fewer rows the others are zero
+    return np.asarray(math.sqrt(n) * (directions @ root.T))
+
+
+def _root(moment: Array) -> Array:
+    """Return a lower triangular F with F F^T = moment, (d, d)."""
+    try:
+        return np.asarray(cholesky(moment, lower=True))
+    except LinAlgError:  # where an eigenvalue of the population is zero
+        values, vectors = eigh(moment)
+        upper: Array = qr((vectors * np.sqrt(np.maximum(values, 0.0))).T, mode="r", check_finite=False)[0]
+        return upper.T

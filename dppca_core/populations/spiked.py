@@ -24,9 +24,10 @@ from dppca_core import checks
 from dppca_core.arrays import Array, Indices, Moment, Provider
 from dppca_core.byte_cache import ByteCache
 from dppca_core.cohort import Cohort
-from dppca_core.numerics import linalg, unit_rows
+from dppca_core.numerics import linalg
 from dppca_core.numerics.moments import DenseMoment
 from dppca_core.numerics.wishart import ShareMoment, Split, wishart_factor
+from dppca_core.populations.gaussian_patients import GaussianPatients
 
 MOST_PATIENTS = 10**15  # beyond it a chi-square of n - j degrees of freedom loses j to rounding
 
@@ -138,55 +139,6 @@ def forget() -> None:
     ROOTS.clear()
 
 
-@dataclass(frozen=True, eq=False)
-class GaussianPatients:
-    """The patients behind a drawn moment: where there are not too many, their very rows.
-
-    root: gives U diag(sqrt lambda) of their population, (d, d), which is not held here. n: how many they are.
-    bound: what their rows are divided by. seed: of the rows given the moment, so that all that is asked for
-    is of the same rows.
-    """
-
-    root: Callable[[], Array]
-    n: int
-    bound: float
-    seed: np.random.SeedSequence
-
-    def unit(self, moment: Array) -> DenseMoment:
-        """Return the moment of these patients' rows scaled to length 1, given their moment, (d, d)."""
-        if self._few(moment):
-            return _moment_of(unit_rows.unit_rows(self._rows(moment)))
-        root = self.root()
-        lengths = np.linalg.norm(root, axis=0)  # of orthogonal columns
-        vectors = np.divide(root, lengths, out=np.zeros_like(root), where=lengths > 0)
-        scaled = unit_rows.unit_moment(moment * self.bound**2, (lengths**2, vectors))
-        return DenseMoment(scaled, exact=False)
-
-    def restricted_unit(self, moment: Array, columns: Indices) -> DenseMoment:
-        """Return the same of the rows within these columns, (j, j)."""
-        if self._few(moment):
-            return _moment_of(unit_rows.unit_rows(self._rows(moment)[:, columns]))
-        part = self.root()[columns]
-        values, vectors = np.linalg.eigh(part @ part.T)
-        within = moment[np.ix_(columns, columns)] * self.bound**2
-        scaled = unit_rows.unit_moment(within, (np.maximum(values, 0.0), vectors))
-        return DenseMoment(scaled, exact=False)
-
-    def share(self, n: int, seed: np.random.SeedSequence) -> GaussianPatients:
-        """Return n of the patients of such a population, as a hospital has them."""
-        return replace(self, n=n, seed=seed)
-
-    def _few(self, moment: Array) -> bool:
-        return self.n * len(moment) ** 2 <= unit_rows.EXACT_COST
-
-    def _rows(self, moment: Array) -> Array:
-        return unit_rows.rows_of(moment, self.n, np.random.default_rng(self.seed))
-
-
-def _moment_of(rows: Array) -> DenseMoment:
-    return DenseMoment((rows.T @ rows) / len(rows))
-
-
 def _seed(rng: np.random.Generator, index: int) -> np.random.SeedSequence:
     """Return a seed for what belongs to a generator's numbers, whatever was drawn from it or spawned."""
     sequence = rng.bit_generator.seed_seq
@@ -216,6 +168,10 @@ class DrawnMoment(DenseMoment):
         """The same patients' rows within these columns, scaled to length 1 (see Moment)."""
         return self.patients.restricted_unit(self.matrix, columns)
 
+    def normalised_product(self, block: Array) -> Array:
+        """Return the mean of v q^T over the same patients (see Moment)."""
+        return self.patients.normalised_product(self.matrix, block)
+
 
 @dataclass(frozen=True, eq=False)
 class DrawnShare(ShareMoment):
@@ -230,6 +186,10 @@ class DrawnShare(ShareMoment):
     def restricted_unit(self, columns: Indices) -> DenseMoment:
         """The same patients' rows within these columns, scaled to length 1 (see Moment)."""
         return self.patients.restricted_unit(self.dense(), columns)
+
+    def normalised_product(self, block: Array) -> Array:
+        """Return the mean of v q^T over the same patients (see Moment)."""
+        return self.patients.normalised_product(self.dense(), block)
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,6 +235,10 @@ class FreshMoment:
     def restricted_unit(self, columns: Indices) -> DenseMoment:
         """Yet other patients' rows within these columns, scaled to length 1 (see Moment)."""
         return self._patients().restricted_unit(self.dense(), columns)
+
+    def normalised_product(self, block: Array) -> Array:
+        """Return the mean of v q^T over yet other patients (see Moment)."""
+        return self._patients().normalised_product(self.dense(), block)
 
     def _patients(self) -> GaussianPatients:
         return GaussianPatients(lambda: self.root, self.n, self.bound, _seed(self.rng, 0))

@@ -8,7 +8,7 @@ two cohorts best apart.
 from collections.abc import Callable
 
 from dppca_core import checks
-from dppca_core.auditing.cases import exponential, gaps, moments, products, wishart
+from dppca_core.auditing.cases import exponential, gaps, moments, products, stages, wishart
 from dppca_core.auditing.cases.pairs import Case
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
@@ -27,6 +27,10 @@ BUILDERS: dict[str, Callable[[Budget, int], tuple[Case, ...]]] = {
     "products.dps": products.dps,
     "products.oja": products.oja,
     "products.power": products.power,
+    "stages.one_place": stages.one_place,
+    "stages.own_noise": stages.own_noise,
+    "stages.own_rounds": stages.own_rounds,
+    "stages.rounds": stages.rounds,
     "wishart.cases": wishart.cases,
 }
 

@@ -14,7 +14,7 @@ from tests.core.laws import same_law
 
 MODEL = SpikedModel(d=6, k=2, s=3, spike=(30.0, 10.0), bulk=(1.0, 4.0), seed=5)
 COLUMNS = np.array([0, 2, 3])
-DRAWS = 800
+DRAWS, FEW = 400, 200
 ROWS = np.array(
     [
         [3e200, 4e200, 0.0],
@@ -54,34 +54,69 @@ def test_hospitals_rows_together_are_the_mean_of_their_own():
     assert isinstance(cohort.pooled.unit(), SumMoment) and cohort.pooled.unit().exact
 
 
-@pytest.mark.parametrize("ask", [lambda m: m.unit(), lambda m: m.restricted_unit(COLUMNS)])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda m: m.unit(),
+        lambda m: m.restricted_unit(COLUMNS),
+        lambda m: m.normalised_product(MODEL.basis),
+    ],
+)
 def test_a_matrix_alone_does_not_say_how_long_its_rows_were(ask):
     with pytest.raises(ValueError, match="must hold rows, or be drawn from a population"):
         ask(DenseMoment(np.eye(6) / 6))
 
 
 @pytest.mark.parametrize(("d", "value"), [(1, 2.0), (3, 0.7), (50, 5.0)])
-def test_moments_of_equal_eigenvalues_are_those_of_the_sphere(d, value):
-    """E[v_i^2] = 1/d, E[v_i^2 v_j^2] = 1/(d (d + 2)), and three times that for i = j."""
-    eigenvalues = np.full(d, value)
-    np.testing.assert_allclose(unit_rows.unit_eigenvalues(eigenvalues), 1 / d, rtol=1e-11)
-    expected = np.full((d, d), 1 / (d * (d + 2))) + np.diag(np.full(d, 2 / (d * (d + 2))))
-    np.testing.assert_allclose(unit_rows.unit_fourth_moments(eigenvalues), expected, rtol=1e-9)
+def test_equal_eigenvalues_are_those_of_the_sphere(d, value):
+    np.testing.assert_allclose(unit_rows.expected_unit_eigenvalues(np.full(d, value)), 1 / d, rtol=1e-11)
 
 
-def test_moments_of_two_unequal_eigenvalues():
+@pytest.mark.parametrize("ratio", [1.5, 7.0, 300.0])
+def test_two_unequal_eigenvalues(ratio):
     """E[v_1^2] = r/(1 + r) with r = sqrt(lambda_1/lambda_2): tan of the angle is Cauchy of scale r."""
-    for ratio in (1.5, 7.0, 300.0):
-        first = unit_rows.unit_eigenvalues(np.array([ratio**2, 1.0]))
-        np.testing.assert_allclose(first, [ratio / (1 + ratio), 1 / (1 + ratio)], rtol=1e-9)
-        both = unit_rows.unit_fourth_moments(np.array([ratio**2, 1.0]))[0, 1]
-        assert both == pytest.approx(ratio / (2 * (1 + ratio) ** 2), rel=1e-9)
+    expected = unit_rows.expected_unit_eigenvalues(np.array([ratio**2, 1.0]))
+    np.testing.assert_allclose(expected, [ratio / (1 + ratio), 1 / (1 + ratio)], rtol=1e-9)
+
+
+@pytest.mark.parametrize("ratio", [1.0, 3.0, 300.0])
+def test_a_round_of_one_axis_of_two(ratio):
+    """E[v sign(v_1)] = (E|cos|, 0), tan of the angle Cauchy of scale 1/r: E|cos| by its integral."""
+    angles = (np.arange(200_000) + 0.5) / 200_000 * np.pi / 2
+    density = (1 / ratio) / ((np.sin(angles) ** 2) + np.cos(angles) ** 2 / ratio**2)
+    expected = float((np.cos(angles) * density).sum() / density.sum())
+    mean = unit_rows.expected_normalised_product(np.array([ratio**2, 1.0]), np.eye(2)[:, :1])
+    np.testing.assert_allclose(mean[:, 0], [expected, 0.0], rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("eigenvalues", [[9.0, 4.0, 1.0, 0.5], [5.0, 4.0, 0.0, 0.0], [100.0, 100.0, 3.0, 2.0]])
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_a_round_is_on_average_what_many_rows_give(eigenvalues, k):
+    """100,000 rows; within 5 standard errors, which reject a block whose rows were not normalised."""
+    rng = np.random.default_rng(k)
+    values = np.array(eigenvalues)
+    block = np.linalg.qr(rng.standard_normal((4, k)))[0]
+    rows = unit_rows.unit_rows(rng.standard_normal((100_000, 4)) * np.sqrt(values))
+    mean = unit_rows.expected_normalised_product(values, block)
+    assert np.abs(unit_rows.normalised_product(rows, block) - mean).max() < 5 / np.sqrt(100_000)
+    assert np.abs(rows.T @ (rows @ block) / 100_000 - mean).max() > 5 / np.sqrt(100_000)
+
+
+def test_a_round_of_rows_is_written_out():
+    rng = np.random.default_rng(6)
+    rows, block = rng.standard_normal((7, 5)), np.linalg.qr(rng.standard_normal((5, 2)))[0]
+    rows[2] = 0
+    block[:, 1] = 0  # no basis: the second entry of every q is 0
+    total = np.zeros((5, 2))
+    for row in np.delete(rows, 2, axis=0):
+        total += np.outer(row / np.linalg.norm(row), block.T @ row / np.linalg.norm(block.T @ row))
+    np.testing.assert_allclose(RowMoment(rows).normalised_product(block), total / 7, rtol=1e-10, atol=1e-15)
 
 
 @pytest.mark.parametrize("n", [40, 6, 3])
 def test_rows_given_a_moment_have_that_moment(n):
     moment = MODEL.draw(n, 1, np.random.default_rng(2)).pooled.dense()
-    rows = unit_rows.rows_of(moment, n, np.random.default_rng(3))
+    rows = unit_rows.rows_with_moment(moment, n, np.random.default_rng(3))
     assert rows.shape == (n, 6)
     np.testing.assert_allclose(rows.T @ rows / n, moment, rtol=1e-9, atol=1e-12)
 
@@ -112,23 +147,32 @@ def test_drawn_patients_scaled_to_length_1_have_the_law_of_rows(n, providers, co
     assert not all(same_law(bug, other) for bug, other in zip(planted, direct, strict=True))
 
 
-@pytest.mark.parametrize("columns", [None, COLUMNS], ids=["whole", "restricted"])
-def test_of_many_patients_the_mean_and_the_spread_are_those_of_rows(columns, monkeypatch):
-    """Beyond the cost of rows: not exact, and said so. Both numbers within 5 standard errors."""
-    monkeypatch.setattr(unit_rows, "EXACT_COST", 0)
-    n = 400
-    drawn, direct = [], []
-    for seed in range(DRAWS):
-        moment = MODEL.draw(n, 1, np.random.default_rng([seed, n])).pooled
-        scaled = moment.unit() if columns is None else moment.restricted_unit(columns)
-        assert not scaled.exact and np.trace(scaled.dense()) == pytest.approx(1)
-        drawn.append(reading(scaled, columns))
-        rows = RowMoment(next(MODEL.rows(n, np.random.default_rng([seed, n, 1]))))
-        direct.append(reading(rows.unit() if columns is None else rows.restricted_unit(columns), columns))
-    one, other = np.array(drawn), np.array(direct)
-    error = np.hypot(one.std(axis=0), other.std(axis=0)) / np.sqrt(DRAWS)
-    assert (np.abs(one.mean(axis=0) - other.mean(axis=0)) < 5 * error).all()
-    np.testing.assert_allclose(one.std(axis=0), other.std(axis=0), rtol=5 / np.sqrt(DRAWS))
+def test_of_many_patients_all_that_is_asked_moves_together_as_that_of_rows():
+    """n = 3000 beyond m = 1000: means within 5 standard errors, and the covariance of three readings.
+
+    One of the moment, one of the restricted moment and one of a round: with patients of their own each, as
+    a planted bug has them, they would not be correlated.
+    """
+    n, block = 3000, MODEL.basis[:, :1]
+
+    def readings(moment) -> list[float]:
+        within = block[COLUMNS] / np.linalg.norm(block[COLUMNS])
+        return [
+            float((block.T @ moment.unit().dense() @ block).item()),
+            float((within.T @ moment.restricted_unit(COLUMNS).dense() @ within).item()),
+            float((block * moment.normalised_product(block)).sum()),
+        ]
+
+    drawn = np.array([readings(MODEL.draw(n, 1, np.random.default_rng([i, 1])).pooled) for i in range(FEW)])
+    direct = np.array(
+        [readings(RowMoment(next(MODEL.rows(n, np.random.default_rng([i, 2]))))) for i in range(FEW)]
+    )
+    error = np.hypot(drawn.std(axis=0), direct.std(axis=0)) / np.sqrt(FEW)
+    assert (np.abs(drawn.mean(axis=0) - direct.mean(axis=0)) < 5 * error).all()
+    np.testing.assert_allclose(drawn.std(axis=0), direct.std(axis=0), rtol=5 / np.sqrt(FEW))
+    together, apart = np.corrcoef(drawn.T), np.corrcoef(direct.T)
+    np.testing.assert_allclose(together, apart, atol=5 / np.sqrt(FEW))
+    assert np.abs(apart - np.eye(3)).max() > 10 / np.sqrt(FEW)
 
 
 def test_all_that_is_asked_of_patients_is_of_the_same_patients():

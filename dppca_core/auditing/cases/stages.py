@@ -1,0 +1,126 @@
+"""Normalised rounds, and moments of rows of length 1: what two-stage and stacked methods release.
+
+A round moves most, by nearly 2, from v = (a, c) to u = (a, -c) at Q = e1 with a small; a moment, by sqrt 2,
+from e1 to e2. No pair does both, so each stage is audited at its own worst pair against what that stage
+alone may spend. Which rows stage 1 names is audited as well.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from dppca_core.arrays import Array, Provider
+from dppca_core.auditing.cases.pairs import Case, Pair, along, gaussian_case
+from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import normalised_product, stacked, two_stage
+from dppca_core.numerics.moments import RowMoment, SumMoment
+from dppca_core.privacy import Budget, Event
+
+_TILT = 0.05  # a: how far the two rows lean towards Q
+_STEPS = 2
+_SHARE = 0.5
+
+
+def rows_pair(budget: Budget, x: Array, y: Array) -> Pair:
+    """Two cohorts of two patients at one hospital that differ in one row, the other at the third axis."""
+
+    def cohort(row: Array) -> Cohort:
+        moment = RowMoment(np.array([row, np.eye(3)[2]]))
+        return Cohort((Provider(2, moment),), moment)
+
+    return cohort(x), cohort(y if budget.neighbours == "replace-one" else np.zeros(3))
+
+
+def tilted(budget: Budget) -> Pair:
+    """The pair that moves a round most, with Q = e1."""
+    height = math.sqrt(1 - _TILT**2)
+    return rows_pair(budget, np.array([_TILT, height, 0.0]), np.array([_TILT, -height, 0.0]))
+
+
+def crossed(budget: Budget) -> Pair:
+    """The pair that moves a moment most."""
+    return rows_pair(budget, np.eye(3)[0], np.eye(3)[1])
+
+
+def rounds_case(budget: Budget, k: int, stds: tuple[float, ...], spent: tuple[Event, ...]) -> Case:
+    """All noisy rounds of [e1, e3], weighted as best tells the pair apart."""
+    pair, block = tilted(budget), np.eye(3)[:, [0, 2][:k]]
+    here, there = (cohort.pooled.normalised_product(block) for cohort in pair)
+    coordinate = along(here - there)
+
+    def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
+        seen = (coordinate(normalised_product.release(cohort, block, std, rng)) / std**2 for std in stds)
+        return sum(seen)
+
+    return gaussian_case(f"{len(stds)} normalised rounds, k = {k}", pair, mechanism, spent, budget)
+
+
+def _plan(cohort: Cohort, budget: Budget, k: int, trust: str) -> two_stage.Plan:
+    return two_stage.plan(
+        cohort,
+        budget,
+        trust,
+        k=k,
+        s_hat=2,
+        iterations=_STEPS,
+        share=_SHARE,
+        signal=two_stage.SIGNAL,
+        stage_one="rounds",
+        scaling="unit",
+    )
+
+
+def _stages(budget: Budget, k: int, chosen: two_stage.Plan) -> tuple[Case, ...]:
+    *first, last = two_stage.spends(budget, iterations=_STEPS, share=_SHARE)
+    pair, start = crossed(budget), np.eye(3)[:, :k]
+
+    def named(cohort: Cohort, rng: np.random.Generator) -> float:
+        rows = two_stage.release(cohort, chosen, start, rng).rows
+        return float(0 in rows) - float(1 in rows)
+
+    def block(cohort: Cohort, rng: np.random.Generator) -> float:
+        released = two_stage.release(cohort, replace(chosen, s_hat=3), start, rng)
+        return float(released.block[0, 0] - released.block[1, 1])
+
+    return (
+        rounds_case(budget, k, chosen.round_stds, tuple(first)),
+        gaussian_case("moment of the rows kept", pair, block, (last,), budget),
+        gaussian_case("rows named", pair, named, tuple(first), budget, tight=False),
+    )
+
+
+def one_place(budget: Budget, k: int) -> tuple[Case, ...]:
+    """Both stages at one place, or as sealed sums."""
+    return _stages(budget, min(k, 2), _plan(crossed(budget)[0], budget, min(k, 2), "central"))
+
+
+def own_noise(budget: Budget, k: int, trust: str = "untrusted server") -> tuple[Case, ...]:
+    """What the first of two hospitals sends in both stages: its own mean, with its own share of the noise."""
+    first = crossed(budget)[0]
+    both = Cohort((first[0], first[0]), SumMoment((first[0], first[0])))
+    chosen = _plan(both, budget, min(k, 2), trust)
+    scale = both.n / (first.n * math.sqrt(len(both)))  # of the sum's noise to one hospital's mean
+    return _stages(
+        budget,
+        min(k, 2),
+        replace(
+            chosen,
+            round_stds=tuple(scale * std for std in chosen.round_stds),
+            block_std=scale * chosen.block_std,
+        ),
+    )
+
+
+def rounds(budget: Budget, k: int) -> tuple[Case, ...]:
+    """All rounds of the stacked method."""
+    std = stacked.round_std(tilted(budget)[0], budget, "central", _STEPS)
+    return (rounds_case(budget, min(k, 2), (std,) * _STEPS, stacked.spends(budget, iterations=_STEPS)),)
+
+
+def own_rounds(budget: Budget, k: int) -> tuple[Case, ...]:
+    """What the first of two hospitals sends in all rounds of the stacked method with noise of its own."""
+    first = tilted(budget)[0]
+    both = Cohort((first[0], first[0]), SumMoment((first[0], first[0])))
+    std = stacked.round_std(both, budget, "untrusted server", _STEPS) * both.n / (first.n * math.sqrt(2))
+    return (rounds_case(budget, min(k, 2), (std,) * _STEPS, stacked.spends(budget, iterations=_STEPS)),)

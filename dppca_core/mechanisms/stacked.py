@@ -1,0 +1,65 @@
+"""Normalised rounds alone, for directions that no few rows carry: what the three stacked methods share.
+
+T rounds (`dppca_core.mechanisms.normalised_product`, with the sensitivity and its proof) of Q, the basis that
+the rounds before give. The first ones lead there; from then on all rounds are stacked, each in units of its
+noise (`dppca_core.numerics.stacked_rounds`), and the top k left singular vectors are the answer. Each round
+spends the same share: its noise is Delta z sqrt(T) c/n, z the exact multiplier of the budget.
+
+Noise of an entry stays where a moment's would be spread over d^2 entries, so for weak and dense signals, where
+two stages find no rows, d k numbers a round are enough. Rounds must converge first: about 12 where the
+eigenvalue is three times the bulk's.
+"""
+
+import math
+
+import numpy as np
+
+from dppca_core import checks
+from dppca_core.accounting import gaussian
+from dppca_core.arrays import Array
+from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import normalised_product
+from dppca_core.numerics import block_power
+from dppca_core.privacy import Budget, Event, Release
+from dppca_core.records import Estimate
+
+ROUNDS = 12
+LEFT_OUT = 4
+
+
+def round_std(cohort: Cohort, budget: Budget, trust: str, iterations: int) -> float:
+    """Return the std of each entry of one of T rounds, on the scale of the mean over n patients."""
+    factor = normalised_product.noise_factor(trust, len(cohort)) / cohort.n
+    moved = normalised_product.sensitivity(budget)
+    return moved * math.sqrt(iterations) * gaussian.noise_multiplier(budget) * factor
+
+
+def fit(
+    cohort: Cohort,
+    *,
+    k: int,
+    budget: Budget,
+    rng: np.random.Generator,
+    trust: str,
+    iterations: int,
+    left_out: int,
+    start: Array | None,
+) -> Estimate:
+    """Return the estimate of one run under this trust."""
+    checks.whole(1, block_power.MOST_STEPS, iterations=iterations)
+    checks.whole(0, left_out=left_out)
+    std = round_std(cohort, budget, trust, iterations)
+    begin = block_power.begin(start, cohort.features, k, rng)
+    bases, _ = normalised_product.release_rounds(cohort, [std] * iterations, begin, left_out, rng)
+    return Estimate(
+        bases[-1],
+        iterates=bases,
+        noise_std=std,
+        bytes_sent=8 * cohort.features * k * iterations,
+        spent=spends(budget, iterations=iterations),
+    )
+
+
+def spends(budget: Budget, *, iterations: int = ROUNDS, **_: object) -> tuple[Event, ...]:
+    """Return the releases of one run: T adaptive Gaussian ones."""
+    return (Release(math.sqrt(iterations) * gaussian.noise_multiplier(budget), iterations),)

@@ -1,0 +1,221 @@
+"""Two releases under one budget: which rows matter, and then the moment of those rows alone.
+
+Stage 1 spends a share w. Noisy rounds (`normalised_product`), or one noisy moment of rows of length 1, name
+the s_hat heaviest rows J. Stage 2 restricts every patient to J, scales what is left to length 1 again, and
+releases the s_hat x s_hat moment with the rest. Most of a patient's length lies in coordinates that carry
+nothing; after the restriction the same noise hides a signal that is larger by tr S/tr S_JJ.
+
+Privacy. A round moves by at most 2 (replace-one) or 1 (add or remove) over n, whatever Q; a moment of rows of
+length 1 by sqrt 2 or 1, with the proof of `symmetric_gaussian`, restricted or not, since restricting and
+scaling happen to each patient alone. Q and J are functions of what was released before. Adaptive Gaussian
+releases compose exactly: with standard deviations Delta z/(n sqrt(w b_t)), sum b_t = 1, and
+Delta z/(n sqrt(1 - w)), the sum of (Delta/std)^2 is n^2/z^2, that of one release at the multiplier z of the
+budget. The shares come from public numbers. Sealed sums need hospitals that follow the protocol: t that
+collude know their own noise and leave (N - t)/N of its variance. n is public, as everywhere here; under add
+or remove it is not protected (directions do not need it: the noise could be added to sums).
+
+The rule for w: clip(.2 + 1.5 h/f, .2, .7) with h = z c sqrt(d)/n, c the factor of the hospitals' noise and f
+the `signal`, a declared guess of k lambda_k/tr Sigma.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from dppca_core import checks
+from dppca_core.accounting import gaussian
+from dppca_core.arrays import Array, Indices
+from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import normalised_product, symmetric_gaussian
+from dppca_core.numerics import block_power, linalg, row_shrinkage, stacked_rounds
+from dppca_core.numerics.moments import DenseMoment
+from dppca_core.privacy import Budget, Event, Release
+from dppca_core.records import SCALINGS, Estimate
+
+STAGE_ONE = ("rounds", "moment")
+ROUNDS = 4
+SIGNAL = 0.1
+_FIRST_ROUND = 0.5  # of the weight of another: it is of a random basis
+_LEFT_OUT = 1
+_LEAST_SHARE, _MOST_SHARE, _SLOPE = 0.2, 0.7, 1.5
+
+
+def round_weights(iterations: int) -> Array:
+    """Return b_t, (T,), the shares of stage 1 that its rounds spend; they add up to 1."""
+    weights = np.ones(iterations)
+    weights[0] = _FIRST_ROUND if iterations > 1 else 1.0
+    shares: Array = weights / weights.sum()
+    return shares
+
+
+def selection_share(multiplier: float, factor: float, d: int, n: int, signal: float = SIGNAL) -> float:
+    """Return w, the share of stage 1, from public numbers alone; the rule is in the module's text."""
+    height = multiplier * factor * math.sqrt(d) / n
+    return min(max(_LEAST_SHARE + _SLOPE * height / signal, _LEAST_SHARE), _MOST_SHARE)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The noise of every release of one run, on the scale of means over n patients.
+
+    s_hat: rows kept. share: w. stage_one: "rounds" or "moment". round_stds: of each entry of a round, (T,).
+    moment_std: of a diagonal entry of stage 1's moment. block_std: of a diagonal entry of stage 2's.
+    """
+
+    k: int
+    s_hat: int
+    share: float
+    stage_one: str
+    scaling: str
+    round_stds: tuple[float, ...]
+    moment_std: float
+    block_std: float
+
+
+def plan(
+    cohort: Cohort,
+    budget: Budget,
+    trust: str,
+    *,
+    k: int,
+    s_hat: int | None,
+    iterations: int,
+    share: float | None,
+    signal: float,
+    stage_one: str,
+    scaling: str,
+) -> Plan:
+    """Return the plan of a run. Raises ValueError for options out of range."""
+    d = cohort.features
+    kept = d if s_hat is None else s_hat
+    checks.whole(k, d, s_hat=kept)
+    checks.whole(1, block_power.MOST_STEPS, iterations=iterations)
+    checks.inside_unit_interval(signal=signal)
+    checks.one_of(STAGE_ONE, stage_one=stage_one)
+    checks.one_of(SCALINGS, scaling=scaling)
+    factor = normalised_product.noise_factor(trust, len(cohort))
+    z = gaussian.noise_multiplier(budget)
+    if share is None:
+        share = selection_share(z, factor, d, cohort.n, signal)
+    checks.inside_unit_interval(share=share)
+    scale = z * factor / cohort.n
+    rounds = normalised_product.sensitivity(budget) * scale / np.sqrt(share * round_weights(iterations))
+    moments = symmetric_gaussian.sensitivity(budget) * scale
+    return Plan(
+        k=k,
+        s_hat=kept,
+        share=share,
+        stage_one=stage_one,
+        scaling=scaling,
+        round_stds=tuple(rounds.tolist()),
+        moment_std=moments / math.sqrt(share),
+        block_std=moments / math.sqrt(1 - share),
+    )
+
+
+class Released(NamedTuple):
+    """All that a run publishes: the bases of its rounds, the rows it chose, and their noisy moment."""
+
+    bases: tuple[Array, ...]
+    rows: Indices
+    block: Array
+
+
+def release(cohort: Cohort, chosen: Plan, start: Array, rng: np.random.Generator) -> Released:
+    """Release both stages. The only step that reads private rows.
+
+    Args:
+        cohort: All hospitals' patients, as rows or drawn from a population.
+        chosen: The noise of every release.
+        start: Basis of the first round, (d, k) orthonormal.
+        rng: Draws the noise.
+    """
+    bases, rows = _heaviest(cohort, chosen, start, rng)
+    moment = cohort.pooled.restricted_unit(rows) if chosen.scaling == "unit" else _restricted(cohort, rows)
+    block = symmetric_gaussian.with_noise(moment, chosen.block_std, "isotropic", rng)
+    return Released(bases, rows, block)
+
+
+def _restricted(cohort: Cohort, rows: Indices) -> DenseMoment:
+    return DenseMoment(cohort.pooled.apply(np.eye(len(rows)), rows)[rows])
+
+
+def _heaviest(
+    cohort: Cohort, chosen: Plan, start: Array, rng: np.random.Generator
+) -> tuple[tuple[Array, ...], Indices]:
+    """Return the bases of stage 1 and the rows that it names."""
+    k, stds = chosen.k, chosen.round_stds
+    if chosen.stage_one == "moment":
+        moment = cohort.pooled.unit() if chosen.scaling == "unit" else cohort.pooled
+        noisy = symmetric_gaussian.with_noise(moment, chosen.moment_std, "isotropic", rng)
+        values, basis = linalg.top_eigenpairs(noisy, k)
+        return (basis,), linalg.largest_rows(basis * values, chosen.s_hat)
+    bases, rounds = normalised_product.release_rounds(cohort, stds, start, _LEFT_OUT, rng)
+    return bases, linalg.largest_rows(stacked_rounds.leading(rounds, stds, _LEFT_OUT), chosen.s_hat)
+
+
+def fit(
+    cohort: Cohort,
+    *,
+    k: int,
+    budget: Budget,
+    rng: np.random.Generator,
+    trust: str,
+    s_hat: int | None,
+    iterations: int,
+    share: float | None,
+    signal: float,
+    stage_one: str,
+    scaling: str,
+    shrink: bool,
+    start: Array | None,
+) -> Estimate:
+    """Return the estimate of one run under this trust: what all two-stage methods share."""
+    d = cohort.features
+    chosen = plan(
+        cohort,
+        budget,
+        trust,
+        k=k,
+        s_hat=s_hat,
+        iterations=iterations,
+        share=share,
+        signal=signal,
+        stage_one=stage_one,
+        scaling=scaling,
+    )
+    released = release(cohort, chosen, block_power.begin(start, d, k, rng), rng)
+    basis = linalg.top_eigenspace(released.block, k)
+    off_diagonal = chosen.block_std / math.sqrt(2)
+    if shrink:
+        basis = row_shrinkage.shrunk(released.block, basis, off_diagonal, cohort.n)
+    full = linalg.scatter_rows(basis, released.rows, d)
+    sent = d * k * iterations if stage_one == "rounds" else d * (d + 1) // 2
+    return Estimate(
+        full,
+        iterates=(*released.bases, full),
+        noise_std=off_diagonal,
+        bytes_sent=8 * (sent + chosen.s_hat * (chosen.s_hat + 1) // 2),
+        spent=spends(budget, iterations=iterations, share=share, stage_one=stage_one),
+    )
+
+
+def spends(
+    budget: Budget,
+    *,
+    iterations: int = ROUNDS,
+    share: float | None = None,
+    stage_one: str = "rounds",
+    **_: object,
+) -> tuple[Event, ...]:
+    """Return the Gaussian releases of one run: as one where the rule shares the budget by n, which is exact."""
+    z = gaussian.noise_multiplier(budget)
+    if share is None:
+        return (Release(z),)
+    last = Release(z / math.sqrt(1 - share))
+    if stage_one == "moment":
+        return (Release(z / math.sqrt(share)), last)
+    multipliers = z / np.sqrt(share * round_weights(iterations))
+    return (*(Release(multiplier) for multiplier in multipliers.tolist()), last)

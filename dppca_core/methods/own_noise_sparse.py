@@ -1,0 +1,72 @@
+"""One moment from each hospital with noise of its own, averaged, then sparse post-processing.
+
+Rows have length 1 (`scaling`); each hospital adds noise to its own moment
+(`dppca_core.mechanisms.symmetric_gaussian`, with its proof), so that the mean carries sqrt(N) times that of one
+curator; all that follows is free. It sends d(d+1)/2 numbers.
+"""
+
+import numpy as np
+
+from dppca_core import checks
+from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import symmetric_gaussian
+from dppca_core.numerics import block_power, row_shrinkage
+from dppca_core.privacy import Budget
+from dppca_core.records import Estimate, Method
+
+release = symmetric_gaussian.release
+
+
+def fit(
+    cohort: Cohort,
+    *,
+    k: int,
+    budget: Budget,
+    rng: np.random.Generator,
+    s_hat: int | None = None,
+    noise: str | None = None,
+    shrink: bool = False,
+) -> Estimate:
+    """Truncate the power iteration on the mean of the hospitals' noisy moments, each with noise of its own.
+
+    Args:
+        cohort: All hospitals' patients.
+        k: Components, below d.
+        budget: The guarantee of the whole run.
+        rng: Draws the noise.
+        s_hat: Rows kept, from k to d; all by default.
+        noise: "isotropic" or "mirrored", as for Analyze Gauss.
+        shrink: Shrink rows at the end (`dppca_core.numerics.row_shrinkage`).
+
+    Returns:
+        The basis, (d, k), with at most s_hat rows that are not zero.
+
+    Raises:
+        ValueError: unless k <= s_hat <= d, and for an unknown shape of noise.
+    """
+    d = cohort.features
+    kept = d if s_hat is None else s_hat
+    checks.whole(k, d, s_hat=kept)
+    noisy = release(cohort, budget, rng, noise, METHOD.trust)
+    std = symmetric_gaussian.entry_std(budget, cohort.n, noise, METHOD.trust, len(cohort))
+    basis = block_power.sparse_eigenspace(noisy, k, kept)
+    return Estimate(
+        row_shrinkage.shrunk(noisy, basis, std, cohort.n) if shrink else basis,
+        noise_std=std,
+        bytes_sent=8 * d * (d + 1) // 2,
+        spent=symmetric_gaussian.spends(budget),
+    )
+
+
+METHOD = Method(
+    name="own_noise_sparse",
+    title="Own noise + sparse step",
+    reference="one noisy moment from each hospital, then truncated power",
+    trust="untrusted server",
+    guarantee="(ε, δ)",
+    uses=("epsilon", "delta", "d", "n", "k", "s", "s_hat", "providers", "neighbours", "accounting"),
+    fit=fit,
+    spends=symmetric_gaussian.spends,
+    scaling="unit",
+    audit="moments.pooled",
+)

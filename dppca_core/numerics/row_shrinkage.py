@@ -1,0 +1,39 @@
+"""Rows of an estimated basis shrunk towards zero by how far each stands out of its noise: post-processing.
+
+Row r of the top eigenvectors V of a noisy moment has error of variance (o^2 + l_i b/n)/l_i^2 in column i, o
+the noise of an off-diagonal entry, b the mean of the other eigenvalues, n patients. With
+
+    st_r = sum_i l_i^2 V_ri^2/(o^2 + l_i b/n)
+
+row r is multiplied by max(0, 1 - 2 k/st_r), after James & Stein (1961), and all are orthonormalised. A row of
+noise alone has st near k and vanishes; one that stands out stays.
+"""
+
+import numpy as np
+
+from dppca_core.arrays import Array
+from dppca_core.numerics import linalg
+
+
+def shrunk(moment: Array, basis: Array, std: float, n: int) -> Array:
+    """Return a basis with its rows shrunk, (d, k) orthonormal; as it was where fewer than k rows remain.
+
+    Args:
+        moment: The released moment, (d, d).
+        basis: Leading directions of it, (d, k) orthonormal; only its rows that are not zero count.
+        std: Standard deviation of the noise in one off-diagonal entry.
+        n: Patients behind the moment, for the error of sampling.
+    """
+    d, k = basis.shape
+    rows = np.flatnonzero(basis.any(axis=1))
+    block, part = moment[np.ix_(rows, rows)], basis[rows]
+    values, turn = linalg.top_eigenpairs(part.T @ block @ part, k)
+    others = (float(np.trace(block)) - float(values.sum())) / max(len(rows) - k, 1)
+    values = np.maximum(values, 0.0)
+    turned = part @ turn
+    variance = np.maximum(std**2 + values * max(others, 0.0) / n, np.finfo(float).tiny)
+    standing_out = (turned**2 * (values**2 / variance)).sum(axis=1)
+    weights = np.maximum(1 - 2 * k / np.maximum(standing_out, np.finfo(float).tiny), 0.0)
+    if np.count_nonzero(weights) < k:
+        return basis
+    return linalg.scatter_rows(linalg.orthonormalise(turned * weights[:, None]), rows, d)

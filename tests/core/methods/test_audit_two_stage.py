@@ -1,0 +1,98 @@
+"""Each bug that a two-stage method could have, planted, and refuted by the audit of its release."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dppca_core import Budget
+from dppca_core.auditing import lower_bound
+from dppca_core.auditing.cases import Case, stages
+from dppca_core.mechanisms import normalised_product
+from dppca_core.numerics.moments import RowMoment
+from tests.core.laws import ALPHA
+
+BUDGET = Budget(4.0, 0.01)
+DRAWS = 4000
+
+
+def shown(case: Case) -> float:
+    """A lower bound on epsilon; above the truth with probability ALPHA at most."""
+    return lower_bound.audit(
+        case.mechanism,
+        case.pair,
+        delta=case.delta,
+        draws=DRAWS,
+        rng=np.random.default_rng(0),
+        bound=lower_bound.gaussian_tradeoff,
+        alpha=ALPHA,
+    ).epsilon
+
+
+def test_a_round_charged_at_sensitivity_1_is_refuted(monkeypatch):
+    claim = stages.rounds(BUDGET, 2)[0].epsilon
+    monkeypatch.setattr(normalised_product, "sensitivity", lambda budget: 1.0)
+    (bug,) = stages.rounds(BUDGET, 2)
+    assert shown(bug) > claim
+
+
+def with_lengths(case: Case, shorter: float = 0.3) -> Case:
+    """The same release where the other patient's row is short."""
+    pair = stages.crossed(BUDGET)
+    for cohort in pair:
+        rows = np.array(cohort.pooled.rows)
+        rows[1] *= shorter
+        object.__setattr__(cohort.pooled, "rows", rows)
+    return replace(case, pair=pair)
+
+
+@pytest.mark.parametrize("weights", ["mean", "inverse"])
+def test_rows_of_stage_2_that_may_be_longer_than_1_are_refuted(weights, monkeypatch):
+    """Divided by their own mean length, or weighted by what they lost in stage 1."""
+    case = with_lengths(stages.one_place(BUDGET, 2)[1])
+    assert shown(case) <= case.epsilon
+
+    def too_long(moment: RowMoment, columns) -> RowMoment:
+        rows = moment.rows[:, columns]
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        divided_by = lengths.mean() if weights == "mean" else lengths * np.sqrt(lengths.mean())
+        return RowMoment(rows / divided_by)
+
+    monkeypatch.setattr(RowMoment, "restricted_unit", too_long)
+    assert shown(case) > case.epsilon
+
+
+def test_rows_chosen_from_a_noiseless_round_are_refuted(monkeypatch):
+    case = stages.one_place(BUDGET, 1)[2]
+    assert shown(case) <= case.epsilon
+    kept = normalised_product.release
+    monkeypatch.setattr(
+        normalised_product, "release", lambda cohort, block, std, rng: kept(cohort, block, 1e-9, rng)
+    )
+    assert shown(case) > case.epsilon
+
+
+@pytest.mark.parametrize("stage", [0, 1])
+def test_a_stage_that_is_not_charged_is_refuted(stage):
+    """Its noise is that of the whole budget where it may spend half."""
+    case = stages.one_place(BUDGET, 2)[stage]
+    half = case.mu
+    bug = replace(case, mechanism=lambda cohort, rng: case.mechanism(cohort, Quieter(rng)))
+    assert shown(bug) > case.epsilon and half > 0
+
+
+class Quieter(np.random.Generator):
+    """Noise of the whole budget, 1/sqrt 2 of that of half of it."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        super().__init__(rng.bit_generator)
+
+    def standard_normal(self, *args, **options):
+        return super().standard_normal(*args, **options) / np.sqrt(2)
+
+
+@pytest.mark.parametrize("stage", [0, 1])
+def test_noise_for_sealed_sums_sent_alone_is_refuted(stage):
+    alone = stages.own_noise(BUDGET, 2)[stage]
+    assert 0.7 * alone.epsilon < shown(alone) <= alone.epsilon
+    assert shown(stages.own_noise(BUDGET, 2, "secure aggregation")[stage]) > alone.epsilon
