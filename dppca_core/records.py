@@ -64,7 +64,8 @@ class Method:
     `spends(budget, *, d, k, **own)` are the events of one run, known beforehand (None where nothing is
     private). `exact_at_one`: an approximate sampler that is exact, and so purely private, for k = 1.
     `matrix`: whether it forms d x d. `cost(d, k, providers)`: one run in d x d eigenproblems, roughly.
-    `scaling`: how it takes rows by default, one of SCALINGS. `audit`: which releases an audit draws, by a key of `dppca_core.auditing.cases.BUILDERS`.
+    `scaling`: how it takes rows by default, one of SCALINGS. `audit`: which releases an audit draws, by a key
+    of `dppca_core.auditing.cases.BUILDERS`.
     """
 
     name: str

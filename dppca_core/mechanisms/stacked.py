@@ -5,9 +5,8 @@ the rounds before give. The first ones lead there; from then on all rounds are s
 noise (`dppca_core.numerics.stacked_rounds`), and the top k left singular vectors are the answer. Each round
 spends the same share: its noise is Delta z sqrt(T) c/n, z the exact multiplier of the budget.
 
-Noise of an entry stays where a moment's would be spread over d^2 entries, so for weak and dense signals, where
-two stages find no rows, d k numbers a round are enough. Rounds must converge first: about 12 where the
-eigenvalue is three times the bulk's.
+A round has d k noisy numbers where a moment has d^2, so it serves weak and dense signals, where two stages
+find no rows. Rounds must converge first: about 12 where the eigenvalue is three times the bulk's.
 """
 
 import math

@@ -210,7 +210,7 @@ def spends(
     stage_one: str = "rounds",
     **_: object,
 ) -> tuple[Event, ...]:
-    """Return the Gaussian releases of one run: as one where the rule shares the budget by n, which is exact."""
+    """Return the Gaussian releases of one run; as one, which is exact, where the rule shares the budget."""
     z = gaussian.noise_multiplier(budget)
     if share is None:
         return (Release(z),)

@@ -1,8 +1,8 @@
 """One moment from each hospital with noise of its own, averaged, then sparse post-processing.
 
-Rows have length 1 (`scaling`); each hospital adds noise to its own moment
-(`dppca_core.mechanisms.symmetric_gaussian`, with its proof), so that the mean carries sqrt(N) times that of one
-curator; all that follows is free. It sends d(d+1)/2 numbers.
+Rows have length 1 (`scaling`). Each hospital adds noise to its own moment, so that the mean carries sqrt(N)
+times that of one curator (`dppca_core.mechanisms.symmetric_gaussian`, with its proof); all that follows is
+free. It sends d(d+1)/2 numbers.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ def fit(
     noise: str | None = None,
     shrink: bool = False,
 ) -> Estimate:
-    """Truncate the power iteration on the mean of the hospitals' noisy moments, each with noise of its own.
+    """Truncate the power iteration on the mean of the hospitals' moments, each with noise of its own.
 
     Args:
         cohort: All hospitals' patients.

@@ -26,7 +26,7 @@ def fit(
     noise: str | None = None,
     shrink: bool = False,
 ) -> Estimate:
-    """Truncate the power iteration on the mean of the hospitals' noisy moments, sealed so that only their sum is seen.
+    """Truncate the power iteration on the noisy mean of the hospitals' moments, which alone is seen.
 
     Args:
         cohort: All hospitals' patients.

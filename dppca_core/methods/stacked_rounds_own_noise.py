@@ -24,7 +24,7 @@ def fit(
     left_out: int = stacked.LEFT_OUT,
     start: Array | None = None,
 ) -> Estimate:
-    """Release T normalised rounds and take the directions that they share, each hospital with noise of its own.
+    """Release T rounds, each hospital with noise of its own, and take the directions that they share.
 
     Args:
         cohort: All hospitals' patients, as rows or drawn from a population.

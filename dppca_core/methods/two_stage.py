@@ -1,7 +1,7 @@
 """Two-stage PCA at one place: find the rows that matter, then release their moment alone.
 
 A curator reads the rows of all hospitals. The mathematics, what is spent and the proof are those of
-`dppca_core.mechanisms.two_stage`; rows are scaled to length 1, so that no bound of the norms has to be chosen.
+`dppca_core.mechanisms.two_stage`. Rows are scaled to length 1: no bound of the norms has to be chosen.
 
 It estimates the leading directions of E[v v^T], v = x/|x|. Where the residual is symmetric about 0 given the
 scores these are the components of the covariance; skewed residuals leave a floor. It fails where n is too

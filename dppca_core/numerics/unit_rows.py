@@ -27,7 +27,9 @@ from dppca_core.arrays import Array
 
 _ROUNDING = 1 + 1e-12  # above what the norm of a row is rounded by
 _BLOCK = 2**17  # numbers that are scaled at a time, so that they stay in the cache
-_STEP = 0.25  # of log t: integrands of many eigenvalues are tame in a strip of half-width pi/2, so exp(-pi^2/step) is lost
+# Of log t: integrands of many eigenvalues are analytic and tame in a strip of half-width pi/2, so a share
+# exp(-pi^2/step) is lost.
+_STEP = 0.25
 _NEGLIGIBLE = 1e-14
 _TALL = 4  # rows a column from which the Gram matrix of white rows is well conditioned
 
@@ -112,7 +114,7 @@ def _inner(values: Array) -> Array:
 
 
 def _nodes(values: Array, power: float = 1.0) -> tuple[Array, Array]:
-    """Return t, (nodes,), and p(t) d(log t) there, for integrands that begin as t^power and end below p(t)."""
+    """Return t, (nodes,), and p(t) d(log t), for integrands that begin as t^power and end below p(t)."""
     present = values[values > 0]
     begin = math.log(_NEGLIGIBLE) / power - math.log(float(present.sum()))
     end = -math.log(float(present.max()))
@@ -133,7 +135,8 @@ def rows_with_moment(moment: Array, n: int, rng: np.random.Generator) -> Array:
     if n >= _TALL * d:
         normal: Array = rng.standard_normal((n, d))
         gram = dsyrk(1.0, normal.T, lower=1)
-        turn = solve_triangular(cholesky(gram, lower=True, overwrite_a=True), _root(moment).T, trans="T", lower=True)
+        lower = cholesky(gram, lower=True, overwrite_a=True)
+        turn = solve_triangular(lower, _root(moment).T, trans="T", lower=True)
         rows: Array = dtrmm(math.sqrt(n), turn.T, normal.T, lower=1, overwrite_b=1).T
         return rows
     rank = min(n, d)
@@ -150,5 +153,5 @@ def _root(moment: Array) -> Array:
         return np.asarray(cholesky(moment, lower=True))
     except LinAlgError:  # where an eigenvalue of the population is zero
         values, vectors = eigh(moment)
-        upper: Array = qr((vectors * np.sqrt(np.maximum(values, 0.0))).T, mode="r", check_finite=False)[0]
-        return upper.T
+        upper = qr((vectors * np.sqrt(np.maximum(values, 0.0))).T, mode="r", check_finite=False)[0]
+        return np.asarray(upper.T)

@@ -89,7 +89,9 @@ def test_a_round_of_one_axis_of_two(ratio):
     np.testing.assert_allclose(mean[:, 0], [expected, 0.0], rtol=1e-6, atol=1e-12)
 
 
-@pytest.mark.parametrize("eigenvalues", [[9.0, 4.0, 1.0, 0.5], [5.0, 4.0, 0.0, 0.0], [100.0, 100.0, 3.0, 2.0]])
+@pytest.mark.parametrize(
+    "eigenvalues", [[9.0, 4.0, 1.0, 0.5], [5.0, 4.0, 0.0, 0.0], [100.0, 100.0, 3.0, 2.0]]
+)
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_a_round_is_on_average_what_many_rows_give(eigenvalues, k):
     """100,000 rows; within 5 standard errors, which reject a block whose rows were not normalised."""

@@ -1,0 +1,99 @@
+"""Drawn patients beside their rows: does what stands in for many patients err as they do?
+
+    python -m benchmarks.patients [--seconds S] [--json FILE]
+
+sin^2 of what methods find from `SpikedModel.draw`, whose cost does not depend on n, over sin^2 from rows that
+were drawn one by one, with a 95 % interval from both kinds of runs. At n <= max(10 d, 1000) the two have the
+same law; beyond, means and covariances are right and the rest is what is measured here. The last setting has
+n d^2 = 1e11.
+"""
+
+import time
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from benchmarks import measure
+from dppca_core import METHODS, Budget, Cohort, SpikedModel, sin_theta
+from dppca_core.numerics.moments import RowMoment, SumMoment
+from dppca_core.records import Estimate
+
+
+@dataclass(frozen=True)
+class Case:
+    """One setting, and a method whose error is compared."""
+
+    d: int
+    n: int
+    s_hat: int
+    epsilon: float
+    method: str = "two_stage"
+    stage_one: str | None = None
+
+
+CASES = (
+    Case(50, 2000, 12, 1.0),
+    Case(100, 1500, 20, 2.0),
+    Case(100, 20_000, 20, 0.1),
+    Case(100, 20_000, 20, 1.0),
+    Case(100, 20_000, 20, 100.0),
+    Case(100, 20_000, 20, 1.0, stage_one="moment"),
+    Case(100, 20_000, 100, 100.0, method="stacked_rounds"),
+    Case(400, 20_000, 30, 0.3),
+    Case(400, 20_000, 30, 10.0),
+    Case(1000, 100_000, 50, 1.0),
+)
+
+
+def fitted(case: Case, cohort: Cohort, repeat: int) -> Estimate:
+    options = {"s_hat": case.s_hat} if "s_hat" in METHODS[case.method].uses else {}
+    if case.stage_one is not None:
+        options["stage_one"] = case.stage_one
+    budget = Budget(case.epsilon, 1e-5)
+    rng = np.random.default_rng([repeat, 3])
+    return METHODS[case.method].fit(cohort, k=3, budget=budget, rng=rng, **options)
+
+
+def squares(case: Case, seconds: float) -> tuple[np.ndarray, np.ndarray]:
+    """sin^2 from drawn patients and from rows, (runs,) each, until the time is over."""
+    drawn, rows = [], []
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends or len(drawn) < 4:
+        repeat = len(drawn)
+        model = SpikedModel(d=case.d, k=3, s=10, seed=1)
+        cohort = model.draw(case.n, 1, np.random.default_rng([repeat, 1]))
+        drawn.append(sin_theta(fitted(case, cohort, repeat).basis, model.basis) ** 2)
+        parts = list(model.rows(case.n, np.random.default_rng([repeat, 2])))
+        cohort = Cohort.from_rows(parts, model.norm_bound(case.n))
+        assert isinstance(cohort.pooled, SumMoment) and isinstance(cohort[0].moment, RowMoment)
+        rows.append(sin_theta(fitted(case, cohort, repeat).basis, model.basis) ** 2)
+    return np.array(drawn), np.array(rows)
+
+
+def ratio(drawn: np.ndarray, rows: np.ndarray) -> tuple[float, float]:
+    """The ratio of means, and half of its 95 % interval, by the delta method."""
+    relative = [values.std(ddof=1) / values.mean() / np.sqrt(len(values)) for values in (drawn, rows)]
+    value = drawn.mean() / rows.mean()
+    return float(value), float(1.96 * value * np.hypot(*relative))
+
+
+def main() -> None:
+    parser = measure.options(__doc__)
+    parser.add_argument("--seconds", type=float, default=60.0, help="of each setting")
+    chosen = parser.parse_args()
+    print("| setting | runs | error from rows | sin^2 drawn / rows |\n|---|---:|---:|---:|")
+    results = []
+    for case in CASES:
+        drawn, rows = squares(case, chosen.seconds)
+        value, half = ratio(drawn, rows)
+        results.append({**asdict(case), "runs": len(rows), "ratio": value, "interval": half})
+        words = f"d = {case.d}, n = {case.n:,}, ε = {case.epsilon:g}, {case.method} {case.stage_one or ''}"
+        error = float(np.sqrt(rows.mean()))
+        print(f"| {words} | {len(rows)} | {error:.3g} | {value:.3f} ± {half:.3f} |", flush=True)
+    measure.keep(chosen.json, "patients", results)
+
+
+if __name__ == "__main__":
+    with threadpool_limits(1):
+        main()
