@@ -2,7 +2,7 @@
 
     python -m benchmarks.patients [--seconds S] [--json FILE]
 
-sin^2 of what methods find from `SpikedModel.draw`, whose cost does not depend on n, over sin^2 from rows that
+sin^2 (its geometric mean) of what methods find from `SpikedModel.draw`, whose cost does not depend on n, over sin^2 from rows that
 were drawn one by one, with a 95 % interval from both kinds of runs. At n <= max(10 d, 1000) the two have the
 same law; beyond, means and covariances are right and the rest is what is measured here. The last setting has
 n d^2 = 1e11.
@@ -72,10 +72,11 @@ def squares(case: Case, seconds: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ratio(drawn: np.ndarray, rows: np.ndarray) -> tuple[float, float]:
-    """The ratio of means, and half of its 95 % interval, by the delta method."""
-    relative = [values.std(ddof=1) / values.mean() / np.sqrt(len(values)) for values in (drawn, rows)]
-    value = drawn.mean() / rows.mean()
-    return float(value), float(1.96 * value * np.hypot(*relative))
+    """The ratio of geometric means, which a rare miss of a row does not rule, and half of its 95 % interval."""
+    logs = [np.log(values) for values in (drawn, rows)]
+    error = np.hypot(*(values.std(ddof=1) / np.sqrt(len(values)) for values in logs))
+    value = float(np.exp(logs[0].mean() - logs[1].mean()))
+    return value, float(1.96 * value * error)
 
 
 def main() -> None:
@@ -89,7 +90,7 @@ def main() -> None:
         value, half = ratio(drawn, rows)
         results.append({**asdict(case), "runs": len(rows), "ratio": value, "interval": half})
         words = f"d = {case.d}, n = {case.n:,}, ε = {case.epsilon:g}, {case.method} {case.stage_one or ''}"
-        error = float(np.sqrt(rows.mean()))
+        error = float(np.sqrt(np.exp(np.log(rows).mean())))
         print(f"| {words} | {len(rows)} | {error:.3g} | {value:.3f} ± {half:.3f} |", flush=True)
     measure.keep(chosen.json, "patients", results)
 

@@ -1,10 +1,10 @@
 """The two-stage and stacked methods: their errors, their noise, what they spend, and when they fail.
 
-The errors are medians over draws of population, patients and noise, beside those that a program apart from this
-project gave (`BOLD`, itself good to 10 %); 1.2 times them is allowed. Over such draws the logarithm of the error
-has a standard deviation of about .25, the median of eleven of .1, of five of .14: where ours is equal, another
-random stream fails with probability .04, or .1, so seeds are fixed. DPS-PCA, three and more times worse, is
-refused.
+The errors are medians over draws of population, patients and noise, beside those that a program apart from
+this project gave (`BOLD`, itself good to 10 %); 1.2 times them is allowed. Over such draws the logarithm of
+the error has a standard deviation of about .25, the median of eleven of .1, of five of .14: where ours is
+equal, another random stream fails with probability .04, or .1, so seeds are fixed. DPS-PCA, three and more
+times worse, is refused.
 """
 
 import math
