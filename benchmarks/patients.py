@@ -2,10 +2,10 @@
 
     python -m benchmarks.patients [--seconds S] [--json FILE]
 
-sin^2 (its geometric mean) of what methods find from `SpikedModel.draw`, whose cost does not depend on n, over sin^2 from rows that
-were drawn one by one, with a 95 % interval from both kinds of runs. At n <= max(10 d, 1000) the two have the
-same law; beyond, means and covariances are right and the rest is what is measured here. The last setting has
-n d^2 = 1e11.
+sin^2 (its geometric mean) of what methods find from `SpikedModel.draw`, whose cost does not depend on n,
+over sin^2 from rows that were drawn one by one, with a 95 % interval from both kinds of runs. At
+n <= max(10 d, 1000) the two have the same law; beyond, means and covariances are right and the rest is what is
+measured here. The last setting has n d^2 = 1e11.
 """
 
 import time
@@ -72,7 +72,7 @@ def squares(case: Case, seconds: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ratio(drawn: np.ndarray, rows: np.ndarray) -> tuple[float, float]:
-    """The ratio of geometric means, which a rare miss of a row does not rule, and half of its 95 % interval."""
+    """The ratio of geometric means, which rare misses of a row do not rule, and half its 95 % interval."""
     logs = [np.log(values) for values in (drawn, rows)]
     error = np.hypot(*(values.std(ddof=1) / np.sqrt(len(values)) for values in logs))
     value = float(np.exp(logs[0].mean() - logs[1].mean()))

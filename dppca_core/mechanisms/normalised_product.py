@@ -38,7 +38,7 @@ def noise_factor(trust: str, providers: int) -> float:
 
 
 def release(cohort: Cohort, block: Array, std: float, rng: np.random.Generator) -> Array:
-    """Return the noisy mean of v q^T, (d, k): it reads the rows.
+    """Return the noisy mean of v q^T, (d, k). The only step that reads private rows.
 
     Args:
         cohort: All hospitals' patients, as rows or drawn from a population.

@@ -33,7 +33,8 @@ def shrunk(moment: Array, basis: Array, std: float, n: int) -> Array:
     turned = part @ turn
     variance = np.maximum(std**2 + values * max(others, 0.0) / n, np.finfo(float).tiny)
     standing_out = (turned**2 * (values**2 / variance)).sum(axis=1)
-    weights = np.maximum(1 - 2 * k / np.maximum(standing_out, np.finfo(float).tiny), 0.0)
-    if np.count_nonzero(weights) < k:
+    stays = standing_out > 2 * k
+    weights = np.where(stays, 1 - 2 * k / np.where(stays, standing_out, 1.0), 0.0)
+    if np.count_nonzero(stays) < k:
         return basis
     return linalg.scatter_rows(linalg.orthonormalise(turned * weights[:, None]), rows, d)
