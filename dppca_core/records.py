@@ -1,5 +1,6 @@
-"""The records that travel between the core's parts: estimates, methods, settings and bounds. Frozen and
-self-checking.
+"""The records that travel between the core's parts: estimates, methods, settings and bounds.
+
+All are frozen and check themselves.
 """
 
 from __future__ import annotations
@@ -26,16 +27,21 @@ GUARANTEES = ("(ε, δ)", "ε", "on a good event", "approximate sampler", "none"
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a method returns. Never private data.
+    """Hold the result of a method. Never private data.
 
-    basis: (d, k), orthonormal columns. iterates: (d, k) each, the first is the start; empty for
-    one-shot methods. noise_std: standard deviation of one entry (for symmetric noise: one
-    off-diagonal entry) of the Gaussian noise in what is released, which for most methods is the scaled
-    second moment or its product with a basis; zero where there is none. bytes_sent: what each provider
-    sends in total. spent: events for the ledger. covariance: the private (d, d) covariance of the scaled
-    rows, where the method gives one. notes: what a reader must know about this run. diagnostics: named
-    numbers about how it was computed; they may depend on rows beyond what was paid for, so a release on
-    real data does not publish them.
+    Attributes:
+        basis: Orthonormal columns, (d, k).
+        iterates: The start and every step, (d, k) each; empty for one-shot methods.
+        noise_std: Standard deviation of one entry (for symmetric noise: one off-diagonal entry) of the
+            Gaussian noise in what is released, which for most methods is the scaled second moment or its
+            product with a basis; zero where there is none.
+        bytes_sent: Bytes that each provider sends in total.
+        seconds: Running time.
+        spent: Events for the ledger.
+        covariance: Private covariance of the scaled rows, (d, d), where the method releases one.
+        notes: What a reader must know about this run.
+        diagnostics: Named numbers about how it was computed; they may depend on rows beyond what was paid
+            for, so a release on real data does not publish them.
     """
 
     basis: Array
@@ -55,13 +61,25 @@ def _one(d: int, k: int, providers: int) -> float:
 
 @dataclass(frozen=True)
 class Method:
-    """A published method: what it is, whom it trusts, what it guarantees, and how to run it.
+    """Hold a published method: what it is, whom it trusts, what it guarantees, and how to run it.
 
-    `uses` names the controls that matter to it. `fit(cohort, *, k, budget, rng, **own)` runs it.
-    `spends(budget, *, d, k, **own)` are the events of one run, known beforehand (None where nothing is
-    private). `exact_at_one`: an approximate sampler that is exact, and so purely private, for k = 1.
-    `matrix`: whether it forms d x d. `cost(d, k, providers)`: one run in d x d eigenproblems, roughly.
-    `audit`: which releases an audit draws, by a key of `dppca_core.auditing.cases.BUILDERS`.
+    Attributes:
+        name: Key of the registry, the name of the method's module.
+        title: Name on screen.
+        reference: The paper.
+        trust: One of TRUSTS.
+        guarantee: One of GUARANTEES.
+        uses: Names of the settings that matter to it.
+        fit: Runs it: `fit(cohort, *, k, budget, rng, **options)` returns an `Estimate`.
+        spends: Returns the events of one run, known beforehand: `spends(budget, *, d, k, **options)`; None
+            where nothing is private.
+        exact_at_one: True for an approximate sampler that is exact, and so purely private, for k = 1.
+        matrix: True if it forms a d x d matrix.
+        cost: Cost of one run, `cost(d, k, providers)`, in d x d eigenproblems, roughly.
+        audit: Which releases an audit draws, a key of `dppca_core.auditing.cases.BUILDERS`.
+
+    Raises:
+        ValueError: For a trust or guarantee outside the agreed words.
     """
 
     name: str
@@ -83,21 +101,21 @@ class Method:
 
     @property
     def private(self) -> bool:
-        """Whether the budget matters to it at all."""
+        """True if the method spends a budget."""
         return self.spends is not None
 
     def guarantee_at(self, k: int) -> str:
-        """The guarantee for k components."""
+        """Return the guarantee for k components."""
         return "ε" if self.exact_at_one and k == 1 else self.guarantee
 
-    def true_epsilon(self, budget: Budget, *, d: int, k: int, **own: object) -> float | None:
-        """The epsilon that this method's calibration truly gives at budget.delta; None without privacy."""
+    def true_epsilon(self, budget: Budget, *, d: int, k: int, **options: object) -> float | None:
+        """Return the epsilon that the calibration truly gives at budget.delta; None without privacy."""
         if self.spends is None:
             return None
-        return closed_form.epsilon_of(self.spends(budget, d=d, k=k, **own), budget.delta)
+        return closed_form.epsilon_of(self.spends(budget, d=d, k=k, **options), budget.delta)
 
     def skip(self, d: int) -> str | None:
-        """Why it cannot run at d features, or None."""
+        """Return why the method cannot run at d features, or None."""
         if not self.matrix or d <= MATRIX_LIMIT:
             return None
         size = 8e-9 * d * d
@@ -109,10 +127,26 @@ class Method:
 
 @dataclass(frozen=True)
 class Setting:
-    """Where a bound is evaluated. Eigenvalues: all d, descending, of the rows scaled to the bound.
+    """Hold the setting at which a bound is evaluated.
 
-    They lie in [0, 1] there; up to 1e12, and the -1e-6 that rounding may leave of
-    a zero are taken. Raises ValueError naming the field and its value.
+    Attributes:
+        d: Number of features.
+        n: Number of patients.
+        k: Number of components.
+        s: Number of features that the components use.
+        s_hat: Number of rows that a sparse method keeps.
+        providers: Number of hospitals.
+        iterations: Number of rounds.
+        eigenvalues: All d eigenvalues, descending, of the second moment of the rows scaled to the bound: in
+            [0, 1] there, but accepted from -1e-6, which rounding may leave of a zero, to 1e12.
+        budget: Privacy budget.
+        tau: Standard deviations of slack in the bounds' probabilities.
+        provider_noise: Noise across hospitals, one of PROVIDER_NOISE.
+        burn_in: Number of first rounds without thresholding.
+        start_error: sin Theta of the start; None is a random start.
+
+    Raises:
+        ValueError: For a value out of range, by its field's name.
     """
 
     d: int
@@ -145,10 +179,16 @@ class Setting:
 
 @dataclass(frozen=True)
 class Bound:
-    """A bound on sin Theta at a setting: named terms (numbers or arrays over t = 1..T) and a total.
+    """Hold a bound on sin Theta at a setting. A void bound has no terms and an infinite total.
 
-    `applies` is True when every assumption holds; `why` lists each assumption with its number, led
-    by "holds: " or "fails: ". A void bound has no terms and an infinite total.
+    Attributes:
+        terms: Named terms, numbers or arrays over t = 1..T.
+        total: The bound, a number or an array over t.
+        applies: True when every assumption holds.
+        why: Each assumption with its number, led by "holds: " or "fails: ".
+        source: Paper and theorem.
+        constants: The free constants, by their names on screen.
+        quantities: Intermediate numbers by name.
     """
 
     terms: dict[str, float | Array]

@@ -29,14 +29,23 @@ SOURCE = "Hardt & Price, NeurIPS 2014, Theorem 2.1, as quoted by Balcan, Du, Wan
 
 
 def noise_std(setting: Setting) -> float:
-    """std of each entry of G on the scale of means; as printed for the largest max|X_t| there is, 1."""
+    """Return the std of each entry of G on the scale of means; as printed for max|X_t| at its largest, 1."""
     return sum_noise_std(setting.budget, setting.k, setting.iterations, 1.0) / setting.n
 
 
 def noisy_power(setting: Setting, *, c: float = 1.0, start: float = 10.0) -> Bound:
-    """The theorem at `setting`; terms priv and sampling add up.
+    """Return the theorem's bound on sin Theta of the noisy power method.
 
-    c is the constant of the number of steps, `start` is t: how unlucky a random start may be.
+    Args:
+        setting: Where the theorem is evaluated.
+        c: Constant of the number of steps.
+        start: t, how unlucky a random start may be.
+
+    Returns:
+        The bound; its terms priv and sampling add up.
+
+    References:
+        Hardt & Price, NeurIPS 2014, Theorem 2.1, as quoted by Balcan, Du, Wang & Yu, COLT 2016.
     """
     d, k, steps = setting.d, setting.k, setting.iterations
     top, bulk = spectrum(setting)
@@ -51,7 +60,7 @@ def noisy_power(setting: Setting, *, c: float = 1.0, start: float = 10.0) -> Bou
     room = width * (math.sqrt(k) - math.sqrt(k - 1)) / (start * math.sqrt(d))
     needed = c * float(top[-1]) / width * max(math.log(d * start / reached), 0.0)
     fails = 2 * steps * math.exp(-(setting.tau**2) / 2)
-    found = (
+    conditions = (
         gap,
         (reached < 1, f"noise: e = 5‖G‖/gap = {reached:.3g} below 1"),
         (5 * inside <= room, f"noise on the truth: 5‖UᵀG‖ = {5 * inside:.3g} at most {room:.3g}"),
@@ -63,11 +72,21 @@ def noisy_power(setting: Setting, *, c: float = 1.0, start: float = 10.0) -> Bou
         "sampling": math.sqrt(perturbation.sampling(top, bulk, setting.n)),
     }
     quantities = {"noise_std": std, "steps_needed": needed, "probability": 1 - fails}
-    return judged(found, terms, sum(terms.values()), SOURCE, constants, quantities)
+    return judged(conditions, terms, sum(terms.values()), SOURCE, constants, quantities)
 
 
 def noisy_power_prediction(setting: Setting) -> Bound:
-    """Predicted sin Theta of the noisy power method; terms privacy and sampling add in squares."""
+    """Predict sin Theta of the noisy power method.
+
+    Args:
+        setting: Where the closed form is evaluated.
+
+    Returns:
+        The prediction; its terms privacy and sampling add in squares.
+
+    References:
+        Derived here, in `dppca_core.bounds.perturbation`.
+    """
     top, bulk = spectrum(setting)
     gap = has_gap(top, bulk)
     if not gap[0]:
@@ -81,8 +100,8 @@ def noisy_power_prediction(setting: Setting) -> Bound:
         "noise known beforehand: as printed it scales with the iterate's largest entry",
     )
     total = math.sqrt(float((private + sampled).sum()))
-    found = (perturbation.finished(setting, total), gap, exact)
-    return perturbation.predicted(setting, private, sampled, over - under, found, {"noise_std": std})
+    conditions = (perturbation.finished(setting, total), gap, exact)
+    return perturbation.predicted(setting, private, sampled, over - under, conditions, {"noise_std": std})
 
 
 RULE = BoundRule(

@@ -18,7 +18,17 @@ from dppca_core.records import Bound, Setting
 
 
 def ppca_laplace(setting: Setting) -> Bound:
-    """Predicted sin Theta of PPCA's exact law; terms privacy and sampling add in squares."""
+    """Predict sin Theta of PPCA's exact law.
+
+    Args:
+        setting: Where the closed form is evaluated.
+
+    Returns:
+        The prediction; its terms privacy and sampling add in squares.
+
+    References:
+        Derived here, in the module's text, for the law of Chaudhuri, Sarwate & Sinha, JMLR 14, 2013.
+    """
     top, bulk = spectrum(setting)
     gap = has_gap(top, bulk)
     if not gap[0]:

@@ -22,7 +22,17 @@ _CLOSE = 0.1  # relative: s moves by half of it
 
 
 def projector_prediction(setting: Setting) -> Bound:
-    """Predicted sin Theta of the noisy projector; terms privacy and sampling add in squares."""
+    """Predict sin Theta of the noisy projector.
+
+    Args:
+        setting: Where the closed form is evaluated.
+
+    Returns:
+        The prediction; its terms privacy and sampling add in squares.
+
+    References:
+        Derived here, in the module's text, for the mechanism of Cai, Xia & Zha, arXiv 2401.03820.
+    """
     d, n, k, budget = setting.d, setting.n, setting.k, setting.budget
     top, bulk = spectrum(setting)
     gap = has_gap(top, bulk)

@@ -1,4 +1,8 @@
-"""The registry: every module of this folder that holds a METHOD. A new file is a new method."""
+"""The registry of methods: every module of this folder that holds a METHOD. A new file is a new method.
+
+`METHODS[name].fit(cohort, k=..., budget=..., rng=...)` checks the shared arguments, runs the method and
+measures its time; each method's mathematics stands in its own module.
+"""
 
 import time
 from collections.abc import Callable
@@ -16,7 +20,7 @@ from dppca_core.records import Estimate, Method
 
 
 def _check(method: Method, cohort: Cohort, k: int) -> None:
-    """Check the arguments that all methods share, by name, and refuse what cannot run."""
+    """Raise ValueError unless the method can run with these arguments."""
     checks.instance(Cohort, cohort=cohort)
     checks.whole(1, cohort.features - 1, k=k)
     if reason := method.skip(cohort.features):
@@ -24,27 +28,27 @@ def _check(method: Method, cohort: Cohort, k: int) -> None:
 
 
 def _checked(method: Method) -> Callable[..., Estimate]:
-    """One run, its arguments checked, timed."""
+    """Return the method's `fit` with checked arguments and a measured running time."""
     fit = method.fit
 
     @wraps(fit)
     def checked(
-        cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, **own: object
+        cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, **options: object
     ) -> Estimate:
         _check(method, cohort, k)
         checks.instance(Budget, budget=budget)
         checks.instance(np.random.Generator, rng=rng)
         started = time.perf_counter()
-        found = fit(cohort, k=k, budget=budget, rng=rng, **own)
-        return replace(found, seconds=time.perf_counter() - started)
+        estimate = fit(cohort, k=k, budget=budget, rng=rng, **options)
+        return replace(estimate, seconds=time.perf_counter() - started)
 
     return checked
 
 
-def _found() -> dict[str, Method]:
+def _load_methods() -> dict[str, Method]:
     modules = (import_module(f"{__name__}.{info.name}") for info in iter_modules(__path__))
     methods = (module.METHOD for module in modules)
     return {method.name: replace(method, fit=_checked(method)) for method in methods}
 
 
-METHODS: dict[str, Method] = _found()
+METHODS: dict[str, Method] = _load_methods()

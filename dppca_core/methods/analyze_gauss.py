@@ -18,9 +18,24 @@ release = symmetric_gaussian.release
 def fit(
     cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, noise: str | None = None
 ) -> Estimate:
-    """Top k eigenvectors of the noisy moment, which is the private covariance as well.
+    """Return the top k eigenvectors of the noisy pooled second moment.
 
-    noise: "isotropic", or "mirrored" (the paper's triangle, default when accounting is as printed).
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Privacy budget.
+        rng: Source of the noise.
+        noise: "isotropic", or "mirrored" (the paper's triangle; the default when the accounting is as
+            printed).
+
+    Returns:
+        The basis, (d, k); `covariance` is the noisy moment itself, (d, d), of the scaled rows.
+
+    Raises:
+        ValueError: For an unknown shape of the noise.
+
+    References:
+        Dwork, Talwar, Thakurta & Zhang, STOC 2014, Algorithm 1.
     """
     d = cohort.features
     noisy = release(cohort, budget, rng, noise)

@@ -33,7 +33,24 @@ release = symmetric_gaussian.release
 def fit(
     cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, noise: str | None = None
 ) -> Estimate:
-    """Top k eigenvectors of the aggregate. noise: as for Analyze Gauss."""
+    """Return the top k eigenvectors of the hospitals' noisy aggregate.
+
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Privacy budget.
+        rng: Source of the noise.
+        noise: Shape of the noise, as for `analyze_gauss`.
+
+    Returns:
+        The basis, (d, k).
+
+    Raises:
+        ValueError: For an unknown shape of the noise.
+
+    References:
+        Imtiaz & Sarwate, ICASSP 2018 (protocol as recalled).
+    """
     d = cohort.features
     noisy = release(cohort, budget, rng, noise, METHOD.trust)
     return Estimate(

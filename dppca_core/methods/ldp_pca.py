@@ -21,9 +21,24 @@ release = symmetric_gaussian.release
 def fit(
     cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, noise: str | None = None
 ) -> Estimate:
-    """Top k eigenvectors of the users' noisy mean; `bytes_sent` is one user's.
+    """Return the top k eigenvectors of the mean of the users' noisy messages.
 
-    noise: "isotropic", or "mirrored" (the paper's triangle, default when accounting is as printed).
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Privacy budget of each user.
+        rng: Source of the noise.
+        noise: "isotropic", or "mirrored" (the paper's triangle; the default when the accounting is as
+            printed).
+
+    Returns:
+        The basis, (d, k); `bytes_sent` is one user's.
+
+    Raises:
+        ValueError: For an unknown shape of the noise.
+
+    References:
+        Wang & Xu, IJCAI 2019, Algorithm 1.
     """
     d = cohort.features
     noisy = release(cohort, budget, rng, noise, METHOD.trust)

@@ -13,12 +13,25 @@ from dppca_core.records import Estimate, Method
 
 
 def release(cohort: Cohort) -> Array:
-    """The pooled second moment itself, (d, d). The only step that reads rows; nothing is private."""
+    """Return the pooled second moment itself, (d, d). The only step that reads rows; nothing is private."""
     return cohort.pooled.dense()
 
 
 def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> Estimate:
-    """Top k eigenvectors of the pooled moment. Neither the budget nor the generator is used."""
+    """Return the top k eigenvectors of the pooled moment.
+
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Not used.
+        rng: Not used.
+
+    Returns:
+        The basis, (d, k).
+
+    References:
+        Pearson 1901.
+    """
     d = cohort.features
     return Estimate(linalg.top_eigenspace(release(cohort), k), bytes_sent=8 * d * (d + 1) // 2)
 

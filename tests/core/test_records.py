@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import dppca_core
 from dppca_core import METHODS, Budget, Cohort, Provider, Setting
 from dppca_core.numerics.moments import DenseMoment
 from dppca_core.records import Method
@@ -61,6 +62,14 @@ def setting(**changed: object) -> Setting:
 def test_a_bad_setting(changed, says):
     with pytest.raises(ValueError, match=says):
         setting(**changed)
+
+
+PUBLIC = [getattr(dppca_core, name) for name in dppca_core.__all__ if name != "METHODS"]
+
+
+@pytest.mark.parametrize("public", PUBLIC, ids=lambda public: public.__name__)
+def test_every_public_name_is_documented(public):
+    assert ("Attributes:\n" if isinstance(public, type) else "Args:\n") in public.__doc__
 
 
 @pytest.mark.parametrize("n", [0, -1, 2.0, True])

@@ -1,4 +1,4 @@
-"""Every private method at its worst pair of neighbours: what `dppca_core.auditing.lower_bound` runs on it.
+"""Every private method at its worst pair of neighbours, for `dppca_core.auditing.lower_bound` to audit.
 
 `cases("dps_pca", budget)` lists the releases of a method with the claim that each is held to. A release is
 drawn by the method's own `release` at the constants of its `fit`, and reduced to the number that tells the

@@ -1,4 +1,4 @@
-"""Noisy second moments: the statistic is the coordinate along the way in which the moment moves."""
+"""Noisy second moments: the statistic is the coordinate along the direction in which the moment moves."""
 
 from collections.abc import Callable
 
@@ -18,16 +18,16 @@ def _case(
     title: str, budget: Budget, release: Release, spent: tuple[Event, ...], pair: Pair | None = None
 ) -> Case:
     chosen = pair or axes(budget)
-    place = along(moved(chosen))
+    coordinate = along(moved(chosen))
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-        return cohort.n * place(release(cohort, rng))
+        return cohort.n * coordinate(release(cohort, rng))
 
     return gaussian_case(title, chosen, mechanism, spent, budget)
 
 
 def pooled(budget: Budget, k: int) -> tuple[Case, ...]:
-    """Analyze Gauss, its sparse version, and CAPE's aggregate: one release, with either shape of noise."""
+    """Return the one release of Analyze Gauss, its sparse version and CAPE, with either shape of noise."""
 
     def case(shape: str) -> Case:
         def release(cohort: Cohort, rng: np.random.Generator) -> Array:
@@ -39,7 +39,7 @@ def pooled(budget: Budget, k: int) -> tuple[Case, ...]:
 
 
 def one_hospital(budget: Budget, k: int) -> tuple[Case, ...]:
-    """DPdisPCA before its compression, which is post-processing."""
+    """Return DPdisPCA's release before its compression, which is post-processing."""
 
     def release(cohort: Cohort, rng: np.random.Generator) -> Array:
         return dpdis_pca.release(cohort[0], budget, rng, None)
@@ -48,7 +48,7 @@ def one_hospital(budget: Budget, k: int) -> tuple[Case, ...]:
 
 
 def one_user(budget: Budget, k: int) -> tuple[Case, ...]:
-    """The local model, n = 1: what one user sends, for nobody is trusted with more."""
+    """Return what one user of the local model sends, n = 1."""
 
     def release(cohort: Cohort, rng: np.random.Generator) -> Array:
         return symmetric_gaussian.release(cohort, budget, rng, None, "local")
@@ -59,7 +59,6 @@ def one_user(budget: Budget, k: int) -> tuple[Case, ...]:
 
 
 def sulq_cases(budget: Budget, k: int) -> tuple[Case, ...]:
-    """SULQ."""
 
     def release(cohort: Cohort, rng: np.random.Generator) -> Array:
         return sulq.release(cohort, budget, rng)
@@ -68,7 +67,6 @@ def sulq_cases(budget: Budget, k: int) -> tuple[Case, ...]:
 
 
 def mod_sulq_cases(budget: Budget, k: int) -> tuple[Case, ...]:
-    """MOD-SULQ."""
 
     def release(cohort: Cohort, rng: np.random.Generator) -> Array:
         return mod_sulq.release(cohort, budget, rng)

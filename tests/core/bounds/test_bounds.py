@@ -68,6 +68,11 @@ def test_a_bound_is_a_number_or_void(bound, setting, factor, q):
     check_record(bound(setting, **constants, **options))
 
 
+@EVERY
+def test_every_bound_is_documented(bound):
+    assert all(f"    {name}:\n" in bound.compute.__doc__ for name in ("Args", "Returns", "References"))
+
+
 def small(eigenvalues: list[float], s_hat: int) -> Setting:
     return Setting(
         d=3,

@@ -335,11 +335,11 @@ def test_too_many_features_are_refused_before_any_work(method):
 
 @EVERY
 def test_every_method_is_documented(method):
-    """Module, `fit`, title and reference; `uses` names controls that exist; the file is named after it."""
+    """In module, `fit`, title and reference; `uses` names controls that exist; the file is named after it."""
     module = sys.modules[method.fit.__module__]
     assert module.__name__.rpartition(".")[2] == method.name
     assert len(module.__doc__ or "") > 80
-    assert len(method.fit.__doc__ or "") > 20
+    assert all(f"    {name}:\n" in method.fit.__doc__ for name in ("Args", "Returns", "References"))
     assert all((method.title, method.reference))
     assert set(method.uses) <= CONTROLS
     assert METHODS[method.name] is method
