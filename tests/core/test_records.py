@@ -12,7 +12,7 @@ BUDGET = Budget(1.0, 1e-5)
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "delta", "more", "says"),
+    ("epsilon", "delta", "more", "message"),
     [
         (0.0, 0.1, {}, r"epsilon must be positive and finite, got 0\.0"),
         (-1, 0.1, {}, "epsilon must be positive and finite, got -1"),
@@ -33,8 +33,8 @@ BUDGET = Budget(1.0, 1e-5)
         (1.0, 0.1, {"accounting": "rdp"}, "accounting must be one of as-printed, exact, zcdp, got 'rdp'"),
     ],
 )
-def test_a_bad_budget(epsilon, delta, more, says):
-    with pytest.raises(ValueError, match=says):
+def test_a_bad_budget(epsilon, delta, more, message):
+    with pytest.raises(ValueError, match=message):
         Budget(epsilon, delta, **more)
 
 
@@ -44,7 +44,7 @@ def setting(**changed: object) -> Setting:
 
 
 @pytest.mark.parametrize(
-    ("changed", "says"),
+    ("changed", "message"),
     [
         ({"d": 1}, "d must be at least 2, got 1"),
         ({"n": 0}, "n must be at least 1, got 0"),
@@ -59,8 +59,8 @@ def setting(**changed: object) -> Setting:
     ],
     ids=str,
 )
-def test_a_bad_setting(changed, says):
-    with pytest.raises(ValueError, match=says):
+def test_a_bad_setting(changed, message):
+    with pytest.raises(ValueError, match=message):
         setting(**changed)
 
 

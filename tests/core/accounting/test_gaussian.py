@@ -140,16 +140,16 @@ def test_the_classical_constant_is_not_what_it_claims(claimed, add_remove, repla
     digits = 0.0501 if claimed == 10 else 0.00501
     for neighbours, true in (("add-remove", add_remove), ("replace-one", replace_one)):
         budget = Budget(claimed, 0.01, neighbours, "as-printed")
-        found = METHODS["analyze_gauss"].true_epsilon(budget, d=10, k=2)
-        assert found == pytest.approx(true, abs=digits)
+        epsilon = METHODS["analyze_gauss"].true_epsilon(budget, d=10, k=2)
+        assert epsilon == pytest.approx(true, abs=digits)
 
 
 @pytest.mark.parametrize(("claimed", "true"), [(0.5, 0.477), (1, 1.04), (2, 2.30), (3, 3.70)])
 def test_the_classical_constant_of_wang_and_xu(claimed, true):
     """theory.md section 3: replace-one at delta = 1e-4."""
     budget = Budget(claimed, 1e-4, accounting="as-printed")
-    found = METHODS["analyze_gauss"].true_epsilon(budget, d=10, k=2)
-    assert found == pytest.approx(true, abs=0.000501 if claimed < 1 else 0.00501)
+    epsilon = METHODS["analyze_gauss"].true_epsilon(budget, d=10, k=2)
+    assert epsilon == pytest.approx(true, abs=0.000501 if claimed < 1 else 0.00501)
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 10.0])
@@ -183,11 +183,11 @@ def test_extremes_give_a_positive_finite_number(accounting, epsilon, delta):
 
 
 @EVERY_ACCOUNTING
-@given(one=st.tuples(epsilons, deltas), other=st.tuples(epsilons, deltas))
-def test_more_privacy_never_needs_less_noise(accounting, one, other):
+@given(first=st.tuples(epsilons, deltas), other=st.tuples(epsilons, deltas))
+def test_more_privacy_never_needs_less_noise(accounting, first, other):
     """Monotone in epsilon and in delta; 1e-9 covers the root finders."""
-    strict = Budget(min(one[0], other[0]), min(one[1], other[1]), accounting=accounting)
-    loose = Budget(max(one[0], other[0]), max(one[1], other[1]), accounting=accounting)
+    strict = Budget(min(first[0], other[0]), min(first[1], other[1]), accounting=accounting)
+    loose = Budget(max(first[0], other[0]), max(first[1], other[1]), accounting=accounting)
     more, less = gaussian.noise_multiplier(strict), gaussian.noise_multiplier(loose)
     assert more >= less * (1 - 1e-9)
 

@@ -11,9 +11,9 @@ GE = {(0.5, 0.3): 0, (0.5, 0.01): 0.003, (0.5, 1e-5): 0.061, (1.0, 0.3): 0, (1.0
 GE |= {(1.0, 1e-5): 0.131, (2.0, 0.3): 0, (2.0, 0.01): 0.115, (2.0, 1e-5): 0.278}
 
 
-def truly(name: str, epsilon: float, delta: float, neighbours: str = "replace-one", **own: int) -> float:
+def truly(name: str, epsilon: float, delta: float, neighbours: str = "replace-one", **options: int) -> float:
     budget = Budget(epsilon, delta, neighbours, "as-printed")
-    return METHODS[name].true_epsilon(budget, d=200, k=5, **own)
+    return METHODS[name].true_epsilon(budget, d=200, k=5, **options)
 
 
 @pytest.mark.parametrize("name", ["dpdis_pca", "cape", "analyze_gauss", "analyze_gauss_sparse"])

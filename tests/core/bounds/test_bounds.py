@@ -43,18 +43,18 @@ def settings(draw: st.DrawFn) -> Setting:
     )
 
 
-def check_record(found: Bound) -> None:
-    total = np.asarray(found.total)
+def check_record(bound: Bound) -> None:
+    total = np.asarray(bound.total)
     assert not np.isnan(total).any()
     assert (total >= 0).all()
-    assert not any(np.isnan(np.asarray(value)).any() for value in found.terms.values())
-    assert not any(math.isnan(value) for value in found.quantities.values())
-    assert all(line.startswith(("holds: ", "fails: ")) for line in found.why)
-    assert found.applies == all(line.startswith("holds: ") for line in found.why)
-    assert found.why
-    if not found.terms:
+    assert not any(np.isnan(np.asarray(value)).any() for value in bound.terms.values())
+    assert not any(math.isnan(value) for value in bound.quantities.values())
+    assert all(line.startswith(("holds: ", "fails: ")) for line in bound.why)
+    assert bound.applies == all(line.startswith("holds: ") for line in bound.why)
+    assert bound.why
+    if not bound.terms:
         assert (total == math.inf).all()
-        assert not found.applies
+        assert not bound.applies
     else:
         assert np.isfinite(total).all()
 
@@ -129,8 +129,8 @@ def test_a_rule_describes_itself(bound):
     assert "\\" in bound.formula
     assert set(bound.methods) <= set(METHODS)
     assert bool(bound.methods) or bound.kind == "lower"
-    found = bound(small([0.5, 0.1, 0.1], 2))
-    assert found.constants == {bound.symbols[name]: value for name, value in bound.constants.items()}
+    result = bound(small([0.5, 0.1, 0.1], 2))
+    assert result.constants == {bound.symbols[name]: value for name, value in bound.constants.items()}
     for name in bound.constants:
         changed = bound(small([0.5, 0.1, 0.1], 2), **{name: 3.0})
         assert changed.constants[bound.symbols[name]] == 3.0
@@ -157,7 +157,7 @@ def test_the_registry_is_what_the_design_names():
 
 
 @pytest.mark.parametrize(
-    ("changed", "says"),
+    ("changed", "message"),
     [
         ({"kind": "guess"}, "kind must be one of"),
         ({"measure": "cosine"}, "measure must be one of"),
@@ -166,13 +166,13 @@ def test_the_registry_is_what_the_design_names():
     ],
     ids=str,
 )
-def test_a_wrong_rule_is_refused(changed, says):
-    with pytest.raises(ValueError, match=says):
+def test_a_wrong_rule_is_refused(changed, message):
+    with pytest.raises(ValueError, match=message):
         replace(BOUNDS["ge2018"], **changed)
 
 
 @EVERY
 def test_a_bound_names_its_source(bound):
-    found = bound(small([0.5, 0.1, 0.1], 2))
-    assert len(found.source) > 20
+    result = bound(small([0.5, 0.1, 0.1], 2))
+    assert len(result.source) > 20
     assert len(bound.compute.__doc__ or "") > 40

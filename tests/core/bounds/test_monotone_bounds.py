@@ -47,10 +47,10 @@ def settings(draw: st.DrawFn) -> Setting:
 
 
 def size(name: str, setting: Setting) -> float:
-    found = BOUNDS[name](setting)
-    if name == "ge2018" and found.terms:
-        return float(found.terms["stat"] + found.terms["priv"])
-    return found.final
+    bound = BOUNDS[name](setting)
+    if name == "ge2018" and bound.terms:
+        return float(bound.terms["stat"] + bound.terms["priv"])
+    return bound.final
 
 
 MORE = st.floats(1.0, 1e3)

@@ -68,7 +68,7 @@ def test_eigenvalues_get_their_share_at_least(method):
 
 
 @pytest.mark.parametrize(
-    ("name", "share", "says"),
+    ("name", "share", "message"),
     [
         ("dps_pca", 0.0, "share must lie strictly between 0 and 1, got 0.0"),
         ("dps_pca", 1.0, "share must lie strictly between 0 and 1, got 1.0"),
@@ -78,8 +78,8 @@ def test_eigenvalues_get_their_share_at_least(method):
         ("ldp_pca", 0.1, "ldp_pca trusts nobody with the rows"),
     ],
 )
-def test_what_cannot_be_split_is_refused(name, share, says):
-    with pytest.raises(ValueError, match=says):
+def test_what_cannot_be_split_is_refused(name, share, message):
+    with pytest.raises(ValueError, match=message):
         eigenvalues.split(METHODS[name], Budget(1.0, 1e-5), share, d=8, k=2)
 
 
@@ -125,11 +125,11 @@ CLAIM = Budget(2.0, 0.01)
 class HalfTheNoise(np.random.Generator):
     """Normal and Laplace variables of half their size."""
 
-    def standard_normal(self, *args, **own):
-        return super().standard_normal(*args, **own) / 2
+    def standard_normal(self, *args, **kwargs):
+        return super().standard_normal(*args, **kwargs) / 2
 
-    def laplace(self, *args, **own):
-        return super().laplace(*args, **own) / 2
+    def laplace(self, *args, **kwargs):
+        return super().laplace(*args, **kwargs) / 2
 
 
 def shown(neighbours, k, kind=np.random.Generator, pure=False):
@@ -140,11 +140,11 @@ def shown(neighbours, k, kind=np.random.Generator, pure=False):
     place = along(basis.T @ moved(pair) @ basis)
 
     def mechanism(cohort, rng):
-        found = cohort.n * eigenvalues.release(cohort, basis, price, budget, rng)
+        block = cohort.n * eigenvalues.release(cohort, basis, price, budget, rng)
         if not pure:
-            return place(found)
+            return place(block)
         # Laplace noise tells most where every coordinate that moved is beyond where it moved to.
-        beyond = found.diagonal() - np.eye(3)[0, :k]
+        beyond = block.diagonal() - np.eye(3)[0, :k]
         return min(beyond[0], -beyond[1]) if k > 1 and neighbours == "replace-one" else beyond[0]
 
     return lower_bound.audit(

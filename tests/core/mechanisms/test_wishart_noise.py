@@ -159,18 +159,18 @@ def test_as_printed_it_is_sheffets_formula(d, epsilon, delta, m):
 def test_sheffets_noise_is_private_enough(epsilon, delta, neighbours):
     """What the derivation finds for it is less than it claims, for either relation."""
     budget = Budget(epsilon, delta, neighbours, "as-printed")
-    found = METHODS["wishart"].true_epsilon(budget, d=50, k=2)
-    assert found < epsilon
+    true = METHODS["wishart"].true_epsilon(budget, d=50, k=2)
+    assert true < epsilon
     degrees = wishart.calibrate(budget, 50)[0] - 50 + 1
-    assert wishart.delta_of(degrees, 1.0, found, neighbours) <= delta * (1 + 1e-6)
+    assert wishart.delta_of(degrees, 1.0, true, neighbours) <= delta * (1 + 1e-6)
 
 
 def test_true_epsilon_of_the_printed_noise():
     """(1, 1e-5): .139 when a row is added or removed, by the integral as well."""
     budget = Budget(1.0, 1e-5, "add-remove", "as-printed")
-    found = METHODS["wishart"].true_epsilon(budget, d=200, k=2)
-    assert found == pytest.approx(0.139, abs=0.0005)
-    assert integrated(362.0, 1.0, found, added=True) == pytest.approx(1e-5, rel=1e-3)
+    true = METHODS["wishart"].true_epsilon(budget, d=200, k=2)
+    assert true == pytest.approx(0.139, abs=0.0005)
+    assert integrated(362.0, 1.0, true, added=True) == pytest.approx(1e-5, rel=1e-3)
 
 
 def test_the_disproved_variant_is_disproved():

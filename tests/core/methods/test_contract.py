@@ -42,9 +42,9 @@ CONTROLS = {
 
 
 def run(
-    method: Method, cohort: Cohort, *, k: int = 2, budget: Budget = BUDGET, seed: int = 0, **own
+    method: Method, cohort: Cohort, *, k: int = 2, budget: Budget = BUDGET, seed: int = 0, **options
 ) -> Estimate:
-    return method.fit(cohort, k=k, budget=budget, rng=np.random.default_rng(seed), **own)
+    return method.fit(cohort, k=k, budget=budget, rng=np.random.default_rng(seed), **options)
 
 
 def is_basis(basis: Array, d: int, k: int) -> bool:
@@ -65,12 +65,12 @@ def test_the_answer_is_an_orthonormal_basis(method):
 
 @EVERY
 def test_iterates_are_bases_and_the_last_is_the_answer(method):
-    found = run(method, small_cohort())
+    estimate = run(method, small_cohort())
     assert all(
-        it.shape == (SMALL.d, 2) and np.allclose(it.T @ it, np.eye(2), atol=1e-8) for it in found.iterates
+        it.shape == (SMALL.d, 2) and np.allclose(it.T @ it, np.eye(2), atol=1e-8) for it in estimate.iterates
     )
-    if found.iterates:
-        np.testing.assert_array_equal(found.iterates[-1], found.basis)
+    if estimate.iterates:
+        np.testing.assert_array_equal(estimate.iterates[-1], estimate.basis)
 
 
 @EVERY
@@ -108,8 +108,8 @@ def test_without_noise_it_is_plain_pca(method, k):
         second = plain(moment, 2)[:, :1]
         moment = moment - second @ second.T * (second.T @ moment @ second) * 0.99
     cohort = Cohort((Provider(MANY, DenseMoment(moment.copy())),), DenseMoment(moment.copy()))
-    found = run(method, cohort, k=k, budget=NO_NOISE)
-    assert sin_theta(found.basis, plain(moment, k)) < 1e-5
+    estimate = run(method, cohort, k=k, budget=NO_NOISE)
+    assert sin_theta(estimate.basis, plain(moment, k)) < 1e-5
     assert (
         sin_theta(
             METHODS["pca"].fit(cohort, k=k, budget=BUDGET, rng=np.random.default_rng(0)).basis,
@@ -141,11 +141,11 @@ def test_without_noise_it_is_plain_sparse_pca(method):
     expected = np.zeros((SMALL.d, 2))
     expected[best] = plain(moment[np.ix_(best, best)], 2)
 
-    found = run(method, cohort, budget=NO_NOISE, s_hat=SMALL.s).basis
+    basis = run(method, cohort, budget=NO_NOISE, s_hat=SMALL.s).basis
     reference = run(METHODS["sparse_pca"], cohort, s_hat=SMALL.s).basis
-    assert np.flatnonzero(found.any(axis=1)).tolist() == best
-    assert sin_theta(found, expected) < 1e-6
-    assert sin_theta(found, reference) < 1e-6
+    assert np.flatnonzero(basis.any(axis=1)).tolist() == best
+    assert sin_theta(basis, expected) < 1e-6
+    assert sin_theta(basis, reference) < 1e-6
 
 
 @EVERY
@@ -165,8 +165,8 @@ def test_a_bad_s_hat_is_refused_by_name_and_value(method):
 
 @EVERY_SPARSE
 def test_a_sparse_answer_has_s_hat_rows(method):
-    found = run(method, small_cohort(), s_hat=4)
-    assert np.count_nonzero(found.basis.any(axis=1)) == 4
+    estimate = run(method, small_cohort(), s_hat=4)
+    assert np.count_nonzero(estimate.basis.any(axis=1)) == 4
 
 
 STARTED = {name: m for name, m in METHODS.items() if "start" in signature(m.fit).parameters}
@@ -183,8 +183,8 @@ BAD_STARTS = [
 
 @pytest.mark.parametrize("method", STARTED.values(), ids=STARTED.keys())
 def test_a_start_that_breaks_the_sensitivity_is_refused(method):
-    for start, says in BAD_STARTS:
-        with pytest.raises(ValueError, match=says):
+    for start, message in BAD_STARTS:
+        with pytest.raises(ValueError, match=message):
             run(method, small_cohort(), start=start)
 
 
@@ -247,14 +247,14 @@ def test_rows_and_their_matrix_are_the_same_input(method):
     assert sin_theta(run(method, cohort).basis, run(method, same).basis) < 1e-8
 
 
-def order_matters(fit: Callable[..., Estimate], **own) -> bool:
+def order_matters(fit: Callable[..., Estimate], **options) -> bool:
     """Whether the error's law changes when the hospitals come in another order (KS, at ALPHA)."""
     parts = [next(SMALL.rows(n, np.random.default_rng(n))) for n in (4, 20, 300)]
     forward, backward = Cohort.from_rows(parts, 20.0), Cohort.from_rows(parts[::-1], 20.0)
 
     def errors(cohort: Cohort, first: int) -> list[float]:
         seeds = (np.random.default_rng([first, run]) for run in range(120))
-        bases = (fit(cohort, k=2, budget=BUDGET, rng=rng, **own).basis for rng in seeds)
+        bases = (fit(cohort, k=2, budget=BUDGET, rng=rng, **options).basis for rng in seeds)
         # Rounded: without noise all errors are one number, up to the order of summation.
         return [round(sin_theta(basis, SMALL.basis), 9) for basis in bases]
 
@@ -276,14 +276,14 @@ def test_a_planted_method_that_reads_one_hospital_is_caught():
 
 @EVERY
 def test_noise_is_reported_exactly_where_it_is_spent(method):
-    found = run(method, small_cohort(n=10**6))
-    assert bool(found.spent) == method.private == (method.guarantee != "none")
-    if any(isinstance(event, Release) for event in found.spent):
-        assert found.noise_std > 0
+    estimate = run(method, small_cohort(n=10**6))
+    assert bool(estimate.spent) == method.private == (method.guarantee != "none")
+    if any(isinstance(event, Release) for event in estimate.spent):
+        assert estimate.noise_std > 0
     if not method.private:
-        assert found.noise_std == 0
-    assert found.bytes_sent > 0 or method.trust == "none"
-    assert 0 < found.seconds < 60
+        assert estimate.noise_std == 0
+    assert estimate.bytes_sent > 0 or method.trust == "none"
+    assert 0 < estimate.seconds < 60
 
 
 @EVERY_PRIVATE

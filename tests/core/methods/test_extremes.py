@@ -58,14 +58,14 @@ def test_clipped_rows_are_finite_and_no_longer_than_one(rows, bound):
 def check_answer(method, cohort: Cohort, k: int, budget: Budget) -> None:
     d = cohort.features
     rng = np.random.default_rng(1)
-    found = hostile.answered(method.fit, cohort, k=k, budget=budget, rng=rng, **QUICK.get(method.name, {}))
-    if found is None:
+    estimate = hostile.answered(method.fit, cohort, k=k, budget=budget, rng=rng, **QUICK.get(method.name, {}))
+    if estimate is None:
         return
-    for basis in (found.basis, *found.iterates[1:]):
+    for basis in (estimate.basis, *estimate.iterates[1:]):
         assert basis.shape == (d, k)
         assert np.allclose(basis.T @ basis, np.eye(k), atol=1e-8)
-    assert 0 <= found.noise_std < math.inf
-    assert found.covariance is None or np.isfinite(found.covariance).all()
+    assert 0 <= estimate.noise_std < math.inf
+    assert estimate.covariance is None or np.isfinite(estimate.covariance).all()
     true = hostile.answered(method.true_epsilon, budget, d=d, k=k)
     assert true is None or true >= 0
 
@@ -184,14 +184,14 @@ def test_a_bound_is_a_number_or_void_whatever_the_spectrum(bound, values):
     for i, (n, budget) in enumerate(itertools.product((1, 10**15), BUDGETS)):
         k = (1, d - 1)[i % 2]
         setting = at(values, n=n, k=k, s=d, s_hat=d - i % (d - k + 1), budget=budget)
-        found = hostile.answered(bound, setting)
-        assert found is not None or budget.epsilon == EPSILONS[0]  # which cannot be shared out
-        if found is not None:
-            check_record(found)
+        result = hostile.answered(bound, setting)
+        assert result is not None or budget.epsilon == EPSILONS[0]  # which cannot be shared out
+        if result is not None:
+            check_record(result)
 
 
 @pytest.mark.parametrize(
-    ("changed", "says"),
+    ("changed", "message"),
     [
         ({"eigenvalues": np.array([1e300, 1.0, 1.0, 1.0])}, "eigenvalues must lie between -1e-06 and 1e.12"),
         ({"eigenvalues": np.array([np.nan, 1.0, 1.0, 1.0])}, "eigenvalues must lie between"),
@@ -206,6 +206,6 @@ def test_a_bound_is_a_number_or_void_whatever_the_spectrum(bound, values):
     ],
     ids=str,
 )
-def test_a_setting_checks_what_bounds_rely_on(changed, says):
-    with pytest.raises(ValueError, match=says):
+def test_a_setting_checks_what_bounds_rely_on(changed, message):
+    with pytest.raises(ValueError, match=message):
         at(**({"eigenvalues": SPECTRA["two"].repeat(2)} | changed))
