@@ -124,8 +124,7 @@ def drawn(
 
 
 @pytest.mark.parametrize("method", METHODS_ATTACKED)
-@pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
-@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize(("relation", "k"), [("replace-one", 2), ("add-remove", 1)])
 def test_the_attack_lands_on_the_exact_curve_and_with_half_the_noise_off_it(method, relation, k):
     """Each statement errs with probability ALPHA at most."""
     budget = Budget(4.0, 0.01, relation)

@@ -15,7 +15,7 @@ from dppca_core.methods import spiked_projector
 from dppca_core.numerics import linalg
 from dppca_core.numerics.moments import DenseMoment
 from dppca_core.numerics.subspace_metrics import projector_distance, schatten
-from dppca_core.privacy import ACCOUNTINGS, NEIGHBOURS
+from dppca_core.privacy import NEIGHBOURS
 from tests.core.laws import follows, mean_is
 
 P, N, K = 50, 5000, 3
@@ -80,8 +80,10 @@ OPTIONS = [
 @pytest.mark.parametrize(
     "options", OPTIONS, ids=lambda options: f"{len(options) == 3}, {options['covariance']}"
 )
-@pytest.mark.parametrize("neighbours", NEIGHBOURS)
-@pytest.mark.parametrize("accounting_", ACCOUNTINGS)
+@pytest.mark.parametrize(
+    ("neighbours", "accounting_"),
+    [("replace-one", "exact"), ("add-remove", "zcdp"), ("replace-one", "as-printed")],
+)
 def test_all_releases_together_are_the_budget(options, neighbours, accounting_):
     """1/z^2 adds up exactly; as printed each has an equal part, which basic composition adds up."""
     budget = Budget(1.0, 1e-5, neighbours, accounting_)
@@ -113,7 +115,7 @@ def test_a_row_moves_the_spectrum_by_at_most_its_sensitivity(neighbours, k):
         return np.array([*{0: values[0], k - 1: values[k - 1]}.values(), values[k:].sum()])
 
     worst = 0.0
-    for _ in range(3000):
+    for _ in range(1500):
         turn = linalg.orthonormalise(rng.standard_normal((6, 6)))
         rest = (turn * rng.choice([0.0, 1.0, 5.0], 6)) @ turn.T
         x, y = turn[:, rng.choice(6, 2, replace=False)].T + rng.choice([0, 0.3]) * rng.standard_normal((2, 6))
@@ -158,7 +160,7 @@ def test_the_reported_noise_is_that_of_the_projector(accounting_):
     assert std / estimate.noise_std == pytest.approx(1.0 if accounting_ == "as-printed" else math.sqrt(2))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("scale", [0.0, 1e-3, 1.0])
 def test_there_is_always_noise(seed, scale):
     """Few patients, whose noisy nuisance variance is negative half of the time: P is never released bare."""
@@ -259,8 +261,7 @@ def test_without_noise_the_covariance_is_low_rank_plus_nuisance():
     np.testing.assert_allclose(estimate.covariance, expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("n", [5, 40, 4000])
-@pytest.mark.parametrize("k", [1, 3, P - 1])
+@pytest.mark.parametrize(("n", "k"), [(5, P - 1), (40, 1), (4000, 3)])
 def test_the_covariance_is_a_covariance(n, k):
     """Symmetric and without negative eigenvalues, also where all is noise; none where it is not asked for."""
     cohort = CAI.draw(n, 1, np.random.default_rng(n))
