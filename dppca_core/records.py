@@ -195,7 +195,7 @@ class Bound:
     total: float | Array
     applies: bool
     why: tuple[str, ...]
-    source: str
+    source: str = ""
     constants: dict[str, float] = field(default_factory=dict)
     quantities: dict[str, float] = field(default_factory=dict)
 

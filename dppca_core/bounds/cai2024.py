@@ -28,7 +28,7 @@ import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import Array
-from dppca_core.bounds.rule import BoundRule, Check, has_gap, judged, reachable, spectrum, spike_over, void
+from dppca_core.bounds.rule import BoundRule, Check, has_gap, judged, reachable, spectrum, spike_over
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods import METHODS
 from dppca_core.records import Bound, Setting
@@ -82,10 +82,6 @@ def _flat_enough(setting: Setting, total: float, q: float) -> Check:
 
 def _rate(setting: Setting, c: float, c_signal: float, q: float, lower: bool, covariance: bool) -> Bound:
     checks.within(1.0, math.inf, q=q)
-    constants = {"C": c, "C of the signal": c_signal}
-    gap = has_gap(*spectrum(setting))
-    if not gap[0]:
-        return void((gap,), SOURCE, constants)
     n, p, r = setting.n, setting.d, setting.k
     scales = _scales(setting, logs=not lower)
     ratio = scales.flat / scales.spike
@@ -108,7 +104,7 @@ def _rate(setting: Setting, c: float, c_signal: float, q: float, lower: bool, co
         attained = math.sqrt(r * (p - r) * noise) / scales.spike
         conditions.append(reachable(setting, float(total), attained, "Analyze Gauss"))
     quantities = {"spike": scales.spike, "bulk": scales.flat}
-    return judged(conditions, terms, total, SOURCE, constants, quantities)
+    return judged(conditions, terms, total, quantities)
 
 
 def cai_projector(setting: Setting, *, c: float = 1.0, c_signal: float = 1.0, q: float = 2.0) -> Bound:
@@ -211,15 +207,13 @@ _LOGS = r"(r+\log n)\log\frac1\delta"
 def _rule(title: str, compute: Callable[..., Bound], formula: str) -> BoundRule:
     lower = compute.__name__.endswith("lower")
     return BoundRule(
-        name=compute.__name__,
         title=f"Cai, Xia & Zha 2024, {title}",
         kind="lower" if lower else "upper",
         methods=PRIVATE if lower else ("spiked_projector",),
         formula=formula,
         compute=compute,
-        constants={"c": 1.0, "c_signal": 1.0},
+        source=SOURCE,
         symbols={"c": "C", "c_signal": "C of the signal"},
-        options={"q": 2.0},
         measure="covariance" if "covariance" in compute.__name__ else "sin",
         fits="c",
     )

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import chdtrc, chdtri
 
 from dppca_core.bounds import perturbation
-from dppca_core.bounds.rule import BoundRule, has_gap, spectrum, void
+from dppca_core.bounds.rule import BoundRule, spectrum
 from dppca_core.methods.dps_pca import aggregate_factor, sum_noise_std
 from dppca_core.records import Bound, Setting
 
@@ -55,9 +55,6 @@ def dps_prediction(setting: Setting) -> Bound:
     sigma = sum_noise_std(setting.budget, k=k, iterations=setting.iterations)
     spread = sigma * aggregate_factor(setting.provider_noise, setting.providers) / n
     top, bulk = spectrum(setting)
-    gap = has_gap(top, bulk)
-    if not gap[0]:
-        return void((gap,), perturbation.SOURCE)
     inflation = 1.0
     if s_hat < d:
         inflation = selection_inflation(d, k, s, s_hat)
@@ -82,7 +79,6 @@ def dps_prediction(setting: Setting) -> Bound:
 
 BOUNDS = (
     BoundRule(
-        name="dps_prediction",
         title="Closed form for DPS-PCA",
         kind="prediction",
         methods=("dps_pca",),
@@ -91,5 +87,6 @@ BOUNDS = (
             r"\frac{(c\sigma/n\lambda_k)^2}{1-(b/\lambda_k)^2}+\frac{\lambda_k b}{n(\lambda_k-b)^2}\right]"
         ),
         compute=dps_prediction,
+        source=perturbation.SOURCE,
     ),
 )

@@ -78,7 +78,6 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
     d, n, k, s, s_hat = setting.d, setting.n, setting.k, setting.s, setting.s_hat
     over, under = spectrum(setting)
     first, top, below = float(over[0]), float(over[-1]), float(under[0])
-    constants = GE2018.named({"c1": c1, "c1_rows": c1_rows, "c2": c2})
     gamma = contraction(top, below) if top > 0 else 1.0
     sigma = sum_noise_std(setting.budget, k=k, iterations=setting.iterations)
     spread = sigma * aggregate_factor(setting.provider_noise, setting.providers)
@@ -94,7 +93,7 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
         (fails < 1, f"success probability {1 - fails:.3g} above 0"),
     ]
     if not geometric > 0:
-        return void(conditions, SOURCE, constants, quantities)
+        return void(conditions, quantities)
 
     gap = math.sqrt(first * below) / (top - below)
     sampling = c1 * math.sqrt(k) * gap * math.sqrt(s * (k + math.log(d)) / n)
@@ -114,23 +113,24 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
     ]
     quantities |= {"rho": rho, "s_hat_min": rows_needed, "psi": psi, "start": start}
     total = terms["stat"] + terms["priv"] + terms["opt"]
-    return judged(conditions, terms, total, SOURCE, constants, quantities)
+    return judged(conditions, terms, total, quantities)
 
 
-GE2018 = BoundRule(
-    name="ge2018",
-    title="Ge et al. 2018, Theorem 4.3",
-    kind="upper",
-    methods=("dps_pca",),
-    formula=(
-        r"\sin\Theta_t \le \frac{C_1\sqrt k}{1-\rho^{1/4}}\frac{\sqrt{\lambda_1\lambda_{k+1}}}"
-        r"{\lambda_k-\lambda_{k+1}}\sqrt{\frac{s(k+\log d)}{n}}"
-        r"+\frac{1+2\sqrt{ks/\hat s}}{\sqrt3(1-\rho^{1/4})}\frac{\alpha}{1-\alpha}"
-        r"+\rho^{\frac{t-1}{4}}\min\{\tfrac12\sqrt{\rho(1-\sqrt\rho)},\tfrac14\}"
+BOUNDS = (
+    BoundRule(
+        title="Ge et al. 2018, Theorem 4.3",
+        kind="upper",
+        methods=("dps_pca",),
+        formula=(
+            r"\sin\Theta_t \le \frac{C_1\sqrt k}{1-\rho^{1/4}}\frac{\sqrt{\lambda_1\lambda_{k+1}}}"
+            r"{\lambda_k-\lambda_{k+1}}\sqrt{\frac{s(k+\log d)}{n}}"
+            r"+\frac{1+2\sqrt{ks/\hat s}}{\sqrt3(1-\rho^{1/4})}\frac{\alpha}{1-\alpha}"
+            r"+\rho^{\frac{t-1}{4}}\min\{\tfrac12\sqrt{\rho(1-\sqrt\rho)},\tfrac14\}"
+        ),
+        compute=ge2018,
+        source=SOURCE,
+        symbols={"c1": "C1", "c1_rows": "C1 of B.4", "c2": "C2"},
+        fits="c1",
+        needs_gap=False,
     ),
-    compute=ge2018,
-    constants={"c1": 1.0, "c1_rows": 1.0, "c2": 1.0},
-    symbols={"c1": "C1", "c1_rows": "C1 of B.4", "c2": "C2"},
-    fits="c1",
 )
-BOUNDS = (GE2018,)

@@ -33,7 +33,6 @@ def local_prediction(setting: Setting) -> Bound:
 
 BOUNDS = (
     BoundRule(
-        name="local_prediction",
         title="Closed form for local PCA",
         kind="prediction",
         methods=("ldp_pca",),
@@ -42,5 +41,6 @@ BOUNDS = (
             r"{(\lambda_j-\lambda_i)^2}"
         ),
         compute=local_prediction,
+        source=perturbation.SOURCE,
     ),
 )

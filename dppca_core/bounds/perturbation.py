@@ -22,7 +22,7 @@ from typing import TypeVar
 import numpy as np
 
 from dppca_core.arrays import Array
-from dppca_core.bounds.rule import Check, has_gap, judged, spectrum, void
+from dppca_core.bounds.rule import Check, has_gap, judged, spectrum
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.records import Bound, Setting
 
@@ -97,17 +97,20 @@ def predicted(
     total = math.sqrt(sum(squares.values()))
     terms = {name: math.sqrt(square) for name, square in squares.items()}
     lost = {"energy_lost": float(np.sum((private + sampled) * gaps))}
-    return judged(
-        (small(setting, total), *conditions), terms, total, SOURCE, quantities=lost | dict(quantities or {})
-    )
+    return judged((small(setting, total), *conditions), terms, total, lost | dict(quantities or {}))
 
 
-def one_release(setting: Setting, std: float, *conditions: Check) -> Bound:
-    """Return the closed form for the top eigenvectors of a moment with noise `std` off the diagonal."""
+def predicted_pairs(
+    setting: Setting, private: Array, quantities: Mapping[str, float], *conditions: Check
+) -> Bound:
+    """Return the record of a closed form from sin^2 of every pair by privacy, (k, d - k)."""
     top, bulk = spectrum(setting)
-    gap = has_gap(top, bulk)
-    if not gap[0]:
-        return void((gap,), SOURCE)
     over, under = paired(top, bulk)
-    private, sampled = symmetric_pairs(over, under, std), sampling_pairs(over, under, setting.n)
-    return predicted(setting, private, sampled, over - under, (gap, *conditions), {"noise_std": std})
+    sampled = sampling_pairs(over, under, setting.n)
+    return predicted(setting, private, sampled, over - under, (has_gap(top, bulk), *conditions), quantities)
+
+
+def one_release(setting: Setting, std: float) -> Bound:
+    """Return the closed form for the top eigenvectors of a moment with noise `std` off the diagonal."""
+    private = symmetric_pairs(*paired(*spectrum(setting)), std)
+    return predicted_pairs(setting, private, {"noise_std": std})

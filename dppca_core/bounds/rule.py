@@ -7,7 +7,9 @@ checked conditions, and the void one.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from inspect import Parameter, signature
 
 import numpy as np
 
@@ -29,34 +31,51 @@ class BoundRule:
     """Hold a published bound, or a closed form, as a function of a `Setting`.
 
     kind: "upper", "lower" or "prediction". methods: the METHODS whose measured error it is about; empty for
-    a lower bound on every method, private or not. measure: "sin" (Frobenius norm of sin Theta) or
-    "covariance" (of the rows' covariance, in their scaled units). formula: LaTeX of the total.
-    constants: keyword -> default of what the paper leaves unspecified, all positive; symbols: keyword -> its
-    name on screen. options: keyword -> default of what is not a constant (the Schatten norm q).
-    fits: the constant C in total = fixed + moving C^power, "" where none scales the total.
+    a lower bound on every method, private or not. formula: LaTeX of the total. compute: the function of a
+    setting; its keywords are the constants, which the paper leaves unspecified, and the options. source: the
+    paper and theorem. symbols: constant -> its name on screen. measure: "sin" (Frobenius norm of sin Theta) or
+    "covariance" (of the rows' covariance, in their scaled units). fits: the constant C in total = fixed +
+    moving C^power, "" where none scales the total. needs_gap: whether it is void without a spectral gap.
+    name: that of the function, unless given.
 
-    Raises ValueError for another kind or measure, or symbols that do not belong to the constants.
+    Raises ValueError for another kind or measure, or symbols that do not belong to the function.
     """
 
-    name: str
     title: str
     kind: str
     methods: tuple[str, ...]
     formula: str
     compute: Callable[..., Bound]
-    constants: Mapping[str, float] = field(default_factory=dict)
+    source: str
     symbols: Mapping[str, str] = field(default_factory=dict)
-    options: Mapping[str, float] = field(default_factory=dict)
     measure: str = "sin"
     fits: str = ""
     power: float = 1.0
+    needs_gap: bool = True
+    name: str = ""
 
     def __post_init__(self) -> None:
         checks.one_of(KINDS, kind=self.kind)
         checks.one_of(MEASURES, measure=self.measure)
+        if not set(self.symbols) <= set(self._defaults):
+            raise ValueError(f"symbols must name some of {sorted(self._defaults)}, got {self.symbols!r}")
         checks.one_of({"", *self.constants}, fits=self.fits)
-        if set(self.symbols) != set(self.constants):
-            raise ValueError(f"symbols must name {sorted(self.constants)}, got {self.symbols!r}")
+        object.__setattr__(self, "name", self.name or self.compute.__name__)
+
+    @cached_property
+    def _defaults(self) -> dict[str, float]:
+        parameters = signature(self.compute).parameters.values()
+        return {each.name: each.default for each in parameters if each.kind is Parameter.KEYWORD_ONLY}
+
+    @cached_property
+    def constants(self) -> dict[str, float]:
+        """The defaults of what the paper leaves unspecified, all positive."""
+        return {name: self._defaults[name] for name in self.symbols}
+
+    @property
+    def options(self) -> dict[str, float]:
+        """The defaults of the other keywords (the Schatten norm q)."""
+        return {name: default for name, default in self._defaults.items() if name not in self.symbols}
 
     def __call__(self, setting: Setting, **constants: float) -> Bound:
         """Return the bound at `setting`.
@@ -64,14 +83,14 @@ class BoundRule:
         Raises ValueError for an unknown constant or one that is not positive.
         """
         for name, value in constants.items():
-            checks.one_of({*self.constants, *self.options}, constant=name)
+            checks.one_of(self._defaults, constant=name)
             if name in self.constants:
                 checks.positive(**{name: value})
-        return self.compute(setting, **{**self.constants, **self.options, **constants})
-
-    def named(self, constants: Mapping[str, float]) -> dict[str, float]:
-        """Return the constants by their names on screen."""
-        return {self.symbols[name]: value for name, value in constants.items()}
+        gap = has_gap(*spectrum(setting))
+        bound = void((gap,)) if self.needs_gap and not gap[0] else self.compute(setting, **constants)
+        values = self.constants | constants
+        named = {symbol: values[name] for name, symbol in self.symbols.items()}
+        return replace(bound, source=self.source, constants=named)
 
 
 def spectrum(setting: Setting) -> tuple[Array, Array]:
@@ -84,14 +103,13 @@ def judged(
     conditions: Sequence[Check],
     terms: Mapping[str, float | Array],
     total: float | Array,
-    source: str,
-    constants: Mapping[str, float] | None = None,
     quantities: Mapping[str, float] | None = None,
 ) -> Bound:
     """Return the record: `applies` where every condition holds, each of them a line of `why`."""
     why = tuple(f"{'holds' if holds else 'fails'}: {text}" for holds, text in conditions)
-    applies = all(holds for holds, _ in conditions)
-    return Bound(dict(terms), total, applies, why, source, dict(constants or {}), dict(quantities or {}))
+    return Bound(
+        dict(terms), total, all(holds for holds, _ in conditions), why, quantities=dict(quantities or {})
+    )
 
 
 def has_gap(top: Array, bulk: Array) -> Check:
@@ -111,11 +129,6 @@ def spike_over(top: Array, bulk: Array) -> float:
     return float(top[-1] - min(bulk.mean(), bulk[0]))
 
 
-def void(
-    conditions: Sequence[Check],
-    source: str,
-    constants: Mapping[str, float] | None = None,
-    quantities: Mapping[str, float] | None = None,
-) -> Bound:
+def void(conditions: Sequence[Check], quantities: Mapping[str, float] | None = None) -> Bound:
     """Return the bound without terms and with an infinite total, with what failed."""
-    return judged(conditions, {}, math.inf, source, constants, quantities)
+    return judged(conditions, {}, math.inf, quantities)

@@ -21,7 +21,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from dppca_core.bounds import perturbation
-from dppca_core.bounds.rule import BoundRule, Check, has_gap, judged, reachable, spectrum, void
+from dppca_core.bounds.rule import BoundRule, Check, has_gap, judged, reachable, spectrum
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods.ldp_sparse_pca import PENALTY
 from dppca_core.numerics.subspace_metrics import random_guess
@@ -32,10 +32,10 @@ CLIPPED: Check = (True, "rows of norm at most 1: they are clipped to it")
 
 
 def _ratios(setting: Setting) -> tuple[float, float]:
-    """Return lambda_1^2/g^2 and lambda_1 lambda_{k+1}/g^2; infinite without a gap."""
+    """Return lambda_1^2/g^2 and lambda_1 lambda_{k+1}/g^2."""
     top, bulk = spectrum(setting)
     lead, below, gap = float(top[0]), float(bulk[0]), float(top[-1] - bulk[0])
-    return ((lead / gap) ** 2, lead * below / gap**2) if gap > 0 else (math.inf, math.inf)
+    return (lead / gap) ** 2, lead * below / gap**2
 
 
 def _noise_check(setting: Setting, total: float, directions: int) -> Check:
@@ -51,20 +51,15 @@ def _noise_check(setting: Setting, total: float, directions: int) -> Check:
 
 
 def _record(
-    theorem: int,
     setting: Setting,
     squared: float,
-    constants: dict[str, float],
     conditions: Sequence[Check],
     directions: int | None = None,
 ) -> Bound:
-    """Return C `squared` on sin^2 as a bound on sin; `directions` of the bulk check an upper bound."""
-    gap, source = has_gap(*spectrum(setting)), SOURCE.format(theorem)
-    if not gap[0]:
-        return void((gap,), source, constants)
-    total = math.sqrt(constants["C"] * squared)
+    """Return the bound on sin from one on sin^2; `directions` of the bulk check an upper bound."""
+    total = math.sqrt(squared)
     plausible = reachable(setting, total) if directions is None else _noise_check(setting, total, directions)
-    return judged((gap, *conditions, plausible), {"priv": total}, total, source, constants)
+    return judged((has_gap(*spectrum(setting)), *conditions, plausible), {"priv": total}, total)
 
 
 def wang_xu_low(setting: Setting, *, c: float = 1.0) -> Bound:
@@ -83,7 +78,7 @@ def wang_xu_low(setting: Setting, *, c: float = 1.0) -> Bound:
     n, p, epsilon = setting.n, setting.d, setting.budget.epsilon
     rate = setting.k * p * math.log(1 / setting.budget.delta) / (n * epsilon**2)
     conditions = (CLIPPED, (n >= p, f"n = {n} at least p = {p}"))
-    return _record(2, setting, _ratios(setting)[0] * rate, {"C": c}, conditions, p - setting.k)
+    return _record(setting, c * (_ratios(setting)[0] * rate), conditions, p - setting.k)
 
 
 def wang_xu_low_lower(setting: Setting, *, c: float = 1.0, c_n: float = 1.0) -> Bound:
@@ -109,7 +104,7 @@ def wang_xu_low_lower(setting: Setting, *, c: float = 1.0, c_n: float = 1.0) -> 
         (n >= p, f"n = {n} at least p = {p}"),
         (n >= needed, f"n = {n} at least {needed:.3g}"),
     )
-    return _record(1, setting, cross * k * p / (n * epsilon**2), {"C": c, "C of n": c_n}, conditions)
+    return _record(setting, c * (cross * k * p / (n * epsilon**2)), conditions)
 
 
 def wang_xu_sparse(setting: Setting, *, c: float = 1.0, c_penalty: float = 1.0) -> Bound:
@@ -136,14 +131,7 @@ def wang_xu_sparse(setting: Setting, *, c: float = 1.0, c_penalty: float = 1.0) 
         (budget.epsilon < 1, f"ε = {budget.epsilon:.3g} below 1"),
         (penalty <= allowed, f"penalty of the method {penalty:.3g} at most {allowed:.3g}"),
     )
-    return _record(
-        4,
-        setting,
-        _ratios(setting)[0] * rate,
-        {"C": c, "C of the penalty": c_penalty},
-        conditions,
-        s - setting.k,
-    )
+    return _record(setting, c * (_ratios(setting)[0] * rate), conditions, s - setting.k)
 
 
 def wang_xu_sparse_lower(setting: Setting, *, c: float = 1.0, c_n: float = 1.0) -> Bound:
@@ -170,7 +158,7 @@ def wang_xu_sparse_lower(setting: Setting, *, c: float = 1.0, c_n: float = 1.0) 
         (2 * k <= s - k <= p - k, f"s − k = {s - k} between 2k = {2 * k} and p − k = {p - k}"),
         (k <= p - 4, f"k = {k} at most p − 4 = {p - 4}"),
     )
-    return _record(3, setting, cross * s * size / (n * epsilon**2), {"C": c, "C of n": c_n}, conditions)
+    return _record(setting, c * (cross * s * size / (n * epsilon**2)), conditions)
 
 
 def _rule(
@@ -181,13 +169,12 @@ def _rule(
     lead = r"\ge C\,\frac{\lambda_1\lambda_{k+1}}" if lower else r"\le C\,\frac{\lambda_1^2}"
     lead += r"{(\lambda_k-\lambda_{k+1})^2}"
     return BoundRule(
-        name=compute.__name__,
         title=f"Wang & Xu 2019, Theorem {theorem}",
         kind="lower" if lower else "upper",
         methods=methods,
         formula=rf"\sin^2\Theta {lead}\frac{{{numerator}}}{{n\varepsilon^2}}",
         compute=compute,
-        constants=dict.fromkeys(symbols, 1.0),
+        source=SOURCE.format(theorem),
         symbols=symbols,
         fits="c",
         power=0.5,

@@ -22,18 +22,18 @@ def added_bound(setting: Setting, *, c: float = 1.0) -> Bound:
     """
     guess = c * random_guess(setting.d, setting.k)
     assumptions = ((True, "nothing is assumed"),)
-    return judged(assumptions, {"stat": guess}, guess, SOURCE, RULE.named({"c": c}))
+    return judged(assumptions, {"stat": guess}, guess)
 
 
-RULE = BoundRule(
-    name="added_bound",
-    title="Random guess, added",
-    kind="upper",
-    methods=("pca",),
-    formula=r"\sin\Theta \le c\sqrt{k(1-k/d)}",
-    compute=added_bound,
-    constants={"c": 1.0},
-    symbols={"c": "c"},
-    fits="c",
+BOUNDS = (
+    BoundRule(
+        title="Random guess, added",
+        kind="upper",
+        methods=("pca",),
+        formula=r"\sin\Theta \le c\sqrt{k(1-k/d)}",
+        compute=added_bound,
+        source=SOURCE,
+        symbols={"c": "c"},
+        fits="c",
+    ),
 )
-BOUNDS = (RULE,)

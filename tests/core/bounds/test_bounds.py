@@ -162,7 +162,7 @@ def test_the_registry_is_what_the_design_names():
         ({"kind": "guess"}, "kind must be one of"),
         ({"measure": "cosine"}, "measure must be one of"),
         ({"fits": "c7"}, "fits must be one of"),
-        ({"symbols": {}}, "symbols must name"),
+        ({"symbols": {"c9": "C"}}, "symbols must name"),
     ],
     ids=str,
 )
