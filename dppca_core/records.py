@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from dppca_core import checks
 from dppca_core.accounting import closed_form
 from dppca_core.arrays import MATRIX_LIMIT, Array
+from dppca_core.numerics import linalg
 from dppca_core.privacy import Budget, Event
 
 ProviderNoise = Literal["independent", "shared", "secure-aggregation"]
@@ -54,9 +55,11 @@ class Estimate:
     notes: tuple[str, ...] = ()
     diagnostics: dict[str, float] = field(default_factory=dict)
 
-
-def _one(d: int, k: int, providers: int) -> float:
-    return 1.0
+    @staticmethod
+    def from_moment(moment: Array, k: int, **fields: Any) -> Estimate:
+        """Return the top k eigenvectors of a symmetric matrix, (d, d), whose upper triangle is sent."""
+        d = len(moment)
+        return Estimate(linalg.top_eigenspace(moment, k), bytes_sent=8 * d * (d + 1) // 2, **fields)
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ class Method:
     spends: Callable[..., tuple[Event, ...]] | None = None
     exact_at_one: bool = False
     matrix: bool = True
-    cost: Callable[[int, int, int], float] = _one
+    cost: Callable[[int, int, int], float] = lambda d, k, providers: 1.0
     audit: str = ""
 
     def __post_init__(self) -> None:

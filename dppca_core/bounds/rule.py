@@ -30,15 +30,25 @@ Check = tuple[bool, str]
 class BoundRule:
     """Hold a published bound, or a closed form, as a function of a `Setting`.
 
-    kind: "upper", "lower" or "prediction". methods: the METHODS whose measured error it is about; empty for
-    a lower bound on every method, private or not. formula: LaTeX of the total. compute: the function of a
-    setting; its keywords are the constants, which the paper leaves unspecified, and the options. source: the
-    paper and theorem. symbols: constant -> its name on screen. measure: "sin" (Frobenius norm of sin Theta) or
-    "covariance" (of the rows' covariance, in their scaled units). fits: the constant C in total = fixed +
-    moving C^power, "" where none scales the total. needs_gap: whether it is void without a spectral gap.
-    name: that of the function, unless given.
+    Attributes:
+        title: Name on screen.
+        kind: "upper", "lower" or "prediction".
+        methods: The METHODS whose measured error it is about; empty for a lower bound on every method,
+            private or not.
+        formula: LaTeX of the total.
+        compute: Function of a setting; its keywords are the constants that the paper leaves unspecified, and
+            the options.
+        source: Paper and theorem.
+        symbols: The constants' names on screen.
+        measure: "sin" (Frobenius norm of sin Theta) or "covariance" (of the rows' covariance, in their scaled
+            units).
+        fits: The constant C in total = fixed + moving C^power, "" where none scales the total.
+        power: Of that constant.
+        needs_gap: Whether it is void without a spectral gap.
+        name: Key of the registry, the name of the function unless given.
 
-    Raises ValueError for another kind or measure, or symbols that do not belong to the function.
+    Raises:
+        ValueError: For another kind or measure, or symbols that do not belong to the function.
     """
 
     title: str

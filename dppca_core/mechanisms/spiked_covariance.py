@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dppca_core import checks
 from dppca_core.accounting import gaussian
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
@@ -46,6 +47,14 @@ def moved_by(budget: Budget, entries: int) -> float:
 def usual_constant(d: int, n: int) -> float:
     """Return the default C, near the largest movements in simulation."""
     return 2.0 if n >= d else 3.0
+
+
+def check_public(spike: float | None, variance: float | None, constant: float | None) -> None:
+    """Raise ValueError unless what is given is positive, and spike and variance are given together."""
+    if (spike is None) != (variance is None):
+        raise ValueError(f"spike and variance must be given together, got {spike!r} and {variance!r}")
+    named = {"spike": spike, "variance": variance, "constant": constant}
+    checks.positive(**{name: value for name, value in named.items() if value is not None})
 
 
 def spectrum_std(budget: Budget, n: int, multiplier: float) -> float:

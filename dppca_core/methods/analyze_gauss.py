@@ -8,7 +8,6 @@ import numpy as np
 
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import symmetric_gaussian
-from dppca_core.numerics import linalg
 from dppca_core.privacy import Budget
 from dppca_core.records import Estimate, Method
 
@@ -37,14 +36,10 @@ def fit(
     References:
         Dwork, Talwar, Thakurta & Zhang, STOC 2014, Algorithm 1.
     """
-    d = cohort.features
     noisy = release(cohort, budget, rng, noise)
-    return Estimate(
-        linalg.top_eigenspace(noisy, k),
-        noise_std=symmetric_gaussian.entry_std(budget, cohort.n, noise),
-        bytes_sent=8 * d * (d + 1) // 2,
-        spent=symmetric_gaussian.spends(budget),
-        covariance=noisy,
+    std = symmetric_gaussian.entry_std(budget, cohort.n, noise)
+    return Estimate.from_moment(
+        noisy, k, noise_std=std, spent=symmetric_gaussian.spends(budget), covariance=noisy
     )
 
 

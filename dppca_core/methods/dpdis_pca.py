@@ -23,8 +23,11 @@ from dppca_core.arrays import Array, Provider
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.numerics import linalg
-from dppca_core.privacy import Budget, Event
+from dppca_core.privacy import Budget
 from dppca_core.records import Estimate, Method
+
+# One Gaussian release at each hospital, of different patients.
+spends = symmetric_gaussian.spends
 
 
 def release(provider: Provider, budget: Budget, rng: np.random.Generator, noise: str | None) -> Array:
@@ -131,16 +134,6 @@ def fit(
     )
 
 
-def spends(budget: Budget, **_: object) -> tuple[Event, ...]:
-    """Return one Gaussian release: each hospital makes one, of different patients."""
-    return symmetric_gaussian.spends(budget)
-
-
-def cost(d: int, k: int, providers: int) -> float:
-    """Return the cost of an eigenproblem, and a draw, at each hospital."""
-    return 2.0 * providers + 1
-
-
 METHOD = Method(
     name="dpdis_pca",
     title="DPdisPCA",
@@ -150,6 +143,7 @@ METHOD = Method(
     uses=("epsilon", "delta", "d", "n", "k", "s", "providers", "neighbours", "accounting"),
     fit=fit,
     spends=spends,
-    cost=cost,
+    # An eigenproblem, and a draw, at each hospital.
+    cost=lambda d, k, providers: 2.0 * providers + 1,
     audit="moments.one_hospital",
 )

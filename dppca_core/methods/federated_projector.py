@@ -59,11 +59,7 @@ class SentProjector(NamedTuple):
 def check(send: str, spike: float | None, variance: float | None, constant: float | None) -> None:
     """Raise ValueError for options that `fit` refuses."""
     checks.one_of(("projector", "basis"), send=send)
-    if (spike is None) != (variance is None):
-        raise ValueError(f"spike and variance must be given together, got {spike!r} and {variance!r}")
-    for name, value in (("spike", spike), ("variance", variance), ("constant", constant)):
-        if value is not None:
-            checks.positive(**{name: value})
+    spiked_covariance.check_public(spike, variance, constant)
 
 
 def message(
@@ -164,11 +160,6 @@ def spends(
     return spiked_covariance.spends(budget, spike=spike, variance=variance, covariance=False)
 
 
-def cost(d: int, k: int, providers: int) -> float:
-    """Return the cost of an eigenproblem, a draw of noise and one of the moment at each hospital."""
-    return 2.0 * providers + 1
-
-
 METHOD = Method(
     name="federated_projector",
     title="Averaged projectors",
@@ -178,6 +169,7 @@ METHOD = Method(
     uses=("epsilon", "delta", "d", "n", "k", "s", "providers", "neighbours", "accounting"),
     fit=fit,
     spends=spends,
-    cost=cost,
+    # An eigenproblem, a draw of noise and one of the moment at each hospital.
+    cost=lambda d, k, providers: 2.0 * providers + 1,
     audit="gaps.spectrum_of_one",
 )

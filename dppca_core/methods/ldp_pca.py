@@ -11,7 +11,6 @@ import numpy as np
 
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import symmetric_gaussian
-from dppca_core.numerics import linalg
 from dppca_core.privacy import Budget
 from dppca_core.records import Estimate, Method
 
@@ -40,14 +39,9 @@ def fit(
     References:
         Wang & Xu, IJCAI 2019, Algorithm 1.
     """
-    d = cohort.features
     noisy = release(cohort, budget, rng, noise, METHOD.trust)
-    return Estimate(
-        linalg.top_eigenspace(noisy, k),
-        noise_std=symmetric_gaussian.entry_std(budget, cohort.n, noise, METHOD.trust),
-        bytes_sent=8 * d * (d + 1) // 2,
-        spent=symmetric_gaussian.spends(budget),
-    )
+    std = symmetric_gaussian.entry_std(budget, cohort.n, noise, METHOD.trust)
+    return Estimate.from_moment(noisy, k, noise_std=std, spent=symmetric_gaussian.spends(budget))
 
 
 METHOD = Method(

@@ -17,7 +17,6 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import symmetric_gaussian
-from dppca_core.numerics import linalg
 from dppca_core.privacy import Budget, Event, Release
 from dppca_core.records import Estimate, Method
 
@@ -50,13 +49,9 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
     References:
         Chaudhuri, Sarwate & Sinha, JMLR 14, 2013, Algorithm 1.
     """
-    d = cohort.features
-    return Estimate(
-        linalg.top_eigenspace(release(cohort, budget, rng), k),
-        noise_std=sum_noise_std(budget, d) / cohort.n,
-        bytes_sent=8 * d * (d + 1) // 2,
-        spent=spends(budget, d=d),
-    )
+    std = sum_noise_std(budget, cohort.features) / cohort.n
+    spent = spends(budget, d=cohort.features)
+    return Estimate.from_moment(release(cohort, budget, rng), k, noise_std=std, spent=spent)
 
 
 def spends(budget: Budget, *, d: int, **_: object) -> tuple[Event, ...]:

@@ -7,7 +7,6 @@ import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
-from dppca_core.numerics import linalg
 from dppca_core.privacy import Budget
 from dppca_core.records import Estimate, Method
 
@@ -32,8 +31,7 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
     References:
         Pearson 1901.
     """
-    d = cohort.features
-    return Estimate(linalg.top_eigenspace(release(cohort), k), bytes_sent=8 * d * (d + 1) // 2)
+    return Estimate.from_moment(release(cohort), k)
 
 
 METHOD = Method(

@@ -75,11 +75,7 @@ def fit(
     """
     d, n = cohort.features, cohort.n
     checks.instance(bool, covariance=covariance)
-    if (spike is None) != (variance is None):
-        raise ValueError(f"spike and variance must be given together, got {spike!r} and {variance!r}")
-    for name, value in (("spike", spike), ("variance", variance), ("constant", constant)):
-        if value is not None:
-            checks.positive(**{name: value})
+    spiked_covariance.check_public(spike, variance, constant)
     chosen = constant or spiked_covariance.usual_constant(d, n)
     projector, std, flat, block, _ = release(
         cohort, k, budget, rng, spike=spike, variance=variance, constant=chosen, covariance=covariance

@@ -19,7 +19,6 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import symmetric_gaussian
-from dppca_core.numerics import linalg
 from dppca_core.privacy import Budget, Event, Release
 from dppca_core.records import Estimate, Method
 
@@ -50,13 +49,9 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
     References:
         Blum, Dwork, McSherry & Nissim, PODS 2005 (constants as recalled).
     """
-    d = cohort.features
-    return Estimate(
-        linalg.top_eigenspace(release(cohort, budget, rng), k),
-        noise_std=sum_noise_std(budget, d) / (math.sqrt(2) * cohort.n),
-        bytes_sent=8 * d * (d + 1) // 2,
-        spent=spends(budget, d=d),
-    )
+    std = sum_noise_std(budget, cohort.features) / (math.sqrt(2) * cohort.n)
+    spent = spends(budget, d=cohort.features)
+    return Estimate.from_moment(release(cohort, budget, rng), k, noise_std=std, spent=spent)
 
 
 def spends(budget: Budget, *, d: int, **_: object) -> tuple[Event, ...]:

@@ -34,7 +34,6 @@ from scipy.special import gammainc, gammaincc
 from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
-from dppca_core.numerics import linalg
 from dppca_core.numerics.wishart import wishart_factor
 from dppca_core.privacy import Budget, Event, Guarantee
 from dppca_core.records import Estimate, Method
@@ -145,14 +144,9 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
     References:
         Sheffet, ALT 2019, Theorem 3; the exact calibration is derived in the module's text.
     """
-    d = cohort.features
-    m, scale = calibrate(budget, d)
-    return Estimate(
-        linalg.top_eigenspace(release(cohort, budget, rng), k),
-        noise_std=scale * math.sqrt(m) / cohort.n,
-        bytes_sent=8 * d * (d + 1) // 2,
-        spent=spends(budget, d=d),
-    )
+    m, scale = calibrate(budget, cohort.features)
+    std, spent = scale * math.sqrt(m) / cohort.n, spends(budget, d=cohort.features)
+    return Estimate.from_moment(release(cohort, budget, rng), k, noise_std=std, spent=spent)
 
 
 def spends(budget: Budget, *, d: int, **_: object) -> tuple[Event, ...]:
