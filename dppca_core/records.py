@@ -67,7 +67,6 @@ class Method:
     """Hold a published method: what it is, whom it trusts, what it guarantees, and how to run it.
 
     Attributes:
-        name: Key of the registry, the name of the method's module.
         title: Name on screen.
         reference: The paper.
         trust: One of TRUSTS.
@@ -80,12 +79,12 @@ class Method:
         matrix: True if it forms a d x d matrix.
         cost: Cost of one run, `cost(d, k, providers)`, in d x d eigenproblems, roughly.
         audit: Which releases an audit draws, a key of `dppca_core.auditing.cases.BUILDERS`.
+        name: Key of the registry, which fills it in: the name of the method's module.
 
     Raises:
         ValueError: For a trust or guarantee outside the agreed words.
     """
 
-    name: str
     title: str
     reference: str
     trust: str
@@ -97,6 +96,7 @@ class Method:
     matrix: bool = True
     cost: Callable[[int, int, int], float] = lambda d, k, providers: 1.0
     audit: str = ""
+    name: str = ""
 
     def __post_init__(self) -> None:
         checks.one_of(TRUSTS, trust=self.trust)

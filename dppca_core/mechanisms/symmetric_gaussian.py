@@ -56,9 +56,9 @@ def shape_of(budget: Budget, noise: str | None) -> str:
     return chosen
 
 
-def entry_std(budget: Budget, n: int, noise: str | None, trust: str = "central", providers: int = 1) -> float:
+def entry_std(budget: Budget, n: int, noise: str | None, trust: str = "central") -> float:
     """Return the std of one off-diagonal entry of the mean: the diagonal's, over sqrt 2 where isotropic."""
-    std = mean_noise_std(budget, n, trust, providers)
+    std = mean_noise_std(budget, n, trust)
     return std if shape_of(budget, noise) == "mirrored" else std / math.sqrt(2)
 
 

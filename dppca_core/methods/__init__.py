@@ -19,14 +19,6 @@ from dppca_core.privacy import Budget
 from dppca_core.records import Estimate, Method
 
 
-def _check(method: Method, cohort: Cohort, k: int) -> None:
-    """Raise ValueError unless the method can run with these arguments."""
-    checks.instance(Cohort, cohort=cohort)
-    checks.whole(1, cohort.features - 1, k=k)
-    if reason := method.skip(cohort.features):
-        raise ValueError(reason)
-
-
 def _checked(method: Method) -> Callable[..., Estimate]:
     """Return the method's `fit` with checked arguments and a measured running time."""
     fit = method.fit
@@ -35,7 +27,10 @@ def _checked(method: Method) -> Callable[..., Estimate]:
     def checked(
         cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, **options: object
     ) -> Estimate:
-        _check(method, cohort, k)
+        checks.instance(Cohort, cohort=cohort)
+        checks.whole(1, cohort.features - 1, k=k)
+        if reason := method.skip(cohort.features):
+            raise ValueError(reason)
         checks.instance(Budget, budget=budget)
         checks.instance(np.random.Generator, rng=rng)
         started = time.perf_counter()
@@ -45,10 +40,9 @@ def _checked(method: Method) -> Callable[..., Estimate]:
     return checked
 
 
-def _load_methods() -> dict[str, Method]:
-    modules = (import_module(f"{__name__}.{info.name}") for info in iter_modules(__path__))
-    methods = (module.METHOD for module in modules)
-    return {method.name: replace(method, fit=_checked(method)) for method in methods}
+def _load(name: str) -> Method:
+    method: Method = replace(import_module(f"{__name__}.{name}").METHOD, name=name)
+    return replace(method, fit=_checked(method))
 
 
-METHODS: dict[str, Method] = _load_methods()
+METHODS: dict[str, Method] = {info.name: _load(info.name) for info in iter_modules(__path__)}

@@ -78,7 +78,6 @@ def spends(budget: Budget, *, k: int, **_: object) -> tuple[Event, ...]:
 
 
 METHOD = Method(
-    name="amin",
     title="Pure-ε eigenvectors",
     reference="Amin, Dick, Kulesza, Munoz & Vassilvitskii, NeurIPS 2019",
     trust="central",

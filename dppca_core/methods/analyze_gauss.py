@@ -44,7 +44,6 @@ def fit(
 
 
 METHOD = Method(
-    name="analyze_gauss",
     title="Analyze Gauss",
     reference="Dwork, Talwar, Thakurta & Zhang, STOC 2014",
     trust="central",

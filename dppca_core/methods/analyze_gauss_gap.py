@@ -96,7 +96,6 @@ def spends(budget: Budget, **_: object) -> tuple[Event, ...]:
 
 
 METHOD = Method(
-    name="analyze_gauss_gap",
     title="DP-Gauss*, output noise by gap",
     reference="Dwork, Talwar, Thakurta & Zhang, STOC 2014 (recalled); Davis & Kahan 1970",
     trust="central",

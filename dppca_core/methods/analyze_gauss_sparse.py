@@ -59,7 +59,6 @@ def fit(
 
 
 METHOD = Method(
-    name="analyze_gauss_sparse",
     title="Analyze Gauss + sparse step",
     reference="Analyze Gauss, then truncated power as free post-processing",
     trust="central",

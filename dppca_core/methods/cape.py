@@ -56,7 +56,6 @@ def fit(
 
 
 METHOD = Method(
-    name="cape",
     title="CAPE",
     reference="Imtiaz & Sarwate, ICASSP 2018 (protocol as recalled)",
     trust="secure aggregation",

@@ -101,7 +101,6 @@ def spends(budget: Budget, **_: object) -> tuple[Event, ...]:
 
 
 METHOD = Method(
-    name="dp_oja",
     title="DP-Oja, one pass",
     reference="Liu, Kong, Jain & Oh, NeurIPS 2022 (constants as recalled)",
     trust="central",

@@ -135,7 +135,6 @@ def fit(
 
 
 METHOD = Method(
-    name="dpdis_pca",
     title="DPdisPCA",
     reference="Imtiaz & Sarwate, ICASSP 2018",
     trust="untrusted server",

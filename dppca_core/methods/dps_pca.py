@@ -148,7 +148,6 @@ def spends(budget: Budget, *, k: int, iterations: int = 10, **_: object) -> tupl
 
 
 METHOD = Method(
-    name="dps_pca",
     title="DPS-PCA",
     reference="Ge, Wang, Wang & Liu, AISTATS 2018",
     trust="untrusted server",

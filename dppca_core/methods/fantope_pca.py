@@ -59,7 +59,6 @@ def fit(
 
 
 METHOD = Method(
-    name="fantope_pca",
     title="Fantope PCA, no privacy",
     reference="Vu, Cho, Lei & Rohe, NeurIPS 2013",
     trust="none",

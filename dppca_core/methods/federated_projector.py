@@ -161,7 +161,6 @@ def spends(
 
 
 METHOD = Method(
-    name="federated_projector",
     title="Averaged projectors",
     reference="after Li, Cai, Xia & Zhang, arXiv 2411.15660 (abstract read; weights are ours)",
     trust="untrusted server",

@@ -45,7 +45,6 @@ def fit(
 
 
 METHOD = Method(
-    name="ldp_pca",
     title="Local PCA",
     reference="Wang & Xu, IJCAI 2019, Algorithm 1",
     trust="local",

@@ -72,7 +72,6 @@ def fit(
 
 
 METHOD = Method(
-    name="ldp_sparse_pca",
     title="Local sparse PCA",
     reference="Wang & Xu, IJCAI 2019, Algorithm 2",
     trust="local",

@@ -36,7 +36,6 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
 
 
 METHOD = Method(
-    name="local_pca",
     title="Largest hospital alone",
     reference="the non-private alternative to joining",
     trust="none",

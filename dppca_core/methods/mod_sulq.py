@@ -60,7 +60,6 @@ def spends(budget: Budget, *, d: int, **_: object) -> tuple[Event, ...]:
 
 
 METHOD = Method(
-    name="mod_sulq",
     title="MOD-SULQ",
     reference="Chaudhuri, Sarwate & Sinha, JMLR 2013",
     trust="central",

@@ -116,7 +116,6 @@ def spends(
 
 
 METHOD = Method(
-    name="noisy_power",
     title="Noisy power method",
     reference="Hardt & Price, NeurIPS 2014; Balcan et al., COLT 2016",
     trust="central",

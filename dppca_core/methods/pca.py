@@ -35,7 +35,6 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
 
 
 METHOD = Method(
-    name="pca",
     title="PCA, no privacy",
     reference="Pearson 1901; the pooled, non-private reference",
     trust="none",

@@ -114,7 +114,6 @@ def cost(d: int, k: int, providers: int) -> float:
 
 
 METHOD = Method(
-    name="ppca",
     title="PPCA",
     reference="Chaudhuri, Sarwate & Sinha, JMLR 2013",
     trust="central",

@@ -72,7 +72,6 @@ def fit(
 
 
 METHOD = Method(
-    name="sparse_pca",
     title="Sparse PCA, no privacy",
     reference="Yuan & Zhang 2013; Ma 2013 (truncated power)",
     trust="none",

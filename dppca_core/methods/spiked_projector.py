@@ -99,7 +99,6 @@ def fit(
 
 
 METHOD = Method(
-    name="spiked_projector",
     title="Noisy spectral projector",
     reference="Cai, Xia & Zha, arXiv 2401.03820 (constants as recalled)",
     trust="central",

@@ -60,7 +60,6 @@ def spends(budget: Budget, *, d: int, **_: object) -> tuple[Event, ...]:
 
 
 METHOD = Method(
-    name="sulq",
     title="SULQ",
     reference="Blum, Dwork, McSherry & Nissim, PODS 2005 (constants as recalled)",
     trust="central",

@@ -158,7 +158,6 @@ def spends(budget: Budget, *, d: int, **_: object) -> tuple[Event, ...]:
 
 
 METHOD = Method(
-    name="wishart",
     title="Wishart noise",
     reference="Sheffet, ALT 2019, Theorem 3",
     trust="central",

@@ -40,7 +40,6 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
 
 
 METHOD = Method(
-    name="added_pca",
     title="Added PCA",
     reference="a test of this project",
     trust="central",

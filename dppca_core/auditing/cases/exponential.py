@@ -40,14 +40,12 @@ def _case(frame: Frame, budget: Budget, k: int, weights: Array, spent: tuple[Eve
 
 def ppca_cases(budget: Budget, k: int) -> tuple[Case, ...]:
     """Return PPCA's cases: the exact law for k = 1, and above a chain, whose claim holds in the limit."""
-
-    def frame(cohort: Cohort, columns: int, rng: np.random.Generator) -> Array:
-        return ppca.release(cohort, columns, budget, SCANS, None, rng)[0]
-
     return tuple(
-        _case(frame, budget, columns, np.ones(columns), ppca.spends(budget), draws)
-        for columns, draws in ((1, 2000), (2, 300))
-        if columns <= k
+        _case(
+            lambda cohort, columns, rng: ppca.release(cohort, columns, budget, SCANS, None, rng)[0],
+            *(budget, columns, np.ones(columns), ppca.spends(budget), draws),
+        )
+        for columns, draws in ((1, 2000), (2, 300))[:k]
     )
 
 
@@ -56,12 +54,10 @@ def amin_cases(budget: Budget, k: int) -> tuple[Case, ...]:
 
     The space that an early draw leaves to the later ones takes back half of what it tells.
     """
-
-    def frame(cohort: Cohort, columns: int, rng: np.random.Generator) -> Array:
-        return amin.release(cohort, columns, budget, rng)
-
     return tuple(
-        _case(frame, budget, columns, HALVES[columns - 1, :columns], amin.spends(budget, k=columns), draws)
-        for columns, draws in ((1, 2000), (2, 800))
-        if columns <= k
+        _case(
+            lambda cohort, columns, rng: amin.release(cohort, columns, budget, rng),
+            *(budget, columns, HALVES[columns - 1, :columns], amin.spends(budget, k=columns), draws),
+        )
+        for columns, draws in ((1, 2000), (2, 800))[:k]
     )

@@ -30,45 +30,46 @@ def pooled(budget: Budget, k: int) -> tuple[Case, ...]:
     """Return the one release of Analyze Gauss, its sparse version and CAPE, with either shape of noise."""
 
     def case(shape: str) -> Case:
-        def release(cohort: Cohort, rng: np.random.Generator) -> Array:
-            return symmetric_gaussian.release(cohort, budget, rng, shape)
-
-        return _case(f"moment, {shape} noise", budget, release, symmetric_gaussian.spends(budget))
+        return _case(
+            f"moment, {shape} noise",
+            budget,
+            lambda cohort, rng: symmetric_gaussian.release(cohort, budget, rng, shape),
+            symmetric_gaussian.spends(budget),
+        )
 
     return tuple(case(shape) for shape in symmetric_gaussian.SHAPES)
 
 
 def one_hospital(budget: Budget, k: int) -> tuple[Case, ...]:
     """Return DPdisPCA's release before its compression, which is post-processing."""
-
-    def release(cohort: Cohort, rng: np.random.Generator) -> Array:
-        return dpdis_pca.release(cohort[0], budget, rng, None)
-
-    return (_case("one hospital's moment", budget, release, dpdis_pca.spends(budget)),)
+    return (
+        _case(
+            "one hospital's moment",
+            budget,
+            lambda cohort, rng: dpdis_pca.release(cohort[0], budget, rng, None),
+            dpdis_pca.spends(budget),
+        ),
+    )
 
 
 def one_user(budget: Budget, k: int) -> tuple[Case, ...]:
     """Return what one user of the local model sends, n = 1."""
-
-    def release(cohort: Cohort, rng: np.random.Generator) -> Array:
-        return symmetric_gaussian.release(cohort, budget, rng, None, "local")
-
     return (
-        _case("one user's message", budget, release, symmetric_gaussian.spends(budget), axes(budget, n=1)),
+        _case(
+            "one user's message",
+            budget,
+            lambda cohort, rng: symmetric_gaussian.release(cohort, budget, rng, None, "local"),
+            symmetric_gaussian.spends(budget),
+            axes(budget, n=1),
+        ),
     )
 
 
 def sulq_cases(budget: Budget, k: int) -> tuple[Case, ...]:
-
-    def release(cohort: Cohort, rng: np.random.Generator) -> Array:
-        return sulq.release(cohort, budget, rng)
-
-    return (_case("moment", budget, release, sulq.spends(budget, d=3)),)
+    spent = sulq.spends(budget, d=3)
+    return (_case("moment", budget, lambda cohort, rng: sulq.release(cohort, budget, rng), spent),)
 
 
 def mod_sulq_cases(budget: Budget, k: int) -> tuple[Case, ...]:
-
-    def release(cohort: Cohort, rng: np.random.Generator) -> Array:
-        return mod_sulq.release(cohort, budget, rng)
-
-    return (_case("moment", budget, release, mod_sulq.spends(budget, d=3)),)
+    spent = mod_sulq.spends(budget, d=3)
+    return (_case("moment", budget, lambda cohort, rng: mod_sulq.release(cohort, budget, rng), spent),)
