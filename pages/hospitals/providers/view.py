@@ -100,7 +100,7 @@ def rows(found: CollaborationResults, settings: Settings) -> dict[str, list[Row]
     grouped: dict[str, list[Row]] = {trust: [] for trust in TRUSTS if shown in ("all", trust)}
     for key, way in WAYS.items():
         if way.trust in grouped and key not in found.refused:
-            for hospital in found.places(key):
+            for hospital in found.hospitals(key):
                 errors, energies = (found.values(key, hospital, energy) for energy in (False, True))
                 seen = len(errors) > 0
                 grouped[way.trust].append(

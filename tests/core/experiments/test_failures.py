@@ -145,7 +145,7 @@ def test_draws_without_those_that_failed_are_the_others(monkeypatch):
     failed = {portion for _, portion in store.failed}
     assert len(failed) == len(ERRORS)
     kept = np.repeat([portion not in failed for portion in range(8)], PORTION)
-    for some, every in zip(store.of(*view), honest.of(*view), strict=True):
+    for some, every in zip(store.readings(*view), honest.readings(*view), strict=True):
         np.testing.assert_array_equal(some, every[kept])
 
 

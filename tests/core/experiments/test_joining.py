@@ -34,8 +34,8 @@ def test_without_differences_all_ways_agree_and_joining_pays(kind):
         found.try_cell(what, 0.0, kind, 0)
     (joined,), (alone,) = (found.measured(what, 0.0, kind) for what in ("joined", "alone"))
     assert joined.plain.common[0] < 0.05 and alone.plain is None
-    np.testing.assert_allclose(joined.own, joined.common, atol=1e-9)
-    gains = (joined.own < alone.own) & (joined.energy >= alone.energy)
+    np.testing.assert_allclose(joined.local, joined.common, atol=1e-9)
+    gains = (joined.local < alone.local) & (joined.energy >= alone.energy)
     assert gains.all() if kind not in standardisation.PAID else gains[2:].all()
 
 
@@ -43,7 +43,7 @@ def test_where_hospitals_differ_the_smallest_gain_and_larger_ones_lose():
     """In the median of five repeats: the fourth, with a tenth of all patients, does better alone."""
     of = replace(LOUD, n=100_000)
     joined, alone = (
-        np.median([joining.measure(of, (what, 1.0, "own-ranges", run)).own for run in range(5)], axis=0)
+        np.median([joining.measure(of, (what, 1.0, "own-ranges", run)).local for run in range(5)], axis=0)
         for what in ("joined", "alone")
     )
     assert joined[-1] < alone[-1]
@@ -90,8 +90,8 @@ def test_a_cell_does_not_depend_on_what_was_measured_before():
     found = SiteResults(LOUD)
     for before in (("alone", 0.5, "within-site", 1), ("joined", 0.5, "pooled", 1), key):
         found.try_cell(*before)
-    np.testing.assert_array_equal(found.cells[key].own, fresh.own)
-    assert not np.array_equal(fresh.own, joining.measure(LOUD, ("joined", 0.5, "within-site", 0)).own)
+    np.testing.assert_array_equal(found.cells[key].local, fresh.local)
+    assert not np.array_equal(fresh.local, joining.measure(LOUD, ("joined", 0.5, "within-site", 0)).local)
 
 
 @pytest.mark.parametrize("kind", ["public", "pooled", "within-site"])
@@ -100,10 +100,10 @@ def test_the_tables_truths_are_pca_of_its_own_rows(kind):
     truths = joining.truths(of, 0.0, kind)
     if kind == "public":
         cohort = Cohort.from_rows(list(heart_disease.rows().values()), heart_disease.TABLE.bound)
-        for own, provider in zip(truths.own, cohort, strict=True):
+        for own, provider in zip(truths.local, cohort, strict=True):
             assert sin_theta(own, top_eigenspace(provider.moment.dense(), 2)) < 1e-9
         assert sin_theta(truths.common, top_eigenspace(cohort.pooled.dense(), 2)) < 1e-9
-    for own, moment in zip(truths.own, truths.moments, strict=True):
+    for own, moment in zip(truths.local, truths.moments, strict=True):
         best = float(np.linalg.eigvalsh(moment)[-2:].sum())
         assert captured_energy(own, moment, best) == pytest.approx(1.0)
 

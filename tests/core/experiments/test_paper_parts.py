@@ -62,14 +62,14 @@ TURNING = curve("low", {1.0: 2.0, 2.0: 2.5, 3.0: 0.5})
     ],
 )
 def test_claims_by_hand(check, curves, holds):
-    assert check.of(curves).holds == holds
+    assert check.evaluate(curves).holds == holds
 
 
 def test_numbers_that_were_not_measured_are_counted():
     printed = (Printed("low", 1.0, 2.0), Printed("low", 9.0, 2.0), Printed("other", 1.0, 2.0))
-    said = claims.near("", printed, 0.1).of(LOW).sentence
+    said = claims.near("", printed, 0.1).evaluate(LOW).sentence
     assert said.startswith("1 of 3 printed numbers were measured; 1 of 1 are met within 0.1; ")
-    assert "were measured" not in claims.near("", printed[:1], 0.1).of(LOW).sentence
+    assert "were measured" not in claims.near("", printed[:1], 0.1).evaluate(LOW).sentence
 
 
 def test_one_run_is_said_without_an_interval():
@@ -77,9 +77,9 @@ def test_one_run_is_said_without_an_interval():
     single = BOTH.assign(low=np.nan, high=np.nan, runs=1)
     one = claims.under("", lambda x: 9.0, "")
     for check in (claims.below("", "low", "high"), claims.moves("", True), one):
-        assert not check.of(single).holds
-    assert "2 and 3" in claims.below("", "low", "high", (1.0,)).of(single).sentence
-    assert "–" in claims.under("", lambda x: math.nan, "the level").of(single).sentence
+        assert not check.evaluate(single).holds
+    assert "2 and 3" in claims.below("", "low", "high", (1.0,)).evaluate(single).sentence
+    assert "–" in claims.under("", lambda x: math.nan, "the level").evaluate(single).sentence
 
 
 def test_summary_is_students_t():
@@ -281,10 +281,10 @@ def test_a_method_that_does_not_arrive_is_said_in_words():
     names = (beyond._PRINTED, beyond._EXACT)
     check = beyond.FIGURES[0].runs[0].checks[0]
     table = power_law(dict(zip(names, (1e9, 300), strict=True)))
-    found = check.of(FIGURES["needed-patients"].curves(beyond.FIGURES[0].runs[0], table), table)
+    found = check.evaluate(FIGURES["needed-patients"].curves(beyond.FIGURES[0].runs[0], table), table)
     assert found.holds and "not reached by 10,000 patients, the most that were measured" in found.sentence
     assert found.sentence.endswith("at least 33 times as many to stay there")
     table.loc[(table["label"] == names[0]) & (table["n"] == 1000), "sin_theta"] = 0.1
-    again = check.of(FIGURES["needed-patients"].curves(beyond.FIGURES[0].runs[0], table), table)
+    again = check.evaluate(FIGURES["needed-patients"].curves(beyond.FIGURES[0].runs[0], table), table)
     assert "reached and lost again by 10,000 patients" in again.sentence and "inf" not in again.sentence
     assert "(0.1 with 1,000, 63.2 with all)" in again.sentence

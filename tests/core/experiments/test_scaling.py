@@ -67,7 +67,7 @@ def test_a_bound_of_ones_own_is_what_rows_are_divided_by():
     ours = Scaling(bound=200.0)
     usual = draws.cohort(MODEL, (2000,), PUBLIC, 0, 0)
     own = draws.cohort(MODEL, (2000,), ours, 0, 0)
-    assert own.bound == ours.of(MODEL, 2000) == 200.0
+    assert own.bound == ours.divisor(MODEL, 2000) == 200.0
     np.testing.assert_allclose(own.pooled.dense() * 200**2, usual.pooled.dense() * usual.bound**2)
     with pytest.raises(ValueError, match="bound must be at least"):
         draws.cohort(MODEL, (2000,), Scaling(bound=10.0), 0, 0)
@@ -79,7 +79,7 @@ def test_a_bound_that_grows_with_sqrt_d_gives_the_eigenvalues_of_wang_and_xu():
     for p in (20, 80):
         model = SpikedModel(d=p, k=5, s=20, spike=2.0, bulk=(1.0, 1.0))
         cohort = draws.cohort(model, (10**9,), scaling, 0, 0)
-        assert cohort.bound == scaling.of(model, 10**9) == pytest.approx(np.sqrt(10 * p), rel=1e-15)
+        assert cohort.bound == scaling.divisor(model, 10**9) == pytest.approx(np.sqrt(10 * p), rel=1e-15)
         printed = model.basis @ model.basis.T / (10 * p) + np.eye(p) / (10 * p)
         truth = draws.population_truth(model, 10**9, scaling, True)
         np.testing.assert_allclose(truth.second_moment, printed, atol=1e-12)
@@ -108,7 +108,7 @@ def test_a_bound_that_grows_is_refused_where_it_says_nothing():
 
 
 def test_the_largest_row_of_a_population_is_the_median_of_its_length():
-    assert Scaling("largest").of(MODEL, 2000) == MODEL.norm_bound(2000, 0.5)
+    assert Scaling("largest").divisor(MODEL, 2000) == MODEL.norm_bound(2000, 0.5)
     assert draws.cohort(MODEL, (2000,), Scaling("largest"), 0, 0).bound == MODEL.norm_bound(2000, 0.5)
 
 

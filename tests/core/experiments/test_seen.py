@@ -96,7 +96,7 @@ def test_errors_on_the_way_are_those_of_the_bases():
 
 
 def test_what_cannot_be_is_refused():
-    with pytest.raises(ValueError, match="way must be one of"):
+    with pytest.raises(ValueError, match="protocol must be one of"):
         simulate(recipe(), "cape")
     with pytest.raises(ValueError, match="single messages"):
         difference(simulate(recipe(), "dps_pca secure"), 1, 0, 1)

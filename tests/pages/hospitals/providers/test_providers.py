@@ -255,7 +255,7 @@ def test_at_the_defaults_joining_is_not_said_to_pay_where_each_errs_less_in_hous
     settings, _ = catalogue.reconcile(catalogue.defaults() | {"repeats": repeats})
     outcomes = CollaborationResults(joins.recipe(settings)[0])
     for key in (key for key, way in WAYS.items() if not way.own_moments or way.full):
-        for hospital in outcomes.places(key):
+        for hospital in outcomes.hospitals(key):
             for repeat in range(repeats):
                 outcomes.try_cell(key, hospital, repeat)
     headline = gain_text.headline(outcomes, settings)
@@ -282,7 +282,7 @@ def test_joining_pays_only_where_staying_alone_unprotected_errs_more(own, pays):
     found = CollaborationResults(joins.recipe(settings)[0])
     keys = [key for key, way in WAYS.items() if not way.own_moments or way.full]
     for key in keys:
-        for hospital in found.places(key):
+        for hospital in found.hospitals(key):
             for repeat in range(4):
                 found.try_cell(key, hospital, repeat)
     joined = min((np.median(found.values(key, ALL, False)), key) for key in ("full", "dps_pca"))[1]
