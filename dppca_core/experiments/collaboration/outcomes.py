@@ -13,7 +13,7 @@ import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.experiments.cells import CellStore
-from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting, second_moment, truth
 from dppca_core.experiments.draws import Truth
 from dppca_core.methods import METHODS
@@ -55,7 +55,7 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
     @cached_property
     def refused(self) -> dict[str, str]:
         """Return the protocols that cannot be measured here, each with the reason."""
-        reasons = {key: self.recipe.refused(protocol) for key, protocol in WAYS.items()}
+        reasons = {key: self.recipe.refused(protocol) for key, protocol in PROTOCOLS.items()}
         return {key: reason for key, reason in reasons.items() if reason}
 
     @cached_property
@@ -63,22 +63,24 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
         """Return the protocols that are measured without being asked for."""
         return tuple(
             key
-            for key, protocol in WAYS.items()
+            for key, protocol in PROTOCOLS.items()
             if key not in self.refused and self.recipe.seconds(protocol) <= _LIVE_SECONDS
         )
 
     @cached_property
     def slow(self) -> tuple[str, ...]:
         """Return the protocols that are measured only when asked for."""
-        return tuple(key for key in WAYS if key not in self.refused and key not in self.live)
+        return tuple(key for key in PROTOCOLS if key not in self.refused and key not in self.live)
 
     def hospitals(self, key: str) -> tuple[int, ...]:
         """Return the hospitals at which a protocol is measured, or ALL."""
-        return self.recipe.hospitals if WAYS[key].alone else (ALL,)
+        return self.recipe.hospitals if PROTOCOLS[key].alone else (ALL,)
 
     def repeats_of(self, key: str) -> int:
         """Return how many repeats of a protocol are measured: all, fewer where one run takes long."""
-        return max(1, min(self.recipe.repeats, int(_ALL_REPEATS_SECONDS / self.recipe.seconds(WAYS[key]))))
+        return max(
+            1, min(self.recipe.repeats, int(_ALL_REPEATS_SECONDS / self.recipe.seconds(PROTOCOLS[key])))
+        )
 
     def wanted(self, slow: bool = False) -> Iterator[Key]:
         """Return every cell, first repeats first."""
@@ -91,7 +93,7 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
     def measure(self, cell: Key) -> CollaborationRun:
         """Run a protocol once and measure its answer."""
         key, hospital, repeat = cell
-        estimate = self.recipe.estimate(WAYS[key], hospital, repeat)
+        estimate = self.recipe.estimate(PROTOCOLS[key], hospital, repeat)
         best = float(self.truth.eigenvalues[: self.recipe.k].sum())
         return CollaborationRun(
             subspace_metrics.sin_theta(estimate.basis, self.truth.basis),
@@ -106,7 +108,7 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
     def rows(self, cell: Key, value: CollaborationRun) -> Iterator[dict[str, Any]]:
         """Return the one row of a run."""
         key, hospital, repeat = cell
-        protocol = WAYS[key]
+        protocol = PROTOCOLS[key]
         sent = self.recipe.traffic(protocol)
         private = METHODS[protocol.method].private
         yield {

@@ -58,7 +58,7 @@ class Protocol:
         return self.method in ("dpdis_pca", "federated_projector")
 
 
-WAYS: dict[str, Protocol] = {
+PROTOCOLS: dict[str, Protocol] = {
     protocol.key: protocol
     for protocol in (
         Protocol("pca", "pca", "none", "everything"),

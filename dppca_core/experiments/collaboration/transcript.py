@@ -13,7 +13,7 @@ import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import Array
-from dppca_core.experiments.collaboration.protocols import WAYS, Protocol
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
 from dppca_core.experiments.collaboration.setting import CollaborationSetting, truth
 from dppca_core.federated import coordinator, in_process, one_round, protocol
 from dppca_core.federated.exchange import ALL
@@ -25,7 +25,7 @@ from dppca_core.federated.record import Record
 from dppca_core.methods import dps_pca
 from dppca_core.numerics import subspace_metrics
 
-CARRIED = tuple(key for key, chosen in WAYS.items() if chosen.method in protocol.EXCHANGES)
+CARRIED = tuple(key for key, chosen in PROTOCOLS.items() if chosen.method in protocol.EXCHANGES)
 _MESSAGE_BYTES = 2**28  # of all messages of a run, and as many without noise
 _MOST_SECONDS = 20.0
 MOST_BYTES = 2 * _MESSAGE_BYTES + 2**24  # of one run
@@ -94,7 +94,7 @@ def simulate(setting: CollaborationSetting, key: str, repeat: int = 0) -> Transc
         ValueError: For a protocol without messages, or a run that ends before its result.
     """
     checks.one_of(CARRIED, protocol=key)
-    chosen, cohort = WAYS[key], setting.cohort(repeat)
+    chosen, cohort = PROTOCOLS[key], setting.cohort(repeat)
     options = tuple(sorted(setting.options(chosen).items()))
     plan = Plan("simulated", chosen.method, setting.sizes, setting.d, setting.k, setting.budget, options)
     base = (setting.seed, repeat, *key.encode())

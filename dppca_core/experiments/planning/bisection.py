@@ -28,7 +28,7 @@ from dppca_core.experiments.planning.planning import (
     LEAST_EPSILON,
     MOST_EPSILON,
     MOST_HOSPITALS,
-    WAYS,
+    PLANNED_METHODS,
     StudyPlan,
 )
 from dppca_core.experiments.sweeps.recipe import METRICS, Axis, Recipe, Value, variant
@@ -132,7 +132,7 @@ class Search:
 
     def recipe(self, values: tuple[Value, ...]) -> Recipe:
         """Return the recipe of the runs at these values."""
-        experiment, planned = self.plan.experiment, WAYS[self.plan.way]
+        experiment, planned = self.plan.experiment, PLANNED_METHODS[self.plan.planned]
         over_epsilon = self.asked == "epsilon"  # then n is held, else epsilon is
         return Recipe(
             experiment.population,

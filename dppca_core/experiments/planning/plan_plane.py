@@ -12,9 +12,13 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 
 from dppca_core.arrays import Array
-from dppca_core.bounds import BOUNDS
 from dppca_core.bounds.perturbation import LABEL, SMALL_SHARE
-from dppca_core.experiments.planning.planning import LEAST_EPSILON, MOST_EPSILON, NO_NOISE, WAYS, StudyPlan
+from dppca_core.experiments.planning.planning import (
+    LEAST_EPSILON,
+    MOST_EPSILON,
+    NO_NOISE,
+    StudyPlan,
+)
 from dppca_core.numerics.subspace_metrics import random_guess
 
 NODES_A_DECADE, NODES = 2, 10
@@ -72,7 +76,6 @@ def plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: 
     rows = sorted({round(amount) for amount in np.logspace(low, high, count)})
     columns = np.geomspace(LEAST_EPSILON, MOST_EPSILON, NODES)
     budgets = [plan.experiment.budget(float(epsilon)) for epsilon in columns]
-    rule = BOUNDS[WAYS[plan.way].rule]
     clean = np.empty((2, len(rows)))  # losses and squared errors
     noisy = np.empty((2, len(rows), NODES))
     holds = True
@@ -80,11 +83,11 @@ def plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: 
         setting = (
             plan.setting(whole, NO_NOISE) if size is None else plan.setting(whole * size, NO_NOISE, whole)
         )
-        bound = rule(setting)
+        bound = plan.rule(setting)
         clean[:, i] = plan.loss_of(setting, bound), bound.final**2
         for j, budget in enumerate(budgets):
             at = replace(setting, budget=budget)
-            bound = rule(at)
+            bound = plan.rule(at)
             noisy[:, i, j] = plan.loss_of(at, bound), bound.final**2
             holds &= not any(line.startswith("fails") and LABEL not in line for line in bound.why)
     if not plan.energy:

@@ -21,6 +21,7 @@ from scipy.optimize import brentq
 from dppca_core import checks, datasets
 from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS
+from dppca_core.bounds.rule import BoundRule
 from dppca_core.experiments import draws
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.methods import METHODS
@@ -61,7 +62,7 @@ def _planned_methods() -> Iterator[PlannedMethod]:
                 yield PlannedMethod(f"{name}_summed", name, rule.name, trust, "secure-aggregation")
 
 
-WAYS: dict[str, PlannedMethod] = {planned.name: planned for planned in _planned_methods()}
+PLANNED_METHODS: dict[str, PlannedMethod] = {planned.name: planned for planned in _planned_methods()}
 
 
 @lru_cache(maxsize=32)
@@ -108,7 +109,7 @@ class StudyPlan:
 
     Args:
         experiment: The setting; its n and its noise across hospitals play no part.
-        way: The planned method, a key of `WAYS`.
+        planned: The planned method, a key of `PLANNED_METHODS`.
         target: sin Theta at most (root mean square over runs), or with `energy` the share of the
             population's energy in its k leading directions that is captured, at least.
         energy: Whether the target is captured energy.
@@ -118,15 +119,20 @@ class StudyPlan:
     """
 
     experiment: ExplorerExperiment
-    way: str
+    planned: str
     target: float
     energy: bool = False
 
     def __post_init__(self) -> None:
-        checks.one_of(WAYS, way=self.way)
+        checks.one_of(PLANNED_METHODS, planned=self.planned)
         checks.positive(target=self.target)
         if self.energy:
             checks.inside_unit_interval(target=self.target)
+
+    @property
+    def rule(self) -> BoundRule:
+        """Return the closed form, which is called with a setting."""
+        return BOUNDS[PLANNED_METHODS[self.planned].rule]
 
     @property
     def allowed(self) -> float:
@@ -151,18 +157,18 @@ class StudyPlan:
             scaled,
             n=n,
             providers=self.experiment.providers if hospitals is None else hospitals,
-            provider_noise=WAYS[self.way].provider_noise,
+            provider_noise=PLANNED_METHODS[self.planned].provider_noise,
             start_error=None,
         )
 
     def bound(self, n: int, epsilon: float, hospitals: int | None = None) -> Bound:
         """Return the closed form there."""
-        return BOUNDS[WAYS[self.way].rule](self.setting(n, epsilon, hospitals))
+        return self.rule(self.setting(n, epsilon, hospitals))
 
     def loss(self, n: int, epsilon: float, hospitals: int | None = None) -> float:
         """Return the predicted loss, in the units of `allowed`; infinite where the closed form is void."""
         setting = self.setting(n, epsilon, hospitals)
-        return self.loss_of(setting, BOUNDS[WAYS[self.way].rule](setting))
+        return self.loss_of(setting, self.rule(setting))
 
     def loss_of(self, setting: Setting, bound: Bound) -> float:
         """Return the loss that a closed form predicts at `setting`, in the units of `allowed`."""

@@ -8,7 +8,7 @@ import pytest
 from dppca_core import METHODS, Budget, SpikedModel, sin_theta
 from dppca_core.experiments.collaboration import setting
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
-from dppca_core.experiments.collaboration.protocols import TRUSTS, WAYS
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS, TRUSTS
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.mechanisms.symmetric_gaussian import entry_std
 from dppca_core.numerics.linalg import top_eigenspace
@@ -33,22 +33,24 @@ def measured(of: CollaborationSetting) -> CollaborationResults:
     return found
 
 
-@pytest.mark.parametrize("key", [way.key for way in WAYS.values() if way.method != "federated_projector"])
+@pytest.mark.parametrize(
+    "key", [way.key for way in PROTOCOLS.values() if way.method != "federated_projector"]
+)
 def test_without_noise_every_way_is_pca_of_whom_it_has(key):
     """With R = d nothing is compressed either; a hospital alone has its own moment, not its neighbour's."""
     of = recipe(budget=FREE, rank=D, iterations=40)
-    for hospital in of.hospitals if WAYS[key].alone else (ALL,):
+    for hospital in of.hospitals if PROTOCOLS[key].alone else (ALL,):
         moment = of.cohort(0).pooled if hospital == ALL else of.cohort(0)[hospital].moment
         plain = top_eigenspace(moment.dense(), K)
-        assert sin_theta(of.estimate(WAYS[key], hospital, 0).basis, plain) < 1e-4
-        if WAYS[key].alone:
+        assert sin_theta(of.estimate(PROTOCOLS[key], hospital, 0).basis, plain) < 1e-4
+        if PROTOCOLS[key].alone:
             other = top_eigenspace(of.cohort(0)[hospital - 1].moment.dense(), K)
-            assert sin_theta(of.estimate(WAYS[key], hospital, 0).basis, other) > 1e-3
+            assert sin_theta(of.estimate(PROTOCOLS[key], hospital, 0).basis, other) > 1e-3
 
 
 def test_the_noise_of_each_mode_and_of_each_hospital():
     found = measured(recipe(repeats=1))
-    noise = {key: found.measured(key, ALL)[0].noise_std for key, way in WAYS.items() if not way.alone}
+    noise = {key: found.measured(key, ALL)[0].noise_std for key, way in PROTOCOLS.items() if not way.alone}
     hospitals = len(SIZES)
     assert noise["dps_pca"] / noise["dps_pca secure"] == pytest.approx(math.sqrt(hospitals), rel=1e-12)
     assert noise["dps_pca shared"] / noise["dps_pca secure"] == pytest.approx(hospitals, rel=1e-12)
@@ -73,7 +75,7 @@ def test_a_hospital_drawn_by_itself_has_the_law_of_one_that_is_dealt(monkeypatch
     Half the patients err by sqrt 2 more, which is then refuted.
     """
     of = recipe(repeats=40)
-    way = WAYS["alone open"]
+    way = PROTOCOLS["alone open"]
 
     def mean(own: CollaborationSetting, hospital: int) -> tuple[float, float]:
         truth = setting.truth(MODEL, own.n, K, own.scaling).basis
@@ -91,13 +93,13 @@ def test_a_hospital_drawn_by_itself_has_the_law_of_one_that_is_dealt(monkeypatch
 
 def test_bytes_are_those_of_the_theory():
     of = recipe(iterations=7, s_hat=10)
-    sent = {key: of.traffic(way) for key, way in WAYS.items()}
+    sent = {key: of.traffic(way) for key, way in PROTOCOLS.items()}
     asked = 8 * (K + 1) * (3 * D + 4 * 10)  # the start and two rounds of burn-in, then ten rows
     assert sent["dps_pca"] == (8 * D * K, 7, asked + 8 * D * K)
     assert sent["dpdis_pca"] == (8 * D * 6, 1, 8 * D * K)
     assert {sent[key].up for key in ("full", "cape", "pca")} == {8 * D * (D + 1) // 2}
     assert sent["alone"].total == 0
-    for key, way in WAYS.items():
+    for key, way in PROTOCOLS.items():
         if not way.alone and key != "sparse_pca":  # whose method counts products, here it has the moment
             assert of.estimate(way, ALL, 0).bytes_sent == sent[key].up * sent[key].rounds
 
@@ -106,14 +108,15 @@ def test_every_cell_of_the_table_and_a_cell_does_not_depend_on_the_order():
     found = measured(recipe())
     table = found.table()
     assert (
-        set(table["way"]) == set(WAYS) and (table.groupby(["way", "hospital"])["repeat"].count() == 2).all()
+        set(table["way"]) == set(PROTOCOLS)
+        and (table.groupby(["way", "hospital"])["repeat"].count() == 2).all()
     )
     assert set(table[table["hospital"] != "all"]["patients"]) == set(SIZES)
     assert table["sin_theta"].between(0, math.sqrt(K)).all() and table["captured_energy"].between(0, 1).all()
     again = CollaborationResults(found.recipe)
     again.try_cell("dpdis_pca", ALL, 1)
     assert again.cells["dpdis_pca", ALL, 1] == found.cells["dpdis_pca", ALL, 1]
-    assert {way.trust for way in WAYS.values()} == set(TRUSTS)
+    assert {way.trust for way in PROTOCOLS.values()} == set(TRUSTS)
 
 
 def test_a_table_is_dealt_and_compared_with_all_its_patients():
@@ -151,4 +154,4 @@ def test_bad_recipes_are_refused_by_name(wrong, says):
 
 
 def test_methods_of_all_ways_exist():
-    assert {way.method for way in WAYS.values()} <= set(METHODS)
+    assert {way.method for way in PROTOCOLS.values()} <= set(METHODS)

@@ -13,12 +13,12 @@ from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.planning import planning
 from dppca_core.experiments.planning.plan_plane import answered, plane
-from dppca_core.experiments.planning.planning import MOST_EPSILON, WAYS, StudyPlan
+from dppca_core.experiments.planning.planning import MOST_EPSILON, PLANNED_METHODS, StudyPlan
 from dppca_core.methods import METHODS
 
 EXPERIMENT = ExplorerExperiment(SpikedModel(d=40, k=2, s=8, seed=1), n=10**5, k=2, s_hat=16, delta=1e-5)
-POOLED = [name for name in WAYS if "providers" not in METHODS[WAYS[name].method].uses]
-EVERY_WAY = pytest.mark.parametrize("way", WAYS)
+POOLED = [name for name in PLANNED_METHODS if "providers" not in METHODS[PLANNED_METHODS[name].method].uses]
+EVERY_WAY = pytest.mark.parametrize("way", PLANNED_METHODS)
 TARGETS = pytest.mark.parametrize(("target", "energy"), [(0.2, False), (0.02, False), (0.98, True)])
 
 
@@ -29,13 +29,15 @@ def near(plan, n):
 
 
 def test_every_closed_form_is_a_way_and_only_dps_pca_goes_two():
-    assert {way.rule for way in WAYS.values()} == {
+    assert {way.rule for way in PLANNED_METHODS.values()} == {
         name for name, rule in BOUNDS.items() if rule.kind == "prediction"
     }
-    trusts = {name: way.trust for name, way in WAYS.items() if way.method == "dps_pca"}
+    trusts = {name: way.trust for name, way in PLANNED_METHODS.items() if way.method == "dps_pca"}
     assert trusts == {"dps_pca": "untrusted server", "dps_pca_summed": "secure aggregation"}
-    assert {name for name, way in WAYS.items() if name != way.method} == {"dps_pca_summed"}
-    assert {name for name, way in WAYS.items() if way.provider_noise != "independent"} == {"dps_pca_summed"}
+    assert {name for name, way in PLANNED_METHODS.items() if name != way.method} == {"dps_pca_summed"}
+    assert {name for name, way in PLANNED_METHODS.items() if way.provider_noise != "independent"} == {
+        "dps_pca_summed"
+    }
 
 
 @EVERY_WAY
@@ -74,7 +76,7 @@ def test_hospitals_are_the_inverse_of_the_closed_form(way):
 
 @settings(max_examples=25)
 @given(
-    way=st.sampled_from(list(WAYS)),
+    way=st.sampled_from(list(PLANNED_METHODS)),
     epsilon=st.floats(0.01, 10),
     target=st.floats(0.01, 0.4),
     more=st.floats(1.05, 10),
@@ -110,7 +112,7 @@ def test_half_the_error_takes_twice_or_four_times_the_patients():
 def test_energy_is_error_where_one_gap_is_all_there_is():
     """Equal spikes over a flat bulk: the share lost is (lambda - b) sin^2 / (k lambda)."""
     flat = replace(EXPERIMENT, population=SpikedModel(d=40, k=2, s=8, spike=100.0, bulk=(20.0, 20.0)))
-    for way in WAYS:
+    for way in PLANNED_METHODS:
         lost = 0.02
         sine = math.sqrt(lost * 2 * 100 / 80)
         by_energy, by_error = StudyPlan(flat, way, 1 - lost, energy=True), StudyPlan(flat, way, sine)
@@ -163,7 +165,7 @@ def test_no_number_of_hospitals_helps():
 
 def test_without_a_gap_there_is_no_plan(monkeypatch):
     monkeypatch.setattr(planning, "_spectrum", lambda *_: (np.full(40, 0.01), None))
-    for way in WAYS:
+    for way in PLANNED_METHODS:
         answer = StudyPlan(EXPERIMENT, way, 0.1).patients(1.0)
         assert answer.kind == "gap" and "gap" in answer.failed[0] and answer.start is None
 
@@ -176,11 +178,15 @@ def test_a_table_has_a_plan_but_not_its_own_bound():
 
 @pytest.mark.parametrize(
     ("changed", "message"),
-    [({"way": "pca"}, "way"), ({"target": 0.0}, "target"), ({"target": 1.2, "energy": True}, "target")],
+    [
+        ({"planned": "pca"}, "planned"),
+        ({"target": 0.0}, "target"),
+        ({"target": 1.2, "energy": True}, "target"),
+    ],
 )
 def test_a_plan_that_cannot_be_is_refused_by_name(changed, message):
     with pytest.raises(ValueError, match=message):
-        StudyPlan(**{"experiment": EXPERIMENT, "way": "dps_pca", "target": 0.1, **changed})
+        StudyPlan(**{"experiment": EXPERIMENT, "planned": "dps_pca", "target": 0.1, **changed})
 
 
 @EVERY_WAY

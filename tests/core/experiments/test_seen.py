@@ -7,7 +7,7 @@ import pytest
 
 from dppca_core import Budget, SpikedModel, sin_theta
 from dppca_core.experiments.collaboration import transcript
-from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import CollaborationSetting, truth
 from dppca_core.experiments.collaboration.transcript import CARRIED, difference, matrix, noise_std, simulate
 from dppca_core.federated.exchange import ALL
@@ -27,12 +27,12 @@ def recipe(**changed):
 def test_bytes_of_a_run_are_those_of_the_table(key):
     """Beside the result, d k numbers, which the table counts and the server keeps."""
     of = recipe()
-    sent, run = of.traffic(WAYS[key]), simulate(of, key)
+    sent, run = of.traffic(PROTOCOLS[key]), simulate(of, key)
     for done in run.record.rounds:
         assert {answer.message.payload for answer in done.answers.values()} == {sent.up}
     asked = sum(done.question.payload for done in run.record.rounds)
     assert (len(run.record.rounds), asked + 8 * D * K) == (sent.rounds, sent.received)
-    assert set(run.record.rounds[0].answers) == ({ALL} if WAYS[key].sees == "sum" else {0, 1, 2})
+    assert set(run.record.rounds[0].answers) == ({ALL} if PROTOCOLS[key].sees == "sum" else {0, 1, 2})
 
 
 @pytest.mark.parametrize("key", [key for key in CARRIED if key != "federated_projector"])
@@ -103,5 +103,5 @@ def test_what_cannot_be_is_refused():
     with pytest.raises(ValueError, match="another hospital"):
         difference(simulate(recipe(), "dps_pca"), 1, 1, 1)
     large = recipe(population=SpikedModel(d=2000, k=3, s=10), sizes=(1000,) * 200)
-    assert "6.4 GB" in transcript.refused(large, WAYS["dps_pca"])
-    assert transcript.refused(recipe(), WAYS["dps_pca"]) is None
+    assert "6.4 GB" in transcript.refused(large, PROTOCOLS["dps_pca"])
+    assert transcript.refused(recipe(), PROTOCOLS["dps_pca"]) is None
