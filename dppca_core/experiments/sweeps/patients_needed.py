@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from dppca_core import checks
 from dppca_core.arrays import Array
@@ -89,10 +88,16 @@ def _needed(
 
 
 def _medians(errors: Array) -> Array:
-    """Return the medians over the last axis, NaN left out; NaN, without a warning, where nothing is left."""
-    empty: NDArray[np.bool_] = np.all(np.isnan(errors), axis=-1, keepdims=True)
-    medians = np.nanmedian(np.where(empty, 0.0, errors), axis=-1)
-    return np.where(empty[..., 0], np.nan, medians)
+    """Return the medians over the last axis, NaN left out; NaN where nothing is left.
+
+    np.nanmedian returns the same, but takes several times as long on a thousand resamples.
+    """
+    ordered = np.sort(errors, axis=-1)  # NaN last
+    count = np.count_nonzero(~np.isnan(errors), axis=-1)[..., None]
+    positions = (np.maximum(count - 1, 0) // 2, count // 2)
+    middle = [np.take_along_axis(ordered, position, -1) for position in positions]
+    medians: Array = np.where(count > 0, (middle[0] + middle[1]) / 2, np.nan)[..., 0]
+    return medians
 
 
 def _crossing(patients: Array, medians: Array, target: float) -> Array:
