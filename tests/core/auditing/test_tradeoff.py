@@ -120,7 +120,7 @@ def drawn(
     )
     while (cell := draws.next_missing(kind, count)) is not None:
         draws.try_cell(*cell)
-    return draws, *draws.of(kind, count)
+    return draws, *draws.readings(kind, count)
 
 
 @pytest.mark.parametrize("method", METHODS_ATTACKED)
@@ -199,12 +199,12 @@ def test_draws_are_told_by_what_they_are():
     second = AttackDraws(first.attacked)
     for portion in (2, 0, 1):
         second.try_cell("true", portion)
-    np.testing.assert_array_equal(np.stack(second.of("true", 3 * PORTION)), np.stack([here, there]))
+    np.testing.assert_array_equal(np.stack(second.readings("true", 3 * PORTION)), np.stack([here, there]))
     assert len(set(here.tolist())) == len(here) and not set(here) & set(there)
     assert not set(here) & set(drawn("true", seed=1)[1])
     other = AttackDraws(first.attacked)
     other.try_cell("true", 1)
-    assert len(other.of("true", 1000)[0]) == 0 and other.next_missing("true", 1000) == ("true", 0)
+    assert len(other.readings("true", 1000)[0]) == 0 and other.next_missing("true", 1000) == ("true", 0)
 
 
 @pytest.mark.parametrize(("n", "delta"), [(100, 0.01), (100_000, 1e-5), (10**9, 1e-10)])
