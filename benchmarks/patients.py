@@ -4,8 +4,8 @@
 
 sin^2 (its geometric mean) of what methods find from `SpikedModel.draw`, whose cost does not depend on n,
 over sin^2 from rows that were drawn one by one, with a 95 % interval from both kinds of runs. At
-n <= max(10 d, 1000) the two have the same law; beyond, means and covariances are right and the rest is what is
-measured here. The last setting has n d^2 = 1e11.
+n <= max(10 d, 1000) the two have the same law; beyond, means and covariances are right and the rest is what
+is measured here. The last setting has n d^2 = 1e11.
 """
 
 import time

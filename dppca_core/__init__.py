@@ -1,4 +1,7 @@
-"""The numerical core: arrays and budgets, no screen. Start with the README's eight lines."""
+"""The public interface of the numerical core: arrays and budgets, no screen.
+
+Start with the README's eight lines; the methods' mathematics stands in `dppca_core.methods`.
+"""
 
 from dppca_core.arrays import Provider
 from dppca_core.cohort import Cohort

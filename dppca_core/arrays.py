@@ -1,4 +1,4 @@
-"""Arrays, and what of a hospital's patients travels: moments and the providers that hold them."""
+"""Array types, and the form in which a hospital's patients travel: second moments and their providers."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Moment(Protocol):
         """d."""
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        """The product with `block`, shape (d, k), as a fresh array.
+        """Return the product with `block`, shape (d, k), as a fresh array.
 
         With `rows`, `block` holds just those rows of an otherwise zero (d, k) matrix.
         """
 
     def dense(self) -> Array:
-        """The (d, d) matrix, read-only."""
+        """Return the (d, d) matrix, read-only."""
 
     def unit(self) -> Moment:
         """Return the moment of the same patients' rows scaled to length 1; zero rows stay zero.
@@ -58,15 +58,23 @@ class Moment(Protocol):
 
 @runtime_checkable
 class Divisible(Protocol):
-    """A moment of which patients can be told apart."""
+    """A moment whose patients can be divided into groups."""
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
-        """Moments of disjoint random groups of these sizes, in turn; all sizes add up to n."""
+        """Yield moments of disjoint random groups of these sizes, in turn; all sizes add up to n."""
 
 
 @dataclass(frozen=True)
 class Provider:
-    """One hospital: n patients and the second moment of their rows (scaled to norm at most 1)."""
+    """Hold one hospital: its number of patients and the second moment of their scaled rows.
+
+    Attributes:
+        n: Number of patients, at least 1.
+        moment: Uncentred second moment (1/n) sum x x^T of the rows, scaled to norm at most 1, (d, d).
+
+    Raises:
+        ValueError: Unless n is a whole number of at least 1.
+    """
 
     n: int
     moment: Moment

@@ -1,7 +1,7 @@
-"""What was computed last, kept within a number of bytes: the one kind of cache for arrays that grow.
+"""A cache within a number of bytes, for arrays that grow: the least recently used values are given up first.
 
-Sizes are what their makers say beforehand, so that room is made before it is needed. Memory that the values
-leave behind goes back to the system where the C library offers that (glibc keeps it otherwise).
+Sizes are stated before the values are computed, so that room is made before it is needed. Freed memory goes
+back to the system where the C library offers that (glibc keeps it otherwise).
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ _WORTH_RETURNING = 16 * 2**20  # bytes; asking takes milliseconds
 
 
 class ByteCache:
-    """Values by key, the least recently used given up first, within `limit` bytes.
+    """Hold values by key, the least recently used given up first, within `limit` bytes.
 
-    The newest is kept even where it alone is larger: `largest` says how large one may be, so that `most` is
-    the most bytes that are ever kept. A value that was given up but is still in use elsewhere is found again
-    as the same object, so what others add to it is not lost.
+    The newest is kept even where it alone is larger: `largest` is the largest size of one value, so that
+    `most`
+    is the most bytes that are ever kept. A value that was given up but is still in use elsewhere is returned
+    as the same object, so additions to it by others are not lost.
     """
 
     def __init__(self, limit: int, largest: int = 0) -> None:
@@ -46,10 +47,11 @@ class ByteCache:
     def get(
         self, key: object, make: Callable[[], Any], size: int, grown: Callable[[Any], int] | None = None
     ) -> Any:
-        """Return the value of this key, else what `make` returns, of `size` bytes.
+        """Return the value of this key, or the result of `make`, of `size` bytes.
 
-        Of several threads that ask for the same value one makes it and the others wait for it. grown: bytes
-        that others have added to a value by now, counted whenever somebody asks for it.
+        Of several threads that ask for the same value one makes it and the others wait for it. grown: returns
+        the
+        bytes that others have added to a value by now, counted at every request.
         """
         while True:
             with self._lock:
@@ -92,7 +94,6 @@ class ByteCache:
             self._make_room(0)
 
     def clear(self) -> None:
-        """Forget everything."""
         with self._lock:
             self._held.clear()
             self._in_use.clear()
@@ -104,7 +105,7 @@ class ByteCache:
         return value
 
     def _make_room(self, size: int) -> int:
-        """Give up the oldest values until so many bytes fit; the bytes that were given up."""
+        """Give up the oldest values until so many bytes fit; return the bytes that were given up."""
         kept = sum(held for _, held in self._held.values())
         others = size + sum(made for _, made in self._making.values())
         freed = 0
@@ -117,7 +118,7 @@ class ByteCache:
 
 
 def return_memory() -> None:
-    """Give memory that was freed back to the system: Arrow's, and the C library's where it can be asked."""
+    """Return freed memory to the system: Arrow's, and the C library's where it offers that."""
     import pyarrow as pa  # here: slow to load, and caches of moments do without
 
     pa.default_memory_pool().release_unused()

@@ -15,10 +15,18 @@ from dppca_core.numerics import moments
 
 @dataclass(frozen=True)
 class Cohort:
-    """The providers, and the moment of all their rows together.
+    """Hold the providers of one analysis, and the moment of all their rows together.
 
-    `bound` is the public row norm that the rows were divided by: a moment times bound**2 is in the
-    units of the data. Behaves as a tuple of providers.
+    It behaves as a tuple of providers.
+
+    Attributes:
+        providers: The hospitals, at least one, all with the same d features.
+        pooled: Second moment of all their rows together, (d, d).
+        bound: Public row norm that the rows were divided by: a moment times bound**2 is in the units of the
+            data.
+
+    Raises:
+        ValueError: For no providers, different numbers of features, or a bound that is not positive.
     """
 
     providers: tuple[Provider, ...]
@@ -38,10 +46,18 @@ class Cohort:
 
     @staticmethod
     def from_rows(rows: Sequence[Array], bound: float) -> Cohort:
-        """Providers from their rows, list of (n_i, d): clip every row to norm `bound`, divide by it.
+        """Return a cohort from the hospitals' rows: clip every row to norm `bound`, divide by it.
 
-        Raises ValueError for an empty list, a matrix that is empty, complex or not finite, unequal numbers
-        of columns, or a bound that is not positive.
+        Args:
+            rows: One matrix for each hospital, (n_i, d), in the units of the data.
+            bound: Public row norm, in the units of the data.
+
+        Returns:
+            The cohort, whose rows have norm at most 1.
+
+        Raises:
+            ValueError: For an empty list, a matrix that is empty, complex or not finite, unequal numbers of
+                columns, or a bound that is not positive.
         """
         if not rows:
             raise ValueError("rows must hold at least one provider, got none")
@@ -61,12 +77,12 @@ class Cohort:
 
     @property
     def features(self) -> int:
-        """d."""
+        """d, the number of features."""
         return self.pooled.features
 
     @cached_property
     def n(self) -> int:
-        """Patients in total."""
+        """Number of patients of all hospitals."""
         return sum(provider.n for provider in self.providers)
 
     def __len__(self) -> int:

@@ -1,9 +1,9 @@
-"""Real tables by name, standardised by public constants, and how rows are dealt to hospitals.
+"""Real tables by name, standardised by public constants, and the assignment of their rows to hospitals.
 
 The constants (centre, scale, row bound) stand in `data/<name>.json` with their provenance; none is
 computed from the rows. A file that says where its rows come from, as "rows": "module:function" (called as
 scikit-learn's loaders are, with return_X_y=True), is a bundled table: two come with scikit-learn. The
-optional ones are there once they are installed or downloaded, which happens on request only:
+optional ones are available once they are installed or downloaded, which happens on request only:
 
     pip install -r requirements-papers.txt      # mnist, mnist_14
     python -m dppca_core.datasets covertype     # asks the network
@@ -68,7 +68,7 @@ PATIENTS, MEASUREMENTS = ("patient", "patients"), ("measurement", "measurements"
 
 @dataclass(frozen=True)
 class Table:
-    """What is public about a table: its size, columns, constants and where they come from."""
+    """Hold what is public about a table: its size, columns, constants and where they come from."""
 
     name: str
     title: str
@@ -123,13 +123,13 @@ OPTIONAL: dict[str, Table] = {name: _table(name) for name in _OPTIONAL_LOADERS}
 
 
 def table(name: str) -> Table:
-    """What is public about a table, also an optional one that is absent. Raises ValueError for no table."""
+    """Return the public part of a table, also of an absent optional one. Raises ValueError for no table."""
     checks.one_of((*TABLES, *OPTIONAL), name=name)
     return (TABLES | OPTIONAL)[name]
 
 
 def require(name: str) -> None:
-    """Raises ValueError for an unknown name, and one that says what to run for a table that is not there."""
+    """Raise ValueError for an unknown name, and with the command to run for a table that is absent."""
     if table(name).name in OPTIONAL:
         rows(name)
 
@@ -151,9 +151,9 @@ DEALT = ByteCache(512 * 2**20)
 
 
 def rows(name: str) -> Array:
-    """The standardised rows (x - centre) / scale, (n, d), read-only; not yet clipped.
+    """Return the standardised rows (x - centre) / scale, (n, d), read-only; not yet clipped.
 
-    Raises ValueError for an unknown name, or an optional table that is not there.
+    Raises ValueError for an unknown name, or an optional table that is absent.
     """
     constants = table(name)
     standard: Array = ROWS.get(name, lambda: _standardised(name), 8 * constants.n * constants.d)
@@ -182,9 +182,9 @@ def cohort(
     draw: int = 0,
     scaling: Literal["bound", "largest", "unit"] = "bound",
 ) -> Cohort:
-    """The table's rows dealt at random (by `seed`) to hospitals of these sizes, clipped to its public bound.
+    """Return the table's rows assigned at random to hospitals of these sizes, clipped to its public bound.
 
-    Sizes below the table's n take that many rows, others for another `draw`. scaling: "largest" centres by
+    Sizes below the table's n use that many rows, others for another `draw`. scaling: "largest" centres by
     the mean of the whole table and divides by its largest row, as published, which looks at private rows;
     "unit" divides each row by its own length. Raises ValueError for an unknown name or scaling, or sizes
     that add up to more than the table's n.
@@ -220,12 +220,12 @@ def _dealt(name: str, sizes: tuple[int, ...], seed: int, draw: int, scaling: str
 
 
 def clipped_share(name: str) -> float:
-    """Share of rows longer than the public bound. Reads the rows: show it as not private."""
+    """Return the share of rows longer than the public bound. Reads the rows: show it as not private."""
     return float((np.linalg.norm(rows(name), axis=1) > table(name).bound).mean())
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Download a table on request; the exit code."""
+    """Download a table on request; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m dppca_core.datasets", description="Download a table.")
     parser.add_argument("name", choices=["covertype"])
     try:

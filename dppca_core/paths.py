@@ -1,4 +1,4 @@
-"""Where the tables, constants, recipes and results are that come with the core."""
+"""The folder of the tables, constants, recipes and results that come with the core."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a guarantee is: the budget asked for, and the events that a ledger keeps. Frozen and self-checking."""
+"""Guarantees: the budget asked for, and the events that a ledger keeps. Frozen and self-checking."""
 
 from __future__ import annotations
 
@@ -18,13 +18,21 @@ ACCOUNTINGS: tuple[AccountingKind, ...] = get_args(AccountingKind)
 
 @dataclass(frozen=True)
 class Budget:
-    """(epsilon, delta)-differential privacy, with its neighbouring relation and its accounting.
+    """Hold an (epsilon, delta) privacy budget, its neighbouring relation and its accounting.
 
-    epsilon from 1e-12 to 1e12, delta from 1e-300 to below 1. `neighbours`: data sets differ by replacing
-    one row, or by adding or removing one. `accounting`: "exact" (Balle-Wang and the T-fold Gaussian),
-    "zcdp", or "as-printed" (the constants of each method's own paper, whatever they truly give).
+    Attributes:
+        epsilon: From 1e-12 to 1e12.
+        delta: From 1e-300 to below 1.
+        neighbours: "replace-one": data sets differ by replacing one row; "add-remove": by adding or removing
+            one.
+        accounting: "exact" (Balle-Wang and the T-fold Gaussian), "zcdp", or "as-printed" (the constants of
+            each method's own paper, whatever they truly give).
 
-    Raises ValueError naming the field and its value.
+    Raises:
+        ValueError: For a value out of range, by its field's name.
+
+    References:
+        Dwork & Roth 2014, Definition 2.4; the accountings stand in `dppca_core.accounting.gaussian`.
     """
 
     epsilon: float
@@ -43,7 +51,15 @@ class Budget:
 
 @dataclass(frozen=True)
 class Release:
-    """One entry for the ledger: `steps` adaptive Gaussian releases with this std / sensitivity."""
+    """Record, for the ledger, `steps` adaptive Gaussian releases with this std / sensitivity.
+
+    Attributes:
+        noise_multiplier: Standard deviation of the noise over the l2 sensitivity.
+        steps: Number of releases.
+
+    References:
+        Dong, Roth & Su, JRSS-B 2022, Corollary 3.3, for their composition.
+    """
 
     noise_multiplier: float
     steps: int = 1
@@ -51,7 +67,15 @@ class Release:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """One entry for the ledger: a release of which only its (epsilon, delta) is known."""
+    """Record, for the ledger, a release of which only its (epsilon, delta) is known.
+
+    Attributes:
+        epsilon: Privacy loss.
+        delta: Chance of failure; 0 is pure differential privacy.
+
+    References:
+        Dwork & Roth 2014, Definition 2.4.
+    """
 
     epsilon: float
     delta: float = 0.0

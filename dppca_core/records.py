@@ -1,18 +1,20 @@
-"""The records that travel between the core's parts: estimates, methods, settings and bounds. Frozen and
-self-checking.
+"""The records that travel between the core's parts: estimates, methods, settings and bounds.
+
+All are frozen and check themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from dppca_core import checks
 from dppca_core.accounting import closed_form
 from dppca_core.arrays import MATRIX_LIMIT, Array
+from dppca_core.numerics import linalg
 from dppca_core.privacy import Budget, Event
 
 ProviderNoise = Literal["independent", "shared", "secure-aggregation"]
@@ -29,16 +31,21 @@ GUARANTEES = ("(ε, δ)", "ε", "on a good event", "approximate sampler", "none"
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a method returns. Never private data.
+    """Hold the result of a method. Never private data.
 
-    basis: (d, k), orthonormal columns. iterates: (d, k) each, the first is the start; empty for
-    one-shot methods. noise_std: standard deviation of one entry (for symmetric noise: one
-    off-diagonal entry) of the Gaussian noise in what is released, which for most methods is the scaled
-    second moment or its product with a basis; zero where there is none. bytes_sent: what each provider
-    sends in total. spent: events for the ledger. covariance: the private (d, d) covariance of the scaled
-    rows, where the method gives one. notes: what a reader must know about this run. diagnostics: named
-    numbers about how it was computed; they may depend on rows beyond what was paid for, so a release on
-    real data does not publish them.
+    Attributes:
+        basis: Orthonormal columns, (d, k).
+        iterates: The start and every step, (d, k) each; empty for one-shot methods.
+        noise_std: Standard deviation of one entry (for symmetric noise: one off-diagonal entry) of the
+            Gaussian noise in what is released, which for most methods is the scaled second moment or its
+            product with a basis; zero where there is none.
+        bytes_sent: Bytes that each provider sends in total.
+        seconds: Running time.
+        spent: Events for the ledger.
+        covariance: Private covariance of the scaled rows, (d, d), where the method releases one.
+        notes: What a reader must know about this run.
+        diagnostics: Named numbers about how it was computed; they may depend on rows beyond what was paid
+            for, so a release on real data does not publish them.
     """
 
     basis: Array
@@ -51,24 +58,37 @@ class Estimate:
     notes: tuple[str, ...] = ()
     diagnostics: dict[str, float] = field(default_factory=dict)
 
-
-def _one(d: int, k: int, providers: int) -> float:
-    return 1.0
+    @staticmethod
+    def from_moment(moment: Array, k: int, **fields: Any) -> Estimate:
+        """Return the top k eigenvectors of a symmetric matrix, (d, d), whose upper triangle is sent."""
+        d = len(moment)
+        return Estimate(linalg.top_eigenspace(moment, k), bytes_sent=8 * d * (d + 1) // 2, **fields)
 
 
 @dataclass(frozen=True)
 class Method:
-    """A published method: what it is, whom it trusts, what it guarantees, and how to run it.
+    """Hold a published method: what it is, whom it trusts, what it guarantees, and how to run it.
 
-    `uses` names the controls that matter to it. `fit(cohort, *, k, budget, rng, **own)` runs it.
-    `spends(budget, *, d, k, **own)` are the events of one run, known beforehand (None where nothing is
-    private). `exact_at_one`: an approximate sampler that is exact, and so purely private, for k = 1.
-    `matrix`: whether it forms d x d. `cost(d, k, providers)`: one run in d x d eigenproblems, roughly.
-    `scaling`: how it takes rows by default, one of SCALINGS. `audit`: which releases an audit draws, by a key
-    of `dppca_core.auditing.cases.BUILDERS`.
+    Attributes:
+        title: Name on screen.
+        reference: The paper.
+        trust: One of TRUSTS.
+        guarantee: One of GUARANTEES.
+        uses: Names of the settings that matter to it.
+        fit: Runs it: `fit(cohort, *, k, budget, rng, **options)` returns an `Estimate`.
+        spends: Returns the events of one run, known beforehand: `spends(budget, *, d, k, **options)`; None
+            where nothing is private.
+        exact_at_one: True for an approximate sampler that is exact, and so purely private, for k = 1.
+        matrix: True if it forms a d x d matrix.
+        cost: Cost of one run, `cost(d, k, providers)`, in d x d eigenproblems, roughly.
+        scaling: How it takes rows by default, one of SCALINGS.
+        audit: Which releases an audit draws, a key of `dppca_core.auditing.cases.BUILDERS`.
+        name: Key of the registry, which fills it in: the name of the method's module.
+
+    Raises:
+        ValueError: For a trust, guarantee or scaling outside the agreed words.
     """
 
-    name: str
     title: str
     reference: str
     trust: str
@@ -78,9 +98,10 @@ class Method:
     spends: Callable[..., tuple[Event, ...]] | None = None
     exact_at_one: bool = False
     matrix: bool = True
-    cost: Callable[[int, int, int], float] = _one
+    cost: Callable[[int, int, int], float] = lambda d, k, providers: 1.0
     scaling: str = "inside"
     audit: str = ""
+    name: str = ""
 
     def __post_init__(self) -> None:
         checks.one_of(TRUSTS, trust=self.trust)
@@ -89,21 +110,21 @@ class Method:
 
     @property
     def private(self) -> bool:
-        """Whether the budget matters to it at all."""
+        """True if the method spends a budget."""
         return self.spends is not None
 
     def guarantee_at(self, k: int) -> str:
-        """The guarantee for k components."""
+        """Return the guarantee for k components."""
         return "ε" if self.exact_at_one and k == 1 else self.guarantee
 
-    def true_epsilon(self, budget: Budget, *, d: int, k: int, **own: object) -> float | None:
-        """The epsilon that this method's calibration truly gives at budget.delta; None without privacy."""
+    def true_epsilon(self, budget: Budget, *, d: int, k: int, **options: object) -> float | None:
+        """Return the epsilon that the calibration truly gives at budget.delta; None without privacy."""
         if self.spends is None:
             return None
-        return closed_form.epsilon_of(self.spends(budget, d=d, k=k, **own), budget.delta)
+        return closed_form.epsilon_of(self.spends(budget, d=d, k=k, **options), budget.delta)
 
     def skip(self, d: int) -> str | None:
-        """Why it cannot run at d features, or None."""
+        """Return why the method cannot run at d features, or None."""
         if not self.matrix or d <= MATRIX_LIMIT:
             return None
         size = 8e-9 * d * d
@@ -115,10 +136,26 @@ class Method:
 
 @dataclass(frozen=True)
 class Setting:
-    """Where a bound is evaluated. Eigenvalues: all d, descending, of the rows scaled to the bound.
+    """Hold the setting at which a bound is evaluated.
 
-    They lie in [0, 1] there; up to 1e12, and the -1e-6 that rounding may leave of
-    a zero are taken. Raises ValueError naming the field and its value.
+    Attributes:
+        d: Number of features.
+        n: Number of patients.
+        k: Number of components.
+        s: Number of features that the components use.
+        s_hat: Number of rows that a sparse method keeps.
+        providers: Number of hospitals.
+        iterations: Number of rounds.
+        eigenvalues: All d eigenvalues, descending, of the second moment of the rows scaled to the bound: in
+            [0, 1] there, but accepted from -1e-6, which rounding may leave of a zero, to 1e12.
+        budget: Privacy budget.
+        tau: Standard deviations of slack in the bounds' probabilities.
+        provider_noise: Noise across hospitals, one of PROVIDER_NOISE.
+        burn_in: Number of first rounds without thresholding.
+        start_error: sin Theta of the start; None is a random start.
+
+    Raises:
+        ValueError: For a value out of range, by its field's name.
     """
 
     d: int
@@ -151,17 +188,23 @@ class Setting:
 
 @dataclass(frozen=True)
 class Bound:
-    """A bound on sin Theta at a setting: named terms (numbers or arrays over t = 1..T) and a total.
+    """Hold a bound on sin Theta at a setting. A void bound has no terms and an infinite total.
 
-    `applies` is True when every assumption holds; `why` lists each assumption with its number, led
-    by "holds: " or "fails: ". A void bound has no terms and an infinite total.
+    Attributes:
+        terms: Named terms, numbers or arrays over t = 1..T.
+        total: The bound, a number or an array over t.
+        applies: True when every assumption holds.
+        why: Each assumption with its number, led by "holds: " or "fails: ".
+        source: Paper and theorem.
+        constants: The free constants, by their names on screen.
+        quantities: Intermediate numbers by name.
     """
 
     terms: dict[str, float | Array]
     total: float | Array
     applies: bool
     why: tuple[str, ...]
-    source: str
+    source: str = ""
     constants: dict[str, float] = field(default_factory=dict)
     quantities: dict[str, float] = field(default_factory=dict)
 

@@ -1,4 +1,7 @@
-"""Private PCA as a scikit-learn transformer: any private method of the registry, in a Pipeline."""
+"""Private PCA as a scikit-learn transformer: any private method of the registry, in a Pipeline.
+
+The mathematics is that of the methods (`dppca_core.methods`) and of `dppca_core.mechanisms.eigenvalues`.
+"""
 
 import warnings
 from inspect import signature
@@ -23,7 +26,7 @@ _SHARED = {"cohort", "k", "budget", "rng"}  # of every method's `fit`; the rest 
 
 # scikit-learn has no types: its classes are "Any" to a checker.
 class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Principal components of one party's table that do not give away its rows.
+    """Estimate principal components of one party's table without giving away its rows.
 
     Every row x becomes (x - center) / scale, is clipped to norm `bound`, and enters the second moment
     (1/n) sum x x^T, whose top eigenvectors a differentially private method estimates. `center`, `scale`,
@@ -37,41 +40,51 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     give `center` and `scale` instead. Noise is drawn in floating point, which is not hardened against attacks
     on its last digits.
 
-    Parameters
-    ----------
-    method : a private method of `dppca_core.METHODS`, whose `guarantee` says on what its epsilon rests.
-    n_components : k, from 1 to one less than the number of features.
-    epsilon, delta, neighbours, accounting : see `dppca_core.Budget`. delta belongs well below 1/n.
-    bound : longest row that counts in full, in units of the scaled rows. At the default of 1, rows that are
-        all longer count by their direction alone.
-    center, scale : one public number, or one for each feature; None is 0, and 1. scale is positive.
-    explained_variance : False, or the share of the budget, between 0 and 1, that pays for the eigenvalues;
-        see `dppca_core.mechanisms.eigenvalues.split`. Paying also turns `components_` into principal axes.
-    params : the method's own parameters by name, as {"s_hat": 20, "iterations": 8} for dps_pca.
-    random_state : None seeds the noise from the operating system's entropy. A whole number makes it
-        repeatable, so that it protects nobody: the fitted result is marked as a simulation.
+    Args:
+        method: Key of a private method of `dppca_core.METHODS`, whose `guarantee` says on what its epsilon
+            rests.
+        n_components: k, from 1 to one less than the number of features.
+        epsilon: See `dppca_core.Budget`.
+        delta: See `dppca_core.Budget`; it belongs well below 1/n.
+        bound: Longest row that counts in full, in units of the scaled rows. At the default of 1, rows that
+            are all longer count by their direction alone.
+        center: Public, one number or one for each feature, in the units of the data; None is 0.
+        scale: Public and positive, one number or one for each feature; None is 1.
+        neighbours: See `dppca_core.Budget`.
+        accounting: See `dppca_core.Budget`.
+        explained_variance: False, or the share of the budget, between 0 and 1, that pays for the eigenvalues;
+            see `dppca_core.mechanisms.eigenvalues.split`. Paying also turns `components_` into principal
+            axes.
+        params: The method's own parameters by name, as {"s_hat": 20, "iterations": 8} for dps_pca.
+        random_state: None seeds the noise from the operating system's entropy. A whole number makes it
+            repeatable, so that it protects nobody: the fitted result is marked as a simulation.
 
-    Attributes
-    ----------
-    components_ : (k, d), orthonormal rows, in units of the scaled features.
-    explained_variance_ : (k,), second moments along them of the clipped rows, about `center` and over n,
-        largest first. AttributeError unless paid for, or part of what the method releases anyway.
-    mean_, scale_ : (d,), the public center and scale.
-    spent_ : what the fit spent, as events for a ledger. epsilon_ : their true epsilon at `delta`.
-    simulation_ : whether `random_state` was a number. notes_ : what the method says about its answer.
-    n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
+    Attributes:
+        components_: Orthonormal rows, (k, d), in units of the scaled features.
+        explained_variance_: Second moments along them of the clipped rows, about `center` and over n, (k,),
+            largest first. AttributeError unless paid for, or part of what the method releases anyway.
+        mean_: The public center, (d,).
+        scale_: The public scale, (d,).
+        spent_: Events of the fit, for a ledger.
+        epsilon_: Their true epsilon at `delta`.
+        simulation_: Whether `random_state` was a number.
+        notes_: The method's remarks on its answer.
+        n_features_in_: As everywhere in scikit-learn.
+        feature_names_in_: As everywhere in scikit-learn.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dppca_core.sklearn import PrivatePCA
-    >>> rows = np.random.default_rng(0).normal(100, 1, (5000, 6)) * [9, 5, 1, 1, 1, 1]
-    >>> pca = PrivatePCA(n_components=2, epsilon=1.0, delta=1e-6, bound=30.0, explained_variance=0.1,
-    ...                  center=[900, 500, 100, 100, 100, 100], random_state=0)
-    >>> pca.fit_transform(rows).shape
-    (5000, 2)
-    >>> print(np.abs(pca.components_[:, :2]).round(1).tolist(), round(pca.epsilon_, 9), pca.simulation_)
-    [[1.0, 0.0], [0.0, 1.0]] 1.0 True
+    References:
+        The paper of the chosen method, its `reference` in `dppca_core.METHODS`.
+
+    Examples:
+        >>> import numpy as np
+        >>> from dppca_core.sklearn import PrivatePCA
+        >>> rows = np.random.default_rng(0).normal(100, 1, (5000, 6)) * [9, 5, 1, 1, 1, 1]
+        >>> pca = PrivatePCA(n_components=2, epsilon=1.0, delta=1e-6, bound=30.0, explained_variance=0.1,
+        ...                  center=[900, 500, 100, 100, 100, 100], random_state=0)
+        >>> pca.fit_transform(rows).shape
+        (5000, 2)
+        >>> print(np.abs(pca.components_[:, :2]).round(1).tolist(), round(pca.epsilon_, 9), pca.simulation_)
+        [[1.0, 0.0], [0.0, 1.0]] 1.0 True
     """
 
     def __init__(
@@ -104,16 +117,26 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Find the components of the rows of X, (n, d), and spend the budget. y is not used.
+        """Estimate the components of the rows and spend the budget.
 
-        Raises ValueError for a parameter out of range, and for rows that are empty or not finite; TypeError
-        for sparse ones. Warns where the calibration that was asked for truly spends more than epsilon.
+        Warns where the calibration that was asked for truly spends more than epsilon.
+
+        Args:
+            X: Rows, (n, d), in the units of the data.
+            y: Not used.
+
+        Returns:
+            The fitted estimator itself.
+
+        Raises:
+            ValueError: For a parameter out of range, and for rows that are empty or not finite.
+            TypeError: For sparse rows.
         """
         rows = validate_data(self, X, dtype=np.float64, ensure_min_features=2)
         d = rows.shape[1]
         checks.whole(1, d - 1, n_components=self.n_components)
         k = int(self.n_components)
-        method, own = self._method_and_own()
+        method, options = self._method_and_options()
         # scikit-learn keeps parameters as they were given; Budget refuses what is none of its words.
         budget = Budget(self.epsilon, self.delta, self.neighbours, self.accounting)  # type: ignore[arg-type]
         mean, scale = self._public("center", 0.0, d), self._public("scale", 1.0, d)
@@ -123,8 +146,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         part, price = budget, None
         if self.explained_variance is not False:
             checks.inside_unit_interval(explained_variance=self.explained_variance)
-            part, price = eigenvalues.split(method, budget, self.explained_variance, d=d, k=k, **own)
-        spent: tuple[Event, ...] = method.spends(part, d=d, k=k, **own) if method.spends else ()
+            part, price = eigenvalues.split(method, budget, self.explained_variance, d=d, k=k, **options)
+        spent: tuple[Event, ...] = method.spends(part, d=d, k=k, **options) if method.spends else ()
         spent += (price,) if price else ()
         epsilon = accounting.epsilon_of(spent, budget.delta)
         if epsilon > budget.epsilon * (1 + 1e-6) + 1e-9:  # beyond what rounding can do
@@ -135,8 +158,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             )
         with np.errstate(over="ignore"):  # what overflows is refused below
             cohort = Cohort.from_rows([(rows - mean) / scale], self.bound)
-        found = method.fit(cohort, k=k, budget=part, rng=rng, **own)
-        basis, block, values = found.basis, found.covariance, None
+        estimate = method.fit(cohort, k=k, budget=part, rng=rng, **options)
+        basis, block, values = estimate.basis, estimate.covariance, None
         if block is not None:
             block = basis.T @ block @ basis
         if price:
@@ -150,12 +173,12 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.mean_, self.scale_ = mean, scale
         self.spent_, self.epsilon_ = spent, epsilon
         self.simulation_ = self.random_state is not None
-        self.notes_ = found.notes
+        self.notes_ = estimate.notes
         return self
 
     @property
     def explained_variance_(self) -> Array:
-        """See the class."""
+        """Variances along the components, (k,), where paid for (see the class)."""
         check_is_fitted(self)
         if self._explained_variance is None:
             raise AttributeError(
@@ -165,16 +188,30 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return self._explained_variance
 
     def transform(self, X: ArrayLike) -> Array:
-        """Scores of the rows of X along the components, (n, k): not clipped, and no noise is added."""
+        """Return the scores of rows along the components: not clipped, and without noise.
+
+        Args:
+            X: Rows, (n, d), in the units of the data.
+
+        Returns:
+            Scores, (n, k), in units of the scaled rows.
+        """
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=np.float64, reset=False)
         scores: Array = ((rows - self.mean_) / self.scale_) @ self.components_.T
         return scores
 
     def inverse_transform(self, X: ArrayLike) -> Array:
-        """Rows, (n, d), with these scores, (n, k), in the units of the data.
+        """Return the rows that have these scores.
 
-        Raises ValueError for another number of columns.
+        Args:
+            X: Scores, (n, k).
+
+        Returns:
+            Rows, (n, d), in the units of the data.
+
+        Raises:
+            ValueError: For another number of columns.
         """
         check_is_fitted(self)
         scores = check_array(X, dtype=np.float64)
@@ -188,16 +225,16 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _n_features_out(self) -> int:
         return len(self.components_)
 
-    def _method_and_own(self) -> tuple[Method, dict[str, Any]]:
+    def _method_and_options(self) -> tuple[Method, dict[str, Any]]:
         private = {name: method for name, method in METHODS.items() if method.private}
         checks.one_of(private, method=self.method)
-        method, own = private[self.method], {} if self.params is None else self.params
-        checks.instance(dict, params=own)
+        method, options = private[self.method], {} if self.params is None else self.params
+        checks.instance(dict, params=options)
         known = set(signature(method.fit).parameters) - _SHARED
-        if not set(own) <= known:
+        if not set(options) <= known:
             allowed = ", ".join(sorted(known)) or "none"
             raise ValueError(f"params must be among those of {method.name} ({allowed}), got {self.params!r}")
-        return method, own
+        return method, options
 
     def _public(self, name: str, default: float, d: int) -> Array:
         given = getattr(self, name)

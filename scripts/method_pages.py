@@ -12,7 +12,17 @@ from dppca_core.records import Method
 from pages.explore.methods import text as comparison_words
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, defaults, to_link
-from scripts.docstrings import arguments, cell, link, markdown, named_modules
+from scripts.docstrings import (
+    arguments,
+    cell,
+    described,
+    entries,
+    link,
+    markdown,
+    named_modules,
+    prose,
+    sections,
+)
 from scripts.started import ROOT
 
 FOLDER = ROOT / "docs" / "methods"
@@ -78,8 +88,8 @@ def example(method: Method) -> str:
             "model = SpikedModel(d=40, k=2, s=8, spike=100.0, bulk=(0.0, 10.0), seed=0)",
             "cohort = model.draw(n=1_000_000, providers=3, rng=np.random.default_rng(1))",
             "budget, rng = Budget(epsilon=1.0, delta=1e-6), np.random.default_rng(2)",
-            f'found = METHODS["{method.name}"].fit(cohort, k=2, budget=budget, rng=rng{options})',
-            "print(sin_theta(found.basis, model.basis))  # 0 is the truth, 1.38 a random guess",
+            f'estimate = METHODS["{method.name}"].fit(cohort, k=2, budget=budget, rng=rng{options})',
+            "print(sin_theta(estimate.basis, model.basis))  # 0 is the truth, 1.38 a random guess",
             "```",
         )
     )
@@ -105,10 +115,14 @@ def _fit(method: Method, page: Path) -> list[str]:
     fit = inspect.unwrap(method.fit)
     own = [row for row in arguments(fit) if row[0] not in GIVEN]
     parts = [f'`METHODS["{method.name}"].fit(cohort, *, k, budget, rng' + (", ...)`" if own else ")`")]
-    parts.append(markdown(fit.__doc__ or "", page))
+    explained = entries(sections(fit.__doc__ or "")[1].get("Args", ""))
+    parts.append(described(fit.__doc__ or "", page, skip=("cohort", "k", *(row[0] for row in own))))
     if own:
-        rows = [f"| `{name}` | `{cell(kind)}` | `{default}` |" for name, kind, default in own]
-        parts.append("\n".join(["| parameter | type | default |", "|---|---|---|", *rows]))
+        rows = [
+            f"| `{name}` | `{cell(kind)}` | `{default}` | {cell(prose(explained[name], page))} |"
+            for name, kind, default in own
+        ]
+        parts.append("\n".join(["| parameter | type | default | meaning |", "|---|---|---|---|", *rows]))
     return parts
 
 

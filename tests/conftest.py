@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from dppca_core.experiments.sweeps import run_cells
 
-settings.register_profile("repeatable", max_examples=50, derandomize=True, deadline=None, database=None)
+settings.register_profile("repeatable", max_examples=30, derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")
 
 

@@ -1,8 +1,8 @@
-"""What several releases cost together, in closed form: fast enough for a slider.
+"""The cost of several releases together, in closed form: fast enough for a slider.
 
 Gaussian releases compose exactly: std/sensitivity z_i are one release with 1/z^2 = sum 1/z_i^2 (Dong, Roth
-& Su, JRSS-B 2022, Corollary 3.3). What is known only by its (epsilon, delta) is added by basic composition,
-which is never too small.
+& Su, JRSS-B 2022, Corollary 3.3). A release of which only (epsilon, delta) is known is added by basic
+composition, which is never too small.
 """
 
 import math
@@ -14,15 +14,17 @@ from dppca_core.privacy import Event, Guarantee, Release
 
 
 def multiplier_of(events: Iterable[Event]) -> float:
-    """std / sensitivity of the Gaussian releases among the events as one; infinite when there are none."""
+    """Return std / sensitivity of the Gaussian releases among the events as one; infinite for none."""
     precision = sum(e.steps / e.noise_multiplier**2 for e in events if isinstance(e, Release))
     return 1 / math.sqrt(precision) if precision else math.inf
 
 
 def epsilon_of(events: Iterable[Event], delta: float) -> float:
-    """An epsilon such that all events together are (epsilon, delta)-private; exact for Gaussians alone.
+    """Return an epsilon such that all events together are (epsilon, delta)-private.
 
-    Infinite when the events' own deltas use up `delta`. Raises ValueError for a delta outside (0, 1).
+    Exact for Gaussian releases alone; infinite when the events' own deltas use up `delta`. Raises ValueError
+    for
+    a delta outside (0, 1).
     """
     checks.inside_unit_interval(delta=delta)
     events = tuple(events)
@@ -36,11 +38,11 @@ def epsilon_of(events: Iterable[Event], delta: float) -> float:
 
 
 def grouped(events: Iterable[Event], rows: int) -> tuple[Event, ...]:
-    """Return what the events cost somebody who has `rows` rows: each event for so many rows changed at once.
+    """Return the events' cost to somebody who has `rows` rows: each event for so many rows changed at once.
 
     Between two tables that differ in m rows lie m - 1 others, each a single change from the last. So a sum
     moves by at most m times its sensitivity, and a Gaussian release with std/sensitivity z is one with z/m;
-    these compose exactly, as above. What is known only by (epsilon, delta) becomes
+    these compose exactly, as above. A release known only by (epsilon, delta) becomes
 
         (m epsilon, delta (1 + e^epsilon + ... + e^((m-1) epsilon))),
 

@@ -1,4 +1,4 @@
-"""One budget spent on T Gaussian rounds, by five ways of adding up what rounds cost.
+"""One budget spent on T Gaussian rounds, accounted for in five ways.
 
     basic     T rounds of (epsilon/T, delta/T), each calibrated exactly (Dwork & Roth 2014, Theorem 3.16)
     advanced  T rounds of (e, delta/2T), sqrt(2T ln(2/delta)) e + T e (e^e - 1) = epsilon: half of delta is
@@ -9,8 +9,8 @@
     printed   Ge, Wang, Wang & Liu (AISTATS 2018), Algorithm 1 with the logarithm of its Lemma A.1, at their
               sensitivity 2: sigma = (2T/epsilon) sqrt(2 ln(2T/delta))
 
-Each can be read both ways: the noise that a budget needs, and the epsilon that given noise is said to cost.
-Only the exact one is the truth; no valid one says less.
+Each gives the noise that a budget needs, and the epsilon that it charges for given noise. The exact one is
+the true epsilon; no valid accounting charges less.
 """
 
 import math
@@ -26,8 +26,12 @@ from dppca_core.privacy import AccountingKind, Budget
 
 
 class Accounting(NamedTuple):
-    """noise(budget, sensitivity, steps) is the std of every round, cost(std, delta, sensitivity, steps) the
-    epsilon of all of them."""
+    """Hold one accounting's title, its noise for a budget, and its epsilon for given noise.
+
+    noise(budget, sensitivity, steps) is the std of every round, cost(std, delta, sensitivity, steps) the
+    epsilon
+    of all of them.
+    """
 
     title: str
     noise: Callable[[Budget, float, int], float]
@@ -43,7 +47,7 @@ def _basic_cost(std: float, delta: float, sensitivity: float, steps: int) -> flo
 
 
 def advanced(epsilon: float, slack: float, steps: int) -> float:
-    """epsilon of `steps` rounds of `epsilon` each, at `slack` beyond their deltas (Theorem 3.20)."""
+    """Return epsilon of `steps` rounds of `epsilon` each, at `slack` beyond their deltas (Theorem 3.20)."""
     if epsilon > 700:
         return math.inf
     return epsilon * math.sqrt(2 * steps * math.log(1 / slack)) + steps * epsilon * math.expm1(epsilon)
@@ -62,16 +66,16 @@ def _advanced_cost(std: float, delta: float, sensitivity: float, steps: int) -> 
     return advanced(each, delta / 2, steps)
 
 
-def _of(accounting: AccountingKind) -> Callable[[Budget, float, int], float]:
+def _composed_noise(accounting: AccountingKind) -> Callable[[Budget, float, int], float]:
     def noise(budget: Budget, sensitivity: float, steps: int) -> float:
-        own = Budget(budget.epsilon, budget.delta, accounting=accounting)
-        return gaussian.composed_std(own, sensitivity, steps)
+        converted = Budget(budget.epsilon, budget.delta, accounting=accounting)
+        return gaussian.composed_std(converted, sensitivity, steps)
 
     return noise
 
 
 def zcdp_epsilon(rho: float, delta: float) -> float:
-    """Smallest epsilon that rho-zCDP implies at `delta`, by Corollary 13 solved for epsilon:
+    """Return the smallest epsilon that rho-zCDP implies at `delta`, by Corollary 13 solved for epsilon:
 
     min over a > 1 of  a rho + (ln(1/delta) + a ln(1 - 1/a) - ln(a - 1)) / (a - 1), and at least 0.
 
@@ -88,8 +92,10 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
 
     # a - 1 = sqrt(loss/rho) balances the two large terms; the rest moves it by little.
     centre = 0.5 * math.log((loss + 1) / rho)
-    found = minimize_scalar(at, bounds=(centre - 12, centre + 6), method="bounded", options={"xatol": 1e-10})
-    return max(float(found.fun), 0.0)
+    minimum = minimize_scalar(
+        at, bounds=(centre - 12, centre + 6), method="bounded", options={"xatol": 1e-10}
+    )
+    return max(float(minimum.fun), 0.0)
 
 
 def _zcdp_cost(std: float, delta: float, sensitivity: float, steps: int) -> float:
@@ -101,7 +107,7 @@ def _exact_cost(std: float, delta: float, sensitivity: float, steps: int) -> flo
 
 
 def _printed_noise(budget: Budget, sensitivity: float, steps: int) -> float:
-    return _of("as-printed")(budget, GE_SENSITIVITY, steps)
+    return _composed_noise("as-printed")(budget, GE_SENSITIVITY, steps)
 
 
 def _printed_cost(std: float, delta: float, sensitivity: float, steps: int) -> float:
@@ -112,15 +118,15 @@ ACCOUNTINGS: dict[str, Accounting] = {
     "printed": Accounting("As printed by Ge et al.", _printed_noise, _printed_cost),
     "basic": Accounting("Basic composition", _basic_noise, _basic_cost),
     "advanced": Accounting("Advanced composition", _advanced_noise, _advanced_cost),
-    "zcdp": Accounting("zCDP", _of("zcdp"), _zcdp_cost),
-    "exact": Accounting("Exact (T-fold Gaussian)", _of("exact"), _exact_cost),
+    "zcdp": Accounting("zCDP", _composed_noise("zcdp"), _zcdp_cost),
+    "exact": Accounting("Exact (T-fold Gaussian)", _composed_noise("exact"), _exact_cost),
 }
 
 
 def noise(name: str, budget: Budget, sensitivity: float, steps: int) -> float:
-    """std of each of `steps` rounds of l2 sensitivity `sensitivity` that spend `budget` together.
+    """Return the std of each of `steps` rounds of l2 sensitivity `sensitivity` that spend `budget` together.
 
-    name: of ACCOUNTINGS. The accounting on the budget plays no part. Raises ValueError for an unknown name, a
+    name: of ACCOUNTINGS; the accounting of the budget is ignored. Raises ValueError for an unknown name, a
     sensitivity that is not positive or steps that are not a whole number of at least 1.
     """
     _check(name, sensitivity, steps)
@@ -128,7 +134,7 @@ def noise(name: str, budget: Budget, sensitivity: float, steps: int) -> float:
 
 
 def cost(name: str, std: float, delta: float, sensitivity: float, steps: int) -> float:
-    """The epsilon at `delta` that this accounting charges for `steps` rounds with noise `std`.
+    """Return the epsilon at `delta` that this accounting charges for `steps` rounds with noise `std`.
 
     std and l2 sensitivity in the same unit. Raises ValueError for an unknown accounting, or a number out of
     range, by its name.

@@ -1,4 +1,4 @@
-"""What was spent, as plain JSON, for ledgers: checked on the way in."""
+"""Spent events as plain JSON, for ledgers: checked when they are read."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,15 +13,15 @@ MOST_EPSILON = 1e6
 
 
 def to_plain(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """Each as an object; `from_plain` gives the same events back."""
+    """Return each event as an object; `from_plain` gives the same events back."""
     return [dict(vars(event)) for event in events]
 
 
 def from_plain(plain: object) -> tuple[Event, ...]:
-    """The events. Raises ValueError for none, or one that is not an event with a cost."""
+    """Return the events. Raises ValueError for none, or one that is not an event with a cost."""
     if not isinstance(plain, list) or not plain:
         raise ValueError("events must be a list of what was spent")
-    return tuple(_event(one) for one in plain)
+    return tuple(_event(event) for event in plain)
 
 
 def _event(plain: Mapping[str, Any]) -> Event:

@@ -20,7 +20,7 @@ from dppca_core.privacy import Budget
 
 
 def delta_of(multiplier: float, epsilon: float) -> float:
-    """Smallest delta of a Gaussian release with std/sensitivity `multiplier` at `epsilon` >= 0.
+    """Return the smallest delta of a Gaussian release with std/sensitivity `multiplier` at `epsilon` >= 0.
 
     Balle & Wang, Theorem 8, in logarithms: a - b = a (1 - e^(log b - log a)) loses nothing.
     Raises ValueError for a multiplier outside [1e-18, 1e300] or an epsilon outside [0, 1e300].
@@ -33,7 +33,7 @@ def delta_of(multiplier: float, epsilon: float) -> float:
 
 
 def epsilon_of(multiplier: float, delta: float) -> float:
-    """Smallest epsilon >= 0 of a Gaussian release with std/sensitivity `multiplier` at `delta`.
+    """Return the smallest epsilon >= 0 of a Gaussian release with std/sensitivity `multiplier` at `delta`.
 
     Inverts `delta_of`, which decreases in epsilon. Zero when delta covers total variation.
     Raises ValueError for a multiplier outside [1e-18, 1e300] or a delta outside (0, 1).
@@ -50,7 +50,7 @@ def epsilon_of(multiplier: float, delta: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _exact(budget: Budget) -> float:
-    """Smallest z with delta_of(z, epsilon) <= delta, rounded to the private side."""
+    """Return the smallest z with delta_of(z, epsilon) <= delta, rounded to the private side."""
 
     def excess(log_z: float) -> float:
         attained = delta_of(math.exp(log_z), budget.epsilon)
@@ -68,7 +68,7 @@ def _exact(budget: Budget) -> float:
 
 @lru_cache(maxsize=4096)
 def rho_of(budget: Budget) -> float:
-    """Largest rho such that rho-zCDP implies the budget's (epsilon, delta).
+    """Return the largest rho such that rho-zCDP implies the budget's (epsilon, delta).
 
     delta = min over a > 1 of e^((a-1)(a rho - epsilon)) (1 - 1/a)^a / (a - 1)
     (Canonne, Kamath & Steinke, NeurIPS 2020, Corollary 13).
@@ -82,8 +82,8 @@ def rho_of(budget: Budget) -> float:
         # The first term alone is smallest at a - 1 = (epsilon - rho)/(2 rho), far out for a tiny rho.
         far = math.log(max((budget.epsilon - rho) / (2 * rho), 1.0)) + 10.0
         limits = (-12.0, max(25.0, far))
-        found = minimize_scalar(at, bounds=limits, method="bounded", options={"xatol": 1e-10})
-        return min(float(found.fun), 0.0)
+        minimum = minimize_scalar(at, bounds=limits, method="bounded", options={"xatol": 1e-10})
+        return min(float(minimum.fun), 0.0)
 
     target = math.log(budget.delta)
     # rho + 2 sqrt(rho L) = epsilon (Bun & Steinke 2016) is looser, so it starts below the answer.
@@ -92,16 +92,16 @@ def rho_of(budget: Budget) -> float:
     stop = start + 1
     while log_delta(math.exp(stop)) < target:
         stop += 1
-    found = brentq(lambda log_rho: log_delta(math.exp(log_rho)) - target, start - 1, stop, xtol=1e-13)
-    return math.exp(float(found))
+    log_root = brentq(lambda log_rho: log_delta(math.exp(log_rho)) - target, start - 1, stop, xtol=1e-13)
+    return math.exp(float(log_root))
 
 
 def noise_multiplier(budget: Budget) -> float:
-    """std / sensitivity of one Gaussian release.
+    """Return std / sensitivity of one Gaussian release that spends the budget.
 
     exact: Balle-Wang. zcdp: 1/sqrt(2 rho) (Bun & Steinke 2016, Proposition 1.6). as-printed:
     sqrt(2 ln(1.25/delta))/epsilon (Dwork & Roth 2014, Theorem A.1), which is proved for epsilon < 1
-    only and is not private for large epsilon; `epsilon_of` says what it gives.
+    only and is not private for large epsilon; `epsilon_of` returns its true epsilon.
     """
     if budget.accounting == "as-printed":
         return math.sqrt(2 * math.log(1.25 / budget.delta)) / budget.epsilon
@@ -111,7 +111,7 @@ def noise_multiplier(budget: Budget) -> float:
 
 
 def composed_std(budget: Budget, sensitivity: float, steps: int) -> float:
-    """std of each of `steps` adaptive Gaussian releases of l2 sensitivity `sensitivity`.
+    """Return the std of each of `steps` adaptive Gaussian releases of l2 sensitivity `sensitivity`.
 
     exact and zcdp: sqrt(steps) * sensitivity * noise_multiplier(budget).
     as-printed: Ge, Wang, Wang & Liu (AISTATS 2018), Lemma A.1 at (epsilon/T, delta/T), that is

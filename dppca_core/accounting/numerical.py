@@ -1,9 +1,9 @@
-"""What releases cost together, by dp-accounting: independent of the closed forms of `accounting`.
+"""The cost of several releases together, by dp-accounting: independent of the closed forms of `accounting`.
 
 Privacy loss distributions (Koskela et al. 2020; Doroshenko et al. 2022) are composed numerically, rounded to
 the pessimistic side, so that their epsilon is an upper bound: within about a ten-thousandth per release of
 the exact one for Gaussians. A release of which only (epsilon, delta) is known counts as the worst mechanism
-with that guarantee. Beside it stands simple composition: the sum of what each release costs alone.
+with that guarantee. Simple composition, the sum of what each release costs alone, is computed as well.
 """
 
 import math
@@ -21,19 +21,19 @@ _POINTS = 50_000  # of the discretised privacy loss: beyond, the time grows and 
 
 
 class Total(NamedTuple):
-    """epsilon at a delta of several releases: by privacy loss distributions, and by simple composition."""
+    """Hold epsilon at a delta of several releases: by privacy loss distributions, and by addition."""
 
     epsilon: float
     simple: float
 
 
 def total(events: Sequence[Event], delta: float) -> Total:
-    """What all events together cost at `delta`: nothing for none, infinite where their own deltas use it up.
+    """Return the cost of all events together at `delta`; zero for none, infinite if their deltas use it up.
 
-    Simple composition adds up what each costs alone, with what others leave of delta dealt equally to the
-    Gaussian releases. It bounds the total as well, as does the closed form, which is exact for Gaussians
-    alone where the distributions round up: the least of them counts. Raises ValueError for a delta outside
-    (0, 1).
+    Simple composition adds up each event's cost alone, with the rest of delta dealt equally to the Gaussian
+    releases. It bounds the total as well, as does the closed form, which is exact for Gaussians alone where
+    the
+    distributions round up: the least of them counts. Raises ValueError for a delta outside (0, 1).
     """
     checks.inside_unit_interval(delta=delta)
     if not events:
@@ -47,12 +47,12 @@ def total(events: Sequence[Event], delta: float) -> Total:
 
 
 def within(spent: float, limit: float) -> bool:
-    """Whether an epsilon is within a limit, but for what rounding leaves: exactly calibrated, it meets it."""
+    """Return whether an epsilon is within a limit, up to rounding: an exactly calibrated one meets it."""
     return spent <= limit * (1 + 1e-9)
 
 
 def remaining(spent: float, limit: float) -> float:
-    """Return what is left of a limit: nothing where only what rounding leaves is."""
+    """Return the rest of a limit, and zero where the rest is only rounding."""
     left = limit - spent
     return left if left > 1e-9 * limit else 0.0
 

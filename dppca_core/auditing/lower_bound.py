@@ -44,7 +44,7 @@ _PILOT = 0.1
 
 @dataclass(frozen=True)
 class LowerBound:
-    """epsilon is at least this, but for a probability of `alpha`.
+    """Hold a lower bound on epsilon, which exceeds the truth with probability `alpha` at most.
 
     threshold: where it was attained. above: shares of draws above it, (one cohort, the other). mu: the bound
     on sensitivity/std that epsilon comes from, for `gaussian_tradeoff`.
@@ -58,15 +58,15 @@ class LowerBound:
 
 
 class EpsilonBound(Protocol):
-    """`clopper_pearson` or `gaussian_tradeoff`."""
+    """The protocol that `clopper_pearson` and `gaussian_tradeoff` follow."""
 
     def __call__(self, here: Array, there: Array, *, delta: float, alpha: float) -> LowerBound:
-        """From draws on two neighbouring cohorts."""
+        """Return the bound from draws on two neighbouring cohorts."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Limits:
-    """Simultaneous limits, at 1 - alpha, of P(draw > t): arrays (thresholds, cohorts)."""
+    """Hold simultaneous limits, at 1 - alpha, of P(draw > t): arrays (thresholds, cohorts)."""
 
     thresholds: Array
     above: Array
@@ -93,14 +93,14 @@ def _limits(here: Array, there: Array, alpha: float) -> _Limits:
 
 
 def _best(values: Array, limits: _Limits) -> tuple[float, float, tuple[float, float]]:
-    """The largest of (thresholds, events), its threshold, and the shares above that."""
+    """Return the largest of (thresholds, events), its threshold, and the shares above that."""
     index = int(np.argmax(values.max(axis=1)))
     above = limits.above[index]
     return float(values[index].max()), float(limits.thresholds[index]), (float(above[0]), float(above[1]))
 
 
 def clopper_pearson(here: Array, there: Array, *, delta: float, alpha: float) -> LowerBound:
-    """Lower bound on epsilon at `delta` in [0, 1), for any mechanism; 0 if nothing speaks for more.
+    """Return a lower bound on epsilon at `delta` in [0, 1), for any mechanism; 0 without evidence for more.
 
     here, there: independent draws of the statistic, (draws,) each, infinities allowed. Loose: 10,000
     draws show about .6 of a Gaussian release's epsilon, and n draws never more than about ln(n/20).
@@ -119,12 +119,12 @@ def clopper_pearson(here: Array, there: Array, *, delta: float, alpha: float) ->
 
 
 def gaussian_tradeoff(here: Array, there: Array, *, delta: float, alpha: float) -> LowerBound:
-    """Lower bound on mu, and the epsilon that a Gaussian release with this mu has at `delta` in (0, 1).
+    """Return a lower bound on mu, and the epsilon that a Gaussian release with this mu has at `delta`.
 
     Valid as a bound on mu for every mechanism, and so against every claim of mu-GDP. Valid as a bound on
     epsilon only where the release is Gaussian, or T adaptive ones: an exponential mechanism or Wishart noise
     may keep its (epsilon, delta) and break the mu that goes with it; those need `clopper_pearson`.
-    Arguments and errors are those of `clopper_pearson`.
+    Arguments and errors are those of `clopper_pearson`, but for delta, which lies in (0, 1).
     """
     checks.inside_unit_interval(delta=delta, alpha=alpha)
     limits = _limits(here, there, alpha)
@@ -136,7 +136,7 @@ def gaussian_tradeoff(here: Array, there: Array, *, delta: float, alpha: float) 
 
 
 def sample(mechanism: Mechanism, cohort: Cohort, draws: int, rng: np.random.Generator) -> Array:
-    """`draws` independent statistics, (draws,). A call gives one number or an array of independent ones.
+    """Draw `draws` independent statistics, (draws,); one call gives one number or an array of them.
 
     Raises ValueError for a mechanism that gives none.
     """
@@ -164,7 +164,7 @@ def audit(
     """Run `mechanism` `draws` times on each of two neighbouring cohorts and bound its epsilon from below.
 
     The bound exceeds the truth with probability `alpha` at most. Raises ValueError for fewer than 20 draws, a
-    mechanism that gives no number, and what the bound refuses.
+    mechanism that gives no number, and arguments that the bound refuses.
     """
     checks.whole(20, draws=draws)
     here, there = (sample(mechanism, cohort, draws, rng) for cohort in pair)
@@ -172,11 +172,11 @@ def audit(
 
 
 def fitted(
-    method: Method, statistic: Callable[[Estimate], float], *, k: int, budget: Budget, **own: object
+    method: Method, statistic: Callable[[Estimate], float], *, k: int, budget: Budget, **options: object
 ) -> Mechanism:
-    """Any method as a mechanism: a whole `fit`, and one number of its estimate."""
+    """Return a method as a mechanism: a whole `fit`, and one number of its estimate."""
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-        return statistic(method.fit(cohort, k=k, budget=budget, rng=rng, **own))
+        return statistic(method.fit(cohort, k=k, budget=budget, rng=rng, **options))
 
     return mechanism

@@ -1,4 +1,4 @@
-"""A membership attack with known laws: its threshold, its measured error rates, and what they should be.
+"""A membership attack with known laws: its threshold, its measured error rates, and their true values.
 
 The attacker knows both neighbouring data sets and the program, so reads the released number in units of its
 noise, N(0, 1) without the patient and N(mu, 1) with, and says "with" above a threshold: the most powerful
@@ -16,7 +16,7 @@ from dppca_core.auditing import clopper_pearson, tradeoff_curves
 
 
 class Rates(NamedTuple):
-    """Measured shares, each with limits; all four hold at once as often as `measured` was asked for."""
+    """Hold measured shares, each with limits; all four limits hold at once at the level of `measured`."""
 
     false_alarms: float
     misses: float
@@ -25,12 +25,12 @@ class Rates(NamedTuple):
 
     @property
     def right(self) -> float:
-        """Share of right answers from even odds."""
+        """Return the share of right answers from even odds."""
         return 1 - (self.false_alarms + self.misses) / 2
 
 
 def threshold(false_alarms: float) -> float:
-    """Where a test with this share of false alarms says "with", in standard deviations of the noise.
+    """Return where a test with this share of false alarms says "with", in standard deviations of the noise.
 
     Raises ValueError for a share that is not strictly between 0 and 1.
     """
@@ -39,7 +39,7 @@ def threshold(false_alarms: float) -> float:
 
 
 def measured(here: Array, there: Array, limit: float, level: float = 0.95) -> Rates:
-    """Error rates of "with above `limit`" on draws with the patient (`here`) and without, (draws,) each.
+    """Return error rates of "with above `limit`" on draws with the patient (`here`) and without (`there`).
 
     Intervals are Clopper and Pearson's, (1 - level)/4 for each of four limits. Raises ValueError for a level
     outside (0, 1) or no draws.
@@ -54,9 +54,9 @@ def measured(here: Array, there: Array, limit: float, level: float = 0.95) -> Ra
 
 
 def on_curve(rates: Rates, mu: float) -> bool:
-    """Whether G_mu passes through the rectangle of the two intervals.
+    """Return whether G_mu passes through the rectangle of the two intervals.
 
-    Where it is the truth, this fails with probability 1 - level at most.
+    If mu is the truth, this fails with probability 1 - level at most.
     """
     first, last = rates.false_alarm_span
     low, high = rates.miss_span

@@ -1,8 +1,8 @@
-"""What delta allows at worst: a mechanism that publishes each record outright with probability delta.
+"""The worst case that delta allows: a mechanism that publishes each record in the clear with that chance.
 
 Between neighbours the output differs only when the one record is published, so its law moves by delta in
 total variation: it is (0, delta)-private, for replacing a patient as for removing one. Among n patients it
-publishes Binomial(n, delta) of them. No method here does so; the promise does not exclude it.
+publishes Binomial(n, delta) of them. No method here does so; the guarantee does not exclude it.
 """
 
 import math
@@ -12,7 +12,7 @@ from dppca_core import checks
 
 
 class Published(NamedTuple):
-    """Patients published: expected, the 10, 50 and 90 % quantiles, and the chance of at least one."""
+    """Hold the published patients: expected, 10, 50 and 90 % quantiles, and the chance of at least one."""
 
     expected: float
     low: int
@@ -22,7 +22,10 @@ class Published(NamedTuple):
 
 
 def published(n: int, delta: float) -> Published:
-    """How many of n patients are published. Raises ValueError for n below 1 or a delta outside (0, 1)."""
+    """Return how many of n patients are published.
+
+    Raises ValueError for n below 1 or a delta outside (0, 1).
+    """
     checks.whole(1, n=n)
     checks.inside_unit_interval(delta=delta)
     from scipy.stats import binom  # here: it loads a hundred other laws

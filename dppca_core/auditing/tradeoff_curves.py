@@ -1,4 +1,4 @@
-"""What a guarantee leaves an attacker: the least share of misses at each share of false alarms.
+"""An attacker's tradeoff under a guarantee: the least share of misses at each share of false alarms.
 
 The attacker sees one release and says which of two neighbouring data sets it came from. A test has two error
 rates: false alarms, P(says "with" | without), and misses, P(says "without" | with). (epsilon, delta)-privacy
@@ -26,7 +26,7 @@ from dppca_core.arrays import Array
 
 
 def allowed(epsilon: float, delta: float, false_alarms: ArrayLike) -> Array:
-    """f(a), the least misses that (epsilon, delta)-privacy allows, of the shape of `false_alarms` in [0, 1].
+    """Return f(a), the least misses that (epsilon, delta)-privacy allows, of the shape of `false_alarms`.
 
     Raises ValueError for a negative epsilon, a delta outside [0, 1] or false alarms outside [0, 1].
     """
@@ -36,22 +36,22 @@ def allowed(epsilon: float, delta: float, false_alarms: ArrayLike) -> Array:
     tail = math.exp(-epsilon)
     # e^epsilon a overflows for no epsilon below 700; beyond, min() keeps the product a number.
     steep = 1 - delta - math.exp(min(epsilon, 700.0)) * a
-    found: Array = np.maximum(np.maximum(steep, tail * (1 - delta - a)), 0.0)
-    return found
+    misses: Array = np.maximum(np.maximum(steep, tail * (1 - delta - a)), 0.0)
+    return misses
 
 
 def gaussian(mu: float, false_alarms: ArrayLike) -> Array:
-    """G_mu(a), the misses of the best test against a Gaussian release, of the shape of `false_alarms`.
+    """Return G_mu(a), the misses of the best test against a Gaussian release, shaped as `false_alarms`.
 
     Raises ValueError for a negative mu or false alarms outside [0, 1].
     """
     checks.not_negative(mu=mu)
-    found: Array = ndtr(-ndtri(_shares(false_alarms)) - mu)  # Phi^-1(1 - a) = -Phi^-1(a), exact for small a
-    return found
+    misses: Array = ndtr(-ndtri(_shares(false_alarms)) - mu)  # Phi^-1(1 - a) = -Phi^-1(a), exact for small a
+    return misses
 
 
 def best_guess(epsilon: float, delta: float) -> float:
-    """Largest chance to guess right from even odds: (e^epsilon + delta)/(1 + e^epsilon).
+    """Return the largest chance to guess right from even odds: (e^epsilon + delta)/(1 + e^epsilon).
 
     The largest total variation that (epsilon, delta) allows is (e^eps - 1 + 2 delta)/(e^eps + 1)
     (Kairouz, Oh & Viswanath, IEEE Trans. Inf. Theory 2017, Theorem 3.3 and its region).
@@ -61,12 +61,12 @@ def best_guess(epsilon: float, delta: float) -> float:
 
 
 def gaussian_guess(mu: float) -> float:
-    """The same against a Gaussian release: Phi(mu/2), where false alarms and misses are equal."""
+    """Return the same against a Gaussian release: Phi(mu/2), where false alarms and misses are equal."""
     return float(ndtr(mu / 2))
 
 
 def touching(mu: float, epsilon: float) -> tuple[float, float]:
-    """(false alarms, misses) where G_mu has slope -e^epsilon: there it meets the (epsilon, delta) it keeps.
+    """Return (false alarms, misses) where G_mu has slope -e^epsilon and meets the (epsilon, delta) it keeps.
 
     False alarms are Phi(-mu/2 - epsilon/mu), misses Phi(-mu/2 + epsilon/mu): the event of Balle & Wang (ICML
     2018, Theorem 8). Raises ValueError for a mu that is not positive.

@@ -1,6 +1,6 @@
 """The registry of bounds: every module of this folder that holds BOUNDS, a tuple of `BoundRule`.
 
-Each is called with a `Setting` and its free constants by keyword, and returns a `Bound`.
+`BOUNDS[name](setting)` evaluates one, with its free constants by keyword, and returns a `Bound`.
 """
 
 from importlib import import_module

@@ -13,8 +13,8 @@ and for the covariance's spiked part, b = sqrt(v (l + v)),
             r^(3/2): derived here from the sensitivities of the mechanism (`methods.spiked_projector`).
 
 sin Theta holds every angle once and the difference of projectors twice: |P - Q|_q = 2^(1/q) |sin Theta|_q, so
-the total is the rate over 2^(1/q), for q = 2 the sin Theta of everything else here. The trivial maximum
-r^(1/q) of the rates is left to who draws them. The upper bound's privacy holds on a good event only.
+the total is the rate over 2^(1/q), for q = 2 the sin Theta of all other bounds. The trivial maximum r^(1/q)
+of the rates is not applied here. The upper bound's privacy holds on a good event only.
 
 Two checks of our own: a lower rate at C = 1 must not exceed what Analyze Gauss attains, to first order; and a
 covariance rate must exceed what is lost where the bulk is not v I.
@@ -28,7 +28,7 @@ import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import Array
-from dppca_core.bounds.rule import BoundRule, Check, has_gap, judged, reachable, spectrum, spike_over, void
+from dppca_core.bounds.rule import BoundRule, Check, has_gap, judged, reachable, spectrum, spike_over
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods import METHODS
 from dppca_core.records import Bound, Setting
@@ -39,7 +39,7 @@ _FLAT = 1.1
 
 
 class Scales(NamedTuple):
-    """The spike l, the bulk v, and the two privacy factors, with or without logarithms."""
+    """Hold the spike l, the bulk v, and the two privacy factors, with or without logarithms."""
 
     spike: float
     flat: float
@@ -57,13 +57,13 @@ def _scales(setting: Setting, logs: bool) -> Scales:
     )
 
 
-def _conditions(setting: Setting, found: Scales, c_signal: float) -> list[Check]:
+def _conditions(setting: Setting, scales: Scales, c_signal: float) -> list[Check]:
     p, n, r = setting.d, setting.n, setting.k
     top, bulk = spectrum(setting)
-    ratio = found.spike / found.flat if found.flat > 0 else math.inf
+    ratio = scales.spike / scales.flat if scales.flat > 0 else math.inf
     needed = c_signal * (p / n + math.sqrt(p / n))
-    order = (float(top[0]) - found.flat) / found.spike
-    bent = float(bulk[0]) / found.flat if found.flat > 0 else 1.0
+    order = (float(top[0]) - scales.flat) / scales.spike
+    bent = float(bulk[0]) / scales.flat if scales.flat > 0 else 1.0
     return [
         has_gap(top, bulk),
         (ratio >= needed, f"signal λ/σ² = {ratio:.3g} at least {needed:.3g}"),
@@ -74,7 +74,7 @@ def _conditions(setting: Setting, found: Scales, c_signal: float) -> list[Check]
 
 
 def _flat_enough(setting: Setting, total: float, q: float) -> Check:
-    """What an estimate v I of the bulk leaves out, which the rate does not know."""
+    """Check the rate against what an estimate v I of the bulk leaves out, which the rate does not know."""
     bulk = spectrum(setting)[1]
     left = float(np.linalg.norm(bulk - bulk.mean(), q))
     return left <= total, f"our own check: {total:.3g} not below the {left:.3g} that a flat bulk leaves out"
@@ -82,52 +82,112 @@ def _flat_enough(setting: Setting, total: float, q: float) -> Check:
 
 def _rate(setting: Setting, c: float, c_signal: float, q: float, lower: bool, covariance: bool) -> Bound:
     checks.within(1.0, math.inf, q=q)
-    constants = {"C": c, "C of the signal": c_signal}
-    gap = has_gap(*spectrum(setting))
-    if not gap[0]:
-        return void((gap,), SOURCE, constants)
     n, p, r = setting.n, setting.d, setting.k
-    found = _scales(setting, logs=not lower)
-    ratio = found.flat / found.spike
+    scales = _scales(setting, logs=not lower)
+    ratio = scales.flat / scales.spike
     if covariance:
-        each, weight = r ** (1 / q), math.sqrt(found.flat * (found.spike + found.flat))
-        inside = found.spike
+        each, weight = r ** (1 / q), math.sqrt(scales.flat * (scales.spike + scales.flat))
+        inside = scales.spike
     else:
         each, weight, inside = (r / 2) ** (1 / q), ratio + math.sqrt(ratio), 0.0
     terms: dict[str, float | Array] = {
         "stat": c * each * (inside * math.sqrt(r / n) + weight * math.sqrt(p / n)),
-        "priv": c * each * (inside * found.inside + weight * found.across),
+        "priv": c * each * (inside * scales.inside + weight * scales.across),
     }
     total = terms["stat"] + terms["priv"]
-    conditions = _conditions(setting, found, c_signal)
+    conditions = _conditions(setting, scales, c_signal)
     if covariance:
         conditions.append(_flat_enough(setting, float(total), q))
     elif lower and q == 2:
         tau = symmetric_gaussian.entry_std(setting.budget, n, None)
-        noise = (found.spike + found.flat) * found.flat / n + tau**2
-        attained = math.sqrt(r * (p - r) * noise) / found.spike
+        noise = (scales.spike + scales.flat) * scales.flat / n + tau**2
+        attained = math.sqrt(r * (p - r) * noise) / scales.spike
         conditions.append(reachable(setting, float(total), attained, "Analyze Gauss"))
-    quantities = {"spike": found.spike, "bulk": found.flat}
-    return judged(conditions, terms, total, SOURCE, constants, quantities)
+    quantities = {"spike": scales.spike, "bulk": scales.flat}
+    return judged(conditions, terms, total, quantities)
 
 
 def cai_projector(setting: Setting, *, c: float = 1.0, c_signal: float = 1.0, q: float = 2.0) -> Bound:
-    """Upper rate for sin Theta in the Schatten-q norm (q may be infinite); terms stat and priv add up."""
+    """Return the upper rate for sin Theta of the projector in the Schatten-q norm.
+
+    Args:
+        setting: Where the rate is evaluated.
+        c: C, the constant of the rate.
+        c_signal: Constant of the condition that the signal is strong enough.
+        q: Schatten norm, from 1 to infinity.
+
+    Returns:
+        The bound; its terms stat and priv add up.
+
+    Raises:
+        ValueError: For a q below 1.
+
+    References:
+        Cai, Xia & Zha, arXiv 2401.03820, upper bound for the projector, as recalled.
+    """
     return _rate(setting, c, c_signal, q, lower=False, covariance=False)
 
 
 def cai_projector_lower(setting: Setting, *, c: float = 1.0, c_signal: float = 1.0, q: float = 2.0) -> Bound:
-    """Lower rate for the worst case's sin Theta in the Schatten-q norm; terms stat and priv add up."""
+    """Return the lower rate for the worst case's sin Theta of the projector in the Schatten-q norm.
+
+    Args:
+        setting: Where the rate is evaluated.
+        c: C, the constant of the rate.
+        c_signal: Constant of the condition that the signal is strong enough.
+        q: Schatten norm, from 1 to infinity.
+
+    Returns:
+        The bound; its terms stat and priv add up.
+
+    Raises:
+        ValueError: For a q below 1.
+
+    References:
+        Cai, Xia & Zha, arXiv 2401.03820, lower bound for the projector, as recalled.
+    """
     return _rate(setting, c, c_signal, q, lower=True, covariance=False)
 
 
 def cai_covariance(setting: Setting, *, c: float = 1.0, c_signal: float = 1.0, q: float = 2.0) -> Bound:
-    """Upper rate for the scaled rows' spiked covariance in the Schatten-q norm; stat and priv add up."""
+    """Return the upper rate for the scaled rows' spiked covariance in the Schatten-q norm.
+
+    Args:
+        setting: Where the rate is evaluated.
+        c: C, the constant of the rate.
+        c_signal: Constant of the condition that the signal is strong enough.
+        q: Schatten norm, from 1 to infinity.
+
+    Returns:
+        The bound, in units of the scaled rows' covariance; its terms stat and priv add up.
+
+    Raises:
+        ValueError: For a q below 1.
+
+    References:
+        Cai, Xia & Zha, arXiv 2401.03820, upper bound for the covariance; its privacy terms are derived here.
+    """
     return _rate(setting, c, c_signal, q, lower=False, covariance=True)
 
 
 def cai_covariance_lower(setting: Setting, *, c: float = 1.0, c_signal: float = 1.0, q: float = 2.0) -> Bound:
-    """Lower rate for the scaled rows' spiked covariance in the Schatten-q norm; stat and priv add up."""
+    """Return the lower rate for the worst case's spiked covariance in the Schatten-q norm.
+
+    Args:
+        setting: Where the rate is evaluated.
+        c: C, the constant of the rate.
+        c_signal: Constant of the condition that the signal is strong enough.
+        q: Schatten norm, from 1 to infinity.
+
+    Returns:
+        The bound, in units of the scaled rows' covariance; its terms stat and priv add up.
+
+    Raises:
+        ValueError: For a q below 1.
+
+    References:
+        Cai, Xia & Zha, arXiv 2401.03820, lower bound for the covariance, as recalled.
+    """
     return _rate(setting, c, c_signal, q, lower=True, covariance=True)
 
 
@@ -147,15 +207,13 @@ _LOGS = r"(r+\log n)\log\frac1\delta"
 def _rule(title: str, compute: Callable[..., Bound], formula: str) -> BoundRule:
     lower = compute.__name__.endswith("lower")
     return BoundRule(
-        name=compute.__name__,
         title=f"Cai, Xia & Zha 2024, {title}",
         kind="lower" if lower else "upper",
         methods=PRIVATE if lower else ("spiked_projector",),
         formula=formula,
         compute=compute,
-        constants={"c": 1.0, "c_signal": 1.0},
+        source=SOURCE,
         symbols={"c": "C", "c_signal": "C of the signal"},
-        options={"q": 2.0},
         measure="covariance" if "covariance" in compute.__name__ else "sin",
         fits="c",
     )

@@ -23,14 +23,14 @@ import numpy as np
 from scipy.special import chdtrc, chdtri
 
 from dppca_core.bounds import perturbation
-from dppca_core.bounds.rule import BoundRule, has_gap, spectrum, void
+from dppca_core.bounds.rule import BoundRule, spectrum
 from dppca_core.methods.dps_pca import aggregate_factor, sum_noise_std
 from dppca_core.records import Bound, Setting
 
 
 @lru_cache(maxsize=1024)
 def selection_inflation(d: int, k: int, s: int, s_hat: int) -> float:
-    """f^2: mean square of the s_hat - s largest of d - s noise rows over that of all; 1 if all stay."""
+    """Return f^2: the mean square of the s_hat - s largest of d - s noise rows over that of all."""
     share = (s_hat - s) / (d - s) if d > s else 1.0
     if share <= 0 or share >= 1:
         return 1.0
@@ -39,17 +39,22 @@ def selection_inflation(d: int, k: int, s: int, s_hat: int) -> float:
 
 
 def dps_prediction(setting: Setting) -> Bound:
-    """Predicted sin Theta of DPS-PCA's output; terms privacy and sampling add in squares.
+    """Predict sin Theta of DPS-PCA's output.
 
-    `applies` is False, with the reason, where first-order reasoning does not reach.
+    Args:
+        setting: Where the closed form is evaluated.
+
+    Returns:
+        The prediction; its terms privacy and sampling add in squares. `applies` is False, with the reason in
+        `why`, where first-order reasoning does not reach.
+
+    References:
+        Derived here, in the module's text; checked against simulation in the tests.
     """
     d, n, k, s, s_hat = setting.d, setting.n, setting.k, setting.s, setting.s_hat
     sigma = sum_noise_std(setting.budget, k=k, iterations=setting.iterations)
     spread = sigma * aggregate_factor(setting.provider_noise, setting.providers) / n
     top, bulk = spectrum(setting)
-    gap = has_gap(top, bulk)
-    if not gap[0]:
-        return void((gap,), perturbation.SOURCE)
     inflation = 1.0
     if s_hat < d:
         inflation = selection_inflation(d, k, s, s_hat)
@@ -62,19 +67,18 @@ def dps_prediction(setting: Setting) -> Bound:
     private = entries * perturbation.iterated_pairs(over, under, spread)
     sampled = entries * perturbation.sampling_pairs(over, under, n)
     steps = setting.iterations - (setting.burn_in if s_hat < d else 0)
-    found = (
+    conditions = (
         perturbation.finished(setting, math.sqrt(float((private + sampled).sum()))),
         (s_hat >= s, f"rows kept ŝ = {s_hat} at least s = {s}"),
         (s_hat == d or setting.burn_in >= 1, f"burn-in {setting.burn_in} at least 1"),
         (steps >= 1, f"{steps} thresholded steps at least 1"),
     )
     quantities = {"inflation": math.sqrt(inflation), "sigma": sigma, "noise_std": spread}
-    return perturbation.predicted(setting, private, sampled, over - under, found, quantities)
+    return perturbation.predicted(setting, private, sampled, over - under, conditions, quantities)
 
 
 BOUNDS = (
     BoundRule(
-        name="dps_prediction",
         title="Closed form for DPS-PCA",
         kind="prediction",
         methods=("dps_pca",),
@@ -83,5 +87,6 @@ BOUNDS = (
             r"\frac{(c\sigma/n\lambda_k)^2}{1-(b/\lambda_k)^2}+\frac{\lambda_k b}{n(\lambda_k-b)^2}\right]"
         ),
         compute=dps_prediction,
+        source=perturbation.SOURCE,
     ),
 )

@@ -19,7 +19,7 @@ Closed form (`dppca_core.bounds.perturbation`), which also holds for CAPE, whose
 import math
 
 from dppca_core.bounds import perturbation
-from dppca_core.bounds.rule import BoundRule, has_gap, judged, spectrum, void
+from dppca_core.bounds.rule import BoundRule, has_gap, judged, spectrum
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.records import Bound, Setting
 
@@ -30,12 +30,19 @@ METHODS = ("analyze_gauss", "cape")
 
 
 def analyze_gauss(setting: Setting, *, c: float = 1.0) -> Bound:
-    """The utility bound on sin Theta; terms priv and sampling add up, c scales priv."""
+    """Return the utility bound on sin Theta of Analyze Gauss.
+
+    Args:
+        setting: Where the bound is evaluated.
+        c: C, the constant of the term priv.
+
+    Returns:
+        The bound; its terms priv and sampling add up, and its quantities hold `energy_lost`.
+
+    References:
+        Dwork, Talwar, Thakurta & Zhang, STOC 2014, utility, as recalled.
+    """
     top, bulk = spectrum(setting)
-    constants = RULE.named({"c": c})
-    gap = has_gap(top, bulk)
-    if not gap[0]:
-        return void((gap,), SOURCE, constants)
     tau = symmetric_gaussian.entry_std(setting.budget, setting.n, None)
     width, reach = float(top[-1] - bulk[0]), c * tau * math.sqrt(setting.d)
     terms = {
@@ -44,29 +51,36 @@ def analyze_gauss(setting: Setting, *, c: float = 1.0) -> Bound:
     }
     wide = reach <= width, f"gap {width:.3g} at least C τ √d = {reach:.3g} (the paper: far above)"
     quantities = {"noise_std": tau, "energy_lost": setting.k * reach}
-    return judged((gap, wide), terms, sum(terms.values()), SOURCE, constants, quantities)
+    return judged((has_gap(top, bulk), wide), terms, sum(terms.values()), quantities)
 
 
 def analyze_gauss_prediction(setting: Setting) -> Bound:
-    """Predicted sin Theta of Analyze Gauss; terms privacy and sampling add in squares."""
+    """Predict sin Theta of Analyze Gauss and of CAPE.
+
+    Args:
+        setting: Where the closed form is evaluated.
+
+    Returns:
+        The prediction; its terms privacy and sampling add in squares.
+
+    References:
+        Derived here, in `dppca_core.bounds.perturbation`.
+    """
     return perturbation.one_release(setting, symmetric_gaussian.entry_std(setting.budget, setting.n, None))
 
 
-RULE = BoundRule(
-    name="analyze_gauss",
-    title="Dwork et al. 2014, utility",
-    kind="upper",
-    methods=METHODS,
-    formula=r"\sin\Theta \le C\,\frac{\sqrt{kd}\;\tau}{\lambda_k-\lambda_{k+1}}+\mathrm{sampling}",
-    compute=analyze_gauss,
-    constants={"c": 1.0},
-    symbols={"c": "C"},
-    fits="c",
-)
 BOUNDS = (
-    RULE,
     BoundRule(
-        name="analyze_gauss_prediction",
+        title="Dwork et al. 2014, utility",
+        kind="upper",
+        methods=METHODS,
+        formula=r"\sin\Theta \le C\,\frac{\sqrt{kd}\;\tau}{\lambda_k-\lambda_{k+1}}+\mathrm{sampling}",
+        compute=analyze_gauss,
+        source=SOURCE,
+        symbols={"c": "C"},
+        fits="c",
+    ),
+    BoundRule(
         title="Closed form for Analyze Gauss",
         kind="prediction",
         methods=METHODS,
@@ -74,5 +88,6 @@ BOUNDS = (
             r"\sin^2\Theta \approx \sum_{j\le k<i}\frac{\tau^2+\lambda_i\lambda_j/n}{(\lambda_j-\lambda_i)^2}"
         ),
         compute=analyze_gauss_prediction,
+        source=perturbation.SOURCE,
     ),
 )

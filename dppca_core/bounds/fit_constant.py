@@ -1,4 +1,4 @@
-"""What an unspecified constant would have to be for a bound to match what was measured.
+"""Fit the constant that a bound leaves unspecified, so that the bound matches measured errors.
 
 A bound's total is  fixed + moving C^power  in the constant C that its rule names in `fits`. The fitted C is
 where the total matches the medians over repeats in least squares of their logarithms; its interval is the
@@ -22,7 +22,7 @@ _FELT = 1e-3  # a constant that moves no total by more is not determined by it
 
 
 class Fitted(NamedTuple):
-    """The constant, the ends of its interval, and how many settings it was fitted to."""
+    """Hold the fitted constant, the ends of its interval, and the number of settings it was fitted to."""
 
     value: float
     low: float
@@ -40,12 +40,25 @@ def fit_constant(
     resamples: int = 1000,
     **others: float,
 ) -> Fitted:
-    """The constant `rule.fits` that best matches `measured`, one array of repeats for each setting.
+    """Return the constant `rule.fits` that best matches the measured errors.
 
-    others: the rule's other constants, held. Settings where the bound is void or the median is zero are left
-    out. Raises ValueError for a rule without a free constant, numbers of settings and arrays that differ, an
-    empty array or one that is not finite and >= 0, a bound that is void at every setting, or one that no
-    constant brings near because of what the constant does not scale. An interval may start near 0.
+    Args:
+        rule: The bound whose constant is fitted.
+        settings: Where it is evaluated; settings where it is void, or whose median error is zero, are left
+            out.
+        measured: One array of repeated errors for each setting, without unit.
+        rng: Source of the bootstrap's resamples.
+        level: Coverage of the interval.
+        resamples: Number of bootstrap resamples.
+        others: The rule's other constants, held.
+
+    Returns:
+        The constant with its interval, which may start near 0.
+
+    Raises:
+        ValueError: For a rule without a free constant, numbers of settings and arrays that differ, an empty
+            array or one that is not finite and >= 0, a bound that is void at every setting, or one that no
+            constant brings near because of what the constant does not scale.
     """
     checks.inside_unit_interval(level=level)
     checks.whole(1, resamples=resamples)
@@ -86,17 +99,17 @@ def _repeats(values: ArrayLike) -> Array:
 
 
 def _parts(rule: BoundRule, setting: Setting, others: dict[str, float]) -> tuple[float, float] | None:
-    """(fixed, moving) of the total at the output; None where it is void or C does not reach it."""
-    one, four = (rule(setting, **{**others, rule.fits: c}).final for c in (1.0, 4.0))
-    moving = (four - one) / (4**rule.power - 1)
+    """Return (fixed, moving) of the total at the output; None where it is void or C does not reach it."""
+    at_one, at_four = (rule(setting, **{**others, rule.fits: c}).final for c in (1.0, 4.0))
+    moving = (at_four - at_one) / (4**rule.power - 1)
     if not 0 < moving < np.inf:
         return None
-    fixed = one - moving
-    return (fixed if fixed > 1e-9 * one else 0.0), moving
+    fixed = at_one - moving
+    return (fixed if fixed > 1e-9 * at_one else 0.0), moving
 
 
 def _best(parts: Array, power: float, targets: Array) -> Array:
-    """C for each column of `targets`, (settings, m), by least squares of logarithms: shape (m,)."""
+    """Return C for each column of `targets`, (settings, m), by least squares of logarithms: shape (m,)."""
     fixed, moving = parts[:, :1], parts[:, 1:]
     wanted = np.log(np.maximum(targets, np.finfo(float).tiny))  # a resample's median may be 0
     if not fixed.any():

@@ -28,17 +28,17 @@ SOURCE = "Ge, Wang, Wang & Liu, AISTATS 2018, Theorem 4.3 and (supplement) Assum
 
 
 def contraction(top: float, below: float) -> float:
-    """gamma for lambda_k = `top` and lambda_{k+1} = `below`; below 1 whenever top > below."""
+    """Return gamma for lambda_k = `top` and lambda_{k+1} = `below`; below 1 whenever top > below."""
     return (3 * below + top) / (3 * top + below)
 
 
 def contraction_with_noise(gamma: float, alpha: float) -> float:
-    """rho; 1, where the theorem is void, for alpha >= 1 - gamma."""
+    """Return rho; 1, where the theorem is void, for alpha >= 1 - gamma."""
     return gamma / (1 - alpha) if alpha < 1 - gamma else 1.0
 
 
 def noise_room(rho: float, k: int) -> float:
-    """The most that B.3 lets alpha/(1 - alpha) be."""
+    """Return the most that B.3 lets alpha/(1 - alpha) be."""
     least: float = min((1 - rho**2) ** 1.5 / 3, (1 - rho**0.25) / 6)
     return least / (1 + 2 * math.sqrt(k))
 
@@ -46,7 +46,7 @@ def noise_room(rho: float, k: int) -> float:
 def error_terms(
     rho: float, alpha: float, *, sampling: float, selection: float, iterations: int
 ) -> dict[str, float | Array]:
-    """stat, priv and opt for a rho < 1.
+    """Return stat, priv and opt for a rho < 1.
 
     sampling: stat times 1 - rho^1/4. selection: k s / s_hat.
     """
@@ -60,15 +60,24 @@ def error_terms(
 
 
 def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float = 1.0) -> Bound:
-    """The theorem at `setting`; terms stat (number), priv (number), opt (array over t = 1..T).
+    """Return the theorem's bound on sin Theta of every iterate of DPS-PCA.
 
-    c1 is the constant of stat, c1_rows that of B.4, c2 that of B.5. Void (no terms, infinite total)
-    when alpha >= 1 - gamma, where rho would reach 1.
+    Args:
+        setting: Where the theorem is evaluated.
+        c1: Constant of the term stat.
+        c1_rows: C1 of assumption B.4.
+        c2: Constant of assumption B.5.
+
+    Returns:
+        The bound, with terms stat (number), priv (number) and opt, (T,). Void (no terms, infinite total) when
+        alpha >= 1 - gamma, where rho would reach 1.
+
+    References:
+        Ge, Wang, Wang & Liu, AISTATS 2018, Theorem 4.3.
     """
     d, n, k, s, s_hat = setting.d, setting.n, setting.k, setting.s, setting.s_hat
     over, under = spectrum(setting)
     first, top, below = float(over[0]), float(over[-1]), float(under[0])
-    constants = GE2018.named({"c1": c1, "c1_rows": c1_rows, "c2": c2})
     gamma = contraction(top, below) if top > 0 else 1.0
     sigma = sum_noise_std(setting.budget, k=k, iterations=setting.iterations)
     spread = sigma * aggregate_factor(setting.provider_noise, setting.providers)
@@ -79,12 +88,12 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
     quantities = {"alpha": alpha, "gamma": gamma, "sigma": sigma, "probability": 1 - fails}
     rho = contraction_with_noise(gamma, alpha)
     geometric = 1 - rho**0.25
-    found = [
+    conditions = [
         (geometric > 0, f"noise small enough: α = {alpha:.3g} below 1 − γ = {1 - gamma:.3g}"),
         (fails < 1, f"success probability {1 - fails:.3g} above 0"),
     ]
     if not geometric > 0:
-        return void(found, SOURCE, constants, quantities)
+        return void(conditions, quantities)
 
     gap = math.sqrt(first * below) / (top - below)
     sampling = c1 * math.sqrt(k) * gap * math.sqrt(s * (k + math.log(d)) / n)
@@ -96,7 +105,7 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
     psi_room = min((1 - rho**2) ** 1.5 / 24, geometric / 6)
     start_room = min(math.sqrt(rho * (1 - math.sqrt(rho))) / 2, math.sqrt(rho) / 4)
     start = random_guess(d, k) if setting.start_error is None else setting.start_error
-    found += [
+    conditions += [
         (noise <= room, f"B.3: α/(1 − α) = {noise:.3g} at most {room:.3g}"),
         (s_hat >= rows_needed, f"B.4: rows kept ŝ = {s_hat} at least {rows_needed:.0f}"),
         (psi <= psi_room, f"B.5: Ψ = {psi:.3g} at most {psi_room:.3g}"),
@@ -104,23 +113,24 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
     ]
     quantities |= {"rho": rho, "s_hat_min": rows_needed, "psi": psi, "start": start}
     total = terms["stat"] + terms["priv"] + terms["opt"]
-    return judged(found, terms, total, SOURCE, constants, quantities)
+    return judged(conditions, terms, total, quantities)
 
 
-GE2018 = BoundRule(
-    name="ge2018",
-    title="Ge et al. 2018, Theorem 4.3",
-    kind="upper",
-    methods=("dps_pca",),
-    formula=(
-        r"\sin\Theta_t \le \frac{C_1\sqrt k}{1-\rho^{1/4}}\frac{\sqrt{\lambda_1\lambda_{k+1}}}"
-        r"{\lambda_k-\lambda_{k+1}}\sqrt{\frac{s(k+\log d)}{n}}"
-        r"+\frac{1+2\sqrt{ks/\hat s}}{\sqrt3(1-\rho^{1/4})}\frac{\alpha}{1-\alpha}"
-        r"+\rho^{\frac{t-1}{4}}\min\{\tfrac12\sqrt{\rho(1-\sqrt\rho)},\tfrac14\}"
+BOUNDS = (
+    BoundRule(
+        title="Ge et al. 2018, Theorem 4.3",
+        kind="upper",
+        methods=("dps_pca",),
+        formula=(
+            r"\sin\Theta_t \le \frac{C_1\sqrt k}{1-\rho^{1/4}}\frac{\sqrt{\lambda_1\lambda_{k+1}}}"
+            r"{\lambda_k-\lambda_{k+1}}\sqrt{\frac{s(k+\log d)}{n}}"
+            r"+\frac{1+2\sqrt{ks/\hat s}}{\sqrt3(1-\rho^{1/4})}\frac{\alpha}{1-\alpha}"
+            r"+\rho^{\frac{t-1}{4}}\min\{\tfrac12\sqrt{\rho(1-\sqrt\rho)},\tfrac14\}"
+        ),
+        compute=ge2018,
+        source=SOURCE,
+        symbols={"c1": "C1", "c1_rows": "C1 of B.4", "c2": "C2"},
+        fits="c1",
+        needs_gap=False,
     ),
-    compute=ge2018,
-    constants={"c1": 1.0, "c1_rows": 1.0, "c2": 1.0},
-    symbols={"c1": "C1", "c1_rows": "C1 of B.4", "c2": "C2"},
-    fits="c1",
 )
-BOUNDS = (GE2018,)

@@ -27,7 +27,7 @@ OVERALL_AT_LEFT = 7.3  # read off the figure at epsilon = 0.2
 
 @dataclass(frozen=True)
 class Figure2:
-    """The fitted curves; every field may be moved, since the figure determines only the first two.
+    """Hold the fitted curves' parameters, of which the figure determines only the first two.
 
     alpha_epsilon: alpha times epsilon. selection: k s / s_hat. sampling: the sampling term times
     1 - rho^1/4, None for what reaches OVERALL_AT_LEFT. iterations: T, the step whose error is drawn.
@@ -48,17 +48,17 @@ class Figure2:
             checks.not_negative(sampling=self.sampling)
 
     def rho(self, epsilon: float) -> float:
-        """The contraction at `epsilon`; 1 where the theorem is void."""
+        """Return the contraction at `epsilon`; 1 where the theorem is void."""
         return ge2018.contraction_with_noise(self.gamma, self.alpha_epsilon / epsilon)
 
     def curves(self, epsilons: Sequence[float] | Array) -> dict[str, Array]:
-        """alpha, rho, stat, priv, opt and total at each epsilon; the last four infinite where void."""
+        """Return alpha, rho, stat, priv, opt and total at each epsilon; the last four infinite where void."""
         sampling = self._sampling() if self.sampling is None else self.sampling
         rows = [self._at(float(epsilon), sampling) for epsilon in epsilons]
         return {name: np.array([row[name] for row in rows]) for name in rows[0]} if rows else {}
 
     def noise_allowed(self, epsilons: Sequence[float] | Array, k: int) -> tuple[Array, Array]:
-        """(alpha/(1 - alpha), the most that assumption B.3 allows it to be) at each epsilon."""
+        """Return alpha/(1 - alpha) and the most that assumption B.3 allows it to be, at each epsilon."""
         alphas = self.alpha_epsilon / np.asarray(epsilons, dtype=np.float64)
         rooms = [ge2018.noise_room(self.rho(float(epsilon)), k) for epsilon in epsilons]
         return np.where(alphas < 1, alphas / np.maximum(1 - alphas, 1e-300), np.inf), np.array(rooms)

@@ -21,7 +21,7 @@ Closed form: fresh noise in each step and sampling, over all pairs (`dppca_core.
 import math
 
 from dppca_core.bounds import perturbation
-from dppca_core.bounds.rule import BoundRule, Check, has_gap, judged, spectrum, void
+from dppca_core.bounds.rule import BoundRule, Check, has_gap, judged, spectrum
 from dppca_core.methods.noisy_power import sum_noise_std
 from dppca_core.records import Bound, Setting
 
@@ -29,21 +29,26 @@ SOURCE = "Hardt & Price, NeurIPS 2014, Theorem 2.1, as quoted by Balcan, Du, Wan
 
 
 def noise_std(setting: Setting) -> float:
-    """std of each entry of G on the scale of means; as printed for the largest max|X_t| there is, 1."""
+    """Return the std of each entry of G on the scale of means; as printed for max|X_t| at its largest, 1."""
     return sum_noise_std(setting.budget, setting.k, setting.iterations, 1.0) / setting.n
 
 
 def noisy_power(setting: Setting, *, c: float = 1.0, start: float = 10.0) -> Bound:
-    """The theorem at `setting`; terms priv and sampling add up.
+    """Return the theorem's bound on sin Theta of the noisy power method.
 
-    c is the constant of the number of steps, `start` is t: how unlucky a random start may be.
+    Args:
+        setting: Where the theorem is evaluated.
+        c: Constant of the number of steps.
+        start: t, how unlucky a random start may be.
+
+    Returns:
+        The bound; its terms priv and sampling add up.
+
+    References:
+        Hardt & Price, NeurIPS 2014, Theorem 2.1, as quoted by Balcan, Du, Wang & Yu, COLT 2016.
     """
     d, k, steps = setting.d, setting.k, setting.iterations
     top, bulk = spectrum(setting)
-    constants = RULE.named({"c": c, "start": start})
-    gap = has_gap(top, bulk)
-    if not gap[0]:
-        return void((gap,), SOURCE, constants)
     std, width = noise_std(setting), float(top[-1] - bulk[0])
     norm = std * (math.sqrt(d) + math.sqrt(k) + setting.tau)
     inside = std * (2 * math.sqrt(k) + setting.tau)
@@ -51,8 +56,8 @@ def noisy_power(setting: Setting, *, c: float = 1.0, start: float = 10.0) -> Bou
     room = width * (math.sqrt(k) - math.sqrt(k - 1)) / (start * math.sqrt(d))
     needed = c * float(top[-1]) / width * max(math.log(d * start / reached), 0.0)
     fails = 2 * steps * math.exp(-(setting.tau**2) / 2)
-    found = (
-        gap,
+    conditions = (
+        has_gap(top, bulk),
         (reached < 1, f"noise: e = 5‖G‖/gap = {reached:.3g} below 1"),
         (5 * inside <= room, f"noise on the truth: 5‖UᵀG‖ = {5 * inside:.3g} at most {room:.3g}"),
         (steps >= needed, f"T = {steps} steps at least {needed:.3g}"),
@@ -63,15 +68,22 @@ def noisy_power(setting: Setting, *, c: float = 1.0, start: float = 10.0) -> Bou
         "sampling": math.sqrt(perturbation.sampling(top, bulk, setting.n)),
     }
     quantities = {"noise_std": std, "steps_needed": needed, "probability": 1 - fails}
-    return judged(found, terms, sum(terms.values()), SOURCE, constants, quantities)
+    return judged(conditions, terms, sum(terms.values()), quantities)
 
 
 def noisy_power_prediction(setting: Setting) -> Bound:
-    """Predicted sin Theta of the noisy power method; terms privacy and sampling add in squares."""
+    """Predict sin Theta of the noisy power method.
+
+    Args:
+        setting: Where the closed form is evaluated.
+
+    Returns:
+        The prediction; its terms privacy and sampling add in squares.
+
+    References:
+        Derived here, in `dppca_core.bounds.perturbation`.
+    """
     top, bulk = spectrum(setting)
-    gap = has_gap(top, bulk)
-    if not gap[0]:
-        return void((gap,), perturbation.SOURCE)
     std = noise_std(setting)
     over, under = perturbation.paired(top, bulk)
     private = perturbation.iterated_pairs(over, under, std)
@@ -81,27 +93,24 @@ def noisy_power_prediction(setting: Setting) -> Bound:
         "noise known beforehand: as printed it scales with the iterate's largest entry",
     )
     total = math.sqrt(float((private + sampled).sum()))
-    found = (perturbation.finished(setting, total), gap, exact)
-    return perturbation.predicted(setting, private, sampled, over - under, found, {"noise_std": std})
+    conditions = (perturbation.finished(setting, total), has_gap(top, bulk), exact)
+    return perturbation.predicted(setting, private, sampled, over - under, conditions, {"noise_std": std})
 
 
-RULE = BoundRule(
-    name="noisy_power",
-    title="Hardt & Price 2014",
-    kind="upper",
-    methods=("noisy_power",),
-    formula=(
-        r"\sin\Theta \le \sqrt k\,\frac{5\,\sigma_G(\sqrt d+\sqrt k+\tau)}{\lambda_k-\lambda_{k+1}}"
-        r"+\mathrm{sampling}"
-    ),
-    compute=noisy_power,
-    constants={"c": 1.0, "start": 10.0},
-    symbols={"c": "C of the steps", "start": "t of the start"},
-)
 BOUNDS = (
-    RULE,
     BoundRule(
-        name="noisy_power_prediction",
+        title="Hardt & Price 2014",
+        kind="upper",
+        methods=("noisy_power",),
+        formula=(
+            r"\sin\Theta \le \sqrt k\,\frac{5\,\sigma_G(\sqrt d+\sqrt k+\tau)}{\lambda_k-\lambda_{k+1}}"
+            r"+\mathrm{sampling}"
+        ),
+        compute=noisy_power,
+        source=SOURCE,
+        symbols={"c": "C of the steps", "start": "t of the start"},
+    ),
+    BoundRule(
         title="Closed form for the noisy power method",
         kind="prediction",
         methods=("noisy_power",),
@@ -110,5 +119,6 @@ BOUNDS = (
             r"+\frac{\lambda_i\lambda_j}{n(\lambda_j-\lambda_i)^2}"
         ),
         compute=noisy_power_prediction,
+        source=perturbation.SOURCE,
     ),
 )

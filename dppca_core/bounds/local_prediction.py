@@ -5,7 +5,7 @@ the method is calibrated (`dppca_core.mechanisms.symmetric_gaussian`), so to fir
 
     sin^2 = sum over j <= k < i of [ std^2 + lambda_i lambda_j / n ] / (lambda_j - lambda_i)^2.
 
-std falls with sqrt n only and does not know lambda_1: compare Theorem 2 in `wang_xu`.
+std falls with sqrt n only and does not depend on lambda_1: compare Theorem 2 in `wang_xu`.
 """
 
 from dppca_core.bounds import perturbation
@@ -15,7 +15,17 @@ from dppca_core.records import Bound, Setting
 
 
 def local_prediction(setting: Setting) -> Bound:
-    """Predicted sin Theta of PCA in the local model; terms privacy and sampling add in squares."""
+    """Predict sin Theta of PCA in the local model.
+
+    Args:
+        setting: Where the closed form is evaluated.
+
+    Returns:
+        The prediction; its terms privacy and sampling add in squares.
+
+    References:
+        Derived here, in the module's text.
+    """
     return perturbation.one_release(
         setting, symmetric_gaussian.entry_std(setting.budget, setting.n, None, "local")
     )
@@ -23,7 +33,6 @@ def local_prediction(setting: Setting) -> Bound:
 
 BOUNDS = (
     BoundRule(
-        name="local_prediction",
         title="Closed form for local PCA",
         kind="prediction",
         methods=("ldp_pca",),
@@ -32,5 +41,6 @@ BOUNDS = (
             r"{(\lambda_j-\lambda_i)^2}"
         ),
         compute=local_prediction,
+        source=perturbation.SOURCE,
     ),
 )

@@ -1,4 +1,4 @@
-"""First-order perturbation of the top k eigenvectors: what sampling and noise each add to sin^2 Theta.
+"""First-order perturbation of the top k eigenvectors: the sin^2 Theta that sampling and noise each add.
 
 To first order a symmetric error E turns direction j <= k towards i > k by E_ij / (lambda_j - lambda_i), so
 
@@ -8,8 +8,8 @@ Sampling n Gaussian rows: E|E_ij|^2 = lambda_i lambda_j / n. Symmetric noise of 
 diagonal: s^2. Fresh noise N(0, s^2) in each step X <- S X + G of a power iteration: that of the last step
 counts (s/lambda_j)^2, each one before it (lambda_i/lambda_j)^2 times the next: a geometric sum.
 
-Turning j towards i takes (lambda_j - lambda_i) of the captured energy for each unit of sin^2, so that pairs
-say what is lost of it:  energy_lost = sum over j <= k < i of  (lambda_j - lambda_i) sin^2_ij.
+Turning j towards i costs (lambda_j - lambda_i) of captured energy for each unit of sin^2, so the pairs also
+give the loss of energy:  energy_lost = sum over j <= k < i of  (lambda_j - lambda_i) sin^2_ij.
 
 Derived here and checked against simulation in tests/core/bounds/test_predictions.py. Eigenvalues are those
 of the scaled rows, standard deviations those of their mean moment's noise; sines have no unit.
@@ -22,7 +22,7 @@ from typing import TypeVar
 import numpy as np
 
 from dppca_core.arrays import Array
-from dppca_core.bounds.rule import Check, has_gap, judged, spectrum, void
+from dppca_core.bounds.rule import Check, has_gap, judged, spectrum
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.records import Bound, Setting
 
@@ -35,37 +35,37 @@ LABEL = "first order"
 
 
 def paired(top: Array, bulk: Array) -> tuple[Array, Array]:
-    """lambda_j as (k, 1) and lambda_i as (1, d - k)."""
+    """Return lambda_j as (k, 1) and lambda_i as (1, d - k)."""
     return top[:, None], bulk[None, :]
 
 
 def sampling_pairs(over: Number, under: Number, n: int) -> Number:
-    """sin^2 from sampling for a pair lambda_j = `over`, lambda_i = `under`, elementwise."""
+    """Return sin^2 from sampling for a pair lambda_j = `over`, lambda_i = `under`, elementwise."""
     return over * under / (over - under) ** 2 / n
 
 
 def iterated_pairs(over: Number, under: Number, std: float) -> Number:
-    """sin^2 from fresh noise in each step of a power iteration for such a pair, elementwise."""
+    """Return sin^2 from fresh noise in each step of a power iteration for such a pair, elementwise."""
     return (std / over) ** 2 / (1 - (under / over) ** 2)
 
 
 def symmetric_pairs(over: Number, under: Number, std: float) -> Number:
-    """sin^2 from one symmetric noise matrix with this std off the diagonal for such a pair, elementwise."""
+    """Return sin^2 from a symmetric noise matrix with this std off the diagonal for a pair, elementwise."""
     return (std / (over - under)) ** 2
 
 
 def sampling(top: Array, bulk: Array, n: int) -> float:
-    """sin^2 from sampling, all pairs: what is left without privacy."""
+    """Return sin^2 from sampling over all pairs, which remains without privacy."""
     return float(sampling_pairs(*paired(top, bulk), n).sum())
 
 
 def symmetric_noise(top: Array, bulk: Array, std: float) -> float:
-    """sin^2 from one symmetric noise matrix with this std off the diagonal."""
+    """Return sin^2 from one symmetric noise matrix with this std off the diagonal, over all pairs."""
     return float(symmetric_pairs(*paired(top, bulk), std).sum())
 
 
 def small(setting: Setting, total: float) -> Check:
-    """Whether a predicted error is small enough for the first order."""
+    """Check that a predicted error is small enough for the first order."""
     guess = random_guess(setting.d, setting.k)
     return total <= SMALL_SHARE * guess, (
         f"{LABEL}: predicted error {total:.3g} below {SMALL_SHARE:.2g} of a guess"
@@ -73,7 +73,7 @@ def small(setting: Setting, total: float) -> Check:
 
 
 def finished(setting: Setting, total: float) -> Check:
-    """Whether T steps from a random start leave less of it than the error itself."""
+    """Check that T steps from a random start leave less of it than the error itself."""
     top, bulk = spectrum(setting)
     ratio = float(bulk[0] / top[-1])
     left = random_guess(setting.d, setting.k) * ratio**setting.iterations
@@ -85,10 +85,10 @@ def predicted(
     private: float | Array,
     sampled: float | Array,
     gaps: float | Array,
-    found: Sequence[Check] = (),
+    conditions: Sequence[Check] = (),
     quantities: Mapping[str, float] | None = None,
 ) -> Bound:
-    """The record of a closed form: sin^2 from privacy plus sin^2 from sampling, where both are small.
+    """Return the record of a closed form: sin^2 from privacy plus sin^2 from sampling, where both are small.
 
     private, sampled: of every pair, (k, d - k), or summed over pairs with one gap. gaps: lambda_j - lambda_i.
     quantities gains "energy_lost", in the units of the setting's eigenvalues.
@@ -97,17 +97,20 @@ def predicted(
     total = math.sqrt(sum(squares.values()))
     terms = {name: math.sqrt(square) for name, square in squares.items()}
     lost = {"energy_lost": float(np.sum((private + sampled) * gaps))}
-    return judged(
-        (small(setting, total), *found), terms, total, SOURCE, quantities=lost | dict(quantities or {})
-    )
+    return judged((small(setting, total), *conditions), terms, total, lost | dict(quantities or {}))
 
 
-def one_release(setting: Setting, std: float, *found: Check) -> Bound:
-    """Closed form for the top eigenvectors of a moment with symmetric noise, `std` off the diagonal."""
+def predicted_pairs(
+    setting: Setting, private: Array, quantities: Mapping[str, float], *conditions: Check
+) -> Bound:
+    """Return the record of a closed form from sin^2 of every pair by privacy, (k, d - k)."""
     top, bulk = spectrum(setting)
-    gap = has_gap(top, bulk)
-    if not gap[0]:
-        return void((gap,), SOURCE)
     over, under = paired(top, bulk)
-    private, sampled = symmetric_pairs(over, under, std), sampling_pairs(over, under, setting.n)
-    return predicted(setting, private, sampled, over - under, (gap, *found), {"noise_std": std})
+    sampled = sampling_pairs(over, under, setting.n)
+    return predicted(setting, private, sampled, over - under, (has_gap(top, bulk), *conditions), quantities)
+
+
+def one_release(setting: Setting, std: float) -> Bound:
+    """Return the closed form for the top eigenvectors of a moment with noise `std` off the diagonal."""
+    private = symmetric_pairs(*paired(*spectrum(setting)), std)
+    return predicted_pairs(setting, private, {"noise_std": std})

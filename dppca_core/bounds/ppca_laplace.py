@@ -11,28 +11,31 @@ one is added or removed. delta plays no part.
 """
 
 from dppca_core.bounds import perturbation
-from dppca_core.bounds.rule import BoundRule, has_gap, spectrum, void
+from dppca_core.bounds.rule import BoundRule, spectrum
 from dppca_core.methods.ppca import strength
 from dppca_core.numerics import bingham
 from dppca_core.records import Bound, Setting
 
 
 def ppca_laplace(setting: Setting) -> Bound:
-    """Predicted sin Theta of PPCA's exact law; terms privacy and sampling add in squares."""
-    top, bulk = spectrum(setting)
-    gap = has_gap(top, bulk)
-    if not gap[0]:
-        return void((gap,), perturbation.SOURCE)
+    """Predict sin Theta of PPCA's exact law.
+
+    Args:
+        setting: Where the closed form is evaluated.
+
+    Returns:
+        The prediction; its terms privacy and sampling add in squares.
+
+    References:
+        Derived here, in the module's text, for the law of Chaudhuri, Sarwate & Sinha, JMLR 14, 2013.
+    """
     factor = min(strength(setting.budget) * setting.n, bingham.STRONGEST / 2)
-    over, under = perturbation.paired(top, bulk)
-    private = 1 / (2 * factor * (over - under))
-    sampled = perturbation.sampling_pairs(over, under, setting.n)
-    return perturbation.predicted(setting, private, sampled, over - under, (gap,), {"strength": factor})
+    over, under = perturbation.paired(*spectrum(setting))
+    return perturbation.predicted_pairs(setting, 1 / (2 * factor * (over - under)), {"strength": factor})
 
 
 BOUNDS = (
     BoundRule(
-        name="ppca_laplace",
         title="Laplace approximation of PPCA",
         kind="prediction",
         methods=("ppca",),
@@ -41,5 +44,6 @@ BOUNDS = (
             r"+\frac{\lambda_i\lambda_j}{n(\lambda_j-\lambda_i)^2}"
         ),
         compute=ppca_laplace,
+        source=perturbation.SOURCE,
     ),
 )

@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from dppca_core.bounds import perturbation
-from dppca_core.bounds.rule import BoundRule, has_gap, spectrum, void
+from dppca_core.bounds.rule import BoundRule, spectrum
 from dppca_core.mechanisms import spiked_covariance, symmetric_gaussian
 from dppca_core.records import Bound, Setting
 
@@ -22,12 +22,19 @@ _CLOSE = 0.1  # relative: s moves by half of it
 
 
 def projector_prediction(setting: Setting) -> Bound:
-    """Predicted sin Theta of the noisy projector; terms privacy and sampling add in squares."""
+    """Predict sin Theta of the noisy projector.
+
+    Args:
+        setting: Where the closed form is evaluated.
+
+    Returns:
+        The prediction; its terms privacy and sampling add in squares.
+
+    References:
+        Derived here, in the module's text, for the mechanism of Cai, Xia & Zha, arXiv 2401.03820.
+    """
     d, n, k, budget = setting.d, setting.n, setting.k, setting.budget
     top, bulk = spectrum(setting)
-    gap = has_gap(top, bulk)
-    if not gap[0]:
-        return void((gap,), perturbation.SOURCE)
     flat = float(bulk.mean())
     z = spiked_covariance.multipliers(budget, known=False, covariance=True)
     blur = spiked_covariance.spectrum_std(budget, n, z["spectrum"])
@@ -38,14 +45,11 @@ def projector_prediction(setting: Setting) -> Bound:
         std /= math.sqrt(2)
     spread = max(blur / spike, blur / (d - k) / raised) if spike > 0 else math.inf
     close = spread <= _CLOSE, f"released spike and bulk within {spread:.2g} of themselves, at most {_CLOSE:g}"
-    over, under = perturbation.paired(top, bulk)
-    private, sampled = np.full((k, d - k), std**2), perturbation.sampling_pairs(over, under, n)
-    return perturbation.predicted(setting, private, sampled, over - under, (gap, close), {"noise_std": std})
+    return perturbation.predicted_pairs(setting, np.full((k, d - k), std**2), {"noise_std": std}, close)
 
 
 BOUNDS = (
     BoundRule(
-        name="projector_prediction",
         title="Closed form for the noisy projector",
         kind="prediction",
         methods=("spiked_projector",),
@@ -54,5 +58,6 @@ BOUNDS = (
             r"+\sum_{j\le k<i}\frac{\lambda_i\lambda_j}{n(\lambda_j-\lambda_i)^2}"
         ),
         compute=projector_prediction,
+        source=perturbation.SOURCE,
     ),
 )

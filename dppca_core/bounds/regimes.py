@@ -1,4 +1,4 @@
-"""Which error rules at a setting: the four regions of the map over patients and epsilon.
+"""Classify a setting by its dominant error: the four regions of the map over patients and epsilon.
 
     "privacy is free here"   the privacy term is at most the sampling term
     "privacy costs"          it is larger
@@ -32,20 +32,20 @@ _SAMPLING = ("sampling", "stat")
 
 
 def regime(rule: BoundRule, setting: Setting, **constants: float) -> str:
-    """The region of `setting`, one of REGIONS, by this rule. Raises ValueError as `region` does."""
+    """Return the region of `setting`, one of REGIONS, by this rule. Raises ValueError as `region` does."""
     return region(rule, rule(setting, **constants), setting)
 
 
-def region(rule: BoundRule, found: Bound, setting: Setting) -> str:
-    """The same for a bound already at hand.
+def region(rule: BoundRule, bound: Bound, setting: Setting) -> str:
+    """Return the region of `setting` from a bound that was already evaluated there.
 
     Raises ValueError for a rule that is a lower bound, or whose terms do not tell privacy from sampling.
     """
     if rule.kind == "lower":
         raise ValueError(f"rule must be an upper bound or a prediction, got {rule.name}, a lower bound")
-    if not found.terms:
+    if not bound.terms:
         return SILENT
-    failed = [line for line in found.why if line.startswith("fails")]
+    failed = [line for line in bound.why if line.startswith("fails")]
     if (
         rule.kind == "prediction"
         and len(failed) == 1
@@ -54,16 +54,16 @@ def region(rule: BoundRule, found: Bound, setting: Setting) -> str:
         return HOPELESS
     if failed:
         return SILENT
-    if found.final >= random_guess(setting.d, setting.k):
+    if bound.final >= random_guess(setting.d, setting.k):
         return HOPELESS
-    private, sampled = (_term(rule, found, names) for names in (_PRIVACY, _SAMPLING))
+    private, sampled = (_term(rule, bound, names) for names in (_PRIVACY, _SAMPLING))
     return FREE if private <= sampled else COSTS
 
 
-def _term(rule: BoundRule, found: Bound, names: tuple[str, ...]) -> float:
+def _term(rule: BoundRule, bound: Bound, names: tuple[str, ...]) -> float:
     for name in names:
-        if name in found.terms:
-            return float(np.asarray(found.terms[name]).flat[-1])
+        if name in bound.terms:
+            return float(np.asarray(bound.terms[name]).flat[-1])
     raise ValueError(f"rule must have one of the terms {', '.join(names)}, got {rule.name}")
 
 
@@ -73,7 +73,7 @@ def grid(
     epsilons: Sequence[float],
     scaled: Callable[[int], Array] | None = None,
 ) -> list[list[Setting]]:
-    """`base` at each number of patients (rows) and each epsilon (columns).
+    """Return `base` at each number of patients (rows) and each epsilon (columns).
 
     scaled: the eigenvalues at n patients, for populations whose public row bound grows with n; the
     eigenvalues of `base` where it is None.
@@ -87,5 +87,5 @@ def grid(
 
 
 def regions(rule: BoundRule, settings: Iterable[Iterable[Setting]], **constants: float) -> list[list[str]]:
-    """`regime` of every cell of a `grid`."""
+    """Return the `regime` of every cell of a `grid`."""
     return [[regime(rule, setting, **constants) for setting in row] for row in settings]

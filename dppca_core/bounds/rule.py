@@ -1,13 +1,15 @@
-"""What a bound is before it meets a setting: its formula, its kind, its free constants.
+"""The record of a bound before it meets a setting: its formula, its kind, its free constants.
 
 A rule is called as a function, rule(setting, **constants) -> Bound, so that BOUNDS[name](setting) is the
-public form. The helpers here write what every bound writes: the spectrum without rounding below zero, the
-record from its checks, and the void one.
+public form. The helpers serve every bound: the spectrum without negative rounding, the record made from
+checked conditions, and the void one.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from inspect import Parameter, signature
 
 import numpy as np
 
@@ -26,93 +28,117 @@ Check = tuple[bool, str]
 
 @dataclass(frozen=True)
 class BoundRule:
-    """A published bound, or a closed form, as a function of a `Setting`.
+    """Hold a published bound, or a closed form, as a function of a `Setting`.
 
-    kind: "upper", "lower" or "prediction". methods: the METHODS whose measured error it speaks of; empty for
-    a lower bound on every method, private or not. measure: "sin" (Frobenius norm of sin Theta) or
-    "covariance" (of the rows' covariance, in their scaled units). formula: LaTeX of the total.
-    constants: keyword -> default of what the paper leaves unspecified, all positive; symbols: keyword -> its
-    name on screen. options: keyword -> default of what is not a constant (the Schatten norm q).
-    fits: the constant C in total = fixed + moving C^power, "" where none scales the total.
+    Attributes:
+        title: Name on screen.
+        kind: "upper", "lower" or "prediction".
+        methods: The METHODS whose measured error it is about; empty for a lower bound on every method,
+            private or not.
+        formula: LaTeX of the total.
+        compute: Function of a setting; its keywords are the constants that the paper leaves unspecified, and
+            the options.
+        source: Paper and theorem.
+        symbols: The constants' names on screen.
+        measure: "sin" (Frobenius norm of sin Theta) or "covariance" (of the rows' covariance, in their scaled
+            units).
+        fits: The constant C in total = fixed + moving C^power, "" where none scales the total.
+        power: Of that constant.
+        needs_gap: Whether it is void without a spectral gap.
+        name: Key of the registry, the name of the function unless given.
 
-    Raises ValueError for another kind or measure, or symbols that do not belong to the constants.
+    Raises:
+        ValueError: For another kind or measure, or symbols that do not belong to the function.
     """
 
-    name: str
     title: str
     kind: str
     methods: tuple[str, ...]
     formula: str
     compute: Callable[..., Bound]
-    constants: Mapping[str, float] = field(default_factory=dict)
+    source: str
     symbols: Mapping[str, str] = field(default_factory=dict)
-    options: Mapping[str, float] = field(default_factory=dict)
     measure: str = "sin"
     fits: str = ""
     power: float = 1.0
+    needs_gap: bool = True
+    name: str = ""
 
     def __post_init__(self) -> None:
         checks.one_of(KINDS, kind=self.kind)
         checks.one_of(MEASURES, measure=self.measure)
+        if not set(self.symbols) <= set(self._defaults):
+            raise ValueError(f"symbols must name some of {sorted(self._defaults)}, got {self.symbols!r}")
         checks.one_of({"", *self.constants}, fits=self.fits)
-        if set(self.symbols) != set(self.constants):
-            raise ValueError(f"symbols must name {sorted(self.constants)}, got {self.symbols!r}")
+        object.__setattr__(self, "name", self.name or self.compute.__name__)
+
+    @cached_property
+    def _defaults(self) -> dict[str, float]:
+        parameters = signature(self.compute).parameters.values()
+        return {each.name: each.default for each in parameters if each.kind is Parameter.KEYWORD_ONLY}
+
+    @cached_property
+    def constants(self) -> dict[str, float]:
+        """The defaults of what the paper leaves unspecified, all positive."""
+        return {name: self._defaults[name] for name in self.symbols}
+
+    @property
+    def options(self) -> dict[str, float]:
+        """The defaults of the other keywords (the Schatten norm q)."""
+        return {name: default for name, default in self._defaults.items() if name not in self.symbols}
 
     def __call__(self, setting: Setting, **constants: float) -> Bound:
-        """The bound at `setting`. Raises ValueError for an unknown constant or one that is not positive."""
+        """Return the bound at `setting`.
+
+        Raises ValueError for an unknown constant or one that is not positive.
+        """
         for name, value in constants.items():
-            checks.one_of({*self.constants, *self.options}, constant=name)
+            checks.one_of(self._defaults, constant=name)
             if name in self.constants:
                 checks.positive(**{name: value})
-        return self.compute(setting, **{**self.constants, **self.options, **constants})
-
-    def named(self, constants: Mapping[str, float]) -> dict[str, float]:
-        """The constants by their names on screen."""
-        return {self.symbols[name]: value for name, value in constants.items()}
+        gap = has_gap(*spectrum(setting))
+        bound = void((gap,)) if self.needs_gap and not gap[0] else self.compute(setting, **constants)
+        values = self.constants | constants
+        named = {symbol: values[name] for name, symbol in self.symbols.items()}
+        return replace(bound, source=self.source, constants=named)
 
 
 def spectrum(setting: Setting) -> tuple[Array, Array]:
-    """(top, bulk): the k largest eigenvalues and the others; a zero that rounding left about zero is zero."""
+    """Return the k largest eigenvalues and the others; a zero that rounding left about zero is zero."""
     eigenvalues = np.where(setting.eigenvalues > _ZERO, setting.eigenvalues, 0.0)
     return eigenvalues[: setting.k], eigenvalues[setting.k :]
 
 
 def judged(
-    found: Sequence[Check],
+    conditions: Sequence[Check],
     terms: Mapping[str, float | Array],
     total: float | Array,
-    source: str,
-    constants: Mapping[str, float] | None = None,
     quantities: Mapping[str, float] | None = None,
 ) -> Bound:
-    """The record: `applies` where every check holds, each of them a line of `why`."""
-    why = tuple(f"{'holds' if holds else 'fails'}: {text}" for holds, text in found)
-    applies = all(holds for holds, _ in found)
-    return Bound(dict(terms), total, applies, why, source, dict(constants or {}), dict(quantities or {}))
+    """Return the record: `applies` where every condition holds, each of them a line of `why`."""
+    why = tuple(f"{'holds' if holds else 'fails'}: {text}" for holds, text in conditions)
+    return Bound(
+        dict(terms), total, all(holds for holds, _ in conditions), why, quantities=dict(quantities or {})
+    )
 
 
 def has_gap(top: Array, bulk: Array) -> Check:
-    """The assumption without which nothing here has a value."""
+    """Check the spectral gap, without which no bound has a value."""
     return bool(top[-1] > bulk[0]), f"gap λ_k − λ_k+1 above 0: λ_k = {top[-1]:.3g}, λ_k+1 = {bulk[0]:.3g}"
 
 
 def reachable(setting: Setting, total: float, attained: float = math.inf, method: str = "") -> Check:
-    """Whether a lower bound is at most what guessing, or `method`, attains; if not, its constant is less."""
+    """Check that guessing, or `method`, attains at least a lower bound; if not, its constant is less."""
     best = min(attained, random_guess(setting.d, setting.k))
     who = f"{method} or guessing" if method else "guessing"
     return total <= best, f"our own check: {total:.3g} at most the {best:.3g} that {who} attains"
 
 
 def spike_over(top: Array, bulk: Array) -> float:
-    """lambda_k above the bulk's mean; at least the gap, which rounding of the mean could undercut."""
+    """Return lambda_k above the bulk's mean; at least the gap, which rounding of the mean could undercut."""
     return float(top[-1] - min(bulk.mean(), bulk[0]))
 
 
-def void(
-    found: Sequence[Check],
-    source: str,
-    constants: Mapping[str, float] | None = None,
-    quantities: Mapping[str, float] | None = None,
-) -> Bound:
-    """No terms and an infinite total, with what failed."""
-    return judged(found, {}, math.inf, source, constants, quantities)
+def void(conditions: Sequence[Check], quantities: Mapping[str, float] | None = None) -> Bound:
+    """Return the bound without terms and with an infinite total, with what failed."""
+    return judged(conditions, {}, math.inf, quantities)

@@ -15,44 +15,51 @@ Xu's Theorem 3, which follows the same construction.
 
 import math
 
-from dppca_core.bounds.rule import BoundRule, has_gap, judged, reachable, spectrum, void
+from dppca_core.bounds.rule import BoundRule, judged, reachable, spectrum
 from dppca_core.records import Bound, Setting
 
 SOURCE = "Vu & Lei, Annals of Statistics 2013, as quoted by Ge, Wang, Wang & Liu, AISTATS 2018, section 4"
 
 
 def sparse_minimax(setting: Setting, *, c2: float = 1.0) -> Bound:
-    """The lower bound on the worst case's mean sin Theta; one term, stat."""
+    """Return the lower bound on the worst case's mean sin Theta of sparse PCA without privacy.
+
+    Args:
+        setting: Where the bound is evaluated.
+        c2: C2, the constant of the bound.
+
+    Returns:
+        The bound, with one term, stat.
+
+    References:
+        Vu & Lei, Annals of Statistics 2013, as quoted by Ge, Wang, Wang & Liu, AISTATS 2018, section 4.
+    """
     d, k, s = setting.d, setting.k, setting.s
     top, bulk = spectrum(setting)
-    constants = RULE.named({"c2": c2})
-    gap = has_gap(top, bulk)
-    if not gap[0]:
-        return void((gap,), SOURCE, constants)
     width, below = float(top[-1] - bulk[0]), float(bulk[0])
     rate = math.sqrt(float(top[0]) * below) / width
     stat = c2 * rate * math.sqrt(s * (k + math.log(d) / 4) / setting.n)
     kappa = width / below if below > 0 else math.inf
-    found = (
+    conditions = (
         (kappa > 0, f"gap above κ λ_k+1 for some κ > 0: κ up to {kappa:.3g}"),
         (2 * k <= s - k <= d - k, f"2k = {2 * k} at most s − k = {s - k} at most d − k = {d - k}"),
         reachable(setting, stat, math.sqrt(k * (d - k) / setting.n) * rate, "PCA"),
     )
-    return judged(found, {"stat": stat}, stat, SOURCE, constants)
+    return judged(conditions, {"stat": stat}, stat)
 
 
-RULE = BoundRule(
-    name="sparse_minimax",
-    title="Vu & Lei 2013, without privacy",
-    kind="lower",
-    methods=(),
-    formula=(
-        r"\sin\Theta \ge C_2\,\frac{\sqrt{\lambda_1\lambda_{k+1}}}{\lambda_k-\lambda_{k+1}}"
-        r"\sqrt{\frac{s(k+\frac14\log d)}{n}}"
+BOUNDS = (
+    BoundRule(
+        title="Vu & Lei 2013, without privacy",
+        kind="lower",
+        methods=(),
+        formula=(
+            r"\sin\Theta \ge C_2\,\frac{\sqrt{\lambda_1\lambda_{k+1}}}{\lambda_k-\lambda_{k+1}}"
+            r"\sqrt{\frac{s(k+\frac14\log d)}{n}}"
+        ),
+        compute=sparse_minimax,
+        source=SOURCE,
+        symbols={"c2": "C2"},
+        fits="c2",
     ),
-    compute=sparse_minimax,
-    constants={"c2": 1.0},
-    symbols={"c2": "C2"},
-    fits="c2",
 )
-BOUNDS = (RULE,)

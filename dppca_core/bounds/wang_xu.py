@@ -21,7 +21,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from dppca_core.bounds import perturbation
-from dppca_core.bounds.rule import BoundRule, Check, has_gap, judged, reachable, spectrum, void
+from dppca_core.bounds.rule import BoundRule, Check, has_gap, judged, reachable, spectrum
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods.ldp_sparse_pca import PENALTY
 from dppca_core.numerics.subspace_metrics import random_guess
@@ -32,14 +32,14 @@ CLIPPED: Check = (True, "rows of norm at most 1: they are clipped to it")
 
 
 def _ratios(setting: Setting) -> tuple[float, float]:
-    """lambda_1^2/g^2 and lambda_1 lambda_{k+1}/g^2; infinite without a gap."""
+    """Return lambda_1^2/g^2 and lambda_1 lambda_{k+1}/g^2."""
     top, bulk = spectrum(setting)
     lead, below, gap = float(top[0]), float(bulk[0]), float(top[-1] - bulk[0])
-    return ((lead / gap) ** 2, lead * below / gap**2) if gap > 0 else (math.inf, math.inf)
+    return (lead / gap) ** 2, lead * below / gap**2
 
 
-def _own_check(setting: Setting, total: float, directions: int) -> Check:
-    """Whether an upper bound is at least what the method's noise alone gives in `directions` of the bulk."""
+def _noise_check(setting: Setting, total: float, directions: int) -> Check:
+    """Check that an upper bound is at least the error of the method's noise in `directions` of the bulk."""
     top, bulk = spectrum(setting)
     std = symmetric_gaussian.entry_std(setting.budget, setting.n, None, "local")
     noise = math.sqrt(perturbation.symmetric_noise(top, bulk[len(bulk) - directions :], std))
@@ -51,91 +51,130 @@ def _own_check(setting: Setting, total: float, directions: int) -> Check:
 
 
 def _record(
-    theorem: int,
     setting: Setting,
     squared: float,
-    constants: dict[str, float],
-    found: Sequence[Check],
+    conditions: Sequence[Check],
     directions: int | None = None,
 ) -> Bound:
-    """C `squared` on sin^2 as a bound on sin; `directions` of the bulk for an upper bound's own check."""
-    gap, source = has_gap(*spectrum(setting)), SOURCE.format(theorem)
-    if not gap[0]:
-        return void((gap,), source, constants)
-    total = math.sqrt(constants["C"] * squared)
-    own = reachable(setting, total) if directions is None else _own_check(setting, total, directions)
-    return judged((gap, *found, own), {"priv": total}, total, source, constants)
+    """Return the bound on sin from one on sin^2; `directions` of the bulk check an upper bound."""
+    total = math.sqrt(squared)
+    plausible = reachable(setting, total) if directions is None else _noise_check(setting, total, directions)
+    return judged((has_gap(*spectrum(setting)), *conditions, plausible), {"priv": total}, total)
 
 
 def wang_xu_low(setting: Setting, *, c: float = 1.0) -> Bound:
-    """Theorem 2, as a bound on sin Theta; one term, priv."""
+    """Return the upper bound on sin Theta of PCA in the local model.
+
+    Args:
+        setting: Where the theorem is evaluated.
+        c: C, the constant of the bound.
+
+    Returns:
+        The bound, with one term, priv.
+
+    References:
+        Wang & Xu, IJCAI 2019, Theorem 2.
+    """
     n, p, epsilon = setting.n, setting.d, setting.budget.epsilon
     rate = setting.k * p * math.log(1 / setting.budget.delta) / (n * epsilon**2)
-    found = (CLIPPED, (n >= p, f"n = {n} at least p = {p}"))
-    return _record(2, setting, _ratios(setting)[0] * rate, {"C": c}, found, p - setting.k)
+    conditions = (CLIPPED, (n >= p, f"n = {n} at least p = {p}"))
+    return _record(setting, c * (_ratios(setting)[0] * rate), conditions, p - setting.k)
 
 
 def wang_xu_low_lower(setting: Setting, *, c: float = 1.0, c_n: float = 1.0) -> Bound:
-    """Theorem 1, as a bound on the worst case's sin Theta; c_n is the constant of its condition on n."""
+    """Return the lower bound on the worst case's sin Theta of PCA in the local model.
+
+    Args:
+        setting: Where the theorem is evaluated.
+        c: C, the constant of the bound.
+        c_n: Constant of the condition on n.
+
+    Returns:
+        The bound, with one term, priv.
+
+    References:
+        Wang & Xu, IJCAI 2019, Theorem 1.
+    """
     n, p, k, epsilon = setting.n, setting.d, setting.k, setting.budget.epsilon
     cross = _ratios(setting)[1]
     needed = c_n * cross * min(k, p - k) / epsilon**2
-    found = (
+    conditions = (
         (p / 4 <= k <= 3 * p / 4, f"k = {k} between p/4 = {p / 4:.3g} and 3p/4 = {3 * p / 4:.3g}"),
         (epsilon <= 0.5, f"ε = {epsilon:.3g} at most 1/2"),
         (n >= p, f"n = {n} at least p = {p}"),
         (n >= needed, f"n = {n} at least {needed:.3g}"),
     )
-    return _record(1, setting, cross * k * p / (n * epsilon**2), {"C": c, "C of n": c_n}, found)
+    return _record(setting, c * (cross * k * p / (n * epsilon**2)), conditions)
 
 
 def wang_xu_sparse(setting: Setting, *, c: float = 1.0, c_penalty: float = 1.0) -> Bound:
-    """Theorem 4, as a bound on sin Theta; c_penalty is the constant of its condition on the penalty."""
+    """Return the upper bound on sin Theta of sparse PCA in the local model.
+
+    Args:
+        setting: Where the theorem is evaluated.
+        c: C, the constant of the bound.
+        c_penalty: Constant of the condition on the penalty.
+
+    Returns:
+        The bound, with one term, priv.
+
+    References:
+        Wang & Xu, IJCAI 2019, Theorem 4.
+    """
     n, p, s, budget = setting.n, setting.d, setting.s, setting.budget
     rate = s**2 * math.log(p) / (n * budget.epsilon**2)
     std = symmetric_gaussian.entry_std(budget, n, None, "local")
     penalty = PENALTY * std * math.sqrt(2 * math.log(p))
     allowed = c_penalty * float(spectrum(setting)[0][0]) * math.sqrt(math.log(p) / n) / budget.epsilon
-    found = (
+    conditions = (
         CLIPPED,
         (budget.epsilon < 1, f"ε = {budget.epsilon:.3g} below 1"),
         (penalty <= allowed, f"penalty of the method {penalty:.3g} at most {allowed:.3g}"),
     )
-    return _record(
-        4, setting, _ratios(setting)[0] * rate, {"C": c, "C of the penalty": c_penalty}, found, s - setting.k
-    )
+    return _record(setting, c * (_ratios(setting)[0] * rate), conditions, s - setting.k)
 
 
 def wang_xu_sparse_lower(setting: Setting, *, c: float = 1.0, c_n: float = 1.0) -> Bound:
-    """Theorem 3, as a bound on the worst case's sin Theta; c_n is the constant of its condition on n."""
+    """Return the lower bound on the worst case's sin Theta of sparse PCA in the local model.
+
+    Args:
+        setting: Where the theorem is evaluated.
+        c: C, the constant of the bound.
+        c_n: Constant of the condition on n.
+
+    Returns:
+        The bound, with one term, priv.
+
+    References:
+        Wang & Xu, IJCAI 2019, Theorem 3.
+    """
     n, p, k, s, epsilon = setting.n, setting.d, setting.k, setting.s, setting.budget.epsilon
     cross = _ratios(setting)[1]
     size = k + math.log(p)
     needed = c_n * (s - k) * size / epsilon**2 * (cross if s > k else 0.0)
-    found = (
+    conditions = (
         (epsilon <= 0.5, f"ε = {epsilon:.3g} at most 1/2"),
         (n >= needed, f"n = {n} at least {needed:.3g}"),
         (2 * k <= s - k <= p - k, f"s − k = {s - k} between 2k = {2 * k} and p − k = {p - k}"),
         (k <= p - 4, f"k = {k} at most p − 4 = {p - 4}"),
     )
-    return _record(3, setting, cross * s * size / (n * epsilon**2), {"C": c, "C of n": c_n}, found)
+    return _record(setting, c * (cross * s * size / (n * epsilon**2)), conditions)
 
 
 def _rule(
     theorem: int, compute: Callable[..., Bound], methods: tuple[str, ...], numerator: str, **symbols: str
 ) -> BoundRule:
-    """The rule of one theorem; `numerator` over n epsilon^2 in its formula."""
+    """Return the rule of one theorem; `numerator` over n epsilon^2 in its formula."""
     lower = compute.__name__.endswith("lower")
     lead = r"\ge C\,\frac{\lambda_1\lambda_{k+1}}" if lower else r"\le C\,\frac{\lambda_1^2}"
     lead += r"{(\lambda_k-\lambda_{k+1})^2}"
     return BoundRule(
-        name=compute.__name__,
         title=f"Wang & Xu 2019, Theorem {theorem}",
         kind="lower" if lower else "upper",
         methods=methods,
         formula=rf"\sin^2\Theta {lead}\frac{{{numerator}}}{{n\varepsilon^2}}",
         compute=compute,
-        constants=dict.fromkeys(symbols, 1.0),
+        source=SOURCE.format(theorem),
         symbols=symbols,
         fits="c",
         power=0.5,

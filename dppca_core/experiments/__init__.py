@@ -1,4 +1,4 @@
-"""Experiments: what a screen or a script asks of the core, with seeds keyed by what a cell is."""
+"""Experiments that screens and scripts run on the core. Random streams are keyed by what a cell is."""
 
 from dppca_core.experiments.sweeps.recipe import Axis, Recipe, Variant, variant
 from dppca_core.experiments.sweeps.sweep import Progress, sweep

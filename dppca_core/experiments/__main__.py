@@ -1,6 +1,7 @@
 """Run a recipe without a screen: python -m dppca_core.experiments RECIPE.json --out FILE.csv
 
-The file grows while it runs; the same command goes on where it was stopped (Ctrl-C keeps what is finished).
+The file grows while the sweep runs. The same command continues where it was stopped (Ctrl-C keeps what is
+finished).
 Exit code 0 when complete, also where some cells failed; 1 when every cell failed; 130 when stopped; 2 for a
 recipe, file or executor that cannot be used.
 """
@@ -14,21 +15,22 @@ from dppca_core.experiments.sweeps import executors, recipe_file
 from dppca_core.experiments.sweeps.sweep import Progress, sweep
 
 
-def report(at: Progress) -> None:
-    """One line on standard error, rewritten in place on a terminal."""
-    left = "" if at.seconds_left is None else f", about {at.seconds_left:,.0f} s left"
-    end = "\r" if sys.stderr.isatty() and at.completed < at.total else "\n"
-    print(f"{at.completed:,} of {at.total:,} cells{left}   ", end=end, file=sys.stderr, flush=True)
+def report(progress: Progress) -> None:
+    """Print one line on standard error, rewritten in place on a terminal."""
+    left = "" if progress.seconds_left is None else f", about {progress.seconds_left:,.0f} s left"
+    end = "\r" if sys.stderr.isatty() and progress.completed < progress.total else "\n"
+    cells = f"{progress.completed:,} of {progress.total:,} cells"
+    print(f"{cells}{left}   ", end=end, file=sys.stderr, flush=True)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The exit code."""
+    """Run the command and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m dppca_core.experiments", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument(
         "recipe", metavar="RECIPE", help="JSON, see dppca_core/experiments/sweeps/recipe_file.py"
     )
-    parser.add_argument("--out", required=True, metavar="FILE", help="CSV to write, or to go on with")
+    parser.add_argument("--out", required=True, metavar="FILE", help="CSV to write, or to continue")
     parser.add_argument(
         "--executor", metavar="serial|cores|ADDRESS", help=f"default: ${executors.ADDRESS}, else cores"
     )

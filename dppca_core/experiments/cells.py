@@ -1,10 +1,10 @@
 """The store of measured cells, used by everything that is measured run by run beside a page.
 
-A cell is one run, named by a tuple of what it is; the last part is mostly the repeat. A kind of store says
-how a cell is measured, in which order a reader needs the cells of a view, and the rows of its table. What
-becomes of a cell that raises is decided here, alike for all: `failures` has its reason, it counts as done,
-it is not tried for ever, and nobody waits for it. A cell that lacked memory is tried once more, after all
-others: what took the memory may be gone by then.
+A cell is one run, named by a tuple of what it is; the last part is mostly the repeat. A subclass defines
+how a cell is measured, in which order a reader needs the cells of a view, and the rows of its table. A cell
+that raises is treated alike in all stores: `failed` holds its reason, it counts as done, it is not tried
+again, and nobody waits for it. Only a cell that lacked memory is tried once more, after all others, when the
+memory may be free again.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Value = TypeVar("Value")
 
 
 class CellStore(ABC, Generic[Key, Value]):
-    """The cells measured so far, and why others failed. Filling a store twice gives the same numbers.
+    """Hold the cells measured so far, and why others failed. Filling a store twice gives the same numbers.
 
     Attributes:
         cells: The value of each measured cell, by key.
-        failed: Why a cell has no answer, as a clause for a reader, by key.
+        failed: The reason why a cell has no answer, as a clause for a reader, by key.
         repeats: How many runs there are of a cell named without its repeat.
     """
 
@@ -91,7 +91,7 @@ class CellStore(ABC, Generic[Key, Value]):
         return key in self.cells or key in self.failed
 
     def next_missing(self, *view: Any) -> Key | None:
-        """Return the view's most wanted missing cell, or None: the view is complete."""
+        """Return the missing cell that the view needs first, or None where the view is complete."""
         return self.first_missing(self.wanted(*view))
 
     def first_missing(self, wanted: Iterable[Key]) -> Key | None:
@@ -114,7 +114,7 @@ class CellStore(ABC, Generic[Key, Value]):
 
     @property
     def done(self) -> int:
-        """Cells that have a value or a reason."""
+        """Count the cells that have a value or a reason."""
         return len(self.cells) + len(self.failed)
 
     def table(self) -> pd.DataFrame:

@@ -1,12 +1,12 @@
-"""Who a cell is measured on, with which generator, and against what: shared by the front page and sweeps.
+"""The patients, the random generator and the truth of one measured cell, for every experiment.
 
 Generators are keyed by what a cell is, never by the order in which cells run. Patients are drawn once for
-a recipe, a seed and a draw, and kept within a number of bytes.
+a recipe, a seed and a draw, and kept in caches of a limited number of bytes.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from dppca_core import checks, datasets
 from dppca_core.arrays import Array, Provider
 from dppca_core.byte_cache import ByteCache
 from dppca_core.cohort import Cohort
+from dppca_core.methods import METHODS
 from dppca_core.numerics import linalg
 from dppca_core.numerics.moments import DenseMoment, SumMoment, clip_rows
 from dppca_core.populations.spiked import PooledDraw, SpikedModel
@@ -24,29 +25,40 @@ _MOST_NUMBERS = 10**9  # of rows that are simulated one by one: ten seconds
 
 
 DRAWS = ByteCache(128 * 2**20)
-DEALS = ByteCache(512 * 2**20)  # hospitals' own moments: as many as `collaboration.setting` dealss at most
+DEALS = ByteCache(512 * 2**20)  # every hospital's own moment: as many bytes as `collaboration.setting` allows
 MOMENTS = ByteCache(128 * 2**20)
 
 
+def described(population: SpikedModel | str) -> SpikedModel | datasets.Table:
+    """Return the model itself, or the table of that name: either knows its number of features `d`."""
+    return population if isinstance(population, SpikedModel) else datasets.table(population)
+
+
+def method_options(method: str, **options: Any) -> dict[str, Any]:
+    """Return those of the options that the method uses."""
+    return {name: value for name, value in options.items() if name in METHODS[method].uses}
+
+
 def generator(seed: int, repeat: int, name: str, key: tuple[int, ...] = ()) -> np.random.Generator:
-    """Keyed by what the cell is: the method's name, the repeat, and what else `key` says."""
+    """Return a generator keyed by what a cell is: the method's name, the repeat, and what else `key` says."""
     return np.random.default_rng([seed, repeat, *name.encode(), *key])
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """How rows come to a length of at most 1.
+    """The rule that brings rows to a length of at most 1.
 
-    "bound": divided by a public constant, `bound` or what n rows exceed with probability `failure`.
-    "bound-sqrt-d": by the public constant `bound` sqrt(d), so that the eigenvalues of the scaled rows are the
-    population's over bound^2 d (Wang & Xu 2019, section 6, is spikes of lambda + 1 over 1 with bound^2 =
-    5 (lambda + 1)). For a population only.
-    "clipped": shortened to the public constant `bound` times the rows' root mean square length, and divided
-    by it, as a release does to a table. Clipping keeps the directions of a Gaussian's components. For a
-    population only.
-    "largest": by the largest row, as published, which is itself private (for a population by the median of
-    its length); a table is also centred by its mean. "unit": each row by its own length. Raises ValueError
-    for another word, a bound beside the last two, or "bound-sqrt-d" or "clipped" without one.
+    "bound" divides by a public constant: `bound`, or what n rows exceed with probability `failure`.
+    "bound-sqrt-d" divides by the public constant `bound` sqrt(d), so that the eigenvalues of the scaled rows
+    are the population's over bound^2 d (Wang & Xu 2019, section 6, is spikes of lambda + 1 over 1 with
+    bound^2 = 5 (lambda + 1)). It needs a population.
+    "clipped" shortens rows to the public constant `bound` times their root mean square length and divides by
+    it, as a release does to a table. Clipping keeps the directions of a Gaussian's components. It needs a
+    population.
+    "largest" divides by the largest row, as published, which is itself private (for a population by the
+    median of its length); a table is also centred by its mean. "unit" divides each row by its own length.
+    Raises ValueError for another word, a bound beside the last two, or "bound-sqrt-d" or "clipped" without
+    a bound.
     """
 
     kind: Literal["bound", "bound-sqrt-d", "clipped", "largest", "unit"] = "bound"
@@ -63,19 +75,21 @@ class Scaling:
         elif self.kind in ("bound-sqrt-d", "clipped"):
             raise ValueError(f"bound must be given where scaling is {self.kind!r}")
 
-    def given(self, model: SpikedModel) -> float | None:
-        """The public bound that was chosen beforehand, if one was."""
+    def public_bound(self, model: SpikedModel) -> float | None:
+        """Return the public bound that was chosen beforehand, if there is one."""
         if self.bound is not None and self.kind == "clipped":
             return self.bound * math.sqrt(float(model.eigenvalues.sum()))
         if self.bound is None or self.kind != "bound-sqrt-d":
             return self.bound
         return self.bound * math.sqrt(model.d)
 
-    def of(self, model: SpikedModel, n: int) -> float:
-        """What the population's rows are divided by; 1 stands for "unit"."""
+    def divisor(self, model: SpikedModel, n: int) -> float:
+        """Return what n rows of the population are divided by; 1 stands for "unit"."""
         if self.kind == "unit":
             return 1.0
-        return self.given(model) or model.norm_bound(n, 0.5 if self.kind == "largest" else self.failure)
+        return self.public_bound(model) or model.norm_bound(
+            n, 0.5 if self.kind == "largest" else self.failure
+        )
 
 
 PUBLIC = Scaling()
@@ -84,13 +98,12 @@ PUBLIC = Scaling()
 def pooled(
     model: SpikedModel, n: int, scaling: Scaling, seed: int, draw: int, key: tuple[int, ...] = ()
 ) -> PooledDraw:
-    """n patients of the population, not yet dealt to hospitals; another `draw` or `key` is other patients."""
-    what = (model, n, scaling, seed, draw, key)
+    """Draw n patients, not yet assigned to hospitals; another `draw` or `key` gives other patients."""
     failure = 0.5 if scaling.kind == "largest" else scaling.failure
     drawn: PooledDraw = DRAWS.get(
-        what,
+        (model, n, scaling, seed, draw, key),
         lambda: model.draw_pooled(
-            n, generator(seed, draw, "patients", key), failure=failure, bound=scaling.given(model)
+            n, generator(seed, draw, "patients", key), failure=failure, bound=scaling.public_bound(model)
         ),
         16 * model.d**2,
     )
@@ -105,7 +118,7 @@ def cohort(
     draw: int,
     key: tuple[int, ...] = (),
 ) -> Cohort:
-    """The patients dealt to hospitals of these sizes. A whole table is dealt by the seed alone.
+    """Draw the patients and assign them to hospitals of these sizes; a whole table depends on the seed alone.
 
     Raises ValueError for an unknown table, more patients than it has, or "bound-sqrt-d" or "clipped" for a
     table.
@@ -115,16 +128,15 @@ def cohort(
             raise ValueError(f"scaling must not be {scaling.kind!r} for a table, got {population!r}")
         whole = sum(sizes) == datasets.table(population).n
         return datasets.cohort(population, sizes, seed, 0 if whole else draw, scaling.kind)
-    n = sum(sizes)
 
     def deal() -> Cohort:
         if scaling.kind in ("clipped", "unit"):
-            bound = None if scaling.kind == "unit" else scaling.of(population, n)
+            bound = None if scaling.kind == "unit" else scaling.divisor(population, sum(sizes))
             return _drawn_rows(population, sizes, bound, generator(seed, draw, "patients", key))
-        return pooled(population, n, scaling, seed, draw, key).deal(sizes)
+        return pooled(population, sum(sizes), scaling, seed, draw, key).deal(sizes)
 
-    what = (population, scaling, seed, draw, key, sizes)
-    dealt: Cohort = DEALS.get(what, deal, 8 * len(sizes) * population.d**2)
+    cell = (population, scaling, seed, draw, key, sizes)
+    dealt: Cohort = DEALS.get(cell, deal, 8 * len(sizes) * population.d**2)
     return dealt
 
 
@@ -135,8 +147,8 @@ def _drawn_rows(
 
     bound: what rows are clipped to and divided by; None divides each row by its own length.
     """
-    which = "unit" if bound is None else "clipped"
-    checks.within(0, _MOST_NUMBERS, **{f"n d of {which} rows": sum(sizes) * model.d})
+    kind = "unit" if bound is None else "clipped"
+    checks.within(0, _MOST_NUMBERS, **{f"n d of {kind} rows": sum(sizes) * model.d})
     chunk = 10_000 if bound is None else max(1, 2**20 // model.d)
     members = []
     for size in sizes:
@@ -153,20 +165,33 @@ def _drawn_rows(
 
 
 class Truth(NamedTuple):
-    """What the estimates are measured against."""
+    """The basis and spectrum that estimates are measured against."""
 
     basis: Array
     eigenvalues: Array  # all d, descending, of the rows scaled to the bound
-    second_moment: Array  # in the same units
+    second_moment: Array  # in the same units; (0, 0) where it was not asked for
     bound: float
 
 
+def truth(
+    population: SpikedModel | str, sizes: tuple[int, ...], k: int, scaling: Scaling, seed: int, moment: bool
+) -> Truth:
+    """Return the population's own truth, or PCA without privacy of a table's rows, assigned to these sizes.
+
+    moment: with the second moment (d, d), which costs d^3 and is better not held as long as results are.
+    """
+    if isinstance(population, SpikedModel):
+        return population_truth(population, sum(sizes), scaling, covariance=moment)
+    answer = table_truth(cohort(population, sizes, scaling, seed, 0), k)
+    return answer if moment else answer._replace(second_moment=np.zeros((0, 0)))
+
+
 def population_truth(model: SpikedModel, n: int, scaling: Scaling, covariance: bool) -> Truth:
-    """The population's basis; its covariance, which costs d^3, only where asked for, else (0, 0).
+    """Return the population's basis; its covariance, which costs d^3, only where asked for, else (0, 0).
 
     Raises ValueError where the covariance of clipped rows is asked for.
     """
-    bound = scaling.of(model, n)
+    bound = scaling.divisor(model, n)
     if scaling.kind == "clipped":
         if covariance:
             raise ValueError("scaling must not be 'clipped' where the covariance is asked for")
@@ -176,27 +201,22 @@ def population_truth(model: SpikedModel, n: int, scaling: Scaling, covariance: b
     return Truth(basis, model.eigenvalues / bound**2, moment, bound)
 
 
-def without_moment(truth: Truth) -> Truth:
-    """Return the same without its matrix (d, d): what is held as long as its results are."""
-    return truth._replace(second_moment=np.zeros((0, 0)))
+def table_truth(dealt: Cohort, k: int) -> Truth:
+    """Return the pooled PCA, without privacy, of a table's clipped rows."""
+    moment = dealt.pooled.dense()
+    values = np.maximum(np.linalg.eigvalsh(moment)[::-1], 0.0).astype(np.float64)
+    return Truth(linalg.top_eigenspace(moment, k), values, moment, dealt.bound)
 
 
 def second_moment(
     population: SpikedModel | str, sizes: tuple[int, ...], scaling: Scaling, seed: int
 ) -> Array:
     """Return the truth's second moment, (d, d), in units of the scaled rows, from `MOMENTS`."""
-    if isinstance(population, SpikedModel):
-        n, d = sum(sizes), population.d
-        moment: Array = MOMENTS.get(
-            (population, n, scaling),
-            lambda: population_truth(population, n, scaling, covariance=True).second_moment,
-            8 * d**2,
-        )
-        return moment
-    moment = MOMENTS.get(
-        (population, sizes, scaling, seed),
-        lambda: cohort(population, sizes, scaling, seed, 0).pooled.dense(),
-        8 * datasets.table(population).d ** 2,
+    synthetic = isinstance(population, SpikedModel)
+    moment: Array = MOMENTS.get(
+        (population, sum(sizes), scaling) if synthetic else (population, sizes, scaling, seed),
+        lambda: truth(population, sizes, 1, scaling, seed, moment=True).second_moment,
+        8 * described(population).d ** 2,
     )
     return moment
 
@@ -216,7 +236,7 @@ def clipped_eigenvalues(eigenvalues: Array, bound: float) -> Array:
 
 
 def known_spectrum(population: SpikedModel | str, n: int, scaling: Scaling) -> dict[str, float]:
-    """The population's weakest spike above its bulk, and the bulk's mean, of the scaled rows, as if public.
+    """Return the weakest spike above the bulk, and the bulk's mean, of the scaled rows, as if public.
 
     Raises ValueError for a table, whose spectrum nobody knows beforehand, for rows of length 1, and for
     clipped rows.
@@ -227,13 +247,6 @@ def known_spectrum(population: SpikedModel | str, n: int, scaling: Scaling) -> d
         raise ValueError("known must be left out where each row has its own scale")
     if scaling.kind == "clipped":
         raise ValueError("known must be left out where rows are clipped")
-    values = population.eigenvalues / scaling.of(population, n) ** 2
+    values = population.eigenvalues / scaling.divisor(population, n) ** 2
     variance = float(values[population.k :].mean())
     return {"spike": float(values[population.k - 1]) - variance, "variance": variance}
-
-
-def table_truth(dealt: Cohort, k: int) -> Truth:
-    """Pooled non-private PCA of a table's clipped rows."""
-    moment = dealt.pooled.dense()
-    values = np.maximum(np.linalg.eigvalsh(moment)[::-1], 0.0).astype(np.float64)
-    return Truth(linalg.top_eigenspace(moment, k), values, moment, dealt.bound)

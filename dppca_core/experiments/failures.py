@@ -1,4 +1,4 @@
-"""The sentence that is shown, and the line that is logged, for a run that raises.
+"""The reason shown to a reader, and the line written to the log, for a run that raises.
 
 A run that the core refuses keeps the core's own sentence. Of any other exception only its type is kept,
 since its text may quote a value or a path.
@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 
 NO_MEMORY = "there was not enough memory"
-# Raised with a sentence for a reader. Only these very types: a UnicodeDecodeError is a ValueError too.
+# The core raises these with a sentence for a reader. Subclasses do not count: the text of a
+# UnicodeDecodeError, which is a ValueError too, may quote data.
 _REFUSALS = (ValueError, ArithmeticError, np.linalg.LinAlgError)
 _LOG = logging.getLogger("dppca")
 
@@ -35,15 +36,15 @@ def reason(error: BaseException) -> str:
 
 
 def log(where: str, error: BaseException) -> None:
-    """Log what failed by its type and its line of code: its text may quote a value or a path."""
+    """Log an error by its type and its line of code, since its text may quote a value or a path."""
     frames = traceback.extract_tb(error.__traceback__)
-    place = f" in {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    _LOG.error("%s: %s%s", where, type(error).__name__, place)
+    location = f" in {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    _LOG.error("%s: %s%s", where, type(error).__name__, location)
 
 
 @contextmanager
 def surviving(where: str) -> Iterator[None]:
-    """Log whatever is raised inside, and go on after it."""
+    """Log whatever is raised inside, and continue after it."""
     try:
         yield
     except Exception as error:

@@ -1,7 +1,7 @@
 """Eigenvalues inside a subspace that was released before: of V^T S V plus noise, V (d, k) orthonormal.
 
-S is the second moment of n rows of norm at most 1, n public, V whatever a method answered. Replacing a row
-moves n V^T S V by V^T D V, D = x x^T - y y^T; adding or removing one by V^T x x^T V.
+S is the second moment of n rows of norm at most 1, n public, V a method's answer. Replacing a row moves
+n V^T S V by V^T D V, D = x x^T - y y^T; adding or removing one by V^T x x^T V.
 
 Gaussian noise, symmetric and isotropic in the Frobenius norm: |V^T D V|_F <= |D V|_F, so the sensitivity of
 `matrix_product` serves, with its proof: sqrt 2 for replace-one and k >= 2, else 1. It is attained at x
@@ -13,7 +13,7 @@ sum_j |(v_j^T x)^2 - (v_j^T y)^2| <= |x|^2 + |y|^2 <= 2; by 1 for k = 1, where b
 by |V^T x|^2 <= 1 when a row is added or removed.
 
 V is an answer about the same rows, so the two compose adaptively. Gaussian releases do exactly: 1/z^2 adds up
-(`accounting`); all else by adding epsilons and deltas. What is done with the released block is free. Whoever
+(`accounting`); all else by adding epsilons and deltas. Any use of the released block is free. Whoever
 makes the release holds all rows: hospitals that trust nobody with theirs would each add noise of their own.
 """
 
@@ -33,21 +33,21 @@ from dppca_core.records import Method
 
 
 def l1_sensitivity(budget: Budget, k: int) -> float:
-    """Of n times the diagonal; the proof is in the module's text."""
+    """Return the l1 sensitivity of n times the diagonal; the proof is in the module's text."""
     return 2.0 if budget.neighbours == "replace-one" and k > 1 else 1.0
 
 
 def split(
-    method: Method, budget: Budget, share: float, *, d: int, k: int, **own: object
+    method: Method, budget: Budget, share: float, *, d: int, k: int, **options: object
 ) -> tuple[Budget, Event]:
-    """The budget to run `method` with, and the event that pays for the eigenvalues: together the budget.
+    """Return the budget to run `method` with, and the event that pays for the eigenvalues.
 
     The method gets 1 - share of epsilon and of delta. A purely private one leaves share * epsilon, for
     Laplace noise (a `Guarantee`). Others leave Gaussian noise (a `Release`): where the method is Gaussian too
     and the accounting not as printed, all that exact composition leaves, which is more than the share;
-    otherwise share * (epsilon, delta). own: the method's own parameters. Raises ValueError for a share
-    outside (0, 1) or too small to be told from none, and for a method without privacy or one that trusts
-    nobody with the rows.
+    otherwise share * (epsilon, delta). Both together are the budget. options: the method's own parameters.
+    Raises ValueError for a share outside (0, 1) or too small to be told from none, and for a method without
+    privacy or one that trusts nobody with the rows.
     """
     checks.inside_unit_interval(share=share)
     if method.spends is None:
@@ -55,7 +55,7 @@ def split(
     if method.trust == "local":
         raise ValueError(f"{method.name} trusts nobody with the rows, so nobody can release eigenvalues")
     rest = replace(budget, epsilon=(1 - share) * budget.epsilon, delta=(1 - share) * budget.delta)
-    events = method.spends(rest, d=d, k=k, **own)
+    events = method.spends(rest, d=d, k=k, **options)
     stated = [event for event in events if isinstance(event, Guarantee)]
     if len(stated) == len(events) and not any(event.delta for event in stated):
         return rest, Guarantee(share * budget.epsilon)
@@ -69,7 +69,7 @@ def split(
 
 
 def noise_scale(budget: Budget, price: Event, n: int, k: int) -> float:
-    """std of one diagonal entry for a `Release`, scale of its Laplace noise for a pure `Guarantee`.
+    """Return the std of one diagonal entry for a `Release`, the Laplace scale for a pure `Guarantee`.
 
     Of `budget` only the neighbours count. Raises ValueError for a Guarantee with a delta.
     """
@@ -81,10 +81,11 @@ def noise_scale(budget: Budget, price: Event, n: int, k: int) -> float:
 
 
 def release(cohort: Cohort, basis: Array, price: Event, budget: Budget, rng: np.random.Generator) -> Array:
-    """The noisy block V^T S V, (k, k) symmetric, in units of the scaled rows. The only step that reads rows.
+    """Return the noisy block V^T S V, (k, k), in units of the scaled rows. The only step that reads rows.
 
-    price: what it may spend (`split`); a pure one releases the diagonal, with zeros beside it. Of `budget`
-    only the neighbours count. Noise is drawn in floating point. Raises ValueError for a basis, (d, k),
+    price: the event that it may spend (`split`); a pure one releases the diagonal, with zeros beside it. Of
+    `budget` only the neighbours count. Noise is drawn in floating point. Raises ValueError for a basis, (d,
+    k),
     without orthonormal columns.
     """
     d, k = cohort.features, basis.shape[-1]
@@ -97,6 +98,6 @@ def release(cohort: Cohort, basis: Array, price: Event, budget: Budget, rng: np.
 
 
 def principal(basis: Array, block: Array) -> tuple[Array, Array]:
-    """Eigenvalues of a released block, (k,), largest first and none below 0; its axes, (d, k). Free."""
+    """Return a released block's eigenvalues, (k,), largest first and none below 0, and its axes, (d, k)."""
     values, turn = linalg.top_eigenpairs(block, len(block))
     return np.maximum(values, 0.0), basis @ turn

@@ -1,4 +1,4 @@
-"""How far one row moves a second moment's product with an orthonormal block: for every method that sends it.
+"""The sensitivity of a second moment's product with an orthonormal block, for every method that sends it.
 
 Sensitivity of n S Q, Q orthonormal, |x| <= 1: |(xx^T - yy^T) Q|_F <= |xx^T - yy^T|_F <= sqrt 2 for
 replace-one when Q has two columns or more (equality at x orthogonal to y inside span Q); with one column it
@@ -12,5 +12,5 @@ from dppca_core.privacy import Budget
 
 
 def sensitivity(budget: Budget, columns: int) -> float:
-    """l2 sensitivity of the sum-scale product; the proof is in the module's text."""
+    """Return the l2 sensitivity of the sum-scale product; the proof is in the module's text."""
     return math.sqrt(2) if budget.neighbours == "replace-one" and columns > 1 else 1.0

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dppca_core import checks
 from dppca_core.accounting import gaussian
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
@@ -21,43 +22,54 @@ _SAFETY = 3.0  # standard deviations by which released eigenvalues are moved to 
 
 
 def multipliers(budget: Budget, known: bool, covariance: bool) -> dict[str, float]:
-    """std / sensitivity of each release that is made; together they are the budget exactly (1/z^2 adds up).
+    """Return std / sensitivity of each release that is made; together they are the budget exactly.
 
-    As printed they add up by basic composition.
+    1/z^2 adds up; as printed they add up by basic composition.
     """
     wanted = {"projector": True, "spectrum": not known, "eigenvalues": covariance}
     shares = {name: share for name, share in _SHARES.items() if wanted[name]}
     if budget.accounting == "as-printed":
         parts = len(shares)
-        own = replace(budget, epsilon=budget.epsilon / parts, delta=budget.delta / parts)
-        return dict.fromkeys(shares, gaussian.noise_multiplier(own))
+        equal = replace(budget, epsilon=budget.epsilon / parts, delta=budget.delta / parts)
+        return dict.fromkeys(shares, gaussian.noise_multiplier(equal))
     whole, total = gaussian.noise_multiplier(budget), sum(shares.values())
     return {name: whole / math.sqrt(share / total) for name, share in shares.items()}
 
 
 def moved_by(budget: Budget, entries: int) -> float:
-    """l2 sensitivity of n times the spectrum, or the block, of so many entries; the proof is in the text."""
+    """Return the l2 sensitivity of n times the spectrum, or the block, of so many entries.
+
+    The proof is in the text of `methods.spiked_projector`.
+    """
     return symmetric_gaussian.sensitivity(budget) if entries > 1 else 1.0
 
 
 def usual_constant(d: int, n: int) -> float:
-    """C where none is given; near the largest movements seen in simulation."""
+    """Return the default C, near the largest movements in simulation."""
     return 2.0 if n >= d else 3.0
 
 
+def check_public(spike: float | None, variance: float | None, constant: float | None) -> None:
+    """Raise ValueError unless what is given is positive, and spike and variance are given together."""
+    if (spike is None) != (variance is None):
+        raise ValueError(f"spike and variance must be given together, got {spike!r} and {variance!r}")
+    named = {"spike": spike, "variance": variance, "constant": constant}
+    checks.positive(**{name: value for name, value in named.items() if value is not None})
+
+
 def spectrum_std(budget: Budget, n: int, multiplier: float) -> float:
-    """std of each released number of the spectrum, whose sensitivity has its proof in the module's text."""
+    """Return the std of each released number of the spectrum."""
     return moved_by(budget, 2) / n * multiplier
 
 
 def cautious(last: float, flat: float, std: float, d: int, k: int) -> tuple[float, float]:
-    """(l, v) on the cautious side of a released lambda_k and bulk mean: l lowered, v raised by 3 std."""
+    """Return l and v on the cautious side of a released lambda_k and bulk mean: moved by 3 std."""
     raised = max(flat, 0.0) + _SAFETY * std / (d - k)
     return last - _SAFETY * std - raised, raised
 
 
 def projector_sensitivity(d: int, n: int, k: int, spike: float, variance: float, constant: float) -> float:
-    """D of the module's text, at most sqrt(2 min(k, d - k)), which no two projectors exceed."""
+    """Return D of the method's text, at most sqrt(2 min(k, d - k)), which no two projectors exceed."""
     most = math.sqrt(2 * min(k, d - k))
     if spike <= 0:
         return most
@@ -67,7 +79,7 @@ def projector_sensitivity(d: int, n: int, k: int, spike: float, variance: float,
 
 
 class ReleasedCovariance(NamedTuple):
-    """Noisy P, (d, d); std of its diagonal noise; v; the noisy (k, k) eigenvalues; the cautious l."""
+    """Hold noisy P, (d, d); std of its diagonal noise; v; the noisy (k, k) eigenvalues; the cautious l."""
 
     projector: Array
     std: float
@@ -87,7 +99,7 @@ def release(
     constant: float,
     covariance: bool,
 ) -> ReleasedCovariance:
-    """Steps 1 to 3 of the method's text: spectrum, projector (d, d), and with `covariance` the block (k, k).
+    """Return spectrum, projector and, with `covariance`, eigenvalues: steps 1 to 3 of the method's text.
 
     l2 sensitivities: `moved_by`/n for spectrum and block, `projector_sensitivity` for the projector. The
     only step that reads private rows.
@@ -129,6 +141,6 @@ def spends(
     covariance: bool = True,
     **_: object,
 ) -> tuple[Event, ...]:
-    """Up to three Gaussian releases."""
+    """Return up to three Gaussian releases."""
     known = spike is not None and variance is not None
     return tuple(Release(z) for z in multipliers(budget, known, covariance).values())

@@ -34,18 +34,18 @@ SHAPES = ("isotropic", "mirrored")
 
 
 def sensitivity(budget: Budget) -> float:
-    """l2 sensitivity of sum x x^T; the proof is in the module's text."""
+    """Return the l2 sensitivity of sum x x^T; the proof is in the module's text."""
     return math.sqrt(2) if budget.neighbours == "replace-one" else 1.0
 
 
 def sum_noise_std(budget: Budget) -> float:
-    """std of one diagonal entry on the scale of sums. As printed: the paper's constant, sensitivity 1."""
+    """Return the std of one diagonal entry on the scale of sums; as printed at the paper's sensitivity 1."""
     moved = 1.0 if budget.accounting == "as-printed" else sensitivity(budget)
     return moved * gaussian.noise_multiplier(budget)
 
 
 def shape_of(budget: Budget, noise: str | None) -> str:
-    """`noise` if given, else "mirrored" (the paper's triangle) as printed and "isotropic" otherwise.
+    """Return `noise` if given, else "mirrored" (the paper's triangle) as printed and "isotropic" otherwise.
 
     Isotropic noise gives the same guarantee with half the variance off the diagonal. Raises ValueError
     for an unknown shape.
@@ -57,13 +57,13 @@ def shape_of(budget: Budget, noise: str | None) -> str:
 
 
 def entry_std(budget: Budget, n: int, noise: str | None, trust: str = "central", providers: int = 1) -> float:
-    """std of one off-diagonal entry of the released mean: the diagonal's, over sqrt 2 where isotropic."""
+    """Return the std of one off-diagonal entry of the mean: the diagonal's, over sqrt 2 where isotropic."""
     std = mean_noise_std(budget, n, trust, providers)
     return std if shape_of(budget, noise) == "mirrored" else std / math.sqrt(2)
 
 
 def mean_noise_std(budget: Budget, n: int, trust: str = "central", providers: int = 1) -> float:
-    """std of one diagonal entry of the mean of n rows: whose noise it is stands in the module's text.
+    """Return the std of one diagonal entry of the mean of n rows, by who adds the noise (the module's text).
 
     Raises ValueError for a trust under which no moment is released.
     """
@@ -77,7 +77,7 @@ def mean_noise_std(budget: Budget, n: int, trust: str = "central", providers: in
 def release(
     cohort: Cohort, budget: Budget, rng: np.random.Generator, noise: str | None, trust: str = "central"
 ) -> Array:
-    """The noisy pooled second moment, (d, d) symmetric. The only step that reads private rows."""
+    """Return the noisy pooled second moment, (d, d) symmetric. The only step that reads private rows."""
     std = mean_noise_std(budget, cohort.n, trust, len(cohort))
     return with_noise(cohort.pooled, std, shape_of(budget, noise), rng)
 
@@ -85,11 +85,7 @@ def release(
 def with_noise(moment: Moment, std: float, shape: str, rng: np.random.Generator) -> Array:
     """Return a second moment plus symmetric Gaussian noise, (d, d): it reads the rows behind the moment.
 
-    Args:
-        moment: Of one hospital or of all.
-        std: Of one diagonal entry of the noise, on the scale of the moment.
-        shape: "isotropic" or "mirrored".
-        rng: Draws the noise.
+    std: of one diagonal entry of the noise, on the scale of the moment. shape: "isotropic" or "mirrored".
     """
     draw = {"isotropic": linalg.isotropic_noise, "mirrored": linalg.mirrored_noise}[shape]
     noisy = draw(moment.features, std, rng)
@@ -98,5 +94,5 @@ def with_noise(moment: Moment, std: float, shape: str, rng: np.random.Generator)
 
 
 def spends(budget: Budget, **_: object) -> tuple[Event, ...]:
-    """One Gaussian release."""
+    """Return one Gaussian release."""
     return (Release(sum_noise_std(budget) / sensitivity(budget)),)

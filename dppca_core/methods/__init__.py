@@ -1,7 +1,9 @@
-"""The registry: every module of this folder that holds a METHOD. A new file is a new method.
+"""The registry of methods: every module of this folder that holds a METHOD. A new file is a new method.
 
-Every method takes `scaling` besides its own options: "inside", rows as the cohort holds them, or "unit", each
-row scaled to length 1. Both have norm at most 1, so the sensitivities are the same.
+`METHODS[name].fit(cohort, k=..., budget=..., rng=...)` checks the shared arguments, runs the method and
+measures its time; each method's mathematics stands in its own module. Every method takes `scaling` besides
+its own options: "inside", rows as the cohort holds them, or "unit", each row scaled to length 1. Both have
+norm at most 1, so the sensitivities are the same.
 """
 
 import time
@@ -20,16 +22,8 @@ from dppca_core.privacy import Budget
 from dppca_core.records import SCALINGS, Estimate, Method
 
 
-def _check(method: Method, cohort: Cohort, k: int) -> None:
-    """Check the arguments that all methods share, by name, and refuse what cannot run."""
-    checks.instance(Cohort, cohort=cohort)
-    checks.whole(1, cohort.features - 1, k=k)
-    if reason := method.skip(cohort.features):
-        raise ValueError(reason)
-
-
 def _checked(method: Method) -> Callable[..., Estimate]:
-    """One run, its arguments checked, timed."""
+    """Return the method's `fit` with checked arguments and a measured running time."""
     fit = method.fit
     scales_itself = "scaling" in signature(fit).parameters
 
@@ -41,28 +35,30 @@ def _checked(method: Method) -> Callable[..., Estimate]:
         budget: Budget,
         rng: np.random.Generator,
         scaling: str | None = None,
-        **own: object,
+        **options: object,
     ) -> Estimate:
-        _check(method, cohort, k)
+        checks.instance(Cohort, cohort=cohort)
+        checks.whole(1, cohort.features - 1, k=k)
+        if reason := method.skip(cohort.features):
+            raise ValueError(reason)
         checks.instance(Budget, budget=budget)
         checks.instance(np.random.Generator, rng=rng)
         chosen = method.scaling if scaling is None else scaling
         checks.one_of(SCALINGS, scaling=chosen)
         if scales_itself:
-            own["scaling"] = chosen
+            options["scaling"] = chosen
         elif chosen == "unit":
             cohort = cohort.unit()
         started = time.perf_counter()
-        found = fit(cohort, k=k, budget=budget, rng=rng, **own)
-        return replace(found, seconds=time.perf_counter() - started)
+        estimate = fit(cohort, k=k, budget=budget, rng=rng, **options)
+        return replace(estimate, seconds=time.perf_counter() - started)
 
     return checked
 
 
-def _found() -> dict[str, Method]:
-    modules = (import_module(f"{__name__}.{info.name}") for info in iter_modules(__path__))
-    methods = (module.METHOD for module in modules)
-    return {method.name: replace(method, fit=_checked(method)) for method in methods}
+def _load(name: str) -> Method:
+    method: Method = replace(import_module(f"{__name__}.{name}").METHOD, name=name)
+    return replace(method, fit=_checked(method))
 
 
-METHODS: dict[str, Method] = _found()
+METHODS: dict[str, Method] = {info.name: _load(info.name) for info in iter_modules(__path__)}

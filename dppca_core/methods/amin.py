@@ -24,19 +24,19 @@ from dppca_core.records import Estimate, Method
 
 
 def sides(budget: Budget) -> int:
-    """A draw with factor c is c-private where a row moves all utilities the same way, else 2c-private."""
+    """Return 2 if a row may move utilities both ways (one draw is 2c-private), else 1 (c-private)."""
     return 2 if budget.neighbours == "replace-one" else 1
 
 
 def strength(budget: Budget, k: int) -> float:
-    """c, the factor of C in the exponent of one draw."""
+    """Return c, the factor of C in the exponent of one draw."""
     if budget.accounting == "as-printed":
         return budget.epsilon / (k + 1) / 4
     return budget.epsilon / k / sides(budget)
 
 
 def release(cohort: Cohort, k: int, budget: Budget, rng: np.random.Generator) -> Array:
-    """The k directions, (d, k). The only step that reads private rows.
+    """Return the k directions, (d, k). The only step that reads private rows.
 
     One eigenproblem of C serves all draws. The factor of the mean moment is held below what doubles
     resolve, by a public number: that only flattens the density.
@@ -50,7 +50,20 @@ def release(cohort: Cohort, k: int, budget: Budget, rng: np.random.Generator) ->
 
 
 def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> Estimate:
-    """k exact draws, each on the complement of those before."""
+    """Draw k directions exactly, each from the orthogonal complement of those before.
+
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Privacy budget; its delta is not used.
+        rng: Source of the draws.
+
+    Returns:
+        The basis, (d, k), and k purely private events as `spent`.
+
+    References:
+        Amin, Dick, Kulesza, Munoz & Vassilvitskii, NeurIPS 2019.
+    """
     d = cohort.features
     return Estimate(
         orthonormalise(release(cohort, k, budget, rng)),
@@ -60,12 +73,11 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
 
 
 def spends(budget: Budget, *, k: int, **_: object) -> tuple[Event, ...]:
-    """k purely private draws."""
+    """Return the k purely private draws."""
     return (Guarantee(sides(budget) * strength(budget, k)),) * k
 
 
 METHOD = Method(
-    name="amin",
     title="Pure-ε eigenvectors",
     reference="Amin, Dick, Kulesza, Munoz & Vassilvitskii, NeurIPS 2019",
     trust="central",

@@ -8,7 +8,6 @@ import numpy as np
 
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import symmetric_gaussian
-from dppca_core.numerics import linalg
 from dppca_core.privacy import Budget
 from dppca_core.records import Estimate, Method
 
@@ -18,23 +17,33 @@ release = symmetric_gaussian.release
 def fit(
     cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, noise: str | None = None
 ) -> Estimate:
-    """Top k eigenvectors of the noisy moment, which is the private covariance as well.
+    """Return the top k eigenvectors of the noisy pooled second moment.
 
-    noise: "isotropic", or "mirrored" (the paper's triangle, default when accounting is as printed).
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Privacy budget.
+        rng: Source of the noise.
+        noise: "isotropic", or "mirrored" (the paper's triangle; the default when the accounting is as
+            printed).
+
+    Returns:
+        The basis, (d, k); `covariance` is the noisy moment itself, (d, d), of the scaled rows.
+
+    Raises:
+        ValueError: For an unknown shape of the noise.
+
+    References:
+        Dwork, Talwar, Thakurta & Zhang, STOC 2014, Algorithm 1.
     """
-    d = cohort.features
     noisy = release(cohort, budget, rng, noise)
-    return Estimate(
-        linalg.top_eigenspace(noisy, k),
-        noise_std=symmetric_gaussian.entry_std(budget, cohort.n, noise),
-        bytes_sent=8 * d * (d + 1) // 2,
-        spent=symmetric_gaussian.spends(budget),
-        covariance=noisy,
+    std = symmetric_gaussian.entry_std(budget, cohort.n, noise)
+    return Estimate.from_moment(
+        noisy, k, noise_std=std, spent=symmetric_gaussian.spends(budget), covariance=noisy
     )
 
 
 METHOD = Method(
-    name="analyze_gauss",
     title="Analyze Gauss",
     reference="Dwork, Talwar, Thakurta & Zhang, STOC 2014",
     trust="central",

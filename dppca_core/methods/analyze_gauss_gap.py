@@ -34,16 +34,16 @@ _TEST_SHARE = 0.1
 
 
 def _split(budget: Budget) -> tuple[Guarantee, Budget]:
-    """The test's part, and the rest for the projector."""
+    """Return the budget's part for the test of the gap, and the rest for the projector."""
     test = Guarantee(_TEST_SHARE * budget.epsilon, _TEST_SHARE * budget.delta)
     rest = replace(budget, epsilon=budget.epsilon - test.epsilon, delta=budget.delta - test.delta)
     return test, rest
 
 
 def release(cohort: Cohort, k: int, budget: Budget, rng: np.random.Generator) -> tuple[Array | None, float]:
-    """The noisy projector, (d, d), or None; its diagonal noise std. The only step that reads private rows.
+    """Return the noisy projector, (d, d), or None, and its diagonal noise std. The only step that reads rows.
 
-    A floating-point Laplace draw, like every noise here: for study, not for release.
+    The Laplace draw is a floating-point draw, like all noise here: for study, not for release.
     """
     d = cohort.features
     values, vectors = linalg.top_eigenpairs(cohort.pooled.dense(), k + 1)
@@ -63,7 +63,20 @@ def release(cohort: Cohort, k: int, budget: Budget, rng: np.random.Generator) ->
 
 
 def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> Estimate:
-    """Top k eigenvectors of the noisy projector; a random basis where the gap cannot be certified."""
+    """Return the top k eigenvectors of the noisy projector, or a random basis if the gap cannot be certified.
+
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Privacy budget; a tenth of it pays for the test of the gap.
+        rng: Source of the noise and of the random basis.
+
+    Returns:
+        The basis, (d, k); `notes` says so where the basis is random.
+
+    References:
+        Dwork, Talwar, Thakurta & Zhang, STOC 2014 (recalled, not read); the proof is in the module's text.
+    """
     d = cohort.features
     noisy, std = release(cohort, k, budget, rng)
     failed = noisy is None
@@ -77,13 +90,12 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
 
 
 def spends(budget: Budget, **_: object) -> tuple[Event, ...]:
-    """The test of the gap, and one Gaussian release."""
+    """Return the event of the gap's test and that of one Gaussian release."""
     test, rest = _split(budget)
     return (test, Release(gaussian.noise_multiplier(rest)))
 
 
 METHOD = Method(
-    name="analyze_gauss_gap",
     title="DP-Gauss*, output noise by gap",
     reference="Dwork, Talwar, Thakurta & Zhang, STOC 2014 (recalled); Davis & Kahan 1970",
     trust="central",

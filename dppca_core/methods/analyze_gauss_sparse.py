@@ -26,9 +26,25 @@ def fit(
     s_hat: int | None = None,
     noise: str | None = None,
 ) -> Estimate:
-    """Truncated power iteration on the noisy moment from its own top eigenvectors, `s_hat` rows kept.
+    """Run truncated power iteration on the noisy moment, from its top eigenvectors, keeping `s_hat` rows.
 
-    Raises ValueError unless k <= s_hat <= d.
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Privacy budget.
+        rng: Source of the noise.
+        s_hat: Number of rows that are kept; default d.
+        noise: Shape of the noise, as for `analyze_gauss`.
+
+    Returns:
+        The basis, (d, k), with at most `s_hat` non-zero rows.
+
+    Raises:
+        ValueError: Unless k <= s_hat <= d, or for an unknown shape of the noise.
+
+    References:
+        Dwork, Talwar, Thakurta & Zhang, STOC 2014, Algorithm 1, followed by truncated power iteration (Yuan &
+        Zhang, JMLR 2013).
     """
     d = cohort.features
     kept = d if s_hat is None else s_hat
@@ -43,7 +59,6 @@ def fit(
 
 
 METHOD = Method(
-    name="analyze_gauss_sparse",
     title="Analyze Gauss + sparse step",
     reference="Analyze Gauss, then truncated power as free post-processing",
     trust="central",

@@ -23,7 +23,6 @@ import numpy as np
 
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import symmetric_gaussian
-from dppca_core.numerics import linalg
 from dppca_core.privacy import Budget
 from dppca_core.records import Estimate, Method
 
@@ -33,19 +32,30 @@ release = symmetric_gaussian.release
 def fit(
     cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, noise: str | None = None
 ) -> Estimate:
-    """Top k eigenvectors of the aggregate. noise: as for Analyze Gauss."""
-    d = cohort.features
+    """Return the top k eigenvectors of the hospitals' noisy aggregate.
+
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Privacy budget.
+        rng: Source of the noise.
+        noise: Shape of the noise, as for `analyze_gauss`.
+
+    Returns:
+        The basis, (d, k).
+
+    Raises:
+        ValueError: For an unknown shape of the noise.
+
+    References:
+        Imtiaz & Sarwate, ICASSP 2018 (protocol as recalled).
+    """
     noisy = release(cohort, budget, rng, noise, METHOD.trust)
-    return Estimate(
-        linalg.top_eigenspace(noisy, k),
-        noise_std=symmetric_gaussian.entry_std(budget, cohort.n, noise, METHOD.trust),
-        bytes_sent=8 * d * (d + 1) // 2,
-        spent=symmetric_gaussian.spends(budget),
-    )
+    std = symmetric_gaussian.entry_std(budget, cohort.n, noise, METHOD.trust)
+    return Estimate.from_moment(noisy, k, noise_std=std, spent=symmetric_gaussian.spends(budget))
 
 
 METHOD = Method(
-    name="cape",
     title="CAPE",
     reference="Imtiaz & Sarwate, ICASSP 2018 (protocol as recalled)",
     trust="secure aggregation",

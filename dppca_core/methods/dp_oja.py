@@ -35,7 +35,7 @@ sensitivity = matrix_product.sensitivity
 
 
 def release(moment: Moment, block: Array, std: float, rng: np.random.Generator) -> Array:
-    """One group's noisy product, (d, k). The only step that reads private rows."""
+    """Return the noisy product of one group of patients, (d, k). The only step that reads private rows."""
     product = moment.apply(block)
     product += std * rng.standard_normal(block.shape)
     return product
@@ -50,9 +50,25 @@ def fit(
     batches: int = 10,
     start: Array | None = None,
 ) -> Estimate:
-    """One pass; at most one batch for each patient. start: (d, k) orthonormal, default uniformly random.
+    """Pass over the patients once, in at most one batch for each patient.
 
-    Raises ValueError unless batches >= 1, and for a cohort that holds second moments without rows.
+    Args:
+        cohort: Hospitals that hold rows or were drawn from a population, d features.
+        k: Number of components.
+        budget: Privacy budget.
+        rng: Source of the noise, of the start and of who is dealt into which batch.
+        batches: Number of batches, and so of steps.
+        start: Orthonormal start, (d, k); default uniformly random.
+
+    Returns:
+        The basis, (d, k), with the start and every step as `iterates`.
+
+    Raises:
+        ValueError: Unless batches >= 1, for a cohort that holds second moments without rows, or for another
+            start.
+
+    References:
+        Liu, Kong, Jain & Oh, NeurIPS 2022 (constants as recalled).
     """
     checks.whole(1, batches=batches)
     if not isinstance(cohort.pooled, Divisible):
@@ -80,12 +96,11 @@ def fit(
 
 
 def spends(budget: Budget, **_: object) -> tuple[Event, ...]:
-    """One Gaussian release to each patient."""
+    """Return the one Gaussian release that each patient's batch makes."""
     return (Release(gaussian.noise_multiplier(budget)),)
 
 
 METHOD = Method(
-    name="dp_oja",
     title="DP-Oja, one pass",
     reference="Liu, Kong, Jain & Oh, NeurIPS 2022 (constants as recalled)",
     trust="central",

@@ -23,19 +23,22 @@ from dppca_core.arrays import Array, Provider
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.numerics import linalg
-from dppca_core.privacy import Budget, Event
+from dppca_core.privacy import Budget
 from dppca_core.records import Estimate, Method
+
+# One Gaussian release at each hospital, of different patients.
+spends = symmetric_gaussian.spends
 
 
 def release(provider: Provider, budget: Budget, rng: np.random.Generator, noise: str | None) -> Array:
-    """One hospital's noisy second moment, (d, d). The only step that reads private rows."""
+    """Return one hospital's noisy second moment, (d, d). The only step that reads private rows."""
     std = symmetric_gaussian.sum_noise_std(budget) / provider.n
     shape = symmetric_gaussian.shape_of(budget, noise)
     return symmetric_gaussian.with_noise(provider.moment, std, shape, rng)
 
 
 def compress(noisy: Array, rank: int, decomposition: str) -> Array:
-    """P, (d, rank), of the `rank` leading directions: largest eigenvalues, or by `svd` the absolute ones."""
+    """Return P, (d, rank), of the `rank` largest eigenvalues, or by `svd` of the largest absolute ones."""
     if decomposition == "svd":
         left, sizes, _ = np.linalg.svd(noisy)
         half: Array = left[:, :rank] * np.sqrt(sizes[:rank])
@@ -53,15 +56,15 @@ def message(
     decomposition: str,
     noise: str | None,
 ) -> Array:
-    """What one hospital sends: P, (d, rank), or where rank is d all of its noisy moment."""
+    """Return what one hospital sends: P, (d, rank), or all of its noisy moment where rank is d."""
     noisy = release(provider, budget, rng, noise)
     return noisy if rank == len(noisy) else compress(noisy, rank, decomposition)
 
 
 def shares(sizes: Sequence[int], budget: Budget, weights: str | None) -> Array:
-    """What each hospital counts in the mean, (hospitals,): by `weights`, or as `fit` says for None.
+    """Return each hospital's weight in the mean, (hospitals,); None stands for the default of `fit`.
 
-    "size" is n_i/n, "equal" one over their number. Raises ValueError for another word.
+    "size" is n_i/n, "equal" is one over their number. Raises ValueError for another word.
     """
     usual = "equal" if budget.accounting == "as-printed" else "size"
     chosen = usual if weights is None else weights
@@ -71,7 +74,7 @@ def shares(sizes: Sequence[int], budget: Budget, weights: str | None) -> Array:
 
 
 def combine(messages: Iterable[Array], share: Array, k: int, decomposition: str) -> Array:
-    """The server's part: top k directions, (d, k), of the mean of P_i P_i^T with these shares."""
+    """Return the server's top k directions, (d, k), of the weighted mean of P_i P_i^T."""
     total: Array | None = None
     for weight, sent in zip(share, messages, strict=True):
         part = weight * (sent if sent.shape[0] == sent.shape[1] else sent @ sent.T)
@@ -93,11 +96,26 @@ def fit(
     decomposition: Literal["eigh", "svd"] = "eigh",
     noise: str | None = None,
 ) -> Estimate:
-    """Top k eigenvectors of the hospitals' mean.
+    """Return the top k eigenvectors of the mean of the hospitals' noisy, compressed moments.
 
-    rank: R, default min(2k, d). weights: "size" (n_i/n), or "equal" as printed (default when accounting is
-    as printed). decomposition: "eigh", or the authors' "svd". noise: as for Analyze Gauss.
-    Raises ValueError unless k <= rank <= d, or for an unknown word.
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Privacy budget; each hospital spends it on its own patients.
+        rng: Source of the noise; hospitals draw from generators spawned from it.
+        rank: R, the number of directions that a hospital sends; default min(2k, d).
+        weights: "size" (n_i/n), or "equal" as printed (the default when the accounting is as printed).
+        decomposition: "eigh", or the authors' "svd".
+        noise: Shape of the noise, as for `analyze_gauss`.
+
+    Returns:
+        The basis, (d, k).
+
+    Raises:
+        ValueError: Unless k <= rank <= d, or for an unknown word.
+
+    References:
+        Imtiaz & Sarwate, ICASSP 2018.
     """
     d = cohort.features
     kept = min(2 * k, d) if rank is None else rank
@@ -106,28 +124,17 @@ def fit(
     share = shares([provider.n for provider in cohort], budget, weights)
     messages = (message(provider, budget, rng.spawn(1)[0], kept, decomposition, noise) for provider in cohort)
     basis = combine(messages, share, k, decomposition)
-    one = symmetric_gaussian.entry_std(budget, 1, noise)
+    entry_std = symmetric_gaussian.entry_std(budget, 1, noise)
     sizes = np.array([provider.n for provider in cohort], dtype=float)
     return Estimate(
         basis,
-        noise_std=float(one * np.linalg.norm(share / sizes)),
+        noise_std=float(entry_std * np.linalg.norm(share / sizes)),
         bytes_sent=8 * d * kept if kept < d else 8 * d * (d + 1) // 2,
         spent=spends(budget),
     )
 
 
-def spends(budget: Budget, **_: object) -> tuple[Event, ...]:
-    """One Gaussian release at each hospital, of different patients."""
-    return symmetric_gaussian.spends(budget)
-
-
-def cost(d: int, k: int, providers: int) -> float:
-    """An eigenproblem, and a draw, at each hospital."""
-    return 2.0 * providers + 1
-
-
 METHOD = Method(
-    name="dpdis_pca",
     title="DPdisPCA",
     reference="Imtiaz & Sarwate, ICASSP 2018",
     trust="untrusted server",
@@ -135,6 +142,7 @@ METHOD = Method(
     uses=("epsilon", "delta", "d", "n", "k", "s", "providers", "neighbours", "accounting"),
     fit=fit,
     spends=spends,
-    cost=cost,
+    # An eigenproblem, and a draw, at each hospital.
+    cost=lambda d, k, providers: 2.0 * providers + 1,
     audit="moments.one_hospital",
 )

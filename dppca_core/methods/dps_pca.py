@@ -33,14 +33,14 @@ sensitivity = matrix_product.sensitivity
 
 
 def sum_noise_std(budget: Budget, *, k: int, iterations: int) -> float:
-    """sigma: std of each entry of G, on the scale of sums (not means) over a hospital's rows."""
+    """Return sigma, the std of each entry of G, on the scale of sums (not means) over a hospital's rows."""
     printed = budget.accounting == "as-printed"
     moved = GE_SENSITIVITY if printed else sensitivity(budget, k)
     return gaussian.composed_std(budget, moved, iterations)
 
 
 def aggregate_factor(provider_noise: str, providers: int) -> float:
-    """c in c sigma/n, the noise std of the averaged product: sqrt N, N or 1 by noise mode.
+    """Return c in c sigma/n, the noise std of the averaged product: sqrt N, N or 1 by noise mode.
 
     Weights n_i/n meet noise G_i/n_i, so this holds for unequal hospitals as well. Raises ValueError
     for an unknown mode.
@@ -51,7 +51,7 @@ def aggregate_factor(provider_noise: str, providers: int) -> float:
 
 
 def mean_noise_std(cohort: Cohort, budget: Budget, *, k: int, iterations: int, provider_noise: str) -> float:
-    """std of each entry of the noise in the averaged product, c sigma/n."""
+    """Return c sigma/n, the std of each entry of the noise in the averaged product."""
     factor = aggregate_factor(provider_noise, len(cohort)) / cohort.n
     return factor * sum_noise_std(budget, k=k, iterations=iterations)
 
@@ -59,10 +59,10 @@ def mean_noise_std(cohort: Cohort, budget: Budget, *, k: int, iterations: int, p
 def release(
     moment: Moment, block: Array, rows: Indices | None, std: float, rng: np.random.Generator
 ) -> Array:
-    """A message H = S Q + N(0, std^2), (d, k). The only step that reads private rows.
+    """Return a message H = S Q + N(0, std^2), (d, k). The only step that reads private rows.
 
-    Of one hospital; or, with the pooled moment and the noise of the sum, the server's mean of all messages
-    sum_i (n_i/n) H_i: where only that is looked at, in law it is the same.
+    It is the message of one hospital; or, with the pooled moment and the noise of the sum, the server's mean
+    sum_i (n_i/n) H_i of all messages, which has the same law where only that mean is used.
     """
     message = rng.standard_normal((moment.features, block.shape[1]))
     message *= std
@@ -82,13 +82,28 @@ def fit(
     provider_noise: str = "independent",
     start: Array | None = None,
 ) -> Estimate:
-    """T noisy products, then orthogonalise and threshold. Iterates: Q(0), ..., Q(T).
+    """Run T rounds of noisy products, each followed by orthogonalisation and row thresholding.
 
-    s_hat: rows kept (default d, dense). iterations: T. burn_in: first steps without thresholding; 0 is the
-    paper. provider_noise: "independent", "shared" or "secure-aggregation", as the module's text says.
-    start: (d, k) orthonormal, default uniformly random.
-    Raises ValueError unless k <= s_hat <= d, iterations >= 1 and 0 <= burn_in, for an unknown mode of noise
-    or another start.
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Privacy budget of all T rounds together.
+        rng: Source of the noise and of the start.
+        s_hat: Number of rows that are kept; default d, which is dense.
+        iterations: T.
+        burn_in: Number of first steps without thresholding; 0 is the paper.
+        provider_noise: "independent", "shared" or "secure-aggregation", as the module's text says.
+        start: Orthonormal start, (d, k); default uniformly random.
+
+    Returns:
+        The basis, (d, k), with Q(0), ..., Q(T) as `iterates`; `noise_std` is that of the averaged product.
+
+    Raises:
+        ValueError: Unless k <= s_hat <= d, iterations >= 1 and burn_in >= 0, for an unknown mode of noise, or
+            for another start.
+
+    References:
+        Ge, Wang, Wang & Liu, AISTATS 2018, Algorithm 1.
     """
     kept = checked_rows(cohort.features, k, s_hat, iterations, burn_in)
     std = mean_noise_std(cohort, budget, k=k, iterations=iterations, provider_noise=provider_noise)
@@ -127,13 +142,12 @@ def estimate(
 
 
 def spends(budget: Budget, *, k: int, iterations: int = 10, **_: object) -> tuple[Event, ...]:
-    """T adaptive Gaussian releases, to each hospital's own patients."""
+    """Return T adaptive Gaussian releases: each hospital makes them, of its own patients."""
     sigma = sum_noise_std(budget, k=k, iterations=iterations)
     return (Release(sigma / sensitivity(budget, k), iterations),)
 
 
 METHOD = Method(
-    name="dps_pca",
     title="DPS-PCA",
     reference="Ge, Wang, Wang & Liu, AISTATS 2018",
     trust="untrusted server",

@@ -19,30 +19,46 @@ from dppca_core.records import Estimate, Method
 
 
 def release(cohort: Cohort) -> Array:
-    """The pooled second moment itself, (d, d). The only step that reads rows; nothing is private."""
+    """Return the pooled second moment itself, (d, d). The only step that reads rows; nothing is private."""
     return cohort.pooled.dense()
 
 
 def fit(
     cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, penalty: float = 0.0
 ) -> Estimate:
-    """Sparse top k directions of the pooled moment. Neither the budget nor the generator is used.
+    """Return sparse top k directions of the pooled moment.
 
-    penalty: in units of (largest eigenvalue of the moment) * sqrt(ln d / n); .1 to .2 suits the synthetic
-    population, whose other features vary less than its spikes. Raises ValueError for a negative one.
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Not used.
+        rng: Not used.
+        penalty: In units of (largest eigenvalue of the moment) * sqrt(ln d / n); .1 to .2 suits the synthetic
+            population, whose other features vary less than its spikes.
+
+    Returns:
+        The basis, (d, k), with the solver's convergence as `notes` and `diagnostics`.
+
+    Raises:
+        ValueError: For a negative penalty.
+
+    References:
+        Vu, Cho, Lei & Rohe, NeurIPS 2013.
     """
     checks.not_negative(penalty=penalty)
     d = cohort.features
     moment = release(cohort)
     largest = float(np.linalg.norm(moment, 2)) if penalty else 0.0
-    found = fantope_selection.select(moment, k, penalty * largest * math.sqrt(math.log(d) / cohort.n))
+    selection = fantope_selection.select(moment, k, penalty * largest * math.sqrt(math.log(d) / cohort.n))
     return Estimate(
-        found.basis(k), bytes_sent=8 * d * (d + 1) // 2, notes=found.notes, diagnostics=found.diagnostics
+        selection.basis(k),
+        bytes_sent=8 * d * (d + 1) // 2,
+        notes=selection.notes,
+        diagnostics=selection.diagnostics,
     )
 
 
 METHOD = Method(
-    name="fantope_pca",
     title="Fantope PCA, no privacy",
     reference="Vu, Cho, Lei & Rohe, NeurIPS 2013",
     trust="none",

@@ -37,7 +37,7 @@ release = spiked_covariance.release
 
 
 def precision(std: float, spike: float, variance: float, n: int) -> float:
-    """1 / (s^2 + v (l + v)/(n l^2)); zero where no spike was found, l <= 0: such a projector says nothing."""
+    """Return 1 / (s^2 + v (l + v)/(n l^2)); zero for l <= 0, where no spike was released above the noise."""
     flat = max(variance, 0.0)
     if spike <= 1e-9 * flat or spike <= 0:  # also where l^2 would be lost to rounding
         return 0.0
@@ -45,7 +45,7 @@ def precision(std: float, spike: float, variance: float, n: int) -> float:
 
 
 class SentProjector(NamedTuple):
-    """A hospital's message: the noisy projector, (d, d), or its leading basis, (d, k), and what it is worth.
+    """Hold a hospital's message: the noisy projector, (d, d), or its leading basis, (d, k), and its quality.
 
     std: of the noise off the diagonal; spike, variance: l and v as released, or public.
     """
@@ -57,13 +57,9 @@ class SentProjector(NamedTuple):
 
 
 def check(send: str, spike: float | None, variance: float | None, constant: float | None) -> None:
-    """Raise ValueError for what `fit` does not take."""
+    """Raise ValueError for options that `fit` refuses."""
     checks.one_of(("projector", "basis"), send=send)
-    if (spike is None) != (variance is None):
-        raise ValueError(f"spike and variance must be given together, got {spike!r} and {variance!r}")
-    for name, value in (("spike", spike), ("variance", variance), ("constant", constant)):
-        if value is not None:
-            checks.positive(**{name: value})
+    spiked_covariance.check_public(spike, variance, constant)
 
 
 def message(
@@ -77,31 +73,31 @@ def message(
     constant: float | None = None,
     send: str = "projector",
 ) -> SentProjector:
-    """What one hospital sends, of its own rows."""
+    """Return what one hospital sends about its own rows."""
     d = provider.moment.features
     off_diagonal = 1.0 if symmetric_gaussian.shape_of(budget, None) == "mirrored" else math.sqrt(0.5)
-    found = release(
+    released = release(
         *(Cohort((provider,), provider.moment), k, budget, rng),
         spike=spike,
         variance=variance,
         constant=constant or spiked_covariance.usual_constant(d, provider.n),
         covariance=False,
     )
-    matrix = linalg.top_eigenspace(found.projector, k) if send == "basis" else found.projector
-    return SentProjector(matrix, found.std * off_diagonal, found.weakest, found.flat)
+    matrix = linalg.top_eigenspace(released.projector, k) if send == "basis" else released.projector
+    return SentProjector(matrix, released.std * off_diagonal, released.weakest, released.flat)
 
 
 def combine(messages: Iterable[SentProjector], sizes: Sequence[int], k: int) -> tuple[Array, float]:
-    """The server's part: top k directions, (d, k), of the mean weighted by precision, and its noise's std.
+    """Return the server's top k directions, (d, k), of the mean weighted by precision, and its noise's std.
 
-    Messages are added up as they come. Until one of them has found a spike, all count alike.
+    Messages are added up as they come. Until one of them has a spike, all count alike.
     """
-    total, mass, square, found = np.zeros(()), 0.0, 0.0, False
+    total, mass, square, any_spike = np.zeros(()), 0.0, 0.0, False
     for sent, n in zip(messages, sizes, strict=True):
         weight = precision(sent.std, sent.spike, sent.variance, n)
-        if weight > 0 and not found:
-            total, mass, square, found = np.zeros(()), 0.0, 0.0, True
-        share = weight if found else 1.0
+        if weight > 0 and not any_spike:
+            total, mass, square, any_spike = np.zeros(()), 0.0, 0.0, True
+        share = weight if any_spike else 1.0
         if share > 0:
             matrix = sent.matrix
             whole = matrix if matrix.shape[0] == matrix.shape[1] else matrix @ matrix.T
@@ -122,16 +118,32 @@ def fit(
     constant: float | None = None,
     send: Literal["projector", "basis"] = "projector",
 ) -> Estimate:
-    """Top k eigenvectors of the weighted mean.
+    """Return the top k eigenvectors of the hospitals' noisy projectors, averaged by precision.
 
-    spike, variance, constant: as for `spiked_projector`. send: the noisy projector, d (d + 1)/2 numbers, or
-    its leading basis, d k. Where no hospital finds a spike all count alike. Raises ValueError for an unknown
-    word, a public constant that is not positive, or one of spike and variance without the other.
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Privacy budget; each hospital spends it on its own patients.
+        rng: Source of the noise; hospitals draw from generators spawned from it.
+        spike: Public l, as for `spiked_projector`.
+        variance: Public v, as for `spiked_projector`.
+        constant: C of the good event, as for `spiked_projector`.
+        send: "projector", d (d + 1)/2 numbers, or "basis", its leading d k numbers.
+
+    Returns:
+        The basis, (d, k). Where no hospital releases a spike, all count alike.
+
+    Raises:
+        ValueError: For an unknown word, a public constant that is not positive, or one of spike and variance
+            without the other.
+
+    References:
+        After Li, Cai, Xia & Zhang, arXiv 2411.15660 (abstract read; the weights are ours).
     """
     d = cohort.features
     check(send, spike, variance, constant)
-    own = {"spike": spike, "variance": variance, "constant": constant}
-    messages = (message(provider, k, budget, rng.spawn(1)[0], send=send, **own) for provider in cohort)
+    public = {"spike": spike, "variance": variance, "constant": constant}
+    messages = (message(provider, k, budget, rng.spawn(1)[0], send=send, **public) for provider in cohort)
     basis, std = combine(messages, [provider.n for provider in cohort], k)
     return Estimate(
         basis,
@@ -144,17 +156,11 @@ def fit(
 def spends(
     budget: Budget, *, spike: float | None = None, variance: float | None = None, **_: object
 ) -> tuple[Event, ...]:
-    """The spectrum and the projector, to each hospital's own patients."""
+    """Return the events of the spectrum and the projector: each hospital's, of its own patients."""
     return spiked_covariance.spends(budget, spike=spike, variance=variance, covariance=False)
 
 
-def cost(d: int, k: int, providers: int) -> float:
-    """An eigenproblem, a draw of noise and one of the moment at each hospital."""
-    return 2.0 * providers + 1
-
-
 METHOD = Method(
-    name="federated_projector",
     title="Averaged projectors",
     reference="after Li, Cai, Xia & Zhang, arXiv 2411.15660 (abstract read; weights are ours)",
     trust="untrusted server",
@@ -162,6 +168,7 @@ METHOD = Method(
     uses=("epsilon", "delta", "d", "n", "k", "s", "providers", "neighbours", "accounting"),
     fit=fit,
     spends=spends,
-    cost=cost,
+    # An eigenproblem, a draw of noise and one of the moment at each hospital.
+    cost=lambda d, k, providers: 2.0 * providers + 1,
     audit="gaps.spectrum_of_one",
 )

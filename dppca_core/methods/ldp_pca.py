@@ -11,7 +11,6 @@ import numpy as np
 
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import symmetric_gaussian
-from dppca_core.numerics import linalg
 from dppca_core.privacy import Budget
 from dppca_core.records import Estimate, Method
 
@@ -21,22 +20,31 @@ release = symmetric_gaussian.release
 def fit(
     cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, noise: str | None = None
 ) -> Estimate:
-    """Top k eigenvectors of the users' noisy mean; `bytes_sent` is one user's.
+    """Return the top k eigenvectors of the mean of the users' noisy messages.
 
-    noise: "isotropic", or "mirrored" (the paper's triangle, default when accounting is as printed).
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Privacy budget of each user.
+        rng: Source of the noise.
+        noise: "isotropic", or "mirrored" (the paper's triangle; the default when the accounting is as
+            printed).
+
+    Returns:
+        The basis, (d, k); `bytes_sent` is one user's.
+
+    Raises:
+        ValueError: For an unknown shape of the noise.
+
+    References:
+        Wang & Xu, IJCAI 2019, Algorithm 1.
     """
-    d = cohort.features
     noisy = release(cohort, budget, rng, noise, METHOD.trust)
-    return Estimate(
-        linalg.top_eigenspace(noisy, k),
-        noise_std=symmetric_gaussian.entry_std(budget, cohort.n, noise, METHOD.trust),
-        bytes_sent=8 * d * (d + 1) // 2,
-        spent=symmetric_gaussian.spends(budget),
-    )
+    std = symmetric_gaussian.entry_std(budget, cohort.n, noise, METHOD.trust)
+    return Estimate.from_moment(noisy, k, noise_std=std, spent=symmetric_gaussian.spends(budget))
 
 
 METHOD = Method(
-    name="ldp_pca",
     title="Local PCA",
     reference="Wang & Xu, IJCAI 2019, Algorithm 1",
     trust="local",

@@ -35,29 +35,43 @@ def fit(
     penalty: float | None = None,
     noise: str | None = None,
 ) -> Estimate:
-    """Sparse top k directions of the users' noisy mean; `bytes_sent` is one user's.
+    """Return sparse top k directions of the mean of the users' noisy messages.
 
-    penalty: in noise standard deviations times sqrt(2 ln d), PENALTY by default; 0 is `ldp_pca`.
-    noise: as for `ldp_pca`. Raises ValueError for a negative penalty.
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Privacy budget of each user.
+        rng: Source of the noise.
+        penalty: In noise standard deviations times sqrt(2 ln d), PENALTY by default; 0 is `ldp_pca`.
+        noise: Shape of the noise, as for `ldp_pca`.
+
+    Returns:
+        The basis, (d, k); `bytes_sent` is one user's; the solver's convergence is in `notes` and
+        `diagnostics`.
+
+    Raises:
+        ValueError: For a negative penalty, or an unknown shape of the noise.
+
+    References:
+        Wang & Xu, IJCAI 2019, Algorithm 2.
     """
     chosen = PENALTY if penalty is None else penalty
     checks.not_negative(penalty=chosen)
     d = cohort.features
     noisy = release(cohort, budget, rng, noise, METHOD.trust)
     std = symmetric_gaussian.entry_std(budget, cohort.n, noise, METHOD.trust)
-    found = fantope_selection.select(noisy, k, chosen * std * math.sqrt(2 * math.log(d)))
+    selection = fantope_selection.select(noisy, k, chosen * std * math.sqrt(2 * math.log(d)))
     return Estimate(
-        found.basis(k),
+        selection.basis(k),
         noise_std=std,
         bytes_sent=8 * d * (d + 1) // 2,
         spent=symmetric_gaussian.spends(budget),
-        notes=found.notes,
-        diagnostics=found.diagnostics,
+        notes=selection.notes,
+        diagnostics=selection.diagnostics,
     )
 
 
 METHOD = Method(
-    name="ldp_sparse_pca",
     title="Local sparse PCA",
     reference="Wang & Xu, IJCAI 2019, Algorithm 2",
     trust="local",

@@ -1,4 +1,4 @@
-"""PCA without privacy at the largest hospital alone: what it can find without joining anybody.
+"""PCA without privacy at the largest hospital alone: what it can learn without joining anybody.
 
 Top eigenvectors of that hospital's own second moment. Nothing is sent, so nothing is protected.
 """
@@ -13,27 +13,35 @@ from dppca_core.records import Estimate, Method
 
 
 def release(cohort: Cohort) -> Array:
-    """The largest hospital's second moment, (d, d). The only step that reads rows; nothing is private."""
+    """Return the largest hospital's moment, (d, d). The only step that reads rows; nothing is private."""
     return max(cohort, key=lambda provider: provider.n).moment.dense()
 
 
 def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> Estimate:
-    """Top k eigenvectors of the largest hospital's moment; of equal hospitals the first counts."""
+    """Return the top k eigenvectors of the largest hospital's moment.
+
+    Args:
+        cohort: The hospitals' second moments, d features; of equally large hospitals the first counts.
+        k: Number of components.
+        budget: Not used.
+        rng: Not used.
+
+    Returns:
+        The basis, (d, k).
+
+    References:
+        Pearson 1901; the non-private alternative to joining.
+    """
     return Estimate(linalg.top_eigenspace(release(cohort), k))
 
 
-def cost(d: int, k: int, providers: int) -> float:
-    """Hospitals' own moments are drawn together."""
-    return float(providers)
-
-
 METHOD = Method(
-    name="local_pca",
     title="Largest hospital alone",
     reference="the non-private alternative to joining",
     trust="none",
     guarantee="none",
     uses=("d", "n", "k", "s", "providers"),
     fit=fit,
-    cost=cost,
+    # Hospitals' own moments are drawn together.
+    cost=lambda d, k, providers: float(providers),
 )

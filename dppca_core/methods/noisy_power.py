@@ -28,14 +28,17 @@ sensitivity = matrix_product.sensitivity
 
 
 def sum_noise_std(budget: Budget, width: int, iterations: int, largest: float) -> float:
-    """std of each entry of n G; `largest` is max|X_t|, which only the printed noise depends on."""
+    """Return the std of each entry of n G; only the printed noise depends on `largest`, max|X_t|."""
     if budget.accounting == "as-printed":
         return largest * 4 / budget.epsilon * math.sqrt(width * iterations * math.log(1 / budget.delta))
     return gaussian.composed_std(budget, sensitivity(budget, width), iterations)
 
 
 def release(cohort: Cohort, budget: Budget, block: Array, iterations: int, rng: np.random.Generator) -> Array:
-    """The noisy product, (d, p), of one of `iterations` steps. The only step that reads private rows."""
+    """Return one step's noisy product, (d, p). The only step that reads private rows.
+
+    The std is that of one of `iterations` steps.
+    """
     std = sum_noise_std(budget, block.shape[1], iterations, float(np.abs(block).max())) / cohort.n
     product = cohort.pooled.apply(block)
     product += std * rng.standard_normal(block.shape)
@@ -52,10 +55,27 @@ def fit(
     width: int | None = None,
     start: Array | None = None,
 ) -> Estimate:
-    """T noisy products. With width > k, the leading k directions of the last product, free of charge.
+    """Run T noisy products, each followed by orthogonalisation.
 
-    start: (d, width) orthonormal, default uniformly random. The noise reported is that of the last product.
-    Raises ValueError unless k <= width <= d and iterations >= 1.
+    With width > k, the answer is the leading k directions of the last product, which costs no privacy.
+
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Privacy budget of all T products together.
+        rng: Source of the noise and of the start.
+        iterations: T.
+        width: p, the number of columns that are iterated; default k.
+        start: Orthonormal start, (d, width); default uniformly random.
+
+    Returns:
+        The basis, (d, k); `noise_std` is that of the last product, `iterates` is empty where width > k.
+
+    Raises:
+        ValueError: Unless k <= width <= d and iterations >= 1, or for another start.
+
+    References:
+        Hardt & Price, NeurIPS 2014; Balcan, Du, Wang & Yu, COLT 2016, Algorithm 2.
     """
     d = cohort.features
     wide = k if width is None else width
@@ -89,14 +109,13 @@ def fit(
 def spends(
     budget: Budget, *, d: int, k: int, iterations: int = 10, width: int | None = None, **_: object
 ) -> tuple[Event, ...]:
-    """T adaptive Gaussian releases."""
+    """Return T adaptive Gaussian releases."""
     wide = k if width is None else width
     sigma = sum_noise_std(budget, wide, iterations, 1 / math.sqrt(d))
     return (Release(sigma / sensitivity(budget, wide), iterations),)
 
 
 METHOD = Method(
-    name="noisy_power",
     title="Noisy power method",
     reference="Hardt & Price, NeurIPS 2014; Balcan et al., COLT 2016",
     trust="central",

@@ -52,7 +52,6 @@ def fit(
 
 
 METHOD = Method(
-    name="oracle_pca",
     title="PCA of the true rows, no privacy",
     reference="the error that is left when the rows are known",
     trust="none",

@@ -59,7 +59,6 @@ def fit(
 
 
 METHOD = Method(
-    name="own_noise_sparse",
     title="Own noise + sparse step",
     reference="one noisy moment from each hospital, then truncated power",
     trust="untrusted server",

@@ -7,24 +7,34 @@ import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
-from dppca_core.numerics import linalg
 from dppca_core.privacy import Budget
 from dppca_core.records import Estimate, Method
 
 
 def release(cohort: Cohort) -> Array:
-    """The pooled second moment itself, (d, d). The only step that reads rows; nothing is private."""
+    """Return the pooled second moment itself, (d, d). The only step that reads rows; nothing is private."""
     return cohort.pooled.dense()
 
 
 def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> Estimate:
-    """Top k eigenvectors of the pooled moment. Neither the budget nor the generator is used."""
-    d = cohort.features
-    return Estimate(linalg.top_eigenspace(release(cohort), k), bytes_sent=8 * d * (d + 1) // 2)
+    """Return the top k eigenvectors of the pooled moment.
+
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Not used.
+        rng: Not used.
+
+    Returns:
+        The basis, (d, k).
+
+    References:
+        Pearson 1901.
+    """
+    return Estimate.from_moment(release(cohort), k)
 
 
 METHOD = Method(
-    name="pca",
     title="PCA, no privacy",
     reference="Pearson 1901; the pooled, non-private reference",
     trust="none",

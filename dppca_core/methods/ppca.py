@@ -27,7 +27,7 @@ APPROXIMATE = "approximate sampler: pure ε not guaranteed"
 
 
 def strength(budget: Budget) -> float:
-    """c, the factor of S in the exponent; the proof is in the module's text."""
+    """Return c, the factor of S in the exponent; the proof is in the module's text."""
     add_remove = budget.neighbours == "add-remove" and budget.accounting != "as-printed"
     return budget.epsilon if add_remove else budget.epsilon / 2
 
@@ -35,7 +35,7 @@ def strength(budget: Budget) -> float:
 def release(
     cohort: Cohort, k: int, budget: Budget, scans: int, start: Array | None, rng: np.random.Generator
 ) -> tuple[Array, Array]:
-    """The frame, (d, k), and its chain's energies, (scans,). The only step that reads private rows.
+    """Return the frame, (d, k), and its chain's energies, (scans,). The only step that reads private rows.
 
     k = 1 is one exact draw. The factor of the mean moment is held below what doubles resolve, by a public
     number: that only flattens the density.
@@ -59,11 +59,26 @@ def fit(
     scans: int = 20,
     start: Array | None = None,
 ) -> Estimate:
-    """One frame of the exponential mechanism.
+    """Draw one frame of the exponential mechanism.
 
-    scans: sweeps of the chain for k > 1, at least 4; from its default start it has mixed after two in
-    every spectrum tried. start: (d, k) orthonormal, where the chain continues; default the top k
-    eigenvectors. Raises ValueError for fewer scans or another start.
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Privacy budget; its delta is not used.
+        rng: Source of the draws.
+        scans: Sweeps of the chain for k > 1, at least 4; from its default start it has mixed after two in
+            every spectrum tried.
+        start: Orthonormal frame, (d, k), where the chain continues; default the top k eigenvectors.
+
+    Returns:
+        The basis, (d, k); for k > 1 `notes` says that the sampler is approximate, and `diagnostics` holds its
+        split R-hat and autocorrelation time.
+
+    Raises:
+        ValueError: For fewer than 4 scans, or another start.
+
+    References:
+        Chaudhuri, Sarwate & Sinha, JMLR 14, 2013.
     """
     d = cohort.features
     checks.whole(4, MOST_SCANS, scans=scans)
@@ -80,7 +95,7 @@ def fit(
 
 
 def diagnose(traces: Array) -> dict[str, float]:
-    """Has the chain mixed? traces (chains, scans)."""
+    """Return the split R-hat and the autocorrelation time of traces, (chains, scans)."""
     return {
         "split R-hat": mcmc_diagnostics.split_r_hat(traces),
         "autocorrelation time": mcmc_diagnostics.autocorrelation_time(traces),
@@ -88,18 +103,17 @@ def diagnose(traces: Array) -> dict[str, float]:
 
 
 def spends(budget: Budget, **_: object) -> tuple[Event, ...]:
-    """One purely private draw: 2c for replace-one, c for add/remove."""
+    """Return one purely private draw: 2c for replace-one, c for add/remove."""
     sides = 2 if budget.neighbours == "replace-one" else 1
     return (Guarantee(sides * strength(budget)),)
 
 
 def cost(d: int, k: int, providers: int) -> float:
-    """One eigenproblem, and 20 scans whose columns cost about an eighth of one at d = 200."""
+    """Return the cost of one eigenproblem and of 20 scans, whose columns cost an eighth of one at d = 200."""
     return 1.0 if k == 1 else 1 + 20 * k * 0.13 * (200 / d) ** 1.5
 
 
 METHOD = Method(
-    name="ppca",
     title="PPCA",
     reference="Chaudhuri, Sarwate & Sinha, JMLR 2013",
     trust="central",

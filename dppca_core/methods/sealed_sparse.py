@@ -58,7 +58,6 @@ def fit(
 
 
 METHOD = Method(
-    name="sealed_sparse",
     title="Sealed sums + sparse step",
     reference="one noisy moment from each hospital, then truncated power",
     trust="secure aggregation",

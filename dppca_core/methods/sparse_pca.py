@@ -17,7 +17,7 @@ _TOLERANCE = 1e-9
 
 
 def release(cohort: Cohort) -> Moment:
-    """The pooled second moment itself. The only step that reads rows; nothing is private."""
+    """Return the pooled second moment itself. The only step that reads rows; nothing is private."""
     return cohort.pooled
 
 
@@ -32,11 +32,26 @@ def fit(
     burn_in: int = 5,
     start: Array | None = None,
 ) -> Estimate:
-    """Iterate to convergence (1e-9), at most `iterations` steps, keeping `s_hat` rows (default: d).
+    """Iterate to convergence (1e-9), for at most `iterations` steps, keeping `s_hat` rows.
 
-    burn_in: first steps without thresholding. start: (d, k) orthonormal, default uniformly random; the budget
-    is not used, the generator for the start alone. Iterates: the start and every step.
-    Raises ValueError unless k <= s_hat <= d, iterations >= 1 and 0 <= burn_in, or for another start.
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Not used.
+        rng: Source of the random start alone.
+        s_hat: Number of rows that are kept; default d.
+        iterations: Most steps.
+        burn_in: Number of first steps without thresholding.
+        start: Orthonormal start, (d, k); default uniformly random.
+
+    Returns:
+        The basis, (d, k), with the start and every step as `iterates`.
+
+    Raises:
+        ValueError: Unless k <= s_hat <= d, iterations >= 1 and burn_in >= 0, or for another start.
+
+    References:
+        Yuan & Zhang, JMLR 2013, for k = 1; Ma, Annals of Statistics 2013, for k > 1.
     """
     d = cohort.features
     kept = d if s_hat is None else s_hat
@@ -57,7 +72,6 @@ def fit(
 
 
 METHOD = Method(
-    name="sparse_pca",
     title="Sparse PCA, no privacy",
     reference="Yuan & Zhang 2013; Ma 2013 (truncated power)",
     trust="none",

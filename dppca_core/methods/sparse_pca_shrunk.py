@@ -43,7 +43,6 @@ def fit(
 
 
 METHOD = Method(
-    name="sparse_pca_shrunk",
     title="Sparse PCA that shrinks, no privacy",
     reference="Ma 2013 (truncated power); James & Stein 1961",
     trust="none",

@@ -51,19 +51,31 @@ def fit(
     constant: float | None = None,
     covariance: bool = True,
 ) -> Estimate:
-    """Basis from the noisy projector and, with `covariance`, the private covariance of the scaled rows.
+    """Return the basis of the noisy projector and, if asked for, the private covariance of the scaled rows.
 
-    spike, variance: public l and v in units of the scaled rows; released where not given. constant: C,
-    default 2 for n >= d and 3 below. Raises ValueError for a public constant that is not positive, or one of
-    spike and variance without the other.
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Privacy budget.
+        rng: Source of the noise.
+        spike: Public l, in units of the scaled rows; released where not given.
+        variance: Public v, in units of the scaled rows; released where not given.
+        constant: C of the good event; default 2 for n >= d and 3 below.
+        covariance: False spends nothing on the eigenvalues.
+
+    Returns:
+        The basis, (d, k); `covariance` is (d, d), or None.
+
+    Raises:
+        ValueError: For a public constant that is not positive, or one of spike and variance without the
+            other.
+
+    References:
+        Cai, Xia & Zha, arXiv 2401.03820 (constants as recalled, and derived again in the module's text).
     """
     d, n = cohort.features, cohort.n
     checks.instance(bool, covariance=covariance)
-    if (spike is None) != (variance is None):
-        raise ValueError(f"spike and variance must be given together, got {spike!r} and {variance!r}")
-    for name, value in (("spike", spike), ("variance", variance), ("constant", constant)):
-        if value is not None:
-            checks.positive(**{name: value})
+    spiked_covariance.check_public(spike, variance, constant)
     chosen = constant or spiked_covariance.usual_constant(d, n)
     projector, std, flat, block, _ = release(
         cohort, k, budget, rng, spike=spike, variance=variance, constant=chosen, covariance=covariance
@@ -87,7 +99,6 @@ def fit(
 
 
 METHOD = Method(
-    name="spiked_projector",
     title="Noisy spectral projector",
     reference="Cai, Xia & Zha, arXiv 2401.03820 (constants as recalled)",
     trust="central",

@@ -60,7 +60,6 @@ def fit(
 
 
 METHOD = Method(
-    name="stacked_rounds",
     title="Stacked rounds",
     reference="normalised rounds, stacked in units of their noise",
     trust="central",

@@ -55,7 +55,6 @@ def fit(
 
 
 METHOD = Method(
-    name="stacked_rounds_own_noise",
     title="Stacked rounds, own noise",
     reference="normalised rounds, stacked in units of their noise",
     trust="untrusted server",

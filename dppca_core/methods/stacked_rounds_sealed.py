@@ -56,7 +56,6 @@ def fit(
 
 
 METHOD = Method(
-    name="stacked_rounds_sealed",
     title="Stacked rounds, sealed sums",
     reference="normalised rounds, stacked in units of their noise",
     trust="secure aggregation",

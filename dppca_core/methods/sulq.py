@@ -19,40 +19,47 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import symmetric_gaussian
-from dppca_core.numerics import linalg
 from dppca_core.privacy import Budget, Event, Release
 from dppca_core.records import Estimate, Method
 
 
 def sum_noise_std(budget: Budget, d: int) -> float:
-    """n beta: std of each entry of N on the scale of sums."""
+    """Return n beta, the std of each entry of N on the scale of sums."""
     return 2 * math.sqrt(2) * d * math.log(d / budget.delta) / budget.epsilon
 
 
 def release(cohort: Cohort, budget: Budget, rng: np.random.Generator) -> Array:
-    """The noisy pooled moment, symmetrised, (d, d). The only step that reads private rows."""
+    """Return the noisy pooled moment, symmetrised, (d, d). The only step that reads private rows."""
     std = sum_noise_std(budget, cohort.features) / cohort.n
     return symmetric_gaussian.with_noise(cohort.pooled, std, "isotropic", rng)
 
 
 def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> Estimate:
-    """Top k eigenvectors of the noisy moment. The calibration is the paper's whatever the accounting."""
-    d = cohort.features
-    return Estimate(
-        linalg.top_eigenspace(release(cohort, budget, rng), k),
-        noise_std=sum_noise_std(budget, d) / (math.sqrt(2) * cohort.n),
-        bytes_sent=8 * d * (d + 1) // 2,
-        spent=spends(budget, d=d),
-    )
+    """Return the top k eigenvectors of the noisy moment.
+
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Privacy budget; the calibration is the paper's whatever the accounting.
+        rng: Source of the noise.
+
+    Returns:
+        The basis, (d, k).
+
+    References:
+        Blum, Dwork, McSherry & Nissim, PODS 2005 (constants as recalled).
+    """
+    std = sum_noise_std(budget, cohort.features) / (math.sqrt(2) * cohort.n)
+    spent = spends(budget, d=cohort.features)
+    return Estimate.from_moment(release(cohort, budget, rng), k, noise_std=std, spent=spent)
 
 
 def spends(budget: Budget, *, d: int, **_: object) -> tuple[Event, ...]:
-    """One Gaussian release."""
+    """Return one Gaussian release."""
     return (Release(sum_noise_std(budget, d) / symmetric_gaussian.sensitivity(budget)),)
 
 
 METHOD = Method(
-    name="sulq",
     title="SULQ",
     reference="Blum, Dwork, McSherry & Nissim, PODS 2005 (constants as recalled)",
     trust="central",

@@ -78,7 +78,6 @@ def fit(
 
 
 METHOD = Method(
-    name="two_stage",
     title="Two-stage PCA",
     reference="normalised rounds, then the moment of the rows they name",
     trust="central",

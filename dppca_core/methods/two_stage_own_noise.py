@@ -72,7 +72,6 @@ def fit(
 
 
 METHOD = Method(
-    name="two_stage_own_noise",
     title="Two-stage PCA, own noise",
     reference="normalised rounds, then the moment of the rows they name",
     trust="untrusted server",

@@ -73,7 +73,6 @@ def fit(
 
 
 METHOD = Method(
-    name="two_stage_sealed",
     title="Two-stage PCA, sealed sums",
     reference="normalised rounds, then the moment of the rows they name",
     trust="secure aggregation",

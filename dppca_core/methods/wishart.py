@@ -34,7 +34,6 @@ from scipy.special import gammainc, gammaincc
 from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
-from dppca_core.numerics import linalg
 from dppca_core.numerics.wishart import wishart_factor
 from dppca_core.privacy import Budget, Event, Guarantee
 from dppca_core.records import Estimate, Method
@@ -44,12 +43,12 @@ _ROUNDING = 1e-13
 
 
 def _scaled(epsilon: float, probability: float) -> float:
-    """e^epsilon probability, also where the first overflows."""
+    """Return e^epsilon probability, also where the exponential alone overflows."""
     return math.exp(min(epsilon + math.log(probability), 700.0)) if probability > 0 else 0.0
 
 
 def _beyond(degrees: float, shift: float, epsilon: float) -> float:
-    """t - h of the module's text, for the added row; for the removed one at -epsilon."""
+    """Return t - h of the module's text, for the added row; for the removed one at -epsilon."""
     exponent = (shift / 2 + epsilon) / (degrees / 2 - 1)
     return shift / math.expm1(exponent) if exponent < 700 else 0.0
 
@@ -71,10 +70,12 @@ def _added(degrees: float, shift: float, epsilon: float) -> float:
 
 
 def delta_of(degrees: float, shift: float, epsilon: float, neighbours: str) -> float:
-    """Delta at `epsilon` >= 0 for v = `degrees` > 2 and h = `shift`: exact for add-remove, else a bound.
+    """Return delta at `epsilon` >= 0 for v = `degrees` > 2 and h = `shift`.
 
-    The formulas are those of the module's text, rounded up; for replace-one the best of 33 values of e
-    counts. Raises ValueError for a shift that is not positive, or degrees of 2 or fewer.
+    It is exact for add-remove and a bound for replace-one, the best of 33 values of e; both are the formulas
+    of
+    the module's text, rounded up. Raises ValueError for a shift that is not positive, or degrees of 2 or
+    fewer.
     """
     checks.positive(shift=shift, excess=degrees - 2)
     if neighbours == "add-remove":
@@ -87,7 +88,7 @@ def delta_of(degrees: float, shift: float, epsilon: float, neighbours: str) -> f
 
 
 def epsilon_of(degrees: float, shift: float, delta: float, neighbours: str) -> float:
-    """Smallest epsilon >= 0 at `delta`; inverts `delta_of`. Infinite where P(s <= h) exceeds delta."""
+    """Return the smallest epsilon >= 0 at `delta`, inverting `delta_of`; infinite if P(s <= h) > delta."""
     if delta_of(degrees, shift, 0.0, neighbours) <= delta:
         return 0.0
     high = 1.0
@@ -100,7 +101,7 @@ def epsilon_of(degrees: float, shift: float, delta: float, neighbours: str) -> f
 
 @lru_cache(maxsize=1024)
 def calibrate(budget: Budget, d: int) -> tuple[int, float]:
-    """(m, c): degrees of freedom and scale of the noise. Accounting "zcdp" is "exact" here.
+    """Return (m, c), the degrees of freedom and the scale of the noise; accounting "zcdp" is "exact" here.
 
     For epsilon below 1e-6 together with delta below 1e-10, doubles hold the attained delta only roughly.
     """
@@ -118,7 +119,7 @@ def calibrate(budget: Budget, d: int) -> tuple[int, float]:
 
 
 def release(cohort: Cohort, budget: Budget, rng: np.random.Generator) -> Array:
-    """The pooled moment plus Wishart noise, (d, d). The only step that reads private rows."""
+    """Return the pooled moment plus Wishart noise, (d, d). The only step that reads private rows."""
     d = cohort.features
     m, scale = calibrate(budget, d)
     factor = wishart_factor(m, d, rng)
@@ -129,19 +130,27 @@ def release(cohort: Cohort, budget: Budget, rng: np.random.Generator) -> Array:
 
 
 def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> Estimate:
-    """Top k eigenvectors of the noisy moment. Off the diagonal the noise has variance c^2 m / n^2."""
-    d = cohort.features
-    m, scale = calibrate(budget, d)
-    return Estimate(
-        linalg.top_eigenspace(release(cohort, budget, rng), k),
-        noise_std=scale * math.sqrt(m) / cohort.n,
-        bytes_sent=8 * d * (d + 1) // 2,
-        spent=spends(budget, d=d),
-    )
+    """Return the top k eigenvectors of the noisy moment.
+
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Privacy budget.
+        rng: Source of the noise.
+
+    Returns:
+        The basis, (d, k); `noise_std` is off the diagonal, where the noise has variance c^2 m / n^2.
+
+    References:
+        Sheffet, ALT 2019, Theorem 3; the exact calibration is derived in the module's text.
+    """
+    m, scale = calibrate(budget, cohort.features)
+    std, spent = scale * math.sqrt(m) / cohort.n, spends(budget, d=cohort.features)
+    return Estimate.from_moment(release(cohort, budget, rng), k, noise_std=std, spent=spent)
 
 
 def spends(budget: Budget, *, d: int, **_: object) -> tuple[Event, ...]:
-    """The budget itself; as printed, what the derivation in the module's text finds for that noise."""
+    """Return the budget itself; as printed, what the derivation in the module's text gives for that noise."""
     if budget.accounting != "as-printed":
         return (Guarantee(budget.epsilon, budget.delta),)
     m, scale = calibrate(budget, d)
@@ -149,7 +158,6 @@ def spends(budget: Budget, *, d: int, **_: object) -> tuple[Event, ...]:
 
 
 METHOD = Method(
-    name="wishart",
     title="Wishart noise",
     reference="Sheffet, ALT 2019, Theorem 3",
     trust="central",

@@ -11,11 +11,22 @@ from dppca_core.numerics.linalg import largest_rows
 
 
 def sin_theta(basis: Array, truth: Array) -> float:
-    """|| sin Theta ||_F = || (I - V V^T) W ||_F, W (d, k) and V (d, k): from 0 to sqrt(min(k, d-k)).
+    """Return || sin Theta ||_F = || (I - V V^T) W ||_F, the distance of two subspaces.
 
     The residual keeps 1e-15 where sqrt(k - |V^T W|^2) and arccos lose everything below 1e-8.
-    Ge, Wang, Wang & Liu 2018, Lemma B.5 of the supplement. Raises ValueError for a truth whose shape is
-    not that of the basis, or columns that are not orthonormal.
+
+    Args:
+        basis: W, orthonormal columns, (d, k).
+        truth: V, orthonormal columns, (d, k).
+
+    Returns:
+        The distance, without unit: from 0 to sqrt(min(k, d - k)).
+
+    Raises:
+        ValueError: For a truth whose shape is not that of the basis, or columns that are not orthonormal.
+
+    References:
+        Ge, Wang, Wang & Liu 2018, Lemma B.5 of the supplement.
     """
     checks.orthonormal(*basis.shape, basis=basis, truth=truth)
     return float(np.linalg.norm(basis - truth @ (truth.T @ basis)))

@@ -274,11 +274,21 @@ class PooledDraw:
 
 @dataclass(frozen=True)
 class SpikedModel:
-    """Recipe of the population; the same recipe is the same population.
+    """Hold the recipe of a spiked population; the same recipe is the same population.
 
-    d features, k spikes of eigenvalue `spike` (or k of them, descending) supported on s coordinates, bulk
-    eigenvalues uniform on `bulk` = (low, high). Raises ValueError unless 1 <= k <= s <= d, k < d, and
-    0 <= low <= high < the weakest spike.
+    Attributes:
+        d: Number of features.
+        k: Number of spikes.
+        s: Number of coordinates on which the spikes are supported.
+        spike: Eigenvalue of all spikes, or k of them, descending, in the units of the data squared.
+        bulk: Limits (low, high) of the other eigenvalues, which are uniform between them.
+        seed: Seed of the basis and of the bulk eigenvalues.
+
+    Raises:
+        ValueError: Unless 1 <= k <= s <= d, k < d, and 0 <= low <= high < the weakest spike.
+
+    References:
+        Johnstone, Annals of Statistics 2001 (the spiked covariance model).
     """
 
     d: int

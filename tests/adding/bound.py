@@ -8,21 +8,32 @@ SOURCE = "a test of this project"
 
 
 def added_bound(setting: Setting, *, c: float = 1.0) -> Bound:
-    """Return c times the error of a random guess."""
+    """Return c times the error of a random guess.
+
+    Args:
+        setting: Where the bound is evaluated.
+        c: The constant of the bound.
+
+    Returns:
+        The bound, with one term, stat.
+
+    References:
+        A test of this project.
+    """
     guess = c * random_guess(setting.d, setting.k)
     assumptions = ((True, "nothing is assumed"),)
-    return judged(assumptions, {"stat": guess}, guess, SOURCE, RULE.named({"c": c}))
+    return judged(assumptions, {"stat": guess}, guess)
 
 
-RULE = BoundRule(
-    name="added_bound",
-    title="Random guess, added",
-    kind="upper",
-    methods=("pca",),
-    formula=r"\sin\Theta \le c\sqrt{k(1-k/d)}",
-    compute=added_bound,
-    constants={"c": 1.0},
-    symbols={"c": "c"},
-    fits="c",
+BOUNDS = (
+    BoundRule(
+        title="Random guess, added",
+        kind="upper",
+        methods=("pca",),
+        formula=r"\sin\Theta \le c\sqrt{k(1-k/d)}",
+        compute=added_bound,
+        source=SOURCE,
+        symbols={"c": "c"},
+        fits="c",
+    ),
 )
-BOUNDS = (RULE,)

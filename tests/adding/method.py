@@ -16,7 +16,20 @@ release = symmetric_gaussian.release
 
 
 def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> Estimate:
-    """Return the top k eigenvectors of the noisy moment."""
+    """Return the top k eigenvectors of the noisy moment.
+
+    Args:
+        cohort: The hospitals' second moments, d features.
+        k: Number of components.
+        budget: Privacy budget.
+        rng: Source of the noise.
+
+    Returns:
+        The basis, (d, k).
+
+    References:
+        Dwork, Talwar, Thakurta & Zhang, STOC 2014, Algorithm 1.
+    """
     noisy = release(cohort, budget, rng, None)
     return Estimate(
         linalg.top_eigenspace(noisy, k),
@@ -27,7 +40,6 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
 
 
 METHOD = Method(
-    name="added_pca",
     title="Added PCA",
     reference="a test of this project",
     trust="central",

@@ -33,9 +33,9 @@ def test_the_least_recently_used_is_given_up_first():
 def test_room_is_made_before_it_is_needed():
     cache = ByteCache(30)
     fill(cache, "abc", 10)
-    seen = []
-    cache.get("d", lambda: seen.append(cache.size), 20)
-    assert seen == [10] and cache.size == 30
+    sizes = []
+    cache.get("d", lambda: sizes.append(cache.size), 20)
+    assert sizes == [10] and cache.size == 30
 
 
 def test_the_newest_is_kept_even_if_it_alone_is_too_large():
@@ -51,20 +51,20 @@ def test_the_newest_is_kept_even_if_it_alone_is_too_large():
 def test_what_is_in_use_is_found_again():
     """Two visitors who look at the same setting add to one object, whatever a third has pushed out."""
     cache = ByteCache(20)
-    looked_at = cache.get("a", lambda: Value("a"), 10)
+    in_use = cache.get("a", lambda: Value("a"), 10)
     fill(cache, "bc", 10)
     assert "a" not in names(cache)
-    assert cache.get("a", lambda: Value("anew"), 10) is looked_at
+    assert cache.get("a", lambda: Value("new"), 10) is in_use
     assert names(cache) == ["a", "c"]
     fill(cache, "de", 10)
-    del looked_at
+    del in_use
     gc.collect()
-    assert cache.get("a", lambda: Value("anew"), 10).name == "anew"
+    assert cache.get("a", lambda: Value("new"), 10).name == "new"
 
 
 def test_of_many_who_ask_at_once_one_makes_it():
     cache, made, begun, go = ByteCache(10), [], threading.Event(), threading.Event()
-    found = []
+    values = []
 
     def make() -> Value:
         made.append(1)
@@ -73,7 +73,8 @@ def test_of_many_who_ask_at_once_one_makes_it():
         return Value("a")
 
     threads = [
-        threading.Thread(target=lambda: found.append(cache.get("a", make, 10)), daemon=True) for _ in range(4)
+        threading.Thread(target=lambda: values.append(cache.get("a", make, 10)), daemon=True)
+        for _ in range(4)
     ]
     for thread in threads:
         thread.start()
@@ -81,7 +82,7 @@ def test_of_many_who_ask_at_once_one_makes_it():
     go.set()
     for thread in threads:
         thread.join(30)
-    assert made == [1] and len(found) == 4 and len(set(map(id, found))) == 1
+    assert made == [1] and len(values) == 4 and len(set(map(id, values))) == 1
 
 
 def test_what_cannot_be_made_is_tried_again():

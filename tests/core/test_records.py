@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import dppca_core
 from dppca_core import METHODS, Budget, Cohort, Provider, Setting
 from dppca_core.numerics.moments import DenseMoment
 from dppca_core.records import Method
@@ -11,7 +12,7 @@ BUDGET = Budget(1.0, 1e-5)
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "delta", "more", "says"),
+    ("epsilon", "delta", "more", "message"),
     [
         (0.0, 0.1, {}, r"epsilon must be positive and finite, got 0\.0"),
         (-1, 0.1, {}, "epsilon must be positive and finite, got -1"),
@@ -32,8 +33,8 @@ BUDGET = Budget(1.0, 1e-5)
         (1.0, 0.1, {"accounting": "rdp"}, "accounting must be one of as-printed, exact, zcdp, got 'rdp'"),
     ],
 )
-def test_a_bad_budget(epsilon, delta, more, says):
-    with pytest.raises(ValueError, match=says):
+def test_a_bad_budget(epsilon, delta, more, message):
+    with pytest.raises(ValueError, match=message):
         Budget(epsilon, delta, **more)
 
 
@@ -43,7 +44,7 @@ def setting(**changed: object) -> Setting:
 
 
 @pytest.mark.parametrize(
-    ("changed", "says"),
+    ("changed", "message"),
     [
         ({"d": 1}, "d must be at least 2, got 1"),
         ({"n": 0}, "n must be at least 1, got 0"),
@@ -58,9 +59,17 @@ def setting(**changed: object) -> Setting:
     ],
     ids=str,
 )
-def test_a_bad_setting(changed, says):
-    with pytest.raises(ValueError, match=says):
+def test_a_bad_setting(changed, message):
+    with pytest.raises(ValueError, match=message):
         setting(**changed)
+
+
+PUBLIC = [getattr(dppca_core, name) for name in dppca_core.__all__ if name != "METHODS"]
+
+
+@pytest.mark.parametrize("public", PUBLIC, ids=lambda public: public.__name__)
+def test_every_public_name_is_documented(public):
+    assert ("Attributes:\n" if isinstance(public, type) else "Args:\n") in public.__doc__
 
 
 @pytest.mark.parametrize("n", [0, -1, 2.0, True])

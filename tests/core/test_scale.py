@@ -12,9 +12,9 @@ SIZES = [100, 200, 400, 800, 1600, 3200]
 
 @pytest.mark.parametrize("exponent", [0.0, 1.0, 2.5, 3.0])
 def test_an_exact_power_law_has_its_exponent_and_no_error(exponent):
-    found = scale.slope(SIZES, [7.0 * size**exponent for size in SIZES])
-    assert found.exponent == pytest.approx(exponent, abs=1e-12)
-    assert found.error < 1e-9
+    fit = scale.slope(SIZES, [7.0 * size**exponent for size in SIZES])
+    assert fit.exponent == pytest.approx(exponent, abs=1e-12)
+    assert fit.error < 1e-9
 
 
 def test_a_constant_part_counts_only_where_it_is_large():
@@ -29,10 +29,10 @@ def test_the_standard_error_is_that_of_least_squares():
     """Over 2,000 draws of log-normal noise, its mean square is the exponents' variance, to 10 %."""
     rng = np.random.default_rng(0)
     noise = np.exp(0.1 * rng.standard_normal((2000, len(SIZES))))
-    found = [scale.slope(SIZES, np.array(SIZES) ** 2.0 * row) for row in noise]
-    variance = np.var([one.exponent for one in found])
-    assert np.mean([one.error**2 for one in found]) == pytest.approx(variance, rel=0.1)
-    assert np.mean([one.exponent for one in found]) == pytest.approx(2.0, abs=0.01)
+    fits = [scale.slope(SIZES, np.array(SIZES) ** 2.0 * row) for row in noise]
+    variance = np.var([fit.exponent for fit in fits])
+    assert np.mean([fit.error**2 for fit in fits]) == pytest.approx(variance, rel=0.1)
+    assert np.mean([fit.exponent for fit in fits]) == pytest.approx(2.0, abs=0.01)
 
 
 def test_too_few_points_are_refused():

@@ -39,8 +39,8 @@ ROWS = table()
 GIVEN = {"center": 3.0, "bound": 40.0, "random_state": 0}  # no row is longer
 
 
-def fitted(rows=ROWS, **own):
-    return PrivatePCA(**{**GIVEN, **own}).fit(rows)
+def fitted(rows=ROWS, **options):
+    return PrivatePCA(**{**GIVEN, **options}).fit(rows)
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def fitted(rows=ROWS, **own):
     ids=lambda estimator: estimator.method,
 )
 def test_scikit_learn_finds_nothing_to_object_to(estimator):
-    found = check_estimator(estimator, on_skip=None)
-    assert {check["check_name"] for check in found if check["status"] != "passed"} <= SKIPPED
+    results = check_estimator(estimator, on_skip=None)
+    assert {check["check_name"] for check in results if check["status"] != "passed"} <= SKIPPED
 
 
 def test_the_example_runs():
@@ -135,13 +135,13 @@ def test_the_whole_budget_is_used():
 def test_eigenvalues_carry_the_noise_that_was_paid_for():
     """The spread over 300 fits is that of the price (chi-square at ALPHA), not sqrt 2 times more or less."""
     line = np.outer(np.linspace(-1, 1, 4000), np.eye(D)[0])
-    own = {"center": 0.0, "epsilon": 4.0, "explained_variance": 0.1, "bound": 2.0}
-    fits = [fitted(line, **own, random_state=seed) for seed in range(300)]
+    options = {"center": 0.0, "epsilon": 4.0, "explained_variance": 0.1, "bound": 2.0}
+    fits = [fitted(line, **options, random_state=seed) for seed in range(300)]
     std = 2.0**2 * eigenvalues.noise_scale(Budget(4.0, 1e-6), fits[0].spent_[-1], len(line), 1)
-    found = np.var([fit.explained_variance_[0] for fit in fits], ddof=1)
+    variance = np.var([fit.explained_variance_[0] for fit in fits], ddof=1)
 
     def fits_law(expected):
-        return ALPHA / 2 < stats.chi2(299).cdf(299 * found / expected**2) < 1 - ALPHA / 2
+        return ALPHA / 2 < stats.chi2(299).cdf(299 * variance / expected**2) < 1 - ALPHA / 2
 
     assert fits_law(std)
     assert not fits_law(std * np.sqrt(2))
@@ -205,7 +205,7 @@ def test_in_a_pipeline_and_a_search():
 
 
 @pytest.mark.parametrize(
-    ("own", "says"),
+    ("options", "message"),
     [
         ({"method": "pca"}, "method must be one of amin, .*got 'pca'"),
         ({"n_components": D}, "n_components must be between 1 and 5, got 6"),
@@ -235,15 +235,17 @@ def test_in_a_pipeline_and_a_search():
         ({"random_state": np.random.default_rng(0)}, "random_state must be a whole number"),
     ],
 )
-def test_bad_parameters_are_refused_by_name_and_value(own, says):
-    with pytest.raises(ValueError, match=says):
-        fitted(**own)
+def test_bad_parameters_are_refused_by_name_and_value(options, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(**options)
 
 
-@pytest.mark.parametrize("own", [{"center": -1e308}, {"center": 0.0, "scale": 1e-9}], ids=["center", "scale"])
-def test_rows_that_overflow_are_refused(own):
+@pytest.mark.parametrize(
+    "options", [{"center": -1e308}, {"center": 0.0, "scale": 1e-9}], ids=["center", "scale"]
+)
+def test_rows_that_overflow_are_refused(options):
     with pytest.raises(ValueError, match="rows must hold finite numbers only"):
-        fitted(np.full((4, D), 1e308), **own)
+        fitted(np.full((4, D), 1e308), **options)
 
 
 def test_scores_of_another_width_are_refused():

@@ -21,44 +21,43 @@ Frame = Callable[[Cohort, int, np.random.Generator], Array]
 
 
 def _alone(budget: Budget, k: int) -> Pair:
-    """e1 against e2 in k + 1 features, and nobody else."""
+    """Return the pair e1 against e2 in k + 1 features, with nobody else."""
     e = np.eye(k + 1)
     return neighbours(budget, e[0], e[1], np.zeros((k + 1, k + 1)), 1)
 
 
 def _case(frame: Frame, budget: Budget, k: int, weights: Array, spent: tuple[Event, ...], draws: int) -> Case:
     pair = _alone(budget, k)
-    way = moved(pair)
+    direction = moved(pair)
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
         drawn = frame(cohort, k, rng)
-        return float(weights @ np.einsum("ij,ij->j", drawn, way @ drawn))
+        return float(weights @ np.einsum("ij,ij->j", drawn, direction @ drawn))
 
     claim = sum(event.epsilon for event in spent if isinstance(event, Guarantee))
     return Case(f"frame, k = {k}", pair, mechanism, claim, 0.0, gaussian=False, tight=False, draws=draws)
 
 
 def ppca_cases(budget: Budget, k: int) -> tuple[Case, ...]:
-    """k = 1 is the exact law; above it a chain is run, whose claim holds in the limit only."""
-
-    def frame(cohort: Cohort, columns: int, rng: np.random.Generator) -> Array:
-        return ppca.release(cohort, columns, budget, SCANS, None, rng)[0]
-
+    """Return PPCA's cases: the exact law for k = 1, and above a chain, whose claim holds in the limit."""
     return tuple(
-        _case(frame, budget, columns, np.ones(columns), ppca.spends(budget), draws)
-        for columns, draws in ((1, 2000), (2, 300))
-        if columns <= k
+        _case(
+            lambda cohort, columns, rng: ppca.release(cohort, columns, budget, SCANS, None, rng)[0],
+            *(budget, columns, np.ones(columns), ppca.spends(budget), draws),
+        )
+        for columns, draws in ((1, 2000), (2, 300))[:k]
     )
 
 
 def amin_cases(budget: Budget, k: int) -> tuple[Case, ...]:
-    """k draws in turn; the space that an early one leaves takes back half of what it tells."""
+    """Return the cases of k draws in turn.
 
-    def frame(cohort: Cohort, columns: int, rng: np.random.Generator) -> Array:
-        return amin.release(cohort, columns, budget, rng)
-
+    The space that an early draw leaves to the later ones takes back half of what it tells.
+    """
     return tuple(
-        _case(frame, budget, columns, HALVES[columns - 1, :columns], amin.spends(budget, k=columns), draws)
-        for columns, draws in ((1, 2000), (2, 800))
-        if columns <= k
+        _case(
+            lambda cohort, columns, rng: amin.release(cohort, columns, budget, rng),
+            *(budget, columns, HALVES[columns - 1, :columns], amin.spends(budget, k=columns), draws),
+        )
+        for columns, draws in ((1, 2000), (2, 800))[:k]
     )

@@ -20,7 +20,7 @@ from dppca_core.privacy import Budget
 
 
 def certified(budget: Budget, k: int) -> tuple[Case, ...]:
-    """The test of the gap, read off the noise that it sets, and the projector where the gap is certified.
+    """Return the test of the gap, read off the noise that it sets, and the projector where it is certified.
 
     The gap moves by 2 (from e1 to e2). The projector turns most for (e1 + e2)/sqrt 2 against (e1 - e2)/sqrt
     2, by sqrt 2 / gap where Davis and Kahan allow 2 / gap, so its claim is not attained.
@@ -40,11 +40,11 @@ def certified(budget: Budget, k: int) -> tuple[Case, ...]:
     near = neighbours(budget, e1, e2, *crowd(1e4))
     turned = neighbours(budget, (e1 + e2) / math.sqrt(2), (e1 - e2) / math.sqrt(2), *crowd(1e7))
     first, second = (linalg.top_eigenspace(cohort.pooled.dense(), 1) for cohort in turned)
-    place = along(first @ first.T - second @ second.T)
+    coordinate = along(first @ first.T - second @ second.T)
 
     def projector(cohort: Cohort, rng: np.random.Generator) -> float:
         noisy, _ = analyze_gauss_gap.release(cohort, 1, budget, rng)
-        return -math.inf if noisy is None else place(noisy) * cohort.n
+        return -math.inf if noisy is None else coordinate(noisy) * cohort.n
 
     return (
         Case("test of the gap", near, level, pure, 0.0, gaussian=False, draws=8000),
@@ -53,17 +53,17 @@ def certified(budget: Budget, k: int) -> tuple[Case, ...]:
 
 
 def spectrum_of_one(budget: Budget, k: int) -> tuple[Case, ...]:
-    """Of a hospital's two releases the one of worst-case sensitivity."""
+    """Return the one of a hospital's two releases that has worst-case sensitivity."""
     return (_spectrum(budget),)
 
 
 def spiked(budget: Budget, k: int) -> tuple[Case, ...]:
-    """The two releases of worst-case sensitivity: the spectrum, and the block of eigenvalues."""
+    """Return the two releases of worst-case sensitivity: the spectrum, and the block of eigenvalues."""
     return (_spectrum(budget), _eigenvalues(budget))
 
 
 def _spectrum(budget: Budget) -> Case:
-    """(lambda_1, the other eigenvalues' sum) from e1 to e2: one down by 1, the other up by 1.
+    """Return the case of (lambda_1, the other eigenvalues' sum) from e1 to e2: one down by 1, the other up.
 
     Both are read off what is public: the nuisance variance v, and the projector's noise std, prop. to r +
     sqrt r with r = v / spike. Both are moved to the cautious side there, by constants, which a difference
@@ -76,23 +76,23 @@ def _spectrum(budget: Budget) -> Case:
     multiplier = closed_form.multiplier_of((projector,))
     unit = spiked_covariance.projector_sensitivity(3, n, 1, 1.0, 1.0, 1.0) / 2 * multiplier
     tight = budget.neighbours == "replace-one"
-    place = along(np.array([1.0, -1.0 if tight else 0.0]))
+    coordinate = along(np.array([1.0, -1.0 if tight else 0.0]))
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
         _, std, flat, _, _ = spiked_projector.release(
             cohort, 1, budget, rng, spike=None, variance=None, constant=1.0, covariance=False
         )
         root = (math.sqrt(1 + 4 * std / unit) - 1) / 2
-        return n * place(np.array([flat / root**2 + flat, 2 * flat]))
+        return n * coordinate(np.array([flat / root**2 + flat, 2 * flat]))
 
     return gaussian_case("spectrum", pair, mechanism, (spectrum,), budget, tight=tight, draws=8000)
 
 
 def _eigenvalues(budget: Budget) -> Case:
-    """With a public spike so strong that the basis is exact, the block is that of a noisy moment."""
+    """Return the case of the block: with a public spike so strong that the basis is exact, a noisy moment."""
     e1, e2, _ = np.eye(3)
     pair = neighbours(budget, e1, e2, np.diag([5.0, 5.0, 1.0]), 12)
-    place = along(moved(pair))
+    coordinate = along(moved(pair))
     _, eigenvalues = spiked_projector.spends(budget, spike=1e3, variance=1e-9)
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
@@ -100,6 +100,6 @@ def _eigenvalues(budget: Budget) -> Case:
             cohort, 2, budget, rng, spike=1e3, variance=1e-9, constant=1.0, covariance=True
         )
         basis = linalg.top_eigenspace(projector, 2)
-        return math.nan if block is None else cohort.n * place(basis @ block @ basis.T)
+        return math.nan if block is None else cohort.n * coordinate(basis @ block @ basis.T)
 
     return gaussian_case("eigenvalues", pair, mechanism, (eigenvalues,), budget, draws=8000)

@@ -1,4 +1,4 @@
-"""Noisy second moments: the statistic is the coordinate along the way in which the moment moves."""
+"""Noisy second moments: the statistic is the coordinate along the direction in which the moment moves."""
 
 from collections.abc import Callable
 
@@ -18,59 +18,58 @@ def _case(
     title: str, budget: Budget, release: Release, spent: tuple[Event, ...], pair: Pair | None = None
 ) -> Case:
     chosen = pair or axes(budget)
-    place = along(moved(chosen))
+    coordinate = along(moved(chosen))
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-        return cohort.n * place(release(cohort, rng))
+        return cohort.n * coordinate(release(cohort, rng))
 
     return gaussian_case(title, chosen, mechanism, spent, budget)
 
 
 def pooled(budget: Budget, k: int) -> tuple[Case, ...]:
-    """Analyze Gauss, its sparse version, and CAPE's aggregate: one release, with either shape of noise."""
+    """Return the one release of Analyze Gauss, its sparse version and CAPE, with either shape of noise."""
 
     def case(shape: str) -> Case:
-        def release(cohort: Cohort, rng: np.random.Generator) -> Array:
-            return symmetric_gaussian.release(cohort, budget, rng, shape)
-
-        return _case(f"moment, {shape} noise", budget, release, symmetric_gaussian.spends(budget))
+        return _case(
+            f"moment, {shape} noise",
+            budget,
+            lambda cohort, rng: symmetric_gaussian.release(cohort, budget, rng, shape),
+            symmetric_gaussian.spends(budget),
+        )
 
     return tuple(case(shape) for shape in symmetric_gaussian.SHAPES)
 
 
 def one_hospital(budget: Budget, k: int) -> tuple[Case, ...]:
-    """DPdisPCA before its compression, which is post-processing."""
-
-    def release(cohort: Cohort, rng: np.random.Generator) -> Array:
-        return dpdis_pca.release(cohort[0], budget, rng, None)
-
-    return (_case("one hospital's moment", budget, release, dpdis_pca.spends(budget)),)
+    """Return DPdisPCA's release before its compression, which is post-processing."""
+    return (
+        _case(
+            "one hospital's moment",
+            budget,
+            lambda cohort, rng: dpdis_pca.release(cohort[0], budget, rng, None),
+            dpdis_pca.spends(budget),
+        ),
+    )
 
 
 def one_user(budget: Budget, k: int) -> tuple[Case, ...]:
-    """The local model, n = 1: what one user sends, for nobody is trusted with more."""
-
-    def release(cohort: Cohort, rng: np.random.Generator) -> Array:
-        return symmetric_gaussian.release(cohort, budget, rng, None, "local")
-
+    """Return what one user of the local model sends, n = 1."""
     return (
-        _case("one user's message", budget, release, symmetric_gaussian.spends(budget), axes(budget, n=1)),
+        _case(
+            "one user's message",
+            budget,
+            lambda cohort, rng: symmetric_gaussian.release(cohort, budget, rng, None, "local"),
+            symmetric_gaussian.spends(budget),
+            axes(budget, n=1),
+        ),
     )
 
 
 def sulq_cases(budget: Budget, k: int) -> tuple[Case, ...]:
-    """SULQ."""
-
-    def release(cohort: Cohort, rng: np.random.Generator) -> Array:
-        return sulq.release(cohort, budget, rng)
-
-    return (_case("moment", budget, release, sulq.spends(budget, d=3)),)
+    spent = sulq.spends(budget, d=3)
+    return (_case("moment", budget, lambda cohort, rng: sulq.release(cohort, budget, rng), spent),)
 
 
 def mod_sulq_cases(budget: Budget, k: int) -> tuple[Case, ...]:
-    """MOD-SULQ."""
-
-    def release(cohort: Cohort, rng: np.random.Generator) -> Array:
-        return mod_sulq.release(cohort, budget, rng)
-
-    return (_case("moment", budget, release, mod_sulq.spends(budget, d=3)),)
+    spent = mod_sulq.spends(budget, d=3)
+    return (_case("moment", budget, lambda cohort, rng: mod_sulq.release(cohort, budget, rng), spent),)

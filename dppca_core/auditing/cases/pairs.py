@@ -1,7 +1,7 @@
-"""Worst-case pairs of cohorts, and what is known of a release at them.
+"""Worst-case pairs of cohorts, and the claim of a release at them.
 
-Pairs differ in one patient, x replaced by y; for add/remove y = 0, as n is public: the place stays and its
-row is empty. Symmetric releases move by xx^T - yy^T, sqrt 2 in Frobenius norm at x = e1, y = e2. Products
+Pairs differ in one patient, x replaced by y; for add/remove y = 0, as n is public: the row stays, empty.
+Symmetric releases move by xx^T - yy^T, sqrt 2 in Frobenius norm at x = e1, y = e2. Products
 with Q move by as much when both lie in span Q, and by the operator norm 1 for k = 1, Q = e1. Other patients
 only translate what is released, except where noise depends on a gap.
 """
@@ -25,7 +25,7 @@ Pair = tuple[Cohort, Cohort]
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One release of a method at its worst pair.
+    """Hold one release of a method at its worst pair, with its claim.
 
     epsilon, delta: the claim; delta is 0 where it is pure. gaussian: whether `gaussian_tradeoff` bounds its
     epsilon. tight: whether this pair and statistic attain the claim. draws: enough to see it. mu:
@@ -44,15 +44,15 @@ class Case:
 
 
 def gaussian_case(
-    title: str, pair: Pair, mechanism: Mechanism, spent: Sequence[Event], budget: Budget, **own: Any
+    title: str, pair: Pair, mechanism: Mechanism, spent: Sequence[Event], budget: Budget, **fields: Any
 ) -> Case:
-    """A case whose claim is the epsilon of Gaussian releases at the budget's delta. own: fields of Case."""
+    """Return a case whose claim is the epsilon of Gaussian releases at the budget's delta."""
     claim, mu = closed_form.epsilon_of(spent, budget.delta), 1 / closed_form.multiplier_of(spent)
-    return Case(title, pair, mechanism, claim, budget.delta, mu=mu, **own)
+    return Case(title, pair, mechanism, claim, budget.delta, mu=mu, **fields)
 
 
 def neighbours(budget: Budget, x: Array, y: Array, others: Array, n: int) -> Pair:
-    """Two cohorts of n patients at one hospital that differ in one row, of norm at most 1 if it was clipped.
+    """Return two cohorts of n patients at one hospital that differ in one row.
 
     others: sum of the outer products of the n - 1 rows that stay, (d, d). y is left out for add/remove.
     """
@@ -65,18 +65,18 @@ def neighbours(budget: Budget, x: Array, y: Array, others: Array, n: int) -> Pai
 
 
 def axes(budget: Budget, n: int = 2, norm: float = 1.0) -> Pair:
-    """norm e1 against norm e2 in three features, beside n - 1 patients at the third axis."""
+    """Return norm e1 against norm e2 in three features, beside n - 1 patients at the third axis."""
     e1, e2, e3 = np.eye(3)
     return neighbours(budget, norm * e1, norm * e2, (n - 1) * np.outer(e3, e3), n)
 
 
 def moved(pair: Pair) -> Array:
-    """How far the sum of x x^T moves, (d, d)."""
+    """Return how far the sum of x x^T moves, (d, d)."""
     here, there = pair
     return here.n * here.pooled.dense() - there.n * there.pooled.dense()
 
 
-def along(way: Array) -> Callable[[Array], float]:
-    """The coordinate of an output along `way`, which best tells a Gaussian from itself moved that way."""
-    unit = way / np.linalg.norm(way)
+def along(direction: Array) -> Callable[[Array], float]:
+    """Return the coordinate along `direction`, which best tells a Gaussian from itself moved that way."""
+    unit = direction / np.linalg.norm(direction)
     return lambda output: float(np.vdot(unit, output))

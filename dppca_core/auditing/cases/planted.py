@@ -34,18 +34,18 @@ METHODS_ATTACKED = tuple(_ATTACKED)
 
 
 class Scaled(np.random.Generator):
-    """Normal variables of `size` times their size: a release with more or less noise, or none."""
+    """Draw normal variables times `size`, for a release with more or less noise, or none."""
 
     def __init__(self, seed: Any, size: float) -> None:
         super().__init__(np.random.default_rng(seed).bit_generator)
         self.size = size
 
-    def standard_normal(self, *args: Any, **own: Any) -> Any:
-        return super().standard_normal(*args, **own) * self.size
+    def standard_normal(self, *args: Any, **kwargs: Any) -> Any:
+        return super().standard_normal(*args, **kwargs) * self.size
 
 
 class Planted(NamedTuple):
-    """What to draw, the size of its noise, and how far it truly moves in units of that noise."""
+    """Hold the case to draw, the size of its noise, and its true movement in units of that noise."""
 
     case: Case
     size: float
@@ -53,7 +53,7 @@ class Planted(NamedTuple):
 
 
 def attacked(method: str, budget: Budget, k: int, steps: int) -> Case:
-    """The release of a method at its worst pair, as `fit` would make it, and the number that tells most.
+    """Return the release of a method at its worst pair, as `fit` would make it.
 
     k beyond 2 is attacked at 2, as sensitivities do not grow further. Raises ValueError for a method that
     is not in METHODS_ATTACKED.
@@ -64,7 +64,7 @@ def attacked(method: str, budget: Budget, k: int, steps: int) -> Case:
 
 
 def why_no_bug(bug: str, method: str, budget: Budget, k: int) -> str | None:
-    """Why this bug is none here, or None. Raises ValueError for an unknown bug."""
+    """Return why this bug changes nothing here, or None. Raises ValueError for an unknown bug."""
     checks.one_of(BUGS, bug=bug)
     if bug == "shared" and method != "dps_pca":
         return "only DPS-PCA has a noise that hospitals could share"
@@ -76,7 +76,7 @@ def why_no_bug(bug: str, method: str, budget: Budget, k: int) -> str | None:
 
 
 def planted(bug: str, method: str, budget: Budget, k: int, steps: int) -> Planted:
-    """The release with this bug. Raises ValueError for one that is none here."""
+    """Return the release with this bug. Raises ValueError for one that changes nothing here."""
     reason = why_no_bug(bug, method, budget, k)
     if reason is not None:
         raise ValueError(f"bug must break the release, but {reason}, got {bug!r}")
@@ -100,7 +100,7 @@ def _sensitivity(method: str, budget: Budget, k: int) -> float:
 
 
 def readings(case: Case) -> tuple[float, float]:
-    """The number that each of the two cohorts gives without noise: (with, without).
+    """Return the number that each of the two cohorts gives without noise: (with, without).
 
     Raises ValueError for a case that gives the same for both.
     """

@@ -22,46 +22,46 @@ def _block(k: int) -> Array:
 
 
 def power(budget: Budget, k: int) -> tuple[Case, ...]:
-    """All products of the noisy power method."""
+    """Return the case of all products of the noisy power method."""
     pair, block = axes(budget), _block(k)
-    place = along(moved(pair) @ block)
+    coordinate = along(moved(pair) @ block)
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-        seen = (noisy_power.release(cohort, budget, block, STEPS, rng) for _ in range(STEPS))
-        return cohort.n * sum(map(place, seen))
+        products = (noisy_power.release(cohort, budget, block, STEPS, rng) for _ in range(STEPS))
+        return cohort.n * sum(map(coordinate, products))
 
     spent = noisy_power.spends(budget, d=3, k=k, iterations=STEPS)
     return (gaussian_case(f"{STEPS} products, k = {k}", pair, mechanism, spent, budget),)
 
 
 def oja(budget: Budget, k: int) -> tuple[Case, ...]:
-    """The one batch of DP-Oja that the changed patient enters."""
+    """Return the case of the one batch of DP-Oja that the changed patient enters."""
     pair, block = axes(budget), _block(k)
-    place = along(moved(pair) @ block)
+    coordinate = along(moved(pair) @ block)
     std = dp_oja.sensitivity(budget, k) * gaussian.noise_multiplier(budget)
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-        return cohort.n * place(dp_oja.release(cohort.pooled, block, std / cohort.n, rng))
+        return cohort.n * coordinate(dp_oja.release(cohort.pooled, block, std / cohort.n, rng))
 
     return (gaussian_case(f"one batch, k = {k}", pair, mechanism, dp_oja.spends(budget), budget),)
 
 
 def rounds(budget: Budget, k: int, steps: int) -> Case:
-    """One hospital's messages in all `steps` rounds of DPS-PCA.
+    """Return the case of one hospital's messages in all `steps` rounds of DPS-PCA.
 
     AT_ONCE independent runs are drawn by one call of `release` a round, beside each other as further
     columns of the block, which a product does not mix.
     """
     pair, block = axes(budget), _block(k)
     std = dps_pca.sum_noise_std(budget, k=k, iterations=steps)
-    way = moved(pair) @ block
-    unit, tiled = way / np.linalg.norm(way), np.tile(block, (1, AT_ONCE))
+    direction = moved(pair) @ block
+    unit, tiled = direction / np.linalg.norm(direction), np.tile(block, (1, AT_ONCE))
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> Array:
-        seen = np.zeros(tiled.shape)
+        total = np.zeros(tiled.shape)
         for _ in range(steps):
-            seen += cohort.n * dps_pca.release(cohort.pooled, tiled, None, std / cohort.n, rng)
-        read: Array = np.einsum("dmk,dk->m", seen.reshape(len(block), AT_ONCE, k), unit)
+            total += cohort.n * dps_pca.release(cohort.pooled, tiled, None, std / cohort.n, rng)
+        read: Array = np.einsum("dmk,dk->m", total.reshape(len(block), AT_ONCE, k), unit)
         return read
 
     spent = dps_pca.spends(budget, k=k, iterations=steps)
@@ -71,7 +71,7 @@ def rounds(budget: Budget, k: int, steps: int) -> Case:
 def server_view(
     cohort: Cohort, block: Array, budget: Budget, provider_noise: str, rng: np.random.Generator
 ) -> Array:
-    """n_i H_i of all hospitals in all steps of DPS-PCA, (steps, hospitals, d, k): what its server sees.
+    """Return what the server of DPS-PCA sees: n_i H_i in all steps, (steps, hospitals, d, k).
 
     Of a secure aggregation it sees the sum alone, (steps, 1, d, k).
     """
@@ -91,26 +91,26 @@ def server_view(
 
 
 def two_hospitals(budget: Budget) -> Pair:
-    """The changed patient is at the first of two hospitals."""
+    """Return the pair in which the changed patient is at the first of two hospitals."""
     second = Provider(3, DenseMoment(np.eye(3) / 3))
-    here, there = (Cohort((one[0], second), SumMoment((one[0], second))) for one in axes(budget))
+    here, there = (Cohort((cohort[0], second), SumMoment((cohort[0], second))) for cohort in axes(budget))
     return here, there
 
 
 def dps(budget: Budget, k: int, provider_noise: str = "independent") -> tuple[Case, ...]:
-    """What the server of DPS-PCA sees: the first hospital's messages, and how they differ from the second's.
+    """Return DPS-PCA's cases: the first hospital's messages, and how they differ from the second's.
 
     Noise that hospitals share cancels in the difference. Of a secure aggregation there is only the sum.
     """
     pair, block = two_hospitals(budget), _block(k)
     # Of the pooled moment by the pooled n: what the first hospital's sum moves by.
-    place = along(moved(pair) @ block)
+    coordinate = along(moved(pair) @ block)
     spent = dps_pca.spends(budget, k=k, iterations=STEPS)
 
     def case(title: str, weights: tuple[float, ...], tight: bool, draws: int) -> Case:
         def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
             view = server_view(cohort, block, budget, provider_noise, rng).sum(axis=0)
-            return place(np.tensordot(weights, view, 1))
+            return coordinate(np.tensordot(weights, view, 1))
 
         return gaussian_case(f"{title}, k = {k}", pair, mechanism, spent, budget, tight=tight, draws=draws)
 

@@ -17,7 +17,7 @@ from dppca_core.privacy import Budget
 
 
 def cases(budget: Budget, k: int) -> tuple[Case, ...]:
-    """The noisy moment, at the budget and at twice its delta, where the same noise has a smaller epsilon.
+    """Return the noisy moment, at the budget and at twice its delta, where its epsilon is smaller.
 
     At delta itself only events about as rare as delta come near the claim. Nobody else is there: others
     translate the output, and their sum is known.

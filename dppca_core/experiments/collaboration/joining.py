@@ -1,15 +1,15 @@
-"""Who gains by joining: hospitals that differ, standardised in several ways, together and each alone.
+"""Who gains by joining: hospitals that differ, with several kinds of standardisation, joined and each alone.
 
-A cell is one repeat of "joined" (all hospitals, one private answer, and what the same analysis finds without
-privacy) or "alone" (every hospital by itself, with the same method, budget and standardisation, of its own
-patients only), at one strength of the differences.
-Generators are keyed by what a cell is: curves over the strength are smooth, and a new way of standardising
-changes no other numbers.
+A cell is one repeat of "joined" (all hospitals, one private answer, and the answer of the same analysis
+without privacy) or "alone" (every hospital by itself, with the same method, budget and standardisation, on
+its own patients only), at one strength of the differences.
+Generators are keyed by what a cell is, so curves over the strength are smooth, and another kind of
+standardisation changes no other numbers.
 
-What errors are measured against. Synthetic: the common truth is the population's without differences, a
-hospital's own truth is its population's with its own shift and scale taken out. Heart disease: PCA without
-privacy of the pooled rows, and of the hospital's own rows, standardised in the same way without noise; only
-the owner of the rows can compute either.
+Errors are measured against two truths. Synthetic: the common truth is the population's without differences,
+and a hospital's local truth is its population's with its own shift and scale taken out. Heart disease: PCA
+without privacy of the pooled rows, and of the hospital's rows, standardised in the same way without noise;
+only the owner of the rows can compute either.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ Key = tuple[What, float, str, int]  # what, strength, kind of standardisation, r
 
 
 class SiteTruths(NamedTuple):
-    """What answers are measured against: bases (d, k), second moments (d, d) and their best k's energy."""
+    """Hold what answers are measured against: bases (d, k), moments (d, d) and the energy of their best k."""
 
     common: Array
-    own: tuple[Array, ...]
+    local: tuple[Array, ...]
     moments: tuple[Array, ...]
     best: tuple[float, ...]
 
 
 class SiteCell(NamedTuple):
-    """sin Theta and captured energy, hospital by hospital, (N,) each.
+    """Hold sin Theta and captured energy, hospital by hospital, (N,) each.
 
-    `common` is the error against the common truth (of one joint answer: N times the same), `own` against the
-    hospital's own, `energy` the share of the best k directions' energy in its own patients. `plain` is the
-    same of the joint answer without privacy; None for "alone".
+    `common` is the error against the common truth (for one joint answer: N times the same), `local` against
+    the hospital's own truth, `energy` the share of the best k directions' energy in its own patients. `plain`
+    is the same for the joint answer without privacy; None for "alone".
     """
 
     common: Array
-    own: Array
+    local: Array
     energy: Array
     plain: SiteCell | None = None
 
@@ -65,137 +65,160 @@ class SiteCell(NamedTuple):
 def standardised(
     sites: Sequence[Site], kind: str, printed: Sequence[Constants], summaries: Sequence[Summary], tail: float
 ) -> Cohort:
-    """The hospitals' rows by their constants."""
+    """Return the hospitals' rows, standardised by their constants."""
     return standardisation.cohort(sites, standardisation.of_sites(sites, kind, printed, summaries), tail)
 
 
 def without_privacy(sites: Sequence[Site], kind: str, printed: Sequence[Constants], tail: float) -> Cohort:
-    """The same with exact means and spreads."""
+    """Return the same with exact means and spreads."""
     bound = standardisation.raw_bound(sites, tail)
     summaries = [standardisation.unprotected(site, bound) for site in sites] if kind in PAID else []
     return standardised(sites, kind, printed, summaries, tail)
 
 
 @lru_cache(maxsize=64)
-def truths(of: SiteRecipe, strength: float, kind: str) -> SiteTruths:
-    """See the module's text. Only the table's depend on the kind of standardisation."""
-    if of.synthetic:
-        model = of.model(strength)
+def truths(recipe: SiteRecipe, strength: float, kind: str) -> SiteTruths:
+    """Return the truths as the module's text defines them; only the table's depend on the kind."""
+    if recipe.synthetic:
+        model = recipe.model(strength)
         moments = [hospital.calibrated for hospital in clinical.hospitals(model)]
         common = model.basis()
     else:
-        plain = without_privacy(of.sites(0.0, 0), kind, of.printed(0.0), FAILURE)
+        plain = without_privacy(recipe.sites(0.0, 0), kind, recipe.printed(0.0), FAILURE)
         moments = [provider.moment.dense() for provider in plain]
-        common = linalg.top_eigenspace(plain.pooled.dense(), of.k)
-    values, own = zip(*(linalg.top_eigenpairs(moment, of.k) for moment in moments), strict=True)
-    return SiteTruths(common, own, tuple(moments), tuple(float(most.sum()) for most in values))
+        common = linalg.top_eigenspace(plain.pooled.dense(), recipe.k)
+    values, local = zip(*(linalg.top_eigenpairs(moment, recipe.k) for moment in moments), strict=True)
+    return SiteTruths(common, local, tuple(moments), tuple(float(most.sum()) for most in values))
 
 
-def measure(of: SiteRecipe, key: Key) -> SiteCell:
-    """One cell. Raises ValueError for a kind of standardisation that the data do not have."""
+def measure(recipe: SiteRecipe, key: Key) -> SiteCell:
+    """Run and measure one cell of a comparison.
+
+    Args:
+        recipe: The hospitals, the method and the budget.
+        key: What is run ("joined" or "alone"), the strength of the differences, the kind of
+            standardisation, and the repeat.
+
+    Returns:
+        The errors and captured energies of every hospital, (N,) each.
+
+    Raises:
+        ValueError: For a kind of standardisation that the data do not have.
+    """
     what, strength, kind, repeat = key
-    checks.one_of(of.kinds, kind=kind)
-    sites, printed = of.sites(strength, repeat), of.printed(strength)
-    against = truths(_of_patients(of), strength, kind)
+    checks.one_of(recipe.kinds, kind=kind)
+    sites, printed = recipe.sites(strength, repeat), recipe.printed(strength)
+    against = truths(_patients_only(recipe), strength, kind)
+    stream = recipe.method + kind
     if what == "joined":
-        basis = _private(of, sites, kind, printed, generator(of.seed, repeat, of.method + kind))
-        plain = _plain_basis(_of_patients(of), strength, kind, repeat if of.synthetic else 0)
+        basis = _private_basis(recipe, sites, kind, printed, generator(recipe.seed, repeat, stream))
+        plain = _plain_basis(_patients_only(recipe), strength, kind, repeat if recipe.synthetic else 0)
         return _cell(against, [basis] * len(sites))._replace(plain=_cell(against, [plain] * len(sites)))
-    found = [
-        _private(of, [site], kind, [own], generator(of.seed, repeat, of.method + kind, (1, index)))
-        for index, (site, own) in enumerate(zip(sites, printed, strict=True))
+    bases = [
+        _private_basis(recipe, [site], kind, [ranges], generator(recipe.seed, repeat, stream, (1, index)))
+        for index, (site, ranges) in enumerate(zip(sites, printed, strict=True))
     ]
-    return _cell(against, found)
+    return _cell(against, bases)
 
 
-def _of_patients(of: SiteRecipe) -> SiteRecipe:
-    """What holds without privacy: it depends neither on the method nor on the budget."""
-    return SiteRecipe(data=of.data, n=of.n, differences=of.differences, seed=of.seed)
+def _patients_only(recipe: SiteRecipe) -> SiteRecipe:
+    """Return the recipe without its method and budget, on which nothing without privacy depends."""
+    return SiteRecipe(data=recipe.data, n=recipe.n, differences=recipe.differences, seed=recipe.seed)
 
 
 @lru_cache(maxsize=1024)
-def _plain_basis(of: SiteRecipe, strength: float, kind: str, repeat: int) -> Array:
-    joint = without_privacy(of.sites(strength, repeat), kind, of.printed(strength), FAILURE / sum(of.sizes))
-    return linalg.top_eigenspace(joint.pooled.dense(), of.k)
+def _plain_basis(recipe: SiteRecipe, strength: float, kind: str, repeat: int) -> Array:
+    tail = FAILURE / sum(recipe.sizes)
+    joint = without_privacy(recipe.sites(strength, repeat), kind, recipe.printed(strength), tail)
+    return linalg.top_eigenspace(joint.pooled.dense(), recipe.k)
 
 
-def _private(
-    of: SiteRecipe, sites: Sequence[Site], kind: str, printed: Sequence[Constants], rng: np.random.Generator
+def _private_basis(
+    recipe: SiteRecipe,
+    sites: Sequence[Site],
+    kind: str,
+    printed: Sequence[Constants],
+    rng: np.random.Generator,
 ) -> Array:
-    """Means and spreads where they are paid for, then the method: its basis."""
+    """Release means and spreads where they are paid for, then run the method."""
     tail = FAILURE / sum(site.n for site in sites)
-    own, *hospitals = rng.spawn(1 + len(sites))
+    method_rng, *site_rngs = rng.spawn(1 + len(sites))
     summaries = []
     if kind in PAID:
         bound = standardisation.raw_bound(sites, tail)
         summaries = [
-            standardisation.release(site, bound, of.budget, of.share, chance)
-            for site, chance in zip(sites, hospitals, strict=True)
+            standardisation.release(site, bound, recipe.budget, recipe.share, site_rng)
+            for site, site_rng in zip(sites, site_rngs, strict=True)
         ]
     joint = standardised(sites, kind, printed, summaries, tail)
-    return METHODS[of.method].fit(joint, k=of.k, budget=of.left(kind), rng=own, **of.options).basis
+    method, budget = METHODS[recipe.method], recipe.left(kind)
+    return method.fit(joint, k=recipe.k, budget=budget, rng=method_rng, **recipe.options).basis
 
 
 def _cell(against: SiteTruths, bases: Sequence[Array]) -> SiteCell:
     captured = zip(bases, against.moments, against.best, strict=True)
     return SiteCell(
         common=np.array([subspace_metrics.sin_theta(basis, against.common) for basis in bases]),
-        own=np.array([subspace_metrics.sin_theta(b, own) for b, own in zip(bases, against.own, strict=True)]),
-        energy=np.array([subspace_metrics.captured_energy(*one) for one in captured]),
+        local=np.array(list(map(subspace_metrics.sin_theta, bases, against.local))),
+        energy=np.array([subspace_metrics.captured_energy(*arguments) for arguments in captured]),
     )
 
 
 class SiteResults(CellStore[Key, SiteCell]):
-    """The cells of a comparison: (what, strength, kind of standardisation, repeat)."""
+    """Hold the cells of a comparison: (what, strength, kind of standardisation, repeat)."""
 
-    def __init__(self, of: SiteRecipe) -> None:
-        super().__init__(of.repeats)
-        self.of = of
+    def __init__(self, recipe: SiteRecipe) -> None:
+        super().__init__(recipe.repeats)
+        self.recipe = recipe
 
     def measure(self, cell: Key) -> SiteCell:
         """Return `measure` of this comparison."""
-        return measure(self.of, cell)
+        return measure(self.recipe, cell)
 
     def first(self, strength: float, kind: str) -> Iterator[Key]:
-        """What a first look needs: two repeats of what is looked at, one of everything else."""
-        for repeat in range(min(2, self.of.repeats)):
+        """Return the cells to measure before anything is shown: two repeats of the view, one of the rest."""
+        for repeat in range(min(2, self.recipe.repeats)):
             yield ("joined", strength, kind, repeat)
             yield ("alone", strength, kind, repeat)
-        yield from (("joined", at, other, 0) for at in self.strengths(strength) for other in self.of.kinds)
+        yield from (
+            ("joined", at, other, 0) for at in self.strengths(strength) for other in self.recipe.kinds
+        )
 
     def wanted(self, strength: float, kind: str) -> Iterator[Key]:
         """Return all cells of the view."""
-        for repeat in range(self.of.repeats):
+        for repeat in range(self.recipe.repeats):
             yield ("joined", strength, kind, repeat)
             yield ("alone", strength, kind, repeat)
-        for repeat in range(self.of.repeats):
+        for repeat in range(self.recipe.repeats):
             yield from (
-                ("joined", at, other, repeat) for at in self.strengths(strength) for other in self.of.kinds
+                ("joined", at, other, repeat)
+                for at in self.strengths(strength)
+                for other in self.recipe.kinds
             )
 
     def strengths(self, strength: float) -> tuple[float, ...]:
-        """Where the curve is measured: the table's hospitals are what they are."""
-        return tuple(sorted({*SWEPT, strength})) if self.of.synthetic else (0.0,)
+        """Return the strengths at which the curve is measured; the table's hospitals have only one."""
+        return tuple(sorted({*SWEPT, strength})) if self.recipe.synthetic else (0.0,)
 
     def rows(self, cell: Key, value: SiteCell) -> Iterator[dict[str, Any]]:
         """Return a row for each hospital."""
         what, strength, kind, repeat = cell
-        for i, (hospital, size) in enumerate(zip(self.of.hospitals, self.of.sizes, strict=True)):
+        for i, (hospital, size) in enumerate(zip(self.recipe.hospitals, self.recipe.sizes, strict=True)):
             yield {
-                "data": self.of.data,
-                "method": self.of.method,
+                "data": self.recipe.data,
+                "method": self.recipe.method,
                 "answer": what,
-                "site_effect": strength if self.of.synthetic else None,
+                "site_effect": strength if self.recipe.synthetic else None,
                 "standardisation": kind,
-                "epsilon": self.of.epsilon,
-                "epsilon_of_pca": self.of.left(kind).epsilon,
-                "delta": self.of.delta,
+                "epsilon": self.recipe.epsilon,
+                "epsilon_of_pca": self.recipe.left(kind).epsilon,
+                "delta": self.recipe.delta,
                 "repeat": repeat,
                 "hospital": hospital,
                 "patients": size,
                 "sin_theta_common": float(value.common[i]),
-                "sin_theta_own": float(value.own[i]),
+                "sin_theta_own": float(value.local[i]),
                 "captured_energy_own": float(value.energy[i]),
                 "sin_theta_common_without_privacy": float(value.plain.common[i]) if value.plain else None,
-                "sin_theta_own_without_privacy": float(value.plain.own[i]) if value.plain else None,
+                "sin_theta_own_without_privacy": float(value.plain.local[i]) if value.plain else None,
             }

@@ -1,6 +1,6 @@
-"""What hospitals gain by joining: every protocol of a collaboration, measured cell by cell.
+"""The gain of joining: every protocol of a collaboration, measured cell by cell.
 
-A cell is (way, hospital, repeat); hospital -1 is all of them together.
+A cell is (protocol, hospital, repeat); hospital -1 is all of them together.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.experiments.cells import CellStore
-from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting, second_moment, truth
 from dppca_core.experiments.draws import Truth
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 
-_LIVE_SECONDS = 2.0  # a run that takes longer is asked for
-_ALL_REPEATS_SECONDS = 6.0  # of one way: repeats beyond the first are cut to keep it
+_LIVE_SECONDS = 2.0  # a protocol whose runs take longer runs only when asked for
+_ALL_REPEATS_SECONDS = 6.0  # of one protocol, which has fewer repeats where they would take longer
 
 Key = tuple[str, int, int]
 
 
 class CollaborationRun(NamedTuple):
-    """One cell."""
+    """Hold one cell: the error sin Theta, the captured energy, and the std of the noise."""
 
     sin: float
     energy: float
@@ -34,7 +34,7 @@ class CollaborationRun(NamedTuple):
 
 
 class CollaborationResults(CellStore[Key, CollaborationRun]):
-    """The cells of a recipe: (way, hospital, repeat)."""
+    """Hold the cells of a collaboration: (protocol, hospital, repeat)."""
 
     def __init__(self, recipe: CollaborationSetting) -> None:
         super().__init__(recipe.repeats)
@@ -42,43 +42,45 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
 
     @cached_property
     def truth(self) -> Truth:
-        """The population's basis, or that of the whole table, in units of the scaled rows."""
+        """Return the population's basis, or that of the whole table, in units of the scaled rows."""
         recipe = self.recipe
         return truth(recipe.population, recipe.n, recipe.k, recipe.scaling)
 
     @property
     def second_moment(self) -> Array:
-        """The covariance, or second moment, that belongs to it, (d, d); not held here."""
+        """Return the covariance, or second moment, of the truth, (d, d); not held here."""
         recipe = self.recipe
         return second_moment(recipe.population, recipe.n, recipe.scaling)
 
     @cached_property
     def refused(self) -> dict[str, str]:
-        """Ways that cannot be measured here, and why."""
-        reasons = {key: self.recipe.refused(way) for key, way in WAYS.items()}
+        """Return the protocols that cannot be measured here, each with the reason."""
+        reasons = {key: self.recipe.refused(protocol) for key, protocol in PROTOCOLS.items()}
         return {key: reason for key, reason in reasons.items() if reason}
 
     @cached_property
     def live(self) -> tuple[str, ...]:
-        """Ways measured without being asked for."""
+        """Return the protocols that are measured without being asked for."""
         return tuple(
             key
-            for key, way in WAYS.items()
-            if key not in self.refused and self.recipe.seconds(way) <= _LIVE_SECONDS
+            for key, protocol in PROTOCOLS.items()
+            if key not in self.refused and self.recipe.seconds(protocol) <= _LIVE_SECONDS
         )
 
     @cached_property
     def slow(self) -> tuple[str, ...]:
-        """Ways measured when asked for."""
-        return tuple(key for key in WAYS if key not in self.refused and key not in self.live)
+        """Return the protocols that are measured only when asked for."""
+        return tuple(key for key in PROTOCOLS if key not in self.refused and key not in self.live)
 
-    def places(self, key: str) -> tuple[int, ...]:
-        """The hospitals that a way is measured at, or ALL."""
-        return self.recipe.hospitals if WAYS[key].alone else (ALL,)
+    def hospitals(self, key: str) -> tuple[int, ...]:
+        """Return the hospitals at which a protocol is measured, or ALL."""
+        return self.recipe.hospitals if PROTOCOLS[key].alone else (ALL,)
 
     def repeats_of(self, key: str) -> int:
-        """Repeats aimed at: all, fewer where a run takes long."""
-        return max(1, min(self.recipe.repeats, int(_ALL_REPEATS_SECONDS / self.recipe.seconds(WAYS[key]))))
+        """Return how many repeats of a protocol are measured: all, fewer where one run takes long."""
+        return max(
+            1, min(self.recipe.repeats, int(_ALL_REPEATS_SECONDS / self.recipe.seconds(PROTOCOLS[key])))
+        )
 
     def wanted(self, slow: bool = False) -> Iterator[Key]:
         """Return every cell, first repeats first."""
@@ -86,35 +88,35 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
         for repeat in range(self.recipe.repeats):
             for key in keys:
                 if repeat < self.repeats_of(key):
-                    yield from ((key, hospital, repeat) for hospital in self.places(key))
+                    yield from ((key, hospital, repeat) for hospital in self.hospitals(key))
 
     def measure(self, cell: Key) -> CollaborationRun:
-        """Run a way once and measure its answer."""
+        """Run a protocol once and measure its answer."""
         key, hospital, repeat = cell
-        found = self.recipe.estimate(WAYS[key], hospital, repeat)
+        estimate = self.recipe.estimate(PROTOCOLS[key], hospital, repeat)
         best = float(self.truth.eigenvalues[: self.recipe.k].sum())
         return CollaborationRun(
-            subspace_metrics.sin_theta(found.basis, self.truth.basis),
-            subspace_metrics.captured_energy(found.basis, self.second_moment, best),
-            found.noise_std,
+            subspace_metrics.sin_theta(estimate.basis, self.truth.basis),
+            subspace_metrics.captured_energy(estimate.basis, self.second_moment, best),
+            estimate.noise_std,
         )
 
     def values(self, key: str, hospital: int, energy: bool) -> Array:
-        """Return the errors so far of one way (at one hospital), or its captured energies."""
+        """Return the errors so far of one protocol (at one hospital), or its captured energies."""
         return np.array([run.energy if energy else run.sin for run in self.measured(key, hospital)])
 
     def rows(self, cell: Key, value: CollaborationRun) -> Iterator[dict[str, Any]]:
         """Return the one row of a run."""
         key, hospital, repeat = cell
-        way = WAYS[key]
-        sent = self.recipe.traffic(way)
-        private = METHODS[way.method].private
+        protocol = PROTOCOLS[key]
+        sent = self.recipe.traffic(protocol)
+        private = METHODS[protocol.method].private
         yield {
             "way": key,
-            "method": way.method,
-            "trust": way.trust,
-            "server_sees": way.sees,
-            "guarantee": way.guarantee,
+            "method": protocol.method,
+            "trust": protocol.trust,
+            "server_sees": protocol.sees,
+            "guarantee": protocol.guarantee,
             "hospital": "all" if hospital == ALL else str(hospital + 1),
             "patients": self.recipe.n if hospital == ALL else self.recipe.sizes[hospital],
             "epsilon": self.recipe.budget.epsilon if private else None,

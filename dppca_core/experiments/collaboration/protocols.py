@@ -1,18 +1,18 @@
-"""The ways in which hospitals can find directions together, or each alone: whom each trusts, what it sends.
+"""The protocols by which hospitals find directions together, or each alone, and whom each protocol trusts.
 
-A way is a method with its options. Every byte is one of a 64-bit number; what a network, an encryption or the
-key agreement of secure aggregation add is not counted.
+A protocol is a method with its options. Bytes are those of 64-bit numbers; what a network, an encryption or
+the key agreement of secure aggregation add is not counted.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dppca_core.methods import METHODS
 
 NUMBER = 8  # bytes
-# What a hospital has to trust, from everything to nothing.
+# Whom a hospital has to trust, from everybody to nobody.
 TRUSTS = (
     "none",
     "central",
@@ -26,11 +26,17 @@ TRUSTS = (
 
 @dataclass(frozen=True)
 class Protocol:
-    """One way: a method, whom its hospitals trust, and what the server gets to see.
+    """A protocol names a method, whom its hospitals trust, and what the server sees.
 
-    `sees`, in a word: everything (second moments as they are), their sum, noisy messages, differences (of
-    two messages, which are exact), or nothing. `alone`: one hospital by itself, with its own whole budget.
-    `full`: the method's R is d. `noise`: DPS-PCA's noise across hospitals.
+    Attributes:
+        key: The name, which also keys its random streams.
+        method: A key of `METHODS`.
+        trust: Whom a hospital trusts, one of `TRUSTS`.
+        sees: What the server sees, in a word: everything (second moments as they are), their sum, noisy
+            messages, differences (of two messages, which are exact), or nothing.
+        alone: Whether one hospital works by itself, with its own whole budget.
+        full: Whether R of DPdisPCA is d.
+        noise: DPS-PCA's noise across hospitals.
     """
 
     key: str
@@ -43,32 +49,18 @@ class Protocol:
 
     @property
     def guarantee(self) -> str:
-        """What its method promises; shared noise promises it of one message alone."""
+        """Return the method's guarantee; with shared noise it holds for a single message only."""
         return METHODS[self.method].guarantee
-
-    def options(self, *, s_hat: int, iterations: int, burn_in: int, rank: int, d: int) -> dict[str, Any]:
-        """The method's own parameters: those that it uses."""
-        own: dict[str, Any] = {"s_hat": s_hat, "iterations": iterations, "burn_in": burn_in}
-        kept = {name: value for name, value in own.items() if name in METHODS[self.method].uses}
-        if self.noise is not None:
-            kept["provider_noise"] = self.noise
-        if self.method == "dpdis_pca":
-            kept["rank"] = d if self.full else rank
-        return kept
-
-    def cost(self, d: int, k: int, providers: int) -> float:
-        """One run in d x d eigenproblems, roughly."""
-        return METHODS[self.method].cost(d, k, 1 if self.alone else providers)
 
     @property
     def own_moments(self) -> bool:
-        """Whether it needs every hospital's own moment, not only their sum."""
+        """Return whether it needs every hospital's own moment, not only their sum."""
         return self.method in ("dpdis_pca", "federated_projector")
 
 
-WAYS: dict[str, Protocol] = {
-    way.key: way
-    for way in (
+PROTOCOLS: dict[str, Protocol] = {
+    protocol.key: protocol
+    for protocol in (
         Protocol("pca", "pca", "none", "everything"),
         Protocol("sparse_pca", "sparse_pca", "none", "everything"),
         Protocol("analyze_gauss", "analyze_gauss", "central", "everything"),
@@ -89,7 +81,7 @@ WAYS: dict[str, Protocol] = {
 
 
 class Traffic(NamedTuple):
-    """Bytes of one hospital: sent in each round, rounds, and received in all of them with the result."""
+    """Hold the bytes of one hospital: sent in each round, and received in all rounds with the result."""
 
     up: int
     rounds: int
@@ -97,30 +89,5 @@ class Traffic(NamedTuple):
 
     @property
     def total(self) -> int:
-        """Both directions, all rounds, and the result."""
+        """Return the bytes of both directions, all rounds, and the result."""
         return self.rounds * self.up + self.received
-
-
-def traffic(
-    way: Protocol, *, d: int, k: int, rank: int, iterations: int, s_hat: int, burn_in: int
-) -> Traffic:
-    """Bytes of one hospital on this way.
-
-    DPS-PCA sends H, d k numbers, in each round, and gets the rows of Q that are not zero with their places:
-    d (k + 1) numbers up to the end of the burn-in, s_hat (k + 1) afterwards. DPdisPCA sends d R, once;
-    averaged projectors a symmetric matrix, d (d + 1)/2, and three numbers; everything else that matrix alone.
-    All who join get the d k numbers of the result; who stays alone sends and gets nothing.
-    """
-    if way.alone:
-        return Traffic(0, 0, 0)
-    result = NUMBER * d * k
-    if way.method == "dps_pca":
-        dense = min(burn_in + 1, iterations) if burn_in else 0
-        asked = NUMBER * (k + 1) * (dense * d + (iterations - dense) * s_hat)
-        return Traffic(NUMBER * d * k, iterations, asked + result)
-    numbers = d * (d + 1) // 2
-    if way.method == "dpdis_pca" and not way.full and rank < d:
-        numbers = d * rank
-    if way.method == "federated_projector":
-        numbers += 3
-    return Traffic(NUMBER * numbers, 1, result)

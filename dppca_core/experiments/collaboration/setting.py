@@ -1,21 +1,22 @@
-"""Hospitals of some sizes: how they would join, each alone, and what either costs, on the same patients.
+"""The setting of a collaboration: hospitals of given sizes, which join by a protocol or stay alone.
 
-Generators are keyed by way, hospital and repeat, so adding a way changes no other's numbers. Truth is the
-population's basis, or PCA without privacy of a whole table.
+Generators are keyed by protocol, hospital and repeat, so adding a protocol changes no other's numbers. Truth
+is the population's basis, or PCA without privacy of a whole table.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from dppca_core import checks, datasets
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws
-from dppca_core.experiments.collaboration.protocols import Protocol, Traffic, traffic
+from dppca_core.experiments.collaboration.protocols import NUMBER, Protocol, Traffic
 from dppca_core.experiments.draws import PUBLIC, Scaling, Truth
-from dppca_core.experiments.explorer.results import eigenproblem_seconds
+from dppca_core.experiments.explorer.results import eigenproblem_seconds, run_seconds
 from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
@@ -23,8 +24,8 @@ from dppca_core.records import Estimate
 
 ALL = -1  # in place of a hospital
 MOST_HOSPITALS = 200
-_FEW = 5  # different sizes up to which every one is measured alone
-_ALIKE = 0.01  # sizes that differ by less are one
+_FEW = 5  # different sizes up to which every size is measured alone
+_ALIKE = 0.01  # sizes that differ by less count as the same
 _MOMENT_BYTES = 2**29  # of all hospitals' own moments together
 _DEAL_SECONDS = 1.0
 _MOST_SECONDS = 60.0  # a run that takes longer is refused
@@ -32,10 +33,24 @@ _MOST_SECONDS = 60.0  # a run that takes longer is refused
 
 @dataclass(frozen=True)
 class CollaborationSetting:
-    """Hospitals of these sizes and how they would join. `rank` is the R of DPdisPCA.
+    """A setting holds the hospitals, the budget, and the parameters of every protocol.
 
-    Raises ValueError for no hospital or more than 200, sizes beyond a table's patients, or k, s_hat or rank
-    out of range (1 <= k <= s_hat, rank <= d).
+    Args:
+        population: A spiked model, or the name of a table.
+        sizes: The patients of each hospital.
+        k: The number of directions.
+        s_hat: The features that sparse methods keep.
+        rank: R of DPdisPCA, the directions that each hospital sends.
+        budget: The privacy budget, the same for joining and for staying alone.
+        iterations: The rounds of DPS-PCA.
+        burn_in: Its first rounds, in which all features are kept.
+        scaling: The rule that brings rows to a length of at most 1.
+        repeats: The runs of every cell.
+        seed: The seed of patients and noise.
+
+    Raises:
+        ValueError: For no hospital or more than 200, sizes beyond a table's patients, or k, s_hat or rank
+            out of range (1 <= k <= s_hat, rank <= d).
     """
 
     population: SpikedModel | str
@@ -62,20 +77,19 @@ class CollaborationSetting:
 
     @property
     def d(self) -> int:
-        """Features."""
-        population = self.population
-        return population.d if isinstance(population, SpikedModel) else datasets.table(population).d
+        return draws.described(self.population).d
 
     @property
     def n(self) -> int:
-        """Patients of all hospitals."""
+        """Return the number of patients of all hospitals."""
         return sum(self.sizes)
 
     @property
     def hospitals(self) -> tuple[int, ...]:
-        """Those measured alone: one of each size, largest first; of many sizes the largest, median, least.
+        """Return the hospitals measured alone: one of each size, largest first; of many sizes three.
 
-        Sizes within 1 % of each other count as one.
+        The three are the largest, the median and the smallest. Sizes within 1 % of each other count as the
+        same.
         """
         ranked = sorted(range(len(self.sizes)), key=lambda i: (-self.sizes[i], i))
         different = [ranked[0]]
@@ -88,91 +102,126 @@ class CollaborationSetting:
 
     @property
     def patient_draws(self) -> int:
-        """Different draws of patients that the repeats go through: a draw costs d^3; a whole table is one."""
+        """Return how many draws of patients the repeats cycle through; a draw costs d^3."""
         if isinstance(self.population, str):
             return 1 if self.n == datasets.table(self.population).n else self.repeats
         return max(1, min(self.repeats, int(2e9 / self.d**3)))
 
     @property
-    def divides(self) -> bool:
-        """Whether all hospitals' own moments fit into memory."""
-        return 8 * len(self.sizes) * self.d**2 <= _MOMENT_BYTES
-
-    @property
     def together(self) -> bool:
-        """Whether a hospital alone is one of those who join: dealing the patients then takes no long time."""
-        return isinstance(self.population, str) or (self.divides and self._dealing <= _DEAL_SECONDS)
+        """Return whether a hospital alone is one of those who join: their moments are then drawn quickly."""
+        return isinstance(self.population, str) or (not self.too_large and self._dealing <= _DEAL_SECONDS)
 
     @property
     def _dealing(self) -> float:
-        """Seconds that drawing all hospitals' own moments takes (measured: 2.8 ms each at d = 200)."""
+        """Estimate the seconds to draw all hospitals' own moments (measured: 2.8 ms each at d = 200)."""
         return 1.75 * len(self.sizes) * eigenproblem_seconds(self.d)
 
     def cohort(self, repeat: int) -> Cohort:
-        """The patients of this repeat, dealt to the hospitals."""
+        """Draw the patients of this repeat and assign them to the hospitals."""
         draw = repeat % self.patient_draws
         return draws.cohort(self.population, self.sizes, self.scaling, self.seed, draw)
 
     def alone(self, hospital: int, repeat: int) -> Cohort:
-        """One hospital of that cohort; where dealing it takes long, one with as many patients of its own."""
+        """Return one hospital of that cohort; where drawing it takes long, one with as many new patients."""
         if not self.together and isinstance(self.population, SpikedModel):
-            bound = self.scaling.of(self.population, self.n)
-            own = Scaling(failure=self.scaling.failure, bound=bound)
+            bound = self.scaling.divisor(self.population, self.n)
+            scaling = Scaling(failure=self.scaling.failure, bound=bound)
             draw, size = repeat % self.patient_draws, self.sizes[hospital]
-            return draws.cohort(self.population, (size,), own, self.seed, draw, (1 + hospital,))
+            return draws.cohort(self.population, (size,), scaling, self.seed, draw, (1 + hospital,))
         dealt = self.cohort(repeat)
         return Cohort((dealt[hospital],), dealt[hospital].moment, dealt.bound)
 
-    def traffic(self, way: Protocol) -> Traffic:
-        """What one hospital sends and gets on this way."""
-        of = {"d": self.d, "k": self.k, "rank": self.rank, "iterations": self.iterations}
-        return traffic(way, **of, s_hat=self.s_hat, burn_in=self.burn_in)
+    def options(self, protocol: Protocol) -> dict[str, Any]:
+        """Return the parameters that the protocol's method uses, with this setting's values."""
+        options = draws.method_options(
+            protocol.method, s_hat=self.s_hat, iterations=self.iterations, burn_in=self.burn_in
+        )
+        if protocol.noise is not None:
+            options["provider_noise"] = protocol.noise
+        if protocol.method == "dpdis_pca":
+            options["rank"] = self.d if protocol.full else self.rank
+        return options
 
-    def seconds(self, way: Protocol) -> float:
-        """Roughly one run's time, with the draw of the hospitals' own moments where it needs them."""
-        dealt = way.own_moments or (way.alone and self.together)
-        fitting = way.cost(self.d, self.k, len(self.sizes)) * eigenproblem_seconds(self.d)
-        return fitting + (self._dealing if dealt else 0.0)
+    def traffic(self, protocol: Protocol) -> Traffic:
+        """Return the bytes that one hospital sends and receives.
 
-    def seconds_dealt(self, way: Protocol) -> float:
-        """Roughly one run's time where every hospital's own patients are at hand."""
-        return way.cost(self.d, self.k, len(self.sizes)) * eigenproblem_seconds(self.d) + self._dealing
+        DPS-PCA sends H, d k numbers, in each round, and receives the non-zero rows of Q with their indices:
+        d (k + 1) numbers up to the end of the burn-in, s_hat (k + 1) afterwards. DPdisPCA sends d R, once;
+        averaged projectors send a symmetric matrix, d (d + 1)/2, and three numbers; all others that matrix
+        alone. All who join receive the d k numbers of the result; a hospital alone sends and receives
+        nothing.
+        """
+        d, k, iterations = self.d, self.k, self.iterations
+        if protocol.alone:
+            return Traffic(0, 0, 0)
+        result = NUMBER * d * k
+        if protocol.method == "dps_pca":
+            dense = min(self.burn_in + 1, iterations) if self.burn_in else 0
+            questions = NUMBER * (k + 1) * (dense * d + (iterations - dense) * self.s_hat)
+            return Traffic(NUMBER * d * k, iterations, questions + result)
+        numbers = d * (d + 1) // 2
+        if protocol.method == "dpdis_pca" and not protocol.full and self.rank < d:
+            numbers = d * self.rank
+        if protocol.method == "federated_projector":
+            numbers += 3
+        return Traffic(NUMBER * numbers, 1, result)
 
-    def refused(self, way: Protocol) -> str | None:
-        """Why this way cannot be measured here, or None."""
-        reason = METHODS[way.method].skip(self.d)
+    def seconds(self, protocol: Protocol, with_moments: bool = False) -> float:
+        """Estimate one run's time, with the draw of the hospitals' own moments where asked for or needed."""
+        providers = 1 if protocol.alone else len(self.sizes)
+        fitting = run_seconds(protocol.method, self.d, self.k, providers)
+        drawn = with_moments or protocol.own_moments or (protocol.alone and self.together)
+        return fitting + (self._dealing if drawn else 0.0)
+
+    @property
+    def too_large(self) -> str | None:
+        """Return the reason why the hospitals' own moments do not fit into memory, or None."""
+        size = 8 * len(self.sizes) * self.d**2
+        if size <= _MOMENT_BYTES:
+            return None
+        return f"{len(self.sizes)} hospitals' own moments take {size / 1e9:.1f} GB at {self.d:,} features"
+
+    def refused(self, protocol: Protocol) -> str | None:
+        """Return the reason why this protocol cannot be measured here, or None."""
+        reason = METHODS[protocol.method].skip(self.d) or (self.too_large if protocol.own_moments else None)
         if reason:
             return reason
-        if way.own_moments and not self.divides:
-            size = 8e-9 * len(self.sizes) * self.d**2
-            return f"{len(self.sizes)} hospitals' own moments take {size:.1f} GB at {self.d:,} features"
-        seconds = self.seconds(way)
+        seconds = self.seconds(protocol)
         if seconds > _MOST_SECONDS:
             return f"one run would take about {seconds / 60:.0f} min"
         return None
 
-    def estimate(self, way: Protocol, hospital: int, repeat: int) -> Estimate:
-        """Run one way once."""
-        cohort = self.alone(hospital, repeat) if way.alone else self.cohort(repeat)
-        key = (1 + hospital,) if way.alone else ()
-        options = way.options(
-            s_hat=self.s_hat, iterations=self.iterations, burn_in=self.burn_in, rank=self.rank, d=self.d
-        )
-        rng = draws.generator(self.seed, repeat, way.key, key)
-        return METHODS[way.method].fit(cohort, k=self.k, budget=self.budget, rng=rng, **options)
+    def estimate(self, protocol: Protocol, hospital: int, repeat: int) -> Estimate:
+        """Run a protocol once.
+
+        Args:
+            protocol: The protocol, one of `PROTOCOLS`.
+            hospital: The hospital that stays alone; ALL where hospitals join.
+            repeat: The run, which determines patients and noise.
+
+        Returns:
+            The method's estimate.
+
+        Raises:
+            ValueError: For parameters that the method refuses.
+        """
+        cohort = self.alone(hospital, repeat) if protocol.alone else self.cohort(repeat)
+        key = (1 + hospital,) if protocol.alone else ()
+        rng, options = draws.generator(self.seed, repeat, protocol.key, key), self.options(protocol)
+        return METHODS[protocol.method].fit(cohort, k=self.k, budget=self.budget, rng=rng, **options)
 
 
 @lru_cache(maxsize=64)
 def truth(population: SpikedModel | str, n: int, k: int, scaling: Scaling) -> Truth:
-    """What the estimates are measured against, without its matrix (d, d)."""
-    if isinstance(population, SpikedModel):
-        return draws.population_truth(population, n, scaling, covariance=False)
-    whole = (datasets.table(population).n,)
-    cohort = draws.cohort(population, whole, scaling, 0, 0)
-    return draws.without_moment(draws.table_truth(cohort, k))
+    """Return the basis and spectrum that estimates are measured against: a table's are of all its rows."""
+    return draws.truth(population, _whole(population, n), k, scaling, 0, moment=False)
 
 
 def second_moment(population: SpikedModel | str, n: int, scaling: Scaling) -> Array:
     """Return the matrix (d, d) that captured energy is measured with."""
-    sizes = (n if isinstance(population, SpikedModel) else datasets.table(population).n,)
-    return draws.second_moment(population, sizes, scaling, 0)
+    return draws.second_moment(population, _whole(population, n), scaling, 0)
+
+
+def _whole(population: SpikedModel | str, n: int) -> tuple[int]:
+    return (n if isinstance(population, SpikedModel) else datasets.table(population).n,)

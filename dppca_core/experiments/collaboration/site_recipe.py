@@ -1,4 +1,4 @@
-"""What a comparison of hospitals that differ depends on, as a frozen value."""
+"""The recipe of a comparison of hospitals that differ, without the strength and the standardisation."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dppca_core import checks
+from dppca_core.experiments.draws import method_options
 from dppca_core.methods import METHODS
 from dppca_core.populations import clinical, heart_disease, standardisation
 from dppca_core.populations.clinical import ClinicalModel
@@ -20,10 +21,26 @@ SYNTHETIC, HEART = "clinical", "heart"
 
 @dataclass(frozen=True)
 class SiteRecipe:
-    """Everything but the strength and the kind of standardisation.
+    """A recipe names the hospitals, the method and the budget of a comparison.
 
-    `share` of the budget's 1/z^2 pays for means and spreads. n is the synthetic cohort's; `differences` too.
-    Raises ValueError through the core's own checks.
+    Args:
+        data: "clinical", a synthetic cohort of six hospitals, or "heart", a table of four.
+        method: A key of `METHODS`.
+        n: The patients of the synthetic cohort.
+        epsilon: The privacy loss of the whole analysis.
+        delta: Its chance of failure.
+        neighbours: The neighbouring relation of the budget.
+        share: The share of the budget's 1/z^2 that pays for means and spreads.
+        differences: The kinds of differences between the hospitals of the synthetic cohort.
+        s_hat: The columns that sparse methods keep.
+        iterations: The rounds of iterative methods.
+        burn_in: The first rounds, in which all columns are kept.
+        provider_noise: DPS-PCA's noise across hospitals.
+        repeats: The runs of every cell.
+        seed: The seed of patients and noise.
+
+    Raises:
+        ValueError: For an unknown word or a number out of range, through the core's own checks.
     """
 
     data: str = SYNTHETIC
@@ -52,63 +69,67 @@ class SiteRecipe:
 
     @property
     def budget(self) -> Budget:
-        """The whole budget, exactly accounted for."""
+        """Return the whole budget, with exact accounting."""
         return Budget(self.epsilon, self.delta, self.neighbours)
 
     @property
     def synthetic(self) -> bool:
-        """Whether the patients are drawn."""
+        """Return whether the patients are simulated."""
         return self.data == SYNTHETIC
 
     @property
     def k(self) -> int:
-        """Directions to find: the invented factors; of the table two, after which eigenvalues level off."""
+        """Return the number of directions: the model's factors; for the table those before eigenvalues level
+        off."""
         return ClinicalModel().k if self.synthetic else 2
 
     @property
     def d(self) -> int:
-        """Columns."""
         return ClinicalModel().d if self.synthetic else heart_disease.TABLE.d
 
     @property
     def hospitals(self) -> tuple[str, ...]:
-        """Their names."""
         return clinical.NAMES if self.synthetic else tuple(heart_disease.rows())
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Patients of each hospital."""
+        """Return the number of patients of each hospital."""
         if self.synthetic:
             return clinical.sizes(self.n)
         return tuple(len(rows) for rows in heart_disease.rows().values())
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Ways of standardising: no laboratory's own ranges are known for the table."""
+        """Return the kinds of standardisation: for the table no laboratory's own ranges are known."""
         return standardisation.KINDS if self.synthetic else ("public", *PAID)
 
     def model(self, strength: float) -> ClinicalModel:
-        """The synthetic cohort's recipe."""
+        """Return the model of the synthetic cohort at this strength of the differences."""
         return ClinicalModel(strength=strength, differences=self.differences, seed=self.seed)
 
     def sites(self, strength: float, repeat: int) -> Sequence[Site]:
-        """The hospitals' patients; those of the table are always the same."""
+        """Return the hospitals' patients; those of the table are always the same."""
         if self.synthetic:
             return clinical.draw(self.model(strength), self.n, self.seed, repeat)
         return [RowSite(rows, heart_disease.TABLE.bound) for rows in heart_disease.rows().values()]
 
     def printed(self, strength: float) -> list[Constants]:
-        """The ranges that the hospitals' laboratories print."""
+        """Return the ranges that the hospitals' laboratories print."""
         if self.synthetic:
             return [hospital.printed for hospital in clinical.hospitals(self.model(strength))]
         return [standardisation.public(self.d)] * len(self.hospitals)
 
     def left(self, kind: str) -> Budget:
-        """What the PCA has."""
+        """Return the budget that is left for the PCA."""
         return standardisation.left(self.budget, self.share) if kind in PAID else self.budget
 
     @property
     def options(self) -> dict[str, Any]:
-        """The method's own parameters: those that it uses."""
-        names = ("s_hat", "iterations", "burn_in", "provider_noise")
-        return {name: getattr(self, name) for name in names if name in METHODS[self.method].uses}
+        """Return the parameters that the method uses, with this recipe's values."""
+        return method_options(
+            self.method,
+            s_hat=self.s_hat,
+            iterations=self.iterations,
+            burn_in=self.burn_in,
+            provider_noise=self.provider_noise,
+        )

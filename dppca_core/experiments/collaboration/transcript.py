@@ -1,7 +1,7 @@
-"""A simulated run between hospitals and server, message by message, beside what the messages hide.
+"""The transcript of a simulated run between hospitals and server: every message, with and without its noise.
 
-The run is the protocol's own (`federated.protocol`), in one process. What a message would have been without
-noise comes from the same step with a silent generator.
+The run is that of the federated protocol (`federated.protocol`), in one process. A message without noise
+comes from the same step with a generator that returns zeros.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dppca_core import checks
 from dppca_core.arrays import Array
-from dppca_core.experiments.collaboration import setting
-from dppca_core.experiments.collaboration.protocols import WAYS, Protocol
-from dppca_core.experiments.collaboration.setting import CollaborationSetting
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
+from dppca_core.experiments.collaboration.setting import CollaborationSetting, truth
 from dppca_core.federated import coordinator, in_process, one_round, protocol
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.message import Arrays
@@ -25,52 +25,48 @@ from dppca_core.federated.record import Record
 from dppca_core.methods import dps_pca
 from dppca_core.numerics import subspace_metrics
 
-CARRIED = tuple(key for key, way in WAYS.items() if way.method in protocol.EXCHANGES)
+CARRIED = tuple(key for key, chosen in PROTOCOLS.items() if chosen.method in protocol.EXCHANGES)
 _MESSAGE_BYTES = 2**28  # of all messages of a run, and as many without noise
 _MOST_SECONDS = 20.0
 MOST_BYTES = 2 * _MESSAGE_BYTES + 2**24  # of one run
-_LITTLE = 2**16  # of what does not grow with the features
+_FIXED_BYTES = 2**16  # of what does not grow with the features
 _MATRICES = 6  # a population, its root, a draw, and a sum of them
 
 
-def plan_of(of: CollaborationSetting, way: Protocol) -> Plan:
-    """What these hospitals would agree on."""
-    own = way.options(s_hat=of.s_hat, iterations=of.iterations, burn_in=of.burn_in, rank=of.rank, d=of.d)
-    return Plan("simulated", way.method, of.sizes, of.d, of.k, of.budget, tuple(sorted(own.items())))
-
-
-def refused(of: CollaborationSetting, way: Protocol) -> str | None:
-    """Why a run is not simulated message by message here, or None."""
-    if not of.divides:
-        size = 8e-9 * len(of.sizes) * of.d**2
-        return f"{len(of.sizes)} hospitals' own moments take {size:.1f} GB at {of.d:,} features"
-    kept = of.traffic(way).up * of.traffic(way).rounds * len(of.sizes)
-    if kept > _MESSAGE_BYTES:
-        return f"the messages of all {len(of.sizes)} hospitals take {kept / 1e9:.1f} GB"
-    seconds = of.seconds_dealt(way)
+def refused(setting: CollaborationSetting, chosen: Protocol) -> str | None:
+    """Return the reason why a run cannot be simulated message by message here, or None."""
+    if setting.too_large:
+        return setting.too_large
+    sent = setting.traffic(chosen)
+    size = sent.up * sent.rounds * len(setting.sizes)
+    if size > _MESSAGE_BYTES:
+        return f"the messages of all {len(setting.sizes)} hospitals take {size / 1e9:.1f} GB"
+    seconds = setting.seconds(chosen, with_moments=True)
     if seconds > _MOST_SECONDS:
         return f"it would take about {seconds:.0f} s"
     return None
 
 
-def kept_bytes(of: CollaborationSetting, way: Protocol) -> int:
-    """Return the bytes of a run that is kept: all messages with and without noise, and what came of them."""
-    sent = of.traffic(way)
-    each_round = len(of.sizes) * 2 * sent.up + 8 * of.d * (2 * of.k + of.rank)
-    return sent.rounds * each_round + _LITTLE
+def kept_bytes(setting: CollaborationSetting, chosen: Protocol) -> int:
+    """Return the bytes of a transcript: all messages with and without noise, and every round's basis."""
+    sent = setting.traffic(chosen)
+    each_round = len(setting.sizes) * 2 * sent.up + 8 * setting.d * (2 * setting.k + setting.rank)
+    return sent.rounds * each_round + _FIXED_BYTES
 
 
-def passing_bytes(of: CollaborationSetting) -> int:
-    """Return the bytes that simulating takes beside: the hospitals' own moments, and matrices on the way."""
-    return 8 * (len(of.sizes) + _MATRICES) * of.d**2
+def passing_bytes(setting: CollaborationSetting) -> int:
+    """Return the bytes that are taken during the simulation only: the hospitals' moments, and matrices."""
+    return 8 * (len(setting.sizes) + _MATRICES) * setting.d**2
 
 
 @dataclass(frozen=True, eq=False)
 class Transcript:
-    """A run's record, the messages without their noise by round and hospital, and the errors on the way.
+    """Hold a run's record, the messages without their noise, and the errors after each round.
 
-    Of a secure aggregation `record` holds the sum alone, under `ALL`, while `hidden` holds each hospital's
-    part as well. errors: sin Theta of the start, if there is one, and after each round.
+    Attributes:
+        record: The run as the server sees it. Of a secure aggregation it holds the sum alone, under `ALL`.
+        hidden: The messages without noise, by round and hospital; with secure aggregation also the sum.
+        errors: sin Theta of the start, if there is one, and after each round.
     """
 
     record: Record
@@ -79,16 +75,29 @@ class Transcript:
 
     @property
     def plan(self) -> Plan:
-        """What was agreed on."""
+        """Return the plan that the hospitals agreed on."""
         return self.record.plan
 
 
-def simulate(of: CollaborationSetting, key: str, repeat: int = 0) -> Transcript:
-    """One run of one way, with the patients of this repeat. Raises ValueError for one without messages."""
-    if key not in CARRIED:
-        raise ValueError(f"way must be one of {', '.join(CARRIED)}, got {key!r}")
-    plan, cohort = plan_of(of, WAYS[key]), of.cohort(repeat)
-    base = (of.seed, repeat, *key.encode())
+def simulate(setting: CollaborationSetting, key: str, repeat: int = 0) -> Transcript:
+    """Simulate one run of a protocol, message by message.
+
+    Args:
+        setting: The hospitals, the budget and the parameters.
+        key: The protocol, one of `CARRIED`.
+        repeat: The run, which determines patients and noise.
+
+    Returns:
+        The record, the messages without their noise, and the errors after each round.
+
+    Raises:
+        ValueError: For a protocol without messages, or a run that ends before its result.
+    """
+    checks.one_of(CARRIED, protocol=key)
+    chosen, cohort = PROTOCOLS[key], setting.cohort(repeat)
+    options = tuple(sorted(setting.options(chosen).items()))
+    plan = Plan("simulated", chosen.method, setting.sizes, setting.d, setting.k, setting.budget, options)
+    base = (setting.seed, repeat, *key.encode())
     noise = [Noise(seed=(*base, 1 + i), shared=(*base, 0)) for i in range(plan.hospitals)]
     start = coordinator.public_start(plan, np.random.default_rng([*base, 0, 0]))
     record, _ = in_process.simulate(plan, cohort, noise, start)
@@ -97,36 +106,36 @@ def simulate(of: CollaborationSetting, key: str, repeat: int = 0) -> Transcript:
     exchange, silent = protocol.exchange_of(plan), Noise(silent=True).own(0)
     hidden = []
     for done in record.rounds:
-        asked = done.question.arrays
-        parts = {i: exchange.answer(i, one, asked, silent, silent) for i, one in enumerate(cohort)}
+        question = done.question.arrays
+        parts = {i: exchange.answer(i, site, question, silent, silent) for i, site in enumerate(cohort)}
         if exchange.summed:
             parts[ALL] = {name: np.sum([part[name] for part in parts.values()], axis=0) for name in parts[0]}
         hidden.append(parts)
-    truth = setting.truth(of.population, of.n, of.k, of.scaling).basis
-    return Transcript(record, tuple(hidden), errors(record, truth))
+    basis = truth(setting.population, setting.n, setting.k, setting.scaling).basis
+    return Transcript(record, tuple(hidden), errors(record, basis))
 
 
 def errors(record: Record, truth: Array) -> Array:
-    """sin Theta of the start, if there is one, and of the basis after each round that has one."""
+    """Return sin Theta of the start, if there is one, and of the basis after each round that has one."""
     starts = [] if record.start is None else [record.start]
     bases = [*starts, *(done.basis for done in record.rounds if done.basis is not None)]
     return np.array([subspace_metrics.sin_theta(basis, truth) for basis in bases])
 
 
 def moves(record: Record) -> Array:
-    """How far each round moved the basis from the one before, sin Theta; NaN where there was none before."""
-    before, found = record.start, []
+    """Return sin Theta between the bases before and after each round; NaN where there was none before."""
+    before, distances = record.start, []
     for done in record.rounds:
         if done.basis is not None:
-            found.append(np.nan if before is None else subspace_metrics.sin_theta(done.basis, before))
+            distances.append(np.nan if before is None else subspace_metrics.sin_theta(done.basis, before))
             before = done.basis
-    return np.array(found)
+    return np.array(distances)
 
 
 def matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
-    """What a message says, as one matrix: H (d, k) as a mean, or a symmetric (d, d).
+    """Return the content of a message as one matrix: H (d, k) as a mean, or a symmetric (d, d).
 
-    Compressed directions P count as P P^T, which does not depend on their signs.
+    Compressed directions P are returned as P P^T, which does not depend on their signs.
     """
     if "weighted product" in arrays:
         whole = sum(plan.sizes) if hospital == ALL else plan.sizes[hospital]
@@ -142,7 +151,7 @@ def matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
 
 
 def noise_std(plan: Plan, hospital: int) -> float | None:
-    """std of each entry of the noise in `matrix` of a DPS-PCA message; None for another method's."""
+    """Return the std of each entry of the noise in `matrix` of a DPS-PCA message; None for other methods."""
     exchange = protocol.exchange_of(plan)
     if not isinstance(exchange, PowerRounds):
         return None
@@ -153,10 +162,14 @@ def noise_std(plan: Plan, hospital: int) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """n_i H_i - n_j H_j as two who compare their messages have it, beside n_i S_i Q - n_j S_j Q.
+    """Hold n_i H_i - n_j H_j as two who compare their messages see it, beside n_i S_i Q - n_j S_j Q.
 
-    relative: |observed - exact| / |exact|. std: of the entries of observed - exact; expected: sigma sqrt 2
-    where each has its own noise, 0 where the noise is shared.
+    Attributes:
+        observed: The difference of the messages, (d, k).
+        exact: The same without noise.
+        relative: |observed - exact| / |exact|.
+        std: The standard deviation of the entries of observed - exact.
+        expected: Its expectation: sigma sqrt 2 where each has its own noise, 0 where the noise is shared.
     """
 
     observed: Array
@@ -166,25 +179,35 @@ class Difference:
     expected: float
 
 
-def difference(seen: Transcript, number: int, one: int, other: int) -> Difference:
-    """What the messages of two hospitals in a round of DPS-PCA give together.
+def difference(transcript: Transcript, number: int, hospital: int, other: int) -> Difference:
+    """Subtract the messages of two hospitals in a round of DPS-PCA, as an attacker who sees both can.
 
-    Raises ValueError for one hospital twice, or a run of which nobody sees single messages.
+    Args:
+        transcript: A run of DPS-PCA in which the server receives single messages.
+        number: The round, from 1 on.
+        hospital: The index of a hospital.
+        other: The index of another hospital.
+
+    Returns:
+        The observed and the exact difference, (d, k) each.
+
+    Raises:
+        ValueError: For the same hospital twice, or a run in which nobody sees single messages.
     """
-    plan, exchange = seen.plan, protocol.exchange_of(seen.plan)
-    if one == other:
-        raise ValueError(f"other must be another hospital than {one}")
+    plan, exchange = transcript.plan, protocol.exchange_of(transcript.plan)
+    if hospital == other:
+        raise ValueError(f"other must be another hospital than {hospital}")
     if not isinstance(exchange, PowerRounds) or exchange.summed:
-        raise ValueError("seen must be a run of DPS-PCA of which single messages arrive")
-    answers, hidden = seen.record.rounds[number - 1].answers, seen.hidden[number - 1]
+        raise ValueError("transcript must be a run of DPS-PCA of which single messages arrive")
+    answers, hidden = transcript.record.rounds[number - 1].answers, transcript.hidden[number - 1]
 
     def between(first: Array, second: Array) -> Array:
-        return plan.sizes[one] * first - plan.sizes[other] * second
+        return plan.sizes[hospital] * first - plan.sizes[other] * second
 
-    observed = between(answers[one].message.arrays["product"], answers[other].message.arrays["product"])
-    exact = between(hidden[one]["product"], hidden[other]["product"])
+    observed = between(answers[hospital].message.arrays["product"], answers[other].message.arrays["product"])
+    exact = between(hidden[hospital]["product"], hidden[other]["product"])
     rest = observed - exact
-    sigma = exchange.noise_std(one) * plan.sizes[one]
+    sigma = exchange.noise_std(hospital) * plan.sizes[hospital]
     shared = exchange.provider_noise == "shared"
     return Difference(
         observed,

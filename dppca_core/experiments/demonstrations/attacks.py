@@ -1,4 +1,4 @@
-"""Releases drawn over and over from two neighbouring cohorts: what attacks and audits count."""
+"""Repeated releases from two neighbouring cohorts, which attacks and audits count."""
 
 import math
 from collections.abc import Iterator
@@ -18,14 +18,14 @@ from dppca_core.auditing.cases.planted import Planted
 from dppca_core.experiments.cells import CellStore
 from dppca_core.privacy import Budget
 
-PORTION = 500  # draws of each cohort in one cell
-KINDS = ("true", "silent", *planted.BUGS)  # as programmed; without noise; with a bug
+PORTION = 500  # draws of each cohort in a cell
+KINDS = ("true", "silent", *planted.BUGS)  # as programmed; without noise; with a planted bug
 Cell = tuple[str, int]
 
 
 @dataclass(frozen=True)
 class AttackSetting:
-    """What is released: a method, its budget, its columns and its rounds."""
+    """Hold what is released: a method, its budget, its k columns and its rounds."""
 
     method: str
     budget: Budget
@@ -35,10 +35,10 @@ class AttackSetting:
 
 
 class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
-    """Numbers that the attacker reads, in units of the noise: without the patient N(0, 1) as programmed.
+    """Hold the numbers that the attacker reads, in units of the noise: without the patient N(0, 1).
 
-    A cell is (kind, portion), drawn by what it is: another order or another epsilon draws the same noise.
-    Its value holds the readings of either cohort, with the patient and without.
+    A cell is (kind, portion), and keys its own generator: another order or another epsilon draws the same
+    noise. Its value holds the readings of both cohorts, with the patient and without.
     """
 
     def __init__(self, attacked: AttackSetting) -> None:
@@ -47,12 +47,12 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
 
     @cached_property
     def case(self) -> Case:
-        """As programmed."""
+        """Return the audit's case of the release as programmed."""
         a = self.attacked
         return planted.attacked(a.method, a.budget, a.k, a.steps)
 
     def drawn(self, kind: str) -> Planted:
-        """What this kind draws. Raises ValueError for a bug that is none here."""
+        """Return the release of this kind. Raises ValueError for a bug that this method cannot have."""
         a = self.attacked
         if kind == "true":
             return Planted(self.case, 1.0, self.case.mu)
@@ -61,12 +61,12 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
         return planted.planted(kind, a.method, a.budget, a.k, a.steps)
 
     def try_cell(self, *cell: Any) -> None:
-        """Draw a portion unless it was, as any store does. Raises ValueError for an unknown kind."""
+        """Draw a portion unless it was drawn. Raises ValueError for an unknown kind."""
         checks.one_of(KINDS, kind=cell[0])
         super().try_cell(*cell)
 
     def measure(self, cell: Cell) -> tuple[Array, Array]:
-        """Draw a portion of either cohort."""
+        """Draw a portion from both cohorts."""
         kind, portion = cell
         case, size, _ = self.drawn(kind)
         with_, without = planted.readings(case)
@@ -92,10 +92,10 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
                 "without_patient": float(there),
             }
 
-    def of(self, kind: str, draws: int) -> tuple[Array, Array]:
-        """Return what was drawn of so many, in order, as far as nothing is missing: (with, without).
+    def readings(self, kind: str, draws: int) -> tuple[Array, Array]:
+        """Return the first readings, up to so many or to the first missing portion: (with, without).
 
-        Portions that failed are left out: others are no less independent for it.
+        Portions that failed are left out; the others stay independent.
         """
         reached = takewhile(lambda cell: cell in self.cells or cell in self.failed, self.wanted(kind, draws))
         parts = [self.cells[cell] for cell in reached if cell in self.cells]

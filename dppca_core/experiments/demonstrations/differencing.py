@@ -1,8 +1,8 @@
-"""What two exact summaries give away: a total with and a total without one patient.
+"""The differencing attack: two exact totals, with and without a patient, give away that patient's record.
 
 A total is S = sum_i x_i x_i^T. The difference of two that differ in one patient is x x^T: its leading
-eigenvector times the root of its eigenvalue is that patient's record, up to the sign of all its values at
-once. No crowd hides anybody: the other patients cancel.
+eigenvector times the root of its eigenvalue is that patient's record, up to the sign of the whole row. The
+other patients cancel, however many there are.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dppca_core.populations.spiked import SpikedModel
 
 
 class NeighbouringTotals(NamedTuple):
-    """One patient's row (d,), in the units of the data, and two totals (d, d) of rows divided by `bound`."""
+    """Hold a patient's row (d,), in units of the data, and two totals (d, d) of rows divided by `bound`."""
 
     patient: Array
     without: Array
@@ -31,33 +31,46 @@ class NeighbouringTotals(NamedTuple):
 
 
 def rebuilt(with_: Array, without: Array) -> Array:
-    """What the difference of two totals, (d, d) each, gives away: a row, (d,), its largest value positive."""
+    """Return the row, (d,), that the difference of two totals, (d, d), gives away, signed as by `turned`."""
     values, vectors = linalg.top_eigenpairs(with_ - without, 1)
     row: Array = math.sqrt(max(float(values[0]), 0.0)) * vectors[:, 0]
     return turned(row)
 
 
 def turned(row: Array) -> Array:
-    """With the sign that makes its largest value positive."""
+    """Return the row with the sign that makes its largest value positive."""
     return row if row[np.abs(row).argmax()] >= 0 else -row
 
 
 def digits(row: Array, guess: Array) -> int:
-    """To how many digits of the largest value all of them agree, 15 at most; rows up to their sign."""
+    """Return to how many digits of the largest value two rows agree, up to their sign; at most 15."""
     apart = float(np.abs(turned(row) - turned(guess)).max() / np.abs(row).max())
     return 15 if apart < 1e-15 else max(0, math.floor(-math.log10(apart)))
 
 
 def pair(population: SpikedModel | str, n: int, who: int, scaling: Scaling, seed: int) -> NeighbouringTotals:
-    """A hospital of n patients with and without its patient number `who`, from 0 on.
+    """Return the totals of a hospital's patients with and without one of them.
 
     A population's other patients are drawn together, by the exact law of their total; a table has no more
-    patients than rows, and begins again with the first. Raises ValueError for n or `who` out of range.
+    patients than rows, and begins again with the first.
+
+    Args:
+        population: A spiked model, or the name of a table.
+        n: The patients of the hospital.
+        who: The index of the patient, from 0 on.
+        scaling: The rule that brings rows to a length of at most 1.
+        seed: The seed of the draw.
+
+    Returns:
+        The patient's row and both totals.
+
+    Raises:
+        ValueError: For n or `who` out of range.
     """
     checks.whole(1, n=n)
     checks.whole(0, who=who)
     if isinstance(population, SpikedModel):
-        bound = scaling.of(population, n)
+        bound = scaling.divisor(population, n)
         rng = draws.generator(seed, who, "one patient")
         scaled = clip_rows(np.concatenate(list(population.rows(1, rng))), bound)[0]
         others = np.zeros((population.d, population.d))
@@ -68,7 +81,7 @@ def pair(population: SpikedModel | str, n: int, who: int, scaling: Scaling, seed
         return NeighbouringTotals(scaled * bound, others, others + np.outer(scaled, scaled), bound)
     dealt = draws.cohort(population, (n,), scaling, seed, 0)
     held = dealt[0].moment
-    assert isinstance(held, RowMoment)  # a table's always is
+    assert isinstance(held, RowMoment)  # the rows of a table always are
     at = who % n
     others = np.delete(held.rows, at, axis=0)
     return NeighbouringTotals(

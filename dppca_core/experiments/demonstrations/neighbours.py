@@ -1,9 +1,9 @@
-"""A picture of two neighbouring data sets in the plane, and what is released from each, again and again.
+"""A picture of two neighbouring data sets in the plane, and repeated releases from each.
 
-The patient who changes is at the rim, as far as a row may be, and the other one at right angles: no pair of
-plane data sets is told apart more easily from a noisy second moment
-(`dppca_core.mechanisms.symmetric_gaussian`). For add/remove the place stays empty. Everything released here
-is Analyze Gauss's, of few patients.
+The patient who changes has a row of length 1, the largest allowed, and the one who comes instead is at a
+right angle: no pair of plane data sets is easier to tell apart from a noisy second moment
+(`dppca_core.mechanisms.symmetric_gaussian`). For add/remove nobody comes instead. All releases are those of
+Analyze Gauss, from few patients.
 """
 
 import math
@@ -26,15 +26,23 @@ _SPREAD = (0.42, 0.16)
 
 
 class NeighbourReleases(NamedTuple):
-    """One release: its leading direction, a unit vector (2,), and the number that the attacker reads."""
+    """Hold one release: its leading direction, a unit vector (2,), and the number that the attacker reads."""
 
     direction: Array
     read: float
 
 
 class Picture(NamedTuple):
-    """Rows of the patients who stay, (59, 2), of the one who changes and of who comes instead (None: nobody),
-    and the releases with and without that patient. `mu`: as in `dppca_core.auditing.membership`."""
+    """Hold the rows of two neighbouring data sets, and the releases from each.
+
+    Attributes:
+        others: The rows of the patients who stay, (59, 2).
+        patient: The row of the patient who changes, (2,).
+        instead: The row of the patient who comes instead; None for nobody.
+        here: The releases with the patient.
+        there: The releases without.
+        mu: The distance of their laws in units of the noise, as in `dppca_core.auditing.membership`.
+    """
 
     others: Array
     patient: Array
@@ -45,7 +53,19 @@ class Picture(NamedTuple):
 
 
 def picture(budget: Budget, releases: int = 20, seed: int = 0) -> Picture:
-    """Draw it. What is read is N(mu, 1) with the patient and N(0, 1) without, in units of the noise."""
+    """Draw the two data sets and the releases from each.
+
+    Args:
+        budget: The privacy budget of one release.
+        releases: The number of releases from each data set.
+        seed: The seed of patients and noise.
+
+    Returns:
+        The picture. The attacker reads N(mu, 1) with the patient and N(0, 1) without, in units of the noise.
+
+    Raises:
+        ValueError: For a number of releases below 1.
+    """
     checks.whole(1, releases=releases)
     rng = np.random.default_rng([seed, PATIENTS])
     along_axis = np.array([math.cos(_AXIS), math.sin(_AXIS)])
@@ -54,18 +74,18 @@ def picture(budget: Budget, releases: int = 20, seed: int = 0) -> Picture:
     others = np.clip(scores, -0.85, 0.85) @ np.array([along_axis, across])
     others /= np.maximum(1.0, np.linalg.norm(others, axis=1, keepdims=True))
     patient, instead = across, along_axis if budget.neighbours == "replace-one" else np.zeros(2)
-    pair = tuple(Cohort.from_rows([np.vstack([others, one])], 1.0) for one in (patient, instead))
-    way = along(moved((pair[0], pair[1])))
-    with_, without = (PATIENTS * way(cohort.pooled.dense()) for cohort in pair)
+    pair = tuple(Cohort.from_rows([np.vstack([others, row])], 1.0) for row in (patient, instead))
+    coordinate = along(moved((pair[0], pair[1])))
+    with_, without = (PATIENTS * coordinate(cohort.pooled.dense()) for cohort in pair)
     mu = 1 / closed_form.multiplier_of(symmetric_gaussian.spends(budget))
     unit = (with_ - without) / mu
 
-    def shown(cohort: Cohort) -> NeighbourReleases:
+    def draw(cohort: Cohort) -> NeighbourReleases:
         noisy = symmetric_gaussian.release(cohort, budget, rng, None)
         return NeighbourReleases(
-            linalg.top_eigenspace(noisy, 1)[:, 0], (PATIENTS * way(noisy) - without) / unit
+            linalg.top_eigenspace(noisy, 1)[:, 0], (PATIENTS * coordinate(noisy) - without) / unit
         )
 
-    here, there = (tuple(shown(cohort) for _ in range(releases)) for cohort in pair)
+    here, there = (tuple(draw(cohort) for _ in range(releases)) for cohort in pair)
     other = instead if budget.neighbours == "replace-one" else None
     return Picture(others, patient, other, here, there, mu)

@@ -1,9 +1,9 @@
-"""An experiment: every setting of the front page but epsilon, and the epsilons at which it is looked at.
+"""The explorer's experiment: every setting of the front page but epsilon, and the epsilons that it measures.
 
 The rehearsal on *Your data* is an experiment as well, about the method that will be released.
 
-Generators are keyed by the method and the repeat, not by epsilon or delta: curves are smooth (common random
-numbers), and adding a method changes no other method's numbers.
+Generators are keyed by the method and the repeat, not by epsilon or delta: common random numbers make curves
+smooth, and adding a method changes no other method's numbers.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from dppca_core import datasets
+from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws
 from dppca_core.experiments.draws import Scaling
-from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import SpikedModel, hospital_sizes
 from dppca_core.privacy import AccountingKind, Budget, Neighbours
-from dppca_core.records import ProviderNoise
+from dppca_core.records import ProviderNoise, Setting
 
 TRACED = "dps_pca"  # the method whose iterates are kept; the front page is about it
 # The ten preferred numbers a decade (ISO 3, R10, rounded) from 0.01 to 10: evenly spaced on a log axis.
@@ -33,7 +33,7 @@ EPSILONS: tuple[float, ...] = (
 
 @dataclass(frozen=True)
 class ExplorerExperiment:
-    """Every setting of the front page but epsilon. Raises ValueError through the core's own checks."""
+    """Hold every setting of the front page but epsilon; the core checks them where they are used."""
 
     population: SpikedModel | str  # a recipe, or the name of a bundled table
     n: int
@@ -58,53 +58,69 @@ class ExplorerExperiment:
 
     @property
     def d(self) -> int:
-        """Features."""
-        if isinstance(self.population, SpikedModel):
-            return self.population.d
-        return datasets.TABLES[self.population].d
+        return draws.described(self.population).d
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Patients of each hospital."""
+        """Return the number of patients of each hospital."""
         return hospital_sizes(self.n, self.providers, self.largest_share)
 
     @property
     def table(self) -> datasets.Table | None:
-        """The real table, if the patients are of one."""
+        """Return the real table, if the patients are from one."""
         return None if isinstance(self.population, SpikedModel) else datasets.TABLES[self.population]
 
     @property
     def scaling(self) -> Scaling:
-        """How rows come to their public bound."""
+        """Return the rule that brings rows to their public bound."""
         if self.clip is not None:
             return Scaling("clipped", bound=self.clip)
         return Scaling(failure=self.failure)
 
     def budget(self, epsilon: float) -> Budget:
-        """The budget at this epsilon."""
         return Budget(epsilon, self.delta, self.neighbours, self.accounting)
 
     def options(self, name: str) -> dict[str, Any]:
-        """The method's own parameters in this experiment: those that it uses."""
-        own = {
-            "s_hat": self.s_hat,
-            "iterations": self.iterations,
-            "burn_in": self.burn_in,
-            "provider_noise": self.provider_noise,
-        }
-        used = {key: value for key, value in own.items() if key in METHODS[name].uses}
+        """Return the parameters that the method uses, with this experiment's values."""
+        options = draws.method_options(
+            name,
+            s_hat=self.s_hat,
+            iterations=self.iterations,
+            burn_in=self.burn_in,
+            provider_noise=self.provider_noise,
+        )
         if name == "dpdis_pca" and self.rank is not None:
-            used["rank"] = self.rank
-        return used
+            options["rank"] = self.rank
+        return options
+
+    def setting(self, epsilon: float, eigenvalues: Array, **changed: Any) -> Setting:
+        """Return the point at which bounds are evaluated, with the scaled rows' eigenvalues, (d,) descending.
+
+        A table's truth has no zero rows: its sparsity is d.
+        """
+        population = self.population
+        fields = {
+            "d": self.d,
+            "n": self.n,
+            "k": self.k,
+            "s": population.s if isinstance(population, SpikedModel) else self.d,
+            "s_hat": self.s_hat,
+            "providers": self.providers,
+            "iterations": self.iterations,
+            "provider_noise": self.provider_noise,
+            "burn_in": self.burn_in,
+            "start_error": self.start_error,
+        }
+        return Setting(eigenvalues=eigenvalues, budget=self.budget(epsilon), **fields | changed)
 
     def cohort(self, repeat: int) -> Cohort:
-        """The patients of this repeat, dealt to the hospitals."""
+        """Draw the patients of this repeat and assign them to the hospitals."""
         draw = repeat % self.patient_draws
         return draws.cohort(self.population, self.sizes, self.scaling, self.seed, draw)
 
     @property
     def patient_draws(self) -> int:
-        """How many different draws of patients the repeats go through; each has its own noise.
+        """Return how many different draws of patients the repeats cycle through; each has its own noise.
 
         A draw costs d^3, so beyond d = 800 two repeats or more share one; a table is always the same.
         """
@@ -113,5 +129,5 @@ class ExplorerExperiment:
         return max(1, min(self.repeats, int(2e9 / self.population.d**3)))
 
     def generator(self, name: str, repeat: int) -> np.random.Generator:
-        """Keyed by what the cell is."""
+        """Return the generator of one run, keyed by its method and repeat."""
         return draws.generator(self.seed, repeat, name)

@@ -1,9 +1,9 @@
-"""Many simulated runs of DPS-PCA at once: products of several runs taken side by side, noise drawn once.
+"""Many simulated runs of DPS-PCA at once: the products of several runs are computed as one matrix product.
 
-For simulation only. The numbers are those of `dps_pca.fit` up to rounding; a test holds the two together.
-All budgets of a generator see the same start and the same noise up to its scale, as runs that are each
-seeded alike would. The runs share nothing but the moment: each has noise of its own, drawn in its own order,
-though their products are taken together.
+This is for simulation only. The numbers are those of `dps_pca.fit` up to rounding, which a test checks. All
+budgets of a generator see the same start and the same noise up to its scale, as runs with the same seed
+would. The runs share nothing but the moment: each has its own noise, drawn in its own order, though their
+products are computed together.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SIDE_BY_SIDE = 256  # columns of one product: more do not make it faster
 
 
 class PowerRun(NamedTuple):
-    """A simulated run: where it stands, and the noise of each step, (d, k), asked for in turn, once."""
+    """Hold a simulated run: its state, and a function that draws the noise of each step, (d, k), in order."""
 
     walk: block_power.Walk
     noise: Callable[[int], Array]
@@ -49,7 +49,8 @@ def dps_pca_runs(
 ) -> tuple[tuple[Estimate, ...], ...]:
     """Return, for each generator, the estimate of `dps_pca.fit` at each budget.
 
-    Each is said to take its share of the time. Raises ValueError as `fit`, and for no budgets or generators.
+    Each estimate has its share of the seconds. Raises ValueError as `fit` does, and without a budget or a
+    generator.
     """
     began = time.perf_counter()
     d = cohort.features
@@ -62,7 +63,7 @@ def dps_pca_runs(
         dps_pca.mean_noise_std(cohort, budget, k=k, iterations=iterations, provider_noise=provider_noise)
         for budget in budgets
     ]
-    # The normals of many generators would leave the cache before they are used, unless drawn step by step.
+    # Draw the noise of many generators step by step; drawing it all first would evict it from the CPU cache.
     by_step = len(stds) == 1 and 1 < len(rngs) == len({id(rng.bit_generator) for rng in rngs})
 
     def noises(rng: np.random.Generator) -> list[Callable[[int], Array]]:
@@ -88,7 +89,7 @@ def dps_pca_runs(
         for _ in rngs
     ]
     seconds = (time.perf_counter() - began) / (len(budgets) * len(rngs))
-    return tuple(tuple(replace(one, seconds=seconds) for one in of_rng) for of_rng in estimates)
+    return tuple(tuple(replace(run, seconds=seconds) for run in group) for group in estimates)
 
 
 def _drawn(rng: np.random.Generator, shape: tuple[int, int], std: float, step: int) -> Array:
@@ -105,9 +106,9 @@ def _scaled(normals: Array, std: float, step: int) -> Array:
 def _walk_together(
     moment: Moment, runs: Iterator[PowerRun], k: int, steps: int
 ) -> Iterator[tuple[Array, ...]]:
-    """The bases of each run. While blocks are full, the products of a few runs are taken side by side.
+    """Yield the bases of each run. While all rows are kept, the products of a few runs are computed together.
 
-    After that each run goes to its end by itself: its numbers stay in the cache.
+    After that each run finishes by itself, so that its numbers stay in the CPU cache.
     """
     while group := list(islice(runs, max(1, _SIDE_BY_SIDE // k))):
         first = group[0].walk
@@ -121,7 +122,7 @@ def _walk_together(
 
 
 def messages(moment: Moment, blocks: Sequence[Array], noises: Sequence[Array]) -> list[Array]:
-    """Add S Q of each block, (d, k), to its noise, in place, their products taken as one."""
+    """Add S Q of each block, (d, k), to its noise, in place, by one matrix product for all blocks."""
     k = blocks[0].shape[1]
     beside = np.empty((len(blocks) * k, moment.features))
     for i, block in enumerate(blocks):
@@ -138,5 +139,5 @@ def _message(moment: Moment, run: PowerRun, block: Array, rows: Indices | None, 
     return message
 
 
-# By method: what the explorer uses where it measures many values of epsilon.
+# The functions by method with which the explorer measures many values of epsilon at once.
 MANY_RUNS: dict[str, Callable[..., tuple[tuple[Estimate, ...], ...]]] = {"dps_pca": dps_pca_runs}

@@ -1,4 +1,4 @@
-"""What repeats of a run say together: the median and the band that holds eight of ten."""
+"""The median over repeats of a run, and the band that holds eight of ten."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dppca_core.arrays import Array
 
 
 def quantiles(values: Sequence[Array] | Sequence[float] | Array) -> Array:
-    """10 %, 50 % and 90 % quantiles over the first axis (repeats), linearly interpolated: (3, ...).
+    """Return the 10, 50 and 90 % quantiles over the first axis (repeats), linearly interpolated: (3, ...).
 
-    What np.quantile gives, without its overhead, which is most of a page's time on ten values.
+    The numbers are np.quantile's, without its overhead, which is most of a page's time on ten values.
     """
     ordered = np.sort(np.asarray(values, dtype=float), axis=0)
-    place = np.array([0.1, 0.5, 0.9]) * (len(ordered) - 1)
-    below = place.astype(int)
+    position = np.array([0.1, 0.5, 0.9]) * (len(ordered) - 1)
+    below = position.astype(int)
     above = np.minimum(below + 1, len(ordered) - 1)
-    share = (place - below).reshape(-1, *[1] * (ordered.ndim - 1))
-    between: Array = ordered[below] * (1 - share) + ordered[above] * share
-    return between
+    share = (position - below).reshape(-1, *[1] * (ordered.ndim - 1))
+    interpolated: Array = ordered[below] * (1 - share) + ordered[above] * share
+    return interpolated

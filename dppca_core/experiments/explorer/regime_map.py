@@ -1,4 +1,8 @@
-"""Where privacy is free, where it costs, where nothing can be learnt, and where theory is silent: a map."""
+"""The map of regimes on the bounds page, over patients and epsilon.
+
+It shows where privacy is free, where it costs, where nothing can be learnt, and where theory does not apply;
+`dppca_core.bounds.regimes` defines these.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -17,31 +21,41 @@ SIDE = 40
 
 @dataclass(frozen=True, eq=False)
 class RegimeMap:
-    """`codes[i, j]` is the place in `regimes.REGIONS` of (epsilons[i], patients[j])."""
+    """Hold `codes[i, j]`, the index in `regimes.REGIONS` of (epsilons[i], patients[j])."""
 
     patients: Array
     epsilons: Array
     codes: NDArray[np.intp]
 
 
-def regime_map(found: Results, by: str, tau: float = 3.3, **constants: float) -> RegimeMap:
-    """The plane n = 100 ... 10^9 by epsilon = 0.01 ... 10, SIDE x SIDE, at the experiment's other settings.
+def regime_map(results: Results, by: str, tau: float = 3.3, **constants: float) -> RegimeMap:
+    """Classify the plane n = 100 ... 10^9 by epsilon = 0.01 ... 10 at the experiment's other settings.
 
-    by: "closed form" or "theorem"; tau: the theorem's; constants: free ones of that bound. A synthetic
-    population's public row bound follows n; a table keeps its own, as if it had that many rows.
-    Raises ValueError for another word.
+    A synthetic population's public row bound follows n; a table keeps its own, as if it had that many rows.
+
+    Args:
+        results: The results whose experiment and truth are used; nothing is measured.
+        by: "closed form" or "theorem", Theorem 4.3 of Ge et al. (AISTATS 2018).
+        tau: The theorem's constant tau.
+        constants: The free constants of that bound, by name.
+
+    Returns:
+        The map: SIDE numbers of patients, SIDE values of epsilon, and codes (SIDE, SIDE).
+
+    Raises:
+        ValueError: For another `by`.
     """
     checks.one_of(RULES, by=by)
-    patients = [max(round(n), found.experiment.providers) for n in np.logspace(2, 9, SIDE)]
+    patients = [max(round(n), results.experiment.providers) for n in np.logspace(2, 9, SIDE)]
     epsilons = [float(epsilon) for epsilon in np.logspace(-2, 1, SIDE)]
-    model, failure = found.experiment.population, found.experiment.failure
+    model, failure = results.experiment.population, results.experiment.failure
 
     def scaled(n: int) -> Array:
         if isinstance(model, SpikedModel):
             return np.asarray(model.eigenvalues / model.norm_bound(n, failure) ** 2)
-        return found.truth.eigenvalues
+        return results.truth.eigenvalues
 
-    settings = regimes.grid(replace(found.setting(1.0), tau=tau), patients, epsilons, scaled)
+    settings = regimes.grid(replace(results.setting(1.0), tau=tau), patients, epsilons, scaled)
     names = regimes.regions(BOUNDS[RULES[by]], settings, **constants)
     codes = np.array([[regimes.REGIONS.index(name) for name in row] for row in names]).T
     return RegimeMap(np.array(patients, dtype=float), np.array(epsilons), codes)

@@ -1,6 +1,6 @@
-"""What the front page shows: one experiment, measured cell by cell, in the order that a reader needs it.
+"""The results of the explorer's experiment, measured cell by cell in the order that a reader needs them.
 
-A cell is (method, epsilon, repeat).
+A cell is (method, epsilon, repeat). Pages measure what they show first, and a thread beside them the rest.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dppca_core.records import Estimate, Setting
 
 
 class Cell(NamedTuple):
-    """One run: errors (one per iterate for the traced method, else one), and what it cost."""
+    """Hold one run: errors (one per iterate for the traced method, else one), and what it cost."""
 
     sin: Array
     energy: Array
@@ -41,100 +41,95 @@ class Cell(NamedTuple):
 
 
 def eigenproblem_seconds(d: int) -> float:
-    """One d x d eigenproblem, roughly: 1.6 ms at d = 200, growing by d^2.4 (measured)."""
+    """Estimate the time of one d x d eigenproblem: 1.6 ms at d = 200, growing by d^2.4 (measured)."""
     return 1.6e-3 * math.exp(2.4 * math.log(d / 200))
 
 
 def run_seconds(name: str, d: int, k: int, providers: int) -> float:
-    """Roughly one run's time: that of its eigenproblems."""
+    """Estimate the time of one run: that of its eigenproblems."""
     return METHODS[name].cost(d, k, providers) * eigenproblem_seconds(d)
 
 
 # A method is live up to four eigenproblems, or a tenth of a second; the others run when asked for.
 _LIVE_COST, _LIVE_SECONDS = 4.0, 0.1
-_FIRST_SECONDS = 0.012  # a run that a first look waits for
-_SWEEP_REPEATS = 3  # of methods other than the main one, away from the epsilon that is looked at
+_FIRST_SECONDS = 0.012  # of a run that the page waits for before it shows anything
+_SWEEP_REPEATS = 3  # of methods other than the main one, away from the epsilon that is shown
 _SLOW_REPEATS = 3
-
 
 Key = tuple[str, float, int]
 
 
 class Results(CellStore[Key, Cell]):
-    """The cells of an experiment: (method, epsilon, repeat)."""
+    """Hold the cells of an experiment: (method, epsilon, repeat)."""
 
     def __init__(self, experiment: ExplorerExperiment, methods: tuple[str, ...] = tuple(METHODS)) -> None:
         super().__init__(experiment.repeats)
         self.experiment = experiment
         self.methods = methods
-        self._lock = Lock()  # of the threads that measure steps
+        self._lock = Lock()  # shared by the threads that measure steps
 
     @cached_property
     def truth(self) -> Truth:
-        """Population basis of a spiked model; pooled non-private PCA of a table's clipped rows.
+        """Return a spiked model's basis, or pooled non-private PCA of a table's clipped rows.
 
-        Without its matrix (d, d), which is `second_moment`.
+        It comes without its matrix (d, d), which is `second_moment`.
         """
-        experiment = self.experiment
-        if isinstance(experiment.population, SpikedModel):
-            return draws.population_truth(
-                experiment.population, experiment.n, experiment.scaling, covariance=False
-            )
-        return draws.without_moment(draws.table_truth(experiment.cohort(0), experiment.k))
+        e = self.experiment
+        return draws.truth(e.population, e.sizes, e.k, e.scaling, e.seed, moment=False)
 
     @property
     def second_moment(self) -> Array:
-        """The truth's second moment, (d, d); not held here, so that many scenes take little."""
-        experiment = self.experiment
-        return draws.second_moment(
-            experiment.population, experiment.sizes, experiment.scaling, experiment.seed
-        )
+        """Return the truth's second moment, (d, d); not held here, so that many experiments fit in memory."""
+        e = self.experiment
+        return draws.second_moment(e.population, e.sizes, e.scaling, e.seed)
 
     @property
     def support_size(self) -> int:
-        """Rows that count as the support: the true ones, or the s_hat heaviest of a table's truth."""
+        """Return how many rows count as the support: the true ones, or s_hat of a table's truth."""
         population = self.experiment.population
         return population.s if isinstance(population, SpikedModel) else self.experiment.s_hat
 
     @cached_property
     def skipped(self) -> dict[str, str]:
-        """Methods that cannot run here, and why."""
+        """Return the methods that cannot run here, each with the reason."""
         reasons = {name: METHODS[name].skip(self.experiment.d) for name in self.methods}
         if self.experiment.clip is not None and "dp_oja" in reasons:
             reasons["dp_oja"] = "it deals rows into batches, and of clipped rows only the moments are kept"
         return {name: reason for name, reason in reasons.items() if reason}
 
+    def _cost(self, name: str) -> float:
+        """Return the number of d x d eigenproblems that take about as long as one run."""
+        return METHODS[name].cost(self.experiment.d, self.experiment.k, self.experiment.providers)
+
+    def _seconds(self, name: str) -> float:
+        return self._cost(name) * eigenproblem_seconds(self.experiment.d)
+
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Methods that are fast enough here to be live."""
-        experiment = self.experiment
+        """Return the methods that are fast enough here to be live."""
         return tuple(
             name
             for name in self.methods
             if name not in self.skipped
-            and (
-                METHODS[name].cost(experiment.d, experiment.k, experiment.providers) <= _LIVE_COST
-                or run_seconds(name, experiment.d, experiment.k, experiment.providers) <= _LIVE_SECONDS
-            )
+            and (self._cost(name) <= _LIVE_COST or self._seconds(name) <= _LIVE_SECONDS)
         )
 
     @cached_property
     def slow(self) -> tuple[str, ...]:
-        """Methods that run here only when asked for."""
+        """Return the methods that run here only when asked for."""
         return tuple(name for name in self.methods if name not in self.names and name not in self.skipped)
 
     def private(self, name: str) -> bool:
-        """Whether the method depends on epsilon at all."""
+        """Return whether the method depends on epsilon at all."""
         return METHODS[name].private
 
     def repeats_of(self, name: str) -> int:
-        """Repeats that the fill aims for: all, fewer where one run takes long."""
+        """Return how many repeats of a method are measured: all, fewer where one run takes long."""
         experiment = self.experiment
         if name == experiment.method:
             return experiment.repeats
-        work = METHODS[name].cost(experiment.d, experiment.k, experiment.providers) * experiment.d**3
         least = 1 if name in self.names else min(experiment.repeats, _SLOW_REPEATS)
-        return max(least, min(experiment.repeats, int(1e9 / work)))
+        return max(least, min(experiment.repeats, int(1e9 / (self._cost(name) * experiment.d**3))))
 
     def key(self, cell: Key) -> Key:
         """Return a cell's key: a method without privacy has one run for all epsilons."""
@@ -146,44 +141,44 @@ class Results(CellStore[Key, Cell]):
         return self._measured(cell[0], self.estimate(*cell))
 
     def try_cells(self, wanted: Iterable[Key]) -> None:
-        """`try_cell` of each; a repeat's successive epsilons run in one call where the method offers that."""
+        """Try each cell; a repeat's successive epsilons run in one call where the method offers that."""
         for _ in self.steps(wanted):
             pass
 
     def steps(self, wanted: Iterable[Key]) -> Iterator[None]:
-        """`try_cells` in steps, so that whoever asked can leave off between them.
+        """Do what `try_cells` does in steps, so that the caller can stop between them.
 
-        The population and the patients are steps of their own. Of two threads that want the same cells each
-        takes what the other has not begun.
+        The population and the patients are steps of their own. Where two threads want the same cells, each
+        measures what the other has not begun.
         """
         for (name, repeat), cells in groupby(wanted, key=lambda cell: (cell[0], cell[2])):
-            asked = list(cells)
-            for part in (lambda: self.truth, lambda repeat=repeat: self.experiment.cohort(repeat)):
+            group = list(cells)
+            for prepare in (lambda: self.truth, lambda repeat=repeat: self.experiment.cohort(repeat)):
                 with self._lock:
-                    lacking = bool(self.missing(asked))
-                    if lacking:
-                        with suppress(Exception):  # each cell notes it for itself
-                            part()
-                if lacking:
+                    incomplete = bool(self.missing(group))
+                    if incomplete:
+                        with suppress(Exception):  # each cell meets the same error, and records it
+                            prepare()
+                if incomplete:
                     yield
             with self._lock:
-                self._try_together(name, repeat, asked)
+                self._try_together(name, repeat, group)
             yield
 
     def _try_together(self, name: str, repeat: int, cells: Iterable[Key]) -> None:
         epsilons = list(dict.fromkeys(epsilon for _, epsilon, _ in self.missing(cells)))
         if len(epsilons) > 1 and name in MANY_RUNS:
-            with suppress(Exception):  # then each is tried, and noted, by itself
-                for epsilon, found in zip(epsilons, self.estimates(name, epsilons, repeat), strict=True):
-                    self.cells[self.key((name, epsilon, repeat))] = self._measured(name, found)
+            with suppress(Exception):  # where it fails, each cell is tried, and its failure kept, by itself
+                for epsilon, estimate in zip(epsilons, self.estimates(name, epsilons, repeat), strict=True):
+                    self.cells[self.key((name, epsilon, repeat))] = self._measured(name, estimate)
                 return
         for epsilon in epsilons:
             self.try_cell(name, epsilon, repeat)
 
     def estimate(self, name: str, epsilon: float, repeat: int) -> Estimate:
-        """Run one method once: the run behind that cell."""
+        """Run one method once and return its estimate, from which that cell is measured."""
         experiment = self.experiment
-        rng, options = self._drawn(name, repeat)
+        rng, options = self._random_and_options(name, repeat)
         budget = experiment.budget(epsilon)
         return METHODS[name].fit(experiment.cohort(repeat), k=experiment.k, budget=budget, rng=rng, **options)
 
@@ -191,14 +186,14 @@ class Results(CellStore[Key, Cell]):
         """Return `estimate` at each epsilon, in one call. Raises ValueError for a method not in MANY_RUNS."""
         checks.one_of(tuple(MANY_RUNS), name=name)
         experiment = self.experiment
-        rng, options = self._drawn(name, repeat)
+        rng, options = self._random_and_options(name, repeat)
         budgets = [experiment.budget(epsilon) for epsilon in epsilons]
         return MANY_RUNS[name](
             experiment.cohort(repeat), k=experiment.k, budgets=budgets, rngs=[rng], **options
         )[0]
 
-    def _drawn(self, name: str, repeat: int) -> tuple[np.random.Generator, dict[str, Any]]:
-        """The run's generator and the method's options, its start among them."""
+    def _random_and_options(self, name: str, repeat: int) -> tuple[np.random.Generator, dict[str, Any]]:
+        """Return the run's generator and the method's options, its start among them."""
         experiment = self.experiment
         rng, options = experiment.generator(name, repeat), experiment.options(name)
         if name == TRACED and experiment.start_error is not None:
@@ -206,23 +201,8 @@ class Results(CellStore[Key, Cell]):
         return rng, options
 
     def setting(self, epsilon: float) -> Setting:
-        """Where the bounds are evaluated. A table's truth has no zero rows: its sparsity is d."""
-        experiment = self.experiment
-        population = experiment.population
-        return Setting(
-            d=experiment.d,
-            n=experiment.n,
-            k=experiment.k,
-            s=population.s if isinstance(population, SpikedModel) else experiment.d,
-            s_hat=experiment.s_hat,
-            providers=experiment.providers,
-            iterations=experiment.iterations,
-            eigenvalues=self.truth.eigenvalues,
-            budget=experiment.budget(epsilon),
-            provider_noise=experiment.provider_noise,
-            burn_in=experiment.burn_in,
-            start_error=experiment.start_error,
-        )
+        """Return the point at which bounds are evaluated."""
+        return self.experiment.setting(epsilon, self.truth.eigenvalues)
 
     def _measured(self, name: str, estimate: Estimate) -> Cell:
         truth = self.truth
@@ -243,7 +223,7 @@ class Results(CellStore[Key, Cell]):
         )
 
     def first(self, epsilon: float) -> Iterator[Key]:
-        """The cells to measure before anything is shown: few enough to be quick at every d."""
+        """Return the cells to measure before anything is shown: few enough to be quick at every d."""
         experiment = self.experiment
         same_draw = range(0, experiment.repeats, experiment.patient_draws) if experiment.d > 400 else None
         yield from ((experiment.method, epsilon, r) for r in same_draw or range(experiment.repeats))
@@ -251,11 +231,11 @@ class Results(CellStore[Key, Cell]):
             yield from ((experiment.method, e, 0) for e in EPSILONS)
         if experiment.d <= 400:
             for name in self.names:
-                if run_seconds(name, experiment.d, experiment.k, experiment.providers) <= _FIRST_SECONDS:
+                if self._seconds(name) <= _FIRST_SECONDS:
                     yield name, epsilon, 0
 
     def rest(self, epsilon: float, slow: bool = False) -> Iterator[Key]:
-        """All other cells: this epsilon, with or without the slow methods, then the other epsilons."""
+        """Return all other cells: this epsilon, with or without the slow methods, then the other epsilons."""
         others = sorted(EPSILONS, key=lambda e: abs(np.log(e / epsilon)))
         yield from ((name, epsilon, 0) for name in self.names)
         for name in self.names:
@@ -271,16 +251,16 @@ class Results(CellStore[Key, Cell]):
                     yield from ((name, e, r) for r in range(repeats))
 
     def wanted(self, epsilon: float, slow: bool = False) -> Iterator[Key]:
-        """Return all cells of a view at one epsilon, those of a first look first."""
+        """Return all cells of a view at one epsilon, those that are shown first first."""
         return chain(self.first(epsilon), self.rest(epsilon, slow))
 
     def next_of(self, name: str) -> Key | None:
-        """The next missing cell of one method's whole sweep, first repeats first; None when complete."""
+        """Return the next missing cell of a method at all epsilons, first repeats first, or None."""
         repeats = range(self.repeats_of(name))
         return self.first_missing((name, e, r) for r in repeats for e in EPSILONS)
 
     def all_cells(self) -> list[Cell]:
-        """What has been measured so far; safe while another thread measures on."""
+        """Return what has been measured so far; safe while another thread continues to measure."""
         return list(self.cells.values())
 
     def rows(self, cell: Key, value: Cell) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Every figure and table of the papers: recipe, stored result, printed claim, and a computed verdict."""
+"""The figures and tables of the papers: recipes, stored results, printed claims, and computed verdicts."""
 
 from dppca_core.experiments.papers import beyond, cai, ge, imtiaz, wang_xu, wang_xu_tables
 from dppca_core.experiments.papers.figure import Check, Figure, Finding, PaperRun, Printed, Verdict

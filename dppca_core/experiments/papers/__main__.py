@@ -1,7 +1,8 @@
 """Remake stored results of the papers' figures: python -m dppca_core.experiments.papers [NAME ...]
 
-Without a name, all of data/recipes but those whose table is not there. Writes data/results/NAME.csv and
-NAME.json. Those whose result is a time run one cell after the other. Exit code 2 for a name that cannot run.
+Without a name, remake all of data/recipes but those whose table is not there. Each writes
+data/results/NAME.csv and NAME.json. Those whose result is a time run one cell after the other. The exit code
+is 2 for a name that cannot run.
 """
 
 import argparse
@@ -15,7 +16,7 @@ TIMED = {run.recipe for figure in FIGURES.values() if figure.metric == "seconds"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The exit code."""
+    """Run the command and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m dppca_core.experiments.papers", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(results.names()))

@@ -1,4 +1,4 @@
-"""Beyond the papers: how many patients less the same algorithm needs once its noise is calibrated exactly."""
+"""Beyond the papers: the patients that the same algorithm needs less once its noise is calibrated exactly."""
 
 import math
 
@@ -16,11 +16,21 @@ _ONE = "one release + sparse step, exact"
 
 
 def fewer(table: pd.DataFrame, many: str, few: str, target: float = TARGET) -> tuple[float, float, float]:
-    """(ratio, low, high): how many times the patients of `few` the method `many` needs for a median error.
+    """Return how many times the patients of `few` the method `many` needs for a median error.
 
-    low, high: quotients of the 95 % intervals of both, so together they err in at most 10 % of tables
-    (Bonferroni). Where `many` does not get there for good, the ratio and `high` are infinite, and `low` is of
-    the most patients that were measured. Raises ValueError for a label that the table lacks.
+    Args:
+        table: The table of a sweep over n.
+        many: The label of the method that needs more.
+        few: The label of the method that needs fewer.
+        target: The median error, sin Theta.
+
+    Returns:
+        The ratio, and the ends of its interval: quotients of the 95 % intervals of both, which together err
+        in at most 10 % of tables (Bonferroni). Where `many` never reaches the target for good, the ratio and
+        the upper end are infinite, and the lower end is of the most patients that were measured.
+
+    Raises:
+        ValueError: For a label that the table lacks.
     """
     needed = {row["label"]: row for row in patients_needed(table, target, level=_LEVEL).to_dict("records")}
     for label in (many, few):
@@ -35,7 +45,7 @@ def fewer(table: pd.DataFrame, many: str, few: str, target: float = TARGET) -> t
 
 
 def _fewer(name: str, many: str, few: str) -> Check:
-    """The interval of the ratio lies above 1."""
+    """Return the check that the interval of the ratio lies above 1."""
 
     def judge(_: pd.DataFrame, table: pd.DataFrame | None) -> tuple[bool, str]:
         if table is None or not {many, few} <= set(table["label"]):
@@ -57,14 +67,14 @@ def _fewer(name: str, many: str, few: str) -> Check:
 
 
 def _never(table: pd.DataFrame, label: str) -> str:
-    """That a method is not at the target with the most patients, and whether it was with fewer."""
+    """Say that a method misses the target with the most patients, and whether it reached it with fewer."""
     medians = table[table["label"] == label].groupby("n")["sin_theta"].median()
-    said = f"by {medians.index[-1]:,.0f} patients, the most that were measured"
+    most = f"by {medians.index[-1]:,.0f} patients, the most that were measured"
     reached = medians[medians <= TARGET]
     if reached.empty:
-        return f"{label}, not reached {said}"
+        return f"{label}, not reached {most}"
     return (
-        f"{label}, reached and lost again {said} ({reached.iloc[-1]:.3g} with {reached.index[-1]:,.0f}, "
+        f"{label}, reached and lost again {most} ({reached.iloc[-1]:.3g} with {reached.index[-1]:,.0f}, "
         f"{medians.iloc[-1]:.3g} with all)"
     )
 

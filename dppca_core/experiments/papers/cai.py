@@ -1,7 +1,7 @@
 """Figures of Cai, Xia & Zha (arXiv 2401.03820). Abstract and captions were read, not the figures.
 
-So there are no printed numbers: what is checked is that the paper's method is the more accurate one, which is
-the claim of the comparisons, and how errors move. Constants are as recalled (theory.md section 2).
+So there are no printed numbers: the checks are that the paper's method is more accurate than the others,
+which is the claim of the comparisons, and how errors move. Constants are as recalled.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Conditions that figures are checked by, each made from the words of a claim. All look at curves alone.
+"""The conditions by which figures are checked, one for each kind of claim. All use the curves only.
 
 Two means count as different where their 95 % intervals are apart. That is stricter than a test at 5 %: for
 equal means with intervals of equal width it errs with a probability of about 1 in 200.
@@ -33,14 +33,14 @@ _Judge = Callable[[dict[str, _Curve]], tuple[bool, str]]
 
 
 def _check(name: str, judge: _Judge) -> Check:
-    def of(curves: pd.DataFrame, _: pd.DataFrame | None) -> tuple[bool, str]:
-        found: dict[str, _Curve] = {}
+    def judge_table(curves: pd.DataFrame, _: pd.DataFrame | None) -> tuple[bool, str]:
+        by_label: dict[str, _Curve] = {}
         for row in curves.sort_values("x", kind="stable").to_dict("records"):
             mean = _Mean(*(float(row[key]) for key in _Mean._fields))
-            found.setdefault(str(row["label"]), {})[float(row["x"])] = mean
-        return judge(found) if found else (False, _MISSING)
+            by_label.setdefault(str(row["label"]), {})[float(row["x"])] = mean
+        return judge(by_label) if by_label else (False, _MISSING)
 
-    return Check(name, of)
+    return Check(name, judge_table)
 
 
 def _number(value: float) -> str:
@@ -53,7 +53,7 @@ def _number(value: float) -> str:
 
 
 def near(name: str, printed: Sequence[Printed], within: float) -> Check:
-    """Every printed number that was measured is met up to `within`; how many were not is said."""
+    """Check that every printed number that was measured is met up to `within`, and count the others."""
 
     def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
         pairs = [
@@ -77,15 +77,15 @@ def near(name: str, printed: Sequence[Printed], within: float) -> Check:
 
 
 def below(name: str, lower: str, upper: str, at: Sequence[float] | None = None) -> Check:
-    """One curve is below another, with their intervals apart, wherever both were measured (or at these x)."""
+    """Check that one curve is below another, intervals apart, wherever both were measured (or at these x)."""
     return ranked(name, (lower, upper), at)
 
 
 def ranked(name: str, labels: Sequence[str], at: Sequence[float] | None = None) -> Check:
-    """Curves in this order from the lowest, each apart from the next, wherever measured (or at these x)."""
+    """Check that curves have this order from the lowest, intervals apart, where measured (or at these x)."""
 
     def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
-        said, good = [], True
+        sentences, good = [], True
         for lower, upper in pairwise(labels):
             first, second = curves.get(lower, {}), curves.get(upper, {})
             common = [x for x in first if x in second and (at is None or x in at)]
@@ -95,23 +95,23 @@ def ranked(name: str, labels: Sequence[str], at: Sequence[float] | None = None) 
             good &= apart == len(common)
             worst = max(common, key=lambda x: first[x].high - second[x].low)
             where = ", intervals apart," if any(first[x].low < first[x].high for x in common) else ""
-            said.append(
+            sentences.append(
                 f"{lower} is below {upper}{where} at {apart} of {len(common)} "
                 f"places; closest at {_number(worst)}: {first[worst]} and {second[worst]}"
             )
-        return good, "; ".join(said)
+        return good, "; ".join(sentences)
 
     return _check(name, judge)
 
 
 def moves(name: str, falls: bool, labels: Sequence[str] = ()) -> Check:
-    """Every curve (or these) ends below where it began (or above), intervals apart, and never turns back.
+    """Check that every curve (or these) ends below where it began (or above), and never turns back.
 
-    It turns back where a step goes the other way with intervals apart.
+    Both ends have intervals apart; a curve turns back where a step goes the other way with intervals apart.
     """
 
     def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
-        said, good = [], True
+        sentences, good = [], True
         for label in labels or curves:
             points = list(curves.get(label, {}).items())
             if len(points) < 2:
@@ -121,17 +121,17 @@ def moves(name: str, falls: bool, labels: Sequence[str] = ()) -> Check:
             back = any(later.low > earlier.high for (_, earlier), (_, later) in pairwise(ordered))
             good &= ends and not back
             (begin, first), (end, last) = points[0], points[-1]
-            said.append(
+            sentences.append(
                 f"{label}: {first} at {_number(begin)}, {last} at {_number(end)}"
                 + (", and turns back between" if back else "")
             )
-        return good, "; ".join(said)
+        return good, "; ".join(sentences)
 
     return _check(name, judge)
 
 
 def under(name: str, level: Callable[[float], float], what: str) -> Check:
-    """Every curve stays below a level that depends on x, intervals included; `what` names the level."""
+    """Check that every curve, with its intervals, stays below a level that depends on x."""
 
     def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
         kept = [(mean.high - level(x), label, x) for label in curves for x, mean in curves[label].items()]
@@ -148,30 +148,30 @@ def under(name: str, level: Callable[[float], float], what: str) -> Check:
 
 
 def slower(name: str, growth: Callable[[float], float], what: str) -> Check:
-    """Every curve grows, from its first x to its last, by a smaller factor than `growth` of x does.
+    """Check that every curve grows, from its first x to its last, by a smaller factor than `growth` does.
 
-    By the ratio of the last interval's upper end and the first one's lower; `what` names the growth.
+    A curve's factor is the ratio of the last interval's upper end and the first one's lower end.
     """
 
     def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
-        said, good = [], True
+        sentences, good = [], True
         for label, curve in curves.items():
             points = list(curve.items())
             (begin, first), (end, last) = points[0], points[-1]
             allowed = growth(end) / growth(begin)
             good &= end > begin and last.high < allowed * first.low
             times = last.mean / first.mean if first.mean else math.inf
-            said.append(
+            sentences.append(
                 f"{label}: {first} at {_number(begin)}, {last} at {_number(end)}, "
                 f"{_number(times)} times as much; {what} grows {_number(allowed)} times"
             )
-        return good, "; ".join(said)
+        return good, "; ".join(sentences)
 
     return _check(name, judge)
 
 
 def lead(name: str, lower: str, upper: str, least: float, at: Sequence[float]) -> Check:
-    """One mean is more than `least` above another, somewhere among these x."""
+    """Check that a mean is more than `least` above another, somewhere among these x."""
 
     def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
         first, second = curves.get(lower, {}), curves.get(upper, {})
@@ -188,7 +188,7 @@ def lead(name: str, lower: str, upper: str, least: float, at: Sequence[float]) -
 
 
 def against(name: str, labels: Sequence[str], level: float, what: str, *, above: bool = False) -> Check:
-    """The means of these curves (none: of all) stay below a level, or above it; `what` names the level."""
+    """Check that the means of these curves (of all, if none) stay below a level, or above it."""
 
     def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
         kept = [(mean, label, x) for label in labels or curves for x, mean in curves.get(label, {}).items()]

@@ -1,4 +1,4 @@
-"""A published figure or table: what it prints, the recipes that remake it, and what is checked."""
+"""A published figure or table: its printed numbers, the recipes that remake it, and its checks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from dppca_core.experiments.papers.summary import summary
 
 
 class Printed(NamedTuple):
-    """One published number: of which curve, at which x; read off a picture to about its last digit."""
+    """Hold a published number, with its curve and x; read off a picture to about its last digit."""
 
     label: str
     x: float
@@ -20,7 +20,7 @@ class Printed(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """What a check found: whether it holds, and one sentence with the numbers."""
+    """Hold the result of a check: whether it holds, and a sentence with the numbers."""
 
     check: str
     holds: bool
@@ -29,26 +29,26 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class Check:
-    """A condition on a figure's curves (a `summary`) and its table, which a formula does not have.
+    """A check is a condition on a figure's curves (a `summary`) and its table, which a formula has not.
 
-    `judge` says whether it holds, in one sentence with the numbers.
+    `judge` returns whether it holds, and a sentence with the numbers.
     """
 
     name: str
     judge: Callable[[pd.DataFrame, pd.DataFrame | None], tuple[bool, str]]
 
-    def of(self, curves: pd.DataFrame, table: pd.DataFrame | None = None) -> Finding:
-        """The check on this result."""
+    def evaluate(self, curves: pd.DataFrame, table: pd.DataFrame | None = None) -> Finding:
+        """Evaluate the condition on this result."""
         holds, sentence = self.judge(curves, table)
         return Finding(self.name, bool(holds), sentence)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """All findings of one run.
+    """Hold all findings of a run.
 
     short: the table has fewer runs than the recipe asks for, whose wider intervals show fewer claims.
-    because: why the run does not come out as printed, and only then.
+    because: the reason why the run does not come out as printed, and only then.
     """
 
     findings: tuple[Finding, ...]
@@ -57,16 +57,16 @@ class Verdict:
 
     @property
     def reproduced(self) -> bool:
-        """Whether every check holds."""
+        """Return whether every check holds."""
         return all(finding.holds for finding in self.findings)
 
 
 @dataclass(frozen=True)
 class PaperRun:
-    """One way to remake a figure: a recipe by name (data/recipes), or a formula that gives the curves.
+    """A run remakes a figure by a recipe (a name in data/recipes), or by a formula that gives the curves.
 
-    title: "as printed", or what differs. because: why its checks of the printed claim are expected to fail;
-    empty where they are expected to hold. Every claim that is checked is a condition computed on the result.
+    title: "as printed", or what differs. because: the reason why its checks are expected to fail; empty where
+    they are expected to hold. Every check is a condition computed on the result.
     """
 
     title: str
@@ -82,10 +82,19 @@ class PaperRun:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure or table of a paper. metric: the column drawn; x: a swept parameter, or "round".
+    """A figure or table of a paper, with the runs that remake it.
 
-    shows: what is drawn, in one sentence. claim: what the paper says of it. printed: its numbers where they
-    are known. runs: the first is the one as printed. notes: what the paper leaves open, and how it was read.
+    Attributes:
+        key: The name, as in links.
+        paper: The authors, the venue and the year.
+        title: The figure's number.
+        shows: What is drawn, in a sentence.
+        claim: What the paper says of it.
+        metric: The column that is drawn.
+        x: A swept parameter, or "round".
+        runs: The runs; the first is as printed.
+        printed: The paper's numbers, where they are known.
+        notes: What the paper leaves open, and how it was read.
     """
 
     key: str
@@ -100,9 +109,9 @@ class Figure:
     notes: tuple[str, ...] = ()
 
     def curves(self, run: PaperRun, table: pd.DataFrame | None = None) -> pd.DataFrame:
-        """The figure's curves, from a sweep's table or, for a formula, from nothing.
+        """Return the figure's curves, from a sweep's table or, for a formula, from nothing.
 
-        Raises ValueError where a table is needed and none is given.
+        Raises ValueError where a table is needed and not given.
         """
         if run.formula is not None:
             return run.formula()
@@ -111,12 +120,20 @@ class Figure:
         return summary(table, self.x, self.metric)
 
     def verdict(self, run: PaperRun, table: pd.DataFrame | None = None) -> Verdict:
-        """Every check of the run, computed on this table; nothing is known beforehand.
+        """Evaluate every check of a run on this table.
 
-        Raises ValueError where a run with a recipe has no table.
+        Args:
+            run: The run, one of the figure's.
+            table: The result of its recipe, from `stored` or a sweep; a formula needs none.
+
+        Returns:
+            The findings, computed on this table only.
+
+        Raises:
+            ValueError: Where a run with a recipe has no table.
         """
         curves = self.curves(run, table)
-        findings = tuple(check.of(curves, table) for check in run.checks)
+        findings = tuple(check.evaluate(curves, table) for check in run.checks)
         short = table is not None and bool(run.recipe) and table["repeat"].nunique() < repeats(run.recipe)
         decided = not short and not all(finding.holds for finding in findings)
         return Verdict(findings, short, run.because if decided else "")

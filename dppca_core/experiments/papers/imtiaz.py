@@ -1,8 +1,8 @@
 """Figures of Imtiaz & Sarwate (ICASSP 2018, slides): captured energy of DPdisPCA against its alternatives.
 
-The slides hold no numbers; those of the synthetic set, of MNIST and of Covertype are in the authors' public
-results (theory.md section 5). Energy is that of the population's covariance, or of the whole table's,
-relative to the best k directions.
+The slides have no numbers; those of the synthetic set, of MNIST and of Covertype are in the authors' public
+results. Energy is that of the population's covariance, or of the whole table's, relative to the best k
+directions.
 """
 
 from dppca_core.experiments.papers.claims import below, lead, moves, near

@@ -1,8 +1,8 @@
-"""Recipes and results of the papers' figures: data/recipes/NAME.json, data/results/NAME.csv and its sidecar.
+"""Recipes and results of the papers' figures: data/recipes/NAME.json, data/results/NAME.csv and NAME.json.
 
-A result holds what figures are drawn from, to six significant digits: method, point, repeat and metrics, and
-the seconds only where they are the result. The sidecar NAME.json says how it came about, of which recipe, and
-by a digest of which table: one that was cut short or changed is refused.
+A result's table holds what figures are drawn from, to six significant digits: method, point, repeat and
+metrics, and the seconds only where they are the result. Its NAME.json holds the provenance: the command, the
+recipe, and a digest of the table, so that a table that was cut short or changed is refused.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ _PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn")
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """A result and where it comes from: the command, the versions, the seed and the day (ISO 8601)."""
+    """Hold a result and its provenance: the command, the versions, the seed and the day (ISO 8601)."""
 
     name: str
     table: pd.DataFrame
@@ -44,23 +44,23 @@ class Stored:
 
 
 def names() -> list[str]:
-    """All recipes of the papers."""
+    """Return the names of all recipes of the papers."""
     return sorted(path.stem for path in (DATA / "recipes").glob("*.json"))
 
 
 def recipe(name: str) -> Recipe:
-    """The recipe of that name. Raises ValueError for an unknown name, or a table that is not there."""
+    """Read a recipe. Raises ValueError for an unknown name, or a table that is not there."""
     return recipe_file.read(_path(name))
 
 
 def fingerprint(name: str) -> str:
-    """Sixteen letters for the whole recipe file, however it is laid out; also of a table that is absent."""
+    """Return sixteen letters for the content of a recipe's file, also where its table is absent."""
     plain = _plain(name)
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def repeats(name: str) -> int:
-    """Runs of every cell that the recipe asks for, also of a table that is absent."""
+    """Return how many repeats the recipe asks for, also where its table is absent."""
     return int(_plain(name)["repeats"])
 
 
@@ -82,41 +82,63 @@ def _path(name: str) -> Path:
 
 
 def stored(name: str, folder: Path | None = None) -> Stored:
-    """The stored result. Raises ValueError for one that is absent, damaged or not of today's recipe."""
-    place = folder or DATA / "results"
+    """Read a stored result.
+
+    Args:
+        name: The recipe.
+        folder: The folder of results; None: data/results.
+
+    Returns:
+        The table, as `remake` wrote it, and its provenance.
+
+    Raises:
+        ValueError: For a result that is absent, damaged or not of today's recipe.
+    """
+    folder = folder or DATA / "results"
     again = f"run python -m dppca_core.experiments.papers {name}"
-    mark = fingerprint(name)
+    expected = fingerprint(name)
     try:
-        data = (place / f"{name}.csv").read_bytes()
-        told = json.loads((place / f"{name}.json").read_text(encoding="utf-8"))
-        of, digest = told["recipe"], told["sha256"]
-        about = str(told["command"]), dict(told["versions"]), int(told["seed"]), str(told["date"])
+        data = (folder / f"{name}.csv").read_bytes()
+        note = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+        recipe_mark, digest = note["recipe"], note["sha256"]
+        about = str(note["command"]), dict(note["versions"]), int(note["seed"]), str(note["date"])
     except FileNotFoundError as reason:
         raise ValueError(f"{name} must have a result in data/results: {again}") from reason
     except (KeyError, TypeError, ValueError, RecursionError) as reason:
         raise ValueError(
             f"the file data/results/{name}.json must say what it is of, it is damaged: {again}"
         ) from reason
-    if of != mark:
+    if recipe_mark != expected:
         raise ValueError(f"the file data/results/{name}.csv must be of its recipe, it is of another: {again}")
     if digest != hashlib.sha256(data).hexdigest():
         raise ValueError(f"the file data/results/{name}.csv must be as it was written, it is not: {again}")
     kinds = dict.fromkeys(_WORDS, "str") | dict.fromkeys(("repeat", *WHOLE), "int64")
-    table = pd.read_csv(io.BytesIO(data), keep_default_na=False, na_values=_empty(), dtype=kinds)
-    return Stored(name, table, *about, mark)
-
-
-def _empty() -> dict[str, list[str]]:
-    return {name: [""] for name in (*METRICS.values(), "seconds") if name not in _WORDS}
+    empty = {column: [""] for column in (*METRICS.values(), "seconds") if column not in _WORDS}
+    table = pd.read_csv(io.BytesIO(data), keep_default_na=False, na_values=empty, dtype=kinds)
+    return Stored(name, table, *about, expected)
 
 
 def remake(name: str, executor: Executor | None, timed: bool, folder: Path | None = None) -> Path:
-    """Run a recipe and write its result. timed: keep the seconds. Raises ValueError for an unknown name."""
-    chosen, place = recipe(name), folder or DATA / "results"
+    """Run a recipe of the papers and write its result.
+
+    Args:
+        name: The recipe.
+        executor: The executor of the cells; None runs them in this thread.
+        timed: Whether the seconds are kept.
+        folder: The folder of results; None: data/results.
+
+    Returns:
+        The path of the table.
+
+    Raises:
+        ValueError: For an unknown name, or a table that is not there.
+        OSError: For a result that cannot be written.
+    """
+    chosen, folder = recipe(name), folder or DATA / "results"
     table = shown(sweep(chosen, executor), timed)
-    path = place / f"{name}.csv"
+    path = folder / f"{name}.csv"
     data = table.to_csv(index=False, float_format=f"%.{_DIGITS}g").encode()
-    told = {
+    note = {
         "command": f"python -m dppca_core.experiments.papers {name}",
         "recipe": fingerprint(name),
         "sha256": hashlib.sha256(data).hexdigest(),
@@ -125,12 +147,12 @@ def remake(name: str, executor: Executor | None, timed: bool, folder: Path | Non
         "versions": {"python": platform.python_version()} | {each: version(each) for each in _PACKAGES},
     }
     _replace(path, data)
-    _replace(place / f"{name}.json", (json.dumps(told, indent=1) + "\n").encode())
+    _replace(folder / f"{name}.json", (json.dumps(note, indent=1) + "\n").encode())
     return path
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """The whole file at once: where the disk is full, the former stays as it is."""
+    """Write the whole file at once, so that the former file stays where the disk is full."""
     draft = path.with_name(f"{path.name}.draft")
     try:
         draft.write_bytes(data)
@@ -141,7 +163,7 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def shown(table: pd.DataFrame, timed: bool = False) -> pd.DataFrame:
-    """A sweep's table with what a result keeps of it."""
+    """Return the columns of a sweep's table that a result keeps."""
     dropped = ["noise_std", "bytes_sent_per_hospital", "notes", "recipe", *([] if timed else ["seconds"])]
     kept = table.drop(columns=dropped)
     rounds = METRICS["rounds"]
@@ -150,13 +172,14 @@ def shown(table: pd.DataFrame, timed: bool = False) -> pd.DataFrame:
     return kept
 
 
-def _rounded(word: str) -> str:
-    return " ".join(f"{float(part):.{_DIGITS}g}" for part in word.split())
+def _rounded(errors: str) -> str:
+    return " ".join(f"{float(error):.{_DIGITS}g}" for error in errors.split())
 
 
 def thinned(chosen: Recipe, repeats: int = 3, points: int = 3) -> Recipe:
-    """A quicker recipe: at most so many repeats, and values of each swept parameter, the first and last among
-    them. Its rows are rows of the whole recipe's table. Raises ValueError for fewer than one.
+    """Return a quicker recipe: at most so many repeats and values of each swept parameter, with both ends.
+
+    Its rows are rows of the whole recipe's table. Raises ValueError for fewer than one.
     """
     if min(repeats, points) < 1:
         raise ValueError(f"repeats and points must be at least 1, got {repeats!r} and {points!r}")

@@ -1,4 +1,4 @@
-"""A sweep's table as the curves of a figure: means over repeats, as papers plot them, with intervals."""
+"""The curves of a figure from a sweep's table: means over repeats, as papers plot them, with intervals."""
 
 import numpy as np
 import pandas as pd
@@ -12,12 +12,22 @@ _COLUMNS = ["label", "method", "x", "mean", "low", "high", "runs"]
 
 
 def summary(table: pd.DataFrame, x: str, column: str) -> pd.DataFrame:
-    """Columns label, method, x, mean, low, high, runs: one row for each curve and value of `x`.
+    """Return the means of a sweep's table, a row for each curve and value of `x`.
 
-    x: a swept parameter, or "round" for the error of every iterate. column: a measured column. Curves are
-    told apart by label and, where swept too, by the other parameters. low, high: mean -/+ t s / sqrt(runs),
-    the 95 % interval of Student's t with runs - 1 degrees of freedom, for one mean at a time; empty for one
-    run. Failed cells are left out. Raises ValueError for a column that the table lacks.
+    Curves are distinguished by label and, where swept too, by the other parameters. Failed cells are left
+    out.
+
+    Args:
+        table: The table of a sweep.
+        x: A swept parameter, or "round" for the error of every iterate.
+        column: A measured column.
+
+    Returns:
+        The columns label, method, x, mean, low, high and runs. low and high are mean -/+ t s / sqrt(runs),
+        the 95 % interval of Student's t with runs - 1 degrees of freedom; empty for a single run.
+
+    Raises:
+        ValueError: For a column that the table lacks.
     """
     if x == "round" and not table.empty:
         table = by_round(table)
@@ -39,7 +49,7 @@ def summary(table: pd.DataFrame, x: str, column: str) -> pd.DataFrame:
     if "failed" in table:
         kept = kept[table.loc[kept.index, "failed"] == ""]
     groups = kept.groupby(["label", "method", "x"], sort=False)["y"]
-    found = groups.agg(mean="mean", sd="std", runs="count").reset_index()
-    half = stdtrit(found["runs"] - 1, (1 + CONFIDENCE) / 2) * found["sd"] / np.sqrt(found["runs"])
-    found["low"], found["high"] = found["mean"] - half, found["mean"] + half
-    return found[_COLUMNS]
+    means = groups.agg(mean="mean", sd="std", runs="count").reset_index()
+    half = stdtrit(means["runs"] - 1, (1 + CONFIDENCE) / 2) * means["sd"] / np.sqrt(means["runs"])
+    means["low"], means["high"] = means["mean"] - half, means["mean"] + half
+    return means[_COLUMNS]

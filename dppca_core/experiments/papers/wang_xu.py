@@ -1,7 +1,7 @@
 """Figures 1 and 2 of Wang & Xu (IJCAI 2019), from their section 6: PCA in the local model.
 
-The curves were not available: both captions are the same, and no number of any curve is in the text. What is
-checked is what the text says of the trends: as printed, where all is noise, and with as many patients as the
+The curves were not available: both captions are the same, and no number of any curve is in the text. The
+checks are those of the trends in the text: as printed, where all is noise, and with as many patients as the
 trends need.
 """
 

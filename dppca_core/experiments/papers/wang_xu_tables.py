@@ -1,7 +1,7 @@
 """Tables 1 and 2 of Wang & Xu (IJCAI 2019): six data sets against sparsity and epsilon.
 
-Their numbers are known and their data are not here: what is checked is what the text says of the trends, on
-the paper's own synthetic population.
+Their numbers are known, but their data are not here: the checks are those of the trends in the text, on the
+paper's own synthetic population.
 """
 
 from dppca_core.experiments.papers.claims import moves
@@ -15,11 +15,11 @@ _TABLES = (
 _SETS = ("cancer RNA-Seq", "Leukemia", "Colon cancer", "isolet5", "lung", "NIPS")
 
 
-def _tabulated(places: tuple[float, ...], *rows: tuple[float, ...]) -> tuple[Printed, ...]:
+def _tabulated(columns: tuple[float, ...], *rows: tuple[float, ...]) -> tuple[Printed, ...]:
     return tuple(
-        Printed(name, place, value, "tabulated")
+        Printed(name, x, value, "tabulated")
         for name, row in zip(_SETS, rows, strict=True)
-        for place, value in zip(places, row, strict=True)
+        for x, value in zip(columns, row, strict=True)
     )
 
 

@@ -1,22 +1,22 @@
-"""A plan's answer by simulation: bisection over patients, epsilon or hospitals, read off with its interval.
+"""A plan's answer by simulation: bisection over patients, epsilon or hospitals, with a confidence interval.
 
-The first values stand a factor 2 on either side of the closed form's answer; while both are on one side of
-the target the next is a factor 4 further out, then the gap between the last that misses and the next that
-reaches it is halved, in logarithms, until its ends are within 15 %. Every run near the answer counts in the
-reading: with m(x) the mean over runs of the squared error, or of the share of energy lost,
+The first values are a factor 2 on either side of the closed form's answer. While both are on one side of the
+target, the next is a factor 4 further out; then the gap between the last value that misses the target and the
+next that reaches it is halved, in logarithms, until its ends are within 15 %. All runs near the answer enter
+the estimate: with m(x) the mean over runs of the squared error, or of the share of energy lost,
 
-    ln m(x) = ln c(x) + a + b ln x,  c(x) the closed form's own,
+    ln m(x) = ln c(x) + a + b ln x,  c(x) the closed form's prediction,
 
-is fitted by least squares to the values within a factor 2.5 of the gap's middle and solved for the target: c
-lends its curvature, not its level or slope. Mean squares, because a closed form predicts a mean square. The
-interval: the middle `LEVEL` of the same reading off repeats resampled with replacement, whole repeats at a
-time, for they may share their patients.
+is fitted by least squares to the values within a factor 2.5 of the gap's middle and solved for the target. So
+the closed form determines the curvature, but neither the level nor the slope. Means are of squares because a
+closed form predicts a mean square. The interval is the middle `LEVEL` of the same estimate from repeats
+resampled with replacement, whole repeats at a time, for they may share their patients.
 """
 
 import math
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -28,7 +28,7 @@ from dppca_core.experiments.planning.planning import (
     LEAST_EPSILON,
     MOST_EPSILON,
     MOST_HOSPITALS,
-    WAYS,
+    PLANNED_METHODS,
     StudyPlan,
 )
 from dppca_core.experiments.sweeps.recipe import METRICS, Axis, Recipe, Value, variant
@@ -47,10 +47,16 @@ _RESAMPLES = 1000
 
 @dataclass(frozen=True)
 class SimulatedAnswer:
-    """The answer by simulation with the ends of its interval, and what it rests on.
+    """Hold the answer by simulation, the ends of its interval, and how many values and runs it rests on.
 
-    state: "found"; "least", the smallest value allowed reaches the target; "none", no value up to the largest
-    allowed does (NaN); or "measuring", the gap is still wide: `value` is what can be said so far, or NaN.
+    Attributes:
+        state: "found"; "least", the smallest value allowed reaches the target; "none", no value up to the
+            largest allowed does (NaN); or "measuring", the gap is still wide and `value` preliminary, or NaN.
+        value: Patients, epsilon or hospitals.
+        low: The lower end of the `LEVEL` interval.
+        high: Its upper end, which may be infinite.
+        values: The number of values at which runs are complete.
+        runs: The number of those runs.
     """
 
     state: Literal["found", "least", "none", "measuring"]
@@ -63,10 +69,19 @@ class SimulatedAnswer:
 
 @dataclass(frozen=True)
 class Search:
-    """Bisection over `asked`: "patients" (n), "epsilon" or "hospitals" of `size` patients each.
+    """A search bisects over patients, epsilon or hospitals until the plan's target is reached.
 
-    at: the epsilon, or for "epsilon" the n, that is held. start: near the answer. Raises ValueError for
-    another word, a start that is not positive, or a table: its patients cannot be more than they are.
+    Args:
+        plan: The target, the method and the setting.
+        asked: "patients" (n), "epsilon", or "hospitals" of `size` patients each.
+        at: The epsilon that is held, or for "epsilon" the n.
+        start: A value near the answer.
+        size: The patients of each hospital, for "hospitals".
+        repeats: The runs at each value.
+
+    Raises:
+        ValueError: For another word, a start that is not positive, or a table, whose patients cannot be more
+            than they are.
     """
 
     plan: StudyPlan
@@ -87,7 +102,7 @@ class Search:
 
     @property
     def name(self) -> str:
-        """The swept parameter."""
+        """Return the name of the swept parameter."""
         return "epsilon" if self.asked == "epsilon" else "n"
 
     @property
@@ -103,35 +118,35 @@ class Search:
         return self.size if self.asked == "hospitals" else 1
 
     def _value(self, wanted: float) -> Value:
-        """The nearest that can be run: whole patients, or whole hospitals of them."""
+        """Return the nearest value that can be run: whole patients, or whole hospitals of them."""
         low, high = self._limits
-        held = min(max(wanted, low), high)
+        limited = min(max(wanted, low), high)
         if self.asked == "epsilon":
-            return float(f"{held:.6g}")
-        return int(min(max(self._unit * round(held / self._unit), low), high))
+            return float(f"{limited:.6g}")
+        return int(min(max(self._unit * round(limited / self._unit), low), high))
 
     def first(self) -> tuple[Value, ...]:
-        """The values to begin with."""
+        """Return the values to begin with."""
         middle = self.start * self._unit
         return tuple(sorted({self._value(middle / _ASIDE), self._value(middle * _ASIDE)}))
 
     def recipe(self, values: tuple[Value, ...]) -> Recipe:
-        """The runs at these values."""
-        experiment, way = self.plan.experiment, WAYS[self.plan.way]
-        swept = self.asked == "epsilon"  # else it is what is held
+        """Return the recipe of the runs at these values."""
+        experiment, planned = self.plan.experiment, PLANNED_METHODS[self.plan.planned]
+        over_epsilon = self.asked == "epsilon"  # then n is held, else epsilon is
         return Recipe(
             experiment.population,
-            (variant(way.method),),
+            (variant(planned.method),),
             (Axis(self.name, values),),
-            n=int(self.at) if swept else None,
-            epsilon=1.0 if swept else self.at,
+            n=int(self.at) if over_epsilon else None,
+            epsilon=1.0 if over_epsilon else self.at,
             delta=experiment.delta,
             s_hat=experiment.s_hat,
             providers=experiment.providers,
             largest_share=experiment.largest_share if self.asked != "hospitals" else 0.0,
             iterations=experiment.iterations,
             burn_in=experiment.burn_in,
-            provider_noise=way.provider_noise,
+            provider_noise=planned.provider_noise,
             neighbours=experiment.neighbours,
             accounting=experiment.accounting,
             failure=experiment.failure,
@@ -142,22 +157,22 @@ class Search:
         )
 
     def losses(self, table: pd.DataFrame) -> tuple[Array, Array]:
-        """Values with all their runs, ascending (m,), and squared errors or lost energy, (m, repeats)."""
+        """Return the complete values, ascending (m,), and squared errors or lost energy, (m, repeats)."""
         column = METRICS["energy" if self.plan.energy else "sin"]
         wide = table.pivot(index=self.name, columns="repeat", values=column).sort_index().dropna()
-        found = wide.to_numpy(dtype=float)
-        return wide.index.to_numpy(dtype=float), (1 - found if self.plan.energy else found**2)
+        measured = wide.to_numpy(dtype=float)
+        return wide.index.to_numpy(dtype=float), (1 - measured if self.plan.energy else measured**2)
 
     @property
     def _target(self) -> float:
         return self.plan.allowed if self.plan.energy else self.plan.allowed**2
 
     def more(self, table: pd.DataFrame) -> tuple[Value, ...]:
-        """The values of the next table, one more than this one has; the same where nothing is to be added."""
+        """Return the values of the next table: this one's and one more; the same where it is complete."""
         at, losses = self.losses(table)
-        have = {self._value(value) for value in at}
-        wanted = self._next(at, np.mean(losses, axis=1)) if 0 < len(at) < _MOST_VALUES else None
-        return tuple(sorted(have if wanted is None else have | {self._value(wanted)}))
+        values = {self._value(value) for value in at}
+        following = self._next(at, np.mean(losses, axis=1)) if 0 < len(at) < _MOST_VALUES else None
+        return tuple(sorted(values if following is None else values | {self._value(following)}))
 
     def _next(self, at: Array, means: Array) -> float | None:
         reached = means <= self._target
@@ -172,7 +187,7 @@ class Search:
         return math.sqrt(below * above)
 
     def reading(self, table: pd.DataFrame) -> SimulatedAnswer:
-        """What the runs so far say."""
+        """Return the answer that the runs so far give."""
         at, losses = self.losses(table)
         runs = losses.size
         nothing = SimulatedAnswer("measuring", math.nan, math.nan, math.nan, len(at), runs)
@@ -181,29 +196,27 @@ class Search:
         means = np.mean(losses, axis=1)
         reached = means <= self._target
         unit = self._unit
-        settled = len(self.more(table)) == len(at)
+        complete = len(self.more(table)) == len(at)
         if reached.all():
             least = at[0] / unit
-            return SimulatedAnswer("least", least, least, least, len(at), runs) if settled else nothing
+            return SimulatedAnswer("least", least, least, least, len(at), runs) if complete else nothing
         last = int(np.flatnonzero(~reached)[-1])
         if last == len(at) - 1:
-            return (
-                SimulatedAnswer("none", math.nan, math.nan, math.nan, len(at), runs) if settled else nothing
-            )
+            return replace(nothing, state="none") if complete else nothing
         middle = math.sqrt(at[last] * at[last + 1])
         near = (at >= middle / _WINDOW) & (at <= middle * _WINDOW)
         near[last : last + 2] = True
         rng = np.random.default_rng([self.plan.experiment.seed, 1])
         chosen = rng.integers(losses.shape[1], size=(_RESAMPLES, losses.shape[1]))
-        again = np.mean(losses[near][:, chosen], axis=2)
-        crossings = self._crossings(at[near], np.column_stack([means[near], again]))
+        resampled = np.mean(losses[near][:, chosen], axis=2)
+        crossings = self._crossings(at[near], np.column_stack([means[near], resampled]))
         tails = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
         low, high = np.quantile(crossings[1:], tails, method="inverted_cdf")
-        state: Literal["found", "measuring"] = "found" if settled else "measuring"
+        state: Literal["found", "measuring"] = "found" if complete else "measuring"
         return SimulatedAnswer(state, crossings[0] / unit, low / unit, high / unit, len(at), runs)
 
     def _predicted(self, at: Array) -> Array:
-        """ln of what the closed form has for the mean loss at these values."""
+        """Return the logarithm of the mean loss that the closed form predicts at these values."""
         if self.asked == "epsilon":
             losses = [self.plan.loss(int(self.at), float(value)) for value in at]
         else:
@@ -213,7 +226,7 @@ class Search:
         return logs if self.plan.energy else 2 * logs
 
     def _crossings(self, at: Array, means: Array) -> Array:
-        """Where the curve fitted to each column of means, (m, c), meets the target; infinite if nowhere."""
+        """Return where the curve fitted to each column of means, (m, c), meets the target, else infinity."""
         x = np.log(at)
         centred = x - x.mean()
         rest = np.log(np.maximum(means, 1e-300)) - self._predicted(at)[:, None]
@@ -227,9 +240,9 @@ class Search:
         left, right = (np.take_along_axis(curve, inner[None] + step, 0)[0] for step in (0, 1))
         with np.errstate(divide="ignore", invalid="ignore"):
             share = (left - math.log(self._target)) / (left - right)
-        found = np.exp(grid[inner] + share * (grid[1] - grid[0]))
-        found = np.where(last == _GRID - 1, np.inf, found)
-        return np.where(above.any(axis=0), found, math.exp(grid[0]))
+        crossings = np.exp(grid[inner] + share * (grid[1] - grid[0]))
+        crossings = np.where(last == _GRID - 1, np.inf, crossings)
+        return np.where(above.any(axis=0), crossings, math.exp(grid[0]))
 
 
 def simulate(
@@ -239,10 +252,20 @@ def simulate(
     progress: Callable[[Progress], None] | None = None,
     cancel: Callable[[], bool] | None = None,
 ) -> SimulatedAnswer:
-    """Bisect to the end, or until `cancel` says so; `progress` is told of each value's runs."""
+    """Bisect to the end, or until cancelled.
+
+    Args:
+        search: The plan, the start and what is searched for.
+        executor: The executor that runs the cells; None runs them in this thread.
+        progress: A function called with the progress of the runs at the current values.
+        cancel: A function called between tasks; True ends the search.
+
+    Returns:
+        The answer, which is preliminary ("measuring") where the search was cancelled.
+    """
     rows: list[Row] = []
 
-    def tell(done: Progress) -> None:
+    def report(done: Progress) -> None:
         rows.extend(done.rows)
         if progress is not None:
             progress(done)
@@ -250,7 +273,7 @@ def simulate(
     values = search.first()
     while True:
         known, rows[:] = tuple(rows), []
-        table = sweep(search.recipe(values), executor, progress=tell, cancel=cancel, known=known)
+        table = sweep(search.recipe(values), executor, progress=report, cancel=cancel, known=known)
         following = search.more(table)
         if following == values or (cancel is not None and cancel()):
             return search.reading(table)

@@ -1,12 +1,11 @@
-"""What an error takes: patients, epsilon or hospitals, from the closed forms solved for them.
+"""The patients, epsilon or hospitals that an error needs: closed forms, solved for them.
 
 A closed form predicts sin^2 Theta = privacy(n, epsilon, N) + sampling(n), and the captured energy that goes
-with it (`dppca_core.bounds.perturbation`). Here it is turned round: the smallest n at an epsilon, the
-smallest epsilon at an n, the fewest hospitals of one size. Rows are divided by a public bound that n of
-them respect, so the eigenvalues fall slowly as n grows; the bound is worked out anew at every n that is
-tried.
+with it (`dppca_core.bounds.perturbation`). Here it is inverted: the smallest n at an epsilon, the smallest
+epsilon at an n, the fewest hospitals of one size. Rows are divided by a public bound that n of them respect,
+so the eigenvalues fall slowly as n grows; the bound is computed again at every n that is tried.
 
-An answer is given only where the closed form applies at it; else the reason why there is none.
+A plan gives an answer only where the closed form applies at it, else the reason why there is none.
 """
 
 import math
@@ -22,7 +21,8 @@ from scipy.optimize import brentq
 from dppca_core import checks, datasets
 from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS
-from dppca_core.experiments import draws as patients
+from dppca_core.bounds.rule import BoundRule
+from dppca_core.experiments import draws
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
@@ -37,7 +37,7 @@ _NODES = 60  # of the spline of the row bound's square, whose error is below 1e-
 
 @dataclass(frozen=True)
 class PlannedMethod:
-    """A method with a closed form, under one trust. `provider_noise`: for methods that have the choice."""
+    """Hold a method with a closed form, under one trust model; DPS-PCA is planned under two."""
 
     name: str
     method: str
@@ -47,46 +47,51 @@ class PlannedMethod:
 
     @property
     def title(self) -> str:
-        """The method's, told apart where it goes two ways."""
+        """Return the method's title, which also tells the two plans of DPS-PCA apart."""
         added = ", summed in secret" if self.provider_noise == "secure-aggregation" else ""
         return METHODS[self.method].title + added
 
 
-def _ways() -> Iterator[PlannedMethod]:
+def _planned_methods() -> Iterator[PlannedMethod]:
     for rule in BOUNDS.values():
         for name in rule.methods if rule.kind == "prediction" else ():
             method = METHODS[name]
             yield PlannedMethod(name, name, rule.name, method.trust)
             if "provider_noise" in method.uses:
-                summed = "secure aggregation"
-                yield PlannedMethod(f"{name}_summed", name, rule.name, summed, "secure-aggregation")
+                trust = "secure aggregation"
+                yield PlannedMethod(f"{name}_summed", name, rule.name, trust, "secure-aggregation")
 
 
-WAYS: dict[str, PlannedMethod] = {way.name: way for way in _ways()}
+PLANNED_METHODS: dict[str, PlannedMethod] = {planned.name: planned for planned in _planned_methods()}
 
 
 @lru_cache(maxsize=32)
 def _spectrum(population: SpikedModel | str, failure: float) -> tuple[Array, CubicSpline | None]:
-    """All eigenvalues, and ln B^2 as a spline of ln n; a table's are of rows scaled to its own bound."""
+    """Return all eigenvalues, and ln B^2 as a spline of ln n; a table's rows are scaled to its own bound."""
     if not isinstance(population, SpikedModel):
-        table = datasets.table(population)
-        whole = patients.cohort(population, (table.n,), patients.PUBLIC, 0, 0)
-        return patients.table_truth(whole, 1).eigenvalues, None
-    sizes = sorted({round(n) for n in np.geomspace(1, MOST_PATIENTS, _NODES)})
-    squares = [2 * math.log(population.norm_bound(n, failure)) for n in sizes]
-    return population.eigenvalues, CubicSpline(np.log(sizes), squares)
+        sizes = (datasets.table(population).n,)
+        return draws.truth(population, sizes, 1, draws.PUBLIC, 0, moment=False).eigenvalues, None
+    nodes = sorted({round(n) for n in np.geomspace(1, MOST_PATIENTS, _NODES)})
+    squares = [2 * math.log(population.norm_bound(n, failure)) for n in nodes]
+    return population.eigenvalues, CubicSpline(np.log(nodes), squares)
 
 
 @dataclass(frozen=True)
 class PlanAnswer:
-    """The number asked for, or None and why: `kind` with its `numbers`, for a sentence.
+    """Hold the answer of a plan, or None and the reason: `kind` with its `numbers`, for a sentence.
 
-    kind: "guess" (a random guess does as well), "gap" (no eigengap), "first order" (an error beyond a third
-    of a guess, which the closed form does not describe), "assumption" (`failed` names it), "sampling" (too
-    few patients even without noise), "epsilon" (no epsilon up to MOST_EPSILON), "patients", "hospitals"
-    (none up to MOST_PATIENTS, MOST_HOSPITALS); "" where there is an answer.
-    start: where the closed form would have been solved, None if nowhere: a simulation can begin there.
-    bound: the closed form there. least: whether the smallest number that was tried is enough.
+    Attributes:
+        value: The number of patients or hospitals, or epsilon; None where there is no answer.
+        kind: "guess" (a random guess does as well), "gap" (no eigengap), "first order" (an error beyond a
+            third of a guess, which the closed form does not describe), "assumption" (`failed` names it),
+            "sampling" (too few patients even without noise), "epsilon" (no epsilon up to MOST_EPSILON),
+            "patients", "hospitals" (none up to MOST_PATIENTS, MOST_HOSPITALS); "" where there is an answer.
+        numbers: The numbers of that reason, by name.
+        failed: The assumptions of the closed form that fail.
+        start: The solution of the closed form whether it applies or not, None if there is none: a simulation
+            can begin there.
+        bound: The closed form at `start`.
+        least: Whether the smallest number that was tried is enough.
     """
 
     value: float | None
@@ -100,100 +105,117 @@ class PlanAnswer:
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """One way to reach a target at an experiment's population, budget and number of hospitals.
+    """A plan states a target for one method at an experiment's population, budget and number of hospitals.
 
-    target: sin Theta at most (root mean square over runs), or with `energy` the share of the population's
-    energy in its k leading directions that is captured, at least. The experiment's n and noise across
-    hospitals play no part. Raises ValueError for an unknown way, a target that is not positive, or a share
-    outside (0, 1).
+    Args:
+        experiment: The setting; its n and its noise across hospitals play no part.
+        planned: The planned method, a key of `PLANNED_METHODS`.
+        target: sin Theta at most (root mean square over runs), or with `energy` the share of the
+            population's energy in its k leading directions that is captured, at least.
+        energy: Whether the target is captured energy.
+
+    Raises:
+        ValueError: For an unknown method, a target that is not positive, or a share outside (0, 1).
     """
 
     experiment: ExplorerExperiment
-    way: str
+    planned: str
     target: float
     energy: bool = False
 
     def __post_init__(self) -> None:
-        checks.one_of(WAYS, way=self.way)
+        checks.one_of(PLANNED_METHODS, planned=self.planned)
         checks.positive(target=self.target)
         if self.energy:
             checks.inside_unit_interval(target=self.target)
 
     @property
+    def rule(self) -> BoundRule:
+        """Return the closed form, which is called with a setting."""
+        return BOUNDS[PLANNED_METHODS[self.planned].rule]
+
+    @property
     def allowed(self) -> float:
-        """The largest loss: the error, or the share of energy lost."""
+        """Return the largest loss that reaches the target: the error, or the share of energy lost."""
         return 1 - self.target if self.energy else self.target
 
     @cached_property
     def guess(self) -> float:
-        """The loss of a random guess."""
-        experiment, (values, _) = (
-            self.experiment,
-            _spectrum(self.experiment.population, self.experiment.failure),
-        )
+        """Return the loss of a random guess."""
+        experiment = self.experiment
         if self.energy:
+            values, _ = _spectrum(experiment.population, experiment.failure)
             return 1 - experiment.k * float(values.mean()) / float(values[: experiment.k].sum())
         return subspace_metrics.random_guess(experiment.d, experiment.k)
 
     def setting(self, n: int, epsilon: float, hospitals: int | None = None) -> Setting:
-        """Where the closed form is evaluated; `hospitals`: the experiment's number of them where None."""
-        experiment, population = self.experiment, self.experiment.population
-        values, squares = _spectrum(population, experiment.failure)
+        """Return the point at which the closed form is evaluated; None: the experiment's hospitals."""
+        values, squares = _spectrum(self.experiment.population, self.experiment.failure)
         scaled = values if squares is None else values * math.exp(-float(squares(math.log(n))))
-        return Setting(
-            d=experiment.d,
+        return self.experiment.setting(
+            epsilon,
+            scaled,
             n=n,
-            k=experiment.k,
-            s=population.s if isinstance(population, SpikedModel) else experiment.d,
-            s_hat=experiment.s_hat,
-            providers=experiment.providers if hospitals is None else hospitals,
-            iterations=experiment.iterations,
-            eigenvalues=scaled,
-            budget=experiment.budget(epsilon),
-            provider_noise=WAYS[self.way].provider_noise,
-            burn_in=experiment.burn_in,
+            providers=self.experiment.providers if hospitals is None else hospitals,
+            provider_noise=PLANNED_METHODS[self.planned].provider_noise,
+            start_error=None,
         )
 
     def bound(self, n: int, epsilon: float, hospitals: int | None = None) -> Bound:
-        """The closed form there."""
-        return BOUNDS[WAYS[self.way].rule](self.setting(n, epsilon, hospitals))
+        """Return the closed form there."""
+        return self.rule(self.setting(n, epsilon, hospitals))
 
     def loss(self, n: int, epsilon: float, hospitals: int | None = None) -> float:
-        """What the closed form predicts, in the units of `allowed`; infinite where it is void."""
+        """Return the predicted loss, in the units of `allowed`; infinite where the closed form is void."""
         setting = self.setting(n, epsilon, hospitals)
-        return self.loss_of(setting, BOUNDS[WAYS[self.way].rule](setting))
+        return self.loss_of(setting, self.rule(setting))
 
     def loss_of(self, setting: Setting, bound: Bound) -> float:
-        """What a closed form evaluated at `setting` predicts, in the units of `allowed`."""
+        """Return the loss that a closed form predicts at `setting`, in the units of `allowed`."""
         if not self.energy or not bound.terms:
             return bound.final
         return bound.quantities["energy_lost"] / float(setting.eigenvalues[: setting.k].sum())
 
     def patients(self, epsilon: float, near: float | None = None) -> PlanAnswer:
-        """The smallest n that reaches the target, to a patient or 1e-6 of it. near: a guess at it."""
+        """Return the smallest number of patients that reaches the target.
+
+        Args:
+            epsilon: The privacy loss.
+            near: A guess at the answer, which saves time.
+
+        Returns:
+            The answer, to a patient or a millionth of it, or the reason why there is none.
+        """
         fewest = self.experiment.providers
-        return self._answer(
-            lambda n: (n, epsilon, None),
-            fewest,
-            MOST_PATIENTS,
-            near,
-            self._none_by("patients", fewest, epsilon),
-        )
+        return self._answer("patients", lambda n: (n, epsilon, None), fewest, MOST_PATIENTS, near)
 
     def hospitals(self, epsilon: float, size: int, near: float | None = None) -> PlanAnswer:
-        """The fewest hospitals of `size` patients each that reach it together. near: a guess at it."""
+        """Return the fewest hospitals that reach the target together.
+
+        Args:
+            epsilon: The privacy loss.
+            size: The patients of each hospital.
+            near: A guess at the answer, which saves time.
+
+        Returns:
+            The answer, a whole number, or the reason why there is none.
+
+        Raises:
+            ValueError: For a size that is not a positive whole number.
+        """
         checks.whole(1, size=size)
         most = min(MOST_HOSPITALS, MOST_PATIENTS // size)
-        return self._answer(
-            lambda N: (N * size, epsilon, N),
-            1,
-            most,
-            near,
-            self._none_by("hospitals", most * size, epsilon, most),
-        )
+        return self._answer("hospitals", lambda N: (N * size, epsilon, N), 1, most, near)
 
     def epsilon(self, n: int) -> PlanAnswer:
-        """The smallest epsilon in [LEAST_EPSILON, MOST_EPSILON] that reaches it with n patients, to 1e-6."""
+        """Return the smallest epsilon in [LEAST_EPSILON, MOST_EPSILON] that reaches the target.
+
+        Args:
+            n: The patients of all hospitals.
+
+        Returns:
+            The answer, to a millionth of it, or the reason why there is none.
+        """
         if self._refused is not None:
             return self._refused
         excess = self._excess(lambda epsilon: (n, epsilon, None))
@@ -203,23 +225,8 @@ class StudyPlan:
             return PlanAnswer(None, kind, {"n": n, "best": best, "without": clean, "epsilon": MOST_EPSILON})
         if excess(LEAST_EPSILON) <= 0:
             return self._judged(LEAST_EPSILON, self.bound(n, LEAST_EPSILON), least=True)
-        found = _root(excess, LEAST_EPSILON, MOST_EPSILON)
-        return self._judged(found, self.bound(n, found))
-
-    def _none_by(
-        self, kind: str, n: int, epsilon: float, hospitals: int | None = None
-    ) -> Callable[[], PlanAnswer]:
-        def refusal() -> PlanAnswer:
-            most = MOST_PATIENTS if kind == "patients" else n
-            best = self.loss(most, epsilon, hospitals)
-            numbers = {
-                "most": hospitals or most,
-                "best": best,
-                "without": self.loss(most, NO_NOISE, hospitals),
-            }
-            return PlanAnswer(None, kind, numbers)
-
-        return refusal
+        smallest = _root(excess, LEAST_EPSILON, MOST_EPSILON)
+        return self._judged(smallest, self.bound(n, smallest))
 
     @cached_property
     def _refused(self) -> PlanAnswer | None:
@@ -232,13 +239,13 @@ class StudyPlan:
 
     def _answer(
         self,
+        kind: str,
         at: Callable[[int], tuple[int, float, int | None]],
         low: int,
         high: int,
         near: float | None,
-        none: Callable[[], PlanAnswer],
     ) -> PlanAnswer:
-        """The smallest whole number in [low, high] that reaches the target."""
+        """Return the smallest whole number in [low, high] that reaches the target."""
         if self._refused is not None:
             return self._refused
         excess = self._excess(lambda value: at(round(value)))
@@ -247,13 +254,15 @@ class StudyPlan:
         elif excess(low) <= 0:
             return self._judged(low, self.bound(*at(low)), least=True)
         elif excess(high) > 0:
-            return none()
+            n, epsilon, hospitals = at(high)
+            best, clean = self.loss(n, epsilon, hospitals), self.loss(n, NO_NOISE, hospitals)
+            return PlanAnswer(None, kind, {"most": high, "best": best, "without": clean})
         else:
             low_end, high_end = float(low), float(high)
-        found = math.ceil(_root(excess, low_end, high_end) * (1 - 1e-9))
-        while excess(found) > 0:
-            found += max(1, found // 10**8)
-        return self._judged(found, self.bound(*at(found)))
+        smallest = math.ceil(_root(excess, low_end, high_end) * (1 - 1e-9))
+        while excess(smallest) > 0:
+            smallest += max(1, smallest // 10**8)
+        return self._judged(smallest, self.bound(*at(smallest)))
 
     def _excess(self, at: Callable[[float], tuple[int, float, int | None]]) -> Callable[[float], float]:
         def excess(value: float) -> float:
@@ -275,6 +284,6 @@ def _failed(bound: Bound) -> tuple[str, ...]:
 
 
 def _root(excess: Callable[[float], float], low: float, high: float) -> float:
-    """Where it falls to zero, in logarithms: closed forms are nearly powers."""
-    found = brentq(lambda x: excess(math.exp(x)), math.log(low), math.log(high), xtol=1e-9, rtol=1e-12)
-    return math.exp(float(found))
+    """Return where the excess falls to zero, by its logarithm, in which closed forms are nearly straight."""
+    root = brentq(lambda x: excess(math.exp(x)), math.log(low), math.log(high), xtol=1e-9, rtol=1e-12)
+    return math.exp(float(root))

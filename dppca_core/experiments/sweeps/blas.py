@@ -1,7 +1,7 @@
-"""One BLAS thread wherever cells are run.
+"""Pinning BLAS to one thread wherever cells are run.
 
-Workers that each use all cores stand in each other's way (60 runs took 10 to 24 s, and 2.5 to 4.9 s
-pinned), and two threads change sums in their last digit: pinned, a cell is the same everywhere.
+Workers that each use all cores slow each other down (60 runs took 10 to 24 s, and 2.5 to 4.9 s pinned), and
+two threads change sums in their last digit; with one, a cell has the same bits everywhere.
 """
 
 from collections.abc import Iterator
@@ -15,13 +15,13 @@ from dppca_core.populations import spiked
 
 _LOCK = Lock()
 _inside = 0
-_pinned = False  # for good
+_pinned = False  # until the process ends
 _limits: threadpool_limits | None = None
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Pin this process, and forget what was drawn before; the last to leave restores what was."""
+    """Pin this process and empty the caches of draws; the last to leave restores the former limits."""
     global _inside, _limits
     if _pinned:
         yield
@@ -41,7 +41,7 @@ def one_thread() -> Iterator[None]:
 
 
 def for_good() -> None:
-    """Pin a process that does nothing else: a worker, or the dashboard's server."""
+    """Pin a process until it ends: a worker, or the dashboard's server."""
     global _pinned
     with _LOCK:
         if not _pinned:

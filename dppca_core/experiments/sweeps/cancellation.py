@@ -1,7 +1,7 @@
-"""A sign that a sweep still wants its tasks, which its processes look for between two cells.
+"""Cancellation of tasks that run in other processes.
 
-A task that a pool has taken over cannot be cancelled from outside. So a sweep keeps an empty file as long as
-it wants its tasks, and a worker ends before its next cell where the file is gone.
+A task that a pool has started cannot be cancelled from outside. So a sweep keeps an empty file as long as it
+wants its tasks, and a worker stops before its next cell where the file is gone.
 """
 
 import os
@@ -10,11 +10,11 @@ from contextlib import suppress
 
 
 class UnwantedError(Exception):
-    """The file is gone: nobody waits for this result."""
+    """Nobody waits for this result: the sweep removed its file."""
 
 
 class Mark:
-    """The file. path: empty where none can be written; work then runs to its end."""
+    """Create and remove the file at `path`; an empty path, where none can be written, cancels nothing."""
 
     def __init__(self) -> None:
         self.path = ""
@@ -23,13 +23,13 @@ class Mark:
             os.close(handle)
 
     def remove(self) -> None:
-        """Say that the tasks are not wanted any more."""
+        """Cancel the tasks."""
         if self.path:
             with suppress(FileNotFoundError):
                 os.unlink(self.path)
 
 
 def check(path: str) -> None:
-    """Raise UnwantedError where the file at `path` is gone. Empty: there never was one."""
+    """Raise UnwantedError where the file at `path` is gone; an empty path never had one."""
     if path and not os.path.exists(path):
         raise UnwantedError

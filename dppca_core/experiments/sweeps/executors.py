@@ -1,4 +1,4 @@
-"""Where a sweep runs: here, on all cores of this machine, or on a Dask cluster, all as stdlib executors."""
+"""The executors of a sweep: this thread, all cores of this machine, or a Dask cluster."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -17,30 +17,30 @@ _IDLE_SECONDS = 300  # a worker takes seconds to start, most of them imports
 
 
 class LostError(ConnectionError):
-    """The cluster answers no more."""
+    """The cluster stopped answering."""
 
     def __init__(self) -> None:
         super().__init__("The cluster stopped answering; what was measured before is kept")
 
 
 class Serial(Executor):
-    """Runs what is submitted at once, in this thread."""
+    """An executor that runs each call at once, in this thread."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """A future that is already done."""
+        """Run the call and return its future, which is done."""
         future: Future[Any] = Future()
         future.set_running_or_notify_cancel()
         try:
             future.set_result(fn(*args, **kwargs))
-        except Exception as reason:  # as every executor: the caller meets it at result()
+        except Exception as reason:  # as with every executor, `result` raises it
             future.set_exception(reason)
         return future
 
 
 class Cores(Executor):
-    """Worker processes on this machine, shared and kept between sweeps; a pool that broke is replaced.
+    """An executor of worker processes on this machine, which sweeps share; a broken pool is replaced.
 
-    `ahead`: tasks that a sweep hands over at a time. Few, so that sweeps that share the processes take turns.
+    `ahead` is the number of tasks that a sweep submits at a time: few, so that sweeps alternate.
     """
 
     def __init__(self, workers: int | None = None) -> None:
@@ -48,37 +48,37 @@ class Cores(Executor):
         self.ahead = 2 * self.workers + 1
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """A call in one of the processes."""
+        """Submit a call to one of the processes."""
         pool = get_reusable_executor(max_workers=self.workers, timeout=_IDLE_SECONDS)
         return cast("Future[Any]", pool.submit(fn, *args, **kwargs))
 
     def warm(self) -> None:
-        """Start the processes, which takes seconds, without waiting for them."""
+        """Start the processes without waiting, since starting takes seconds."""
         for _ in range(self.workers):
             self.submit(blas.for_good)
 
     def kill(self) -> None:
-        """End the processes, whoever uses them and whatever they run: for a program that is about to end."""
+        """Kill the processes, whatever they run, for a program that is about to end."""
         get_reusable_executor(max_workers=self.workers).shutdown(wait=True, kill_workers=True)
 
 
 class _Cluster(Executor):
-    """A Dask client's, which fails in many ways once its scheduler is gone."""
+    """An executor of a Dask client, whose many errors without a scheduler become a LostError."""
 
-    def __init__(self, own: Executor) -> None:
-        self._own = own
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """A call on the cluster. Raises LostError where there is none any more."""
+        """Submit a call to the cluster. Raises LostError where the cluster is gone."""
         try:
-            return self._own.submit(fn, *args, **kwargs)
+            return self._executor.submit(fn, *args, **kwargs)
         except Exception as reason:
             raise LostError from reason
 
 
 @contextmanager
 def dask(address: str) -> Iterator[Executor]:
-    """The workers of a Dask scheduler, e.g. tcp://10.0.0.1:8786. They must be able to import dppca_core.
+    """Connect to the workers of a Dask scheduler, e.g. tcp://10.0.0.1:8786, which must have dppca_core.
 
     Raises ValueError where `distributed` is not installed, and OSError where nobody answers.
     """
@@ -86,9 +86,9 @@ def dask(address: str) -> Iterator[Executor]:
         from distributed import Client
     except ImportError as reason:
         raise ValueError("a cluster needs: pip install -r requirements-cluster.txt") from reason
-    client_of: Callable[..., Any] = Client
+    untyped: Callable[..., Any] = Client
     try:
-        client = client_of(address, set_as_default=False, timeout=_CONNECT_SECONDS)
+        client = untyped(address, set_as_default=False, timeout=_CONNECT_SECONDS)
     except OSError as reason:
         raise ConnectionError(f"No cluster answers at {address}") from reason
     with client, client.get_executor() as executor:
@@ -97,9 +97,18 @@ def dask(address: str) -> Iterator[Executor]:
 
 @contextmanager
 def opened(name: str | None = None) -> Iterator[Executor]:
-    """By word: "serial", "cores", or a scheduler's address. None: $DASK_SCHEDULER_ADDRESS, else cores.
+    """Open an executor for the length of a `with` block.
 
-    Raises ValueError for another word.
+    Args:
+        name: "serial", "cores", or the address of a Dask scheduler. None: $DASK_SCHEDULER_ADDRESS, else
+            "cores".
+
+    Yields:
+        The executor, for `sweep`.
+
+    Raises:
+        ValueError: For another word, or where the package for clusters is not installed.
+        ConnectionError: Where no cluster answers.
     """
     chosen = name or os.environ.get(ADDRESS) or "cores"
     if chosen == "serial":

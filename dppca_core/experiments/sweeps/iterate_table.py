@@ -1,4 +1,4 @@
-"""The error of every iterate, which a sweep keeps as one word a row, as a table of its own."""
+"""The table with the error of every iterate, which a sweep's table keeps as a single text in each row."""
 
 import pandas as pd
 
@@ -8,10 +8,10 @@ _COLUMN = METRICS["rounds"]
 
 
 def by_round(table: pd.DataFrame) -> pd.DataFrame:
-    """A sweep's table with one row for each round: `round` (0 is the start) and `sin_theta` of its iterate.
+    """Return a sweep's table with a row for each round: `round` (0 is the start) and its `sin_theta`.
 
-    Methods without iterations have their output alone, as round 0; failed cells have none. Raises ValueError
-    for a table whose recipe did not ask for rounds.
+    Methods without iterations have a single row, of their output, as round 0; failed cells have none. Raises
+    ValueError for a table whose recipe did not ask for rounds.
     """
     if _COLUMN not in table:
         raise ValueError('table must be of a recipe with "rounds" among its metrics')

@@ -1,4 +1,4 @@
-"""What a sweep runs, as a frozen value: population or table, methods, swept parameters, repeats."""
+"""The recipe of a sweep, as a frozen value: population or table, methods, swept parameters, repeats."""
 
 import inspect
 import math
@@ -32,8 +32,8 @@ METRICS = {
 BUDGET_OPTIONS = ("neighbours", "accounting")
 COHORT_OPTIONS = ("providers", "alone")
 MOST_CELLS = 10_000_000  # a sweep lists its cells beforehand, at some hundred bytes each
-_GIVEN = ("cohort", "k", "budget", "rng", "start")  # what every fit gets, and arrays: never options
-# What a recipe's fields and its variants' options of the same name must be.
+_NO_OPTIONS = ("cohort", "k", "budget", "rng", "start")  # parameters that a sweep sets itself, and arrays
+# The checks of a recipe's fields, and of its variants' options of the same name.
 _CHECKS: Mapping[str, Callable[..., None]] = {
     "providers": partial(checks.whole, 1),
     "iterations": partial(checks.whole, 1),
@@ -47,15 +47,23 @@ _CHECKS: Mapping[str, Callable[..., None]] = {
 }
 
 
-def _check(name: str, value: object, of: str = "") -> None:
-    """A field, or an option `of` a method; s_hat may be None."""
+def _check(name: str, value: object, suffix: str = "") -> None:
+    """Check a field, or an option of a method, which the suffix names; s_hat may be None."""
     if name in _CHECKS and (name, value) != ("s_hat", None):
-        _CHECKS[name](**{name + of: value})
+        _CHECKS[name](**{name + suffix: value})
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One swept parameter and its values. Raises ValueError for none, repeated or unsuitable ones."""
+    """An axis names a swept parameter and its values.
+
+    Args:
+        name: One of `SWEPT`.
+        values: The values, each once.
+
+    Raises:
+        ValueError: For an unknown parameter, or no, repeated or unsuitable values.
+    """
 
     name: str
     values: Point
@@ -67,7 +75,7 @@ class Axis:
                 checks.whole(1, MOST_PATIENTS, **{self.name: value})
             else:
                 checks.positive(**{self.name: value})
-        if self.name not in WHOLE:  # 1 and 1.0 are one epsilon, also in a file
+        if self.name not in WHOLE:  # 1 and 1.0 are the same epsilon, also in a file
             object.__setattr__(self, "values", tuple(float(value) for value in self.values))
         if not self.values or len(set(self.values)) < len(self.values):
             raise ValueError(f"values of {self.name} must be given, each once, got {self.values!r}")
@@ -75,12 +83,17 @@ class Axis:
 
 @dataclass(frozen=True)
 class Variant:
-    """A method with options of its own, under a label. `variant` makes one.
+    """A variant is a method with options, under a label; the function `variant` makes one.
 
-    Options are the method's own parameters, `neighbours` and `accounting` of its budget, `providers`,
-    `alone` (true: the largest hospital by itself), or `known` (true: spike and variance are the population's,
-    as if public); they win over the recipe's, and are checked as those are. Raises ValueError for an unknown
-    method or option, or an unsuitable value.
+    Args:
+        method: A key of `METHODS`.
+        label: The name of its rows and curves.
+        options: Pairs of a name and a value, which take precedence over the recipe's: parameters of the
+            method, `neighbours` and `accounting` of its budget, `providers`, `alone` (true: the largest
+            hospital by itself), or `known` (true: spike and variance are the population's, as if public).
+
+    Raises:
+        ValueError: For an unknown method or option, or an unsuitable value.
     """
 
     method: str
@@ -91,22 +104,24 @@ class Variant:
         checks.one_of(METHODS, method=self.method)
         if not isinstance(self.label, str) or not self.label.isprintable() or not self.label:
             raise ValueError(f"label must be one line of text, got {self.label!r}")
-        own = [name for name in inspect.signature(METHODS[self.method].fit).parameters if name not in _GIVEN]
+        parameters = inspect.signature(METHODS[self.method].fit).parameters
+        allowed = {*parameters, *BUDGET_OPTIONS, *COHORT_OPTIONS}.difference(_NO_OPTIONS)
+        if "variance" in parameters:
+            allowed.add("known")
         for name, value in self.options:
-            known = (*own, *BUDGET_OPTIONS, *COHORT_OPTIONS, *(("known",) if "variance" in own else ()))
-            checks.one_of(known, **{f"options of {self.method}": name})
+            checks.one_of(allowed, **{f"options of {self.method}": name})
             if not isinstance(value, (float, int, str, bool, type(None))):
                 raise ValueError(f"{name} of {self.method} must be a number, a word or null, got {value!r}")
             _check(name, value, f" of {self.method}")
 
 
 def variant(method: str, label: str = "", **options: Scalar) -> Variant:
-    """A method with its own options; without a label it is called by the method's name."""
+    """Return a method with options; without a label it is called by the method's name."""
     return Variant(method, label or method, tuple(sorted(options.items())))
 
 
 class Key(NamedTuple):
-    """One cell of a sweep, one row of its table."""
+    """Name a cell of a sweep, which is a row of its table."""
 
     label: str
     point: Point
@@ -115,15 +130,39 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that a table depends on. Raises ValueError through the core's own checks, by name.
+    """A recipe holds everything that a sweep's table depends on.
 
-    `population` is a model or a table's name; k, d and s are the model's, while a table needs k, and n only
-    where fewer than all of its rows are drawn. `scaling`, `failure` and `bound`: see `draws.Scaling`.
-    patients_each: of a hospital, so that n patients are in n / patients_each hospitals, whatever `providers`.
-    metrics: sin Theta, projector distance, captured energy of the truth's second moment, share of the support
-    found, covariance (Frobenius error relative to the truth's, for methods that give one) and rounds (sin
-    Theta of every iterate). What a point cannot be, as s_hat < k, becomes a failed row of the table, which
-    has at most `MOST_CELLS`.
+    A point that cannot be run, as s_hat < k, becomes a failed row of the table.
+
+    Args:
+        population: A spiked model, or the name of a table.
+        methods: The methods with their options.
+        swept: One or two swept parameters; the table has all combinations of their values.
+        n: The patients; of a table, only where fewer than all of its rows are drawn.
+        k: The number of directions, of a table; a model has its own.
+        epsilon: The privacy loss.
+        delta: Its chance of failure.
+        s_hat: The features that sparse methods keep; None leaves each method its default.
+        providers: The number of hospitals.
+        largest_share: The share of the patients in the largest hospital, 0 for equal hospitals.
+        iterations: The rounds of iterative methods.
+        burn_in: Their first rounds, in which all features are kept.
+        provider_noise: DPS-PCA's noise across hospitals.
+        neighbours: The neighbouring relation of the budget.
+        accounting: The accounting of the budget.
+        scaling: The rule that brings rows to a length of at most 1; `draws.Scaling` describes it.
+        failure: The chance that some row exceeds the public bound.
+        bound: The public bound.
+        patients_each: The patients of a hospital: n patients are in n / patients_each hospitals, whatever
+            `providers` is.
+        repeats: The runs of every method at every point.
+        metrics: The columns that are measured: sin (sin Theta), projector (distance), energy (captured, of
+            the truth's second moment), support (its share that was recovered), covariance (Frobenius error
+            relative to the truth's, for methods that return one) and rounds (sin Theta of every iterate).
+        seed: The seed of patients and noise.
+
+    Raises:
+        ValueError: For an unsuitable field, by its name, or for more than `MOST_CELLS` cells.
     """
 
     population: SpikedModel | str
@@ -133,7 +172,7 @@ class Recipe:
     k: int | None = None
     epsilon: float = 1.0
     delta: float = 1e-5
-    s_hat: int | None = None  # None leaves each method its default
+    s_hat: int | None = None
     providers: int = 1
     largest_share: float = 0.0
     iterations: int = 10
@@ -198,16 +237,16 @@ class Recipe:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The swept parameters."""
+        """Return the names of the swept parameters."""
         return tuple(axis.name for axis in self.swept)
 
     @property
     def size(self) -> int:
-        """How many cells there are."""
+        """Return the number of cells."""
         return math.prod((len(self.methods), *(len(axis.values) for axis in self.swept), self.repeats))
 
     def cells(self) -> list[Key]:
-        """All cells, in the order of the table: method, point, repeat."""
+        """Return all cells, in the order of the table: method, point, repeat."""
         points = list(product(*(axis.values for axis in self.swept)))
         return [
             Key(chosen.label, point, repeat)
@@ -218,20 +257,20 @@ class Recipe:
 
     @property
     def rows_scaled(self) -> Scaling:
-        """How rows come to a length of at most 1."""
+        """Return the rule that brings rows to a length of at most 1."""
         return Scaling(self.scaling, self.failure, self.bound)
 
     def hospitals_at(self, values: Mapping[str, Value]) -> int:
-        """How many hospitals there are with this n or this number of them."""
+        """Return the number of hospitals at this point, by its n or its own number of them."""
         n = values.get("n", self.n)
         if self.patients_each is not None and n is not None:
             return max(round(n / self.patients_each), 1)
         return int(values.get("providers", self.providers))
 
     def population_at(self, values: dict[str, Value]) -> SpikedModel | str:
-        """The population with these d, k, s and spike. Raises ValueError where they do not fit together."""
+        """Return the population with these d, k, s and spike. Raises ValueError where they do not fit."""
         if not isinstance(self.population, SpikedModel):
             return self.population
-        # A mapping cannot say that each name has its field's own type; the fields check themselves.
-        own: dict[str, Any] = {n: v for n, v in values.items() if n in OF_POPULATION}
-        return replace(self.population, **own)
+        # The type of the mapping cannot tell the fields' types apart; the fields check themselves.
+        changed: dict[str, Any] = {n: v for n, v in values.items() if n in OF_POPULATION}
+        return replace(self.population, **changed)

@@ -1,4 +1,4 @@
-"""Recipes as JSON: plain numbers and words, checked by name on the way in. No pickle, no eval.
+"""Recipes as JSON: plain numbers and words, checked by name when read. No pickle, no eval.
 
 {"population": {"d": 200, "k": 3, "s": 10}, "n": 10000, "methods": ["pca", {"method": "dps_pca",
  "label": "as printed", "options": {"accounting": "as-printed", "burn_in": 0}}],
@@ -17,7 +17,7 @@ from dppca_core.populations.spiked import SpikedModel
 
 
 def to_dict(recipe: Recipe) -> dict[str, Any]:
-    """What JSON can hold; `from_dict` gives the same recipe back."""
+    """Return a dictionary that JSON can hold; `from_dict` returns the same recipe from it."""
     plain = {field.name: getattr(recipe, field.name) for field in fields(recipe)}
     plain["metrics"] = list(recipe.metrics)
     plain["methods"] = [_method(chosen) for chosen in recipe.methods]
@@ -28,7 +28,7 @@ def to_dict(recipe: Recipe) -> dict[str, Any]:
 
 
 def from_dict(plain: object) -> Recipe:
-    """The recipe. Raises ValueError naming what is unknown, missing or unsuitable."""
+    """Return the recipe. Raises ValueError that names what is unknown, missing or unsuitable."""
     given = dict(_object("recipe", plain, {field.name for field in fields(Recipe)}))
     for name in ("population", "methods", "swept"):
         if name not in given:
@@ -45,7 +45,7 @@ def from_dict(plain: object) -> Recipe:
         if isinstance(model.get("spike"), list):
             model["spike"] = tuple(model["spike"])
         given["population"] = SpikedModel(**model)
-    given["methods"] = tuple(_variant(one) for one in _list("methods", given["methods"]))
+    given["methods"] = tuple(map(_variant, _list("methods", given["methods"])))
     axes = _object("swept", given["swept"])
     given["swept"] = tuple(Axis(name, tuple(_list(name, values))) for name, values in axes.items())
     if "metrics" in given:
@@ -54,7 +54,18 @@ def from_dict(plain: object) -> Recipe:
 
 
 def read(path: str | Path) -> Recipe:
-    """The recipe in a JSON file. Raises ValueError for one that is not JSON or not a recipe."""
+    """Read a recipe from a JSON file.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The recipe, for `sweep`.
+
+    Raises:
+        ValueError: For a file that is not JSON or not a recipe, by the name of what is wrong.
+        OSError: For a file that cannot be read.
+    """
     try:
         try:
             plain = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -70,12 +81,12 @@ def read(path: str | Path) -> Recipe:
 
 
 def fingerprint(recipe: Recipe, chosen: Variant) -> str:
-    """Eight letters that say what a method's rows depend on, whatever other methods, values or repeats."""
+    """Return eight letters for all that a method's rows depend on; other methods and values do not count."""
     plain = to_dict(recipe)
     plain["methods"] = [_method(chosen)]
     plain["swept"] = sorted(recipe.names)
     del plain["repeats"]
-    if plain["patients_each"] is None:  # rows measured before there was such a thing stay valid
+    if plain["patients_each"] is None:  # so that rows that are older than this field stay valid
         del plain["patients_each"]
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:8]
 

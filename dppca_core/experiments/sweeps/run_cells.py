@@ -1,9 +1,9 @@
-"""Runs some cells of a recipe, in this process or another: the same numbers, one BLAS thread.
+"""Run cells of a recipe, in this process or another: the numbers are the same, with one BLAS thread.
 
 Common random numbers: a cell's generators are keyed by seed, repeat and method, and by those swept
 parameters that the method uses, epsilon, delta and spike excepted. So curves over those see the same
 patients and the same noise up to their scale, and neither a new method nor a new value changes another row.
-A swept parameter that a method does not use stays at the recipe's own value: its line is flat, and run once.
+A swept parameter that a method does not use stays at the recipe's value: the curve is flat, and run once.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,39 +41,39 @@ _WORKER_BYTES = 48 * 2**20
 TRUTHS = ByteCache(64 * 2**20)
 _COMMON = ("epsilon", "delta", "spike")  # random numbers are the same along these
 _OF_METHODS = ("s_hat", "iterations", "burn_in", "provider_noise")
-TASK_SECONDS = 1.0  # rough ones; a task costs a cluster some milliseconds
-_TAIL = 4  # no task is longer than this part of what is left, so that workers end together
+TASK_SECONDS = 1.0  # estimated ones; sending a task takes a cluster some milliseconds
+_TAIL = 4  # no task is longer than what is left over this, so that workers end together
 _SHORTEST = 0.2  # of TASK_SECONDS
 
 
 class RunnableCell(NamedTuple):
-    """A cell as it is run: the swept parameters that matter to it, by name."""
+    """Name a cell as it is run: by those swept parameters, with their names, that it depends on."""
 
     variant: Variant
     values: tuple[tuple[str, Value], ...]
     repeat: int
 
 
-def placed(recipe: Recipe, key: Key) -> RunnableCell:
-    """The cell without what its method does not use or fixes by an option of its own."""
-    chosen = next(one for one in recipe.methods if one.label == key.label)
-    uses, own = METHODS[chosen.method].uses, dict(chosen.options)
-    matters = (
+def runnable(recipe: Recipe, key: Key) -> RunnableCell:
+    """Return the cell without the parameters that its method does not use, or fixes by an option."""
+    chosen = next(variant for variant in recipe.methods if variant.label == key.label)
+    uses, options = METHODS[chosen.method].uses, dict(chosen.options)
+    values = (
         (name, value)
         for name, value in zip(recipe.names, key.point, strict=True)
-        if name in _OF_PATIENTS or (name in uses and name not in own)
+        if name in _OF_PATIENTS or (name in uses and name not in options)
     )
-    return RunnableCell(chosen, tuple(sorted(matters)), key.repeat)
+    return RunnableCell(chosen, tuple(sorted(values)), key.repeat)
 
 
 def _keyed(values: dict[str, Value], names: Sequence[str]) -> tuple[int, ...]:
-    """Numbers that say which of these swept parameters stand where; empty where none is swept."""
+    """Return numbers that encode the values of these swept parameters; empty where none is swept."""
     parts = [(0, *name.encode(), int(values[name])) for name in sorted(values) if name in names]
     return tuple(number for part in parts for number in part)
 
 
 def run(recipe: Recipe, keys: Sequence[Key], mark: str = "") -> list[Row]:
-    """Return one row for each of the cells, those that fail with their reason.
+    """Return a row for each of the cells, those that fail with their reason.
 
     BLAS is pinned by the caller. Raises UnwantedError before the first cell at which the file `mark` is gone.
     """
@@ -81,7 +81,7 @@ def run(recipe: Recipe, keys: Sequence[Key], mark: str = "") -> list[Row]:
     rows = []
     for key in keys:
         cancellation.check(mark)
-        cell = placed(recipe, key)
+        cell = runnable(recipe, key)
         if cell not in done:
             done[cell] = measured(recipe, cell)
         rows.append(named(recipe, key, cell.variant.method) | done[cell])
@@ -89,9 +89,9 @@ def run(recipe: Recipe, keys: Sequence[Key], mark: str = "") -> list[Row]:
 
 
 def run_in_worker(recipe: Recipe, keys: Sequence[Key], mark: str = "") -> list[Row]:
-    """Return what `run` does, in a process that does nothing else.
+    """Run cells as `run` does, in a process that does nothing else.
 
-    It holds little: the pool takes growth by 300 MB for a leak, and starts the process anew.
+    Its caches are small: loky restarts a worker whose memory grows by more than 300 MB.
     """
     for_good()
     for cache in (draws.DRAWS, draws.DEALS, TRUTHS):
@@ -100,26 +100,26 @@ def run_in_worker(recipe: Recipe, keys: Sequence[Key], mark: str = "") -> list[R
 
 
 def named(recipe: Recipe, key: Key, method: str) -> Row:
-    """What a row is of."""
+    """Return the part of a row that names its cell."""
     point = dict(zip(recipe.names, key.point, strict=True))
     return {"label": key.label, "method": method, **point, "repeat": key.repeat}
 
 
 def died(recipe: Recipe, keys: Sequence[Key], reason: str) -> list[Row]:
-    """Rows of cells that never came back."""
-    return [named(recipe, key, placed(recipe, key).variant.method) | failed(recipe, reason) for key in keys]
+    """Return the rows of cells whose worker died."""
+    return [named(recipe, key, runnable(recipe, key).variant.method) | failed(recipe, reason) for key in keys]
 
 
 def measured(recipe: Recipe, cell: RunnableCell) -> Row:
-    """The cell's errors and costs, or why it has none."""
+    """Return the cell's errors and costs, or the reason why it has none."""
     try:
         return _measure(recipe, cell)
-    except Exception as reason:  # a sweep of hours outlives any one cell: the row says what went wrong
+    except Exception as reason:  # so that a sweep of hours survives any failing cell
         return failed(recipe, failures.reason(reason))
 
 
 def failed(recipe: Recipe, reason: str) -> Row:
-    """What a row holds when its cell has no answer."""
+    """Return the errors and costs of a cell without an answer."""
     empty: Row = dict.fromkeys((METRICS[name] for name in recipe.metrics), float("nan"))
     if "rounds" in recipe.metrics:
         empty[METRICS["rounds"]] = ""
@@ -140,9 +140,9 @@ def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
     alone = bool(options.pop("alone", False))
     if options.pop("known", False):
         options |= draws.known_spectrum(population, n, recipe.rows_scaled)
-    words = {name: options.pop(name, getattr(recipe, name)) for name in BUDGET_OPTIONS}
+    kinds = {name: options.pop(name, getattr(recipe, name)) for name in BUDGET_OPTIONS}
     budget = Budget(
-        float(values.get("epsilon", recipe.epsilon)), float(values.get("delta", recipe.delta)), **words
+        float(values.get("epsilon", recipe.epsilon)), float(values.get("delta", recipe.delta)), **kinds
     )
     for name in _OF_METHODS:
         value = values.get(name, getattr(recipe, name))
@@ -174,17 +174,14 @@ def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
 def _truth(
     population: SpikedModel | str, n: int, k: int, scaling: Scaling, seed: int, moments: bool
 ) -> Truth:
-    """A population's own, or PCA of the whole table, however many of its rows are drawn."""
-    d = population.d if isinstance(population, SpikedModel) else datasets.table(population).d
-
-    def make() -> Truth:
-        if isinstance(population, SpikedModel):
-            return draws.population_truth(population, n, scaling, moments)
-        whole = (datasets.table(population).n,)
-        return draws.table_truth(draws.cohort(population, whole, scaling, seed, 0), k)
-
-    key = (population, n, k, scaling, seed, moments)
-    truth: Truth = TRUTHS.get(key, make, 8 * d * (d + k))
+    """Return the population's truth, or PCA of the whole table, however many of its rows are drawn."""
+    source = draws.described(population)
+    sizes = (n if isinstance(source, SpikedModel) else source.n,)
+    truth: Truth = TRUTHS.get(
+        (population, n, k, scaling, seed, moments),
+        lambda: draws.truth(population, sizes, k, scaling, seed, moments),
+        8 * source.d * (source.d + k),
+    )
     return truth
 
 
@@ -215,48 +212,47 @@ def _covariance_error(covariance: Array | None, truth: Truth) -> float:
 def grouped(
     recipe: Recipe, keys: Sequence[Key], longest: float | None = None
 ) -> Iterator[tuple[float, tuple[Key, ...]]]:
-    """Tasks of about `longest` (TASK_SECONDS), (rough seconds, cells), those of the same patients together.
+    """Yield tasks, (estimated seconds, cells), of about `longest` seconds, by their patients.
 
-    The last ones are shorter.
+    longest: TASK_SECONDS where None. The last tasks are shorter.
     """
     longest = TASK_SECONDS if longest is None else longest
-    places = {key: placed(recipe, key) for key in keys}
+    cells = {key: runnable(recipe, key) for key in keys}
 
-    def of_patients(key: Key) -> tuple[object, ...]:
-        kept = tuple(pair for pair in places[key].values if pair[0] in (*_OF_PATIENTS, "providers"))
-        return kept, key.repeat
+    def patients(key: Key) -> tuple[object, ...]:
+        values = tuple(pair for pair in cells[key].values if pair[0] in (*_OF_PATIENTS, "providers"))
+        return values, key.repeat
 
     group: list[Key] = []
     known: set[RunnableCell] = set()
     seconds, last = 0.0, None
-    left = sum(rough_seconds(recipe, place, fresh=False) for place in set(places.values()))
-    for key in sorted(keys, key=lambda key: (key.repeat, str(of_patients(key)))):
-        here = of_patients(key)
-        cost = rough_seconds(recipe, places[key], fresh=here != last) if places[key] not in known else 0.0
+    left = sum(rough_seconds(recipe, cell, fresh=False) for cell in set(cells.values()))
+    for key in sorted(keys, key=lambda key: (key.repeat, str(patients(key)))):
+        current = patients(key)
+        cost = rough_seconds(recipe, cells[key], fresh=current != last) if cells[key] not in known else 0.0
         if group and seconds + cost > min(longest, max(left / _TAIL, _SHORTEST * longest)):
             yield seconds, tuple(group)
             left -= seconds
             group, seconds, known = [], 0.0, set()
-            cost = rough_seconds(recipe, places[key], fresh=True)
+            cost = rough_seconds(recipe, cells[key], fresh=True)
         group.append(key)
-        known.add(places[key])
-        seconds, last = seconds + cost, here
+        known.add(cells[key])
+        seconds, last = seconds + cost, current
     if group:
         yield seconds, tuple(group)
 
 
 def total_seconds(recipe: Recipe, keys: Sequence[Key] | None = None) -> float:
-    """How long these cells, or all, compute on one core, roughly."""
+    """Estimate how long these cells, or all, compute on a single core."""
     return sum(seconds for seconds, _ in grouped(recipe, recipe.cells() if keys is None else keys))
 
 
 def rough_seconds(recipe: Recipe, cell: RunnableCell, fresh: bool) -> float:
-    """A run's time, with the draw of its patients (71 ms at d = 1000) where they are `fresh`."""
-    values, population = dict(cell.values), recipe.population
-    synthetic = isinstance(population, SpikedModel)
-    own = population if isinstance(population, SpikedModel) else datasets.table(population)
-    d = int(values.get("d", own.d))
-    k = int(values.get("k", own.k if isinstance(own, SpikedModel) else recipe.k or 1))
+    """Estimate a run's time, with the draw of its patients (71 ms at d = 1000) where they are `fresh`."""
+    values, source = dict(cell.values), draws.described(recipe.population)
+    synthetic = isinstance(source, SpikedModel)
+    d = int(values.get("d", source.d))
+    k = int(values.get("k", source.k if isinstance(source, SpikedModel) else recipe.k or 1))
     providers = recipe.hospitals_at(values)
     drawing = 7e-11 * d**3 if fresh and synthetic else 0.0
     if drawing and recipe.scaling == "unit":  # row by row

@@ -1,7 +1,7 @@
-"""Finished rows in a CSV that grows while a sweep runs, and from which it goes on.
+"""The CSV file of a sweep, which grows while it runs and from which the sweep can continue.
 
-Every row is one line, with the fingerprint of what it depends on; numbers are written so that reading them
-gives the same double. A last line without its end was cut off: it is dropped and its cell run again.
+Every row is a line with the fingerprint of what it depends on; numbers are written so that reading them
+returns the same double. A last line without its end was cut off: it is dropped and its cell run again.
 """
 
 import csv
@@ -25,35 +25,32 @@ _COUNTS = ("repeat", "bytes_sent_per_hospital", *WHOLE)
 
 
 def columns(recipe: Recipe) -> list[str]:
-    """The table's columns, in order."""
+    """Return the table's columns, in order."""
     errors = [METRICS[name] for name in recipe.metrics]
     costs = ["noise_std", "bytes_sent_per_hospital", "seconds", "notes", "failed"]
     return ["label", "method", *recipe.names, "repeat", *errors, *costs, "recipe"]
 
 
 def key_of(recipe: Recipe, row: Row) -> Key:
-    """The cell that a row is of."""
+    """Return the cell to which a row belongs."""
     return Key(row["label"], tuple(row[name] for name in recipe.names), row["repeat"])
 
 
 def table(recipe: Recipe, rows: dict[Key, Row]) -> pd.DataFrame:
-    """Tidy: the finished cells in the recipe's order, one row each."""
-    found = [rows[key] for key in recipe.cells() if key in rows]
-    frame = pd.DataFrame(found, columns=columns(recipe))
-    kinds: dict[str, str] = {}
-    for name in frame.columns:
-        if name not in _WORDS:
-            kinds[name] = "int64" if name in ("repeat", *WHOLE) else "float64"
-    kinds["bytes_sent_per_hospital"] = "Int64"
-    return frame.astype(kinds)
+    """Return a tidy table: the finished cells in the recipe's order, a row each."""
+    finished = [rows[key] for key in recipe.cells() if key in rows]
+    frame = pd.DataFrame(finished, columns=columns(recipe))
+    whole = ("repeat", *WHOLE)
+    kinds = {name: "int64" if name in whole else "float64" for name in frame if name not in _WORDS}
+    return frame.astype(kinds | {"bytes_sent_per_hospital": "Int64"})
 
 
 class UnwrittenError(OSError):
-    """The disk is full, or refuses for another reason; a line that it took in part is cut off when read."""
+    """The file cannot be written; a line that was written in part is cut off when read."""
 
 
 class Store:
-    """The file of one sweep. Raises ValueError, and leaves the file as it is, for one that is not."""
+    """The file of a sweep. Raises ValueError, and leaves the file as it is, where it is another file."""
 
     def __init__(self, path: str | Path, recipe: Recipe) -> None:
         self.path = Path(path)
@@ -63,7 +60,7 @@ class Store:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Nobody else writes. Raises ValueError where another sweep does: both would measure everything."""
+        """Lock the file. Raises ValueError where another sweep writes it: both would measure everything."""
         with self._writing():
             file = self.path.open("ab")
         with file:
@@ -76,9 +73,9 @@ class Store:
             yield
 
     def read(self) -> dict[Key, Row]:
-        """The rows of the file, by cell; begins a new one, cuts off a last line that was not finished.
+        """Return the rows of the file, by cell; begin a new file, or cut off an unfinished last line.
 
-        Raises ValueError naming the file, and the line that cannot be read or is of another recipe.
+        Raises ValueError that names the file, and the line that cannot be read or is of another recipe.
         """
         whole = self.path.read_bytes() if self.path.exists() else b""
         *lines, rest = whole.split(b"\n")
@@ -89,14 +86,14 @@ class Store:
             with self._writing():
                 self.path.write_bytes(header)
             return {}
-        found: dict[Key, Row] = {}
+        rows: dict[Key, Row] = {}
         for number, line in enumerate(lines[1:], start=2):
             row = self._row(line, number)
-            found.setdefault(key_of(self._recipe, row), row)
-        if rest:  # only now: everything before it is ours
+            rows.setdefault(key_of(self._recipe, row), row)
+        if rest:  # cut off only now, when all other lines have proved to be this sweep's
             with self.path.open("r+b") as file:
                 file.truncate(len(whole) - len(rest))
-        return found
+        return rows
 
     def _words(self, line: bytes, number: int) -> list[str]:
         try:
@@ -115,16 +112,16 @@ class Store:
             try:
                 row[name] = _read(name, word)
             except (ValueError, OverflowError) as reason:
-                said = word if len(word) <= 40 else f"{word[:40]}..."
+                shortened = word if len(word) <= 40 else f"{word[:40]}..."
                 raise ValueError(
-                    f"{self.path} must hold a number for {name} in line {number}, got {said!r}"
+                    f"{self.path} must hold a number for {name} in line {number}, got {shortened!r}"
                 ) from reason
         if self._prints.get(row["label"], row["recipe"]) != row["recipe"]:
             raise ValueError(f"{self.path} must hold this recipe, line {number} is of another")
         return row
 
     def append(self, rows: Iterable[Row]) -> None:
-        """Write finished rows at the end, whole lines at once; UnwrittenError where the disk refuses."""
+        """Append finished rows, whole lines at once. Raises UnwrittenError where the disk refuses."""
         text = io.StringIO()
         lines = csv.writer(text, lineterminator="\n")
         for row in rows:
@@ -154,11 +151,11 @@ def _read(name: str, word: str) -> object:
         return word
     if name in _COUNTS:
         if name == "repeat" or word:
-            return int(np.int64(int(word)))  # as many digits as the table can hold
+            return int(np.int64(int(word)))  # which refuses more digits than the table can hold
         return None
     value = float(word) if word else math.nan
     if word and (
         math.isnan(value) or (math.isinf(value) and word != "inf") or (value < 0 and name in _ERRORS)
     ):
-        raise ValueError("no sweep measures or writes this")
+        raise ValueError("no sweep writes such a number")
     return value

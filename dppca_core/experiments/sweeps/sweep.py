@@ -1,4 +1,7 @@
-"""Every cell of a recipe, on any executor, to one tidy table: progress, cancel, and going on from a file."""
+"""Run every cell of a recipe, on any executor, to a tidy table.
+
+A sweep reports its progress, can be cancelled, and continues from a file.
+"""
 
 import time
 from collections import deque
@@ -19,17 +22,17 @@ from dppca_core.experiments.sweeps.recipe import Key, Recipe
 from dppca_core.experiments.sweeps.recipe_file import fingerprint
 from dppca_core.experiments.sweeps.run_cells import Row
 
-_AHEAD = 512  # tasks given at a time to an executor that does not say: enough for large clusters
-_PART_HERE = 0.25  # tasks are shorter where none is sent anywhere, and their rows seen sooner
+_AHEAD = 512  # tasks submitted at a time to an executor without a number of its own, as a large cluster
+_PART_HERE = 0.25  # of a task's usual length in this thread, where nothing is sent and rows are shown sooner
 _POLL_SECONDS = 0.1
-_GRACE_SECONDS = 1.0  # what runs when a sweep is cancelled may finish within this
+_GRACE_SECONDS = 1.0  # in which running tasks may finish when a sweep is cancelled
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Cells finished, of how many, and the seconds still to go; None until something has been measured.
+    """Hold how many cells are finished, and the seconds left; None until something has been measured.
 
-    rows: those that were added since the last time, from a file or measured.
+    rows: those that were added since the last report, from a file or measured.
     """
 
     completed: int
@@ -47,20 +50,29 @@ def sweep(
     out: str | Path | None = None,
     known: Iterable[Row] = (),
 ) -> pd.DataFrame:
-    """One row per (method, point, repeat), in that order; every repeat is kept.
+    """Run a recipe and return a row per (method, point, repeat), in that order; every repeat is kept.
 
-    Columns: label, method, the swept parameters, repeat, the metrics, noise_std, bytes_sent_per_hospital,
-    seconds, notes, failed (the reason, or empty) and the fingerprint of what the row depends on. All but
-    the seconds are the same bits on every executor; None runs here and now.
+    Args:
+        recipe: The population, the methods and the swept parameters.
+        executor: The executor of the cells; None runs them in this thread. The numbers, but for the seconds,
+            are the same bits on every executor.
+        progress: A function called after every task.
+        cancel: A function called between tasks. Once it returns true, the finished rows are returned within
+            two seconds (a serial run first ends its task, which as a rule takes half a second), and
+            processes stop before their next cell.
+        out: A CSV that grows with every task. What it already holds is not run again, also for a recipe with
+            more methods, values or repeats. A cell whose worker died is a failed row of the table but not in
+            the file, so that it is tried again.
+        known: Rows of another sweep, as `Progress` has them; those that this recipe would measure are used.
 
-    progress: told after every task. cancel: asked between tasks; once true, at most two seconds later the
-    finished rows are returned (a serial run first ends its task, as a rule half a second), and processes end
-    before their next cell. out: a CSV that
-    grows with every task; what it already holds is not run again, also for a recipe with more methods,
-    values or repeats. A cell whose worker died is a failed row, but not in the file: it is tried again.
-    known: rows of another sweep, as `Progress` tells them; what this recipe would measure too is taken over.
-    Raises ValueError for a file of another recipe, or one that another sweep writes, and OSError for one that
-    cannot be written and for a cluster that answers no more.
+    Returns:
+        The columns label, method, the swept parameters, repeat, the metrics, noise_std (of the scaled rows),
+        bytes_sent_per_hospital, seconds, notes, failed (the reason, or empty) and recipe, the fingerprint of
+        all that the row depends on.
+
+    Raises:
+        ValueError: For a file of another recipe, or one that another sweep writes.
+        OSError: For a file that cannot be written, and for a cluster that stopped answering.
     """
     file = store.Store(out, recipe) if out is not None else None
     with file.alone() if file else nullcontext():
@@ -76,40 +88,40 @@ def _swept(
     known: Iterable[Row],
 ) -> pd.DataFrame:
     wanted = recipe.cells()
-    held = file.read() if file else {}
+    stored = file.read() if file else {}
     prints = {chosen.label: fingerprint(recipe, chosen) for chosen in recipe.methods}
-    ours = [row for row in known if row["recipe"] == prints.get(row["label"])]
-    added = {key: row for row in ours if (key := store.key_of(recipe, row)) not in held}
+    usable = [row for row in known if row["recipe"] == prints.get(row["label"])]
+    added = {key: row for row in usable if (key := store.key_of(recipe, row)) not in stored}
     if file:
         file.append(added.values())
-    held |= added
-    rows = {key: held[key] for key in wanted if key in held}
+    stored |= added
+    rows = {key: stored[key] for key in wanted if key in stored}
     here = executor is None or isinstance(executor, Serial)
     longest = run_cells.TASK_SECONDS * (_PART_HERE if here else 1.0)
     tasks = list(run_cells.grouped(recipe, [key for key in wanted if key not in rows], longest))
     clock = _Clock(sum(seconds for seconds, _ in tasks))
-    tell = progress or (lambda _: None)
-    tell(Progress(len(rows), len(wanted), None if tasks else 0.0, tuple(rows.values())))
+    report = progress or (lambda _: None)
+    report(Progress(len(rows), len(wanted), None if tasks else 0.0, tuple(rows.values())))
     with one_thread() if here else nullcontext():
         for ended in _finished(recipe, tasks, executor or Serial(), here, cancel or (lambda: False)):
-            found = run_cells.died(recipe, ended.keys, ended.reason) if ended.rows is None else ended.rows
-            marked = [row | {"recipe": prints[row["label"]]} for row in found]
+            new = run_cells.died(recipe, ended.keys, ended.reason) if ended.rows is None else ended.rows
+            marked = [row | {"recipe": prints[row["label"]]} for row in new]
             if file and ended.rows is not None:
                 file.append(marked)
             rows |= dict(zip(ended.keys, marked, strict=True))
             left = clock.left(ended.seconds) if len(rows) < len(wanted) else 0.0
-            tell(Progress(len(rows), len(wanted), left, tuple(marked)))
+            report(Progress(len(rows), len(wanted), left, tuple(marked)))
     return store.table(recipe, rows)
 
 
 class _Clock:
-    """Time left: what is left of the rough seconds, at the pace so far."""
+    """Estimate the time left: the rough seconds that are left, at the pace so far."""
 
     def __init__(self, rough: float) -> None:
         self._rough, self._done, self._started = rough, 0.0, time.monotonic()
 
     def left(self, seconds: float) -> float:
-        """After a task of so many rough seconds."""
+        """Return the seconds left after a task of so many rough seconds."""
         self._done += seconds
         pace = (time.monotonic() - self._started) / self._done
         return pace * max(self._rough - self._done, 0.0)
@@ -119,7 +131,7 @@ _Task = tuple[float, tuple[Key, ...]]
 
 
 class _Ended(NamedTuple):
-    """A finished task; its rows are None where its worker died."""
+    """Hold a finished task; its rows are None where its worker died."""
 
     seconds: float
     keys: tuple[Key, ...]
@@ -130,15 +142,15 @@ class _Ended(NamedTuple):
 def _finished(
     recipe: Recipe, tasks: list[_Task], executor: Executor, here: bool, cancel: Callable[[], bool]
 ) -> Iterator[_Ended]:
-    """Each task as it finishes. Those whose worker died run once more, cell by cell, one at a time."""
-    again: list[_Task] = []
+    """Yield each task as it finishes. Those whose worker died run once more, cell by cell, one at a time."""
+    retried: list[_Task] = []
     ahead: int = getattr(executor, "ahead", _AHEAD)
     for ended in _pass(recipe, tasks, executor, 1 if here else ahead, here, cancel):
         if ended.rows is None:
-            again += [(ended.seconds / len(ended.keys), (key,)) for key in ended.keys]
+            retried += [(ended.seconds / len(ended.keys), (key,)) for key in ended.keys]
         else:
             yield ended
-    yield from _pass(recipe, again, executor, 1, here, cancel)
+    yield from _pass(recipe, retried, executor, 1, here, cancel)
 
 
 def _pass(
@@ -149,37 +161,37 @@ def _pass(
     waiting = deque(tasks)
     running: dict[Future[list[Row]], _Task] = {}
 
-    def collect(seconds: float, asked: bool = False) -> Iterator[_Ended]:
-        """What is done. asked: whether we cancelled; else nobody but a cluster that is lost did."""
+    def collect(seconds: float, cancelled: bool = False) -> Iterator[_Ended]:
+        """Yield what is done. A future that is cancelled, but not by us, means a lost cluster."""
         ended = wait(running, seconds, FIRST_COMPLETED).done
         lost = [future for future in ended if future.cancelled()]
         for future in ended:
             rough, keys = running.pop(future)
             if future not in lost:
                 yield _ended(future, rough, keys)
-        if lost and not asked:
+        if lost and not cancelled:
             raise LostError
 
     try:
         while (waiting or running) and not cancel():
             while waiting and len(running) < ahead:
-                given = (recipe, waiting[0][1], *((mark.path,) if mark else ()))
-                running[executor.submit(work, *given)] = waiting.popleft()
+                arguments = (recipe, waiting[0][1], *((mark.path,) if mark else ()))
+                running[executor.submit(work, *arguments)] = waiting.popleft()
             yield from collect(_POLL_SECONDS)
         for future in running:
             future.cancel()
         until = time.monotonic() + _GRACE_SECONDS
         while running and time.monotonic() < until:
-            yield from collect(_POLL_SECONDS, asked=True)
+            yield from collect(_POLL_SECONDS, cancelled=True)
     finally:
         for future in running:
             future.cancel()
-        if mark:  # what its processes have taken over ends before its next cell
+        if mark:  # so that tasks that processes have started end before their next cell
             mark.remove()
 
 
 def _ended(future: Future[list[Row]], seconds: float, keys: tuple[Key, ...]) -> _Ended:
     try:
         return _Ended(seconds, keys, future.result())
-    except Exception as reason:  # cells keep their own failures: this one is the worker's
+    except Exception as reason:  # of the worker: a cell that fails is a row with its reason
         return _Ended(seconds, keys, None, f"the worker died: {type(reason).__name__}: {reason}")

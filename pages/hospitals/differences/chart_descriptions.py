@@ -12,7 +12,7 @@ from pages.shared.settings.catalogue import Settings
 
 def standardising(found: SiteResults, settings: Settings) -> str:
     """The error of every way of standardising at this strength, the least first."""
-    of, measure = found.of, view.SiteMeasure(found.of, settings)
+    of, measure = found.recipe, view.SiteMeasure(found.recipe, settings)
     at = view.strength(of, settings)
     seen = {kind: measure.common(found, at, kind) for kind in of.kinds}
     middles = {kind: float(one[0][1]) for kind, one in seen.items() if one is not None}

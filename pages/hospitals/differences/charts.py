@@ -74,7 +74,7 @@ def against_strength(found: SiteResults, settings: Settings) -> dict[str, Any]:
 
     Solid colour with a band is private, thin and dotted the same analysis without privacy.
     """
-    of, measure = found.of, SiteMeasure(found.of, settings)
+    of, measure = found.recipe, SiteMeasure(found.recipe, settings)
     here = view.strength(of, settings)
     points = {
         kind: [(at, measure.common(found, at, kind)) for at in found.strengths(here)] for kind in of.kinds
@@ -128,7 +128,7 @@ def against_strength(found: SiteResults, settings: Settings) -> dict[str, Any]:
 
 def by_kind(found: SiteResults, settings: Settings) -> dict[str, Any]:
     """The table's hospitals: a dot and its 10-90 % interval for every way of standardising."""
-    of, measure = found.of, SiteMeasure(found.of, settings)
+    of, measure = found.recipe, SiteMeasure(found.recipe, settings)
     seen = {kind: measure.common(found, 0.0, kind) for kind in of.kinds}
     shown = {kind: one[0] for kind, one in seen.items() if one is not None}
     span, log, floor = _span(measure, settings, [float(spread[0]) for spread in shown.values()])
@@ -157,7 +157,7 @@ def by_kind(found: SiteResults, settings: Settings) -> dict[str, Any]:
 def joining(found: SiteResults, settings: Settings) -> dict[str, Any]:
     """Every hospital alone (hollow) and joined (filled), 10-90 % thin, the joined one without privacy a "
     "bar."""
-    of, measure = found.of, SiteMeasure(found.of, settings)
+    of, measure = found.recipe, SiteMeasure(found.recipe, settings)
     at, kind = view.strength(of, settings), view.kind(of, settings)
     alone, joined = (measure.spread(found, what, at, kind) for what in ("alone", "joined"))
     names = [f"{name} ({size:,})" for name, size in zip(of.hospitals, of.sizes, strict=True)]

@@ -26,7 +26,7 @@ MEASURING = "Measuring …"
 
 def headline(found: SiteResults, settings: Settings) -> str:
     """The joint answer, the best way of standardising, and who gains and who loses."""
-    of, measure = found.of, SiteMeasure(found.of, settings)
+    of, measure = found.recipe, SiteMeasure(found.recipe, settings)
     at, kind = view.strength(of, settings), view.kind(of, settings)
     seen = {other: measure.common(found, at, other) for other in of.kinds}
     own = seen[kind]
@@ -51,13 +51,13 @@ def headline(found: SiteResults, settings: Settings) -> str:
 
 def waiting(found: SiteResults, settings: Settings) -> str:
     """Say that runs are coming or, where all have failed, that none has an answer."""
-    at, kind = view.strength(found.of, settings), view.kind(found.of, settings)
+    at, kind = view.strength(found.recipe, settings), view.kind(found.recipe, settings)
     return MEASURING if found.next_missing(at, kind) is not None else failed_runs.NO_ANSWER
 
 
 def who(found: SiteResults, settings: Settings) -> str:
     """Who gains and who loses by joining, hospital by hospital, of medians."""
-    of, measure = found.of, SiteMeasure(found.of, settings)
+    of, measure = found.recipe, SiteMeasure(found.recipe, settings)
     at, kind = view.strength(of, settings), view.kind(of, settings)
     alone, joined = (measure.spread(found, what, at, kind) for what in ("alone", "joined"))
     plain = measure.without_privacy(found, at, kind)
@@ -95,7 +95,7 @@ def _share(of: SiteRecipe) -> str:
 
 def costs(found: SiteResults, settings: Settings) -> pd.DataFrame:
     """What each way of standardising gives, and what it costs: few columns, so that a telephone shows all."""
-    of, measure = found.of, SiteMeasure(found.of, settings)
+    of, measure = found.recipe, SiteMeasure(found.recipe, settings)
     at = view.strength(of, settings)
     whole = gaussian.noise_multiplier(of.budget)
     rows = []

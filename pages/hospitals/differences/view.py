@@ -77,7 +77,7 @@ class SiteMeasure:
         """(N,) values, hospital by hospital."""
         if self.energy:
             return cell.energy
-        return self.factor * (cell.own if self.against == "own" else cell.common)
+        return self.factor * (cell.local if self.against == "own" else cell.common)
 
     def spread(self, found: SiteResults, what: What, at: float, kind: str) -> Array | None:
         """10, 50 and 90 % over the repeats, (3, N); None before the first."""

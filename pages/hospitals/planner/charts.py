@@ -10,7 +10,7 @@ import pandas as pd
 
 from dppca_core.arrays import Array
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
-from dppca_core.experiments.planning.planning import WAYS
+from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from pages.hospitals.planner import text as page_text
 from pages.hospitals.planner import view
 from pages.hospitals.planner.view import DrawnPlan
@@ -29,7 +29,7 @@ _SHADE = "rgba(128,140,150,{})"
 
 def look(way: str) -> style.Look:
     """The method's, with another dash and marker where its noise is summed in secret."""
-    own = style.look(WAYS[way].method)
+    own = style.look(PLANNED_METHODS[way].method)
     return own._replace(dash="longdash", symbol="circle-open") if way.endswith("_summed") else own
 
 
@@ -48,10 +48,16 @@ def figure(of: DrawnPlan, settings: Settings, read: Mapping[str, SimulatedAnswer
     for name, values in of.curves.items():
         own, bold = look(name), name == chosen
         drawn = line(
-            1, WAYS[name].title, own.colour, own.dash, x=epsilons, y=rounded(values), showlegend=True
+            1,
+            PLANNED_METHODS[name].title,
+            own.colour,
+            own.dash,
+            x=epsilons,
+            y=rounded(values),
+            showlegend=True,
         )
         drawn["line"] |= {"width": 4 if bold else 2}
-        drawn["hovertemplate"] = f"%{{y:,.3s}} at %{{x:.3~g}}<extra>{WAYS[name].title}</extra>"
+        drawn["hovertemplate"] = f"%{{y:,.3s}} at %{{x:.3~g}}<extra>{PLANNED_METHODS[name].title}</extra>"
         traces.append(drawn | {"opacity": 1.0 if bold else 0.75})
     traces += _here(settings, read, chosen, (low, high))
     up = axis(_upward(asked, plain), type="log", range=[math.log10(low), math.log10(high)], automargin=True)

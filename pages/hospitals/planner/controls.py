@@ -9,7 +9,7 @@ import streamlit as st
 from dppca_core.bounds import BOUNDS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.planning.bisection import Search, SimulatedAnswer
-from dppca_core.experiments.planning.planning import WAYS
+from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from dppca_core.experiments.sweeps.recipe import Point
 from pages.hospitals.planner import view
 from pages.shared.background import sweep_jobs, sweep_status
@@ -95,7 +95,7 @@ def simulated(settings: Settings) -> dict[str, SimulatedAnswer]:
 def confirm(settings: Settings) -> None:
     """The button that simulates the way looked at, or stops; how far it is."""
     way = view.focus(settings)
-    of, title = view.search(settings, way), WAYS[way].title
+    of, title = view.search(settings, way), PLANNED_METHODS[way].title
     if of is None:
         table = settings["data"] in TABLES
         why = "a table has only its own patients" if table else "there is nowhere to begin"
@@ -136,7 +136,7 @@ def stop(settings: Settings) -> None:
     """End what runs where nothing is asked for any more."""
     if settings["plan.simulate"]:
         return
-    for way in WAYS:
+    for way in PLANNED_METHODS:
         job = sweep_jobs.at(_place(way))
         if job is not None and job.running:
             job.stop()
@@ -150,7 +150,7 @@ def assumptions(settings: Settings) -> None:
     badge = ":green[every assumption holds]" if bound.applies else ":orange[an assumption fails]"
     where = "at the answer" if found.start is not None else "at this setting"
     with st.expander("Why the formula may be trusted here, or not", key="plan assumptions"):
-        st.markdown(f"**{BOUNDS[WAYS[way].rule].title}** · {badge} {where}")
+        st.markdown(f"**{BOUNDS[PLANNED_METHODS[way].rule].title}** · {badge} {where}")
         if settings["view"] == "board":
             held = sum(line.startswith("holds") for line in bound.why)
             st.markdown(

@@ -6,7 +6,7 @@ import math
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
-from dppca_core.experiments.planning.planning import WAYS, PlanAnswer
+from dppca_core.experiments.planning.planning import PLANNED_METHODS, PlanAnswer
 from dppca_core.methods import METHODS
 from pages.hospitals.planner import text as page_text
 from pages.hospitals.planner import view
@@ -62,13 +62,13 @@ def promised(settings: Settings, read: SimulatedAnswer | None) -> str:
 
 def _no_plan(answer: PlanAnswer, settings: Settings) -> str:
     start = f"For {page_text.goal(settings)} {page_text.held(settings)}"
-    title = WAYS[view.focus(settings)].title
+    title = PLANNED_METHODS[view.focus(settings)].title
     return f"{start}, {title} has no answer by closed form: {page_text.reason(answer, settings)}."
 
 
 def _need(answer: PlanAnswer, read: SimulatedAnswer | None, settings: Settings) -> str:
     way, plain = view.focus(settings), settings["view"] == "board"
-    method = METHODS[WAYS[way].method]
+    method = METHODS[PLANNED_METHODS[way].method]
     d, k = view.plan(settings, way).experiment.d, settings["k"]
     what = (
         f"{k} main directions of {d} measurements" if plain else f"the k = {k} leading principal directions "
@@ -76,7 +76,9 @@ def _need(answer: PlanAnswer, read: SimulatedAnswer | None, settings: Settings) 
     what += "" if plain else f"of d = {d} measurements"
     needed = answer.value
     simulated = read is not None and read.state in ("found", "least")
-    said = f"To find {what} with {page_text.goal(settings)} ({_guess(settings)}), {WAYS[way].title} "
+    said = (
+        f"To find {what} with {page_text.goal(settings)} ({_guess(settings)}), {PLANNED_METHODS[way].title} "
+    )
     said += f"({method.reference}{'' if plain else _own(settings, way)}) needs "
     if needed is not None:
         said += f"{_amount(needed, settings)}, by a closed form"
@@ -100,7 +102,7 @@ def _guess(settings: Settings) -> str:
 
 
 def _own(settings: Settings, way: str) -> str:
-    own = view.plan(settings, way).experiment.options(WAYS[way].method)
+    own = view.plan(settings, way).experiment.options(PLANNED_METHODS[way].method)
     names = {"s_hat": "ŝ = {} rows kept", "iterations": "T = {} rounds", "burn_in": "{} burn-in steps"}
     said = [words.format(own[name]) for name, words in names.items() if name in own]
     return "; " + ", ".join(said) if said else ""
@@ -147,7 +149,7 @@ def _planned(settings: Settings, answer: PlanAnswer, read: SimulatedAnswer | Non
 
 def _plain_privacy(settings: Settings, way: str, answer: PlanAnswer, read: SimulatedAnswer | None) -> str:
     epsilon = _epsilon(settings, answer, read)
-    method = METHODS[WAYS[way].method]
+    method = METHODS[PLANNED_METHODS[way].method]
     odds = text.odds(epsilon, settings["delta"], settings["neighbours"])
     margin = f" {text.margin(settings['delta'])}"
     if settings["delta"] > 1 / _planned(settings, answer, read):
@@ -161,12 +163,12 @@ def _plain_privacy(settings: Settings, way: str, answer: PlanAnswer, read: Simul
     if true is not None:
         odds = text.odds(true, settings["delta"], settings["neighbours"])
         setting += f" The noise is as printed in the method's paper, which truly gives {text.short(true)}."
-    return f"{setting} {odds}{margin}{note} {_TRUST[WAYS[way].trust]}"
+    return f"{setting} {odds}{margin}{note} {_TRUST[PLANNED_METHODS[way].trust]}"
 
 
 def _privacy(settings: Settings, way: str, answer: PlanAnswer, read: SimulatedAnswer | None) -> str:
     epsilon, delta = text.number(_epsilon(settings, answer, read)), text.number(settings["delta"])
-    method, experiment = METHODS[WAYS[way].method], view.plan(settings, way).experiment
+    method, experiment = METHODS[PLANNED_METHODS[way].method], view.plan(settings, way).experiment
     kind = method.guarantee_at(experiment.k)
     pure = kind in _PURE
     promise = f"ε = {epsilon}" if pure else f"(ε, δ) = ({epsilon}, {delta})"
@@ -183,7 +185,7 @@ def _privacy(settings: Settings, way: str, answer: PlanAnswer, read: SimulatedAn
     n = _planned(settings, answer, read)
     if settings["delta"] > 1 / n and not pure:
         said += f" δ is above 1/n = {text.short(1 / n)}: a smaller one is usual."
-    return f"{said} {_TRUST[WAYS[way].trust]}"
+    return f"{said} {_TRUST[PLANNED_METHODS[way].trust]}"
 
 
 def assumed(settings: Settings) -> str:

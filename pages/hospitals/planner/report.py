@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dppca_core.bounds import BOUNDS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
-from dppca_core.experiments.planning.planning import WAYS
+from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from dppca_core.records import Bound
 from pages.hospitals.planner import charts, protocol_paragraph, sources, table, view
 from pages.hospitals.planner import text as page_text
@@ -56,7 +56,7 @@ def build(settings: Settings, read: Mapping[str, SimulatedAnswer], link: str) ->
             *((text.unmarked(sources.SIMULATION),) if read else ()),
             *(_FORMULAS if settings["view"] == "researcher" else ()),
             *((phrases.accounting(settings),) if settings["view"] == "researcher" else ()),
-            f"{BOUNDS[WAYS[way].rule].title}: {_bound(settings).source}.",
+            f"{BOUNDS[PLANNED_METHODS[way].rule].title}: {_bound(settings).source}.",
             *phrases.methods(_methods(settings), settings["k"], plain),
         ],
         link=link,
@@ -77,7 +77,7 @@ def _keys(settings: Settings) -> tuple[str, ...]:
 
 
 def _methods(settings: Settings) -> list[str]:
-    return list(dict.fromkeys(WAYS[name].method for name in view.listed(settings)))
+    return list(dict.fromkeys(PLANNED_METHODS[name].method for name in view.listed(settings)))
 
 
 def _bound(settings: Settings) -> Bound:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dppca_core.experiments.planning.planning import WAYS
+from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice
 
@@ -25,7 +25,7 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     measures = {"error": "error", "energy": "captured energy"}
     plain = {"error": "error", "energy": "share of the signal captured"}
     shares = {share: f"{100 * share:g} %" for share in SHARES}
-    titles = {name: way.title for name, way in WAYS.items()}
+    titles = {name: way.title for name, way in PLANNED_METHODS.items()}
     sizes = (*(m * 10**p for p in range(1, 6) for m in (1, 2, 5)), 10**6)
     return [
         Choice("plan.asked", "Asked", "Asked", tuple(ASKED), "patients", ASKED),
@@ -33,7 +33,7 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         Choice("plan.target", "Error at most", "Error at most", ERRORS, 0.1),
         Choice("plan.share", "Captured at least", "Captured at least", SHARES, 0.95, shares),
         Choice("plan.trust", "Whom patients trust", "Whom patients trust", tuple(TRUSTED), "any", TRUSTED),
-        Choice("plan.way", "Method", "Method", tuple(WAYS), "dps_pca", titles),
+        Choice("plan.way", "Method", "Method", tuple(PLANNED_METHODS), "dps_pca", titles),
         Choice("plan.size", "Patients of each hospital", "Patients of each hospital", sizes, 20_000),
         Choice("plan.simulate", *("Confirm by simulation",) * 2, (False, True), False),
     ]

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dppca_core.bounds import BOUNDS
-from dppca_core.experiments.planning.planning import WAYS
+from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from dppca_core.methods import METHODS
 from pages.hospitals.planner import view
 from pages.shared import text
@@ -48,7 +48,7 @@ def page(settings: Settings) -> None:
         rows = "\n".join(
             f"| {way.title} | {METHODS[way.method].reference} | {text.TRUST_TITLES[way.trust].lower()} "
             f"| {METHODS[way.method].guarantee_at(settings['k'])} | {BOUNDS[way.rule].title} |"
-            for way in (WAYS[name] for name in view.listed(settings))
+            for way in (PLANNED_METHODS[name] for name in view.listed(settings))
         )
         st.markdown(
             f"| method | source | whom it trusts | guarantee | closed form |\n|---|---|---|---|---|\n{rows}"

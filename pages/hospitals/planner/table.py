@@ -9,7 +9,7 @@ import pandas as pd
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
-from dppca_core.experiments.planning.planning import WAYS, PlanAnswer
+from dppca_core.experiments.planning.planning import PLANNED_METHODS, PlanAnswer
 from dppca_core.methods import METHODS
 from pages.hospitals.planner import text as page_text
 from pages.hospitals.planner import view
@@ -30,7 +30,7 @@ def table(settings: Settings, read: Mapping[str, SimulatedAnswer]) -> pd.DataFra
     shown = {asked: columns[asked]} if plain else columns
     rows = []
     for name in view.listed(settings):
-        way, found = WAYS[name], view.answers(settings, name)
+        way, found = PLANNED_METHODS[name], view.answers(settings, name)
         method = METHODS[way.method]
         row = {"method": way.title + text.GUARANTEE_MARKS.get(method.guarantee_at(settings["k"]), "")}
         row["whom it trusts"] = text.TRUST_TITLES[way.trust].lower()
@@ -70,7 +70,9 @@ def _simulated(found: SimulatedAnswer | None, settings: Settings) -> str:
 
 def notes(settings: Settings) -> str:
     """Under the table: what the marks mean, and for what population."""
-    kinds = [METHODS[WAYS[name].method].guarantee_at(settings["k"]) for name in view.listed(settings)]
+    kinds = [
+        METHODS[PLANNED_METHODS[name].method].guarantee_at(settings["k"]) for name in view.listed(settings)
+    ]
     plain = settings["view"] == "board"
     said = [text.guarantee_notes(kinds, plain)]
     said.append("Closed form to the left, rounded up; simulation, where asked for, with its 95 % interval")

@@ -8,7 +8,7 @@ from typing import Any
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
-from dppca_core.experiments.planning.planning import WAYS, PlanAnswer
+from dppca_core.experiments.planning.planning import PLANNED_METHODS, PlanAnswer
 from dppca_core.methods import METHODS
 from pages.hospitals.planner import view
 from pages.shared import text
@@ -68,7 +68,7 @@ def held(settings: Settings) -> str:
 def headline(settings: Settings, read: Mapping[str, SimulatedAnswer]) -> str:
     """What the method looked at needs, and who needs least under the same trust or another."""
     way = view.focus(settings)
-    answer, title = view.answer(settings, way), WAYS[way].title
+    answer, title = view.answer(settings, way), PLANNED_METHODS[way].title
     start = f"For {goal(settings)} {held(settings)}"
     if answer.value is None:
         said = f"{start}, {title} has no answer by closed form: {reason(answer, settings)}."
@@ -138,12 +138,14 @@ def _least(way: str, settings: Settings) -> str:
     known = {
         name: found for name, found in others.items() if found is not None and own and found < 0.95 * own
     }
-    known = {name: v for name, v in known.items() if METHODS[WAYS[name].method].guarantee == "(ε, δ)"}
+    known = {
+        name: v for name, v in known.items() if METHODS[PLANNED_METHODS[name].method].guarantee == "(ε, δ)"
+    }
     if not known:
         return ""
     best = min(known, key=lambda name: known[name])
-    trust = text.TRUST_TITLES[WAYS[best].trust].lower()
-    return f" {WAYS[best].title} ({trust}) would do with {value(known[best], settings)}."
+    trust = text.TRUST_TITLES[PLANNED_METHODS[best].trust].lower()
+    return f" {PLANNED_METHODS[best].title} ({trust}) would do with {value(known[best], settings)}."
 
 
 def reason(answer: PlanAnswer, settings: Settings) -> str:
@@ -199,7 +201,7 @@ def short_reason(answer: PlanAnswer, settings: Settings) -> str:
 def below_chart(settings: Settings) -> str:
     """What the chart's lines are."""
     plain = settings["view"] == "board"
-    way = WAYS[view.focus(settings)].title
+    way = PLANNED_METHODS[view.focus(settings)].title
     which = "share captured" if view.energetic(settings) else "error"
     what = "More privacy to the left, more accuracy to the right." if plain else "All by closed form."
     return (
@@ -211,7 +213,7 @@ def below_chart(settings: Settings) -> str:
 def try_this(settings: Settings) -> str:
     """What to do next, and what will be seen: computed, for it depends on all the rest."""
     asked, way = settings["plan.asked"], view.focus(settings)
-    title, now = WAYS[way].title, view.answer(settings, way).value
+    title, now = PLANNED_METHODS[way].title, view.answer(settings, way).value
     if asked == "hospitals":
         key, to = "plan.size", _option("plan.size", settings["plan.size"] / 2)
     elif asked == "epsilon":

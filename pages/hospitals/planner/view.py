@@ -15,7 +15,7 @@ from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.planning.bisection import Search, SimulatedAnswer
 from dppca_core.experiments.planning.plan_plane import Plane, answered, plane
-from dppca_core.experiments.planning.planning import MOST_EPSILON, WAYS, PlanAnswer, StudyPlan
+from dppca_core.experiments.planning.planning import MOST_EPSILON, PLANNED_METHODS, PlanAnswer, StudyPlan
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.methods import METHODS
 from dppca_core.records import TRUSTS
@@ -40,8 +40,8 @@ class Answers(NamedTuple):
 def listed(settings: Settings) -> list[str]:
     """The ways under the trust that is chosen, those who trust more first."""
     trust = settings["plan.trust"]
-    names = [name for name, way in WAYS.items() if trust in ("any", way.trust)]
-    return sorted(names, key=lambda name: TRUSTS.index(WAYS[name].trust))
+    names = [name for name, way in PLANNED_METHODS.items() if trust in ("any", way.trust)]
+    return sorted(names, key=lambda name: TRUSTS.index(PLANNED_METHODS[name].trust))
 
 
 def focus(settings: Settings) -> str:
@@ -162,12 +162,12 @@ def agreement(found: PlanAnswer, read: SimulatedAnswer) -> float | None:
 
 def formula(way: str) -> str:
     """LaTeX of the closed form."""
-    return BOUNDS[WAYS[way].rule].formula
+    return BOUNDS[PLANNED_METHODS[way].rule].formula
 
 
 def true_epsilon(settings: Settings, way: str) -> float | None:
     """The epsilon that the calibration truly gives, where it is not the one asked for."""
     own = plan(settings, way).experiment
-    name = WAYS[way].method
+    name = PLANNED_METHODS[way].method
     true = METHODS[name].true_epsilon(own.budget(settings["epsilon"]), d=own.d, k=own.k, **own.options(name))
     return None if true is None or abs(true / settings["epsilon"] - 1) <= 0.01 else true

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
-from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import MOST_HOSPITALS, CollaborationSetting
 from pages.hospitals.providers import gain_text
 from pages.shared.settings import widgets
@@ -82,6 +82,6 @@ def sizes(of: CollaborationSetting, settings: Settings) -> None:
 
 def slow(found: CollaborationResults, settings: Settings) -> None:
     """The button that measures what is too slow to be live."""
-    plain, ways = settings["view"] == "board", [WAYS[key] for key in found.slow]
+    plain, ways = settings["view"] == "board", [PROTOCOLS[key] for key in found.slow]
     titles = [gain_text.title(way, found.recipe, plain) for way in ways]
     widgets.slow(titles, sum(found.recipe.seconds(way) for way in ways))

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
-from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from pages.hospitals.providers import chart_descriptions, controls, gain_charts, gain_text, view
 from pages.shared.background import failed_runs, refresh
 from pages.shared.figure import component
@@ -23,7 +23,7 @@ def compared(found: CollaborationResults, settings: Settings) -> None:
     def panel() -> None:
         view.first_look(found)
         drawn = _gain if settings["join.panel"] == "gain" else _travel
-        failed_runs.show(found.failed, lambda cell: gain_text.title(WAYS[cell[0]], found.recipe, plain))
+        failed_runs.show(found.failed, lambda cell: gain_text.title(PROTOCOLS[cell[0]], found.recipe, plain))
         drawn(found, settings)
 
     refresh.while_cells_come(panel, found, partial(found.next_missing, slow))

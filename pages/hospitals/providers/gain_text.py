@@ -8,7 +8,7 @@ import pandas as pd
 
 from dppca_core.datasets import PATIENTS, TABLES
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
-from dppca_core.experiments.collaboration.protocols import WAYS, Protocol
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.methods import METHODS
 from pages.hospitals.providers.view import GainScale, Row, best, rows
@@ -195,7 +195,7 @@ def notes(found: CollaborationResults, settings: Settings) -> str:
     of = found.recipe
     board = settings["view"] == "board"
     said = [_measured(found, settings)]
-    shown = [way for way in WAYS.values() if settings["join.trust"] in ("all", way.trust)]
+    shown = [way for way in PROTOCOLS.values() if settings["join.trust"] in ("all", way.trust)]
     marks = text.guarantee_notes({METHODS[way.method].guarantee_at(of.k) for way in shown}, board)
     said += [marks] if marks else []
     if len(of.hospitals) < len(of.sizes) and len(of.sizes) > 1:
@@ -209,7 +209,7 @@ def notes(found: CollaborationResults, settings: Settings) -> str:
         )
     reasons: dict[str, list[str]] = {}
     for key, reason in found.refused.items():
-        reasons.setdefault(reason, []).append(title(WAYS[key], of, board))
+        reasons.setdefault(reason, []).append(title(PROTOCOLS[key], of, board))
     said += [f"left out: {', '.join(names)}, as {reason}" for reason, names in reasons.items()]
     return ". ".join(text.sentence(part) for part in said) + "."
 

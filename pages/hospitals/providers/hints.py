@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dppca_core.experiments.collaboration import transcript
-from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from pages.hospitals.providers import settings as page_settings
 from pages.shared.settings import catalogue
@@ -30,7 +30,7 @@ def try_this(of: CollaborationSetting, settings: Settings) -> str:
     if settings["join.panel"] in ("rounds", "sees") and settings["join.source"] != "simulated":
         return "press *Play*, then set *Run* to a simulated one, whose privacy and hospitals you can move."
     if settings["join.panel"] in _TRY:
-        if any(transcript.refused(of, WAYS[key]) for key in _simulated(settings)):
+        if any(transcript.refused(of, PROTOCOLS[key]) for key in _simulated(settings)):
             names = [catalogue.CHOICES[key].name(settings["view"] == "board") for key in ("providers", "d")]
             return f"move *{names[0]}* or *{names[1]}* to the left: then every message is simulated here."
         privacy = catalogue.CHOICES["epsilon"].name(settings["view"] == "board")

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration import transcript
-from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.federated.exchange import ALL
 from pages.hospitals.providers import message_charts, message_text, network_diagram, run_text, runs
@@ -180,11 +180,11 @@ def _run(of: CollaborationSetting, settings: Settings) -> ShownRun | None:
 
 
 def _simulated(of: CollaborationSetting, key: str) -> ShownRun | None:
-    reason = transcript.refused(of, WAYS[key])
+    reason = transcript.refused(of, PROTOCOLS[key])
     if reason:
         st.info(f"Not simulated message by message: {reason}.")
         return None
-    with st.spinner(run_text.passing(of, WAYS[key])):
+    with st.spinner(run_text.passing(of, PROTOCOLS[key])):
         try:
             return _again(of, key)
         except MemoryError as reason:

@@ -161,7 +161,7 @@ def passing(of: CollaborationSetting, way: Protocol) -> str:
     hospitals = text.count(len(of.sizes), "hospital", "hospitals")
     return (
         f"Passing the messages of {hospitals} with {of.n:,} patients and {of.d:,} measurements of each: "
-        f"about {math.ceil(of.seconds_dealt(way))} s."
+        f"about {math.ceil(of.seconds(way, with_moments=True))} s."
     )
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from dppca_core.arrays import Array
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
-from dppca_core.experiments.collaboration.protocols import TRUSTS, WAYS, Protocol
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS, TRUSTS, Protocol
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.numerics import subspace_metrics
@@ -62,7 +62,7 @@ def first_look(found: CollaborationResults) -> None:
         if time.monotonic() > until:
             return
         cell = (key, hospital, repeat)
-        if cell not in found.failed and found.recipe.seconds(WAYS[key]) <= _QUICK_SECONDS:
+        if cell not in found.failed and found.recipe.seconds(PROTOCOLS[key]) <= _QUICK_SECONDS:
             found.try_cell(key, hospital, repeat)
 
 
@@ -98,9 +98,9 @@ def rows(found: CollaborationResults, settings: Settings) -> dict[str, list[Row]
     shown = settings["join.trust"]
     factor = GainScale(found, settings).factor
     grouped: dict[str, list[Row]] = {trust: [] for trust in TRUSTS if shown in ("all", trust)}
-    for key, way in WAYS.items():
+    for key, way in PROTOCOLS.items():
         if way.trust in grouped and key not in found.refused:
-            for hospital in found.places(key):
+            for hospital in found.hospitals(key):
                 errors, energies = (found.values(key, hospital, energy) for energy in (False, True))
                 seen = len(errors) > 0
                 grouped[way.trust].append(

@@ -61,7 +61,7 @@ class Attack(NamedTuple):
 def _complete(found: AttackDraws, kind: str, draws: int) -> tuple[Array, Array]:
     while (cell := found.next_missing(kind, draws)) is not None:
         found.try_cell(*cell)
-    return found.of(kind, draws)
+    return found.readings(kind, draws)
 
 
 def attack_of(found: AttackDraws, alarms: float, draws: int) -> Attack | None:

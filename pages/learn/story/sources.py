@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.methods import METHODS
 from pages.learn.story.glossary import WAY_TITLES
 from pages.learn.story.settings import WAYS as OFFERED
@@ -14,12 +14,13 @@ from pages.shared.settings.catalogue import Settings
 
 
 def _titles(ways: Sequence[str]) -> str:
-    return " or ".join(METHODS[WAYS[way].method].title for way in ways)
+    return " or ".join(METHODS[PROTOCOLS[way].method].title for way in ways)
 
 
 SOURCES = (
     *(
-        f"{WAY_TITLES[way]}: {METHODS[WAYS[way].method].title}, {METHODS[WAYS[way].method].reference}."
+        f"{WAY_TITLES[way]}: {METHODS[PROTOCOLS[way].method].title}, "
+        f"{METHODS[PROTOCOLS[way].method].reference}."
         for way in OFFERED
     ),
     f"Without noise: {METHODS[OPEN].title}, {METHODS[OPEN].reference}.",

@@ -18,7 +18,7 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration import setting
-from dppca_core.experiments.collaboration.protocols import NUMBER, WAYS, Traffic
+from dppca_core.experiments.collaboration.protocols import NUMBER, PROTOCOLS, Traffic
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.experiments.demonstrations import differencing
 from dppca_core.experiments.demonstrations.neighbours import Picture, picture
@@ -93,7 +93,7 @@ def basis(of: CollaborationSetting) -> Array:
 
 def released(of: CollaborationSetting, way: str, repeat: int = 0) -> Array:
     """What one run gives, (d, k)."""
-    return of.estimate(WAYS[way], ALL, repeat).basis
+    return of.estimate(PROTOCOLS[way], ALL, repeat).basis
 
 
 @lru_cache(maxsize=100_000)
@@ -317,7 +317,7 @@ def joined(settings: Mapping[str, Any]) -> Joined:
     of = recipe(settings)
     errors = {way: spread(of, way) for way in OFFERED}
     own = best_alone(of, IN_HOUSE), best_alone(of, PROTECTED)
-    sent = {way: of.traffic(WAYS[way]) for way in OFFERED}
+    sent = {way: of.traffic(PROTOCOLS[way]) for way in OFFERED}
     return Joined(of, errors, *own, spread(of, OPEN), sent, NUMBER * max(of.sizes) * of.d)
 
 
@@ -337,4 +337,4 @@ def offer(settings: Mapping[str, Any]) -> Offer:
     way = settings["story.way"]
     found = weights(settings, way)
     own = best_alone(found.of, IN_HOUSE), best_alone(found.of, PROTECTED)
-    return Offer(found, way, *own, spread(found.of, OPEN), found.of.traffic(WAYS[way]))
+    return Offer(found, way, *own, spread(found.of, OPEN), found.of.traffic(PROTOCOLS[way]))

@@ -17,7 +17,7 @@ from dppca_core.experiments import draws as patients
 from dppca_core.experiments.collaboration import transcript as runs
 from dppca_core.experiments.collaboration.joining import SiteResults
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
-from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.experiments.collaboration.transcript import Transcript
@@ -86,7 +86,7 @@ def outcomes(recipe: CollaborationSetting) -> CollaborationResults:
 
 def seen(recipe: CollaborationSetting, way: str) -> Transcript:
     """Return one run message by message. Raises MemoryError, with one sentence, where it has no room now."""
-    size = runs.kept_bytes(recipe, WAYS[way])
+    size = runs.kept_bytes(recipe, PROTOCOLS[way])
 
     def simulate() -> Transcript:
         with _simulating:  # one at a time: each may take a gigabyte on its way

@@ -50,11 +50,11 @@ def test_advanced_composition_is_worse_than_basic_at_ten_rounds_and_better_at_ma
 def test_what_zcdp_charges_for_exact_noise(delta, charged):
     """theory.md section 6 has dp-accounting's numbers, whose grid of orders never charges less."""
     std = noise("exact", Budget(1.0, delta), ROOT, 10)
-    found = cost("zcdp", std, delta, ROOT, 10)
+    charge = cost("zcdp", std, delta, ROOT, 10)
     accountant = rdp.RdpAccountant()
     accountant.compose(dp_accounting.GaussianDpEvent(std / ROOT), 10)
-    assert found <= accountant.get_epsilon(delta) + 1e-9
-    assert found == pytest.approx(charged, abs=0.002)
+    assert charge <= accountant.get_epsilon(delta) + 1e-9
+    assert charge == pytest.approx(charged, abs=0.002)
 
 
 @EVERY

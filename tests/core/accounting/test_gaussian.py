@@ -10,13 +10,20 @@ from dp_accounting import pld
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dppca_core import METHODS, Budget
+from dppca_core import Budget
 from dppca_core.accounting import gaussian
 from dppca_core.privacy import ACCOUNTINGS
 
 GRID = pytest.mark.parametrize(
     ("epsilon", "delta"),
-    list(itertools.product((0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0), (1e-10, 1e-5, 0.01, 0.1, 0.3, 0.5))),
+    # Every epsilon twice, every delta at small and at large ones.
+    list(
+        zip(
+            (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0) * 2,
+            itertools.cycle((1e-10, 1e-5, 0.01, 0.1, 0.3, 0.5)),
+            strict=False,
+        )
+    ),
 )
 EVERY_ACCOUNTING = pytest.mark.parametrize("accounting", ACCOUNTINGS)
 
@@ -91,25 +98,25 @@ def test_steps_compose_as_dp_accounting_composes_them():
     assert accountant.get_epsilon(budget.delta) == pytest.approx(budget.epsilon, abs=1e-4)
 
 
-# theory.md section 6: sigma for T = 10 steps on the scale of sums, and the epsilon of Ge's sigma.
+# theory.md section 6: sigma for T = 10 steps on the scale of sums.
 TABLE = pytest.mark.parametrize(
-    ("epsilon", "delta", "ge", "zcdp", "exact_2", "exact_root2", "exact_1", "ge_epsilon"),
+    ("epsilon", "delta", "ge", "zcdp", "exact_2", "exact_root2", "exact_1"),
     [
-        (0.5, 0.3, 115.9, 5.37, 5.48, 3.87, 2.74, 0.0),
-        (0.5, 0.01, 156.0, 16.9, 19.9, 14.07, 9.95, 0.003),
-        (0.5, 1e-5, 215.5, 34.3, 44.5, 31.45, 22.24, 0.061),
-        (1.0, 0.3, 58.0, 4.11, 4.37, 3.09, 2.18, 0.0),
-        (1.0, 0.01, 78.0, 9.83, 11.9, 8.40, 5.94, 0.034),
-        (1.0, 1e-5, 107.7, 18.1, 23.6, 16.68, 11.80, 0.131),
-        (2.0, 0.3, 29.0, 2.97, 3.29, 2.33, 1.65, 0.0),
-        (2.0, 0.01, 39.0, 5.73, 7.06, 4.99, 3.53, 0.115),
-        (2.0, 1e-5, 53.9, 9.61, 12.6, 8.92, 6.31, 0.278),
+        (0.5, 0.3, 115.9, 5.37, 5.48, 3.87, 2.74),
+        (0.5, 0.01, 156.0, 16.9, 19.9, 14.07, 9.95),
+        (0.5, 1e-5, 215.5, 34.3, 44.5, 31.45, 22.24),
+        (1.0, 0.3, 58.0, 4.11, 4.37, 3.09, 2.18),
+        (1.0, 0.01, 78.0, 9.83, 11.9, 8.40, 5.94),
+        (1.0, 1e-5, 107.7, 18.1, 23.6, 16.68, 11.80),
+        (2.0, 0.3, 29.0, 2.97, 3.29, 2.33, 1.65),
+        (2.0, 0.01, 39.0, 5.73, 7.06, 4.99, 3.53),
+        (2.0, 1e-5, 53.9, 9.61, 12.6, 8.92, 6.31),
     ],
 )
 
 
 @TABLE
-def test_table_of_section_6(epsilon, delta, ge, zcdp, exact_2, exact_root2, exact_1, ge_epsilon):
+def test_table_of_section_6(epsilon, delta, ge, zcdp, exact_2, exact_root2, exact_1):
     """Every column to one unit of its last printed digit: the sheet rounds 6.3050 and 16.848 upwards."""
 
     def std(accounting: str, sensitivity: float) -> float:
@@ -121,9 +128,6 @@ def test_table_of_section_6(epsilon, delta, ge, zcdp, exact_2, exact_root2, exac
     assert std("exact", math.sqrt(2)) == pytest.approx(exact_root2, abs=0.01)
     assert std("exact", 1.0) == pytest.approx(exact_1, abs=0.01)
 
-    budget = Budget(epsilon, delta, accounting="as-printed")
-    assert METHODS["dps_pca"].true_epsilon(budget, d=50, k=5) == pytest.approx(ge_epsilon, abs=0.001)
-
 
 def test_oracle_2_sigma_of_ge():
     """theory.md, oracle 2: with the logarithm of Lemma A.1, and exact with sqrt 2."""
@@ -132,28 +136,9 @@ def test_oracle_2_sigma_of_ge():
 
 
 @pytest.mark.parametrize(
-    ("claimed", "add_remove", "replace_one"),
-    [(0.5, 0.19, 0.32), (1, 0.51, 0.81), (2, 1.29, 2.04), (5, 4.43, 7.20), (10, 11.9, 20.1)],
+    ("epsilon", "delta"),
+    [(0.01, 1e-10), (0.01, 0.5), (0.1, 0.01), (1.0, 1e-5), (10.0, 1e-10), (10.0, 0.5)],
 )
-def test_the_classical_constant_is_not_what_it_claims(claimed, add_remove, replace_one):
-    """theory.md section 6: what sqrt(2 ln(1.25/delta))/epsilon gives at delta = .01."""
-    digits = 0.0501 if claimed == 10 else 0.00501
-    for neighbours, true in (("add-remove", add_remove), ("replace-one", replace_one)):
-        budget = Budget(claimed, 0.01, neighbours, "as-printed")
-        found = METHODS["analyze_gauss"].true_epsilon(budget, d=10, k=2)
-        assert found == pytest.approx(true, abs=digits)
-
-
-@pytest.mark.parametrize(("claimed", "true"), [(0.5, 0.477), (1, 1.04), (2, 2.30), (3, 3.70)])
-def test_the_classical_constant_of_wang_and_xu(claimed, true):
-    """theory.md section 3: replace-one at delta = 1e-4."""
-    budget = Budget(claimed, 1e-4, accounting="as-printed")
-    found = METHODS["analyze_gauss"].true_epsilon(budget, d=10, k=2)
-    assert found == pytest.approx(true, abs=0.000501 if claimed < 1 else 0.00501)
-
-
-@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 10.0])
-@pytest.mark.parametrize("delta", [1e-10, 1e-5, 0.01, 0.5])
 def test_zcdp_against_a_grid_of_orders(epsilon, delta):
     """Canonne, Kamath & Steinke's Corollary 13, minimised over a grid: private, and tight to 1e-4."""
 
@@ -173,6 +158,10 @@ def test_zcdp_against_a_grid_of_orders(epsilon, delta):
 @example(epsilon=1e-9, delta=0.999)
 @example(epsilon=1e3, delta=1e-300)
 @example(epsilon=1e3, delta=0.999)
+@example(epsilon=1e-12, delta=1e-300)
+@example(epsilon=1e-12, delta=1 - 1e-12)
+@example(epsilon=1e12, delta=1e-300)
+@example(epsilon=1e12, delta=1 - 1e-12)
 def test_extremes_give_a_positive_finite_number(accounting, epsilon, delta):
     """Private too, where the accounting promises it."""
     multiplier = gaussian.noise_multiplier(Budget(epsilon, delta, accounting=accounting))
@@ -183,11 +172,11 @@ def test_extremes_give_a_positive_finite_number(accounting, epsilon, delta):
 
 
 @EVERY_ACCOUNTING
-@given(one=st.tuples(epsilons, deltas), other=st.tuples(epsilons, deltas))
-def test_more_privacy_never_needs_less_noise(accounting, one, other):
+@given(first=st.tuples(epsilons, deltas), other=st.tuples(epsilons, deltas))
+def test_more_privacy_never_needs_less_noise(accounting, first, other):
     """Monotone in epsilon and in delta; 1e-9 covers the root finders."""
-    strict = Budget(min(one[0], other[0]), min(one[1], other[1]), accounting=accounting)
-    loose = Budget(max(one[0], other[0]), max(one[1], other[1]), accounting=accounting)
+    strict = Budget(min(first[0], other[0]), min(first[1], other[1]), accounting=accounting)
+    loose = Budget(max(first[0], other[0]), max(first[1], other[1]), accounting=accounting)
     more, less = gaussian.noise_multiplier(strict), gaussian.noise_multiplier(loose)
     assert more >= less * (1 - 1e-9)
 
@@ -223,15 +212,6 @@ def test_bad_arguments_are_refused_by_name(bad):
 def test_a_bad_epsilon_is_refused_by_name(bad):
     with pytest.raises(ValueError, match=f"epsilon.*{bad}"):
         gaussian.delta_of(1.0, bad)
-
-
-@pytest.mark.parametrize("accounting", ACCOUNTINGS)
-@pytest.mark.parametrize("epsilon", [1e-12, 1e12])
-@pytest.mark.parametrize("delta", [1e-300, 1 - 1e-12])
-def test_every_corner_of_a_budget_has_a_multiplier(epsilon, delta, accounting):
-    multiplier = gaussian.noise_multiplier(Budget(epsilon, delta, accounting=accounting))
-    assert 0 < multiplier < math.inf
-    assert gaussian.epsilon_of(multiplier, delta) >= 0
 
 
 @pytest.mark.parametrize("bad", [0, -3, 2.0, True])

@@ -11,23 +11,36 @@ GE = {(0.5, 0.3): 0, (0.5, 0.01): 0.003, (0.5, 1e-5): 0.061, (1.0, 0.3): 0, (1.0
 GE |= {(1.0, 1e-5): 0.131, (2.0, 0.3): 0, (2.0, 0.01): 0.115, (2.0, 1e-5): 0.278}
 
 
-def truly(name: str, epsilon: float, delta: float, neighbours: str = "replace-one", **own: int) -> float:
+def truly(name: str, epsilon: float, delta: float, neighbours: str = "replace-one", **options: int) -> float:
     budget = Budget(epsilon, delta, neighbours, "as-printed")
-    return METHODS[name].true_epsilon(budget, d=200, k=5, **own)
+    return METHODS[name].true_epsilon(budget, d=200, k=5, **options)
 
 
-@pytest.mark.parametrize("name", ["dpdis_pca", "cape", "analyze_gauss", "analyze_gauss_sparse"])
-@pytest.mark.parametrize("epsilon", REPLACE)
-def test_the_classical_constant_at_sensitivity_one(name, epsilon):
+@pytest.mark.parametrize(
+    ("epsilon", "name"),
+    list(
+        zip(REPLACE, ["dpdis_pca", "cape", "analyze_gauss", "analyze_gauss_sparse", "dpdis_pca"], strict=True)
+    ),
+)
+def test_the_classical_constant_at_sensitivity_one(epsilon, name):
     """Not private beyond epsilon = 2 when a row is replaced, nor at 10 when one is added."""
     assert truly(name, epsilon, 0.01) == pytest.approx(REPLACE[epsilon], rel=0.02)
     assert truly(name, epsilon, 0.01, "add-remove") == pytest.approx(ADD[epsilon], rel=0.02)
 
 
-@pytest.mark.parametrize(("epsilon", "true"), [(0.5, 0.477), (1.0, 1.04), (2.0, 2.30), (3.0, 3.70)])
-@pytest.mark.parametrize("name", ["ldp_pca", "ldp_sparse_pca"])
-def test_wang_and_xu(name, epsilon, true):
+@pytest.mark.parametrize(
+    ("epsilon", "true", "name"),
+    [
+        (0.5, 0.477, "ldp_pca"),
+        (1.0, 1.04, "ldp_sparse_pca"),
+        (2.0, 2.30, "ldp_pca"),
+        (3.0, 3.70, "ldp_sparse_pca"),
+    ],
+)
+def test_wang_and_xu(epsilon, true, name):
+    """Any two rows; with sensitivity 1 it would keep its promise."""
     assert truly(name, epsilon, 1e-4) == pytest.approx(true, rel=0.005)
+    assert truly(name, epsilon, 1e-4, "add-remove") < 0.75 * true
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), GE)

@@ -40,8 +40,8 @@ def responses(epsilon: float) -> Draw:
 
 def false_alarms(bound: lower_bound.EpsilonBound, draw: Draw, delta: float, audits: int = AUDITS) -> int:
     rng = np.random.default_rng(0)
-    found = (bound(*draw(DRAWS, rng), delta=delta, alpha=NOMINAL) for _ in range(audits))
-    return sum(one.epsilon > EPSILON for one in found)
+    results = (bound(*draw(DRAWS, rng), delta=delta, alpha=NOMINAL) for _ in range(audits))
+    return sum(result.epsilon > EPSILON for result in results)
 
 
 def too_many(alarms: int, audits: int = AUDITS) -> bool:
@@ -71,9 +71,9 @@ def test_rates_in_place_of_their_limits_would_raise_too_many(bound, draw, delta,
     honest = lower_bound._limits
 
     def rates(here: Array, there: Array, alpha: float) -> lower_bound._Limits:
-        found = honest(here, there, alpha)
-        share = np.clip(found.above, 1 / DRAWS, 1 - 1 / DRAWS)
-        return lower_bound._Limits(found.thresholds, found.above, share, share)
+        limits = honest(here, there, alpha)
+        share = np.clip(limits.above, 1 / DRAWS, 1 - 1 / DRAWS)
+        return lower_bound._Limits(limits.thresholds, limits.above, share, share)
 
     monkeypatch.setattr(lower_bound, "_limits", rates)
     assert too_many(false_alarms(bound, draw, delta, 300), 300)
@@ -123,9 +123,9 @@ def test_an_output_that_tells_the_cohorts_apart_has_no_small_epsilon(bound, leak
 
 @pytest.mark.parametrize("bound", BOUNDS)
 def test_nothing_to_see_is_zero(bound):
-    found = bound(np.ones(100), np.ones(100), delta=DELTA, alpha=ALPHA)
-    assert found.epsilon == 0.0
-    assert found.alpha == ALPHA
+    result = bound(np.ones(100), np.ones(100), delta=DELTA, alpha=ALPHA)
+    assert result.epsilon == 0.0
+    assert result.alpha == ALPHA
 
 
 def test_a_mechanism_gives_numbers_one_by_one_or_many_at_once():
@@ -137,30 +137,30 @@ def test_a_mechanism_gives_numbers_one_by_one_or_many_at_once():
     rng = np.random.default_rng(4)
     assert lower_bound.sample(many, TWO[0], 20, rng).shape == (20,)
     assert lower_bound.sample(lambda cohort, rng: rng.random(), TWO[0], 20, rng).shape == (20,)
-    found = lower_bound.audit(
+    result = lower_bound.audit(
         many, TWO, delta=DELTA, draws=2000, rng=rng, bound=lower_bound.gaussian_tradeoff
     )
-    assert 0 < found.mu < 1
-    assert found.alpha == 0.05
+    assert 0 < result.mu < 1
+    assert result.alpha == 0.05
 
 
 def test_any_method_is_a_mechanism():
     """A fit that reads the moment without noise is caught; at this budget the method itself is not."""
 
-    def seen(name: str) -> float:
+    def shown_epsilon(name: str) -> float:
         mechanism = lower_bound.fitted(
             METHODS[name], lambda estimate: estimate.basis[0, 0] ** 2, k=1, budget=Budget(1.0, DELTA)
         )
         rng = np.random.default_rng(5)
         return lower_bound.audit(mechanism, TWO, delta=DELTA, draws=300, rng=rng, alpha=ALPHA).epsilon
 
-    assert seen("pca") > 1.0
-    assert seen("analyze_gauss") <= 1.0
+    assert shown_epsilon("pca") > 1.0
+    assert shown_epsilon("analyze_gauss") <= 1.0
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
 @pytest.mark.parametrize(
-    ("draws", "own", "says"),
+    ("draws", "options", "message"),
     [
         (np.ones(19), {}, "draws must be at least 20, got 19"),
         (np.full(50, np.nan), {}, "statistic must be a number in every draw, got NaN"),
@@ -168,9 +168,9 @@ def test_any_method_is_a_mechanism():
         (np.ones(50), {"delta": 1.5}, "delta must lie .*between 0 and 1, got 1.5"),
     ],
 )
-def test_what_cannot_be_audited_is_refused_by_name_and_value(bound, draws, own, says):
-    with pytest.raises(ValueError, match=says):
-        bound(draws, np.ones(50), **{"delta": 0.1, "alpha": 0.1, **own})
+def test_what_cannot_be_audited_is_refused_by_name_and_value(bound, draws, options, message):
+    with pytest.raises(ValueError, match=message):
+        bound(draws, np.ones(50), **{"delta": 0.1, "alpha": 0.1, **options})
 
 
 def test_a_mechanism_that_gives_nothing_is_refused():

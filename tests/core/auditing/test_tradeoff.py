@@ -113,29 +113,28 @@ BUDGET = Budget(4.0, 0.01)
 
 
 def drawn(
-    kind: str, method: str = "dps_pca", budget: Budget = BUDGET, count: int = 2000, **own: int
+    kind: str, method: str = "dps_pca", budget: Budget = BUDGET, count: int = 2000, **options: int
 ) -> tuple:
     draws = AttackDraws(
-        AttackSetting(**({"method": method, "budget": budget, "k": 2, "steps": 3, "seed": 0} | own))
+        AttackSetting(**({"method": method, "budget": budget, "k": 2, "steps": 3, "seed": 0} | options))
     )
     while (cell := draws.next_missing(kind, count)) is not None:
         draws.try_cell(*cell)
-    return draws, *draws.of(kind, count)
+    return draws, *draws.readings(kind, count)
 
 
 @pytest.mark.parametrize("method", METHODS_ATTACKED)
-@pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
-@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize(("relation", "k"), [("replace-one", 2), ("add-remove", 1)])
 def test_the_attack_lands_on_the_exact_curve_and_with_half_the_noise_off_it(method, relation, k):
     """Each statement errs with probability ALPHA at most."""
     budget = Budget(4.0, 0.01, relation)
     limit = membership.threshold(0.2)
     draws, here, there = drawn("true", method, budget, k=k)
-    seen = membership.measured(here, there, limit, 1 - ALPHA)
+    rates = membership.measured(here, there, limit, 1 - ALPHA)
     assert draws.case.mu == pytest.approx(1 / gaussian.noise_multiplier(budget), rel=1e-6)
-    assert membership.on_curve(seen, draws.case.mu)
-    assert seen.false_alarm_span[0] < 0.2 < seen.false_alarm_span[1]
-    assert not membership.on_curve(seen, 2 * draws.case.mu)
+    assert membership.on_curve(rates, draws.case.mu)
+    assert rates.false_alarm_span[0] < 0.2 < rates.false_alarm_span[1]
+    assert not membership.on_curve(rates, 2 * draws.case.mu)
     _, here, there = drawn("half", method, budget, k=k)
     broken = membership.measured(here, there, draws.case.mu / 2, 1 - ALPHA)
     assert not membership.on_curve(broken, draws.case.mu) and membership.on_curve(broken, 2 * draws.case.mu)
@@ -144,24 +143,25 @@ def test_the_attack_lands_on_the_exact_curve_and_with_half_the_noise_off_it(meth
 @pytest.mark.parametrize("method", METHODS_ATTACKED)
 def test_without_noise_the_attack_never_errs(method):
     draws, here, there = drawn("silent", method, count=PORTION)
-    seen = membership.measured(here, there, draws.case.mu / 2)
-    assert (seen.false_alarms, seen.misses, seen.right) == (0.0, 0.0, 1.0)
-    assert 0.98 < 1 - seen.miss_span[1] < 1
+    rates = membership.measured(here, there, draws.case.mu / 2)
+    assert (rates.false_alarms, rates.misses, rates.right) == (0.0, 0.0, 1.0)
+    assert 0.98 < 1 - rates.miss_span[1] < 1
 
 
 def test_intervals_err_as_rarely_as_they_say():
     """300 attacks at level 0.8: no more miss the truth than 60 explain but for ALPHA; too narrow ones do."""
     rng, mu, limit = np.random.default_rng(0), 1.0, membership.threshold(0.2)
-    seen = [
+    attacks = [
         membership.measured(mu + rng.standard_normal(300), rng.standard_normal(300), limit, 0.8)
         for _ in range(300)
     ]
     most = stats.binom.isf(ALPHA, 300, 0.2)
-    assert sum(not membership.on_curve(one, mu) for one in seen) <= most
+    assert sum(not membership.on_curve(rates, mu) for rates in attacks) <= most
     points = [
-        one._replace(false_alarm_span=(one.false_alarms,) * 2, miss_span=(one.misses,) * 2) for one in seen
+        rates._replace(false_alarm_span=(rates.false_alarms,) * 2, miss_span=(rates.misses,) * 2)
+        for rates in attacks
     ]
-    assert sum(not membership.on_curve(one, mu) for one in points) > most
+    assert sum(not membership.on_curve(rates, mu) for rates in points) > most
 
 
 @pytest.mark.parametrize("method", METHODS_ATTACKED)
@@ -169,8 +169,8 @@ def test_intervals_err_as_rarely_as_they_say():
 def test_the_audit_refutes_every_bug_and_only_the_bug(method, bug):
     """Each false alarm has probability ALPHA at most."""
     draws, *honest = drawn("true", method)
-    found = lower_bound.gaussian_tradeoff(*honest, delta=BUDGET.delta, alpha=ALPHA)
-    assert 0.6 * BUDGET.epsilon < found.epsilon <= draws.case.epsilon
+    result = lower_bound.gaussian_tradeoff(*honest, delta=BUDGET.delta, alpha=ALPHA)
+    assert 0.6 * BUDGET.epsilon < result.epsilon <= draws.case.epsilon
     reason = planted.why_no_bug(bug, method, BUDGET, 2)
     if reason is not None:
         assert (bug, method == "dps_pca") == ("shared", False)
@@ -178,8 +178,8 @@ def test_the_audit_refutes_every_bug_and_only_the_bug(method, bug):
         assert draws.failed[bug, 0].startswith(f"bug must break the release, but {reason}")
         return
     here, there = drawn(bug, method)[1:]
-    found = lower_bound.gaussian_tradeoff(here, there, delta=BUDGET.delta, alpha=ALPHA)
-    assert found.epsilon > BUDGET.epsilon
+    result = lower_bound.gaussian_tradeoff(here, there, delta=BUDGET.delta, alpha=ALPHA)
+    assert result.epsilon > BUDGET.epsilon
     with np.errstate(divide="ignore"):
         moved = (here.mean() - there.mean()) / there.std()
     assert draws.drawn(bug).mu == (math.inf if moved > 1e9 else pytest.approx(moved, rel=0.1))
@@ -199,22 +199,22 @@ def test_draws_are_told_by_what_they_are():
     second = AttackDraws(first.attacked)
     for portion in (2, 0, 1):
         second.try_cell("true", portion)
-    np.testing.assert_array_equal(np.stack(second.of("true", 3 * PORTION)), np.stack([here, there]))
+    np.testing.assert_array_equal(np.stack(second.readings("true", 3 * PORTION)), np.stack([here, there]))
     assert len(set(here.tolist())) == len(here) and not set(here) & set(there)
     assert not set(here) & set(drawn("true", seed=1)[1])
     other = AttackDraws(first.attacked)
     other.try_cell("true", 1)
-    assert len(other.of("true", 1000)[0]) == 0 and other.next_missing("true", 1000) == ("true", 0)
+    assert len(other.readings("true", 1000)[0]) == 0 and other.next_missing("true", 1000) == ("true", 0)
 
 
 @pytest.mark.parametrize(("n", "delta"), [(100, 0.01), (100_000, 1e-5), (10**9, 1e-10)])
 def test_what_is_published_is_what_a_simulation_publishes(n, delta):
     """20,000 runs of one draw for each patient, counted; 5 standard errors."""
-    told = outright_publication.published(n, delta)
+    published = outright_publication.published(n, delta)
     counts = np.random.default_rng(0).binomial(n, delta, 20_000)
-    assert told.expected == pytest.approx(counts.mean(), abs=5 * counts.std() / math.sqrt(20_000))
-    assert told.some == pytest.approx((counts > 0).mean(), abs=5 * 0.5 / math.sqrt(20_000))
-    assert np.quantile(counts, [0.1, 0.5, 0.9]).tolist() == [told.low, told.middle, told.high]
+    assert published.expected == pytest.approx(counts.mean(), abs=5 * counts.std() / math.sqrt(20_000))
+    assert published.some == pytest.approx((counts > 0).mean(), abs=5 * 0.5 / math.sqrt(20_000))
+    assert np.quantile(counts, [0.1, 0.5, 0.9]).tolist() == [published.low, published.middle, published.high]
 
 
 @pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
@@ -222,7 +222,7 @@ def test_the_picture_s_two_patients_move_a_release_as_far_as_any(relation):
     """Read off N(0, 1) and N(mu, 1), but for ALPHA; mu of the other relation is off."""
     drawn_picture = picture(Budget(2.0, 0.01, relation), 1000)
     assert drawn_picture.mu == pytest.approx(1 / gaussian.noise_multiplier(Budget(2.0, 0.01)))
-    here, there = ([one.read for one in side] for side in (drawn_picture.here, drawn_picture.there))
+    here, there = ([person.read for person in side] for side in (drawn_picture.here, drawn_picture.there))
     assert laws.follows(here, stats.norm(drawn_picture.mu)) and laws.follows(there, stats.norm())
     assert not laws.follows(here, stats.norm(math.sqrt(2) * drawn_picture.mu))
     assert (drawn_picture.instead is None) is (relation == "add-remove")

@@ -26,10 +26,10 @@ def test_the_constant_comes_back(name):
     """Exactly, from errors that lie on the bound; the interval is then a point."""
     rule = BOUNDS[name]
     on_it = [np.full(3, rule(setting, **{rule.fits: 2.5}).final) for setting in SWEEP]
-    found = fit_constant(rule, SWEEP, on_it, np.random.default_rng(0), resamples=20)
-    assert found.value == pytest.approx(2.5, rel=1e-3)
-    assert (found.low, found.high) == pytest.approx((found.value, found.value))
-    assert found.settings == 4
+    fit = fit_constant(rule, SWEEP, on_it, np.random.default_rng(0), resamples=20)
+    assert fit.value == pytest.approx(2.5, rel=1e-3)
+    assert (fit.low, fit.high) == pytest.approx((fit.value, fit.value))
+    assert fit.settings == 4
 
 
 @pytest.mark.parametrize("name", ["wang_xu_low", "analyze_gauss"])
@@ -41,15 +41,15 @@ def test_the_interval_covers(name):
     """
     rule, inside, narrow = BOUNDS[name], 0, 0
     for run in range(200):
-        found = fit_constant(
+        fit = fit_constant(
             rule,
             SWEEP,
             noisy(name, 2.0, np.random.default_rng([run, 1])),
             np.random.default_rng([run, 2]),
             resamples=200,
         )
-        inside += found.low <= 2.0 <= found.high
-        middle, half = found.value, (found.high - found.low) / 8
+        inside += fit.low <= 2.0 <= fit.high
+        middle, half = fit.value, (fit.high - fit.low) / 8
         narrow += middle - half <= 2.0 <= middle + half
     assert inside > 0.73 * 200
     assert not narrow > 0.73 * 200

@@ -51,7 +51,7 @@ def simulate(setting: Setting) -> np.ndarray:
     errors = []
     for run in range(RUNS):
         patients, noise = np.random.default_rng([run, 5]), np.random.default_rng([run, 6])
-        found = METHODS["dps_pca"].fit(
+        estimate = METHODS["dps_pca"].fit(
             MODEL.draw(setting.n, sizes, patients),
             k=setting.k,
             budget=setting.budget,
@@ -60,7 +60,7 @@ def simulate(setting: Setting) -> np.ndarray:
             iterations=setting.iterations,
             provider_noise=setting.provider_noise,
         )
-        errors.append(sin_theta(found.basis, MODEL.basis) ** 2)
+        errors.append(sin_theta(estimate.basis, MODEL.basis) ** 2)
     return np.array(errors)
 
 
@@ -71,20 +71,20 @@ def agrees(squares: np.ndarray, predicted: float) -> bool:
 @pytest.mark.parametrize(("epsilon", "sheet"), [(0.5, 0.633), (1.0, 0.336), (2.0, 0.180)])
 def test_the_published_experiment(epsilon, sheet):
     """d = 1000. The sheet (section 1.7) divides by a largest row of norm^2 8319, we by 8150: 2 %."""
-    found = predict(ge_setting(epsilon))
-    assert agrees(ge_dps_errors(epsilon, 1e-5, "exact", 2, 60) ** 2, found.total)
-    assert found.total == pytest.approx(sheet, rel=0.025)
-    assert found.applies
+    bound = predict(ge_setting(epsilon))
+    assert agrees(ge_dps_errors(epsilon, 1e-5, "exact", 2, 60) ** 2, bound.total)
+    assert bound.total == pytest.approx(sheet, rel=0.025)
+    assert bound.applies
 
 
 def test_the_published_experiment_at_its_own_delta():
     """The sheet's fourth number: .064 simulated at delta = .3; the .062 predicted there is privacy alone."""
     setting = replace(ge_setting(1.0), budget=Budget(1.0, 0.3))
-    found = predict(setting)
-    assert found.quantities["sigma"] == pytest.approx(3.087, abs=0.0005)  # oracle 2
-    assert agrees(ge_dps_errors(1.0, 0.3, "exact", 2, 40) ** 2, found.total)
-    assert found.total == pytest.approx(0.064, rel=0.025)
-    assert found.terms["privacy"] == pytest.approx(0.062, rel=0.025)
+    bound = predict(setting)
+    assert bound.quantities["sigma"] == pytest.approx(3.087, abs=0.0005)  # oracle 2
+    assert agrees(ge_dps_errors(1.0, 0.3, "exact", 2, 40) ** 2, bound.total)
+    assert bound.total == pytest.approx(0.064, rel=0.025)
+    assert bound.terms["privacy"] == pytest.approx(0.062, rel=0.025)
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ def test_the_published_experiment_at_its_own_delta():
 )
 def test_twenty_unequal_hospitals(setting, monkeypatch):
     """Without the factor f of the selection it is 35 % too low, and rejected."""
-    squares, found = simulate(setting), predict(setting)
-    assert agrees(squares, found.total)
-    assert found.applies
+    squares, bound = simulate(setting), predict(setting)
+    assert agrees(squares, bound.total)
+    assert bound.applies
     monkeypatch.setattr(dps_prediction, "selection_inflation", lambda *sizes: 1.0)
     assert agrees(squares, predict(setting).total) == (setting.s_hat == setting.d)
 
@@ -144,12 +144,12 @@ def test_more_patients_and_more_epsilon_help(n, epsilon, more, s_hat):
     ids=str,
 )
 def test_it_says_where_it_does_not_reach(changed, reason):
-    found = predict(small_setting(**changed))
-    assert not found.applies
-    assert any(reason in line for line in found.why if line.startswith("fails"))
+    bound = predict(small_setting(**changed))
+    assert not bound.applies
+    assert any(reason in line for line in bound.why if line.startswith("fails"))
 
 
 def test_without_a_gap_it_is_void():
-    found = predict(small_setting(eigenvalues=np.full(MODEL.d, 0.01)))
-    assert found.terms == {}
-    assert found.total == math.inf
+    bound = predict(small_setting(eigenvalues=np.full(MODEL.d, 0.01)))
+    assert bound.terms == {}
+    assert bound.total == math.inf

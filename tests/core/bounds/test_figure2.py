@@ -56,10 +56,10 @@ def test_a_setting_with_that_gamma_and_alpha_lies_on_the_curve():
     assert contraction(top, 1.0) == pytest.approx(0.356)
     theorem = BOUNDS["ge2018"]
     scale = theorem(setting).quantities["alpha"] / 0.0513
-    found = theorem(replace(setting, n=round(setting.n * scale)))
+    bound = theorem(replace(setting, n=round(setting.n * scale)))
     expected = Figure2().curves([1.0])
-    assert found.terms["priv"] == pytest.approx(expected["priv"][0], rel=1e-4)
-    assert found.terms["opt"][-1] == pytest.approx(expected["opt"][0], rel=1e-4)
+    assert bound.terms["priv"] == pytest.approx(expected["priv"][0], rel=1e-4)
+    assert bound.terms["opt"][-1] == pytest.approx(expected["opt"][0], rel=1e-4)
 
 
 def test_void_ends_and_other_choices():
@@ -74,10 +74,10 @@ def test_void_ends_and_other_choices():
 
 
 @pytest.mark.parametrize(
-    ("changed", "says"),
+    ("changed", "message"),
     [({"gamma": 1.0}, "gamma"), ({"alpha_epsilon": 0.0}, "alpha_epsilon"), ({"sampling": -1.0}, "sampling")],
     ids=str,
 )
-def test_out_of_range(changed, says):
-    with pytest.raises(ValueError, match=says):
+def test_out_of_range(changed, message):
+    with pytest.raises(ValueError, match=message):
         Figure2(**changed)

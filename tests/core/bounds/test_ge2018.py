@@ -31,8 +31,8 @@ RAW = Setting(
 SCALED = replace(ROOMY, iterations=6)
 
 
-def lines(found: Bound, word: str) -> list[str]:
-    return [line for line in found.why if line.startswith(word)]
+def lines(bound: Bound, word: str) -> list[str]:
+    return [line for line in bound.why if line.startswith(word)]
 
 
 def test_oracle_3_contraction():
@@ -41,19 +41,19 @@ def test_oracle_3_contraction():
 
 def test_oracle_4_theorem_on_raw_data():
     """To the printed digits; every other assumption of the supplement fails, the noise is small."""
-    found = ge2018(RAW)
-    q = found.quantities
+    bound = ge2018(RAW)
+    q = bound.quantities
     assert q["alpha"] == pytest.approx(0.00073, abs=0.0000051)
     assert q["rho"] == pytest.approx(0.41966, abs=0.0000051)
     assert q["rho"] ** 0.25 == pytest.approx(0.80487, abs=0.0000051)
-    assert found.terms["stat"] == pytest.approx(0.1389, abs=0.000051)
-    assert found.terms["priv"] == pytest.approx(0.00649, abs=0.0000051)
+    assert bound.terms["stat"] == pytest.approx(0.1389, abs=0.000051)
+    assert bound.terms["priv"] == pytest.approx(0.00649, abs=0.0000051)
     assert q["probability"] == pytest.approx(0.9119, abs=0.000051)
     assert q["s_hat_min"] == 680
     assert q["sigma"] == pytest.approx(57.963, abs=0.00051)
-    assert not found.applies
-    assert any("B.4" in line and "680" in line for line in lines(found, "fails"))
-    assert any("B.6" in line for line in lines(found, "fails"))
+    assert not bound.applies
+    assert any("B.4" in line and "680" in line for line in lines(bound, "fails"))
+    assert any("B.6" in line for line in lines(bound, "fails"))
 
 
 @pytest.mark.parametrize(
@@ -67,23 +67,23 @@ def test_oracle_4_theorem_on_raw_data():
 def test_a_second_setting(mode, alpha, stat, priv, first, last):
     """The three noise modes at four hospitals; C1 = 2 doubles `stat` alone."""
     setting = replace(SCALED, provider_noise=mode)
-    found = ge2018(setting, c1=2.0)
-    assert found.quantities["alpha"] == pytest.approx(alpha, rel=1e-8)
-    assert found.terms["stat"] == pytest.approx(stat, rel=1e-8)
-    assert found.terms["priv"] == pytest.approx(priv, rel=1e-8)
-    assert found.terms["opt"][[0, -1]] == pytest.approx([first, last], rel=1e-8)
-    assert found.quantities["probability"] == pytest.approx(0.9859732932, rel=1e-8)
-    np.testing.assert_allclose(found.total, stat + priv + found.terms["opt"], rtol=1e-8)
+    bound = ge2018(setting, c1=2.0)
+    assert bound.quantities["alpha"] == pytest.approx(alpha, rel=1e-8)
+    assert bound.terms["stat"] == pytest.approx(stat, rel=1e-8)
+    assert bound.terms["priv"] == pytest.approx(priv, rel=1e-8)
+    assert bound.terms["opt"][[0, -1]] == pytest.approx([first, last], rel=1e-8)
+    assert bound.quantities["probability"] == pytest.approx(0.9859732932, rel=1e-8)
+    np.testing.assert_allclose(bound.total, stat + priv + bound.terms["opt"], rtol=1e-8)
     assert ge2018(setting).terms["stat"] == pytest.approx(stat / 2, rel=1e-8)
 
 
 def test_the_assumptions_of_the_second_setting():
     """B.3 and B.5 hold, B.4 (305 rows) and B.6 (a random start) do not; each can be met."""
-    found = ge2018(replace(SCALED, provider_noise="shared"))
-    assert found.quantities["s_hat_min"] == 305
-    assert found.quantities["psi"] == pytest.approx(0.0008566841883, rel=1e-8)
-    assert [line.split(":")[1].strip() for line in lines(found, "fails")] == ["B.4", "B.6"]
-    assert any("B.6" in line and "at most 0.183" in line for line in found.why)
+    bound = ge2018(replace(SCALED, provider_noise="shared"))
+    assert bound.quantities["s_hat_min"] == 305
+    assert bound.quantities["psi"] == pytest.approx(0.0008566841883, rel=1e-8)
+    assert [line.split(":")[1].strip() for line in lines(bound, "fails")] == ["B.4", "B.6"]
+    assert any("B.6" in line and "at most 0.183" in line for line in bound.why)
 
     met = ge2018(replace(SCALED, start_error=0.18), c1_rows=20 / 305)
     assert met.applies
@@ -94,12 +94,12 @@ def test_the_assumptions_of_the_second_setting():
 def test_too_much_noise_is_void():
     """No terms, an infinite total, and a reason; as for the published experiment on scaled rows."""
     scaled = replace(RAW, eigenvalues=RAW.eigenvalues / 8319)
-    found = ge2018(scaled)
-    assert found.terms == {}
-    assert found.total == math.inf
-    assert not found.applies
-    assert found.quantities["alpha"] == pytest.approx(6.1, abs=0.051)  # theory.md section 1.5
-    assert "noise small enough" in lines(found, "fails")[0]
+    bound = ge2018(scaled)
+    assert bound.terms == {}
+    assert bound.total == math.inf
+    assert not bound.applies
+    assert bound.quantities["alpha"] == pytest.approx(6.1, abs=0.051)  # theory.md section 1.5
+    assert "noise small enough" in lines(bound, "fails")[0]
 
 
 def test_just_below_the_edge_of_the_noise():
@@ -116,20 +116,20 @@ def test_just_below_the_edge_of_the_noise():
         budget=Budget(1.0, 1e-5),
         tau=289120.0963903451,
     )
-    found = ge2018(edge)
-    assert found.quantities["alpha"] == pytest.approx(1 - found.quantities["gamma"], rel=1e-15)
-    assert found.total == math.inf
-    assert not found.applies
+    bound = ge2018(edge)
+    assert bound.quantities["alpha"] == pytest.approx(1 - bound.quantities["gamma"], rel=1e-15)
+    assert bound.total == math.inf
+    assert not bound.applies
 
 
 def test_no_gap_is_void():
-    found = ge2018(replace(SCALED, eigenvalues=np.full(100, 0.3)))
-    assert found.total == math.inf
-    assert not found.applies
+    bound = ge2018(replace(SCALED, eigenvalues=np.full(100, 0.3)))
+    assert bound.total == math.inf
+    assert not bound.applies
 
 
 def test_a_hopeless_probability_is_said():
     """theory.md, trap 6: below zero for T = 10 and tau < 2.45."""
-    found = ge2018(replace(RAW, tau=2.4))
-    assert found.quantities["probability"] < 0
-    assert any("success probability" in line for line in lines(found, "fails"))
+    bound = ge2018(replace(RAW, tau=2.4))
+    assert bound.quantities["probability"] < 0
+    assert any("success probability" in line for line in lines(bound, "fails"))

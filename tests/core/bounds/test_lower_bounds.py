@@ -38,8 +38,8 @@ def measured(model: SpikedModel, setting: Setting, method: str, runs: int = RUNS
     for run in range(runs):
         cohort = model.draw(setting.n, 1, np.random.default_rng([run, 7]))
         rng = np.random.default_rng([run, 8])
-        found = METHODS[method].fit(cohort, k=setting.k, budget=setting.budget, rng=rng)
-        errors.append(sin_theta(found.basis, model.basis))
+        estimate = METHODS[method].fit(cohort, k=setting.k, budget=setting.budget, rng=rng)
+        errors.append(sin_theta(estimate.basis, model.basis))
     return float(np.mean(errors))
 
 
@@ -51,18 +51,18 @@ def test_a_lower_bound_above_the_best_method_says_why(model, n, epsilon):
         "cai_projector_lower": measured(model, setting, "analyze_gauss"),
     }
     for name, error in best.items():
-        found = BOUNDS[name](setting)
-        above = found.total > error * NEAR
-        said = any("our own check" in line for line in found.why if line.startswith("fails"))
-        assert said or not above, (name, found.total, error)
+        bound = BOUNDS[name](setting)
+        above = bound.total > error * NEAR
+        explained = any("our own check" in line for line in bound.why if line.startswith("fails"))
+        assert explained or not above, (name, bound.total, error)
 
 
 def test_both_sides_occur():
     """In WIDE, C2 = 1 is 19 % more than PCA errs: s (k + log(d)/4) = 121 against k (d - k) = 84."""
     setting = place(WIDE, 10**9, 0.5)
-    found = BOUNDS["sparse_minimax"](setting)
-    assert not found.applies
-    assert found.total / measured(WIDE, setting, "pca") == pytest.approx(1.2, abs=0.03)
+    bound = BOUNDS["sparse_minimax"](setting)
+    assert not bound.applies
+    assert bound.total / measured(WIDE, setting, "pca") == pytest.approx(1.2, abs=0.03)
     assert BOUNDS["sparse_minimax"](setting, c2=0.8).applies
     assert BOUNDS["sparse_minimax"](place(FLAT, 10**5, 1.0)).applies
 

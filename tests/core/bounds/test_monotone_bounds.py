@@ -47,17 +47,17 @@ def settings(draw: st.DrawFn) -> Setting:
 
 
 def size(name: str, setting: Setting) -> float:
-    found = BOUNDS[name](setting)
-    if name == "ge2018" and found.terms:
-        return float(found.terms["stat"] + found.terms["priv"])
-    return found.final
+    bound = BOUNDS[name](setting)
+    if name == "ge2018" and bound.terms:
+        return float(bound.terms["stat"] + bound.terms["priv"])
+    return bound.final
 
 
 MORE = st.floats(1.0, 1e3)
 
 
 @EVERY
-@profile(max_examples=25)
+@profile(max_examples=20)
 @given(setting=settings(), more=MORE)
 def test_more_patients(name, setting, more):
     larger = replace(setting, n=int(setting.n * more) + 1)
@@ -65,7 +65,7 @@ def test_more_patients(name, setting, more):
 
 
 @EVERY
-@profile(max_examples=25)
+@profile(max_examples=20)
 @given(setting=settings(), more=MORE)
 def test_more_epsilon(name, setting, more):
     larger = replace(setting, budget=replace(setting.budget, epsilon=setting.budget.epsilon * more))
@@ -73,7 +73,7 @@ def test_more_epsilon(name, setting, more):
 
 
 @pytest.mark.parametrize("name", [name for name, rule in BOUNDS.items() if rule.measure == "sin"])
-@profile(max_examples=25)
+@profile(max_examples=20)
 @given(setting=settings(), less=st.floats(0.01, 1.0))
 def test_a_wider_gap(name, setting, less):
     """The bulk shrinks beneath the same top."""

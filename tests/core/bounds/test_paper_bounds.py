@@ -124,20 +124,20 @@ HAND = [
     [pytest.param(*row, id=f"{row[0]}, {row[2]}, {'one' if row[1] is ONE else 'two'}") for row in HAND],
 )
 def test_by_hand(name, setting, term, value):
-    found = BOUNDS[name](setting)
-    assert found.terms[term] == pytest.approx(value, rel=2e-6)
+    bound = BOUNDS[name](setting)
+    assert bound.terms[term] == pytest.approx(value, rel=2e-6)
 
 
 @pytest.mark.parametrize("name", [name for name in BOUNDS if BOUNDS[name].kind == "prediction"])
 def test_predictions_add_in_squares(name):
-    found = BOUNDS[name](TWO)
-    assert found.total**2 == pytest.approx(found.terms["privacy"] ** 2 + found.terms["sampling"] ** 2)
+    bound = BOUNDS[name](TWO)
+    assert bound.total**2 == pytest.approx(bound.terms["privacy"] ** 2 + bound.terms["sampling"] ** 2)
 
 
 @pytest.mark.parametrize("name", [name for name in BOUNDS if BOUNDS[name].kind != "prediction"])
 def test_bounds_add_up(name):
-    found = BOUNDS[name](TWO)
-    np.testing.assert_allclose(found.total, sum(found.terms.values()))
+    bound = BOUNDS[name](TWO)
+    np.testing.assert_allclose(bound.total, sum(bound.terms.values()))
 
 
 @pytest.mark.parametrize("name", [name for name, rule in BOUNDS.items() if rule.fits])
@@ -145,9 +145,9 @@ def test_the_free_constant_scales_as_the_rule_says(name):
     """total = fixed + moving C^power, what the calibration relies on."""
     rule = BOUNDS[name]
     setting = replace(TWO, n=10**9)
-    one, four, nine = (rule(setting, **{rule.fits: c}).final for c in (1.0, 4.0, 9.0))
-    assert one < four
-    assert (nine - one) / (four - one) == pytest.approx((9**rule.power - 1) / (4**rule.power - 1))
+    at_one, four, nine = (rule(setting, **{rule.fits: c}).final for c in (1.0, 4.0, 9.0))
+    assert at_one < four
+    assert (nine - at_one) / (four - at_one) == pytest.approx((9**rule.power - 1) / (4**rule.power - 1))
 
 
 def test_every_norm_of_the_projector():
@@ -166,7 +166,7 @@ def test_every_norm_of_the_projector():
 
 
 @pytest.mark.parametrize(
-    ("name", "changed", "constants", "says"),
+    ("name", "changed", "constants", "message"),
     [
         ("analyze_gauss", {"n": 10}, {}, "gap 0.2 at least"),
         ("noisy_power", {"iterations": 1}, {}, "T = 1 steps at least"),
@@ -198,10 +198,10 @@ def test_every_norm_of_the_projector():
         ("local_prediction", {"n": 10}, {}, "first order"),
     ],
 )
-def test_an_assumption_that_fails_is_named(name, changed, constants, says):
-    found = BOUNDS[name](replace(TWO, **changed), **constants)
-    assert any(says in line for line in found.why if line.startswith("fails")), found.why
-    assert not found.applies
+def test_an_assumption_that_fails_is_named(name, changed, constants, message):
+    bound = BOUNDS[name](replace(TWO, **changed), **constants)
+    assert any(message in line for line in bound.why if line.startswith("fails")), bound.why
+    assert not bound.applies
 
 
 MET = Setting(
@@ -221,8 +221,8 @@ MET = Setting(
 @pytest.mark.parametrize("name", [name for name in BOUNDS if name not in ("ge2018", "wang_xu_sparse")])
 def test_every_assumption_can_be_met(name):
     constants = {"wang_xu_low": {"c": 1e6}, "sparse_minimax": {"c2": 0.5}}.get(name, {})
-    found = BOUNDS[name](MET, **constants)
-    assert found.applies, found.why
+    bound = BOUNDS[name](MET, **constants)
+    assert bound.applies, bound.why
 
 
 def test_theorems_2_and_4_undercut_the_methods_own_noise():

@@ -32,12 +32,12 @@ NEAR = replace(ROOMY, start_error=0.1)
 )
 def test_the_closed_form(changed, expected):
     setting = replace(ROOMY, **changed)
-    found = CLOSED(setting)
-    assert regime(CLOSED, setting) == region(CLOSED, found, setting) == expected
+    bound = CLOSED(setting)
+    assert regime(CLOSED, setting) == region(CLOSED, bound, setting) == expected
     if expected in (FREE, COSTS):
-        assert (found.terms["privacy"] <= found.terms["sampling"]) == (expected == FREE)
+        assert (bound.terms["privacy"] <= bound.terms["sampling"]) == (expected == FREE)
     if expected == HOPELESS:
-        assert found.total > random_guess(100, 2) / 3
+        assert bound.total > random_guess(100, 2) / 3
 
 
 @pytest.mark.parametrize(
@@ -54,11 +54,11 @@ def test_the_closed_form(changed, expected):
 )
 def test_the_theorem(changed, constants, expected):
     setting = replace(NEAR, **changed)
-    found = THEOREM(setting, **constants)
+    bound = THEOREM(setting, **constants)
     assert regime(THEOREM, setting, **constants) == expected
-    assert found.applies == (expected != SILENT)
+    assert bound.applies == (expected != SILENT)
     if expected == HOPELESS:
-        assert found.final >= random_guess(100, 2)
+        assert bound.final >= random_guess(100, 2)
 
 
 def test_only_rules_that_tell_privacy_from_sampling():

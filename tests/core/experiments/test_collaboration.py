@@ -1,4 +1,4 @@
-"""Ways of joining: the limit without noise, the noise by mode, each hospital alone, and the bytes."""
+"""Protocols: the limit without noise, the noise by mode, each hospital alone, and the bytes."""
 
 import math
 
@@ -8,7 +8,7 @@ import pytest
 from dppca_core import METHODS, Budget, SpikedModel, sin_theta
 from dppca_core.experiments.collaboration import setting
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
-from dppca_core.experiments.collaboration.protocols import TRUSTS, WAYS
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS, TRUSTS
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.mechanisms.symmetric_gaussian import entry_std
 from dppca_core.numerics.linalg import top_eigenspace
@@ -21,42 +21,48 @@ FREE = Budget(1e9, 0.5)
 
 
 def recipe(**changed):
-    own = {"population": MODEL, "sizes": SIZES, "k": K, "s_hat": D, "rank": 6, "budget": Budget(1.0, 1e-5)}
-    return CollaborationSetting(**{**own, "repeats": 2, **changed})
+    fields = {"population": MODEL, "sizes": SIZES, "k": K, "s_hat": D, "rank": 6, "budget": Budget(1.0, 1e-5)}
+    return CollaborationSetting(**{**fields, "repeats": 2, **changed})
 
 
-def measured(of: CollaborationSetting) -> CollaborationResults:
-    found = CollaborationResults(of)
-    while (cell := found.next_missing(True)) is not None:
-        found.try_cell(*cell)
-    assert found.failed == {}
-    return found
+def measured(chosen: CollaborationSetting) -> CollaborationResults:
+    results = CollaborationResults(chosen)
+    while (cell := results.next_missing(True)) is not None:
+        results.try_cell(*cell)
+    assert results.failed == {}
+    return results
 
 
-@pytest.mark.parametrize("key", [way.key for way in WAYS.values() if way.method != "federated_projector"])
-def test_without_noise_every_way_is_pca_of_whom_it_has(key):
+@pytest.mark.parametrize(
+    "key", ["sparse_pca", "cape", "full", "dps_pca secure", "dps_pca shared", "alone", "alone open sparse"]
+)
+def test_without_noise_a_protocol_is_pca_of_its_patients(key):
     """With R = d nothing is compressed either; a hospital alone has its own moment, not its neighbour's."""
-    of = recipe(budget=FREE, rank=D, iterations=40)
-    for hospital in of.hospitals if WAYS[key].alone else (ALL,):
-        moment = of.cohort(0).pooled if hospital == ALL else of.cohort(0)[hospital].moment
+    chosen = recipe(budget=FREE, rank=D, iterations=40)
+    for hospital in chosen.hospitals if PROTOCOLS[key].alone else (ALL,):
+        moment = chosen.cohort(0).pooled if hospital == ALL else chosen.cohort(0)[hospital].moment
         plain = top_eigenspace(moment.dense(), K)
-        assert sin_theta(of.estimate(WAYS[key], hospital, 0).basis, plain) < 1e-4
-        if WAYS[key].alone:
-            other = top_eigenspace(of.cohort(0)[hospital - 1].moment.dense(), K)
-            assert sin_theta(of.estimate(WAYS[key], hospital, 0).basis, other) > 1e-3
+        assert sin_theta(chosen.estimate(PROTOCOLS[key], hospital, 0).basis, plain) < 1e-4
+        if PROTOCOLS[key].alone:
+            other = top_eigenspace(chosen.cohort(0)[hospital - 1].moment.dense(), K)
+            assert sin_theta(chosen.estimate(PROTOCOLS[key], hospital, 0).basis, other) > 1e-3
 
 
 def test_the_noise_of_each_mode_and_of_each_hospital():
-    found = measured(recipe(repeats=1))
-    noise = {key: found.measured(key, ALL)[0].noise_std for key, way in WAYS.items() if not way.alone}
+    results = measured(recipe(repeats=1))
+    noise = {
+        key: results.measured(key, ALL)[0].noise_std
+        for key, protocol in PROTOCOLS.items()
+        if not protocol.alone
+    }
     hospitals = len(SIZES)
     assert noise["dps_pca"] / noise["dps_pca secure"] == pytest.approx(math.sqrt(hospitals), rel=1e-12)
     assert noise["dps_pca shared"] / noise["dps_pca secure"] == pytest.approx(hospitals, rel=1e-12)
     assert noise["full"] / noise["cape"] == pytest.approx(math.sqrt(hospitals), rel=1e-12)
     assert noise["pca"] == 0
-    for hospital in found.recipe.hospitals:
-        expected = entry_std(found.recipe.budget, SIZES[hospital], None)
-        assert found.measured("alone", hospital)[0].noise_std == pytest.approx(expected, rel=1e-12)
+    for hospital in results.recipe.hospitals:
+        expected = entry_std(results.recipe.budget, SIZES[hospital], None)
+        assert results.measured("alone", hospital)[0].noise_std == pytest.approx(expected, rel=1e-12)
 
 
 def test_hospitals_alone_stand_for_their_size():
@@ -67,59 +73,60 @@ def test_hospitals_alone_stand_for_their_size():
     assert many == (8, 4, 0)
 
 
-def test_a_hospital_drawn_by_itself_has_the_law_of_one_that_is_dealt(monkeypatch):
+def test_a_hospital_drawn_by_itself_has_the_law_of_its_part_of_a_draw(monkeypatch):
     """Mean errors over 40 runs within 5 standard errors of their difference: wrong once in 10^6 seeds.
 
     Half the patients err by sqrt 2 more, which is then refuted.
     """
-    of = recipe(repeats=40)
-    way = WAYS["alone open"]
+    chosen = recipe(repeats=40)
+    truth = setting.truth(MODEL, chosen.n, K, chosen.scaling).basis
 
-    def mean(own: CollaborationSetting, hospital: int) -> tuple[float, float]:
-        truth = setting.truth(MODEL, own.n, K, own.scaling).basis
-        errors = [sin_theta(own.estimate(way, hospital, r).basis, truth) for r in range(40)]
+    def mean(hospital: int) -> tuple[float, float]:
+        bases = (chosen.estimate(PROTOCOLS["alone open"], hospital, r).basis for r in range(40))
+        errors = [sin_theta(basis, truth) for basis in bases]
         return float(np.mean(errors)), float(np.var(errors) / 40)
 
-    dealt = mean(of, 1)
+    dealt = mean(1)
     monkeypatch.setattr(setting, "_DEAL_SECONDS", 0.0)
-    assert not of.together
+    assert not chosen.together
     for hospital, same in ((1, True), (2, False)):
-        drawn = mean(of, hospital)
+        drawn = mean(hospital)
         apart = abs(drawn[0] - dealt[0]) / math.sqrt(drawn[1] + dealt[1])
         assert (apart < 5) is same
 
 
 def test_bytes_are_those_of_the_theory():
-    of = recipe(iterations=7, s_hat=10)
-    sent = {key: of.traffic(way) for key, way in WAYS.items()}
+    chosen = recipe(iterations=7, s_hat=10)
+    sent = {key: chosen.traffic(protocol) for key, protocol in PROTOCOLS.items()}
     asked = 8 * (K + 1) * (3 * D + 4 * 10)  # the start and two rounds of burn-in, then ten rows
     assert sent["dps_pca"] == (8 * D * K, 7, asked + 8 * D * K)
     assert sent["dpdis_pca"] == (8 * D * 6, 1, 8 * D * K)
     assert {sent[key].up for key in ("full", "cape", "pca")} == {8 * D * (D + 1) // 2}
     assert sent["alone"].total == 0
-    for key, way in WAYS.items():
-        if not way.alone and key != "sparse_pca":  # whose method counts products, here it has the moment
-            assert of.estimate(way, ALL, 0).bytes_sent == sent[key].up * sent[key].rounds
+    for key, protocol in PROTOCOLS.items():
+        if not protocol.alone and key != "sparse_pca":  # whose method counts products, here it has the moment
+            assert chosen.estimate(protocol, ALL, 0).bytes_sent == sent[key].up * sent[key].rounds
 
 
 def test_every_cell_of_the_table_and_a_cell_does_not_depend_on_the_order():
-    found = measured(recipe())
-    table = found.table()
+    results = measured(recipe())
+    table = results.table()
     assert (
-        set(table["way"]) == set(WAYS) and (table.groupby(["way", "hospital"])["repeat"].count() == 2).all()
+        set(table["way"]) == set(PROTOCOLS)
+        and (table.groupby(["way", "hospital"])["repeat"].count() == 2).all()
     )
     assert set(table[table["hospital"] != "all"]["patients"]) == set(SIZES)
     assert table["sin_theta"].between(0, math.sqrt(K)).all() and table["captured_energy"].between(0, 1).all()
-    again = CollaborationResults(found.recipe)
+    again = CollaborationResults(results.recipe)
     again.try_cell("dpdis_pca", ALL, 1)
-    assert again.cells["dpdis_pca", ALL, 1] == found.cells["dpdis_pca", ALL, 1]
-    assert {way.trust for way in WAYS.values()} == set(TRUSTS)
+    assert again.cells["dpdis_pca", ALL, 1] == results.cells["dpdis_pca", ALL, 1]
+    assert {protocol.trust for protocol in PROTOCOLS.values()} == set(TRUSTS)
 
 
 def test_a_table_is_dealt_and_compared_with_all_its_patients():
-    of = recipe(population="breast_cancer", sizes=(300, 200), s_hat=30, rank=30, repeats=1, budget=FREE)
-    found = measured(of)
-    assert found.measured("pca", ALL)[0].sin > 1e-3  # 69 patients are left out
+    chosen = recipe(population="breast_cancer", sizes=(300, 200), s_hat=30, rank=30, repeats=1, budget=FREE)
+    results = measured(chosen)
+    assert results.measured("pca", ALL)[0].sin > 1e-3  # 69 patients are left out
     whole = measured(recipe(population="breast_cancer", sizes=(300, 269), s_hat=30, rank=30, repeats=1))
     assert whole.measured("pca", ALL)[0].sin < 1e-9
     with pytest.raises(ValueError, match="patients must be between 1 and 569, got 570"):
@@ -150,5 +157,5 @@ def test_bad_recipes_are_refused_by_name(wrong, says):
         recipe(**wrong)
 
 
-def test_methods_of_all_ways_exist():
-    assert {way.method for way in WAYS.values()} <= set(METHODS)
+def test_methods_of_all_protocols_exist():
+    assert {protocol.method for protocol in PROTOCOLS.values()} <= set(METHODS)

@@ -31,7 +31,7 @@ MODEL = SpikedModel(d=20, k=2, s=5, spike=100.0, bulk=(0.0, 5.0), seed=2)
 
 
 class Faulty:
-    """What a store calls to measure a cell: the second to fifth cells that it meets raise, each its own."""
+    """Replace what a store calls to measure a cell: the second to fifth cells raise, each its own error."""
 
     def __init__(self, measure: Any) -> None:
         self.measure = measure
@@ -42,9 +42,9 @@ class Faulty:
         self.calls.append(cell)
         if cell not in self.met:
             self.met.append(cell)
-        place = self.met.index(cell) - 1
-        if 0 <= place < len(ERRORS):
-            raise list(ERRORS)[place]
+        index = self.met.index(cell) - 1
+        if 0 <= index < len(ERRORS):
+            raise list(ERRORS)[index]
         return self.measure(*arguments)
 
 
@@ -70,7 +70,7 @@ def outcomes(monkeypatch):
 def joined(monkeypatch):
     store = SiteResults(SiteRecipe(data=HEART, method="analyze_gauss_sparse", repeats=2))
     faulty = Faulty(joining.measure)
-    monkeypatch.setattr(joining, "measure", lambda of, key: faulty(key, of, key))
+    monkeypatch.setattr(joining, "measure", lambda recipe, key: faulty(key, recipe, key))
     return store, store.next_missing, (0.0, "public"), faulty
 
 
@@ -90,7 +90,7 @@ def attacked(monkeypatch):
 
 @pytest.mark.parametrize("kind", [live, outcomes, joined, attacked])
 def test_every_failure_is_kept_with_its_reason_and_all_else_is_measured(kind, monkeypatch):
-    """Its text is shown where the core refuses, and nowhere else. What lacked memory is tried again, last."""
+    """An error's text is shown only where the core refuses. What lacked memory is tried again, last."""
     store, missing, view, faulty = kind(monkeypatch)
     for _ in range(5000):
         if (cell := missing(*view)) is None:
@@ -101,7 +101,7 @@ def test_every_failure_is_kept_with_its_reason_and_all_else_is_measured(kind, mo
     lacked_memory = faulty.met[2]
     again = [cell for cell in faulty.met[1:5] if faulty.calls.count(cell) > 1]
     assert again == [lacked_memory] and faulty.calls[-1] == lacked_memory
-    for cell in list(store.failed):  # nor does whoever asks for it once more
+    for cell in list(store.failed):  # asking once more does not run it
         count = len(faulty.calls)
         store.try_cell(*cell)
         assert len(faulty.calls) == count
@@ -145,7 +145,7 @@ def test_draws_without_those_that_failed_are_the_others(monkeypatch):
     failed = {portion for _, portion in store.failed}
     assert len(failed) == len(ERRORS)
     kept = np.repeat([portion not in failed for portion in range(8)], PORTION)
-    for some, every in zip(store.of(*view), honest.of(*view), strict=True):
+    for some, every in zip(store.readings(*view), honest.readings(*view), strict=True):
         np.testing.assert_array_equal(some, every[kept])
 
 

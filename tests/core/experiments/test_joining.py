@@ -1,4 +1,4 @@
-"""Joined or alone: who is measured on whose patients, against which truth, at which budget."""
+"""Joined or alone: on whose patients, against which truth, and at which budget hospitals are measured."""
 
 from dataclasses import replace
 
@@ -21,29 +21,29 @@ KINDS = standardisation.KINDS
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_noise_the_joined_answer_is_plain_pca(kind):
     """Also where means and spreads are paid for; the method's truncation to 20 columns stays."""
-    of = replace(QUIET, s_hat=100)
-    cell = joining.measure(of, ("joined", 1.0, kind, 0))
+    recipe = replace(QUIET, s_hat=100)
+    cell = joining.measure(recipe, ("joined", 1.0, kind, 0))
     assert cell.common[0] == pytest.approx(cell.plain.common[0], abs=2e-3)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_without_differences_all_ways_agree_and_joining_pays(kind):
+def test_without_differences_all_kinds_agree_and_joining_pays(kind):
     """For everybody where standardising is free; paid means of small hospitals' patients cost large ones."""
-    found = SiteResults(LOUD)
+    results = SiteResults(LOUD)
     for what in ("joined", "alone"):
-        found.try_cell(what, 0.0, kind, 0)
-    (joined,), (alone,) = (found.measured(what, 0.0, kind) for what in ("joined", "alone"))
+        results.try_cell(what, 0.0, kind, 0)
+    (joined,), (alone,) = (results.measured(what, 0.0, kind) for what in ("joined", "alone"))
     assert joined.plain.common[0] < 0.05 and alone.plain is None
-    np.testing.assert_allclose(joined.own, joined.common, atol=1e-9)
-    gains = (joined.own < alone.own) & (joined.energy >= alone.energy)
+    np.testing.assert_allclose(joined.local, joined.common, atol=1e-9)
+    gains = (joined.local < alone.local) & (joined.energy >= alone.energy)
     assert gains.all() if kind not in standardisation.PAID else gains[2:].all()
 
 
 def test_where_hospitals_differ_the_smallest_gain_and_larger_ones_lose():
     """In the median of five repeats: the fourth, with a tenth of all patients, does better alone."""
-    of = replace(LOUD, n=100_000)
+    recipe = replace(LOUD, n=100_000)
     joined, alone = (
-        np.median([joining.measure(of, (what, 1.0, "own-ranges", run)).own for run in range(5)], axis=0)
+        np.median([joining.measure(recipe, (what, 1.0, "own-ranges", run)).local for run in range(5)], axis=0)
         for what in ("joined", "alone")
     )
     assert joined[-1] < alone[-1]
@@ -51,17 +51,17 @@ def test_where_hospitals_differ_the_smallest_gain_and_larger_ones_lose():
 
 
 def test_the_joined_answer_is_the_methods_on_all_hospitals_and_alone_is_on_its_own():
-    of = replace(LOUD, epsilon=1e9, delta=0.5, s_hat=100)
-    sites = of.sites(1.0, 1)
-    tail = joining.FAILURE / of.n
-    ranges = [standardisation.public(of.d)] * len(sites)
+    recipe = replace(LOUD, epsilon=1e9, delta=0.5, s_hat=100)
+    sites = recipe.sites(1.0, 1)
+    tail = joining.FAILURE / recipe.n
+    ranges = [standardisation.public(recipe.d)] * len(sites)
     every = standardisation.cohort(sites, ranges, tail)
-    truth = of.model(1.0).basis()
+    truth = recipe.model(1.0).basis()
 
     def error(cohort: Cohort) -> float:
-        return sin_theta(top_eigenspace(cohort.pooled.dense(), of.k), truth)
+        return sin_theta(top_eigenspace(cohort.pooled.dense(), recipe.k), truth)
 
-    joined, alone = (joining.measure(of, (what, 1.0, "public", 1)) for what in ("joined", "alone"))
+    joined, alone = (joining.measure(recipe, (what, 1.0, "public", 1)) for what in ("joined", "alone"))
     assert joined.common[0] == pytest.approx(error(every), abs=1e-3)
     each = [error(standardisation.cohort([site], ranges[:1], tail)) for site in sites]
     np.testing.assert_allclose(alone.common, each, atol=2e-3)
@@ -69,69 +69,69 @@ def test_the_joined_answer_is_the_methods_on_all_hospitals_and_alone_is_on_its_o
 
 def test_the_method_runs_at_what_is_left(monkeypatch):
     """The whole budget where standardising is free; else exactly what paying leaves."""
-    seen = []
+    budgets = []
     method = METHODS[LOUD.method]
 
-    def spied(cohort, *, budget, **own):
-        seen.append(budget)
-        return method.fit(cohort, budget=budget, **own)
+    def spied(cohort, *, budget, **options):
+        budgets.append(budget)
+        return method.fit(cohort, budget=budget, **options)
 
     monkeypatch.setitem(METHODS, LOUD.method, replace(method, fit=spied))
     for kind in KINDS:
         joining.measure(LOUD, ("joined", 1.0, kind, 0))
     left = standardisation.left(LOUD.budget, LOUD.share)
-    assert seen == [LOUD.budget, LOUD.budget, left, left]
+    assert budgets == [LOUD.budget, LOUD.budget, left, left]
     assert left.epsilon < LOUD.epsilon == Budget(1.0, 1e-5).epsilon
 
 
 def test_a_cell_does_not_depend_on_what_was_measured_before():
     key = ("joined", 0.5, "within-site", 1)
     fresh = joining.measure(LOUD, key)
-    found = SiteResults(LOUD)
+    results = SiteResults(LOUD)
     for before in (("alone", 0.5, "within-site", 1), ("joined", 0.5, "pooled", 1), key):
-        found.try_cell(*before)
-    np.testing.assert_array_equal(found.cells[key].own, fresh.own)
-    assert not np.array_equal(fresh.own, joining.measure(LOUD, ("joined", 0.5, "within-site", 0)).own)
+        results.try_cell(*before)
+    np.testing.assert_array_equal(results.cells[key].local, fresh.local)
+    assert not np.array_equal(fresh.local, joining.measure(LOUD, ("joined", 0.5, "within-site", 0)).local)
 
 
 @pytest.mark.parametrize("kind", ["public", "pooled", "within-site"])
 def test_the_tables_truths_are_pca_of_its_own_rows(kind):
-    of = SiteRecipe(data=HEART)
-    truths = joining.truths(of, 0.0, kind)
+    recipe = SiteRecipe(data=HEART)
+    truths = joining.truths(recipe, 0.0, kind)
     if kind == "public":
         cohort = Cohort.from_rows(list(heart_disease.rows().values()), heart_disease.TABLE.bound)
-        for own, provider in zip(truths.own, cohort, strict=True):
-            assert sin_theta(own, top_eigenspace(provider.moment.dense(), 2)) < 1e-9
+        for basis, provider in zip(truths.local, cohort, strict=True):
+            assert sin_theta(basis, top_eigenspace(provider.moment.dense(), 2)) < 1e-9
         assert sin_theta(truths.common, top_eigenspace(cohort.pooled.dense(), 2)) < 1e-9
-    for own, moment in zip(truths.own, truths.moments, strict=True):
+    for basis, moment in zip(truths.local, truths.moments, strict=True):
         best = float(np.linalg.eigvalsh(moment)[-2:].sum())
-        assert captured_energy(own, moment, best) == pytest.approx(1.0)
+        assert captured_energy(basis, moment, best) == pytest.approx(1.0)
 
 
 def test_the_table_has_its_four_hospitals_and_no_laboratorys_ranges():
-    of = SiteRecipe(data=HEART)
-    assert of.hospitals == ("Cleveland", "Budapest", "Long Beach", "Zurich/Basel")
-    assert of.sizes == (303, 294, 200, 123)
-    assert "own-ranges" not in of.kinds
+    recipe = SiteRecipe(data=HEART)
+    assert recipe.hospitals == ("Cleveland", "Budapest", "Long Beach", "Zurich/Basel")
+    assert recipe.sizes == (303, 294, 200, 123)
+    assert "own-ranges" not in recipe.kinds
     with pytest.raises(ValueError, match="kind must be one of"):
-        joining.measure(of, ("joined", 0.0, "own-ranges", 0))
+        joining.measure(recipe, ("joined", 0.0, "own-ranges", 0))
 
 
 @pytest.mark.parametrize("data", [SYNTHETIC, HEART])
 def test_a_view_completes_and_its_table_is_tidy(data):
-    of = SiteRecipe(data=data, method="analyze_gauss_sparse", n=1000, repeats=1)
-    found = SiteResults(of)
-    strength = 0.25 if of.synthetic else 0.0
-    while (key := found.next_missing(strength, "public")) is not None:
-        found.try_cell(*key)
-    assert set(found.first(strength, "public")) <= set(found.cells)
-    table = found.table()
-    joined = len(of.kinds) * (6 if of.synthetic else 1)
-    assert len(table) == (joined + 1) * len(of.hospitals)
+    recipe = SiteRecipe(data=data, method="analyze_gauss_sparse", n=1000, repeats=1)
+    results = SiteResults(recipe)
+    strength = 0.25 if recipe.synthetic else 0.0
+    while (key := results.next_missing(strength, "public")) is not None:
+        results.try_cell(*key)
+    assert set(results.first(strength, "public")) <= set(results.cells)
+    table = results.table()
+    joined = len(recipe.kinds) * (6 if recipe.synthetic else 1)
+    assert len(table) == (joined + 1) * len(recipe.hospitals)
     assert table["captured_energy_own"].between(0, 1 + 1e-9).all()
-    assert set(table["patients"]) == set(of.sizes)
+    assert set(table["patients"]) == set(recipe.sizes)
     free = table[table["standardisation"] == "public"]
-    assert (free["epsilon_of_pca"] == of.epsilon).all()
+    assert (free["epsilon_of_pca"] == recipe.epsilon).all()
 
 
 @pytest.mark.parametrize(

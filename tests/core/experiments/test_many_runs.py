@@ -11,23 +11,23 @@ EVERY = pytest.mark.parametrize("name", MANY_RUNS)
 
 
 @EVERY
-@pytest.mark.parametrize("own", [{}, {"s_hat": 5}, {"s_hat": 5, "burn_in": 0}], ids=str)
-def test_many_runs_at_once_are_those_one_by_one(name, own):
-    """Generators and budgets in order, every iterate to 1e-12; more than go side by side, and just one.
+@pytest.mark.parametrize("options", [{}, {"s_hat": 5}, {"s_hat": 5, "burn_in": 0}], ids=str)
+def test_many_runs_at_once_are_those_one_by_one(name, options):
+    """Generators and budgets in order, every iterate to 1e-12; more than fit in a product, and a single run.
 
-    One iterator of runs goes through all generators and budgets: each must get its own.
+    One iterator of runs goes through all generators and budgets: each must get its own runs.
     """
     cohort = small_cohort()
     for epsilons in ((0.5, 1.0, 40.0), (1.0,)):
         budgets = [Budget(epsilon, 1e-5) for epsilon in epsilons]
         for seeds in (range(30), [7]):
             rngs = [np.random.default_rng(seed) for seed in seeds]
-            found = MANY_RUNS[name](cohort, k=2, budgets=budgets, rngs=rngs, **own)
-            assert [len(of_rng) for of_rng in found] == [len(budgets)] * len(seeds)
-            for seed, of_rng in zip(seeds, found, strict=True):
+            estimates = MANY_RUNS[name](cohort, k=2, budgets=budgets, rngs=rngs, **options)
+            assert [len(of_rng) for of_rng in estimates] == [len(budgets)] * len(seeds)
+            for seed, of_rng in zip(seeds, estimates, strict=True):
                 for budget, together in zip(budgets, of_rng, strict=True):
                     rng = np.random.default_rng(seed)
-                    alone = METHODS[name].fit(cohort, k=2, budget=budget, rng=rng, **own)
+                    alone = METHODS[name].fit(cohort, k=2, budget=budget, rng=rng, **options)
                     np.testing.assert_allclose(together.iterates, alone.iterates, atol=1e-12)
                     np.testing.assert_allclose(together.basis, alone.basis, atol=1e-12)
                     assert (together.noise_std, together.spent) == (alone.noise_std, alone.spent)

@@ -1,4 +1,4 @@
-"""Tables to be installed or downloaded: absent they say what to run, present they are as the bundled ones."""
+"""Tables to install or download: an absent one says what to run, a present one works as the bundled ones."""
 
 import sys
 from collections.abc import Iterator
@@ -48,8 +48,8 @@ def absent(fresh: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return fresh
 
 
-def recipe(population: str, **own: object) -> Recipe:
-    return Recipe(population, (variant("pca"),), (Axis("epsilon", (1.0,)),), k=2, **own)
+def recipe(population: str, **fields: object) -> Recipe:
+    return Recipe(population, (variant("pca"),), (Axis("epsilon", (1.0,)),), k=2, **fields)
 
 
 def test_menus_stay_as_they_are():

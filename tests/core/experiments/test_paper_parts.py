@@ -20,7 +20,7 @@ TINY = SpikedModel(d=8, k=2, s=3, spike=100.0, bulk=(0.1, 1.0))
 
 def curve(label: str, means: dict[float, float], half: float = 0.1) -> pd.DataFrame:
     x = list(means)
-    y = np.array([means[one] for one in x])
+    y = np.array(list(means.values()))
     return pd.DataFrame(
         {"label": label, "method": "pca", "x": x, "mean": y, "low": y - half, "high": y + half, "runs": 9}
     )
@@ -62,41 +62,41 @@ TURNING = curve("low", {1.0: 2.0, 2.0: 2.5, 3.0: 0.5})
     ],
 )
 def test_claims_by_hand(check, curves, holds):
-    assert check.of(curves).holds == holds
+    assert check.evaluate(curves).holds == holds
 
 
 def test_numbers_that_were_not_measured_are_counted():
     printed = (Printed("low", 1.0, 2.0), Printed("low", 9.0, 2.0), Printed("other", 1.0, 2.0))
-    said = claims.near("", printed, 0.1).of(LOW).sentence
-    assert said.startswith("1 of 3 printed numbers were measured; 1 of 1 are met within 0.1; ")
-    assert "were measured" not in claims.near("", printed[:1], 0.1).of(LOW).sentence
+    sentence = claims.near("", printed, 0.1).evaluate(LOW).sentence
+    assert sentence.startswith("1 of 3 printed numbers were measured; 1 of 1 are met within 0.1; ")
+    assert "were measured" not in claims.near("", printed[:1], 0.1).evaluate(LOW).sentence
 
 
-def test_one_run_is_said_without_an_interval():
-    """And holds no claim that needs one; what is not finite is a dash."""
+def test_a_single_run_has_no_interval_in_a_sentence():
+    """And no claim holds that needs an interval; what is not finite is a dash."""
     single = BOTH.assign(low=np.nan, high=np.nan, runs=1)
-    one = claims.under("", lambda x: 9.0, "")
-    for check in (claims.below("", "low", "high"), claims.moves("", True), one):
-        assert not check.of(single).holds
-    assert "2 and 3" in claims.below("", "low", "high", (1.0,)).of(single).sentence
-    assert "–" in claims.under("", lambda x: math.nan, "the level").of(single).sentence
+    under = claims.under("", lambda x: 9.0, "")
+    for check in (claims.below("", "low", "high"), claims.moves("", True), under):
+        assert not check.evaluate(single).holds
+    assert "2 and 3" in claims.below("", "low", "high", (1.0,)).evaluate(single).sentence
+    assert "–" in claims.under("", lambda x: math.nan, "the level").evaluate(single).sentence
 
 
 def test_summary_is_students_t():
-    """Against scipy's own interval, with a failed cell left out, and curves told apart by what is swept."""
+    """Against scipy's interval, with a failed cell left out, and curves distinguished by what is swept."""
     rng = np.random.default_rng(0)
     table = pd.DataFrame(
         {"label": "a", "method": "pca", "n": np.repeat([10, 20], 6), "k": np.tile([1, 2], 6), "repeat": 0}
     ).assign(sin_theta=rng.random(12), failed=[""] * 11 + ["no"])
-    found = summary(table, "n", "sin_theta").set_index(["label", "x"])
-    assert set(found.index) == {("k = 1", 10), ("k = 2", 10), ("k = 1", 20), ("k = 2", 20)}
-    for (label, x), row in found.iterrows():
+    means = summary(table, "n", "sin_theta").set_index(["label", "x"])
+    assert set(means.index) == {("k = 1", 10), ("k = 2", 10), ("k = 1", 20), ("k = 2", 20)}
+    for (label, x), row in means.iterrows():
         kept = table[(table["n"] == x) & (table["k"] == int(label[-1])) & (table["failed"] == "")]
         expected = stats.ttest_1samp(kept["sin_theta"], 0).confidence_interval(0.95)
         assert (row["low"], row["high"]) == pytest.approx(tuple(expected))
         assert row["mean"] == pytest.approx(kept["sin_theta"].mean())
         assert row["runs"] == len(kept)
-    assert found.loc[("k = 2", 20), "runs"] == 2
+    assert means.loc[("k = 2", 20), "runs"] == 2
 
 
 def test_summary_covers_a_mean_as_often_as_it_says():
@@ -105,13 +105,13 @@ def test_summary_covers_a_mean_as_often_as_it_says():
     table = pd.DataFrame(
         {"label": "a", "method": "pca", "n": np.repeat(np.arange(4000), 4), "sin_theta": errors.ravel()}
     )
-    found = summary(table, "n", "sin_theta")
-    covered = ((found["low"] < 5) & (found["high"] > 5)).mean()
+    means = summary(table, "n", "sin_theta")
+    covered = ((means["low"] < 5) & (means["high"] > 5)).mean()
     slack = 4.9 * np.sqrt(0.95 * 0.05 / 4000)
     assert covered == pytest.approx(0.95, abs=slack)
     shrunk = stats.norm.ppf(0.975) / stats.t.ppf(0.975, 3)
-    half = (found["high"] - found["mean"]) * shrunk
-    assert ((found["mean"] - 5).abs() < half).mean() < 0.95 - slack
+    half = (means["high"] - means["mean"]) * shrunk
+    assert ((means["mean"] - 5).abs() < half).mean() < 0.95 - slack
 
 
 def test_summary_asks_for_its_columns():
@@ -121,9 +121,9 @@ def test_summary_asks_for_its_columns():
 
 def test_one_run_has_no_interval():
     table = pd.DataFrame({"label": ["a"], "method": ["pca"], "n": [1], "sin_theta": [0.5]})
-    found = summary(table, "n", "sin_theta").iloc[0]
-    assert found["mean"] == 0.5
-    assert np.isnan([found["low"], found["high"]]).all()
+    point = summary(table, "n", "sin_theta").iloc[0]
+    assert point["mean"] == 0.5
+    assert np.isnan([point["low"], point["high"]]).all()
 
 
 def test_thinned_keeps_the_ends_and_only_drops_cells():
@@ -139,7 +139,7 @@ def test_thinned_keeps_the_ends_and_only_drops_cells():
 
 @pytest.fixture
 def elsewhere(tmp_path, monkeypatch):
-    """Recipes and results in a folder of their own: one small recipe."""
+    """A folder of recipes and results, with one small recipe."""
     for folder in ("recipes", "results"):
         (tmp_path / folder).mkdir()
     shutil.copy(results.DATA / "recipes" / "cai-5-n.json", tmp_path / "recipes" / "small.json")
@@ -153,11 +153,11 @@ def elsewhere(tmp_path, monkeypatch):
 def test_remade_results_are_read_back(elsewhere):
     """Six digits; seconds only where asked for; what is not needed for figures is left out."""
     assert __main__.main(["small", "--executor", "serial"]) == 0
-    found = results.stored("small")
-    assert list(found.table) == ["label", "method", "n", "repeat", "covariance_error", "failed"]
+    stored = results.stored("small")
+    assert list(stored.table) == ["label", "method", "n", "repeat", "covariance_error", "failed"]
     whole = sweep(results.recipe("small"))
-    np.testing.assert_allclose(found.table["covariance_error"], whole["covariance_error"], rtol=1e-5)
-    assert found.fingerprint == results.fingerprint("small")
+    np.testing.assert_allclose(stored.table["covariance_error"], whole["covariance_error"], rtol=1e-5)
+    assert stored.fingerprint == results.fingerprint("small")
     results.remake("small", None, timed=True)
     assert (results.stored("small").table["seconds"] > 0).all()
 
@@ -186,7 +186,6 @@ def test_a_result_of_another_recipe_is_refused(elsewhere):
 SPOILT = {
     "cut short": (".csv", lambda data: data[:-40], "small.csv must be as it was written, it is not: run"),
     "a digit": (".csv", lambda data: data[:-3] + b"7" + data[-2:], "small.csv must be as it was written"),
-    "zeros": (".csv", lambda data: bytes(len(data)), "small.csv must be as it was written"),
     "half a note": (".json", lambda data: data[:60], "small.json must say what it is of, it is damaged: run"),
     "no letters": (".json", lambda data: b"\xff" + data, "small.json must say what it is of"),
     "a list": (".json", lambda data: b"[]", "small.json must say what it is of"),
@@ -200,23 +199,23 @@ SPOILT = {
 }
 
 
-@pytest.mark.parametrize(("suffix", "spoil", "said"), SPOILT.values(), ids=list(SPOILT))
-def test_a_damaged_result_is_refused_in_one_sentence(elsewhere, suffix, spoil, said):
+@pytest.mark.parametrize(("suffix", "spoil", "message"), SPOILT.values(), ids=list(SPOILT))
+def test_a_damaged_result_is_refused_in_one_sentence(elsewhere, suffix, spoil, message):
     results.remake("small", None, timed=False)
     path = elsewhere / "results" / f"small{suffix}"
     path.write_bytes(spoil(path.read_bytes()))
-    with pytest.raises(ValueError, match=said) as caught:
+    with pytest.raises(ValueError, match=message) as caught:
         results.stored("small")
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("content", ["[" * 100_000, "[]", "{}", "null", '{"repeats"'], ids=len)
+@pytest.mark.parametrize("content", ["[" * 100_000, "[]", "{}", '{"repeats"'], ids=len)
 def test_a_damaged_recipe_is_one_sentence(elsewhere, content):
     (elsewhere / "recipes" / "small.json").write_text(content)
-    said = r"the file data/recipes/small\.json must hold a recipe, it is damaged: restore it"
-    with pytest.raises(ValueError, match=said):
+    message = r"the file data/recipes/small\.json must hold a recipe, it is damaged: restore it"
+    with pytest.raises(ValueError, match=message):
         results.stored("small")
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         results.repeats("small")
 
 
@@ -236,10 +235,10 @@ def test_unknown_names_are_refused(capsys):
     assert "error: ge-9: recipe must be one of" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("own", [{}, {"recipe": "ge-3a", "formula": lambda: LOW}])
-def test_a_run_has_one_source(own):
+@pytest.mark.parametrize("sources", [{}, {"recipe": "ge-3a", "formula": lambda: LOW}])
+def test_a_run_has_one_source(sources):
     with pytest.raises(ValueError, match="a run must have a recipe or a formula, and not both"):
-        PaperRun("a run", (), **own)
+        PaperRun("a run", (), **sources)
 
 
 def test_a_figure_without_its_table_says_so():
@@ -250,18 +249,17 @@ def test_a_figure_without_its_table_says_so():
 
 def power_law(needed: dict[str, float]) -> pd.DataFrame:
     """Errors target sqrt(needed / n), without noise."""
-    n = [100, 1000, 10_000]
     return pd.DataFrame(
         [
             {
                 "label": label,
                 "method": "pca",
-                "n": one,
+                "n": n,
                 "repeat": repeat,
-                "sin_theta": 0.2 * np.sqrt(size / one),
+                "sin_theta": 0.2 * np.sqrt(size / n),
             }
             for label, size in needed.items()
-            for one in n
+            for n in (100, 1000, 10_000)
             for repeat in range(3)
         ]
     )
@@ -276,15 +274,15 @@ def test_how_many_times_fewer_patients():
         beyond.fewer(table, "many", "other")
 
 
-def test_a_method_that_does_not_arrive_is_said_in_words():
-    """That it never was there, or was and is no more; neither sentence has an infinite number in it."""
+def test_a_method_that_misses_the_target_is_described_in_words():
+    """It never reached the target, or did and lost it; neither sentence has an infinite number in it."""
     names = (beyond._PRINTED, beyond._EXACT)
     check = beyond.FIGURES[0].runs[0].checks[0]
     table = power_law(dict(zip(names, (1e9, 300), strict=True)))
-    found = check.of(FIGURES["needed-patients"].curves(beyond.FIGURES[0].runs[0], table), table)
-    assert found.holds and "not reached by 10,000 patients, the most that were measured" in found.sentence
-    assert found.sentence.endswith("at least 33 times as many to stay there")
+    finding = check.evaluate(FIGURES["needed-patients"].curves(beyond.FIGURES[0].runs[0], table), table)
+    assert finding.holds and "not reached by 10,000 patients, the most that were measured" in finding.sentence
+    assert finding.sentence.endswith("at least 33 times as many to stay there")
     table.loc[(table["label"] == names[0]) & (table["n"] == 1000), "sin_theta"] = 0.1
-    again = check.of(FIGURES["needed-patients"].curves(beyond.FIGURES[0].runs[0], table), table)
+    again = check.evaluate(FIGURES["needed-patients"].curves(beyond.FIGURES[0].runs[0], table), table)
     assert "reached and lost again by 10,000 patients" in again.sentence and "inf" not in again.sentence
     assert "(0.1 with 1,000, 63.2 with all)" in again.sentence

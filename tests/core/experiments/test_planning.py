@@ -1,7 +1,8 @@
-"""Plans: every answer inverts its closed form, moves the right way, and is refused with the reason."""
+"""Plans: every answer inverts its closed form, moves in the right direction, or is refused with a reason."""
 
 import math
 from dataclasses import replace
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -13,35 +14,46 @@ from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.planning import planning
 from dppca_core.experiments.planning.plan_plane import answered, plane
-from dppca_core.experiments.planning.planning import MOST_EPSILON, WAYS, StudyPlan
+from dppca_core.experiments.planning.planning import MOST_EPSILON, PLANNED_METHODS, StudyPlan
 from dppca_core.methods import METHODS
 
 EXPERIMENT = ExplorerExperiment(SpikedModel(d=40, k=2, s=8, seed=1), n=10**5, k=2, s_hat=16, delta=1e-5)
-POOLED = [name for name in WAYS if "providers" not in METHODS[WAYS[name].method].uses]
-EVERY_WAY = pytest.mark.parametrize("way", WAYS)
-TARGETS = pytest.mark.parametrize(("target", "energy"), [(0.2, False), (0.02, False), (0.98, True)])
+POOLED = [name for name in PLANNED_METHODS if "providers" not in METHODS[PLANNED_METHODS[name].method].uses]
+TARGETS = [(0.2, False), (0.02, False), (0.98, True)]
+EVERY_METHOD = pytest.mark.parametrize("name", PLANNED_METHODS)
+# Every method with a target, and every target with DPS-PCA: the inversion sees of a method its loss alone.
+PLANS = pytest.mark.parametrize(
+    ("name", "target", "energy"),
+    sorted(
+        {
+            *((name, *target) for name, target in zip(PLANNED_METHODS, cycle(TARGETS), strict=False)),
+            *(("dps_pca", *target) for target in TARGETS),
+        }
+    ),
+)
 
 
 def near(plan, n):
-    """Whether a patient more or less, or a millionth, is what decides."""
+    """Return whether the target is reached at n, and no longer with a patient, or a millionth, less."""
     step = max(1, n // 10**6)
     return plan.loss(n, 1.0) <= plan.allowed < plan.loss(n - step, 1.0)
 
 
-def test_every_closed_form_is_a_way_and_only_dps_pca_goes_two():
-    assert {way.rule for way in WAYS.values()} == {
+def test_every_closed_form_is_planned_and_only_dps_pca_under_two_trusts():
+    assert {planned.rule for planned in PLANNED_METHODS.values()} == {
         name for name, rule in BOUNDS.items() if rule.kind == "prediction"
     }
-    trusts = {name: way.trust for name, way in WAYS.items() if way.method == "dps_pca"}
+    trusts = {name: planned.trust for name, planned in PLANNED_METHODS.items() if planned.method == "dps_pca"}
     assert trusts == {"dps_pca": "untrusted server", "dps_pca_summed": "secure aggregation"}
-    assert {name for name, way in WAYS.items() if name != way.method} == {"dps_pca_summed"}
-    assert {name for name, way in WAYS.items() if way.provider_noise != "independent"} == {"dps_pca_summed"}
+    assert {name for name, planned in PLANNED_METHODS.items() if name != planned.method} == {"dps_pca_summed"}
+    assert {name for name, planned in PLANNED_METHODS.items() if planned.provider_noise != "independent"} == {
+        "dps_pca_summed"
+    }
 
 
-@EVERY_WAY
-@TARGETS
-def test_patients_are_the_inverse_of_the_closed_form(way, target, energy):
-    plan = StudyPlan(EXPERIMENT, way, target, energy)
+@PLANS
+def test_patients_are_the_inverse_of_the_closed_form(name, target, energy):
+    plan = StudyPlan(EXPERIMENT, name, target, energy)
     answer = plan.patients(1.0)
     assert near(plan, answer.start)
     assert (answer.value is None) == bool(answer.failed)
@@ -49,10 +61,9 @@ def test_patients_are_the_inverse_of_the_closed_form(way, target, energy):
     assert warm.start == pytest.approx(answer.start, rel=1e-6, abs=1)
 
 
-@EVERY_WAY
-@TARGETS
-def test_epsilon_is_the_inverse_of_the_closed_form(way, target, energy):
-    plan = StudyPlan(EXPERIMENT, way, target, energy)
+@PLANS
+def test_epsilon_is_the_inverse_of_the_closed_form(name, target, energy):
+    plan = StudyPlan(EXPERIMENT, name, target, energy)
     n = 3 * plan.patients(1.0).start
     epsilon = plan.epsilon(n).start
     assert epsilon < 1
@@ -61,29 +72,29 @@ def test_epsilon_is_the_inverse_of_the_closed_form(way, target, energy):
     assert back == pytest.approx(n, rel=2e-6, abs=1.5)
 
 
-@EVERY_WAY
-def test_hospitals_are_the_inverse_of_the_closed_form(way):
-    plan = StudyPlan(EXPERIMENT, way, 0.3)
+@EVERY_METHOD
+def test_hospitals_are_the_inverse_of_the_closed_form(name):
+    plan = StudyPlan(EXPERIMENT, name, 0.3)
     size = max(plan.patients(1.0).start // 40, 1)
-    found = int(plan.hospitals(1.0, size).start)
-    losses = [plan.loss(size * number, 1.0, number) for number in (found, found - 1)]
+    fewest = int(plan.hospitals(1.0, size).start)
+    losses = [plan.loss(size * number, 1.0, number) for number in (fewest, fewest - 1)]
     assert losses[0] <= 0.3 < losses[1]
-    if way in POOLED:
-        assert found == math.ceil(plan.patients(1.0).start / size)
+    if name in POOLED:
+        assert fewest == math.ceil(plan.patients(1.0).start / size)
 
 
 @settings(max_examples=25)
 @given(
-    way=st.sampled_from(list(WAYS)),
+    name=st.sampled_from(list(PLANNED_METHODS)),
     epsilon=st.floats(0.01, 10),
     target=st.floats(0.01, 0.4),
     more=st.floats(1.05, 10),
 )
-def test_more_privacy_or_less_error_takes_more(way, epsilon, target, more):
-    plan = StudyPlan(EXPERIMENT, way, target)
+def test_more_privacy_or_less_error_takes_more(name, epsilon, target, more):
+    plan = StudyPlan(EXPERIMENT, name, target)
     base = plan.patients(epsilon).start
     assert plan.patients(min(epsilon * more, 10.0)).start <= base
-    assert StudyPlan(EXPERIMENT, way, target / more).patients(epsilon).start >= base
+    assert StudyPlan(EXPERIMENT, name, target / more).patients(epsilon).start >= base
     fewer = plan.epsilon(base).start
     if plan.epsilon(round(base * more)).start is not None and fewer is not None:
         assert plan.epsilon(round(base * more)).start <= fewer * (1 + 1e-9)
@@ -110,10 +121,10 @@ def test_half_the_error_takes_twice_or_four_times_the_patients():
 def test_energy_is_error_where_one_gap_is_all_there_is():
     """Equal spikes over a flat bulk: the share lost is (lambda - b) sin^2 / (k lambda)."""
     flat = replace(EXPERIMENT, population=SpikedModel(d=40, k=2, s=8, spike=100.0, bulk=(20.0, 20.0)))
-    for way in WAYS:
+    for name in PLANNED_METHODS:
         lost = 0.02
         sine = math.sqrt(lost * 2 * 100 / 80)
-        by_energy, by_error = StudyPlan(flat, way, 1 - lost, energy=True), StudyPlan(flat, way, sine)
+        by_energy, by_error = StudyPlan(flat, name, 1 - lost, energy=True), StudyPlan(flat, name, sine)
         assert by_energy.patients(1.0).start == pytest.approx(by_error.patients(1.0).start, rel=1e-6, abs=1)
 
 
@@ -126,8 +137,8 @@ def test_the_row_bound_follows_n():
             assert math.exp(float(spline(math.log(n)))) == pytest.approx(exact, rel=1e-6)
 
 
-def refusal(way="dps_pca", target=0.1, epsilon=1.0, energy=False, **changed):
-    return StudyPlan(replace(EXPERIMENT, **changed), way, target, energy).patients(epsilon)
+def refusal(name="dps_pca", target=0.1, epsilon=1.0, energy=False, **changed):
+    return StudyPlan(replace(EXPERIMENT, **changed), name, target, energy).patients(epsilon)
 
 
 def test_there_is_no_answer_and_why():
@@ -163,8 +174,8 @@ def test_no_number_of_hospitals_helps():
 
 def test_without_a_gap_there_is_no_plan(monkeypatch):
     monkeypatch.setattr(planning, "_spectrum", lambda *_: (np.full(40, 0.01), None))
-    for way in WAYS:
-        answer = StudyPlan(EXPERIMENT, way, 0.1).patients(1.0)
+    for name in PLANNED_METHODS:
+        answer = StudyPlan(EXPERIMENT, name, 0.1).patients(1.0)
         assert answer.kind == "gap" and "gap" in answer.failed[0] and answer.start is None
 
 
@@ -176,42 +187,45 @@ def test_a_table_has_a_plan_but_not_its_own_bound():
 
 @pytest.mark.parametrize(
     ("changed", "message"),
-    [({"way": "pca"}, "way"), ({"target": 0.0}, "target"), ({"target": 1.2, "energy": True}, "target")],
+    [
+        ({"planned": "pca"}, "planned"),
+        ({"target": 0.0}, "target"),
+        ({"target": 1.2, "energy": True}, "target"),
+    ],
 )
 def test_a_plan_that_cannot_be_is_refused_by_name(changed, message):
     with pytest.raises(ValueError, match=message):
-        StudyPlan(**{"experiment": EXPERIMENT, "way": "dps_pca", "target": 0.1, **changed})
+        StudyPlan(**{"experiment": EXPERIMENT, "planned": "dps_pca", "target": 0.1, **changed})
 
 
-@EVERY_WAY
-@pytest.mark.parametrize("energy", [False, True])
-def test_the_plane_is_the_closed_form_and_its_lines_are_its_inverse(way, energy):
+@pytest.mark.parametrize(("name", "energy"), list(zip(PLANNED_METHODS, cycle([True, False]), strict=False)))
+def test_the_plane_is_the_closed_form_and_its_lines_are_its_inverse(name, energy):
     """Also between what was evaluated; the projector's noise jumps at n = d, and that is smoothed over."""
-    plan = StudyPlan(EXPERIMENT, way, 0.95 if energy else 0.2, energy)
-    found = plane(plan, (100.0, 1e12), np.array(EPSILONS))
-    for i, j in np.ndindex(found.losses.shape):
-        n, epsilon = round(found.amounts[i]), float(found.epsilons[j])
+    plan = StudyPlan(EXPERIMENT, name, 0.95 if energy else 0.2, energy)
+    field = plane(plan, (100.0, 1e12), np.array(EPSILONS))
+    for i, j in np.ndindex(field.losses.shape):
+        n, epsilon = round(field.amounts[i]), float(field.epsilons[j])
         if i % 7 == 3 and j % 5 == 2 and plan.bound(n, epsilon).applies:
-            rel = 0.1 if way == "spiked_projector" else 0.005
-            assert found.losses[i, j] == pytest.approx(plan.loss(n, epsilon), rel=rel)
-            assert found.errors[i, j] == pytest.approx(plan.bound(n, epsilon).final, rel=rel)
-            assert found.without[i] == pytest.approx(plan.loss(n, planning.NO_NOISE), rel=0.005)
+            rel = 0.1 if name == "spiked_projector" else 0.005
+            assert field.losses[i, j] == pytest.approx(plan.loss(n, epsilon), rel=rel)
+            assert field.errors[i, j] == pytest.approx(plan.bound(n, epsilon).final, rel=rel)
+            assert field.without[i] == pytest.approx(plan.loss(n, planning.NO_NOISE), rel=0.005)
     exact = [plan.patients(epsilon) for epsilon in EPSILONS]
-    reached = [np.nan if one.value is None else one.value for one in exact]
-    near = 0.1 if way == "spiked_projector" else 0.02
-    assert answered(plan, found) == pytest.approx(reached, rel=near, nan_ok=True)
-    assert np.isnan(found.line(1e-15)).all()
+    reached = [np.nan if answer.value is None else answer.value for answer in exact]
+    near = 0.1 if name == "spiked_projector" else 0.02
+    assert answered(plan, field) == pytest.approx(reached, rel=near, nan_ok=True)
+    assert np.isnan(field.line(1e-15)).all()
 
 
 def test_the_plane_of_hospitals_counts_their_patients():
     plan = StudyPlan(EXPERIMENT, "dps_pca", 0.1)
-    found = plane(plan, (1.0, 100.0), np.array([0.5]), size=1000)
-    assert found.losses[-1, 0] == pytest.approx(plan.loss(100_000, 0.5, 100), rel=0.005)
+    field = plane(plan, (1.0, 100.0), np.array([0.5]), size=1000)
+    assert field.losses[-1, 0] == pytest.approx(plan.loss(100_000, 0.5, 100), rel=0.005)
 
 
 def test_an_answer_ends_where_an_assumption_does():
     """Few steps leave a start that is larger than a small error."""
     few = StudyPlan(replace(EXPERIMENT, iterations=3), "noisy_power", 0.001)
-    found = plane(few, (100.0, 1e9), np.array(EPSILONS))
-    assert np.isnan(answered(few, found)).all() and not np.isnan(found.line(0.001)[-5:]).any()
-    assert found.edge[0] > found.edge[-1]
+    field = plane(few, (100.0, 1e9), np.array(EPSILONS))
+    assert np.isnan(answered(few, field)).all() and not np.isnan(field.line(0.001)[-5:]).any()
+    assert field.edge[0] > field.edge[-1]

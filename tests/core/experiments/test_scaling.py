@@ -63,12 +63,12 @@ def test_unit_rows_by_the_million_are_refused():
         draws.cohort(MODEL, (10**9,), Scaling("unit"), 0, 0)
 
 
-def test_a_bound_of_ones_own_is_what_rows_are_divided_by():
+def test_rows_are_divided_by_a_given_bound():
     ours = Scaling(bound=200.0)
     usual = draws.cohort(MODEL, (2000,), PUBLIC, 0, 0)
-    own = draws.cohort(MODEL, (2000,), ours, 0, 0)
-    assert own.bound == ours.of(MODEL, 2000) == 200.0
-    np.testing.assert_allclose(own.pooled.dense() * 200**2, usual.pooled.dense() * usual.bound**2)
+    scaled = draws.cohort(MODEL, (2000,), ours, 0, 0)
+    assert scaled.bound == ours.divisor(MODEL, 2000) == 200.0
+    np.testing.assert_allclose(scaled.pooled.dense() * 200**2, usual.pooled.dense() * usual.bound**2)
     with pytest.raises(ValueError, match="bound must be at least"):
         draws.cohort(MODEL, (2000,), Scaling(bound=10.0), 0, 0)
 
@@ -79,7 +79,7 @@ def test_a_bound_that_grows_with_sqrt_d_gives_the_eigenvalues_of_wang_and_xu():
     for p in (20, 80):
         model = SpikedModel(d=p, k=5, s=20, spike=2.0, bulk=(1.0, 1.0))
         cohort = draws.cohort(model, (10**9,), scaling, 0, 0)
-        assert cohort.bound == scaling.of(model, 10**9) == pytest.approx(np.sqrt(10 * p), rel=1e-15)
+        assert cohort.bound == scaling.divisor(model, 10**9) == pytest.approx(np.sqrt(10 * p), rel=1e-15)
         printed = model.basis @ model.basis.T / (10 * p) + np.eye(p) / (10 * p)
         truth = draws.population_truth(model, 10**9, scaling, True)
         np.testing.assert_allclose(truth.second_moment, printed, atol=1e-12)
@@ -87,18 +87,18 @@ def test_a_bound_that_grows_with_sqrt_d_gives_the_eigenvalues_of_wang_and_xu():
         np.testing.assert_allclose(cohort.pooled.dense(), printed, atol=1e-3 / p)
 
 
-def test_a_swept_dimension_has_a_bound_of_its_own():
+def test_a_swept_dimension_changes_the_bound():
     """A cell of the sweep is the same population under a bound that is written out."""
     model = SpikedModel(d=16, k=2, s=8, spike=2.0, bulk=(1.0, 1.0))
     given = {"n": 10**7, "methods": (variant("pca"),)}
     grown = replace(RECIPE, population=model, **given, scaling="bound-sqrt-d", bound=4.0)
     written = replace(RECIPE, population=model, **given, bound=4.0 * np.sqrt(64))
-    one, other = (sweep(replace(chosen, swept=(Axis("d", (64,)),))) for chosen in (grown, written))
-    np.testing.assert_array_equal(one["sin_theta"], other["sin_theta"])
+    table, other = (sweep(replace(chosen, swept=(Axis("d", (64,)),))) for chosen in (grown, written))
+    np.testing.assert_array_equal(table["sin_theta"], other["sin_theta"])
     assert recipe_file.from_dict(json.loads(json.dumps(recipe_file.to_dict(grown)))) == grown
 
 
-def test_a_bound_that_grows_is_refused_where_it_says_nothing():
+def test_a_bound_that_grows_is_refused_where_it_does_not_apply():
     with pytest.raises(ValueError, match="bound must be given where scaling is 'bound-sqrt-d'"):
         Scaling("bound-sqrt-d")
     with pytest.raises(ValueError, match="bound must be left out: digits has its own"):
@@ -108,7 +108,7 @@ def test_a_bound_that_grows_is_refused_where_it_says_nothing():
 
 
 def test_the_largest_row_of_a_population_is_the_median_of_its_length():
-    assert Scaling("largest").of(MODEL, 2000) == MODEL.norm_bound(2000, 0.5)
+    assert Scaling("largest").divisor(MODEL, 2000) == MODEL.norm_bound(2000, 0.5)
     assert draws.cohort(MODEL, (2000,), Scaling("largest"), 0, 0).bound == MODEL.norm_bound(2000, 0.5)
 
 
@@ -145,9 +145,9 @@ def test_one_hospital_alone_and_all_in_one():
     """`alone` is the method on the largest hospital, `providers` another number of hospitals."""
     both = (variant("dpdis_pca", "alone", alone=True), variant("dpdis_pca", "pooled", providers=1))
     table = sweep(replace(RECIPE, methods=both, providers=4)).set_index("label")["noise_std"]
-    one = METHODS["dpdis_pca"]
+    method = METHODS["dpdis_pca"]
     cohort = draws.cohort(MODEL, (500,) * 4, PUBLIC, 3, 0)
-    alone = one.fit(
+    alone = method.fit(
         type(cohort)((cohort[0],), cohort[0].moment),
         k=3,
         budget=Budget(0.5, 1e-5),
@@ -184,18 +184,18 @@ def test_the_covariance_error_is_relative_to_the_populations():
     table = sweep(recipe).set_index(["label", "epsilon", "repeat"])["covariance_error"]
     cohort = draws.cohort(MODEL, (2000,), PUBLIC, 3, 0)
     rng = draws.generator(3, 0, "analyze_gauss")
-    found = METHODS["analyze_gauss"].fit(cohort, k=3, budget=Budget(0.5, 1e-5), rng=rng).covariance
+    covariance = METHODS["analyze_gauss"].fit(cohort, k=3, budget=Budget(0.5, 1e-5), rng=rng).covariance
     truth = MODEL.covariance() / cohort.bound**2
-    expected = np.linalg.norm(found - truth) / np.linalg.norm(truth)
+    expected = np.linalg.norm(covariance - truth) / np.linalg.norm(truth)
     assert table["analyze_gauss", 0.5, 0] == pytest.approx(expected, rel=1e-12)
     assert table["pca"].isna().all()
 
 
 def test_curves_over_the_spike_see_the_same_random_numbers():
     """A spike of the recipe's own strength is the cell of a sweep over something else."""
-    one = sweep(replace(RECIPE, swept=(Axis("spike", (50.0, 100.0)),), epsilon=0.5))
+    spikes = sweep(replace(RECIPE, swept=(Axis("spike", (50.0, 100.0)),), epsilon=0.5))
     other = sweep(RECIPE)
-    at = one.loc[one["spike"] == 100.0, "sin_theta"].to_numpy()
+    at = spikes.loc[spikes["spike"] == 100.0, "sin_theta"].to_numpy()
     assert np.array_equal(at, other.loc[other["epsilon"] == 0.5, "sin_theta"])
 
 

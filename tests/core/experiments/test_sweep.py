@@ -44,33 +44,29 @@ TABLE = replace(EVERY, population="breast_cancer", n=None, k=2, swept=(Axis("pro
 IDENTITY = ["label", "method", "repeat"]
 
 
-def numbers(table: pd.DataFrame) -> pd.DataFrame:
-    """All but the seconds, which no two runs share."""
-    return table.drop(columns="seconds")
-
-
-def same(one: pd.DataFrame, other: pd.DataFrame) -> None:
-    """Bit for bit."""
-    pd.testing.assert_frame_equal(numbers(one), numbers(other), check_exact=True)
+def same(table: pd.DataFrame, other: pd.DataFrame) -> None:
+    """Assert that all but the seconds, which no two runs share, are equal to the last bit."""
+    tables = (frame.drop(columns="seconds") for frame in (table, other))
+    pd.testing.assert_frame_equal(*tables, check_exact=True)
 
 
 def rows_of(table: pd.DataFrame, other: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """The rows of `table` whose cells are in `other`, in that order."""
+    """Return the rows of `table` whose cells are in `other`, in that order."""
     return other[names].merge(table, on=names, how="left")[list(other.columns)]
 
 
 @pytest.fixture
 def counted(monkeypatch):
-    """How often each cell was measured."""
-    seen: list[run_cells.RunnableCell] = []
+    """Record the cells that are measured."""
+    cells: list[run_cells.RunnableCell] = []
     measured = run_cells.measured
 
     def count(recipe, cell):
-        seen.append(cell)
+        cells.append(cell)
         return measured(recipe, cell)
 
     monkeypatch.setattr(run_cells, "measured", count)
-    return seen
+    return cells
 
 
 def test_the_table_is_tidy():
@@ -84,14 +80,14 @@ def test_the_table_is_tidy():
     assert list(table.columns) == store.columns(RECIPE)
 
 
-@pytest.mark.parametrize("name", ["dps_pca", "analyze_gauss", "dpdis_pca", "pca", "dp_oja"])
-def test_a_sweep_measures_what_the_front_page_measures(name):
+@pytest.mark.parametrize("name", ["dps_pca", "dpdis_pca", "pca"])
+def test_a_sweep_measures_what_the_explorer_measures(name):
     experiment = ExplorerExperiment(
         MODEL, n=2000, k=2, s_hat=6, delta=1e-5, providers=3, iterations=4, repeats=3, seed=5
     )
     table = sweep(replace(RECIPE, methods=(variant(name),), repeats=2)).set_index(["epsilon", "repeat"])
-    for (epsilon, place), row in table.iterrows():
-        cell = Results(experiment).cell(name, epsilon, place)
+    for (epsilon, run), row in table.iterrows():
+        cell = Results(experiment).cell(name, epsilon, run)
         assert row["sin_theta"] == pytest.approx(cell.sin[-1], rel=1e-12, abs=1e-14)
         assert row["noise_std"] == cell.noise_std
 
@@ -161,8 +157,8 @@ def test_every_parameter_can_be_swept(name, values, more):
 
 def test_the_order_of_two_axes_does_not_matter():
     axes = (Axis("n", (500, 2000)), Axis("s_hat", (4, 6)))
-    one, other = (sweep(replace(RECIPE, swept=order)) for order in (axes, axes[::-1]))
-    same(rows_of(other, one, [*IDENTITY, "n", "s_hat"]), one)
+    table, other = (sweep(replace(RECIPE, swept=order)) for order in (axes, axes[::-1]))
+    same(rows_of(other, table, [*IDENTITY, "n", "s_hat"]), table)
 
 
 @pytest.mark.parametrize("axis", [EPSILON, Axis("delta", (1e-9, 1e-5, 0.1))], ids=lambda axis: axis.name)
@@ -181,7 +177,7 @@ def test_noise_and_patients_are_common_along_epsilon_and_delta(monkeypatch, axis
     runs = np.split(np.array(noises), len(axis.values))
     for run, std in zip(runs, table["noise_std"], strict=True):
         np.testing.assert_allclose(run / std, runs[0] / table["noise_std"][0], rtol=1e-9, atol=1e-9)
-    assert all(np.array_equal(one, patients[0]) for one in patients)
+    assert all(np.array_equal(moment, patients[0]) for moment in patients)
     assert table["noise_std"].nunique() == len(axis.values)
 
 
@@ -192,7 +188,7 @@ def test_repeats_and_sizes_have_patients_and_noise_of_their_own():
 
 
 def test_what_a_method_does_not_use_is_run_once(counted):
-    """Flat lines: plain PCA along epsilon, and a method whose own option fixes what is swept."""
+    """Flat curves: plain PCA along epsilon, and a method whose option fixes what is swept."""
     fixed = variant("dps_pca", "fixed", s_hat=5)
     axes = (EPSILON, Axis("s_hat", (4, 6)))
     table = sweep(replace(RECIPE, methods=(variant("pca"), fixed), swept=axes, repeats=1))
@@ -251,15 +247,15 @@ def test_a_worker_that_dies_takes_only_the_guilty_cell_with_it(tmp_path):
 
 def test_progress_only_grows_and_ends(monkeypatch):
     monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.005)
-    seen: list[Progress] = []
-    sweep(replace(RECIPE, repeats=40), progress=seen.append)
-    done = [at.completed for at in seen]
+    reports: list[Progress] = []
+    sweep(replace(RECIPE, repeats=40), progress=reports.append)
+    done = [report.completed for report in reports]
     assert done == sorted(set(done)) and len(done) > 2
-    assert (seen[0].completed, seen[0].seconds_left) == (0, None)
-    assert replace(seen[-1], rows=()) == Progress(360, 360, 0.0)
-    told = [(row["label"], row["epsilon"], row["repeat"]) for at in seen for row in at.rows]
-    assert len(told) == len(set(told)) == 360
-    assert all(at.seconds_left > 0 for at in seen[1:-1])
+    assert (reports[0].completed, reports[0].seconds_left) == (0, None)
+    assert replace(reports[-1], rows=()) == Progress(360, 360, 0.0)
+    cells = [(row["label"], row["epsilon"], row["repeat"]) for report in reports for row in report.rows]
+    assert len(cells) == len(set(cells)) == 360
+    assert all(report.seconds_left > 0 for report in reports[1:-1])
 
 
 def slow_recipe() -> Recipe:
@@ -270,21 +266,21 @@ def slow_recipe() -> Recipe:
 
 @pytest.mark.parametrize("make", [executors.Serial, lambda: executors.Cores(2)], ids=["serial", "cores"])
 def test_cancel_hands_over_nothing_more_and_keeps_what_is_finished(make, tmp_path):
-    asked: list[bool] = []
+    cancelled: list[bool] = []
     enough: list[int] = []
     late: list[bool] = []
     executor = make()
     submit = executor.submit
-    executor.submit = lambda *given: (late.append(bool(asked)), submit(*given))[1]
+    executor.submit = lambda *task: (late.append(bool(cancelled)), submit(*task))[1]
 
     def cancel() -> bool:
-        if enough and not asked:
-            asked.append(True)
+        if enough and not cancelled:
+            cancelled.append(True)
         return bool(enough)
 
-    def progress(at: Progress) -> None:
-        if at.completed:
-            enough.append(at.completed)
+    def progress(report: Progress) -> None:
+        if report.completed:
+            enough.append(report.completed)
 
     path = tmp_path / "out.csv"
     table = sweep(slow_recipe(), executor, progress=progress, cancel=cancel, out=path)
@@ -308,7 +304,7 @@ def test_resume_completes_without_computing_anything_twice(tmp_path, counted, mo
     assert counted == []
 
 
-def test_a_file_may_be_gone_on_with_by_a_larger_recipe(tmp_path, counted):
+def test_a_larger_recipe_continues_a_file(tmp_path, counted):
     path = tmp_path / "out.csv"
     sweep(RECIPE, out=path)
     counted.clear()
@@ -317,7 +313,7 @@ def test_a_file_may_be_gone_on_with_by_a_larger_recipe(tmp_path, counted):
     assert len(counted) == (1 + 3 + 3 + 4 * 3) + (4 + 3 * 12)
 
 
-@pytest.mark.parametrize("cut", [1, 7, 60, 10**6], ids=["end of line", "word", "line and more", "all"])
+@pytest.mark.parametrize("cut", [1, 60, 10**6], ids=["end of line", "line and more", "all"])
 def test_a_file_that_was_cut_off_is_completed(tmp_path, cut):
     path = tmp_path / "out.csv"
     whole = sweep(RECIPE, out=path)
@@ -338,7 +334,7 @@ def test_the_file_holds_the_table(tmp_path):
 
 @pytest.mark.parametrize("room", [0, 300, 2000], ids=["none", "part of a line", "some lines"])
 @pytest.mark.usefixtures("handlers")
-def test_a_full_disk_keeps_what_was_written_and_is_gone_on_with(tmp_path, monkeypatch, capsys, room):
+def test_a_full_disk_keeps_what_was_written_and_the_command_continues(tmp_path, monkeypatch, capsys, room):
     """In one sentence; once there is room, the same command measures the rest and nothing twice."""
     monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.0)
     recipe, path = tmp_path / "recipe.json", tmp_path / "out.csv"
@@ -346,8 +342,8 @@ def test_a_full_disk_keeps_what_was_written_and_is_gone_on_with(tmp_path, monkey
     arguments = [str(recipe), "--out", str(path), "--executor", "serial"]
     with full_disk(tmp_path / "nothing", room):
         assert headless.main(arguments) == 2
-    said = capsys.readouterr().err.splitlines()[-1]
-    assert said == (
+    message = capsys.readouterr().err.splitlines()[-1]
+    assert message == (
         f"error: {path} cannot be written (File too large): what it holds is kept, and the same command goes "
         "on from there"
     )
@@ -386,12 +382,11 @@ def test_a_broken_line_in_the_middle_is_named(tmp_path):
     ("text", "message"),
     [
         (b"a thesis in one line", "the columns"),
-        (b"label,method,x", "the columns"),
         (b"a,b\n1,2\n3", "the columns"),
         (b'"a,b\n1,2\n3', "CSV, line 1"),
         (b"\x89PNG\r\n\x1a\n\x00", "CSV, line 1"),
     ],
-    ids=["one line", "near", "table", "quote", "picture"],
+    ids=["one line", "table", "quote", "picture"],
 )
 def test_a_wrong_file_is_named_and_left_as_it_is(tmp_path, text, message):
     path = tmp_path / "out.csv"
@@ -431,7 +426,8 @@ def test_a_wrong_file_is_named_and_left_as_it_is(tmp_path, text, message):
 def test_a_garbled_row_is_named_and_the_file_left_as_it_is(tmp_path, column, word, message):
     path = tmp_path / "out.csv"
     row = dict.fromkeys(store.columns(RECIPE), "") | {"repeat": "0"}
-    lines = [",".join(one.values()) for one in (dict(zip(row, row, strict=True)), row, row | {column: word})]
+    rows = (dict(zip(row, row, strict=True)), row, row | {column: word})
+    lines = [",".join(values.values()) for values in rows]
     before = ("\n".join([*lines, ",".join(row.values())]) + "\nunfinished").encode()
     path.write_bytes(before)
     with pytest.raises(ValueError, match=rf"out\.csv must .*{message}"):
@@ -457,13 +453,13 @@ def command(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60)
 
 
-def test_the_command_runs_a_recipe_and_goes_on_with_a_file(tmp_path):
+def test_the_command_runs_a_recipe_and_continues_a_file(tmp_path):
     recipe, out = tmp_path / "recipe.json", tmp_path / "out.csv"
     recipe.write_text(json.dumps(recipe_file.to_dict(RECIPE)), encoding="utf-8")
     whole = sweep(replace(RECIPE, repeats=2), out=out)
-    found = command(recipe, "--out", out, "--executor", "serial")
-    assert (found.returncode, found.stdout) == (0, "")
-    assert "18 of 27 cells" in found.stderr and "27 of 27 cells" in found.stderr
+    ended = command(recipe, "--out", out, "--executor", "serial")
+    assert (ended.returncode, ended.stdout) == (0, "")
+    assert "18 of 27 cells" in ended.stderr and "27 of 27 cells" in ended.stderr
     table = sweep(RECIPE, out=out)
     same(table, sweep(RECIPE))
     assert len(whole) == 18
@@ -474,7 +470,9 @@ def test_the_command_keeps_what_is_finished_when_it_is_stopped(tmp_path, monkeyp
     recipe, out = tmp_path / "recipe.json", tmp_path / "out.csv"
     recipe.write_text(json.dumps(recipe_file.to_dict(RECIPE)), encoding="utf-8")
     monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.0)
-    monkeypatch.setattr(headless, "report", lambda at: at.completed and signal.raise_signal(signal.SIGTERM))
+    monkeypatch.setattr(
+        headless, "report", lambda progress: progress.completed and signal.raise_signal(signal.SIGTERM)
+    )
     assert headless.main([str(recipe), "--out", str(out), "--executor", "serial"]) == 130
     assert 0 < len(out.read_text(encoding="utf-8").splitlines()) - 1 < 27
     same(sweep(RECIPE, out=out), sweep(RECIPE))
@@ -515,8 +513,8 @@ def test_the_command_refuses_in_one_sentence(tmp_path, capsys, plain, held):
     path.write_text(plain, encoding="utf-8")
     out.write_text(held, encoding="utf-8")
     assert headless.main([str(path), "--out", str(out), "--executor", "serial"]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("error: ") and said.count("\n") == 1
+    message = capsys.readouterr().err
+    assert message.startswith("error: ") and message.count("\n") == 1
     assert out.read_text(encoding="utf-8") == held
 
 
@@ -533,16 +531,16 @@ def test_a_cluster_without_its_package_says_what_to_install(monkeypatch):
 
 
 def test_known_rows_are_taken_over(counted, tmp_path):
-    """As after one more method: rows of another seed are not, and what is known reaches the file."""
-    seen: list[Progress] = []
-    sweep(RECIPE, progress=seen.append)
-    rows = [row for at in seen for row in at.rows]
+    """As after another method was added: rows of another seed are not, and known rows reach the file."""
+    reports: list[Progress] = []
+    sweep(RECIPE, progress=reports.append)
+    rows = [row for report in reports for row in report.rows]
     other = sweep(replace(RECIPE, seed=6, repeats=1))
     counted.clear()
     more = replace(RECIPE, methods=(*RECIPE.methods, variant("sulq")))
-    found = sweep(more, known=[*rows, *other.to_dict("records")], out=tmp_path / "table.csv")
+    table = sweep(more, known=[*rows, *other.to_dict("records")], out=tmp_path / "table.csv")
     assert {cell.variant.method for cell in counted} == {"sulq"}
-    same(found, sweep(more))
+    same(table, sweep(more))
     counted.clear()
-    same(sweep(more, out=tmp_path / "table.csv"), found)
+    same(sweep(more, out=tmp_path / "table.csv"), table)
     assert not counted

@@ -20,8 +20,6 @@ SHARED = {name: m for name, m in METHODS.items() if m.private and m.trust != "lo
 EVERY_SHARED = pytest.mark.parametrize("method", SHARED.values(), ids=SHARED.keys())
 EVERY_RELATION = pytest.mark.parametrize("neighbours", NEIGHBOURS)
 PURE = {"amin", "ppca"}
-# The printed noise of these is so large that they leave room for more.
-SPENDERS = {name: m for name, m in SHARED.items() if name not in {"sulq", "mod_sulq"}}
 
 
 def total(method, budget, share, k=2):
@@ -48,10 +46,10 @@ def test_method_and_eigenvalues_are_the_budget_together(method):
             assert sum(event.epsilon for event in events) == pytest.approx(epsilon)
 
 
-@pytest.mark.parametrize("method", SPENDERS.values(), ids=SPENDERS.keys())
-def test_a_method_left_with_the_whole_budget_is_found_out(method):
-    """The check above, with the bug that it is for."""
-    budget = Budget(1.0, 1e-5)
+@pytest.mark.parametrize("name", ["dps_pca", "analyze_gauss_gap", "amin"])
+def test_a_method_left_with_the_whole_budget_is_found_out(name):
+    """The check above, with the bug that it is for: a Gaussian, a stated and a pure price."""
+    method, budget = METHODS[name], Budget(1.0, 1e-5)
     _, price = eigenvalues.split(method, budget, 0.5, d=8, k=2)
     assert closed_form.epsilon_of((*method.spends(budget, d=8, k=2), price), budget.delta) > 1.1
 
@@ -68,7 +66,7 @@ def test_eigenvalues_get_their_share_at_least(method):
 
 
 @pytest.mark.parametrize(
-    ("name", "share", "says"),
+    ("name", "share", "message"),
     [
         ("dps_pca", 0.0, "share must lie strictly between 0 and 1, got 0.0"),
         ("dps_pca", 1.0, "share must lie strictly between 0 and 1, got 1.0"),
@@ -78,8 +76,8 @@ def test_eigenvalues_get_their_share_at_least(method):
         ("ldp_pca", 0.1, "ldp_pca trusts nobody with the rows"),
     ],
 )
-def test_what_cannot_be_split_is_refused(name, share, says):
-    with pytest.raises(ValueError, match=says):
+def test_what_cannot_be_split_is_refused(name, share, message):
+    with pytest.raises(ValueError, match=message):
         eigenvalues.split(METHODS[name], Budget(1.0, 1e-5), share, d=8, k=2)
 
 
@@ -125,11 +123,11 @@ CLAIM = Budget(2.0, 0.01)
 class HalfTheNoise(np.random.Generator):
     """Normal and Laplace variables of half their size."""
 
-    def standard_normal(self, *args, **own):
-        return super().standard_normal(*args, **own) / 2
+    def standard_normal(self, *args, **kwargs):
+        return super().standard_normal(*args, **kwargs) / 2
 
-    def laplace(self, *args, **own):
-        return super().laplace(*args, **own) / 2
+    def laplace(self, *args, **kwargs):
+        return super().laplace(*args, **kwargs) / 2
 
 
 def shown(neighbours, k, kind=np.random.Generator, pure=False):
@@ -140,18 +138,18 @@ def shown(neighbours, k, kind=np.random.Generator, pure=False):
     place = along(basis.T @ moved(pair) @ basis)
 
     def mechanism(cohort, rng):
-        found = cohort.n * eigenvalues.release(cohort, basis, price, budget, rng)
+        block = cohort.n * eigenvalues.release(cohort, basis, price, budget, rng)
         if not pure:
-            return place(found)
+            return place(block)
         # Laplace noise tells most where every coordinate that moved is beyond where it moved to.
-        beyond = found.diagonal() - np.eye(3)[0, :k]
+        beyond = block.diagonal() - np.eye(3)[0, :k]
         return min(beyond[0], -beyond[1]) if k > 1 and neighbours == "replace-one" else beyond[0]
 
     return lower_bound.audit(
         mechanism,
         pair,
         delta=0.0 if pure else CLAIM.delta,
-        draws=4000,
+        draws=2500,
         rng=kind(np.random.PCG64(1)),
         bound=lower_bound.clopper_pearson if pure else lower_bound.gaussian_tradeoff,
         alpha=ALPHA,

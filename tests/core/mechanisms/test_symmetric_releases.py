@@ -26,7 +26,7 @@ def entries(noise: Array) -> tuple[Array, Array]:
 
 
 CASES = pytest.mark.parametrize(
-    ("name", "budget", "own", "on_diagonal"),
+    ("name", "budget", "options", "on_diagonal"),
     [
         ("analyze_gauss", BUDGET, {}, math.sqrt(2)),
         ("analyze_gauss", BUDGET, {"noise": "mirrored"}, 1.0),
@@ -38,14 +38,14 @@ CASES = pytest.mark.parametrize(
 
 
 @CASES
-def test_the_reported_noise_is_the_added_noise(name, budget, own, on_diagonal):
+def test_the_reported_noise_is_the_added_noise(name, budget, options, on_diagonal):
     """Off the diagonal N(0, noise_std^2), on it as the shape says; KS at ALPHA, and 1.2 times is rejected."""
-    std = METHODS[name].fit(ZERO, k=2, budget=budget, rng=np.random.default_rng(0), **own).noise_std
+    std = METHODS[name].fit(ZERO, k=2, budget=budget, rng=np.random.default_rng(0), **options).noise_std
     rng = np.random.default_rng(0)
     if name == "mod_sulq":
         released = mod_sulq.release(ZERO, budget, rng)
     else:
-        released = analyze_gauss.release(ZERO, budget, rng, own.get("noise"))
+        released = analyze_gauss.release(ZERO, budget, rng, options.get("noise"))
     diagonal, above = entries(released)
     assert follows(above, stats.norm(scale=std))
     assert follows(diagonal, stats.norm(scale=std * on_diagonal))
@@ -71,8 +71,8 @@ def test_the_noise_of_analyze_gauss(neighbours, accounting, expected):
 def test_mod_sulq_beside_analyze_gauss(d, ratio, digits):
     """theory.md section 4: sd ratio at epsilon = 1, delta = .1, to its printed digits."""
     budget = Budget(1.0, 0.1, accounting="as-printed")
-    found = mod_sulq.sum_noise_std(budget, d) / symmetric_gaussian.sum_noise_std(budget)
-    assert found == pytest.approx(ratio, abs=digits)
+    measured = mod_sulq.sum_noise_std(budget, d) / symmetric_gaussian.sum_noise_std(budget)
+    assert measured == pytest.approx(ratio, abs=digits)
 
 
 def test_mod_sulq_is_its_formula():
@@ -94,8 +94,8 @@ def test_mod_sulq_buys_more_privacy_than_it_says():
 @pytest.mark.parametrize("name", ["analyze_gauss", "analyze_gauss_sparse", "mod_sulq", "pca"])
 def test_a_matrix_is_sent_once(name):
     """Half of d x d doubles with the diagonal."""
-    found = METHODS[name].fit(ZERO, k=2, budget=BUDGET, rng=np.random.default_rng(0))
-    assert found.bytes_sent == 8 * D * (D + 1) / 2
+    estimate = METHODS[name].fit(ZERO, k=2, budget=BUDGET, rng=np.random.default_rng(0))
+    assert estimate.bytes_sent == 8 * D * (D + 1) / 2
 
 
 def test_sparse_post_processing_is_free():

@@ -32,8 +32,17 @@ def integrated(degrees: float, shift: float, epsilon: float, added: bool) -> flo
     return float((np.maximum(first - math.exp(epsilon) * second, 0.0) * weights * half).sum())
 
 
-@pytest.mark.parametrize("degrees", [4.0, 6.0, 102.0])
-@pytest.mark.parametrize(("shift", "epsilon"), [(0.3, 0.1), (0.3, 1.0), (3.0, 1.0), (3.0, 1.7)])
+@pytest.mark.parametrize(
+    ("degrees", "shift", "epsilon"),
+    [
+        (4.0, 0.3, 0.1),
+        (6.0, 0.3, 1.0),
+        (102.0, 3.0, 1.0),
+        (4.0, 3.0, 1.0),
+        (6.0, 3.0, 1.7),
+        (102.0, 0.3, 0.1),
+    ],
+)
 def test_delta_is_the_integral(degrees, shift, epsilon):
     """Both directions, to 1e-5 of delta or 1e-9; one degree of freedom more is rejected to 1e-3."""
     removed = wishart._removed(degrees, shift, epsilon)
@@ -111,9 +120,9 @@ def test_the_replace_one_bound_holds(angle, scale, epsilon):
 
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
-@pytest.mark.parametrize("d", [2, 8, 200, 5000])
 @pytest.mark.parametrize(
-    ("epsilon", "delta"), [(0.01, 1e-8), (1.0, 1e-5), (1.0, 0.3), (10.0, 1e-5), (1e4, 0.1)]
+    ("d", "epsilon", "delta"),
+    [(2, 0.01, 1e-8), (8, 1.0, 1e-5), (200, 1.0, 0.3), (5000, 10.0, 1e-5), (2, 1e4, 0.1)],
 )
 def test_calibration_is_tight(d, epsilon, delta, neighbours):
     """Within the budget, and beyond it with 1e-6 less noise."""
@@ -125,8 +134,10 @@ def test_calibration_is_tight(d, epsilon, delta, neighbours):
 
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
-@pytest.mark.parametrize(("epsilon", "delta"), [(1e-3, 1e-300), (1e12, 1e-300), (1e12, 0.999), (1e-12, 0.5)])
-@pytest.mark.parametrize("d", [2, 10_000])
+@pytest.mark.parametrize(
+    ("d", "epsilon", "delta"),
+    [(2, 1e-3, 1e-300), (10_000, 1e12, 1e-300), (2, 1e12, 0.999), (10_000, 1e-12, 0.5)],
+)
 def test_calibration_exists_at_the_edges_of_the_budget(d, epsilon, delta, neighbours):
     _, scale = wishart.calibrate(Budget(epsilon, delta, neighbours), d)
     assert 0 < scale < math.inf
@@ -154,23 +165,22 @@ def test_as_printed_it_is_sheffets_formula(d, epsilon, delta, m):
 
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
-@pytest.mark.parametrize("epsilon", [0.05, 0.3, 0.99])
-@pytest.mark.parametrize("delta", [1e-9, 1e-5, 0.1])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.05, 1e-9), (0.3, 1e-5), (0.99, 0.1)])
 def test_sheffets_noise_is_private_enough(epsilon, delta, neighbours):
     """What the derivation finds for it is less than it claims, for either relation."""
     budget = Budget(epsilon, delta, neighbours, "as-printed")
-    found = METHODS["wishart"].true_epsilon(budget, d=50, k=2)
-    assert found < epsilon
+    true = METHODS["wishart"].true_epsilon(budget, d=50, k=2)
+    assert true < epsilon
     degrees = wishart.calibrate(budget, 50)[0] - 50 + 1
-    assert wishart.delta_of(degrees, 1.0, found, neighbours) <= delta * (1 + 1e-6)
+    assert wishart.delta_of(degrees, 1.0, true, neighbours) <= delta * (1 + 1e-6)
 
 
 def test_true_epsilon_of_the_printed_noise():
     """(1, 1e-5): .139 when a row is added or removed, by the integral as well."""
     budget = Budget(1.0, 1e-5, "add-remove", "as-printed")
-    found = METHODS["wishart"].true_epsilon(budget, d=200, k=2)
-    assert found == pytest.approx(0.139, abs=0.0005)
-    assert integrated(362.0, 1.0, found, added=True) == pytest.approx(1e-5, rel=1e-3)
+    true = METHODS["wishart"].true_epsilon(budget, d=200, k=2)
+    assert true == pytest.approx(0.139, abs=0.0005)
+    assert integrated(362.0, 1.0, true, added=True) == pytest.approx(1e-5, rel=1e-3)
 
 
 def test_the_disproved_variant_is_disproved():

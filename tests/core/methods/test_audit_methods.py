@@ -36,7 +36,7 @@ PART = {
 EPSILONS = {**PART, "amin": 2.0, "ppca": 2.0, "wishart": 2.0}
 EXPONENTIAL = {"amin": amin, "ppca": ppca}
 # Enough that the bound is above .75 of a tight claim, and that a sensitivity of 1 for sqrt 2 is refuted.
-DRAWS = 5000
+DRAWS = 4500
 PRODUCTS = {"dp_oja": dp_oja, "dps_pca": dps_pca, "noisy_power": noisy_power}
 
 
@@ -58,18 +58,14 @@ def measured(case: Case, draws: int | None = None, rng: np.random.Generator | No
 
 
 @lru_cache(maxsize=64)
-def audited(of: Callable[..., object], budget: Budget, k: int, draws: int | None) -> list[tuple[Case, float]]:
+def audited(
+    build: Callable[..., object], budget: Budget, k: int, draws: int | None
+) -> list[tuple[Case, float]]:
     """Cached by what is released: several methods share their private step."""
-    return [(case, measured(case, min(draws or case.draws, case.draws))) for case in of(budget, k)]
+    return [(case, measured(case, min(draws or case.draws, case.draws))) for case in build(budget, k)]
 
 
-@EVERY_PRIVATE
-def test_every_private_method_has_an_audit_case(name):
-    """A failure here says where to add one."""
-    assert cases(name, BUDGET)
-
-
-def test_no_audit_case_is_of_a_method_that_is_gone():
+def test_every_private_method_has_an_audit_case_and_no_other():
     assert set(BUILDERS) == {METHODS[name].audit for name in PRIVATE}
     with pytest.raises(ValueError, match=r"audit of pca must be one of .*, got ''"):
         cases("pca", BUDGET)
@@ -87,7 +83,7 @@ def test_methods_keep_their_promise(name):
 
 @EVERY_PRIVATE
 def test_methods_keep_their_promise_when_a_patient_joins(name):
-    draws = 200 if name in EXPONENTIAL else 2000
+    draws = 200 if name in EXPONENTIAL else 1000
     for case, bound in audited(BUILDERS[METHODS[name].audit], budget_of(name, "add-remove"), 2, draws):
         assert bound <= case.epsilon, case.title
 
@@ -106,11 +102,11 @@ def test_one_component_is_moved_by_the_operator_norm(name):
 class HalfTheNoise(np.random.Generator):
     """Normal and Laplace variables of half their size."""
 
-    def standard_normal(self, *args, **own):
-        return super().standard_normal(*args, **own) / 2
+    def standard_normal(self, *args, **kwargs):
+        return super().standard_normal(*args, **kwargs) / 2
 
-    def laplace(self, *args, **own):
-        return super().laplace(*args, **own) / 2
+    def laplace(self, *args, **kwargs):
+        return super().laplace(*args, **kwargs) / 2
 
 
 @pytest.mark.parametrize("name", [name for name in PRIVATE if name not in {*EXPONENTIAL, "wishart"}])
@@ -148,11 +144,11 @@ LOST = {
 
 @pytest.mark.parametrize("name", LOST)
 def test_sensitivity_1_where_sqrt_2_is_due_is_refuted(name, monkeypatch):
-    found = [case for case in cases(name, BUDGET) if case.tight]
+    correct = [case for case in cases(name, BUDGET) if case.tight]
     monkeypatch.setattr(LOST[name], "sensitivity", lambda *args: 1.0)
     # The constant of DP-Oja is read when the case is made.
     remade = [case for case in cases(name, BUDGET) if case.tight]
-    for case, bug in zip(found, remade, strict=True):
+    for case, bug in zip(correct, remade, strict=True):
         assert measured(bug, DRAWS) > case.epsilon, case.title
 
 
@@ -202,10 +198,10 @@ def test_the_spectral_projector_breaks_its_claim_off_the_good_event():
         )
         return float(projector[0, 0] - projector[1, 1])
 
-    found = lower_bound.audit(
+    result = lower_bound.audit(
         mechanism, pair, delta=0.01, draws=2000, rng=np.random.default_rng(0), alpha=ALPHA
     )
-    assert found.epsilon > 4 * budget.epsilon
+    assert result.epsilon > 4 * budget.epsilon
 
 
 # --- whole fits -----------------------------------------------------------------------------------------
@@ -241,35 +237,35 @@ def test_a_fit_that_forgets_its_release_is_refuted():
 
 def test_audits_draw_the_noise_of_fits(monkeypatch):
     """DPS-PCA and DP-Oja scale their noise in `fit`: what it hands to `release`, a case hands over."""
-    handed: dict[str, list] = {"fit": [], "case": []}
+    recorded: dict[str, list] = {"fit": [], "case": []}
     cohort = BUILDERS["products.dps"](BUDGET, 2)[0].pair[0]
-    one = Cohort((cohort[0],), cohort[0].moment)
+    alone = Cohort((cohort[0],), cohort[0].moment)
 
-    def listen(module, position, kind):
+    def record(module, position, kind):
         real = module.release
 
         def release(*args):
-            handed[kind].append(np.asarray(args[position]))
+            recorded[kind].append(np.asarray(args[position]))
             return real(*args)
 
         monkeypatch.setattr(module, "release", release)
 
-    listen(dps_pca, 3, "fit")
-    own = {"iterations": products.STEPS, "start": np.eye(3)[:, :2]}
-    METHODS["dps_pca"].fit(one, k=2, budget=BUDGET, rng=np.random.default_rng(7), **own)
+    record(dps_pca, 3, "fit")
+    options = {"iterations": products.STEPS, "start": np.eye(3)[:, :2]}
+    METHODS["dps_pca"].fit(alone, k=2, budget=BUDGET, rng=np.random.default_rng(7), **options)
     monkeypatch.undo()
-    listen(dps_pca, 3, "case")
-    products.server_view(one, np.eye(3)[:, :2], BUDGET, "independent", np.random.default_rng(7))
+    record(dps_pca, 3, "case")
+    products.server_view(alone, np.eye(3)[:, :2], BUDGET, "independent", np.random.default_rng(7))
     monkeypatch.undo()
-    np.testing.assert_allclose(handed["fit"], handed["case"], rtol=1e-12)
+    np.testing.assert_allclose(recorded["fit"], recorded["case"], rtol=1e-12)
 
-    handed["fit"].clear(), handed["case"].clear()
+    recorded["fit"].clear(), recorded["case"].clear()
     rows = Cohort.from_rows([np.eye(3)[[0, 2]]], 1.0)
-    listen(dp_oja, 2, "fit")
+    record(dp_oja, 2, "fit")
     METHODS["dp_oja"].fit(rows, k=2, budget=BUDGET, rng=np.random.default_rng(7), batches=1)
     monkeypatch.undo()
     case = cases("dp_oja", BUDGET)[0]
-    listen(dp_oja, 2, "case")
+    record(dp_oja, 2, "case")
     case.mechanism(rows, np.random.default_rng(7))
-    np.testing.assert_allclose(handed["fit"], handed["case"], rtol=1e-12)
-    assert handed["fit"][0] == pytest.approx(np.sqrt(2) * gaussian.noise_multiplier(BUDGET) / 2)
+    np.testing.assert_allclose(recorded["fit"], recorded["case"], rtol=1e-12)
+    assert recorded["fit"][0] == pytest.approx(np.sqrt(2) * gaussian.noise_multiplier(BUDGET) / 2)

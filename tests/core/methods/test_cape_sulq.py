@@ -45,8 +45,8 @@ def protocol(rng: np.random.Generator, *, zero_sum: bool = True) -> tuple[Array,
     On the scale of sums; sizes appear nowhere. E_i by the difference from the mean, which secure aggregation
     gives without anybody's knowing it.
     """
-    own = rng.standard_normal((DRAWS, S)) * TAU
-    spread = own - own.mean(axis=1, keepdims=True)
+    draws = rng.standard_normal((DRAWS, S)) * TAU
+    spread = draws - draws.mean(axis=1, keepdims=True)
     if not zero_sum:
         spread = rng.standard_normal((DRAWS, S)) * TAU * math.sqrt(1 - 1 / S)
     known = rng.standard_normal((DRAWS, S)) * TAU * math.sqrt(1 - 1 / S)

@@ -71,7 +71,7 @@ def captured(name: str, epsilon: float, decomposition: str = "svd") -> float:
         )
         for run in range(RUNS)
     ]
-    return float(np.mean([captured_energy(found.basis, population, best) for found in runs]))
+    return float(np.mean([captured_energy(estimate.basis, population, best) for estimate in runs]))
 
 
 def test_the_largest_row_is_the_stated_one():
@@ -82,8 +82,8 @@ def test_the_largest_row_is_the_stated_one():
 @pytest.mark.parametrize("name", AUTHORS)
 def test_oracle_8_the_authors_table(name):
     """Every entry; a run's sd is .005 at most, so luck with the noise is a tenth of what is allowed."""
-    found = [captured(name, epsilon) for epsilon in EPSILONS]
-    np.testing.assert_allclose(found, AUTHORS[name], rtol=0, atol=WITHIN)
+    energies = [captured(name, epsilon) for epsilon in EPSILONS]
+    np.testing.assert_allclose(energies, AUTHORS[name], rtol=0, atol=WITHIN)
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ def test_most_of_the_cost_of_compression_was_the_sign():
 @pytest.mark.parametrize("name", AUTHORS)
 def test_oracle_8_rejects_a_planted_sensitivity(name):
     """sqrt 2, which the paper's neighbours need, is the table at epsilon / sqrt 2."""
-    found = [captured(name, epsilon / math.sqrt(2)) for epsilon in (1.0, 5.0)]
-    assert np.abs(np.subtract(found, (AUTHORS[name][3], AUTHORS[name][4]))).max() > WITHIN
+    energies = [captured(name, epsilon / math.sqrt(2)) for epsilon in (1.0, 5.0)]
+    assert np.abs(np.subtract(energies, (AUTHORS[name][3], AUTHORS[name][4]))).max() > WITHIN
 
 
 @pytest.mark.parametrize(
@@ -124,14 +124,16 @@ UNEQUAL = (400, 20)
 FEATURES = 60
 
 
-def server_mean(cohort: Cohort, monkeypatch: pytest.MonkeyPatch, budget: Budget = BUDGET, **own: object):
+def server_mean(cohort: Cohort, monkeypatch: pytest.MonkeyPatch, budget: Budget = BUDGET, **options: object):
     """What the server decomposes when nothing is compressed, and the estimate."""
-    seen: list[Array] = []
+    matrices: list[Array] = []
     plain = linalg.top_eigenspace
-    monkeypatch.setattr(linalg, "top_eigenspace", lambda matrix, k: seen.append(matrix) or plain(matrix, k))
+    monkeypatch.setattr(
+        linalg, "top_eigenspace", lambda matrix, k: matrices.append(matrix) or plain(matrix, k)
+    )
     rng = np.random.default_rng(0)
-    found = METHODS["dpdis_pca"].fit(cohort, k=2, budget=budget, rng=rng, rank=cohort.features, **own)
-    return seen[-1], found
+    estimate = METHODS["dpdis_pca"].fit(cohort, k=2, budget=budget, rng=rng, rank=cohort.features, **options)
+    return matrices[-1], estimate
 
 
 @pytest.mark.parametrize("noise", ["isotropic", "mirrored"])
@@ -139,7 +141,7 @@ def server_mean(cohort: Cohort, monkeypatch: pytest.MonkeyPatch, budget: Budget 
 def test_the_reported_noise_is_that_of_the_mean(weights, noise, monkeypatch):
     """Off the diagonal, of rows of zeros at hospitals of 400 and 20; the other weights' noise is rejected."""
     cohort = Cohort.from_rows([np.zeros((n, FEATURES)) for n in UNEQUAL], 1.0)
-    mean, found = server_mean(cohort, monkeypatch, weights=weights, noise=noise)
+    mean, estimate = server_mean(cohort, monkeypatch, weights=weights, noise=noise)
     other = METHODS["dpdis_pca"].fit(
         cohort,
         k=2,
@@ -149,7 +151,7 @@ def test_the_reported_noise_is_that_of_the_mean(weights, noise, monkeypatch):
         noise=noise,
     )
     above = mean[np.triu_indices(FEATURES, 1)]
-    assert follows(above, stats.norm(scale=found.noise_std))
+    assert follows(above, stats.norm(scale=estimate.noise_std))
     assert not follows(above, stats.norm(scale=other.noise_std))
 
 
@@ -171,12 +173,12 @@ def test_hospitals_are_weighted_as_asked(weights, shares, monkeypatch):
 
 def test_hospitals_draw_noise_of_their_own(monkeypatch):
     """Rank correlation at ALPHA; one noise for all is rejected."""
-    seen: list[Array] = []
+    released: list[Array] = []
     release = dpdis_pca.release
-    monkeypatch.setattr(dpdis_pca, "release", lambda *given: seen.append(release(*given)) or seen[-1])
+    monkeypatch.setattr(dpdis_pca, "release", lambda *args: released.append(release(*args)) or released[-1])
     cohort = Cohort.from_rows([np.zeros((n, FEATURES)) for n in UNEQUAL], 1.0)
     METHODS["dpdis_pca"].fit(cohort, k=2, budget=BUDGET, rng=np.random.default_rng(0))
-    large, small = (noisy[np.triu_indices(FEATURES)] for noisy in seen)
+    large, small = (noisy[np.triu_indices(FEATURES)] for noisy in released)
     assert uncorrelated(large, small)
     assert not uncorrelated(large, 20 * large)
     assert small.std() / large.std() == pytest.approx(20, rel=0.15)  # each by its own number of patients
@@ -195,7 +197,7 @@ def test_equal_weights_give_a_small_hospital_too_much():
             )
             for run in range(40)
         ]
-        return float(np.median([np.linalg.norm(found.basis[2:]) for found in runs]))
+        return float(np.median([np.linalg.norm(estimate.basis[2:]) for estimate in runs]))
 
     assert lost(cohort, "size") < 1.5 * lost(alone, "size")
     assert lost(cohort, "equal") > 4 * lost(cohort, "size")
@@ -229,7 +231,7 @@ def test_a_compressed_message_is_smaller():
 
 
 @pytest.mark.parametrize(
-    ("own", "says"),
+    ("options", "message"),
     [
         ({"rank": 1}, "rank must be between 2 and 60, got 1"),
         ({"rank": 61}, "rank must be between 2 and 60, got 61"),
@@ -238,16 +240,16 @@ def test_a_compressed_message_is_smaller():
         ({"noise": "round"}, "noise must be one of isotropic, mirrored, got 'round'"),
     ],
 )
-def test_bad_parameters_are_refused_by_name_and_value(own, says):
+def test_bad_parameters_are_refused_by_name_and_value(options, message):
     cohort = Cohort.from_rows([np.zeros((3, FEATURES))], 1.0)
-    with pytest.raises(ValueError, match=says):
-        METHODS["dpdis_pca"].fit(cohort, k=2, budget=BUDGET, rng=np.random.default_rng(0), **own)
+    with pytest.raises(ValueError, match=message):
+        METHODS["dpdis_pca"].fit(cohort, k=2, budget=BUDGET, rng=np.random.default_rng(0), **options)
 
 
 def test_a_mean_over_noise_is_unbiased(monkeypatch):
     """Nothing compressed: what stands above the diagonal is around zero; a shift by .2 sd is rejected."""
     cohort = Cohort.from_rows([np.zeros((n, FEATURES)) for n in UNEQUAL], 1.0)
-    mean, found = server_mean(cohort, monkeypatch)
+    mean, estimate = server_mean(cohort, monkeypatch)
     above = mean[np.triu_indices(FEATURES, 1)]
     assert mean_is(above, 0.0)
-    assert not mean_is(above + 0.2 * found.noise_std, 0.0)
+    assert not mean_is(above + 0.2 * estimate.noise_std, 0.0)

@@ -99,8 +99,8 @@ def test_the_three_noise_modes(sizes, accounting):
         ("secure-aggregation", 1.0),
     ):
         rng = np.random.default_rng(0)
-        found = FIT(cohort, k=2, budget=budget, rng=rng, iterations=7, provider_noise=mode)
-        assert found.noise_std == pytest.approx(factor * sigma / 400, rel=1e-12)
+        estimate = FIT(cohort, k=2, budget=budget, rng=rng, iterations=7, provider_noise=mode)
+        assert estimate.noise_std == pytest.approx(factor * sigma / 400, rel=1e-12)
 
 
 @SPLITS
@@ -124,21 +124,21 @@ def test_a_release_is_the_product_plus_the_noise():
 @pytest.mark.parametrize(("k", "iterations"), [(1, 1), (2, 10), (3, 4)])
 def test_bytes_and_rounds(k, iterations):
     """T messages of d x k doubles from each hospital, and T + 1 iterates."""
-    found = FIT(small_cohort(), k=k, budget=PRINTED, rng=np.random.default_rng(0), iterations=iterations)
-    assert found.bytes_sent == 8 * SMALL.d * k * iterations
-    assert len(found.iterates) == iterations + 1
-    assert found.spent[0].steps == iterations
+    estimate = FIT(small_cohort(), k=k, budget=PRINTED, rng=np.random.default_rng(0), iterations=iterations)
+    assert estimate.bytes_sent == 8 * SMALL.d * k * iterations
+    assert len(estimate.iterates) == iterations + 1
+    assert estimate.spent[0].steps == iterations
 
 
 def test_a_given_start_is_used_and_kept():
     start = START.copy()
-    found = FIT(small_cohort(), k=2, budget=PRINTED, rng=np.random.default_rng(0), start=start)
-    np.testing.assert_array_equal(found.iterates[0], START)
+    estimate = FIT(small_cohort(), k=2, budget=PRINTED, rng=np.random.default_rng(0), start=start)
+    np.testing.assert_array_equal(estimate.iterates[0], START)
     np.testing.assert_array_equal(start, START)
 
 
 @pytest.mark.parametrize(
-    ("own", "says"),
+    ("options", "message"),
     [
         ({"iterations": 0}, "iterations must be between 1 and 100000, got 0"),
         ({"iterations": 3.0}, r"iterations must be a whole number, got 3\.0"),
@@ -148,9 +148,9 @@ def test_a_given_start_is_used_and_kept():
     ],
     ids=str,
 )
-def test_bad_parameters_are_refused_by_name_and_value(own, says):
-    with pytest.raises(ValueError, match=says):
-        FIT(small_cohort(), k=2, budget=PRINTED, rng=np.random.default_rng(0), **own)
+def test_bad_parameters_are_refused_by_name_and_value(options, message):
+    with pytest.raises(ValueError, match=message):
+        FIT(small_cohort(), k=2, budget=PRINTED, rng=np.random.default_rng(0), **options)
 
 
 @pytest.mark.parametrize("iterations", [1, 3, 10])

@@ -119,9 +119,9 @@ def test_for_one_component_both_are_the_same_exact_draw():
 
     def shares(name: str, budget: Budget, first: int) -> list[float]:
         seeds = (np.random.default_rng([first, run]) for run in range(600))
-        found = [METHODS[name].fit(cohort, k=1, budget=budget, rng=rng) for rng in seeds]
-        assert not any(estimate.notes or estimate.diagnostics for estimate in found)
-        return [float(estimate.basis[0, 0] ** 2) for estimate in found]
+        estimates = [METHODS[name].fit(cohort, k=1, budget=budget, rng=rng) for rng in seeds]
+        assert not any(estimate.notes or estimate.diagnostics for estimate in estimates)
+        return [float(estimate.basis[0, 0] ** 2) for estimate in estimates]
 
     assert same_law(shares("ppca", BUDGET, 0), shares("amin", BUDGET, 1))
     assert not same_law(shares("ppca", BUDGET, 0), shares("ppca", Budget(0.2, 1e-5), 2))
@@ -130,10 +130,12 @@ def test_for_one_component_both_are_the_same_exact_draw():
 
 
 def test_the_approximate_sampler_says_so_and_shows_its_mixing():
-    found = METHODS["ppca"].fit(small_cohort(), k=2, budget=BUDGET, rng=np.random.default_rng(0), scans=200)
-    assert found.notes[0] == "approximate sampler: pure ε not guaranteed"
-    assert found.diagnostics["split R-hat"] < 1.1
-    assert 1 <= found.diagnostics["autocorrelation time"] < 3
+    estimate = METHODS["ppca"].fit(
+        small_cohort(), k=2, budget=BUDGET, rng=np.random.default_rng(0), scans=200
+    )
+    assert estimate.notes[0] == "approximate sampler: pure ε not guaranteed"
+    assert estimate.diagnostics["split R-hat"] < 1.1
+    assert 1 <= estimate.diagnostics["autocorrelation time"] < 3
 
 
 def test_a_start_is_where_the_chain_continues(monkeypatch):
@@ -141,17 +143,17 @@ def test_a_start_is_where_the_chain_continues(monkeypatch):
     cohort = small_cohort(providers=1)
     d = cohort.features
     axes = bingham.energies(ppca.strength(BUDGET) * cohort.n * cohort.pooled.dense())[1]
-    chain, begun = bingham.chain, []
+    chain, starts = bingham.chain, []
 
     def watched(energies: Array, start: Array, scans: int, rng: np.random.Generator) -> bingham.Chain:
-        begun.append(start)
+        starts.append(start)
         return chain(energies, start, scans, rng)
 
     monkeypatch.setattr(bingham, "chain", watched)
     for start in (None, axes[:, :2], axes[:, -2:]):
         rng = np.random.default_rng(1)
         METHODS["ppca"].fit(cohort, k=2, budget=BUDGET, rng=rng, scans=4, start=start)
-    default, top, bottom = begun
+    default, top, bottom = starts
     assert projector_distance(default, np.eye(d, 2)) < 1e-12
     assert projector_distance(top, np.eye(d, 2)) < 1e-12
     assert projector_distance(bottom, np.eye(d)[:, -2:]) < 1e-12
@@ -166,8 +168,8 @@ def test_too_few_scans_are_refused_by_name_and_value():
 def test_any_budget_keeps_the_energies_within_what_doubles_resolve(name):
     """n epsilon = 1e22: capped by a public number, the answer is the leading subspace to 1e-5."""
     cohort = SMALL.draw(10**13, 1, np.random.default_rng(2))
-    found = METHODS[name].fit(cohort, k=2, budget=Budget(1e9, 0.5), rng=np.random.default_rng(3))
-    assert projector_distance(found.basis, np.linalg.eigh(cohort.pooled.dense())[1][:, -2:]) < 1e-5
+    estimate = METHODS[name].fit(cohort, k=2, budget=Budget(1e9, 0.5), rng=np.random.default_rng(3))
+    assert projector_distance(estimate.basis, np.linalg.eigh(cohort.pooled.dense())[1][:, -2:]) < 1e-5
     assert bingham.STRONGEST == 1e14
 
 
@@ -176,5 +178,5 @@ def test_the_cap_holds_for_patients_who_are_all_alike(name):
     """Rows of norm 1 on one axis: the energies spread as far as the factor, which stays below STRONGEST."""
     moment = DenseMoment(np.diag([1.0, 0.0, 0.0, 0.0]))
     cohort = Cohort((Provider(10**15, moment),), moment)
-    found = METHODS[name].fit(cohort, k=1, budget=Budget(1e9, 0.5), rng=np.random.default_rng(0))
-    assert abs(found.basis[0, 0]) == pytest.approx(1.0)
+    estimate = METHODS[name].fit(cohort, k=1, budget=Budget(1e9, 0.5), rng=np.random.default_rng(0))
+    assert abs(estimate.basis[0, 0]) == pytest.approx(1.0)

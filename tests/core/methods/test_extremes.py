@@ -58,34 +58,37 @@ def test_clipped_rows_are_finite_and_no_longer_than_one(rows, bound):
 def check_answer(method, cohort: Cohort, k: int, budget: Budget) -> None:
     d = cohort.features
     rng = np.random.default_rng(1)
-    found = hostile.answered(method.fit, cohort, k=k, budget=budget, rng=rng, **QUICK.get(method.name, {}))
-    if found is None:
+    estimate = hostile.answered(method.fit, cohort, k=k, budget=budget, rng=rng, **QUICK.get(method.name, {}))
+    if estimate is None:
         return
-    for basis in (found.basis, *found.iterates[1:]):
+    for basis in (estimate.basis, *estimate.iterates[1:]):
         assert basis.shape == (d, k)
         assert np.allclose(basis.T @ basis, np.eye(k), atol=1e-8)
-    assert 0 <= found.noise_std < math.inf
-    assert found.covariance is None or np.isfinite(found.covariance).all()
+    assert 0 <= estimate.noise_std < math.inf
+    assert estimate.covariance is None or np.isfinite(estimate.covariance).all()
     true = hostile.answered(method.true_epsilon, budget, d=d, k=k)
     assert true is None or true >= 0
 
 
+# After clipping the others hold the same rows as one of these.
+DISTINCT = [name for name in TABLES if "so the bound" not in name and name != "all zero"]
+
+
 @EVERY
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", DISTINCT)
 def test_a_method_answers_or_refuses_whatever_the_rows(method, name):
     """From one direction to all but one, at budgets from next to nothing to next to no noise."""
     cohort = Cohort.from_rows(*TABLES[name])
     many = len(cohort) > 100
     for i, k in enumerate({1, cohort.features - 1}):
-        for budget in BUDGETS[i :: 7 if many else 3]:
+        for budget in BUDGETS[i :: 7 if many else 4]:
             check_answer(method, cohort, k, budget)
 
 
 POPULATIONS = {
     "two features": (SpikedModel(d=2, k=1, s=1), 1),
     "nothing but the pattern": (SpikedModel(d=6, k=5, s=5, bulk=(0.0, 0.0)), 3),
-    "hardly there": (SpikedModel(d=6, k=2, s=3, spike=1e-100, bulk=(0.0, 1e-101)), 10**15),
-    "enormous": (SpikedModel(d=6, k=5, s=6, spike=1e100, bulk=(0.0, 1e99)), 10**15),
+    "enormous and hardly there": (SpikedModel(d=6, k=5, s=6, spike=1e100, bulk=(0.0, 1e-100)), 10**15),
     "hardly a gap": (SpikedModel(d=6, k=2, s=2, spike=1.0, bulk=(0.0, 1 - 1e-15)), 50),
 }
 
@@ -96,15 +99,6 @@ def test_a_method_answers_or_refuses_whatever_the_population(method, model, n):
     cohort = model.draw(n, min(n, 3), np.random.default_rng(0))
     for budget in BUDGETS[::4]:
         check_answer(method, cohort, model.k, budget)
-
-
-@EVERY
-def test_what_has_no_component_is_refused_by_name(method):
-    """One feature alone, and as many components as features."""
-    for d, k in ((1, 1), (2, 2), (8, 8)):
-        cohort = Cohort.from_rows([np.ones((5, d))], 1.0)
-        with pytest.raises(ValueError, match=r"k must|d must|features"):
-            method.fit(cohort, k=k, budget=BUDGETS[0], rng=np.random.default_rng(0))
 
 
 def test_empty_hospitals_among_a_thousand_are_refused_by_name():
@@ -169,10 +163,8 @@ def at(eigenvalues: np.ndarray, **changed: object) -> Setting:
 SPECTRA = {
     "largest": np.array([1e12, 1e12, 1e11, 0.0]),
     "huge gap": np.array([1e12, 1e-99, 1e-300, 0.0]),
-    "denormal": np.array([TINY, TINY, 5e-324, 0.0]),
-    "denormal gap": np.array([2 * TINY, TINY, TINY, TINY]),
-    "next to each other": np.array([1.0, 1.0 - 1e-16, 0.5, 0.5]),
-    "smallest that is not": np.array([1e-99, (1 - 2e-16) * 1e-99, 1e-101, 0.0]),
+    "denormal gap": np.array([2 * TINY, TINY, 5e-324, 0.0]),
+    "next to each other, and smallest": np.array([1e-99, (1 - 2e-16) * 1e-99, 1e-101, 0.0]),
     "two": np.array([1.0, TINY]),
 }
 
@@ -181,17 +173,17 @@ SPECTRA = {
 @pytest.mark.parametrize("values", SPECTRA.values(), ids=SPECTRA.keys())
 def test_a_bound_is_a_number_or_void_whatever_the_spectrum(bound, values):
     d = len(values)
-    for i, (n, budget) in enumerate(itertools.product((1, 10**15), BUDGETS)):
+    for i, (n, budget) in enumerate(itertools.product((1, 10**15), BUDGETS[::2])):
         k = (1, d - 1)[i % 2]
         setting = at(values, n=n, k=k, s=d, s_hat=d - i % (d - k + 1), budget=budget)
-        found = hostile.answered(bound, setting)
-        assert found is not None or budget.epsilon == EPSILONS[0]  # which cannot be shared out
-        if found is not None:
-            check_record(found)
+        result = hostile.answered(bound, setting)
+        assert result is not None or budget.epsilon == EPSILONS[0]  # which cannot be shared out
+        if result is not None:
+            check_record(result)
 
 
 @pytest.mark.parametrize(
-    ("changed", "says"),
+    ("changed", "message"),
     [
         ({"eigenvalues": np.array([1e300, 1.0, 1.0, 1.0])}, "eigenvalues must lie between -1e-06 and 1e.12"),
         ({"eigenvalues": np.array([np.nan, 1.0, 1.0, 1.0])}, "eigenvalues must lie between"),
@@ -206,6 +198,6 @@ def test_a_bound_is_a_number_or_void_whatever_the_spectrum(bound, values):
     ],
     ids=str,
 )
-def test_a_setting_checks_what_bounds_rely_on(changed, says):
-    with pytest.raises(ValueError, match=says):
+def test_a_setting_checks_what_bounds_rely_on(changed, message):
+    with pytest.raises(ValueError, match=message):
         at(**({"eigenvalues": SPECTRA["two"].repeat(2)} | changed))

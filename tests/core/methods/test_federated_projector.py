@@ -20,8 +20,8 @@ BUDGET = Budget(1.0, 1e-5)
 RUNS = 60
 
 
-def fit(cohort: Cohort, run: int, **own: object):
-    return METHOD.fit(cohort, k=K, budget=BUDGET, rng=np.random.default_rng([run, 2]), **own)
+def fit(cohort: Cohort, run: int, **options: object):
+    return METHOD.fit(cohort, k=K, budget=BUDGET, rng=np.random.default_rng([run, 2]), **options)
 
 
 def drawn(sizes: tuple[int, ...], run: int) -> Cohort:
@@ -30,14 +30,16 @@ def drawn(sizes: tuple[int, ...], run: int) -> Cohort:
 
 def test_one_hospital_is_the_noisy_projector_of_its_rows():
     cohort = drawn((20_000,), 0)
-    found = fit(cohort, 0)
-    own = np.random.default_rng([0, 2]).spawn(1)[0]
+    estimate = fit(cohort, 0)
+    rng = np.random.default_rng([0, 2]).spawn(1)[0]
     constant = {"constant": 2.0, "spike": None, "variance": None, "covariance": False}
-    release = federated_projector.release(cohort, K, BUDGET, own, **constant)
+    release = federated_projector.release(cohort, K, BUDGET, rng, **constant)
     _, vectors = np.linalg.eigh(release.projector)
-    np.testing.assert_allclose(found.basis @ found.basis.T, vectors[:, -K:] @ vectors[:, -K:].T, atol=1e-10)
-    assert found.noise_std == pytest.approx(release.std * math.sqrt(0.5))
-    assert found.bytes_sent == 8 * (D * (D + 1) // 2 + 3)
+    np.testing.assert_allclose(
+        estimate.basis @ estimate.basis.T, vectors[:, -K:] @ vectors[:, -K:].T, atol=1e-10
+    )
+    assert estimate.noise_std == pytest.approx(release.std * math.sqrt(0.5))
+    assert estimate.bytes_sent == 8 * (D * (D + 1) // 2 + 3)
 
 
 @pytest.mark.parametrize("sizes", [(30_000,) * 4, (60_000, 30_000, 20_000, 10_000)], ids=["equal", "unequal"])
@@ -50,7 +52,7 @@ def test_the_error_is_that_of_the_summed_precision(sizes):
     bound = MODEL.norm_bound(sum(sizes))
     spike, flat = SPIKE / bound**2, 1 / bound**2
     runs = [fit(drawn(sizes, run), run, spike=spike, variance=flat) for run in range(RUNS)]
-    square = np.mean([sin_theta(found.basis, MODEL.basis) ** 2 for found in runs])
+    square = np.mean([sin_theta(estimate.basis, MODEL.basis) ** 2 for estimate in runs])
     z = spiked_covariance.multipliers(BUDGET, known=True, covariance=False)["projector"]
     stds = (
         np.array([spiked_covariance.projector_sensitivity(D, n, K, spike, flat, 2.0) for n in sizes])
@@ -114,25 +116,25 @@ def test_sending_the_basis_alone_costs_bytes_not_accuracy():
     both = [
         [fit(cohort, run, send=word) for run, cohort in enumerate(cohorts)] for word in ("projector", "basis")
     ]
-    whole, small = (np.mean([sin_theta(found.basis, MODEL.basis) for found in runs]) for runs in both)
+    whole, small = (np.mean([sin_theta(estimate.basis, MODEL.basis) for estimate in runs]) for runs in both)
     assert small == pytest.approx(whole, rel=0.1)
     assert both[1][0].bytes_sent == 8 * (D * K + 3)
 
 
 def test_hospitals_without_signal_still_give_a_basis():
     flat = DenseMoment(np.eye(D) / D)
-    found = fit(Cohort((Provider(50, flat), Provider(70, flat)), flat), 0)
-    np.testing.assert_allclose(found.basis.T @ found.basis, np.eye(K), atol=1e-12)
+    estimate = fit(Cohort((Provider(50, flat), Provider(70, flat)), flat), 0)
+    np.testing.assert_allclose(estimate.basis.T @ estimate.basis, np.eye(K), atol=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("own", "message"),
+    ("options", "message"),
     [
         ({"send": "everything"}, "send must be one of"),
         ({"spike": 1.0}, "must be given together"),
         ({"constant": -1.0}, "constant must be positive"),
     ],
 )
-def test_what_is_wrong_is_named(own, message):
+def test_what_is_wrong_is_named(options, message):
     with pytest.raises(ValueError, match=message):
-        fit(drawn((500,), 0), 0, **own)
+        fit(drawn((500,), 0), 0, **options)

@@ -22,8 +22,8 @@ def table() -> Iterator[Array]:
 
 def fit(table: Array, name: str, hospitals: int) -> None:
     cohort = Cohort.from_rows(np.array_split(table, hospitals), 150.0)
-    found = METHODS[name].fit(cohort, k=K, budget=Budget(1.0, 1e-5), rng=np.random.default_rng(1))
-    assert found.basis.shape == (D, K)
+    estimate = METHODS[name].fit(cohort, k=K, budget=Budget(1.0, 1e-5), rng=np.random.default_rng(1))
+    assert estimate.basis.shape == (D, K)
 
 
 def peak(table: Array) -> float:

@@ -19,8 +19,8 @@ BUDGET = Budget(1.0, 1e-5)
 PRINTED = Budget(1.0, 1e-5, accounting="as-printed")
 
 
-def run(cohort: Cohort, *, k: int = 3, budget: Budget = BUDGET, seed: int = 0, **own: object):
-    return METHOD.fit(cohort, k=k, budget=budget, rng=np.random.default_rng(seed), **own)
+def run(cohort: Cohort, *, k: int = 3, budget: Budget = BUDGET, seed: int = 0, **options: object):
+    return METHOD.fit(cohort, k=k, budget=budget, rng=np.random.default_rng(seed), **options)
 
 
 @pytest.mark.parametrize("k", [1, 3])
@@ -33,8 +33,8 @@ def test_it_is_dense_dps_pca_with_secure_aggregation(k, neighbours, accounting):
 
     def dps(noise: str):
         rng = np.random.default_rng(0)
-        own = {"s_hat": MODEL.d, "burn_in": 0, "provider_noise": noise}
-        return METHODS["dps_pca"].fit(cohort, k=k, budget=budget, rng=rng, **own)
+        options = {"s_hat": MODEL.d, "burn_in": 0, "provider_noise": noise}
+        return METHODS["dps_pca"].fit(cohort, k=k, budget=budget, rng=rng, **options)
 
     here, there = run(cohort, k=k, budget=budget), dps("secure-aggregation")
     assert here.noise_std == pytest.approx(there.noise_std, rel=1e-12)
@@ -46,19 +46,19 @@ def test_it_is_dense_dps_pca_with_secure_aggregation(k, neighbours, accounting):
 
 def test_a_wider_block_gives_the_leading_directions_of_its_last_product(monkeypatch):
     """Its top k left singular vectors, free of charge: numpy's, of what was released last."""
-    seen: list[Array] = []
+    products: list[Array] = []
     release = noisy_power.release
     monkeypatch.setattr(
-        noisy_power, "release", lambda *given: seen.append(release(*given).copy()) or seen[-1].copy()
+        noisy_power, "release", lambda *args: products.append(release(*args).copy()) or products[-1].copy()
     )
     cohort = MODEL.draw(10**5, 1, np.random.default_rng(0))
-    found = run(cohort, width=7)
-    expected = np.linalg.svd(seen[-1])[0][:, :3]
-    assert seen[-1].shape == (MODEL.d, 7)
-    assert sin_theta(found.basis, expected) < 1e-9
-    assert sin_theta(found.basis, np.linalg.svd(seen[-2])[0][:, :3]) > 1e-6
-    assert found.iterates == ()
-    assert found.bytes_sent == 8 * MODEL.d * 7 * 10
+    estimate = run(cohort, width=7)
+    expected = np.linalg.svd(products[-1])[0][:, :3]
+    assert products[-1].shape == (MODEL.d, 7)
+    assert sin_theta(estimate.basis, expected) < 1e-9
+    assert sin_theta(estimate.basis, np.linalg.svd(products[-2])[0][:, :3]) > 1e-6
+    assert estimate.iterates == ()
+    assert estimate.bytes_sent == 8 * MODEL.d * 7 * 10
 
 
 def test_a_wider_block_converges_where_the_gap_is_small():
@@ -80,9 +80,9 @@ def test_the_price_does_not_grow_with_the_width(width, neighbours):
     budget = Budget(1.0, 1e-5, neighbours)
     cohort = MODEL.draw(1000, 1, np.random.default_rng(0))
     moved = math.sqrt(2) if neighbours == "replace-one" else 1.0
-    found = run(cohort, budget=budget, width=width)
+    estimate = run(cohort, budget=budget, width=width)
     expected = moved * math.sqrt(10) * gaussian.noise_multiplier(budget) / 1000
-    assert found.noise_std == pytest.approx(expected, rel=1e-12)
+    assert estimate.noise_std == pytest.approx(expected, rel=1e-12)
     assert METHOD.true_epsilon(budget, d=MODEL.d, k=3, width=width) == pytest.approx(1.0, rel=1e-8)
 
 
@@ -95,23 +95,23 @@ def test_one_column_moves_by_one():
 @pytest.mark.parametrize("width", [3, 7])
 def test_as_printed_it_is_the_noise_of_balcan(width, monkeypatch):
     """max|X_t| (4/epsilon) sqrt(p T ln(1/delta)) in each step; what is reported is the last."""
-    given: list[tuple[float, float]] = []
+    calls: list[tuple[float, float]] = []
     sum_noise_std = noisy_power.sum_noise_std
 
-    def listen(budget: Budget, width: int, iterations: int, largest: float) -> float:
-        given.append((largest, sum_noise_std(budget, width, iterations, largest)))
-        return given[-1][1]
+    def record(budget: Budget, width: int, iterations: int, largest: float) -> float:
+        calls.append((largest, sum_noise_std(budget, width, iterations, largest)))
+        return calls[-1][1]
 
-    monkeypatch.setattr(noisy_power, "sum_noise_std", listen)
+    monkeypatch.setattr(noisy_power, "sum_noise_std", record)
     cohort = MODEL.draw(1000, 1, np.random.default_rng(0))
-    found = run(cohort, budget=PRINTED, width=width)
+    estimate = run(cohort, budget=PRINTED, width=width)
     nu = 4 * math.sqrt(width * 10 * math.log(1e5))
-    steps = given[:10]
+    steps = calls[:10]
     assert [std for _, std in steps] == pytest.approx([largest * nu for largest, _ in steps])
-    assert found.noise_std == pytest.approx(steps[-1][1] / 1000)
+    assert estimate.noise_std == pytest.approx(steps[-1][1] / 1000)
     if width == 3:
         assert [largest for largest, _ in steps] == pytest.approx(
-            [np.abs(q).max() for q in found.iterates[:-1]]
+            [np.abs(q).max() for q in estimate.iterates[:-1]]
         )
 
 
@@ -157,9 +157,9 @@ def test_the_closed_form(bulk, factor):
     budget = Budget(1e-4, 1e-5)
     squares = []
     for seed in range(60):
-        found = run(cohort, budget=budget, seed=seed, iterations=24)
-        squares.append(sin_theta(found.basis, model.basis) ** 2)
-    sigma = found.noise_std * n
+        estimate = run(cohort, budget=budget, seed=seed, iterations=24)
+        squares.append(sin_theta(estimate.basis, model.basis) ** 2)
+    sigma = estimate.noise_std * n
     last = (sigma / (n * 100 / cohort.bound**2)) ** 2 * k * (d - k)
     assert last < 0.02
     assert mean_is(squares, last * factor, slack=0.03 * last)
@@ -169,13 +169,13 @@ def test_the_closed_form(bulk, factor):
 
 
 @pytest.mark.parametrize(
-    ("own", "says"),
+    ("options", "message"),
     [
         ({"width": 2}, "width must be between 3 and 40, got 2"),
         ({"width": 41}, "width must be between 3 and 40, got 41"),
         ({"iterations": 0}, "iterations must be between 1 and 100000, got 0"),
     ],
 )
-def test_bad_parameters_are_refused_by_name_and_value(own, says):
-    with pytest.raises(ValueError, match=says):
-        run(MODEL.draw(100, 1, np.random.default_rng(0)), **own)
+def test_bad_parameters_are_refused_by_name_and_value(options, message):
+    with pytest.raises(ValueError, match=message):
+        run(MODEL.draw(100, 1, np.random.default_rng(0)), **options)

@@ -202,13 +202,15 @@ MODEL = SpikedModel(d=60, k=3, s=20, spike=100.0, bulk=(0.0, 10.0), seed=2)
 MANY = 10**6
 
 
-def errors(name: str, n: int, budget: Budget, runs: int = 8, **own: object) -> Array:
-    found = []
+def errors(name: str, n: int, budget: Budget, runs: int = 8, **options: object) -> Array:
+    errors_of_runs = []
     for run in range(runs):
         cohort = MODEL.draw(n, 1, np.random.default_rng([run, 1]))
-        estimate = METHODS[name].fit(cohort, k=3, budget=budget, rng=np.random.default_rng([run, 2]), **own)
-        found.append(sin_theta(estimate.basis, MODEL.basis))
-    return np.array(found)
+        estimate = METHODS[name].fit(
+            cohort, k=3, budget=budget, rng=np.random.default_rng([run, 2]), **options
+        )
+        errors_of_runs.append(sin_theta(estimate.basis, MODEL.basis))
+    return np.array(errors_of_runs)
 
 
 @pytest.mark.parametrize("n", [10**4, 10**6])
@@ -251,7 +253,7 @@ def test_the_late_steps_are_a_mean(monkeypatch):
 
     monkeypatch.setattr(dp_oja, "release", listen)
     cohort = MODEL.draw(MANY, 1, np.random.default_rng(0))
-    found = METHOD.fit(cohort, k=3, budget=BUDGET, rng=np.random.default_rng(0)).basis
+    basis = METHOD.fit(cohort, k=3, budget=BUDGET, rng=np.random.default_rng(0)).basis
 
     def mean(late: list[tuple[Array, Array]]) -> Array:
         aligned = (
@@ -259,9 +261,9 @@ def test_the_late_steps_are_a_mean(monkeypatch):
         )
         return linalg.orthonormalise(sum(aligned))
 
-    error = sin_theta(found, MODEL.basis)
-    assert sin_theta(found, mean(messages[5:])) < 0.2 * error
-    assert sin_theta(found, mean(messages[7:])) > 0.2 * error
+    error = sin_theta(basis, MODEL.basis)
+    assert sin_theta(basis, mean(messages[5:])) < 0.2 * error
+    assert sin_theta(basis, mean(messages[7:])) > 0.2 * error
 
 
 @pytest.mark.parametrize(
@@ -274,22 +276,22 @@ def test_the_noise_is_that_of_one_release_in_each_group(neighbours, k, moved, mo
     monkeypatch.setattr(dp_oja, "release", lambda *given: messages.append(release(*given)) or messages[-1])
     budget = Budget(1.0, 1e-5, neighbours)
     cohort = Cohort.from_rows([np.zeros((23, 1000))], 1.0)
-    found = METHOD.fit(cohort, k=k, budget=budget, rng=np.random.default_rng(0), batches=5)
+    estimate = METHOD.fit(cohort, k=k, budget=budget, rng=np.random.default_rng(0), batches=5)
     scaled = np.concatenate([b * m.ravel() for b, m in zip((5, 5, 5, 4, 4), messages, strict=True)])
     std = moved * gaussian.noise_multiplier(budget)
     assert follows(scaled, stats.norm(scale=std))
     assert not follows(scaled, stats.norm(scale=1.2 * std))
-    assert found.noise_std == pytest.approx(std / 4)
+    assert estimate.noise_std == pytest.approx(std / 4)
 
 
 def test_groups_cost_together_what_one_costs():
     once = (Release(gaussian.noise_multiplier(BUDGET)),)
     cohort = numbered()
     for batches in (1, 7, 60):
-        found = METHOD.fit(cohort, k=1, budget=BUDGET, rng=np.random.default_rng(0), batches=batches)
-        assert found.spent == once == METHOD.spends(BUDGET, d=3, k=1, batches=batches)
-        assert found.bytes_sent == 8 * 3 * batches
-        assert len(found.iterates) == batches + 1
+        estimate = METHOD.fit(cohort, k=1, budget=BUDGET, rng=np.random.default_rng(0), batches=batches)
+        assert estimate.spent == once == METHOD.spends(BUDGET, d=3, k=1, batches=batches)
+        assert estimate.bytes_sent == 8 * 3 * batches
+        assert len(estimate.iterates) == batches + 1
 
 
 def test_a_cohort_without_rows_is_refused_by_name():

@@ -55,25 +55,25 @@ def test_oracle_6_exact_accounting_and_burn_in(epsilon, sheet):
 
 
 @pytest.mark.parametrize(
-    ("name", "own", "sheet"),
+    ("name", "options", "sheet"),
     [("analyze_gauss", {}, 0.328), ("analyze_gauss_sparse", {"s_hat": 50}, 0.112)],
 )
-def test_oracle_7_one_release(name, own, sheet):
+def test_oracle_7_one_release(name, options, sheet):
     """Mirrored noise, delta = 1e-5, epsilon = 1; isotropic noise is better by sqrt 2 and rejected."""
 
     def errors(noise: str) -> np.ndarray:
-        found = [
+        squares = [
             METHODS[name].fit(
                 ge_cohort(run % 2),
                 k=GE.k,
                 budget=Budget(1.0, 1e-5),
                 rng=np.random.default_rng([run, 7]),
                 noise=noise,
-                **own,
+                **options,
             )
             for run in range(6)
         ]
-        return np.array([sin_theta(estimate.basis, GE.basis) for estimate in found])
+        return np.array([sin_theta(estimate.basis, GE.basis) for estimate in squares])
 
     mirrored = errors("mirrored")
     # Six runs: the sd is 1 to 3 % of the error, so Z standard errors are 2 to 6 %.

@@ -15,7 +15,7 @@ from dppca_core.methods import spiked_projector
 from dppca_core.numerics import linalg
 from dppca_core.numerics.moments import DenseMoment
 from dppca_core.numerics.subspace_metrics import projector_distance, schatten
-from dppca_core.privacy import ACCOUNTINGS, NEIGHBOURS
+from dppca_core.privacy import NEIGHBOURS
 from tests.core.laws import follows, mean_is
 
 P, N, K = 50, 5000, 3
@@ -32,7 +32,7 @@ def cai_errors(constant: float) -> tuple[Array, Array, float]:
     for run in range(RUNS):
         cohort = CAI.draw(N, 1, np.random.default_rng([run, 1]))
         unit = cohort.bound**2
-        found = METHOD.fit(
+        estimate = METHOD.fit(
             cohort,
             k=K,
             budget=PRINTED,
@@ -44,8 +44,8 @@ def cai_errors(constant: float) -> tuple[Array, Array, float]:
         )
         without = METHODS["pca"].fit(cohort, k=K, budget=PRINTED, rng=np.random.default_rng(0))
         plain.append(projector_distance(without.basis, CAI.basis))
-        noisy.append(projector_distance(found.basis, CAI.basis))
-        std = found.noise_std
+        noisy.append(projector_distance(estimate.basis, CAI.basis))
+        std = estimate.noise_std
     return np.array(plain), np.array(noisy), std
 
 
@@ -77,14 +77,18 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("own", OPTIONS, ids=lambda own: f"{len(own) == 3}, {own['covariance']}")
-@pytest.mark.parametrize("neighbours", NEIGHBOURS)
-@pytest.mark.parametrize("accounting_", ACCOUNTINGS)
-def test_all_releases_together_are_the_budget(own, neighbours, accounting_):
+@pytest.mark.parametrize(
+    "options", OPTIONS, ids=lambda options: f"{len(options) == 3}, {options['covariance']}"
+)
+@pytest.mark.parametrize(
+    ("neighbours", "accounting_"),
+    [("replace-one", "exact"), ("add-remove", "zcdp"), ("replace-one", "as-printed")],
+)
+def test_all_releases_together_are_the_budget(options, neighbours, accounting_):
     """1/z^2 adds up exactly; as printed each has an equal part, which basic composition adds up."""
     budget = Budget(1.0, 1e-5, neighbours, accounting_)
-    spent = METHOD.spends(budget, d=P, k=K, **own)
-    assert len(spent) == 1 + (len(own) == 1) + own["covariance"]
+    spent = METHOD.spends(budget, d=P, k=K, **options)
+    assert len(spent) == 1 + (len(options) == 1) + options["covariance"]
     if accounting_ == "as-printed":
         part = Budget(1 / len(spent), 1e-5 / len(spent), neighbours, accounting_)
         assert {event.noise_multiplier for event in spent} == {gaussian.noise_multiplier(part)}
@@ -95,8 +99,8 @@ def test_all_releases_together_are_the_budget(own, neighbours, accounting_):
 
 
 def releases(cohort: Cohort, k: int, budget: Budget, seed: int = 0, **changed):
-    own = {"spike": None, "variance": None, "constant": 2.0, "covariance": True, **changed}
-    return spiked_projector.release(cohort, k, budget, np.random.default_rng(seed), **own)
+    options = {"spike": None, "variance": None, "constant": 2.0, "covariance": True, **changed}
+    return spiked_projector.release(cohort, k, budget, np.random.default_rng(seed), **options)
 
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
@@ -111,7 +115,7 @@ def test_a_row_moves_the_spectrum_by_at_most_its_sensitivity(neighbours, k):
         return np.array([*{0: values[0], k - 1: values[k - 1]}.values(), values[k:].sum()])
 
     worst = 0.0
-    for _ in range(3000):
+    for _ in range(1500):
         turn = linalg.orthonormalise(rng.standard_normal((6, 6)))
         rest = (turn * rng.choice([0.0, 1.0, 5.0], 6)) @ turn.T
         x, y = turn[:, rng.choice(6, 2, replace=False)].T + rng.choice([0, 0.3]) * rng.standard_normal((2, 6))
@@ -146,17 +150,17 @@ def test_the_reported_noise_is_that_of_the_projector(accounting_):
     moment = DenseMoment(np.diag(np.r_[0.3, 0.3, np.full(d - 2, 0.4 / (d - 2))]))
     cohort = Cohort((Provider(10**5, moment),), moment)
     budget = Budget(1.0, 1e-5, accounting=accounting_)
-    found = METHOD.fit(cohort, k=k, budget=budget, rng=np.random.default_rng(0))
+    estimate = METHOD.fit(cohort, k=k, budget=budget, rng=np.random.default_rng(0))
     projector, std, *_ = releases(cohort, k, budget)
     noise = projector - np.diag(np.r_[1.0, 1.0, np.zeros(d - 2)])
     above = noise[np.triu_indices(d, 1)]
-    assert follows(above, stats.norm(scale=found.noise_std))
+    assert follows(above, stats.norm(scale=estimate.noise_std))
     assert follows(noise.diagonal(), stats.norm(scale=std))
-    assert not follows(above, stats.norm(scale=1.2 * found.noise_std))
-    assert std / found.noise_std == pytest.approx(1.0 if accounting_ == "as-printed" else math.sqrt(2))
+    assert not follows(above, stats.norm(scale=1.2 * estimate.noise_std))
+    assert std / estimate.noise_std == pytest.approx(1.0 if accounting_ == "as-printed" else math.sqrt(2))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("scale", [0.0, 1e-3, 1.0])
 def test_there_is_always_noise(seed, scale):
     """Few patients, whose noisy nuisance variance is negative half of the time: P is never released bare."""
@@ -184,8 +188,8 @@ def test_the_noise_is_cautious_about_what_it_rests_on():
     assert short <= 3
 
 
-class Told:
-    """A generator whose draws are told: `spectrum` for three numbers, ones for the block, no other noise."""
+class FixedDraws:
+    """A generator of fixed draws: `spectrum` for three numbers, ones for the block, no other noise."""
 
     def __init__(self, *spectrum: float) -> None:
         self.spectrum = np.array(spectrum)
@@ -205,28 +209,28 @@ def test_what_is_released_of_the_spectrum_rests_on_noise_of_its_own(k):
     cohort = Cohort((Provider(n, moment),), moment)
     budget = Budget(1.0, 1e-5)
     z = spiked_covariance.multipliers(budget, False, True)
-    own = {"spike": None, "variance": None, "constant": 2.0, "covariance": True}
-    found = spiked_projector.release(cohort, k, budget, Told(1.0, -2.0, 4.0), **own)
+    options = {"spike": None, "variance": None, "constant": 2.0, "covariance": True}
+    released = spiked_projector.release(cohort, k, budget, FixedDraws(1.0, -2.0, 4.0), **options)
     noise = math.sqrt(2) * z["spectrum"] / n
     flat = (values[k:].sum() + 4 * noise) / (P - k)
     raised = flat + 3 * noise / (P - k)
     last = 0.02 + noise if k == 1 else 0.001 - 2 * noise
-    assert found.flat == pytest.approx(flat, rel=1e-12)
-    assert found.weakest == pytest.approx(last - 3 * noise - raised, rel=1e-9)
+    assert released.flat == pytest.approx(flat, rel=1e-12)
+    assert released.weakest == pytest.approx(last - 3 * noise - raised, rel=1e-9)
     moved = 2 * (0.02 + noise + 3 * noise) * (k + math.log(n)) / n
     assert moved < spiked_covariance.moved_by(budget, k) / n
-    assert found.block.trace() - values[:k].sum() == pytest.approx(k * moved * z["eigenvalues"], rel=1e-6)
+    assert released.block.trace() - values[:k].sum() == pytest.approx(k * moved * z["eigenvalues"], rel=1e-6)
 
 
 def test_a_known_spectrum_sets_the_noise_of_the_block():
     """Its largest eigenvalue is spike and nuisance together."""
     n, moment = 10**5, DenseMoment(np.diag(np.r_[0.02, 0.02, np.full(P - 2, 1e-4)]))
     cohort = Cohort((Provider(n, moment),), moment)
-    own = {"spike": 0.01, "variance": 0.005, "constant": 2.0, "covariance": True}
-    found = spiked_projector.release(cohort, 2, Budget(1.0, 1e-5), Told(), **own)
+    options = {"spike": 0.01, "variance": 0.005, "constant": 2.0, "covariance": True}
+    released = spiked_projector.release(cohort, 2, Budget(1.0, 1e-5), FixedDraws(), **options)
     z = spiked_covariance.multipliers(Budget(1.0, 1e-5), True, True)["eigenvalues"]
     expected = 2 * 2 * 0.015 * (2 + math.log(n)) / n * z
-    assert found.block.trace() - 0.04 == pytest.approx(expected, rel=1e-6)
+    assert released.block.trace() - 0.04 == pytest.approx(expected, rel=1e-6)
 
 
 def test_unequal_spikes_are_covered_by_the_strongest():
@@ -249,27 +253,26 @@ def test_without_noise_the_covariance_is_low_rank_plus_nuisance():
     n = 10**13
     moment = DenseMoment(CAI.draw(400, 1, np.random.default_rng(0)).pooled.dense().copy())
     cohort = Cohort((Provider(n, moment),), moment)
-    found = METHOD.fit(cohort, k=K, budget=Budget(1e9, 0.5), rng=np.random.default_rng(0))
+    estimate = METHOD.fit(cohort, k=K, budget=Budget(1e9, 0.5), rng=np.random.default_rng(0))
     values, vectors = np.linalg.eigh(moment.dense())
     flat = values[:-K].mean()
     spikes = vectors[:, -K:]
     expected = (spikes * (values[-K:] - flat)) @ spikes.T + flat * np.eye(P)
-    np.testing.assert_allclose(found.covariance, expected, atol=1e-9)
+    np.testing.assert_allclose(estimate.covariance, expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("n", [5, 40, 4000])
-@pytest.mark.parametrize("k", [1, 3, P - 1])
+@pytest.mark.parametrize(("n", "k"), [(5, P - 1), (40, 1), (4000, 3)])
 def test_the_covariance_is_a_covariance(n, k):
     """Symmetric and without negative eigenvalues, also where all is noise; none where it is not asked for."""
     cohort = CAI.draw(n, 1, np.random.default_rng(n))
-    found = METHOD.fit(cohort, k=k, budget=Budget(0.5, 1e-5), rng=np.random.default_rng(0))
-    assert found.covariance.shape == (P, P)
-    np.testing.assert_allclose(found.covariance, found.covariance.T, atol=1e-15)
-    values = np.linalg.eigvalsh(found.covariance)
+    estimate = METHOD.fit(cohort, k=k, budget=Budget(0.5, 1e-5), rng=np.random.default_rng(0))
+    assert estimate.covariance.shape == (P, P)
+    np.testing.assert_allclose(estimate.covariance, estimate.covariance.T, atol=1e-15)
+    values = np.linalg.eigvalsh(estimate.covariance)
     assert values.min() >= -1e-12 * abs(values).max()
-    own = {"covariance": False}
+    options = {"covariance": False}
     assert (
-        METHOD.fit(cohort, k=k, budget=Budget(0.5, 1e-5), rng=np.random.default_rng(0), **own).covariance
+        METHOD.fit(cohort, k=k, budget=Budget(0.5, 1e-5), rng=np.random.default_rng(0), **options).covariance
         is None
     )
 
@@ -286,8 +289,10 @@ def test_the_covariance_error_falls_with_epsilon(q):
         runs = []
         for run in range(15):
             cohort = CAI.draw(N, 1, np.random.default_rng([run, 1]))
-            found = METHOD.fit(cohort, k=K, budget=Budget(epsilon, 0.1), rng=np.random.default_rng([run, 2]))
-            runs.append(schatten(found.covariance * cohort.bound**2 - truth, q))
+            estimate = METHOD.fit(
+                cohort, k=K, budget=Budget(epsilon, 0.1), rng=np.random.default_rng([run, 2])
+            )
+            runs.append(schatten(estimate.covariance * cohort.bound**2 - truth, q))
         return float(np.median(runs))
 
     errors = [error(epsilon) for epsilon in (0.3, 1.0, 10.0)]
@@ -332,7 +337,7 @@ def test_how_much_of_the_movement_the_default_constant_covers(n, spike):
 
 
 @pytest.mark.parametrize(
-    ("own", "says"),
+    ("options", "message"),
     [
         ({"spike": 1.0}, "spike and variance must be given together, got 1.0 and None"),
         ({"variance": 1.0}, "spike and variance must be given together, got None and 1.0"),
@@ -340,7 +345,7 @@ def test_how_much_of_the_movement_the_default_constant_covers(n, spike):
         ({"constant": 0.0}, "constant must be positive and finite, got 0.0"),
     ],
 )
-def test_bad_constants_are_refused_by_name_and_value(own, says):
+def test_bad_constants_are_refused_by_name_and_value(options, message):
     cohort = CAI.draw(100, 1, np.random.default_rng(0))
-    with pytest.raises(ValueError, match=says):
-        METHOD.fit(cohort, k=K, budget=PRINTED, rng=np.random.default_rng(0), **own)
+    with pytest.raises(ValueError, match=message):
+        METHOD.fit(cohort, k=K, budget=PRINTED, rng=np.random.default_rng(0), **options)

@@ -109,7 +109,7 @@ def test_a_truth_is_not_drawn_as_an_error_of_itself():
     assert "joined, without privacy" not in [trace["name"] for trace in figure["data"]]
     assert figure["layout"]["xaxis"]["range"][0] >= -2
     assert "without privacy" not in text.who(found, now)
-    assert "grey bar" not in text.about_joining(found.of, now)
+    assert "grey bar" not in text.about_joining(found.recipe, now)
 
 
 def test_nothing_measured_yet_is_drawn_as_nothing():
@@ -123,11 +123,11 @@ def test_nothing_measured_yet_is_drawn_as_nothing():
 def test_the_sentence_on_joining_is_that_of_the_numbers():
     """Every hospital stands where its medians put it, with the numbers of the one that changes most."""
     found, now = filled()
-    measure = view.SiteMeasure(found.of, now)
+    measure = view.SiteMeasure(found.recipe, now)
     cells = {what: found.measured(what, 0.0, "public") for what in ("alone", "joined")}
-    alone, joined = (np.median([cell.own for cell in cells[what]], axis=0) for what in ("alone", "joined"))
+    alone, joined = (np.median([cell.local for cell in cells[what]], axis=0) for what in ("alone", "joined"))
     said = text.who(found, now)
-    for name, a, j in zip(found.of.hospitals, alone, joined, strict=True):
+    for name, a, j in zip(found.recipe.hospitals, alone, joined, strict=True):
         outcome = measure.outcome(a, j)
         harmed, helped = (
             said.partition(verb)[2].partition("and h")[0].partition("(")[0] for verb in ("harms", "helps")
@@ -148,7 +148,7 @@ def test_the_sentence_on_joining_is_that_of_the_numbers():
     ],
 )
 def test_an_outcome_is_a_tenth_or_it_is_none(alone, joined, outcome):
-    of, now = filled()[0].of, catalogue.defaults()
+    of, now = filled()[0].recipe, catalogue.defaults()
     assert view.SiteMeasure(of, now).outcome(alone, joined) == outcome
     assert view.SiteMeasure(of, now | {"metric": "energy"}).outcome(0.5, 0.51) == "same"
 
@@ -157,8 +157,8 @@ def test_the_table_states_what_is_left_of_the_budget():
     found, now = filled()
     table = text.costs(found, now).set_index("standardised by")
     assert list(table.columns) == ["error (8 of 10 runs)", "cost of the budget"]
-    left = found.of.left("pooled")
-    noise = gaussian.noise_multiplier(left) / gaussian.noise_multiplier(found.of.budget)
+    left = found.recipe.left("pooled")
+    noise = gaussian.noise_multiplier(left) / gaussian.noise_multiplier(found.recipe.budget)
     assert f"{noise:.3g}" == f"{0.8**-0.5:.3g}"
     paid = f"20 %; left ε = {left.epsilon:.3g}, noise × {noise:.3g}"
     assert list(table["cost of the budget"]) == ["nothing", paid, paid]

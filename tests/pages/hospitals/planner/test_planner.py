@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dppca_core.experiments.planning.planning import WAYS
+from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from pages.hospitals.planner import (
     charts,
     protocol_paragraph,
@@ -38,7 +38,9 @@ def test_it_opens_with_the_answer_a_row_for_every_way_and_a_paragraph(screen):
     answer = plans.answer(catalogue.defaults(), "dps_pca").value
     said = text.amount(answer, up=True)
     assert f"at ε = 1, DPS-PCA needs {said} patients in 5 hospitals." in page.markdown
-    assert len(table(page)) == len(WAYS) and table(page).loc["DPS-PCA", "patients at ε = 1"] == said
+    assert (
+        len(table(page)) == len(PLANNED_METHODS) and table(page).loc["DPS-PCA", "patients at ε = 1"] == said
+    )
     words = paragraph(page)
     for part in (
         *(f"at least {said} patients in total, in 5 hospitals", "(ε, δ) = (1, 1e-5)", "d = 200"),
@@ -46,7 +48,7 @@ def test_it_opens_with_the_answer_a_row_for_every_way_and_a_paragraph(screen):
         *("Each hospital adds its own noise", "public bound", "a random guess has 1.72", "not a hardened"),
     ):
         assert part in words
-    assert {WAYS[name].title for name in WAYS} | {"this setting", "the answer"} <= {
+    assert {PLANNED_METHODS[name].title for name in PLANNED_METHODS} | {"this setting", "the answer"} <= {
         trace["name"] for trace in page.figure["data"]
     }
 
@@ -75,13 +77,15 @@ def test_everything_can_be_asked(screen, asked, of, view):
 @pytest.mark.parametrize("trust", plan_choices.TRUSTED)
 def test_trust_decides_who_is_listed_and_looked_at(screen, trust):
     page = screen(PAGE, **SMALL, **{"plan.trust": trust})
-    listed = [name for name in WAYS if trust in ("any", WAYS[name].trust)]
-    assert set(page.app.table[0].value["method"].str.rstrip(" †‡*")) == {WAYS[name].title for name in listed}
+    listed = [name for name in PLANNED_METHODS if trust in ("any", PLANNED_METHODS[name].trust)]
+    assert set(page.app.table[0].value["method"].str.rstrip(" †‡*")) == {
+        PLANNED_METHODS[name].title for name in listed
+    }
     assert page.setting("plan.way") in listed and page.link.get("plan.trust", "any") == trust
     page.move("plan.way", listed[-1])
     if len(listed) > 1:  # the only one is shown whatever was asked for, which the link keeps
         assert page.link["plan.way"] == listed[-1]
-    assert WAYS[listed[-1]].title in paragraph(page)
+    assert PLANNED_METHODS[listed[-1]].title in paragraph(page)
 
 
 REFUSALS = {
@@ -179,7 +183,9 @@ def test_the_figure_and_the_table_can_be_taken_away():
     whole = downloads.html(charts.figure(drawn, settings, {}), "plan")
     assert "DPS-PCA, summed in secret" in whole
     rows = charts.table(drawn, settings, "dps_pca")
-    assert set(rows["way"]) == set(WAYS) and (rows[rows["what"] == "plane"]["share_lost"] > 0).all()
+    assert (
+        set(rows["way"]) == set(PLANNED_METHODS) and (rows[rows["what"] == "plane"]["share_lost"] > 0).all()
+    )
 
 
 def test_a_table_has_a_plan_but_no_simulation(screen):

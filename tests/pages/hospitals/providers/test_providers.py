@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
-from dppca_core.experiments.collaboration.protocols import TRUSTS, WAYS
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS, TRUSTS
 from dppca_core.experiments.collaboration.setting import ALL
 from dppca_core.experiments.explorer.quantiles import quantiles
 from pages.hospitals.providers import controls, gain_charts, gain_text, hints
@@ -45,7 +45,7 @@ def test_it_opens_with_every_way_and_says_for_whom_joining_pays(screen):
     assert "One of them alone" in page.markdown and "oining a server that nobody trusts" in page.markdown
     assert "In-house, unprotected:" in page.markdown
     drawn = page.figure["data"][2]
-    assert len(drawn["x"]) == len(WAYS) and None not in drawn["x"]
+    assert len(drawn["x"]) == len(PROTOCOLS) and None not in drawn["x"]
     assert "<b>Alone, protected: any (4,000)</b>" in ticks(page.figure)
 
 
@@ -162,7 +162,7 @@ def test_dots_are_medians_in_the_metric_sorted_within_their_group(measured):
             middles = [row.middle for row in own if row.hospital == hospital]
             assert middles == sorted(middles)
     assert figure["layout"]["xaxis"]["title"]["text"] == "error ‖VVᵀ − WWᵀ‖<sub>F</sub>"
-    looks = {gain_charts.look(way) for way in WAYS.values() if not way.alone}
+    looks = {gain_charts.look(way) for way in PROTOCOLS.values() if not way.alone}
     assert len(looks) == len({look.symbol for look in looks}) == 11 and style._SPARE not in looks
 
 
@@ -207,7 +207,7 @@ def test_no_dot_is_a_median_of_runs_before_the_first_run(measured):
 
 def test_the_verdict_follows_the_bands():
     def row(low, middle, high, hospital=ALL):
-        return joins.Row(WAYS["full"], hospital, np.array([low, middle, high]), None)
+        return joins.Row(PROTOCOLS["full"], hospital, np.array([low, middle, high]), None)
 
     scale = type("Scale", (), {"guess": 1.4, "plain": False})()
     alone = [row(0.2, 0.3, 0.4, 0), row(0.7, 0.8, 0.9, 1)]
@@ -254,8 +254,8 @@ def test_less_than_a_tenth_is_no_gain_even_where_the_runs_are_apart(joined, alon
 def test_at_the_defaults_joining_is_not_said_to_pay_where_each_errs_less_in_house(repeats):
     settings, _ = catalogue.reconcile(catalogue.defaults() | {"repeats": repeats})
     outcomes = CollaborationResults(joins.recipe(settings)[0])
-    for key in (key for key, way in WAYS.items() if not way.own_moments or way.full):
-        for hospital in outcomes.places(key):
+    for key in (key for key, way in PROTOCOLS.items() if not way.own_moments or way.full):
+        for hospital in outcomes.hospitals(key):
             for repeat in range(repeats):
                 outcomes.try_cell(key, hospital, repeat)
     headline = gain_text.headline(outcomes, settings)
@@ -280,9 +280,9 @@ def test_joining_pays_only_where_staying_alone_unprotected_errs_more(own, pays):
     """Against the cells themselves: the largest error joined below the least alone, either way."""
     settings, _ = catalogue.reconcile(catalogue.defaults() | {"repeats": 4} | own)
     found = CollaborationResults(joins.recipe(settings)[0])
-    keys = [key for key, way in WAYS.items() if not way.own_moments or way.full]
+    keys = [key for key, way in PROTOCOLS.items() if not way.own_moments or way.full]
     for key in keys:
-        for hospital in found.places(key):
+        for hospital in found.hospitals(key):
             for repeat in range(4):
                 found.try_cell(key, hospital, repeat)
     joined = min((np.median(found.values(key, ALL, False)), key) for key in ("full", "dps_pca"))[1]

@@ -15,7 +15,7 @@ from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import Axis, Recipe, variant
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.collaboration import transcript
-from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
@@ -103,7 +103,7 @@ def test_no_cache_keeps_more_than_it_says(name, monkeypatch):
 def test_a_run_takes_no_more_than_it_is_counted_for(way):
     run = transcript.simulate(ALLIANCE, way)
     hidden = sum(array.nbytes for parts in run.hidden for part in parts.values() for array in part.values())
-    assert hidden < counted(run) < transcript.kept_bytes(ALLIANCE, WAYS[way])
+    assert hidden < counted(run) < transcript.kept_bytes(ALLIANCE, PROTOCOLS[way])
 
 
 def test_the_largest_run_that_is_simulated_is_the_largest_that_is_kept():
@@ -115,8 +115,8 @@ def test_the_largest_run_that_is_simulated_is_the_largest_that_is_kept():
                     SpikedModel(d=d, k=20, s=40), (9,) * hospitals, 20, 40, 40, Budget(1.0, 1e-6), rounds, 0
                 )
                 for key in transcript.CARRIED:
-                    if transcript.refused(of, WAYS[key]) is None:
-                        most = max(most, transcript.kept_bytes(of, WAYS[key]))
+                    if transcript.refused(of, PROTOCOLS[key]) is None:
+                        most = max(most, transcript.kept_bytes(of, PROTOCOLS[key]))
     assert 2**28 < most <= transcript.MOST_BYTES <= cached.SEEN.most
 
 

@@ -12,7 +12,7 @@ from dppca_core.bounds.ge_figure2 import EPSILONS, Figure2
 from dppca_core.bounds.regimes import REGIONS
 from dppca_core.experiments.collaboration.joining import SiteResults
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
-from dppca_core.experiments.collaboration.protocols import WAYS
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL
 from dppca_core.experiments.explorer.regime_map import RegimeMap
 from dppca_core.experiments.explorer.results import Results
@@ -186,7 +186,7 @@ def test_joining_says_the_least_error_under_every_heading():
 
     def row(key, middle, hospital=ALL):
         error = None if middle is None else np.array([middle / 2, middle, 2 * middle])
-        return joins.Row(WAYS[key], hospital, error, None)
+        return joins.Row(PROTOCOLS[key], hospital, error, None)
 
     grouped = {"untrusted server": [row("dps_pca", 0.4), row("dpdis_pca", 0.3), row("full", None)]}
     said = providers_descriptions.gains(grouped, of, scale)

@@ -1,4 +1,4 @@
-"""Patients needed for an error: exact on power laws, honest about what was not reached."""
+"""Patients needed for an error: exact on power laws, with the state of what was not reached."""
 
 import numpy as np
 import pandas as pd
@@ -13,17 +13,17 @@ PATIENTS = np.array([10**3, 2 * 10**3, 5 * 10**3, 10**4, 10**5, 10**6])
 
 
 def table(errors, patients=PATIENTS, label="a", name="sin_theta"):
-    """Of a sweep over n with these errors, (number of n, repeats)."""
+    """Return the table of a sweep over n with these errors, (number of n, repeats)."""
     errors = np.asarray(errors, dtype=float)
     point, repeat = np.indices(errors.shape).reshape(2, -1)
-    found = {"label": label, "method": "pca", "n": patients[point], "repeat": repeat, name: errors.ravel()}
-    return pd.DataFrame(found)
+    columns = {"label": label, "method": "pca", "n": patients[point], "repeat": repeat, name: errors.ravel()}
+    return pd.DataFrame(columns)
 
 
 def only(*args, **more):
-    found = patients_needed(*args, **more)
-    assert len(found) == 1
-    return found.iloc[0]
+    answer = patients_needed(*args, **more)
+    assert len(answer) == 1
+    return answer.iloc[0]
 
 
 @pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
@@ -31,9 +31,9 @@ def test_it_is_exact_on_a_power_law(power):
     """error = a / n^p is at the target from n = (a/target)^(1/p) on, between grid points and on them."""
     for truth in (1001.0, 1700.0, 5000.0, 40_000.0, 10.0**6):
         errors = 0.1 * (truth / PATIENTS[:, None]) ** power * np.ones(3)
-        found = only(table(errors), 0.1)
-        assert found["state"] == "reached" and found["reason"] == ""
-        assert found[["patients", "low", "high"]].to_numpy(float) == pytest.approx(truth, rel=1e-9)
+        answer = only(table(errors), 0.1)
+        assert answer["state"] == "reached" and answer["reason"] == ""
+        assert answer[["patients", "low", "high"]].to_numpy(float) == pytest.approx(truth, rel=1e-9)
 
 
 def test_the_median_counts_not_the_mean():
@@ -66,8 +66,8 @@ def test_an_interval_may_be_open():
     """Half of the runs reach it at the end: so do some resamples, and others never do."""
     errors = np.ones((6, 8))
     errors[-1, :5] = 0.05
-    found = only(table(errors), 0.1)
-    assert found["state"] == "reached" and found["low"] <= found["patients"] < np.inf == found["high"]
+    answer = only(table(errors), 0.1)
+    assert answer["state"] == "reached" and answer["low"] <= answer["patients"] < np.inf == answer["high"]
 
 
 def test_failed_runs_are_left_out_and_labels_keep_their_order():
@@ -75,25 +75,25 @@ def test_failed_runs_are_left_out_and_labels_keep_their_order():
     errors[0] = np.nan  # as where there are fewer patients than hospitals
     errors[3, 1] = np.nan
     both = pd.concat([table(errors, label="z"), table(np.full((6, 3), np.nan), label="b")])
-    found = patients_needed(both.sample(frac=1.0, random_state=1).sort_values("label", ascending=False), 0.1)
-    assert found["label"].tolist() == ["z", "b"]
-    assert found["patients"][0] == pytest.approx(90_000, rel=1e-9)
-    assert found["state"][1] == "unmeasured" and np.isnan(found["patients"][1])
+    answer = patients_needed(both.sample(frac=1.0, random_state=1).sort_values("label", ascending=False), 0.1)
+    assert answer["label"].tolist() == ["z", "b"]
+    assert answer["patients"][0] == pytest.approx(90_000, rel=1e-9)
+    assert answer["state"][1] == "unmeasured" and np.isnan(answer["patients"][1])
 
 
-def test_of_nothing_there_is_nothing_to_say():
-    found = patients_needed(table(np.ones((6, 2))).iloc[:0], 0.1)
-    assert len(found) == 0 and found["patients"].dtype == float
+def test_an_empty_table_has_no_rows():
+    answer = patients_needed(table(np.ones((6, 2))).iloc[:0], 0.1)
+    assert len(answer) == 0 and answer["patients"].dtype == float
 
 
 def noisy_tables(level, tables=150, repeats=10):
-    """Whether the interval holds 90,000, where 30/sqrt(n) is 0.1, for each of many noisy tables."""
+    """Yield for each of many noisy tables whether the interval holds 90,000, where 30/sqrt(n) is 0.1."""
     rng = np.random.default_rng(5)
     shape = (len(PATIENTS), repeats)
     for seed in range(tables):
         errors = 30 / np.sqrt(PATIENTS)[:, None] * np.exp(0.3 * rng.standard_normal(shape))
-        found = only(table(errors), 0.1, level=level, resamples=200, seed=seed)
-        yield found["low"] <= 90_000 <= found["high"]
+        answer = only(table(errors), 0.1, level=level, resamples=200, seed=seed)
+        yield answer["low"] <= 90_000 <= answer["high"]
 
 
 def test_the_interval_covers_as_often_as_it_says():
@@ -106,13 +106,13 @@ def test_on_a_sweep_another_column_and_the_same_twice():
     model = SpikedModel(d=12, k=2, s=4, spike=100.0, bulk=(0.0, 5.0), seed=2)
     methods = (variant("analyze_gauss"), variant("analyze_gauss_sparse"))
     recipe = Recipe(model, methods, (Axis("n", (10**3, 10**4, 10**5, 10**6)),), s_hat=6, repeats=4)
-    found = sweep(recipe)
-    first = patients_needed(found, 0.05)
-    pd.testing.assert_frame_equal(first, patients_needed(found, 0.05))
+    table = sweep(recipe)
+    first = patients_needed(table, 0.05)
+    pd.testing.assert_frame_equal(first, patients_needed(table, 0.05))
     assert set(first["state"]) == {"reached"} and first["patients"].between(10**3, 10**6).all()
-    stricter = patients_needed(found, 0.01)
+    stricter = patients_needed(table, 0.01)
     assert (stricter["patients"] > first["patients"]).all()
-    other = found.rename(columns={"sin_theta": "projector_distance"})
+    other = table.rename(columns={"sin_theta": "projector_distance"})
     pd.testing.assert_frame_equal(first, patients_needed(other, 0.05, "projector_distance"))
 
 

@@ -1,4 +1,4 @@
-"""Work in another process ends before its next cell once nobody wants it."""
+"""A task in another process ends before its next cell once its sweep has cancelled it."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def test_a_task_ends_before_the_cell_at_which_its_mark_is_gone(monkeypatch):
         measured.append(cell)
         if len(measured) == 2:
             mark.remove()
-            mark.remove()  # as often as one likes
+            mark.remove()  # any number of times
         return {}
 
     monkeypatch.setattr(run_cells, "measured", removing)
@@ -29,7 +29,7 @@ def test_a_task_ends_before_the_cell_at_which_its_mark_is_gone(monkeypatch):
     assert len(measured) == 2
 
 
-def test_without_a_place_for_the_file_work_runs_to_its_end(monkeypatch):
+def test_where_no_file_can_be_written_a_task_runs_to_its_end(monkeypatch):
     def refuses(*_: object, **__: object):
         raise OSError("read-only")
 

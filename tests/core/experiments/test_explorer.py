@@ -1,4 +1,4 @@
-"""The front page's experiment: cells are keyed by what they are, and cover what the page shows."""
+"""The explorer's experiment: cells are keyed by what they are, and cover what the page shows."""
 
 from dataclasses import replace
 from itertools import chain
@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from dppca_core import METHODS, SpikedModel
 from dppca_core.byte_cache import ByteCache
-from dppca_core.experiments import draws as patients
+from dppca_core.experiments import draws
 from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED, ExplorerExperiment
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.results import Cell, Results
@@ -27,30 +27,35 @@ TABLE = ExplorerExperiment("breast_cancer", n=569, k=2, s_hat=10, delta=1e-5, pr
 EXPERIMENTS = pytest.mark.parametrize("experiment", [EXPERIMENT, TABLE], ids=["synthetic", "table"])
 
 
-def same(one: Cell, other: Cell) -> bool:
-    """All but the seconds."""
-    arrays = zip(one[:2], other[:2], strict=True)
-    return all(np.array_equal(a, b) for a, b in arrays) and one[2:5] == other[2:5]
+def same(cell: Cell, other: Cell) -> bool:
+    """Return whether all but the seconds are equal."""
+    arrays = zip(cell[:2], other[:2], strict=True)
+    return all(np.array_equal(a, b) for a, b in arrays) and cell[2:5] == other[2:5]
 
 
-@EXPERIMENTS
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize(
+    ("experiment", "name"),
+    [(EXPERIMENT, TRACED), (EXPERIMENT, "dp_oja"), (TABLE, "dp_oja"), (TABLE, "dpdis_pca")],
+    ids=["synthetic, iterates", "synthetic, rows", "table, rows", "table, hospitals"],
+)
 def test_a_cell_is_deterministic(experiment, name):
-    """Whatever was measured before it, in this object or another, and past the cache of draws."""
+    """Whatever was measured before it, in this object or another, and with an empty cache of draws.
+
+    That a generator is a method's only randomness is tested with the methods; here are the ways of drawing.
+    """
     alone = Results(experiment).cell(name, 1.0, 1)
-    patients.DRAWS.clear()
+    draws.DRAWS.clear()
     late = Results(experiment)
     for epsilon in (0.1, 10.0):
         late.cell(TRACED, epsilon, 0)
     assert same(late.cell(name, 1.0, 1), alone)
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_other_methods_do_not_change_a_methods_numbers(name):
-    everything, alone = Results(EXPERIMENT), Results(EXPERIMENT, methods=(name,))
-    for other in METHODS:
-        everything.cell(other, 0.5, 0)
-    assert same(everything.cell(name, 0.5, 0), alone.cell(name, 0.5, 0))
+def test_other_methods_do_not_change_a_methods_numbers():
+    everything, alone = Results(EXPERIMENT), Results(EXPERIMENT, methods=("dp_oja",))
+    for name in METHODS:
+        everything.cell(name, 0.5, 0)
+    assert same(everything.cell("dp_oja", 0.5, 0), alone.cell("dp_oja", 0.5, 0))
 
 
 @EXPERIMENTS
@@ -105,18 +110,18 @@ def test_repeats_and_seeds_are_different_runs():
 
 def test_noise_is_common_along_epsilon(monkeypatch):
     """The same draw scaled: curves over epsilon are smooth."""
-    seen: list[np.ndarray] = []
+    noises: list[np.ndarray] = []
     release = dps_pca.release
 
     def listen(moment, block, rows, std, rng):
         message = release(moment, block, rows, std, rng)
-        seen.append(message - moment.apply(block, rows))
+        noises.append(message - moment.apply(block, rows))
         return message
 
     monkeypatch.setattr(dps_pca, "release", listen)
     results = Results(EXPERIMENT)
     cells = [results.cell(TRACED, epsilon, 2) for epsilon in (0.1, 1.0)]
-    strict, loose = np.split(np.array(seen), 2)
+    strict, loose = np.split(np.array(noises), 2)
     np.testing.assert_allclose(strict / cells[0].noise_std, loose / cells[1].noise_std, rtol=1e-9, atol=1e-9)
 
 
@@ -136,9 +141,9 @@ def test_patients_are_common_along_epsilon_and_methods():
     ids=lambda changed: next(iter(changed)),
 )
 def test_other_settings_are_other_patients(changed):
-    """Also from the store of draws."""
-    one, other = EXPERIMENT.cohort(0), replace(EXPERIMENT, **changed).cohort(0)
-    assert not np.array_equal(one.pooled.dense(), other.pooled.dense())
+    """Also from the cache of draws."""
+    patients, other = EXPERIMENT.cohort(0), replace(EXPERIMENT, **changed).cohort(0)
+    assert not np.array_equal(patients.pooled.dense(), other.pooled.dense())
 
 
 def test_the_dealing_does_not_change_the_patients():
@@ -150,11 +155,11 @@ def test_the_dealing_does_not_change_the_patients():
 
 
 @pytest.mark.parametrize(
-    ("d", "repeats", "draws"), [(20, 10, 10), (800, 10, 3), (1000, 10, 2), (2000, 10, 1), (800, 1, 1)]
+    ("d", "repeats", "different"), [(20, 10, 10), (800, 10, 3), (1000, 10, 2), (2000, 10, 1), (800, 1, 1)]
 )
-def test_large_problems_share_patients_between_repeats(d, repeats, draws):
+def test_large_problems_share_patients_between_repeats(d, repeats, different):
     experiment = replace(EXPERIMENT, population=SpikedModel(d=d, k=2, s=5), repeats=repeats)
-    assert experiment.patient_draws == draws
+    assert experiment.patient_draws == different
 
 
 def test_repeats_cycle_through_the_draws(monkeypatch):
@@ -169,7 +174,7 @@ def test_a_table_is_always_the_same_patients():
 
 
 def wanted_cells(results: Results, epsilon: float) -> set[tuple[str, float, int]]:
-    """Everything the page may show, worked out without `first` and `rest`."""
+    """Return everything the page may show, derived without `first` and `rest`."""
     grid = {epsilon, *EPSILONS}
     cells = {(TRACED, e, r) for e in grid for r in range(results.experiment.repeats)}
     for name in results.names:
@@ -216,7 +221,7 @@ def test_what_is_missing_comes_in_the_order_of_need():
 
 
 @pytest.mark.parametrize("d", [401, 1000, 1200])
-def test_a_large_scene_asks_for_less_at_first(d):
+def test_a_large_experiment_asks_for_less_at_first(d):
     """Counted, not run: repeats that need no second draw of patients, no methods where they take long."""
     results = Results(replace(EXPERIMENT, population=SpikedModel(d=d, k=2, s=5), repeats=10))
     first = list(results.first(1.0))
@@ -276,7 +281,7 @@ def test_a_table_without_cells_is_empty():
     assert Results(EXPERIMENT).table().empty
 
 
-def test_the_truth_of_a_synthetic_scene_is_the_population():
+def test_the_truth_of_a_synthetic_experiment_is_the_population():
     results = Results(replace(EXPERIMENT, energy=True))
     truth = results.truth
     np.testing.assert_array_equal(truth.basis, MODEL.basis)
@@ -313,7 +318,7 @@ def test_a_start_at_a_distance(error):
 
 
 @EXPERIMENTS
-def test_the_setting_of_the_bounds_is_the_scene(experiment):
+def test_the_setting_of_the_bounds_is_the_experiment(experiment):
     setting = Results(experiment).setting(0.5)
     assert (setting.d, setting.n, setting.k, setting.s_hat) == (
         experiment.d,
@@ -326,20 +331,20 @@ def test_the_setting_of_the_bounds_is_the_scene(experiment):
     assert setting.eigenvalues.sum() <= 1 + 1e-9  # rows of norm at most 1
 
 
-def test_the_store_of_draws_is_bounded():
+def test_the_cache_of_draws_is_bounded():
     """The oldest goes first; one that is too large alone is still kept."""
-    draws = [MODEL.draw_pooled(100, np.random.default_rng(i)) for i in range(3)]
-    size = draws[0].factor.nbytes + draws[0].moment.matrix.nbytes
+    drawn = [MODEL.draw_pooled(100, np.random.default_rng(i)) for i in range(3)]
+    size = drawn[0].factor.nbytes + drawn[0].moment.matrix.nbytes
     cache = ByteCache(limit=2 * size)
-    for key, draw in enumerate(draws):
+    for key, draw in enumerate(drawn):
         assert cache.get(key, lambda draw=draw: draw, size) is draw
-        assert cache.get(0, lambda: None, size) is draws[0]  # used last, so never the oldest
-    assert cache.get(2, lambda: None, size) is draws[2]
-    assert cache.get(1, lambda: None, size) is draws[1]  # given up, but still in use here
-    del draws[0], draw
+        assert cache.get(0, lambda: None, size) is drawn[0]  # used last, so never the oldest
+    assert cache.get(2, lambda: None, size) is drawn[2]
+    assert cache.get(1, lambda: None, size) is drawn[1]  # dropped, but still in use here
+    del drawn[0], draw
     assert cache.get(0, lambda: "drawn anew", size) == "drawn anew"
     tiny = ByteCache(limit=1)
-    assert tiny.get("only", lambda: draws[0], size) is tiny.get("only", lambda: None, size)
+    assert tiny.get("only", lambda: drawn[0], size) is tiny.get("only", lambda: None, size)
 
 
 def test_hospitals_keep_their_own_moments():
@@ -358,13 +363,13 @@ def test_slow_methods_run_only_when_asked_for():
 
 
 def test_what_cannot_run_is_left_out_with_its_reason():
-    """Stood in by a method that refuses d above 10."""
+    """As if a method refused d above 10."""
     results = Results(EXPERIMENT, ("pca", "dps_pca"))
     results.__dict__["skipped"] = {"pca": "too wide"}
     assert results.names == ("dps_pca",) and results.slow == ()
 
 
-def test_a_run_that_fails_is_noted_and_not_tried_again(monkeypatch):
+def test_a_run_that_fails_is_recorded_and_not_tried_again(monkeypatch):
     results = Results(EXPERIMENT, ("pca",))
 
     def refuse(*_: object) -> None:
