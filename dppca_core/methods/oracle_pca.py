@@ -42,7 +42,10 @@ def fit(
         The basis, (d, k), zero outside the support.
 
     Raises:
-        ValueError: for fewer than k rows, or rows that are not there.
+        ValueError: For fewer than k rows, or rows that are not there.
+
+    References:
+        The module's text.
     """
     d = cohort.features
     rows = np.arange(d) if support is None else np.unique(np.asarray(support, dtype=np.intp))

@@ -41,7 +41,10 @@ def fit(
         The basis, (d, k), with at most s_hat rows that are not zero.
 
     Raises:
-        ValueError: unless k <= s_hat <= d, and for an unknown shape of noise.
+        ValueError: Unless k <= s_hat <= d, and for an unknown shape of noise.
+
+    References:
+        The module's text; truncated power iteration after Yuan & Zhang (JMLR 2013).
     """
     d = cohort.features
     kept = d if s_hat is None else s_hat

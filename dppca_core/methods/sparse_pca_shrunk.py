@@ -32,7 +32,10 @@ def fit(
         The basis, (d, k).
 
     Raises:
-        ValueError: unless k <= s_hat <= d.
+        ValueError: Unless k <= s_hat <= d.
+
+    References:
+        The module's text; truncated power iteration after Yuan & Zhang (JMLR 2013).
     """
     kept = sparse_pca.fit(cohort, k=k, budget=budget, rng=rng, s_hat=s_hat)
     rows = np.flatnonzero(kept.basis.any(axis=1))

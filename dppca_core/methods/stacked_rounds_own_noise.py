@@ -40,7 +40,10 @@ def fit(
         a round.
 
     Raises:
-        ValueError: for options out of range, another start, and moments of unknown rows.
+        ValueError: For options out of range, another start, and moments of unknown rows.
+
+    References:
+        The module's text; the mathematics is that of `dppca_core.mechanisms.stacked`.
     """
     return stacked.fit(
         cohort,

@@ -52,7 +52,10 @@ def fit(
         noise_std is of an off-diagonal entry of stage 2.
 
     Raises:
-        ValueError: for options out of range, another start, and moments of unknown rows.
+        ValueError: For options out of range, another start, and moments of unknown rows.
+
+    References:
+        The module's text; the mathematics is that of `dppca_core.mechanisms.two_stage`.
     """
     return two_stage.fit(
         cohort,

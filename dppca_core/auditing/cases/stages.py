@@ -13,7 +13,7 @@ import numpy as np
 from dppca_core.arrays import Array, Provider
 from dppca_core.auditing.cases.pairs import Case, Pair, along, gaussian_case
 from dppca_core.cohort import Cohort
-from dppca_core.mechanisms import normalised_product, stacked, two_stage
+from dppca_core.mechanisms import normalised_product, stacked, symmetric_gaussian, two_stage
 from dppca_core.numerics.moments import RowMoment, SumMoment
 from dppca_core.privacy import Budget, Event
 
@@ -80,8 +80,9 @@ def _stages(budget: Budget, k: int, chosen: two_stage.Plan) -> tuple[Case, ...]:
         return float(0 in rows) - float(1 in rows)
 
     def block(cohort: Cohort, rng: np.random.Generator) -> float:
-        released = two_stage.release(cohort, replace(chosen, s_hat=3), start, rng)
-        return float(released.block[0, 0] - released.block[1, 1])
+        moment = cohort.pooled.restricted_unit(np.arange(3))
+        noisy = symmetric_gaussian.with_noise(moment, chosen.block_std, "isotropic", rng)
+        return float(noisy[0, 0] - noisy[1, 1])
 
     return (
         rounds_case(budget, k, chosen.round_stds, tuple(first)),

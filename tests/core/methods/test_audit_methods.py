@@ -31,6 +31,7 @@ PART = {
     "spiked_projector": 20.0,
     "federated_projector": 20.0,
     "analyze_gauss_gap": 20.0,
+    **dict.fromkeys(("two_stage", "two_stage_sealed", "two_stage_own_noise"), 8.0),
 }
 # Events show no more than the logarithm of the number of draws.
 EPSILONS = {**PART, "amin": 2.0, "ppca": 2.0, "wishart": 2.0}

