@@ -57,7 +57,7 @@ def selection_share(multiplier: float, factor: float, d: int, n: int, signal: fl
 
 
 @dataclass(frozen=True)
-class Plan:
+class StageNoise:
     """The noise of every release of one run, on the scale of means over n patients.
 
     s_hat: rows kept. share: w. stage_one: "rounds" or "moment". round_stds: of each entry of a round, (T,).
@@ -74,7 +74,7 @@ class Plan:
     block_std: float
 
 
-def plan(
+def stage_noise(
     cohort: Cohort,
     budget: Budget,
     trust: str,
@@ -86,8 +86,8 @@ def plan(
     signal: float,
     stage_one: str,
     scaling: str,
-) -> Plan:
-    """Return the plan of a run. Raises ValueError for options out of range."""
+) -> StageNoise:
+    """Return the noise of a run. Raises ValueError for options out of range."""
     d = cohort.features
     kept = d if s_hat is None else s_hat
     checks.whole(k, d, s_hat=kept)
@@ -103,7 +103,7 @@ def plan(
     scale = z * factor / cohort.n
     rounds = normalised_product.sensitivity(budget) * scale / np.sqrt(share * round_weights(iterations))
     moments = symmetric_gaussian.sensitivity(budget) * scale
-    return Plan(
+    return StageNoise(
         k=k,
         s_hat=kept,
         share=share,
@@ -115,7 +115,7 @@ def plan(
     )
 
 
-class Released(NamedTuple):
+class ReleasedStages(NamedTuple):
     """All that a run publishes: the bases of its rounds, the rows it chose, and their noisy moment."""
 
     bases: tuple[Array, ...]
@@ -123,7 +123,7 @@ class Released(NamedTuple):
     block: Array
 
 
-def release(cohort: Cohort, chosen: Plan, start: Array, rng: np.random.Generator) -> Released:
+def release(cohort: Cohort, chosen: StageNoise, start: Array, rng: np.random.Generator) -> ReleasedStages:
     """Release both stages. The only step that reads private rows.
 
     Args:
@@ -135,7 +135,7 @@ def release(cohort: Cohort, chosen: Plan, start: Array, rng: np.random.Generator
     bases, rows = _heaviest(cohort, chosen, start, rng)
     moment = cohort.pooled.restricted_unit(rows) if chosen.scaling == "unit" else _restricted(cohort, rows)
     block = symmetric_gaussian.with_noise(moment, chosen.block_std, "isotropic", rng)
-    return Released(bases, rows, block)
+    return ReleasedStages(bases, rows, block)
 
 
 def _restricted(cohort: Cohort, rows: Indices) -> DenseMoment:
@@ -143,7 +143,7 @@ def _restricted(cohort: Cohort, rows: Indices) -> DenseMoment:
 
 
 def _heaviest(
-    cohort: Cohort, chosen: Plan, start: Array, rng: np.random.Generator
+    cohort: Cohort, chosen: StageNoise, start: Array, rng: np.random.Generator
 ) -> tuple[tuple[Array, ...], Indices]:
     """Return the bases of stage 1 and the rows that it names."""
     k, stds = chosen.k, chosen.round_stds
@@ -174,7 +174,7 @@ def fit(
 ) -> Estimate:
     """Return the estimate of one run under this trust: what all two-stage methods share."""
     d = cohort.features
-    chosen = plan(
+    chosen = stage_noise(
         cohort,
         budget,
         trust,

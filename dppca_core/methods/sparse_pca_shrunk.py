@@ -7,19 +7,25 @@ them vanish. A private method that shrinks may beat a reference that does not; i
 
 import numpy as np
 
+from dppca_core import checks
+from dppca_core.arrays import Moment
 from dppca_core.cohort import Cohort
-from dppca_core.methods import sparse_pca
-from dppca_core.numerics import row_shrinkage
+from dppca_core.numerics import block_power, linalg, row_shrinkage
 from dppca_core.privacy import Budget
 from dppca_core.records import Estimate, Method
 
-release = sparse_pca.release
+_STEPS, _BURN_IN, _TOLERANCE = 300, 5, 1e-9
+
+
+def release(cohort: Cohort) -> Moment:
+    """Return the pooled second moment itself. The only step that reads rows; nothing is private."""
+    return cohort.pooled
 
 
 def fit(
     cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, s_hat: int | None = None
 ) -> Estimate:
-    """Run `sparse_pca` and shrink the rows that it keeps.
+    """Run truncated power iteration as `sparse_pca` does, and shrink the rows that it keeps.
 
     Args:
         cohort: All hospitals' patients.
@@ -37,12 +43,22 @@ def fit(
     References:
         The module's text; truncated power iteration after Yuan & Zhang (JMLR 2013).
     """
-    kept = sparse_pca.fit(cohort, k=k, budget=budget, rng=rng, s_hat=s_hat)
-    rows = np.flatnonzero(kept.basis.any(axis=1))
-    moment = release(cohort).apply(np.eye(len(rows)), rows)[rows]
-    basis = np.zeros(kept.basis.shape)
-    basis[rows] = row_shrinkage.shrunk(moment, kept.basis[rows], 0.0, cohort.n)
-    return Estimate(basis, bytes_sent=kept.bytes_sent)
+    d = cohort.features
+    kept = d if s_hat is None else s_hat
+    checks.whole(k, d, s_hat=kept)
+    moment = release(cohort)
+    iterates = block_power.iterate(
+        lambda block, rows, _: moment.apply(block, rows),
+        block_power.random_start(d, k, rng),
+        s_hat=kept,
+        steps=_STEPS,
+        burn_in=_BURN_IN,
+        tolerance=_TOLERANCE,
+    )
+    rows = np.flatnonzero(iterates[-1].any(axis=1))
+    within = moment.apply(np.eye(len(rows)), rows)[rows]
+    basis = row_shrinkage.shrunk(within, iterates[-1][rows], 0.0, cohort.n)
+    return Estimate(linalg.scatter_rows(basis, rows, d), bytes_sent=8 * d * k * (len(iterates) - 1))
 
 
 METHOD = Method(

@@ -56,8 +56,8 @@ def rounds_case(budget: Budget, k: int, stds: tuple[float, ...], spent: tuple[Ev
     return gaussian_case(f"{len(stds)} normalised rounds, k = {k}", pair, mechanism, spent, budget)
 
 
-def _plan(cohort: Cohort, budget: Budget, k: int, trust: str) -> two_stage.Plan:
-    return two_stage.plan(
+def _noise(cohort: Cohort, budget: Budget, k: int, trust: str) -> two_stage.StageNoise:
+    return two_stage.stage_noise(
         cohort,
         budget,
         trust,
@@ -71,7 +71,7 @@ def _plan(cohort: Cohort, budget: Budget, k: int, trust: str) -> two_stage.Plan:
     )
 
 
-def _stages(budget: Budget, k: int, chosen: two_stage.Plan) -> tuple[Case, ...]:
+def _stages(budget: Budget, k: int, chosen: two_stage.StageNoise) -> tuple[Case, ...]:
     *first, last = two_stage.spends(budget, iterations=_STEPS, share=_SHARE)
     pair, start = crossed(budget), np.eye(3)[:, :k]
 
@@ -93,14 +93,14 @@ def _stages(budget: Budget, k: int, chosen: two_stage.Plan) -> tuple[Case, ...]:
 
 def one_place(budget: Budget, k: int) -> tuple[Case, ...]:
     """Both stages at one place, or as sealed sums."""
-    return _stages(budget, min(k, 2), _plan(crossed(budget)[0], budget, min(k, 2), "central"))
+    return _stages(budget, min(k, 2), _noise(crossed(budget)[0], budget, min(k, 2), "central"))
 
 
 def own_noise(budget: Budget, k: int, trust: str = "untrusted server") -> tuple[Case, ...]:
     """What the first of two hospitals sends in both stages: its own mean, with its own share of the noise."""
     first = crossed(budget)[0]
     both = Cohort((first[0], first[0]), SumMoment((first[0], first[0])))
-    chosen = _plan(both, budget, min(k, 2), trust)
+    chosen = _noise(both, budget, min(k, 2), trust)
     scale = both.n / (first.n * math.sqrt(len(both)))  # of the sum's noise to one hospital's mean
     return _stages(
         budget,

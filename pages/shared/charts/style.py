@@ -40,6 +40,16 @@ LOOKS: dict[str, Look] = {
     "local_pca": Look("#7A8793", "circle-x-open", "dash"),
     "sparse_pca": Look("#2F9AD0", "cross", "longdashdot"),
     "fantope_pca": Look("#2F9AD0", "cross-open", "dash"),
+    "sparse_pca_shrunk": Look("#2F9AD0", "x-open", "dot"),
+    "oracle_pca": Look("#7A8793", "asterisk-open", "solid"),
+    "two_stage": Look("#C2407E", "star-diamond", "solid"),
+    "two_stage_sealed": Look("#C2407E", "star-diamond-open", "dash"),
+    "two_stage_own_noise": Look("#C2407E", "diamond-wide", "longdash"),
+    "stacked_rounds": Look("#8C6D1F", "square", "solid"),
+    "stacked_rounds_sealed": Look("#8C6D1F", "square-open", "dash"),
+    "stacked_rounds_own_noise": Look("#8C6D1F", "diamond-open", "longdash"),
+    "sealed_sparse": Look("#009E73", "triangle-right-open", "dot"),
+    "own_noise_sparse": Look("#009E73", "triangle-left-open", "longdash"),
 }
 _SPARE = Look("#8C6D1F", "star-triangle-up", "longdash")
 

@@ -62,7 +62,7 @@ def rows_cohort(n: int = 30, d: int = 6, hospitals: int = 2) -> Cohort:
 def test_the_noise_of_both_stages_composes_to_the_budget(neighbours, stage_one, trust, factor):
     """Sum of (sensitivity/std)^2 on the scale of one hospital's, or the curator's, sums: 1/z^2 to 1e-9."""
     budget, cohort = Budget(0.7, 1e-6, neighbours), rows_cohort()
-    chosen = two_stage.plan(
+    chosen = two_stage.stage_noise(
         cohort,
         budget,
         trust,
