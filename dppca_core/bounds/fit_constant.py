@@ -18,7 +18,7 @@ from dppca_core.bounds.rule import BoundRule
 from dppca_core.records import Setting
 
 _GRID = np.linspace(np.log(1e-12), np.log(1e12), 2001)  # of log C, where a part of the total is fixed
-_FELT = 1e-3  # a constant that moves no total by more is not determined by it
+_SMALLEST_EFFECT = 1e-3  # a constant that moves no total by more is not determined by it
 
 
 class Fitted(NamedTuple):
@@ -83,7 +83,7 @@ def fit_constant(
     drawn = np.array([np.median(rng.choice(values, (resamples, len(values))), axis=1) for values in kept])
     value = _best(np.array(parts), rule.power, medians)
     fixed, moving = np.array(parts).T
-    if (moving * value[0] ** rule.power <= _FELT * fixed).all():
+    if (moving * value[0] ** rule.power <= _SMALLEST_EFFECT * fixed).all():
         raise ValueError(
             f"no constant {rule.symbols[rule.fits]} makes {rule.name} match: its other terms decide"
         )

@@ -80,7 +80,7 @@ def message(
         *(Cohort((provider,), provider.moment), k, budget, rng),
         spike=spike,
         variance=variance,
-        constant=constant or spiked_covariance.usual_constant(d, provider.n),
+        constant=constant or spiked_covariance.default_constant(d, provider.n),
         covariance=False,
     )
     matrix = linalg.top_eigenspace(released.projector, k) if send == "basis" else released.projector

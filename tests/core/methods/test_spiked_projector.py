@@ -124,7 +124,7 @@ def test_a_row_moves_the_spectrum_by_at_most_its_sensitivity(neighbours, k):
         after = rest + np.outer(y, y) if neighbours == "replace-one" else rest
         moved = np.linalg.norm(spectrum(rest + np.outer(x, x)) - spectrum(after))
         worst = max(worst, float(moved))
-    stated = spiked_covariance.moved_by(budget, 2)
+    stated = spiked_covariance.spectrum_sensitivity(budget, 2)
     assert 0.9 * stated < worst <= stated * (1 + 1e-9)
 
 
@@ -140,7 +140,7 @@ def test_a_row_moves_the_block_by_at_most_its_sensitivity(neighbours, k):
         x, y = (row / max(np.linalg.norm(row), 1.0) for row in (x, y))
         moved = np.outer(x, x) - (np.outer(y, y) if neighbours == "replace-one" else 0)
         worst = max(worst, float(np.linalg.norm(moved)))
-    stated = spiked_covariance.moved_by(budget, k)
+    stated = spiked_covariance.spectrum_sensitivity(budget, k)
     assert 0.99 * stated < worst <= stated * (1 + 1e-9)
 
 
@@ -219,7 +219,7 @@ def test_what_is_released_of_the_spectrum_rests_on_noise_of_its_own(k):
     assert released.flat == pytest.approx(flat, rel=1e-12)
     assert released.weakest == pytest.approx(last - 3 * noise - raised, rel=1e-9)
     moved = 2 * (0.02 + noise + 3 * noise) * (k + math.log(n)) / n
-    assert moved < spiked_covariance.moved_by(budget, k) / n
+    assert moved < spiked_covariance.spectrum_sensitivity(budget, k) / n
     assert released.block.trace() - values[:k].sum() == pytest.approx(k * moved * z["eigenvalues"], rel=1e-6)
 
 
