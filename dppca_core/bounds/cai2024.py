@@ -34,7 +34,8 @@ from dppca_core.methods import METHODS
 from dppca_core.records import Bound, Setting
 
 SOURCE = "Cai, Xia & Zha, arXiv 2401.03820, as recalled; constants not checked against the paper"
-_ONE_ORDER = 10.0  # "of order l" and "identity" leave it open; 10 and 1.1 are our reading
+# The paper says "of order l" and "identity" without numbers: these two are our reading.
+_ONE_ORDER = 10.0
 _FLAT = 1.1
 
 
@@ -43,8 +44,8 @@ class Scales(NamedTuple):
 
     spike: float
     flat: float
-    inside: float  # beside sqrt(r/n): the k x k block of eigenvalues
-    across: float  # beside sqrt(p/n): the directions
+    inside: float  # of the k x k block of eigenvalues, beside sqrt(r/n)
+    across: float  # of the directions, beside sqrt(p/n)
 
 
 def _scales(setting: Setting, logs: bool) -> Scales:
@@ -52,7 +53,7 @@ def _scales(setting: Setting, logs: bool) -> Scales:
     flat, r, n, budget = float(bulk.mean()), setting.k, setting.n, setting.budget
     moved = r + math.log(n) if logs else float(r)
     unit = (math.sqrt(math.log(1 / budget.delta)) if logs else 1.0) / (n * budget.epsilon)
-    # At least the gap, which rounding of the bulk's mean could undercut.
+    # The minimum keeps the spike at least as large as the gap, which rounding of the mean could undercut.
     spike = float(top[-1] - min(bulk.mean(), bulk[0]))
     return Scales(spike, flat, math.sqrt(r) * moved * unit, setting.d * math.sqrt(moved) * unit)
 

@@ -18,7 +18,8 @@ from dppca_core.bounds.rule import BoundRule, spectrum
 from dppca_core.mechanisms import spiked_covariance, symmetric_gaussian
 from dppca_core.records import Bound, Setting
 
-_CLOSE = 0.1  # relative: s moves by half of it
+# Largest relative noise of the released spike and bulk; s moves by half of it.
+_CLOSE = 0.1
 
 
 def projector_prediction(setting: Setting) -> Bound:

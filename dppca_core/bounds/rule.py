@@ -21,7 +21,8 @@ from dppca_core.records import Bound, Setting
 KINDS = ("upper", "lower", "prediction")
 MEASURES = ("sin", "covariance")
 
-_ZERO = 1e-100  # of a row's largest square: squares of what is below are lost, and of no use
+# Smaller eigenvalues count as zero: their squares would be lost to rounding.
+_ZERO = 1e-100
 
 Check = tuple[bool, str]
 

@@ -1,6 +1,6 @@
 """The releases of a spiked covariance: spectrum, projector, eigenvalues; for every method that makes them.
 
-Sensitivities, their proofs and what they assume of the data stand in `methods.spiked_projector`.
+Sensitivities, their proofs and their assumptions on the data stand in `methods.spiked_projector`.
 """
 
 import math
