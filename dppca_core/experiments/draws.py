@@ -19,6 +19,7 @@ from dppca_core.numerics import linalg
 from dppca_core.numerics.moments import DenseMoment, SumMoment, clip_rows
 from dppca_core.populations.spiked import PooledDraw, SpikedModel
 
+OPTIONS = ("s_hat", "iterations", "burn_in", "provider_noise")  # of methods, and fields of settings
 SCALINGS = ("bound", "bound-sqrt-d", "clipped", "largest", "unit")
 _CLIPPED_DRAWS = 20_000  # rows whose mean gives the eigenvalues of clipped rows, to about 1 %
 _MOST_NUMBERS = 10**9  # of rows that are simulated one by one: ten seconds
@@ -34,9 +35,10 @@ def described(population: SpikedModel | str) -> SpikedModel | datasets.Table:
     return population if isinstance(population, SpikedModel) else datasets.table(population)
 
 
-def method_options(method: str, **options: Any) -> dict[str, Any]:
-    """Return those of the options that the method uses."""
-    return {name: value for name, value in options.items() if name in METHODS[method].uses}
+def method_options(method: str, setting: object) -> dict[str, Any]:
+    """Return those of a setting's OPTIONS that the method uses, where the setting has them."""
+    names = (name for name in OPTIONS if name in METHODS[method].uses and hasattr(setting, name))
+    return {name: getattr(setting, name) for name in names}
 
 
 def generator(seed: int, repeat: int, name: str, key: tuple[int, ...] = ()) -> np.random.Generator:

@@ -68,12 +68,9 @@ def dps_pca_runs(
 
     def noises(rng: np.random.Generator) -> list[Callable[[int], Array]]:
         if by_step:
-            return [partial(_drawn, rng, (d, k), stds[0])]
+            return [lambda _: rng.standard_normal((d, k)) * stds[0]]
         normals = rng.standard_normal((iterations, d, k))
-        if len(stds) > 1:
-            return [partial(_scaled, normals, std) for std in stds]
-        normals *= stds[0]
-        return [normals.__getitem__]
+        return [lambda step, std=std: normals[step] * std for std in stds]  # type: ignore[misc]
 
     def runs() -> Iterator[PowerRun]:
         for rng in rngs:
@@ -90,17 +87,6 @@ def dps_pca_runs(
     ]
     seconds = (time.perf_counter() - began) / (len(budgets) * len(rngs))
     return tuple(tuple(replace(run, seconds=seconds) for run in group) for group in estimates)
-
-
-def _drawn(rng: np.random.Generator, shape: tuple[int, int], std: float, step: int) -> Array:
-    noise = rng.standard_normal(shape)
-    noise *= std
-    return noise
-
-
-def _scaled(normals: Array, std: float, step: int) -> Array:
-    noise: Array = normals[step] * std
-    return noise
 
 
 def _walk_together(
