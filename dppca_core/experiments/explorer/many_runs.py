@@ -70,7 +70,11 @@ def dps_pca_runs(
         if by_step:
             return [lambda _: rng.standard_normal((d, k)) * stds[0]]
         normals = rng.standard_normal((iterations, d, k))
-        return [lambda step, std=std: normals[step] * std for std in stds]  # type: ignore[misc]
+
+        def scaled(std: float) -> Callable[[int], Array]:
+            return lambda step: normals[step] * std
+
+        return [scaled(std) for std in stds]
 
     def runs() -> Iterator[PowerRun]:
         for rng in rngs:
@@ -110,10 +114,8 @@ def _walk_together(
 def messages(moment: Moment, blocks: Sequence[Array], noises: Sequence[Array]) -> list[Array]:
     """Add S Q of each block, (d, k), to its noise, in place, by one matrix product for all blocks."""
     k = blocks[0].shape[1]
-    beside = np.empty((len(blocks) * k, moment.features))
-    for i, block in enumerate(blocks):
-        beside[i * k : (i + 1) * k] = block.T
-    sent = moment.apply(beside.T)
+    rows = np.empty((len(blocks) * k, moment.features))  # as np.concatenate would return the other order
+    sent = moment.apply(np.concatenate([block.T for block in blocks], out=rows).T)
     for i, noise in enumerate(noises):
         noise += sent[:, i * k : (i + 1) * k]
     return list(noises)

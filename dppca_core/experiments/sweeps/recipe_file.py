@@ -29,17 +29,10 @@ def to_dict(recipe: Recipe) -> dict[str, Any]:
 
 def from_dict(plain: object) -> Recipe:
     """Return the recipe. Raises ValueError that names what is unknown, missing or unsuitable."""
-    given = dict(_object("recipe", plain, {field.name for field in fields(Recipe)}))
-    for name in ("population", "methods", "swept"):
-        if name not in given:
-            raise ValueError(f"recipe must have {name}")
+    names, of_model = ([field.name for field in fields(kind)] for kind in (Recipe, SpikedModel))
+    given = dict(_object("recipe", plain, names, required=("population", "methods", "swept")))
     if not isinstance(given["population"], str):
-        model = dict(
-            _object("population", given["population"], {field.name for field in fields(SpikedModel)})
-        )
-        for name in ("d", "k", "s"):
-            if name not in model:
-                raise ValueError(f"population must have {name}")
+        model = dict(_object("population", given["population"], of_model, required=("d", "k", "s")))
         if "bulk" in model:
             model["bulk"] = tuple(_list("bulk", model["bulk"]))
         if isinstance(model.get("spike"), list):
@@ -107,12 +100,17 @@ def _variant(plain: object) -> Variant:
     )
 
 
-def _object(name: str, plain: object, known: Collection[str] | None = None) -> dict[str, Any]:
+def _object(
+    name: str, plain: object, known: Collection[str] | None = None, required: Collection[str] = ()
+) -> dict[str, Any]:
     if not isinstance(plain, dict):
         raise ValueError(f"{name} must be an object of named values, got {plain!r}")
     for key in plain:
         if known is not None and key not in known:
             raise ValueError(f"{name} has no {key!r}, it may have {', '.join(sorted(known))}")
+    for key in required:
+        if key not in plain:
+            raise ValueError(f"{name} must have {key}")
     return plain
 
 
