@@ -134,9 +134,7 @@ class CollaborationSetting:
 
     def options(self, protocol: Protocol) -> dict[str, Any]:
         """Return the parameters that the protocol's method uses, with this setting's values."""
-        options = draws.method_options(
-            protocol.method, s_hat=self.s_hat, iterations=self.iterations, burn_in=self.burn_in
-        )
+        options = draws.method_options(protocol.method, self)
         if protocol.noise is not None:
             options["provider_noise"] = protocol.noise
         if protocol.method == "dpdis_pca":

@@ -1,4 +1,4 @@
-"""Lower bounds beside what the best method measures, and the local theorems beside the local methods.
+"""Test lower bounds beside the best method's error, and the local theorems beside the local methods.
 
 A lower bound with its constant at 1 is a rate. Where it exceeds the best error measured by more than Monte
 Carlo error, the record has to say why; `CASES` holds settings on both sides.
@@ -33,7 +33,7 @@ def place(model: SpikedModel, n: int, epsilon: float) -> Setting:
 
 
 def measured(model: SpikedModel, setting: Setting, method: str, runs: int = RUNS) -> float:
-    """Mean sin Theta."""
+    """Return the mean sin Theta of a method's runs."""
     errors = []
     for run in range(runs):
         cohort = model.draw(setting.n, 1, np.random.default_rng([run, 7]))
@@ -58,7 +58,7 @@ def test_a_lower_bound_above_the_best_method_says_why(model, n, epsilon):
 
 
 def test_both_sides_occur():
-    """In WIDE, C2 = 1 is 19 % more than PCA errs: s (k + log(d)/4) = 121 against k (d - k) = 84."""
+    """C2 = 1 is 19 % more than PCA errs in WIDE: s (k + log(d)/4) = 121 against k (d - k) = 84."""
     setting = place(WIDE, 10**9, 0.5)
     bound = BOUNDS["sparse_minimax"](setting)
     assert not bound.applies
