@@ -6,6 +6,7 @@ a recipe, a seed and a draw, and kept in caches of a limited number of bytes.
 
 import math
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -35,10 +36,18 @@ def described(population: SpikedModel | str) -> SpikedModel | datasets.Table:
     return population if isinstance(population, SpikedModel) else datasets.table(population)
 
 
-def method_options(method: str, setting: object) -> dict[str, Any]:
-    """Return those of a setting's OPTIONS that the method uses, where the setting has them."""
+def method_options(
+    method: str, setting: object, population: SpikedModel | str | None = None
+) -> dict[str, Any]:
+    """Return those of a setting's OPTIONS that the method uses, where the setting has them.
+
+    A method that is to be told the true rows is told them where the population is synthetic.
+    """
     names = (name for name in OPTIONS if name in METHODS[method].uses and hasattr(setting, name))
-    return {name: getattr(setting, name) for name in names}
+    options = {name: getattr(setting, name) for name in names}
+    if isinstance(population, SpikedModel) and "support" in signature(METHODS[method].fit).parameters:
+        options["support"] = tuple(np.flatnonzero(population.basis.any(axis=1)).tolist())
+    return options
 
 
 def generator(seed: int, repeat: int, name: str, key: tuple[int, ...] = ()) -> np.random.Generator:

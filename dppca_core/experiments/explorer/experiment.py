@@ -82,7 +82,7 @@ class ExplorerExperiment:
 
     def options(self, name: str) -> dict[str, Any]:
         """Return the parameters that the method uses, with this experiment's values."""
-        options = draws.method_options(name, self)
+        options = draws.method_options(name, self, self.population)
         if name == "dpdis_pca" and self.rank is not None:
             options["rank"] = self.rank
         return options

@@ -13,7 +13,7 @@ from dppca_core.experiments.draws import Scaling
 from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import MOST_PATIENTS, SpikedModel
 from dppca_core.privacy import ACCOUNTINGS, NEIGHBOURS, AccountingKind, Budget, Neighbours
-from dppca_core.records import PROVIDER_NOISE, ProviderNoise
+from dppca_core.records import PROVIDER_NOISE, SCALINGS, ProviderNoise
 
 Value = float | int
 Scalar = float | int | str | bool | None
@@ -32,7 +32,7 @@ METRICS = {
 BUDGET_OPTIONS = ("neighbours", "accounting")
 COHORT_OPTIONS = ("providers", "alone")
 MOST_CELLS = 10_000_000  # a sweep lists its cells beforehand, at some hundred bytes each
-_NO_OPTIONS = ("cohort", "k", "budget", "rng", "start")  # parameters that a sweep sets itself, and arrays
+_NO_OPTIONS = ("cohort", "k", "budget", "rng", "start", "support")  # what a sweep sets itself, and arrays
 # The checks of a recipe's fields, and of its variants' options of the same name.
 _CHECKS: Mapping[str, Callable[..., None]] = {
     "providers": partial(checks.whole, 1),
@@ -43,6 +43,7 @@ _CHECKS: Mapping[str, Callable[..., None]] = {
     "neighbours": partial(checks.one_of, NEIGHBOURS),
     "accounting": partial(checks.one_of, ACCOUNTINGS),
     "alone": partial(checks.instance, bool),
+    "scaling": partial(checks.one_of, SCALINGS),
     "known": partial(checks.instance, bool),
 }
 
@@ -89,8 +90,9 @@ class Variant:
         method: A key of `METHODS`.
         label: The name of its rows and curves.
         options: Pairs of a name and a value, which take precedence over the recipe's: parameters of the
-            method, `neighbours` and `accounting` of its budget, `providers`, `alone` (true: the largest
-            hospital by itself), or `known` (true: spike and variance are the population's, as if public).
+            method, `scaling` of its rows ("inside" or "unit"), `neighbours` and `accounting` of its budget,
+            `providers`, `alone` (true: the largest hospital by itself), or `known` (true: spike and variance
+            are the population's, as if public).
 
     Raises:
         ValueError: For an unknown method or option, or an unsuitable value.
@@ -105,7 +107,7 @@ class Variant:
         if not isinstance(self.label, str) or not self.label.isprintable() or not self.label:
             raise ValueError(f"label must be one line of text, got {self.label!r}")
         parameters = inspect.signature(METHODS[self.method].fit).parameters
-        allowed = {*parameters, *BUDGET_OPTIONS, *COHORT_OPTIONS}.difference(_NO_OPTIONS)
+        allowed = {*parameters, "scaling", *BUDGET_OPTIONS, *COHORT_OPTIONS}.difference(_NO_OPTIONS)
         if "variance" in parameters:
             allowed.add("known")
         for name, value in self.options:

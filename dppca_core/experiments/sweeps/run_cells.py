@@ -143,7 +143,7 @@ def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
     budget = Budget(
         float(values.get("epsilon", recipe.epsilon)), float(values.get("delta", recipe.delta)), **kinds
     )
-    usual = draws.method_options(method.name, recipe)
+    usual = draws.method_options(method.name, recipe, population)
     usual |= {name: value for name, value in values.items() if name in usual}
     options = {name: value for name, value in usual.items() if value is not None} | options
     structural = [name for name in values if name not in _COMMON]
