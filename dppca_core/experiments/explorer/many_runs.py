@@ -125,7 +125,3 @@ def _message(moment: Moment, run: PowerRun, block: Array, rows: Indices | None, 
     message = run.noise(step)
     message += moment.apply(block, rows)
     return message
-
-
-# The functions by method with which the explorer measures many values of epsilon at once.
-MANY_RUNS: dict[str, Callable[..., tuple[tuple[Estimate, ...], ...]]] = {"dps_pca": dps_pca_runs}
