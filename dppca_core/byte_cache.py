@@ -14,7 +14,8 @@ from contextlib import suppress
 from threading import Event, Lock
 from typing import Any
 
-_WORTH_RETURNING = 16 * 2**20  # bytes; asking takes milliseconds
+# Returning memory takes milliseconds, so smaller amounts are not returned.
+_WORTH_RETURNING = 16 * 2**20  # bytes
 
 
 class ByteCache:
@@ -112,14 +113,14 @@ class ByteCache:
         while self._held and kept - freed + others > self._limit:
             key, (value, held) = self._held.popitem(last=False)
             freed += held
-            with suppress(TypeError):  # of a type without weak references: it is made anew
+            with suppress(TypeError):  # a type without weak references is computed again
                 self._in_use[key] = value
         return freed
 
 
 def return_memory() -> None:
     """Return freed memory to the system: Arrow's, and the C library's where it offers that."""
-    import pyarrow as pa  # here: slow to load, and caches of moments do without
+    import pyarrow as pa  # imported here: it is slow to load, and caches of moments do not need it
 
     pa.default_memory_pool().release_unused()
     with suppress(AttributeError, OSError):

@@ -99,7 +99,7 @@ def spectrum(d: int, **named: NDArray[np.float64]) -> None:
             raise ValueError(f"{name} must be an array of real numbers, got {value!r}")
         if value.shape != (d,):
             raise ValueError(f"{name} must have shape ({d},), got {value.shape!r}")
-        for end in (value.min(), value.max()):  # NaN is both
+        for end in (value.min(), value.max()):  # NaN is both the minimum and the maximum
             within(-1e-6, 1e12, **{name: end})
         if (np.diff(value) > 0).any():
             raise ValueError(f"{name} must descend, got {value!r}")

@@ -63,7 +63,7 @@ _OPTIONAL_LOADERS: dict[str, Callable[[], tuple[Array, Array]]] = {
     "mnist_14": _mnist_14,
     "covertype": _covertype,
 }
-PATIENTS, MEASUREMENTS = ("patient", "patients"), ("measurement", "measurements")  # one, and several
+PATIENTS, MEASUREMENTS = ("patient", "patients"), ("measurement", "measurements")  # singular and plural
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Table:
     provenance: str
     row_noun: tuple[str, ...] = PATIENTS
     column_noun: tuple[str, ...] = MEASUREMENTS
-    loader: str = ""  # where its rows come from, as module:function
+    loader: str = ""  # the function that returns its rows, as module:function
 
     @property
     def d(self) -> int:
@@ -98,7 +98,7 @@ def _stored(name: str) -> dict[str, Any]:
 def _table(name: str) -> Table:
     stored = _stored(name)
     columns = stored["features"]
-    if isinstance(columns, dict):  # an image: one centre and scale for all its pixels
+    if isinstance(columns, dict):  # the pixels of an image share one centre and scale
         places = ((row, column) for row in range(columns["rows"]) for column in range(columns["columns"]))
         columns = [columns | {"name": columns["name"].format(*place)} for place in places]
     return Table(
@@ -145,7 +145,7 @@ def download(name: str) -> None:
         raise OSError(f"{name} could not be downloaded to {get_data_home()}: {reason}") from reason
 
 
-# Whole tables: the bundled ones take a megabyte, the largest of the optional ones 440 MB.
+# Whole tables are kept: the bundled ones need a megabyte, the largest optional one 440 MB.
 ROWS = ByteCache(512 * 2**20)
 DEALT = ByteCache(512 * 2**20)
 
@@ -199,7 +199,7 @@ def cohort(
     held: Cohort = DEALT.get(
         (name, sizes, seed, draw, scaling),
         lambda: _dealt(name, sizes, seed, draw, scaling),
-        8 * constants.d * (sum(sizes) + constants.d),  # rows, and the second moment that is made of them
+        8 * constants.d * (sum(sizes) + constants.d),  # the rows and their second moment
     )
     return held
 

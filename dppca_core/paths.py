@@ -3,5 +3,5 @@
 from pathlib import Path
 
 _CORE = Path(__file__).resolve().parent
-# In a wheel they are inside the package, in a checkout beside it.
+# A wheel holds the folder inside the package, a checkout beside it.
 DATA = next(folder for folder in (_CORE / "data", _CORE.parent / "data") if folder.is_dir())

@@ -21,10 +21,10 @@ from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget, Event
 from dppca_core.records import Method
 
-_SHARED = {"cohort", "k", "budget", "rng"}  # of every method's `fit`; the rest are its own
+_SHARED = {"cohort", "k", "budget", "rng"}  # keywords of every method's `fit`; the others are options
 
 
-# scikit-learn has no types: its classes are "Any" to a checker.
+# scikit-learn has no types: its classes are "Any" to mypy.
 class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Estimate principal components of one party's table without giving away its rows.
 
@@ -137,7 +137,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         checks.whole(1, d - 1, n_components=self.n_components)
         k = int(self.n_components)
         method, options = self._method_and_options()
-        # scikit-learn keeps parameters as they were given; Budget refuses what is none of its words.
+        # scikit-learn keeps parameters as they were given; Budget refuses unknown words.
         budget = Budget(self.epsilon, self.delta, self.neighbours, self.accounting)  # type: ignore[arg-type]
         mean, scale = self._public("center", 0.0, d), self._public("scale", 1.0, d)
         if self.random_state is not None:
@@ -150,13 +150,13 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         spent: tuple[Event, ...] = method.spends(part, d=d, k=k, **options) if method.spends else ()
         spent += (price,) if price else ()
         epsilon = accounting.epsilon_of(spent, budget.delta)
-        if epsilon > budget.epsilon * (1 + 1e-6) + 1e-9:  # beyond what rounding can do
+        if epsilon > budget.epsilon * (1 + 1e-6) + 1e-9:  # more than rounding can add
             warnings.warn(
                 f"{method.name} truly spends epsilon = {epsilon:.4g} at delta = {budget.delta:g}, more than "
                 f"the {budget.epsilon:g} asked for",
                 stacklevel=2,
             )
-        with np.errstate(over="ignore"):  # what overflows is refused below
+        with np.errstate(over="ignore"):  # Cohort refuses rows that overflow
             cohort = Cohort.from_rows([(rows - mean) / scale], self.bound)
         estimate = method.fit(cohort, k=k, budget=part, rng=rng, **options)
         basis, block, values = estimate.basis, estimate.covariance, None
@@ -240,7 +240,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         given = getattr(self, name)
         try:
             values = np.asarray(default if given is None else given, dtype=np.float64)
-        except (TypeError, ValueError):  # words, or lists of unequal lengths
+        except (TypeError, ValueError):  # a string, or lists of unequal lengths
             values = np.array(np.nan)
         if values.shape not in ((), (d,)) or not np.isfinite(values).all():
             raise ValueError(f"{name} must be a finite number, or {d} of them, one a feature, got {given!r}")

@@ -6,7 +6,7 @@ from typing import Any
 from dppca_core import checks
 from dppca_core.privacy import Event, Guarantee, Release
 
-# What lies outside was not calibrated by anything here, and has no price that could be counted.
+# No calibration here gives values outside these limits, and their cost could not be computed.
 MULTIPLIERS = (1e-6, 1e12)
 MOST_STEPS = 10**6
 MOST_EPSILON = 1e6

@@ -56,8 +56,8 @@ def _exact(budget: Budget) -> float:
         attained = delta_of(math.exp(log_z), budget.epsilon)
         return math.log(max(attained, 1e-320)) - math.log(budget.delta)
 
-    # The classical constant is private for epsilon < 1 and z falls with epsilon, so it (with 1.25
-    # widened) bounds z above; below, z = 1e-9 / sqrt(epsilon) leaves delta at 1.
+    # The classical constant, with 1.25 widened, bounds z above: it is private for epsilon < 1, and z falls
+    # with epsilon. z = 1e-9 / sqrt(epsilon) bounds it below, since delta is 1 there.
     high = math.log(math.sqrt(2 * math.log(2.5 / budget.delta)) * (1 / budget.epsilon + 1))
     low = math.log(1e-9 / math.sqrt(1 + budget.epsilon))
     z = math.exp(float(brentq(excess, low, high, xtol=1e-13, rtol=1e-14)))

@@ -15,9 +15,11 @@ from dppca_core import checks
 from dppca_core.accounting import closed_form
 from dppca_core.privacy import Event, Guarantee, Release
 
-_MOST_EPSILON = 1_000.0  # beyond, nothing is private and the distributions take minutes
-_MOST_STATED = 50  # different guarantees: composing more takes minutes, and simple composition counts alone
-_POINTS = 50_000  # of the discretised privacy loss: beyond, the time grows and the digits do not matter
+# Beyond these limits composing distributions takes minutes: simple composition counts alone.
+_MOST_EPSILON = 1_000.0
+_MOST_STATED = 50  # different guarantees
+# Points of the discretised privacy loss: more cost time and change no digit that matters.
+_POINTS = 50_000
 
 
 class Total(NamedTuple):
@@ -67,10 +69,10 @@ def _added(events: Sequence[Event], delta: float) -> float:
 
 
 def _composed(events: Sequence[Event], stated: Mapping[Guarantee, int], delta: float) -> float:
-    from dp_accounting.pld import common  # here: slow to load, and needed once something was released
+    from dp_accounting.pld import common  # imported here: it is slow to load
     from dp_accounting.pld import privacy_loss_distribution as pld
 
-    gaussian = closed_form.multiplier_of(events)  # Gaussians are one Gaussian, exactly
+    gaussian = closed_form.multiplier_of(events)  # several Gaussians are exactly one
     mean = 0.5 / gaussian**2
     interval = max(1e-4, (mean + 12 * math.sqrt(2 * mean)) / _POINTS)
     losses = []

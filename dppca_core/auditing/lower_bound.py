@@ -37,7 +37,7 @@ from dppca_core.records import Estimate, Method
 
 Mechanism = Callable[[Cohort, np.random.Generator], float | Array]
 
-# Of the pooled pilot draws: rare events for large ratios, the middle for a shift.
+# Quantiles of the pooled pilot draws: rare events show large ratios, the middle shows a shift.
 _LEVELS = (0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 0.99)
 _PILOT = 0.1
 
@@ -83,7 +83,7 @@ def _limits(here: Array, there: Array, alpha: float) -> _Limits:
         pilot = math.ceil(_PILOT * len(draws))
         pilots.append(draws[:pilot])
         kept.append(draws[pilot:])
-    # Observed values, as interpolation between infinities is not a number.
+    # Thresholds are observed values, since interpolation between infinities is not a number.
     thresholds = np.quantile(np.concatenate(pilots), _LEVELS, method="inverted_cdf")
     hits = np.array([(draws[:, None] > thresholds).sum(axis=0) for draws in kept], dtype=float).T
     trials = np.array([float(len(draws)) for draws in kept])
@@ -109,7 +109,7 @@ def clopper_pearson(here: Array, there: Array, *, delta: float, alpha: float) ->
     checks.within(0.0, 1.0, delta=delta)
     checks.inside_unit_interval(alpha=alpha)
     limits = _limits(here, there, alpha)
-    # Columns: above t here, above t there, below t here, below t there; against the other cohort each time.
+    # The columns are above t here, above t there, below t here, below t there, each against the other cohort.
     least = np.hstack([limits.low, 1 - limits.high])
     most = np.hstack([limits.high[:, ::-1], 1 - limits.low[:, ::-1]])
     with np.errstate(divide="ignore"):
@@ -128,7 +128,7 @@ def gaussian_tradeoff(here: Array, there: Array, *, delta: float, alpha: float) 
     """
     checks.inside_unit_interval(delta=delta, alpha=alpha)
     limits = _limits(here, there, alpha)
-    # Test "above t": fpr is the other cohort's share, 1 - fnr its own. "Below t" gives the same number.
+    # For the test "above t" fpr is the other cohort's share and 1 - fnr its own; "below t" gives the same.
     mus = ndtri(limits.low) - ndtri(limits.high[:, ::-1])
     mu, threshold, above = _best(mus, limits)
     mu = max(mu, 0.0)

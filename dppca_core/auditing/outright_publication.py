@@ -28,7 +28,7 @@ def published(n: int, delta: float) -> Published:
     """
     checks.whole(1, n=n)
     checks.inside_unit_interval(delta=delta)
-    from scipy.stats import binom  # here: it loads a hundred other laws
+    from scipy.stats import binom  # imported here: it loads a hundred other laws
 
     low, middle, high = (int(binom.ppf(q, n, delta)) for q in (0.1, 0.5, 0.9))
     return Published(n * delta, low, middle, high, -math.expm1(n * math.log1p(-delta)))

@@ -34,7 +34,7 @@ def allowed(epsilon: float, delta: float, false_alarms: ArrayLike) -> Array:
     checks.within(0.0, 1.0, delta=delta)
     a = _shares(false_alarms)
     tail = math.exp(-epsilon)
-    # e^epsilon a overflows for no epsilon below 700; beyond, min() keeps the product a number.
+    # Beyond 700 e^epsilon overflows; min() keeps the product a number.
     steep = 1 - delta - math.exp(min(epsilon, 700.0)) * a
     misses: Array = np.maximum(np.maximum(steep, tail * (1 - delta - a)), 0.0)
     return misses

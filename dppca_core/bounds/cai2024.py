@@ -28,13 +28,14 @@ import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import Array
-from dppca_core.bounds.rule import BoundRule, Check, has_gap, judged, reachable, spectrum, spike_over
+from dppca_core.bounds.rule import BoundRule, Check, check_gap, check_reachable, make_bound, spectrum
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods import METHODS
 from dppca_core.records import Bound, Setting
 
 SOURCE = "Cai, Xia & Zha, arXiv 2401.03820, as recalled; constants not checked against the paper"
-_ONE_ORDER = 10.0  # "of order l" and "identity" leave it open; 10 and 1.1 are our reading
+# The paper says "of order l" and "identity" without numbers: these two are our reading.
+_ONE_ORDER = 10.0
 _FLAT = 1.1
 
 
@@ -43,8 +44,8 @@ class Scales(NamedTuple):
 
     spike: float
     flat: float
-    inside: float  # beside sqrt(r/n): the k x k block of eigenvalues
-    across: float  # beside sqrt(p/n): the directions
+    inside: float  # of the k x k block of eigenvalues, beside sqrt(r/n)
+    across: float  # of the directions, beside sqrt(p/n)
 
 
 def _scales(setting: Setting, logs: bool) -> Scales:
@@ -52,9 +53,9 @@ def _scales(setting: Setting, logs: bool) -> Scales:
     flat, r, n, budget = float(bulk.mean()), setting.k, setting.n, setting.budget
     moved = r + math.log(n) if logs else float(r)
     unit = (math.sqrt(math.log(1 / budget.delta)) if logs else 1.0) / (n * budget.epsilon)
-    return Scales(
-        spike_over(top, bulk), flat, math.sqrt(r) * moved * unit, setting.d * math.sqrt(moved) * unit
-    )
+    # The minimum keeps the spike at least as large as the gap, which rounding of the mean could undercut.
+    spike = float(top[-1] - min(bulk.mean(), bulk[0]))
+    return Scales(spike, flat, math.sqrt(r) * moved * unit, setting.d * math.sqrt(moved) * unit)
 
 
 def _conditions(setting: Setting, scales: Scales, c_signal: float) -> list[Check]:
@@ -65,7 +66,7 @@ def _conditions(setting: Setting, scales: Scales, c_signal: float) -> list[Check
     order = (float(top[0]) - scales.flat) / scales.spike
     bent = float(bulk[0]) / scales.flat if scales.flat > 0 else 1.0
     return [
-        has_gap(top, bulk),
+        check_gap(top, bulk),
         (ratio >= needed, f"signal λ/σ² = {ratio:.3g} at least {needed:.3g}"),
         (n >= r + math.log(n), f"n = {n} at least r + log n = {r + math.log(n):.3g}"),
         (order <= _ONE_ORDER, f"spikes of one order: largest {order:.3g} smallest, at most {_ONE_ORDER:g}"),
@@ -102,9 +103,9 @@ def _rate(setting: Setting, c: float, c_signal: float, q: float, lower: bool, co
         tau = symmetric_gaussian.entry_std(setting.budget, n, None)
         noise = (scales.spike + scales.flat) * scales.flat / n + tau**2
         attained = math.sqrt(r * (p - r) * noise) / scales.spike
-        conditions.append(reachable(setting, float(total), attained, "Analyze Gauss"))
+        conditions.append(check_reachable(setting, float(total), attained, "Analyze Gauss"))
     quantities = {"spike": scales.spike, "bulk": scales.flat}
-    return judged(conditions, terms, total, quantities)
+    return make_bound(conditions, terms, total, quantities)
 
 
 def cai_projector(setting: Setting, *, c: float = 1.0, c_signal: float = 1.0, q: float = 2.0) -> Bound:

@@ -63,18 +63,18 @@ def dps_prediction(setting: Setting) -> Bound:
         over, under = np.full((1, 1), weakest), np.full((1, 1), mean_bulk)
     else:
         entries = 1.0
-        over, under = perturbation.paired(top, bulk)
+        over, under = perturbation.pair_eigenvalues(top, bulk)
     private = entries * perturbation.iterated_pairs(over, under, spread)
     sampled = entries * perturbation.sampling_pairs(over, under, n)
     steps = setting.iterations - (setting.burn_in if s_hat < d else 0)
     conditions = (
-        perturbation.finished(setting, math.sqrt(float((private + sampled).sum()))),
+        perturbation.check_converged(setting, math.sqrt(float((private + sampled).sum()))),
         (s_hat >= s, f"rows kept ŝ = {s_hat} at least s = {s}"),
         (s_hat == d or setting.burn_in >= 1, f"burn-in {setting.burn_in} at least 1"),
         (steps >= 1, f"{steps} thresholded steps at least 1"),
     )
     quantities = {"inflation": math.sqrt(inflation), "sigma": sigma, "noise_std": spread}
-    return perturbation.predicted(setting, private, sampled, over - under, conditions, quantities)
+    return perturbation.predict(setting, private, sampled, over - under, conditions, quantities)
 
 
 BOUNDS = (

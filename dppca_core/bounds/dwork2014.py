@@ -19,7 +19,7 @@ Closed form (`dppca_core.bounds.perturbation`), which also holds for CAPE, whose
 import math
 
 from dppca_core.bounds import perturbation
-from dppca_core.bounds.rule import BoundRule, has_gap, judged, spectrum
+from dppca_core.bounds.rule import BoundRule, check_gap, make_bound, spectrum
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.records import Bound, Setting
 
@@ -51,7 +51,7 @@ def analyze_gauss(setting: Setting, *, c: float = 1.0) -> Bound:
     }
     wide = reach <= width, f"gap {width:.3g} at least C τ √d = {reach:.3g} (the paper: far above)"
     quantities = {"noise_std": tau, "energy_lost": setting.k * reach}
-    return judged((has_gap(top, bulk), wide), terms, sum(terms.values()), quantities)
+    return make_bound((check_gap(top, bulk), wide), terms, sum(terms.values()), quantities)
 
 
 def analyze_gauss_prediction(setting: Setting) -> Bound:
@@ -66,7 +66,9 @@ def analyze_gauss_prediction(setting: Setting) -> Bound:
     References:
         Derived here, in `dppca_core.bounds.perturbation`.
     """
-    return perturbation.one_release(setting, symmetric_gaussian.entry_std(setting.budget, setting.n, None))
+    return perturbation.predict_one_release(
+        setting, symmetric_gaussian.entry_std(setting.budget, setting.n, None)
+    )
 
 
 BOUNDS = (

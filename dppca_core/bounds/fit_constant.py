@@ -17,8 +17,9 @@ from dppca_core.arrays import Array
 from dppca_core.bounds.rule import BoundRule
 from dppca_core.records import Setting
 
-_GRID = np.linspace(np.log(1e-12), np.log(1e12), 2001)  # of log C, where a part of the total is fixed
-_FELT = 1e-3  # a constant that moves no total by more is not determined by it
+_GRID = np.linspace(np.log(1e-12), np.log(1e12), 2001)  # of log C, searched if a part of the total is fixed
+# A constant that moves every total by less is not determined by the totals.
+_SMALLEST_EFFECT = 1e-3
 
 
 class Fitted(NamedTuple):
@@ -83,7 +84,7 @@ def fit_constant(
     drawn = np.array([np.median(rng.choice(values, (resamples, len(values))), axis=1) for values in kept])
     value = _best(np.array(parts), rule.power, medians)
     fixed, moving = np.array(parts).T
-    if (moving * value[0] ** rule.power <= _FELT * fixed).all():
+    if (moving * value[0] ** rule.power <= _SMALLEST_EFFECT * fixed).all():
         raise ValueError(
             f"no constant {rule.symbols[rule.fits]} makes {rule.name} match: its other terms decide"
         )
@@ -119,7 +120,7 @@ def _best(parts: Array, power: float, targets: Array) -> Array:
     loss = (curves**2).sum(axis=0) - 2 * wanted.T @ curves
     at = loss.argmin(axis=1).clip(1, len(_GRID) - 2)
     left, middle, right = (np.take_along_axis(loss, (at + i)[:, None], axis=1)[:, 0] for i in (-1, 0, 1))
-    bend = left - 2 * middle + right  # a parabola through the least three
+    bend = left - 2 * middle + right  # curvature of the parabola through the least three
     shift = np.divide(left - right, 2 * bend, out=np.zeros_like(bend), where=bend > 0).clip(-1, 1)
     refined: Array = np.exp(_GRID[at] + shift * (_GRID[1] - _GRID[0]))
     return refined

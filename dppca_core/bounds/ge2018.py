@@ -19,7 +19,7 @@ import math
 import numpy as np
 
 from dppca_core.arrays import Array
-from dppca_core.bounds.rule import BoundRule, judged, spectrum, void
+from dppca_core.bounds.rule import BoundRule, make_bound, spectrum, void_bound
 from dppca_core.methods.dps_pca import aggregate_factor, sum_noise_std
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.records import Bound, Setting
@@ -93,7 +93,7 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
         (fails < 1, f"success probability {1 - fails:.3g} above 0"),
     ]
     if not geometric > 0:
-        return void(conditions, quantities)
+        return void_bound(conditions, quantities)
 
     gap = math.sqrt(first * below) / (top - below)
     sampling = c1 * math.sqrt(k) * gap * math.sqrt(s * (k + math.log(d)) / n)
@@ -113,7 +113,7 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
     ]
     quantities |= {"rho": rho, "s_hat_min": rows_needed, "psi": psi, "start": start}
     total = terms["stat"] + terms["priv"] + terms["opt"]
-    return judged(conditions, terms, total, quantities)
+    return make_bound(conditions, terms, total, quantities)
 
 
 BOUNDS = (

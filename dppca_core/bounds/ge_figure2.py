@@ -7,8 +7,9 @@ at epsilon = 0.2, does not say how much of it is sampling: here k s / s_hat is t
 (5 * 10 / 50), and sampling is what is then missing. Another split of the height fits as well.
 
 Published and reproduced: the overall error falls with epsilon from 7.3, far above sqrt 5, the largest error
-there is for k = 5; privacy costs less than sampling ("privacy for free"). Not said there: with these gamma
-and alpha assumption B.3 fails along the whole curve, for every k (`noise_allowed` has the numbers).
+there is for k = 5; privacy costs less than sampling ("privacy for free"). The paper does not say that with
+these gamma and alpha assumption B.3 fails along the whole curve, for every k (`noise_allowed` has the
+numbers).
 """
 
 from collections.abc import Sequence

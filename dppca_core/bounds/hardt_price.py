@@ -21,7 +21,7 @@ Closed form: fresh noise in each step and sampling, over all pairs (`dppca_core.
 import math
 
 from dppca_core.bounds import perturbation
-from dppca_core.bounds.rule import BoundRule, Check, has_gap, judged, spectrum
+from dppca_core.bounds.rule import BoundRule, Check, check_gap, make_bound, spectrum
 from dppca_core.methods.noisy_power import sum_noise_std
 from dppca_core.records import Bound, Setting
 
@@ -57,7 +57,7 @@ def noisy_power(setting: Setting, *, c: float = 1.0, start: float = 10.0) -> Bou
     needed = c * float(top[-1]) / width * max(math.log(d * start / reached), 0.0)
     fails = 2 * steps * math.exp(-(setting.tau**2) / 2)
     conditions = (
-        has_gap(top, bulk),
+        check_gap(top, bulk),
         (reached < 1, f"noise: e = 5‖G‖/gap = {reached:.3g} below 1"),
         (5 * inside <= room, f"noise on the truth: 5‖UᵀG‖ = {5 * inside:.3g} at most {room:.3g}"),
         (steps >= needed, f"T = {steps} steps at least {needed:.3g}"),
@@ -68,7 +68,7 @@ def noisy_power(setting: Setting, *, c: float = 1.0, start: float = 10.0) -> Bou
         "sampling": math.sqrt(perturbation.sampling(top, bulk, setting.n)),
     }
     quantities = {"noise_std": std, "steps_needed": needed, "probability": 1 - fails}
-    return judged(conditions, terms, sum(terms.values()), quantities)
+    return make_bound(conditions, terms, sum(terms.values()), quantities)
 
 
 def noisy_power_prediction(setting: Setting) -> Bound:
@@ -85,7 +85,7 @@ def noisy_power_prediction(setting: Setting) -> Bound:
     """
     top, bulk = spectrum(setting)
     std = noise_std(setting)
-    over, under = perturbation.paired(top, bulk)
+    over, under = perturbation.pair_eigenvalues(top, bulk)
     private = perturbation.iterated_pairs(over, under, std)
     sampled = perturbation.sampling_pairs(over, under, setting.n)
     exact: Check = (
@@ -93,8 +93,8 @@ def noisy_power_prediction(setting: Setting) -> Bound:
         "noise known beforehand: as printed it scales with the iterate's largest entry",
     )
     total = math.sqrt(float((private + sampled).sum()))
-    conditions = (perturbation.finished(setting, total), has_gap(top, bulk), exact)
-    return perturbation.predicted(setting, private, sampled, over - under, conditions, {"noise_std": std})
+    conditions = (perturbation.check_converged(setting, total), check_gap(top, bulk), exact)
+    return perturbation.predict(setting, private, sampled, over - under, conditions, {"noise_std": std})
 
 
 BOUNDS = (

@@ -26,7 +26,7 @@ def local_prediction(setting: Setting) -> Bound:
     References:
         Derived here, in the module's text.
     """
-    return perturbation.one_release(
+    return perturbation.predict_one_release(
         setting, symmetric_gaussian.entry_std(setting.budget, setting.n, None, "local")
     )
 

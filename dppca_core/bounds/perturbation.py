@@ -22,19 +22,19 @@ from typing import TypeVar
 import numpy as np
 
 from dppca_core.arrays import Array
-from dppca_core.bounds.rule import Check, has_gap, judged, spectrum
+from dppca_core.bounds.rule import Check, check_gap, make_bound, spectrum
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.records import Bound, Setting
 
 Number = TypeVar("Number", float, Array)
 
 SOURCE = "closed form derived for this tool; checked against simulation in its tests"
-# Beyond a third of a random guess the second order shows, so the closed forms say that they do not reach.
+# Beyond a third of a random guess the second order shows, so closed forms no longer apply.
 SMALL_SHARE = 1 / 3
 LABEL = "first order"
 
 
-def paired(top: Array, bulk: Array) -> tuple[Array, Array]:
+def pair_eigenvalues(top: Array, bulk: Array) -> tuple[Array, Array]:
     """Return lambda_j as (k, 1) and lambda_i as (1, d - k)."""
     return top[:, None], bulk[None, :]
 
@@ -56,15 +56,15 @@ def symmetric_pairs(over: Number, under: Number, std: float) -> Number:
 
 def sampling(top: Array, bulk: Array, n: int) -> float:
     """Return sin^2 from sampling over all pairs, which remains without privacy."""
-    return float(sampling_pairs(*paired(top, bulk), n).sum())
+    return float(sampling_pairs(*pair_eigenvalues(top, bulk), n).sum())
 
 
 def symmetric_noise(top: Array, bulk: Array, std: float) -> float:
     """Return sin^2 from one symmetric noise matrix with this std off the diagonal, over all pairs."""
-    return float(symmetric_pairs(*paired(top, bulk), std).sum())
+    return float(symmetric_pairs(*pair_eigenvalues(top, bulk), std).sum())
 
 
-def small(setting: Setting, total: float) -> Check:
+def check_small_error(setting: Setting, total: float) -> Check:
     """Check that a predicted error is small enough for the first order."""
     guess = random_guess(setting.d, setting.k)
     return total <= SMALL_SHARE * guess, (
@@ -72,7 +72,7 @@ def small(setting: Setting, total: float) -> Check:
     )
 
 
-def finished(setting: Setting, total: float) -> Check:
+def check_converged(setting: Setting, total: float) -> Check:
     """Check that T steps from a random start leave less of it than the error itself."""
     top, bulk = spectrum(setting)
     ratio = float(bulk[0] / top[-1])
@@ -80,7 +80,7 @@ def finished(setting: Setting, total: float) -> Check:
     return left <= max(total, 1e-12), f"T = {setting.iterations} steps leave {left:.2g} of the start"
 
 
-def predicted(
+def predict(
     setting: Setting,
     private: float | Array,
     sampled: float | Array,
@@ -97,20 +97,22 @@ def predicted(
     total = math.sqrt(sum(squares.values()))
     terms = {name: math.sqrt(square) for name, square in squares.items()}
     lost = {"energy_lost": float(np.sum((private + sampled) * gaps))}
-    return judged((small(setting, total), *conditions), terms, total, lost | dict(quantities or {}))
+    return make_bound(
+        (check_small_error(setting, total), *conditions), terms, total, lost | dict(quantities or {})
+    )
 
 
-def predicted_pairs(
+def predict_from_pairs(
     setting: Setting, private: Array, quantities: Mapping[str, float], *conditions: Check
 ) -> Bound:
     """Return the record of a closed form from sin^2 of every pair by privacy, (k, d - k)."""
     top, bulk = spectrum(setting)
-    over, under = paired(top, bulk)
+    over, under = pair_eigenvalues(top, bulk)
     sampled = sampling_pairs(over, under, setting.n)
-    return predicted(setting, private, sampled, over - under, (has_gap(top, bulk), *conditions), quantities)
+    return predict(setting, private, sampled, over - under, (check_gap(top, bulk), *conditions), quantities)
 
 
-def one_release(setting: Setting, std: float) -> Bound:
+def predict_one_release(setting: Setting, std: float) -> Bound:
     """Return the closed form for the top eigenvectors of a moment with noise `std` off the diagonal."""
-    private = symmetric_pairs(*paired(*spectrum(setting)), std)
-    return predicted_pairs(setting, private, {"noise_std": std})
+    private = symmetric_pairs(*pair_eigenvalues(*spectrum(setting)), std)
+    return predict_from_pairs(setting, private, {"noise_std": std})

@@ -30,8 +30,8 @@ def ppca_laplace(setting: Setting) -> Bound:
         Derived here, in the module's text, for the law of Chaudhuri, Sarwate & Sinha, JMLR 14, 2013.
     """
     factor = min(strength(setting.budget) * setting.n, bingham.STRONGEST / 2)
-    over, under = perturbation.paired(*spectrum(setting))
-    return perturbation.predicted_pairs(setting, 1 / (2 * factor * (over - under)), {"strength": factor})
+    over, under = perturbation.pair_eigenvalues(*spectrum(setting))
+    return perturbation.predict_from_pairs(setting, 1 / (2 * factor * (over - under)), {"strength": factor})
 
 
 BOUNDS = (

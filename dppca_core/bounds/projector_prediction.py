@@ -18,7 +18,8 @@ from dppca_core.bounds.rule import BoundRule, spectrum
 from dppca_core.mechanisms import spiked_covariance, symmetric_gaussian
 from dppca_core.records import Bound, Setting
 
-_CLOSE = 0.1  # relative: s moves by half of it
+# Largest relative noise of the released spike and bulk; s moves by half of it.
+_CLOSE = 0.1
 
 
 def projector_prediction(setting: Setting) -> Bound:
@@ -38,14 +39,14 @@ def projector_prediction(setting: Setting) -> Bound:
     flat = float(bulk.mean())
     z = spiked_covariance.multipliers(budget, known=False, covariance=True)
     blur = spiked_covariance.spectrum_std(budget, n, z["spectrum"])
-    spike, raised = spiked_covariance.cautious(float(top[-1]), flat, blur, d, k)
-    constant = spiked_covariance.usual_constant(d, n)
+    spike, raised = spiked_covariance.move_cautiously(float(top[-1]), flat, blur, d, k)
+    constant = spiked_covariance.default_constant(d, n)
     std = spiked_covariance.projector_sensitivity(d, n, k, spike, raised, constant) * z["projector"]
     if symmetric_gaussian.shape_of(budget, None) == "isotropic":
         std /= math.sqrt(2)
     spread = max(blur / spike, blur / (d - k) / raised) if spike > 0 else math.inf
     close = spread <= _CLOSE, f"released spike and bulk within {spread:.2g} of themselves, at most {_CLOSE:g}"
-    return perturbation.predicted_pairs(setting, np.full((k, d - k), std**2), {"noise_std": std}, close)
+    return perturbation.predict_from_pairs(setting, np.full((k, d - k), std**2), {"noise_std": std}, close)
 
 
 BOUNDS = (

@@ -21,7 +21,8 @@ from dppca_core.records import Bound, Setting
 KINDS = ("upper", "lower", "prediction")
 MEASURES = ("sin", "covariance")
 
-_ZERO = 1e-100  # of a row's largest square: squares of what is below are lost, and of no use
+# Smaller eigenvalues count as zero: their squares would be lost to rounding.
+_ZERO = 1e-100
 
 Check = tuple[bool, str]
 
@@ -96,8 +97,8 @@ class BoundRule:
             checks.one_of(self._defaults, constant=name)
             if name in self.constants:
                 checks.positive(**{name: value})
-        gap = has_gap(*spectrum(setting))
-        bound = void((gap,)) if self.needs_gap and not gap[0] else self.compute(setting, **constants)
+        gap = check_gap(*spectrum(setting))
+        bound = void_bound((gap,)) if self.needs_gap and not gap[0] else self.compute(setting, **constants)
         values = self.constants | constants
         named = {symbol: values[name] for name, symbol in self.symbols.items()}
         return replace(bound, source=self.source, constants=named)
@@ -109,7 +110,7 @@ def spectrum(setting: Setting) -> tuple[Array, Array]:
     return eigenvalues[: setting.k], eigenvalues[setting.k :]
 
 
-def judged(
+def make_bound(
     conditions: Sequence[Check],
     terms: Mapping[str, float | Array],
     total: float | Array,
@@ -122,23 +123,18 @@ def judged(
     )
 
 
-def has_gap(top: Array, bulk: Array) -> Check:
+def check_gap(top: Array, bulk: Array) -> Check:
     """Check the spectral gap, without which no bound has a value."""
     return bool(top[-1] > bulk[0]), f"gap λ_k − λ_k+1 above 0: λ_k = {top[-1]:.3g}, λ_k+1 = {bulk[0]:.3g}"
 
 
-def reachable(setting: Setting, total: float, attained: float = math.inf, method: str = "") -> Check:
+def check_reachable(setting: Setting, total: float, attained: float = math.inf, method: str = "") -> Check:
     """Check that guessing, or `method`, attains at least a lower bound; if not, its constant is less."""
     best = min(attained, random_guess(setting.d, setting.k))
     who = f"{method} or guessing" if method else "guessing"
     return total <= best, f"our own check: {total:.3g} at most the {best:.3g} that {who} attains"
 
 
-def spike_over(top: Array, bulk: Array) -> float:
-    """Return lambda_k above the bulk's mean; at least the gap, which rounding of the mean could undercut."""
-    return float(top[-1] - min(bulk.mean(), bulk[0]))
-
-
-def void(conditions: Sequence[Check], quantities: Mapping[str, float] | None = None) -> Bound:
+def void_bound(conditions: Sequence[Check], quantities: Mapping[str, float] | None = None) -> Bound:
     """Return the bound without terms and with an infinite total, with what failed."""
-    return judged(conditions, {}, math.inf, quantities)
+    return make_bound(conditions, {}, math.inf, quantities)

@@ -15,7 +15,7 @@ Xu's Theorem 3, which follows the same construction.
 
 import math
 
-from dppca_core.bounds.rule import BoundRule, judged, reachable, spectrum
+from dppca_core.bounds.rule import BoundRule, check_reachable, make_bound, spectrum
 from dppca_core.records import Bound, Setting
 
 SOURCE = "Vu & Lei, Annals of Statistics 2013, as quoted by Ge, Wang, Wang & Liu, AISTATS 2018, section 4"
@@ -43,9 +43,9 @@ def sparse_minimax(setting: Setting, *, c2: float = 1.0) -> Bound:
     conditions = (
         (kappa > 0, f"gap above κ λ_k+1 for some κ > 0: κ up to {kappa:.3g}"),
         (2 * k <= s - k <= d - k, f"2k = {2 * k} at most s − k = {s - k} at most d − k = {d - k}"),
-        reachable(setting, stat, math.sqrt(k * (d - k) / setting.n) * rate, "PCA"),
+        check_reachable(setting, stat, math.sqrt(k * (d - k) / setting.n) * rate, "PCA"),
     )
-    return judged(conditions, {"stat": stat}, stat)
+    return make_bound(conditions, {"stat": stat}, stat)
 
 
 BOUNDS = (

@@ -21,7 +21,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from dppca_core.bounds import perturbation
-from dppca_core.bounds.rule import BoundRule, Check, has_gap, judged, reachable, spectrum
+from dppca_core.bounds.rule import BoundRule, Check, check_gap, check_reachable, make_bound, spectrum
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods.ldp_sparse_pca import PENALTY
 from dppca_core.numerics.subspace_metrics import random_guess
@@ -58,8 +58,10 @@ def _record(
 ) -> Bound:
     """Return the bound on sin from one on sin^2; `directions` of the bulk check an upper bound."""
     total = math.sqrt(squared)
-    plausible = reachable(setting, total) if directions is None else _noise_check(setting, total, directions)
-    return judged((has_gap(*spectrum(setting)), *conditions, plausible), {"priv": total}, total)
+    plausible = (
+        check_reachable(setting, total) if directions is None else _noise_check(setting, total, directions)
+    )
+    return make_bound((check_gap(*spectrum(setting)), *conditions, plausible), {"priv": total}, total)
 
 
 def wang_xu_low(setting: Setting, *, c: float = 1.0) -> Bound:

@@ -34,14 +34,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--executor", metavar="serial|cores|ADDRESS", help=f"default: ${executors.ADDRESS}, else cores"
     )
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     try:
-        recipe = recipe_file.read(given.recipe)
-        with executors.opened(given.executor) as executor:
-            table = sweep(recipe, executor, progress=report, cancel=stop.is_set, out=given.out)
+        recipe = recipe_file.read(options.recipe)
+        with executors.opened(options.executor) as executor:
+            table = sweep(recipe, executor, progress=report, cancel=stop.is_set, out=options.out)
             if stop.is_set() and isinstance(executor, executors.Cores):
                 executor.kill()  # else the interpreter waits for tasks that nobody will collect
     except (ValueError, OSError) as reason:

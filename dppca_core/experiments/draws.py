@@ -19,6 +19,7 @@ from dppca_core.numerics import linalg
 from dppca_core.numerics.moments import DenseMoment, SumMoment, clip_rows
 from dppca_core.populations.spiked import PooledDraw, SpikedModel
 
+OPTIONS = ("s_hat", "iterations", "burn_in", "provider_noise")  # of methods, and fields of settings
 SCALINGS = ("bound", "bound-sqrt-d", "clipped", "largest", "unit")
 _CLIPPED_DRAWS = 20_000  # rows whose mean gives the eigenvalues of clipped rows, to about 1 %
 _MOST_NUMBERS = 10**9  # of rows that are simulated one by one: ten seconds
@@ -34,9 +35,20 @@ def described(population: SpikedModel | str) -> SpikedModel | datasets.Table:
     return population if isinstance(population, SpikedModel) else datasets.table(population)
 
 
-def method_options(method: str, **options: Any) -> dict[str, Any]:
-    """Return those of the options that the method uses."""
-    return {name: value for name, value in options.items() if name in METHODS[method].uses}
+def method_options(method: str, setting: object) -> dict[str, Any]:
+    """Return those of a setting's OPTIONS that the method uses, where the setting has them."""
+    names = (name for name in OPTIONS if name in METHODS[method].uses and hasattr(setting, name))
+    return {name: getattr(setting, name) for name in names}
+
+
+def patient_draws(population: SpikedModel | str, n: int, repeats: int) -> int:
+    """Return how many draws of patients the repeats cycle through; each repeat has its own noise.
+
+    A draw costs d^3, so beyond d = 800 two repeats or more share a draw; a whole table is always the same.
+    """
+    if isinstance(population, str):
+        return 1 if n == datasets.table(population).n else repeats
+    return max(1, min(repeats, int(2e9 / population.d**3)))
 
 
 def generator(seed: int, repeat: int, name: str, key: tuple[int, ...] = ()) -> np.random.Generator:
@@ -176,36 +188,25 @@ class Truth(NamedTuple):
 def truth(
     population: SpikedModel | str, sizes: tuple[int, ...], k: int, scaling: Scaling, seed: int, moment: bool
 ) -> Truth:
-    """Return the population's own truth, or PCA without privacy of a table's rows, assigned to these sizes.
+    """Return the population's own truth, or pooled PCA without privacy of a table's rows of these hospitals.
 
     moment: with the second moment (d, d), which costs d^3 and is better not held as long as results are.
+    Raises ValueError where the second moment of a population's clipped rows is asked for.
     """
-    if isinstance(population, SpikedModel):
-        return population_truth(population, sum(sizes), scaling, covariance=moment)
-    answer = table_truth(cohort(population, sizes, scaling, seed, 0), k)
-    return answer if moment else answer._replace(second_moment=np.zeros((0, 0)))
-
-
-def population_truth(model: SpikedModel, n: int, scaling: Scaling, covariance: bool) -> Truth:
-    """Return the population's basis; its covariance, which costs d^3, only where asked for, else (0, 0).
-
-    Raises ValueError where the covariance of clipped rows is asked for.
-    """
-    bound = scaling.divisor(model, n)
-    if scaling.kind == "clipped":
-        if covariance:
-            raise ValueError("scaling must not be 'clipped' where the covariance is asked for")
-        return Truth(model.basis, clipped_eigenvalues(model.eigenvalues, bound), np.zeros((0, 0)), bound)
-    moment = model.covariance() / bound**2 if covariance else np.zeros((0, 0))
-    basis = np.array(model.basis)  # a copy: the model's own is a part of a matrix (d, d), and would keep it
-    return Truth(basis, model.eigenvalues / bound**2, moment, bound)
-
-
-def table_truth(dealt: Cohort, k: int) -> Truth:
-    """Return the pooled PCA, without privacy, of a table's clipped rows."""
-    moment = dealt.pooled.dense()
-    values = np.maximum(np.linalg.eigvalsh(moment)[::-1], 0.0).astype(np.float64)
-    return Truth(linalg.top_eigenspace(moment, k), values, moment, dealt.bound)
+    none = np.zeros((0, 0))
+    if not isinstance(population, SpikedModel):
+        rows = cohort(population, sizes, scaling, seed, 0)
+        matrix = rows.pooled.dense()
+        values = np.maximum(np.linalg.eigvalsh(matrix)[::-1], 0.0).astype(np.float64)
+        return Truth(linalg.top_eigenspace(matrix, k), values, matrix if moment else none, rows.bound)
+    bound = scaling.divisor(population, sum(sizes))
+    basis = np.array(population.basis)  # a copy: the model's is a view and would keep its matrix (d, d)
+    if scaling.kind != "clipped":
+        matrix = population.covariance() / bound**2 if moment else none
+        return Truth(basis, population.eigenvalues / bound**2, matrix, bound)
+    if moment:
+        raise ValueError("scaling must not be 'clipped' where the covariance is asked for")
+    return Truth(basis, clipped_eigenvalues(population.eigenvalues, bound), none, bound)
 
 
 def second_moment(

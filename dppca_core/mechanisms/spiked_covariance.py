@@ -1,6 +1,6 @@
 """The releases of a spiked covariance: spectrum, projector, eigenvalues; for every method that makes them.
 
-Sensitivities, their proofs and what they assume of the data stand in `methods.spiked_projector`.
+Sensitivities, their proofs and their assumptions on the data stand in `methods.spiked_projector`.
 """
 
 import math
@@ -36,7 +36,7 @@ def multipliers(budget: Budget, known: bool, covariance: bool) -> dict[str, floa
     return {name: whole / math.sqrt(share / total) for name, share in shares.items()}
 
 
-def moved_by(budget: Budget, entries: int) -> float:
+def spectrum_sensitivity(budget: Budget, entries: int) -> float:
     """Return the l2 sensitivity of n times the spectrum, or the block, of so many entries.
 
     The proof is in the text of `methods.spiked_projector`.
@@ -44,7 +44,7 @@ def moved_by(budget: Budget, entries: int) -> float:
     return symmetric_gaussian.sensitivity(budget) if entries > 1 else 1.0
 
 
-def usual_constant(d: int, n: int) -> float:
+def default_constant(d: int, n: int) -> float:
     """Return the default C, near the largest movements in simulation."""
     return 2.0 if n >= d else 3.0
 
@@ -59,10 +59,10 @@ def check_public(spike: float | None, variance: float | None, constant: float | 
 
 def spectrum_std(budget: Budget, n: int, multiplier: float) -> float:
     """Return the std of each released number of the spectrum."""
-    return moved_by(budget, 2) / n * multiplier
+    return spectrum_sensitivity(budget, 2) / n * multiplier
 
 
-def cautious(last: float, flat: float, std: float, d: int, k: int) -> tuple[float, float]:
+def move_cautiously(last: float, flat: float, std: float, d: int, k: int) -> tuple[float, float]:
     """Return l and v on the cautious side of a released lambda_k and bulk mean: moved by 3 std."""
     raised = max(flat, 0.0) + _SAFETY * std / (d - k)
     return last - _SAFETY * std - raised, raised
@@ -101,8 +101,8 @@ def release(
 ) -> ReleasedCovariance:
     """Return spectrum, projector and, with `covariance`, eigenvalues: steps 1 to 3 of the method's text.
 
-    l2 sensitivities: `moved_by`/n for spectrum and block, `projector_sensitivity` for the projector. The
-    only step that reads private rows.
+    l2 sensitivities: `spectrum_sensitivity`/n for spectrum and block, `projector_sensitivity` for the
+    projector. The only step that reads private rows.
     """
     d, n = cohort.features, cohort.n
     shape = symmetric_gaussian.shape_of(budget, None)
@@ -120,7 +120,7 @@ def release(
         first, last, rest = exact + noise * rng.standard_normal(3)
         last = first if k == 1 else last
         flat = float(rest) / (d - k)
-        weakest, raised = cautious(float(last), flat, noise, d, k)
+        weakest, raised = move_cautiously(float(last), flat, noise, d, k)
         largest = max(float(first), 0.0) + _SAFETY * noise
     std = projector_sensitivity(d, n, k, weakest, raised, constant) * z["projector"]
     projector = symmetric(d, std, rng)
@@ -128,7 +128,7 @@ def release(
     block = None
     if covariance:
         basis = linalg.top_eigenspace(projector, k)
-        moved = min(moved_by(budget, k), constant * largest * (k + math.log(n))) / n
+        moved = min(spectrum_sensitivity(budget, k), constant * largest * (k + math.log(n))) / n
         block = basis.T @ moment @ basis + symmetric(k, moved * z["eigenvalues"], rng)
     return ReleasedCovariance(projector, std, flat, block, weakest)
 

@@ -8,7 +8,7 @@ moves by at most the same. The paper's relation is add/remove, its constant sqrt
 Whose noise, on the scale of sums over n patients of N hospitals, where one curator adds s:
 
     "central"             one curator, s
-    "secure aggregation"  hospitals together, whose sum alone is seen, s (`dppca_core.methods.cape`)
+    "secure aggregation"  hospitals together, of which only the sum is seen, s (`dppca_core.methods.cape`)
     "untrusted server"    each hospital adds s to its own sum, sqrt(N) s in all
     "local"               each patient adds s to x x^T before it leaves, sqrt(n) s in all
 

@@ -10,7 +10,7 @@ addition: c = epsilon/(2k) for replace-one and epsilon/k for add/remove spend ep
 
 As printed (read in diffprivlib's and OpenDP's code and in the abstract, not in the paper): the budget
 goes in k + 1 parts (k = d: in k) and c = epsilon_i/4. One part pays for eigenvalues, which are not needed
-here and are not released; what the k draws truly spend is less than the budget, and `true_epsilon` says it.
+here and are not released; the k draws truly spend less than the budget, which `true_epsilon` returns.
 """
 
 import numpy as np

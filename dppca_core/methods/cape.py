@@ -9,8 +9,8 @@ exactly the law of one noisy pooled moment, and is drawn as that. The papers div
 the scale of sums nothing needs them equal.
 
 Sensitivity: that of the second moment (`dppca_core.mechanisms.symmetric_gaussian`, with its proof). The
-guarantee is that of the sum, and so of a server that sees only the sum. One that sees all messages knows
-more than any of them tells: what it lacks about hospital i, given the others' rows, is noise of variance
+guarantee is that of the sum, and so of a server that sees only the sum. A server that sees all messages
+learns more: given the others' rows, hospital i is hidden only by noise of variance
 
     tau^2 (S + 1)/(2 S)
 

@@ -26,7 +26,7 @@ from dppca_core.numerics import linalg
 from dppca_core.privacy import Budget
 from dppca_core.records import Estimate, Method
 
-# One Gaussian release at each hospital, of different patients.
+# Hospitals hold different patients, so each one's release costs its own patients the whole.
 spends = symmetric_gaussian.spends
 
 
@@ -79,7 +79,7 @@ def combine(messages: Iterable[Array], share: Array, k: int, decomposition: str)
     for weight, sent in zip(share, messages, strict=True):
         part = weight * (sent if sent.shape[0] == sent.shape[1] else sent @ sent.T)
         total = part if total is None else total + part
-    assert total is not None  # a cohort has a hospital
+    assert total is not None  # a cohort has at least one hospital
     if decomposition == "svd":
         return linalg.orthonormalise(np.linalg.svd(total)[0][:, :k])
     return linalg.top_eigenspace(total, k)
@@ -142,7 +142,7 @@ METHOD = Method(
     uses=("epsilon", "delta", "d", "n", "k", "s", "providers", "neighbours", "accounting"),
     fit=fit,
     spends=spends,
-    # An eigenproblem, and a draw, at each hospital.
+    # Each hospital solves an eigenproblem and draws noise.
     cost=lambda d, k, providers: 2.0 * providers + 1,
     audit="moments.one_hospital",
 )

@@ -15,7 +15,7 @@ signal's directions and the others. Entries of different hospitals are independe
 the error of the mean, whose precision is the sum of theirs. All but the release is post-processing.
 
 Hospitals hold different patients, so each has the whole budget (parallel composition). One round: the upper
-triangle of P_i + Z_i and the three numbers that say what it is worth. "basis" sends its k leading
+triangle of P_i + Z_i and the three numbers that give its precision. "basis" sends its k leading
 eigenvectors instead: d k numbers.
 """
 
@@ -39,7 +39,7 @@ release = spiked_covariance.release
 def precision(std: float, spike: float, variance: float, n: int) -> float:
     """Return 1 / (s^2 + v (l + v)/(n l^2)); zero for l <= 0, where no spike was released above the noise."""
     flat = max(variance, 0.0)
-    if spike <= 1e-9 * flat or spike <= 0:  # also where l^2 would be lost to rounding
+    if spike <= 1e-9 * flat or spike <= 0:  # l^2 must not be lost to rounding either
         return 0.0
     return 1 / (std**2 + flat * (spike + flat) / (n * spike**2))
 
@@ -80,7 +80,7 @@ def message(
         *(Cohort((provider,), provider.moment), k, budget, rng),
         spike=spike,
         variance=variance,
-        constant=constant or spiked_covariance.usual_constant(d, provider.n),
+        constant=constant or spiked_covariance.default_constant(d, provider.n),
         covariance=False,
     )
     matrix = linalg.top_eigenspace(released.projector, k) if send == "basis" else released.projector
@@ -168,7 +168,7 @@ METHOD = Method(
     uses=("epsilon", "delta", "d", "n", "k", "s", "providers", "neighbours", "accounting"),
     fit=fit,
     spends=spends,
-    # An eigenproblem, a draw of noise and one of the moment at each hospital.
+    # Each hospital solves an eigenproblem, draws noise and draws its moment.
     cost=lambda d, k, providers: 2.0 * providers + 1,
     audit="gaps.spectrum_of_one",
 )

@@ -21,8 +21,9 @@ from dppca_core.records import Estimate, Method
 
 release = symmetric_gaussian.release
 
-# Of 0, .25, .35, .5, .6, .7 and 1 the least error, or within 12 % of it, at d = 100 and 200 with s = 5 to 20
-# and n = 1e7 to 1e9 (four runs each). Where half of all features matter less is better, where s = k more.
+# Among 0, .25, .35, .5, .6, .7 and 1 this has the least error, or is within 12 % of it, at d = 100 and 200
+# with s = 5 to 20 and n = 1e7 to 1e9 (four runs each). Less is better if half of all features matter, and
+# more if s = k.
 PENALTY = 0.35
 
 

@@ -42,6 +42,6 @@ METHOD = Method(
     guarantee="none",
     uses=("d", "n", "k", "s", "providers"),
     fit=fit,
-    # Hospitals' own moments are drawn together.
+    # The moments of all hospitals are drawn together.
     cost=lambda d, k, providers: float(providers),
 )

@@ -7,8 +7,8 @@ Sensitivity of n S X: that of `dppca_core.mechanisms.matrix_product`, with its p
 The T steps compose exactly.
 
 As printed, the noise of Balcan et al., Algorithm 2: N(0, (max|X_t| nu)^2), nu = (4/epsilon) sqrt(p T ln(1/
-delta)). Their privacy is of single entries of the matrix, not of rows: `true_epsilon` says what it gives a
-row at its worst, max|X_t| = 1/sqrt d in every step.
+delta)). Their privacy is of single entries of the matrix, not of rows: `true_epsilon` returns the epsilon of
+a row at its worst, max|X_t| = 1/sqrt d in every step.
 """
 
 import math
@@ -85,7 +85,7 @@ def fit(
     last = np.zeros((d, wide))
     largest = 1.0
 
-    def product(block: Array, rows: Indices | None, step: int) -> Array:  # all rows are kept
+    def product(block: Array, rows: Indices | None, step: int) -> Array:  # `rows` is unused: all are kept
         nonlocal largest
         largest = float(np.abs(block).max())
         last[:] = release(cohort, budget, block, iterations, rng)

@@ -76,7 +76,7 @@ def fit(
     d, n = cohort.features, cohort.n
     checks.instance(bool, covariance=covariance)
     spiked_covariance.check_public(spike, variance, constant)
-    chosen = constant or spiked_covariance.usual_constant(d, n)
+    chosen = constant or spiked_covariance.default_constant(d, n)
     projector, std, flat, block, _ = release(
         cohort, k, budget, rng, spike=spike, variance=variance, constant=chosen, covariance=covariance
     )

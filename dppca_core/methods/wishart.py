@@ -38,7 +38,7 @@ from dppca_core.numerics.wishart import wishart_factor
 from dppca_core.privacy import Budget, Event, Guarantee
 from dppca_core.records import Estimate, Method
 
-# Where epsilon is tiny the two terms of a delta nearly cancel; the larger is rounded up by this.
+# For a tiny epsilon the two terms of a delta nearly cancel, so the larger is rounded up by this.
 _ROUNDING = 1e-13
 
 
@@ -113,7 +113,7 @@ def calibrate(budget: Budget, d: int) -> tuple[int, float]:
         attained = delta_of(d + 2, math.exp(log_shift), budget.epsilon, budget.neighbours)
         return math.log(max(attained, 1e-320)) - math.log(budget.delta)
 
-    # From a shift near the smallest number to one far beyond where the chi-square variable is.
+    # The search begins near the smallest double and ends far beyond the chi-square variable.
     log_shift = float(brentq(excess, -700.0, math.log(10 * (d + 2) + 1000.0), xtol=1e-12))
     return 2 * d + 1, math.exp(-log_shift) * (1 + 1e-9)
 

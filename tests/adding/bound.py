@@ -1,6 +1,6 @@
 """A bound that is added by this file alone: the random guess, which holds whatever is done."""
 
-from dppca_core.bounds.rule import BoundRule, judged
+from dppca_core.bounds.rule import BoundRule, make_bound
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.records import Bound, Setting
 
@@ -22,7 +22,7 @@ def added_bound(setting: Setting, *, c: float = 1.0) -> Bound:
     """
     guess = c * random_guess(setting.d, setting.k)
     assumptions = ((True, "nothing is assumed"),)
-    return judged(assumptions, {"stat": guess}, guess)
+    return make_bound(assumptions, {"stat": guess}, guess)
 
 
 BOUNDS = (

@@ -32,3 +32,13 @@ def mean_is(sample: ArrayLike, expected: float, slack: float = 0.0) -> bool:
     values = np.asarray(sample, dtype=float)
     error = values.std(ddof=1) / np.sqrt(len(values))
     return bool(abs(values.mean() - expected) <= slack + Z * error)
+
+
+class HalfTheNoise(np.random.Generator):
+    """Draw normal and Laplace variables of half their size: the planted bug of an audit."""
+
+    def standard_normal(self, *args, **kwargs):
+        return super().standard_normal(*args, **kwargs) / 2
+
+    def laplace(self, *args, **kwargs):
+        return super().laplace(*args, **kwargs) / 2

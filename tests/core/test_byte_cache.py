@@ -1,4 +1,4 @@
-"""A cache within a number of bytes: it never keeps more, and nobody loses what they are using."""
+"""Test that the byte cache never keeps more than its limit, and that nobody loses a value in use."""
 
 import gc
 import threading
@@ -9,7 +9,7 @@ from dppca_core.byte_cache import ByteCache
 
 
 class Value:
-    """Something that others add to while it is kept."""
+    """Stand for a value that others add to while it is kept."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -49,7 +49,7 @@ def test_the_newest_is_kept_even_if_it_alone_is_too_large():
 
 
 def test_what_is_in_use_is_found_again():
-    """Two visitors who look at the same setting add to one object, whatever a third has pushed out."""
+    """Two visitors at the same setting share one object, whatever a third has pushed out."""
     cache = ByteCache(20)
     in_use = cache.get("a", lambda: Value("a"), 10)
     fill(cache, "bc", 10)

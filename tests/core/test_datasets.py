@@ -1,4 +1,4 @@
-"""The bundled tables: their public constants, and how rows are dealt to hospitals."""
+"""Test the bundled tables: their public constants, and the assignment of rows to hospitals."""
 
 import json
 from pathlib import Path
@@ -62,7 +62,7 @@ def fresh_rows():
 @EVERY
 @pytest.mark.usefixtures("fresh_rows")
 def test_constants_do_not_come_from_the_rows(name, monkeypatch):
-    """Another table behind the loader: centre, scale and bound stay what the file says."""
+    """Centre, scale and bound stay those of the file when another table stands behind the loader."""
     other = RAW[name](return_X_y=True)[0] * 3.0 + 7.0
     monkeypatch.setattr(datasets, "_loaded", lambda loader: (other, None))
     before = datasets.TABLES[name]
@@ -80,7 +80,7 @@ def test_clipped_share_counts_long_rows(name):
 
 @EVERY
 def test_the_pooled_moment_does_not_depend_on_the_dealing(name):
-    """Every row is dealt once, whatever the seed and the sizes."""
+    """Every row is assigned once, whatever the seed and the sizes."""
     n = datasets.TABLES[name].n
     whole = datasets.cohort(name, (n,), seed=0).pooled.dense()
     for sizes, seed in (((n - 10, 10), 1), ((100, 200, n - 300), 2)):
@@ -102,7 +102,7 @@ def test_the_shared_rows_are_read_only():
 
 @pytest.mark.parametrize("sizes", [(570,), (300, 270), (), (-1, 570)], ids=str)
 def test_sizes_beyond_the_tables_rows_are_refused(sizes):
-    """Numbers of patients: they add up to n at most, and none is negative."""
+    """Sizes add up to n at most, and none is negative."""
     with pytest.raises(ValueError, match=r"sizes|n must be at least 1"):
         datasets.cohort("breast_cancer", sizes, seed=0)
 

@@ -1,4 +1,4 @@
-"""PrivatePCA: scikit-learn's own checks, its PCA as the oracle, and a budget that adds up."""
+"""Test PrivatePCA with scikit-learn's own checks, its PCA as the oracle, and a budget that adds up."""
 
 import doctest
 import sys
@@ -29,7 +29,7 @@ SKIPPED = {"check_array_api_input"}
 
 
 def table(seed=0, n=N):
-    """Columns of deviation 6, 5, ..., 1 and mean exactly 3, turned at random."""
+    """Return columns of deviation 6, 5, ..., 1 and mean exactly 3, rotated at random."""
     rng = np.random.default_rng(seed)
     rows = rng.standard_normal((n, D)) * np.arange(D, 0, -1.0) @ np.linalg.qr(rng.standard_normal((D, D)))[0]
     return rows - rows.mean(axis=0) + 3.0
@@ -80,7 +80,7 @@ def test_the_example_runs():
     ],
 )
 def test_without_noise_it_is_scikit_learns_pca(method, params, k):
-    """At epsilon = 1e12: axes one by one, variances over n - 1, scores and what they restore, all to 1e-4."""
+    """At epsilon = 1e12 axes, variances over n - 1, scores and restored rows agree to 1e-4."""
     ours = fitted(method=method, params=params, n_components=k, epsilon=1e12, explained_variance=0.1)
     plain = PCA(k).fit(ROWS)
     signs = np.sign((ours.components_ * plain.components_).sum(axis=1))
@@ -158,7 +158,7 @@ def test_eigenvalues_that_were_not_paid_for_are_not_there():
 
 
 def test_a_calibration_that_overspends_warns_of_its_true_epsilon():
-    """theory.md's example of the printed constant."""
+    """The numbers are theory.md's example of the printed constant."""
     with pytest.warns(UserWarning, match=r"epsilon = 20\.1\d? at delta = 0\.01, more than the 10 asked for"):
         fitted(method="analyze_gauss", epsilon=10.0, delta=0.01, accounting="as-printed")
 

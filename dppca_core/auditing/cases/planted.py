@@ -21,7 +21,7 @@ from dppca_core.privacy import Budget
 LONG_ROW = 3.0  # norm of a row that was not clipped
 BUGS = ("half", "sensitivity", "shared", "unclipped")
 
-# (budget, columns, steps) -> what an attacker sees of one hospital, or one user, in a whole run.
+# Each function of (budget, columns, steps) returns an attacker's view of a hospital, or user, in a run.
 _ATTACKED: dict[str, Callable[[Budget, int, int], Case]] = {
     "dps_pca": products.rounds,
     "analyze_gauss": lambda budget, k, _: moments.pooled(budget, k)[0],
@@ -88,7 +88,7 @@ def planted(bug: str, method: str, budget: Budget, k: int, steps: int) -> Plante
         return Planted(case, 1 / moved, moved * case.mu)
     if bug == "shared":
         _, jointly = products.dps(budget, min(k, 2), "shared")
-        return Planted(jointly, 1.0, math.inf)  # noise that is the same in two messages cancels
+        return Planted(jointly, 1.0, math.inf)  # the same noise in two messages cancels
     unclipped = replace(case, pair=axes(budget, case.pair[0].n, LONG_ROW))
     return Planted(unclipped, 1.0, LONG_ROW**2 * case.mu)
 

@@ -83,7 +83,7 @@ def server_view(
         state, sent = rng.bit_generator.state, []
         for part in parts:
             if provider_noise == "shared":
-                rng.bit_generator.state = state  # every hospital draws the same noise
+                rng.bit_generator.state = state  # so that every hospital draws the same noise
             sent.append(part.n * dps_pca.release(part.moment, block, None, std / part.n, rng))
         return sent
 
@@ -103,7 +103,7 @@ def dps(budget: Budget, k: int, provider_noise: str = "independent") -> tuple[Ca
     Noise that hospitals share cancels in the difference. Of a secure aggregation there is only the sum.
     """
     pair, block = two_hospitals(budget), _block(k)
-    # Of the pooled moment by the pooled n: what the first hospital's sum moves by.
+    # The pooled sum moves exactly as the first hospital's sum does.
     coordinate = along(moved(pair) @ block)
     spent = dps_pca.spends(budget, k=k, iterations=STEPS)
 

@@ -30,7 +30,7 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics import linalg, subspace_metrics
 from dppca_core.populations import clinical, standardisation
 from dppca_core.populations.site_summaries import Site
-from dppca_core.populations.standardisation import PAID, Constants, Summary
+from dppca_core.populations.standardisation import PAID, Constants
 
 STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0)
 SWEPT = (0.0, 0.5, 1.0, 1.5, 2.0)  # of these the curve is made
@@ -62,18 +62,11 @@ class SiteCell(NamedTuple):
     plain: SiteCell | None = None
 
 
-def standardised(
-    sites: Sequence[Site], kind: str, printed: Sequence[Constants], summaries: Sequence[Summary], tail: float
-) -> Cohort:
-    """Return the hospitals' rows, standardised by their constants."""
-    return standardisation.cohort(sites, standardisation.of_sites(sites, kind, printed, summaries), tail)
-
-
 def without_privacy(sites: Sequence[Site], kind: str, printed: Sequence[Constants], tail: float) -> Cohort:
-    """Return the same with exact means and spreads."""
+    """Return the hospitals' rows, standardised by exact means and spreads."""
     bound = standardisation.raw_bound(sites, tail)
     summaries = [standardisation.unprotected(site, bound) for site in sites] if kind in PAID else []
-    return standardised(sites, kind, printed, summaries, tail)
+    return standardisation.cohort(sites, standardisation.of_sites(sites, kind, printed, summaries), tail)
 
 
 @lru_cache(maxsize=64)
@@ -150,7 +143,8 @@ def _private_basis(
             standardisation.release(site, bound, recipe.budget, recipe.share, site_rng)
             for site, site_rng in zip(sites, site_rngs, strict=True)
         ]
-    joint = standardised(sites, kind, printed, summaries, tail)
+    constants = standardisation.of_sites(sites, kind, printed, summaries)
+    joint = standardisation.cohort(sites, constants, tail)
     method, budget = METHODS[recipe.method], recipe.left(kind)
     return method.fit(joint, k=recipe.k, budget=budget, rng=method_rng, **recipe.options).basis
 
@@ -177,24 +171,19 @@ class SiteResults(CellStore[Key, SiteCell]):
 
     def first(self, strength: float, kind: str) -> Iterator[Key]:
         """Return the cells to measure before anything is shown: two repeats of the view, one of the rest."""
-        for repeat in range(min(2, self.recipe.repeats)):
-            yield ("joined", strength, kind, repeat)
-            yield ("alone", strength, kind, repeat)
-        yield from (
-            ("joined", at, other, 0) for at in self.strengths(strength) for other in self.recipe.kinds
-        )
+        return self._view(strength, kind, min(2, self.recipe.repeats), 1)
 
     def wanted(self, strength: float, kind: str) -> Iterator[Key]:
         """Return all cells of the view."""
-        for repeat in range(self.recipe.repeats):
+        return self._view(strength, kind, self.recipe.repeats, self.recipe.repeats)
+
+    def _view(self, strength: float, kind: str, repeats: int, repeats_of_curves: int) -> Iterator[Key]:
+        for repeat in range(repeats):
             yield ("joined", strength, kind, repeat)
             yield ("alone", strength, kind, repeat)
-        for repeat in range(self.recipe.repeats):
-            yield from (
-                ("joined", at, other, repeat)
-                for at in self.strengths(strength)
-                for other in self.recipe.kinds
-            )
+        for repeat in range(repeats_of_curves):
+            for at in self.strengths(strength):
+                yield from (("joined", at, other, repeat) for other in self.recipe.kinds)
 
     def strengths(self, strength: float) -> tuple[float, ...]:
         """Return the strengths at which the curve is measured; the table's hospitals have only one."""

@@ -102,10 +102,8 @@ class CollaborationSetting:
 
     @property
     def patient_draws(self) -> int:
-        """Return how many draws of patients the repeats cycle through; a draw costs d^3."""
-        if isinstance(self.population, str):
-            return 1 if self.n == datasets.table(self.population).n else self.repeats
-        return max(1, min(self.repeats, int(2e9 / self.d**3)))
+        """Return how many draws of patients the repeats cycle through."""
+        return draws.patient_draws(self.population, self.n, self.repeats)
 
     @property
     def together(self) -> bool:
@@ -134,9 +132,7 @@ class CollaborationSetting:
 
     def options(self, protocol: Protocol) -> dict[str, Any]:
         """Return the parameters that the protocol's method uses, with this setting's values."""
-        options = draws.method_options(
-            protocol.method, s_hat=self.s_hat, iterations=self.iterations, burn_in=self.burn_in
-        )
+        options = draws.method_options(protocol.method, self)
         if protocol.noise is not None:
             options["provider_noise"] = protocol.noise
         if protocol.method == "dpdis_pca":

@@ -126,10 +126,4 @@ class SiteRecipe:
     @property
     def options(self) -> dict[str, Any]:
         """Return the parameters that the method uses, with this recipe's values."""
-        return method_options(
-            self.method,
-            s_hat=self.s_hat,
-            iterations=self.iterations,
-            burn_in=self.burn_in,
-            provider_noise=self.provider_noise,
-        )
+        return method_options(self.method, self)

@@ -82,13 +82,7 @@ class ExplorerExperiment:
 
     def options(self, name: str) -> dict[str, Any]:
         """Return the parameters that the method uses, with this experiment's values."""
-        options = draws.method_options(
-            name,
-            s_hat=self.s_hat,
-            iterations=self.iterations,
-            burn_in=self.burn_in,
-            provider_noise=self.provider_noise,
-        )
+        options = draws.method_options(name, self)
         if name == "dpdis_pca" and self.rank is not None:
             options["rank"] = self.rank
         return options
@@ -98,19 +92,9 @@ class ExplorerExperiment:
 
         A table's truth has no zero rows: its sparsity is d.
         """
-        population = self.population
-        fields = {
-            "d": self.d,
-            "n": self.n,
-            "k": self.k,
-            "s": population.s if isinstance(population, SpikedModel) else self.d,
-            "s_hat": self.s_hat,
-            "providers": self.providers,
-            "iterations": self.iterations,
-            "provider_noise": self.provider_noise,
-            "burn_in": self.burn_in,
-            "start_error": self.start_error,
-        }
+        same = ("d", "n", "k", "providers", "start_error", *draws.OPTIONS)
+        fields = {name: getattr(self, name) for name in same}
+        fields["s"] = self.population.s if isinstance(self.population, SpikedModel) else self.d
         return Setting(eigenvalues=eigenvalues, budget=self.budget(epsilon), **fields | changed)
 
     def cohort(self, repeat: int) -> Cohort:
@@ -120,13 +104,8 @@ class ExplorerExperiment:
 
     @property
     def patient_draws(self) -> int:
-        """Return how many different draws of patients the repeats cycle through; each has its own noise.
-
-        A draw costs d^3, so beyond d = 800 two repeats or more share one; a table is always the same.
-        """
-        if not isinstance(self.population, SpikedModel):
-            return 1
-        return max(1, min(self.repeats, int(2e9 / self.population.d**3)))
+        """Return how many draws of patients the repeats cycle through."""
+        return draws.patient_draws(self.population, self.n, self.repeats)
 
     def generator(self, name: str, repeat: int) -> np.random.Generator:
         """Return the generator of one run, keyed by its method and repeat."""

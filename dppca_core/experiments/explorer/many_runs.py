@@ -68,12 +68,13 @@ def dps_pca_runs(
 
     def noises(rng: np.random.Generator) -> list[Callable[[int], Array]]:
         if by_step:
-            return [partial(_drawn, rng, (d, k), stds[0])]
+            return [lambda _: rng.standard_normal((d, k)) * stds[0]]
         normals = rng.standard_normal((iterations, d, k))
-        if len(stds) > 1:
-            return [partial(_scaled, normals, std) for std in stds]
-        normals *= stds[0]
-        return [normals.__getitem__]
+
+        def scaled(std: float) -> Callable[[int], Array]:
+            return lambda step: normals[step] * std
+
+        return [scaled(std) for std in stds]
 
     def runs() -> Iterator[PowerRun]:
         for rng in rngs:
@@ -90,17 +91,6 @@ def dps_pca_runs(
     ]
     seconds = (time.perf_counter() - began) / (len(budgets) * len(rngs))
     return tuple(tuple(replace(run, seconds=seconds) for run in group) for group in estimates)
-
-
-def _drawn(rng: np.random.Generator, shape: tuple[int, int], std: float, step: int) -> Array:
-    noise = rng.standard_normal(shape)
-    noise *= std
-    return noise
-
-
-def _scaled(normals: Array, std: float, step: int) -> Array:
-    noise: Array = normals[step] * std
-    return noise
 
 
 def _walk_together(
@@ -124,10 +114,8 @@ def _walk_together(
 def messages(moment: Moment, blocks: Sequence[Array], noises: Sequence[Array]) -> list[Array]:
     """Add S Q of each block, (d, k), to its noise, in place, by one matrix product for all blocks."""
     k = blocks[0].shape[1]
-    beside = np.empty((len(blocks) * k, moment.features))
-    for i, block in enumerate(blocks):
-        beside[i * k : (i + 1) * k] = block.T
-    sent = moment.apply(beside.T)
+    rows = np.empty((len(blocks) * k, moment.features))  # as np.concatenate would return the other order
+    sent = moment.apply(np.concatenate([block.T for block in blocks], out=rows).T)
     for i, noise in enumerate(noises):
         noise += sent[:, i * k : (i + 1) * k]
     return list(noises)
@@ -137,7 +125,3 @@ def _message(moment: Moment, run: PowerRun, block: Array, rows: Indices | None, 
     message = run.noise(step)
     message += moment.apply(block, rows)
     return message
-
-
-# The functions by method with which the explorer measures many values of epsilon at once.
-MANY_RUNS: dict[str, Callable[..., tuple[tuple[Estimate, ...], ...]]] = {"dps_pca": dps_pca_runs}

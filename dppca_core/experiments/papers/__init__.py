@@ -1,9 +1,8 @@
 """The figures and tables of the papers: recipes, stored results, printed claims, and computed verdicts."""
 
 from dppca_core.experiments.papers import beyond, cai, ge, imtiaz, wang_xu, wang_xu_tables
-from dppca_core.experiments.papers.figure import Check, Figure, Finding, PaperRun, Printed, Verdict
-from dppca_core.experiments.papers.results import Stored, recipe, remake, shown, stored, thinned
-from dppca_core.experiments.papers.summary import summary
+from dppca_core.experiments.papers.figure import Figure, Finding, PaperRun, Printed, Verdict
+from dppca_core.experiments.papers.results import Stored, recipe, remake, stored, thinned
 
 FIGURES: dict[str, Figure] = {
     figure.key: figure
@@ -13,7 +12,6 @@ FIGURES: dict[str, Figure] = {
 
 __all__ = [
     "FIGURES",
-    "Check",
     "Figure",
     "Finding",
     "PaperRun",
@@ -22,8 +20,6 @@ __all__ = [
     "Verdict",
     "recipe",
     "remake",
-    "shown",
     "stored",
-    "summary",
     "thinned",
 ]

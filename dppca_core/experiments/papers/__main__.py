@@ -23,15 +23,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--executor", metavar="serial|cores|ADDRESS", help=f"default: ${executors.ADDRESS}, else cores"
     )
-    given = parser.parse_args(arguments)
-    for name in given.names or results.names():
+    options = parser.parse_args(arguments)
+    for name in options.names or results.names():
         started = time.monotonic()
         try:
-            with executors.opened("serial" if name in TIMED else given.executor) as executor:
+            with executors.opened("serial" if name in TIMED else options.executor) as executor:
                 path = results.remake(name, executor, name in TIMED)
         except (ValueError, OSError) as reason:
             print(f"error: {name}: {reason}", file=sys.stderr)
-            if given.names:
+            if options.names:
                 return 2
             continue
         print(f"{path.name}: {time.monotonic() - started:,.0f} s", file=sys.stderr, flush=True)

@@ -6,7 +6,7 @@ which is the claim of the comparisons, and how errors move. Constants are as rec
 
 from collections.abc import Sequence
 
-from dppca_core.experiments.papers.claims import below, moves
+from dppca_core.experiments.papers.claims import moves, ranked
 from dppca_core.experiments.papers.figure import Check, Figure, PaperRun
 
 PAPER = "Cai, Xia & Zha, arXiv 2401.03820"
@@ -19,19 +19,11 @@ _GOOD_EVENT = (
     "The guarantee of the paper's method holds on a good event of the data only, and its noise takes the "
     "spikes and the nuisance variance as known. The others' guarantees hold for all data: they promise more."
 )
-_ALIKE = "all calibrated exactly, for replacing a row"
 
 
 def _better(*others: str, at: Sequence[float] | None = None, words: str = "everywhere") -> tuple[Check, ...]:
     return tuple(
-        below(f"the paper's method is below {other} {words}", _PAPERS, other, at) for other in others
-    )
-
-
-def _runs(name: str, checks: tuple[Check, ...]) -> tuple[PaperRun, ...]:
-    return (
-        PaperRun("constants as recalled", checks, recipe=f"{name}-printed"),
-        PaperRun(_ALIKE, checks, recipe=name),
+        ranked(f"the paper's method is below {other} {words}", (_PAPERS, other), at) for other in others
     )
 
 
@@ -43,7 +35,7 @@ def _compared(
     x: str,
     checks: tuple[Check, ...],
     *notes: str,
-    metric: str = "",
+    metric: str = "projector_distance",
 ) -> Figure:
     return Figure(
         key=key,
@@ -51,9 +43,12 @@ def _compared(
         title=title,
         shows=shows,
         claim=claim,
-        metric=metric or "projector_distance",
+        metric=metric,
         x=x,
-        runs=_runs(key, checks),
+        runs=(
+            PaperRun("constants as recalled", checks, recipe=f"{key}-printed"),
+            PaperRun("all calibrated exactly, for replacing a row", checks, recipe=key),
+        ),
         notes=(_READ, _GOOD_EVENT, *notes),
     )
 

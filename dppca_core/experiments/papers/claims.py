@@ -5,15 +5,13 @@ equal means with intervals of equal width it errs with a probability of about 1 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import pandas as pd
 
 from dppca_core.experiments.papers.figure import Check, Printed
-
-_MISSING = "nothing to compare: the curves are not in this result"
 
 
 class _Mean(NamedTuple):
@@ -28,17 +26,23 @@ class _Mean(NamedTuple):
         return f"{_number(self.mean)} [{_number(self.low)}, {_number(self.high)}]"
 
 
-_Curve = dict[float, _Mean]
-_Judge = Callable[[dict[str, _Curve]], tuple[bool, str]]
+_Curves = dict[str, dict[float, _Mean]]  # by label and x
+_Part = tuple[bool, str] | None  # whether a part of a claim holds, in a sentence; None: nothing to compare
 
 
-def _check(name: str, judge: _Judge) -> Check:
-    def judge_table(curves: pd.DataFrame, _: pd.DataFrame | None) -> tuple[bool, str]:
-        by_label: dict[str, _Curve] = {}
-        for row in curves.sort_values("x", kind="stable").to_dict("records"):
+def _check(name: str, judge: Callable[[_Curves], Iterable[_Part]]) -> Check:
+    """Return a check that holds where all parts of the claim do, and there is at least one."""
+
+    def judge_table(table: pd.DataFrame, _: pd.DataFrame | None) -> tuple[bool, str]:
+        curves: _Curves = {}
+        for row in table.sort_values("x", kind="stable").to_dict("records"):
             mean = _Mean(*(float(row[key]) for key in _Mean._fields))
-            by_label.setdefault(str(row["label"]), {})[float(row["x"])] = mean
-        return judge(by_label) if by_label else (False, _MISSING)
+            curves.setdefault(str(row["label"]), {})[float(row["x"])] = mean
+        parts = list(judge(curves))
+        compared = [part for part in parts if part is not None]
+        if not parts or len(compared) < len(parts):
+            return False, "nothing to compare: the curves are not in this result"
+        return all(holds for holds, _ in compared), "; ".join(sentence for _, sentence in compared)
 
     return Check(name, judge_table)
 
@@ -55,51 +59,44 @@ def _number(value: float) -> str:
 def near(name: str, printed: Sequence[Printed], within: float) -> Check:
     """Check that every printed number that was measured is met up to `within`, and count the others."""
 
-    def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
+    def judge(curves: _Curves) -> Iterator[_Part]:
         pairs = [
             (abs(curves[label][x].mean - value), label, x, value)
             for label, x, value, _ in printed
             if x in curves.get(label, {})
         ]
-        if not pairs:
-            return False, _MISSING
-        _, label, x, value = max(pairs)
-        met = sum(pair[0] <= within for pair in pairs)
-        measured = ""
-        if len(pairs) < len(printed):
+        if pairs:
+            _, label, x, value = max(pairs)
+            met = sum(pair[0] <= within for pair in pairs)
             measured = f"{len(pairs)} of {len(printed)} printed numbers were measured; "
-        return met == len(pairs), (
-            f"{measured}{met} of {len(pairs)} are met within {_number(within)}; furthest is {label} at "
-            f"{_number(x)}, where {_number(value)} is printed and {curves[label][x]} measured"
-        )
+            yield (
+                met == len(pairs),
+                f"{measured if len(pairs) < len(printed) else ''}{met} of {len(pairs)} are met within "
+                f"{_number(within)}; furthest is {label} at {_number(x)}, where {_number(value)} is printed "
+                f"and {curves[label][x]} measured",
+            )
 
     return _check(name, judge)
-
-
-def below(name: str, lower: str, upper: str, at: Sequence[float] | None = None) -> Check:
-    """Check that one curve is below another, intervals apart, wherever both were measured (or at these x)."""
-    return ranked(name, (lower, upper), at)
 
 
 def ranked(name: str, labels: Sequence[str], at: Sequence[float] | None = None) -> Check:
     """Check that curves have this order from the lowest, intervals apart, where measured (or at these x)."""
 
-    def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
-        sentences, good = [], True
+    def judge(curves: _Curves) -> Iterator[_Part]:
         for lower, upper in pairwise(labels):
             first, second = curves.get(lower, {}), curves.get(upper, {})
             common = [x for x in first if x in second and (at is None or x in at)]
             if not common:
-                return False, _MISSING
+                yield None
+                continue
             apart = sum(first[x].high < second[x].low for x in common)
-            good &= apart == len(common)
             worst = max(common, key=lambda x: first[x].high - second[x].low)
             where = ", intervals apart," if any(first[x].low < first[x].high for x in common) else ""
-            sentences.append(
+            yield (
+                apart == len(common),
                 f"{lower} is below {upper}{where} at {apart} of {len(common)} "
-                f"places; closest at {_number(worst)}: {first[worst]} and {second[worst]}"
+                f"places; closest at {_number(worst)}: {first[worst]} and {second[worst]}",
             )
-        return good, "; ".join(sentences)
 
     return _check(name, judge)
 
@@ -110,39 +107,39 @@ def moves(name: str, falls: bool, labels: Sequence[str] = ()) -> Check:
     Both ends have intervals apart; a curve turns back where a step goes the other way with intervals apart.
     """
 
-    def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
-        sentences, good = [], True
+    def judge(curves: _Curves) -> Iterator[_Part]:
         for label in labels or curves:
             points = list(curves.get(label, {}).items())
             if len(points) < 2:
-                return False, _MISSING
+                yield None
+                continue
             ordered = points if falls else points[::-1]
             ends = ordered[-1][1].high < ordered[0][1].low
             back = any(later.low > earlier.high for (_, earlier), (_, later) in pairwise(ordered))
-            good &= ends and not back
-            (begin, first), (end, last) = points[0], points[-1]
-            sentences.append(
-                f"{label}: {first} at {_number(begin)}, {last} at {_number(end)}"
-                + (", and turns back between" if back else "")
-            )
-        return good, "; ".join(sentences)
+            turns = ", and turns back between" if back else ""
+            yield ends and not back, _ends(label, points) + turns
 
     return _check(name, judge)
+
+
+def _ends(label: str, points: Sequence[tuple[float, _Mean]]) -> str:
+    (begin, first), (end, last) = points[0], points[-1]
+    return f"{label}: {first} at {_number(begin)}, {last} at {_number(end)}"
 
 
 def under(name: str, level: Callable[[float], float], what: str) -> Check:
     """Check that every curve, with its intervals, stays below a level that depends on x."""
 
-    def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
-        kept = [(mean.high - level(x), label, x) for label in curves for x, mean in curves[label].items()]
-        if not kept:
-            return False, _MISSING
-        _, label, x = max(kept)
-        met = sum(pair[0] < 0 for pair in kept)
-        return met == len(kept), (
-            f"below {what}, with its interval, at {met} of {len(kept)} places; least so at "
-            f"{_number(x)}: {curves[label][x]}, where {what} is {_number(level(x))}"
-        )
+    def judge(curves: _Curves) -> Iterator[_Part]:
+        above = [(mean.high - level(x), label, x) for label in curves for x, mean in curves[label].items()]
+        if above:
+            _, label, x = max(above)
+            met = sum(excess < 0 for excess, _, _ in above)
+            yield (
+                met == len(above),
+                f"below {what}, with its interval, at {met} of {len(above)} places; least so at "
+                f"{_number(x)}: {curves[label][x]}, where {what} is {_number(level(x))}",
+            )
 
     return _check(name, judge)
 
@@ -153,19 +150,17 @@ def slower(name: str, growth: Callable[[float], float], what: str) -> Check:
     A curve's factor is the ratio of the last interval's upper end and the first one's lower end.
     """
 
-    def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
-        sentences, good = [], True
+    def judge(curves: _Curves) -> Iterator[_Part]:
         for label, curve in curves.items():
             points = list(curve.items())
             (begin, first), (end, last) = points[0], points[-1]
             allowed = growth(end) / growth(begin)
-            good &= end > begin and last.high < allowed * first.low
             times = last.mean / first.mean if first.mean else math.inf
-            sentences.append(
-                f"{label}: {first} at {_number(begin)}, {last} at {_number(end)}, "
-                f"{_number(times)} times as much; {what} grows {_number(allowed)} times"
+            yield (
+                end > begin and last.high < allowed * first.low,
+                f"{_ends(label, points)}, {_number(times)} times as much; {what} grows "
+                f"{_number(allowed)} times",
             )
-        return good, "; ".join(sentences)
 
     return _check(name, judge)
 
@@ -173,16 +168,16 @@ def slower(name: str, growth: Callable[[float], float], what: str) -> Check:
 def lead(name: str, lower: str, upper: str, least: float, at: Sequence[float]) -> Check:
     """Check that a mean is more than `least` above another, somewhere among these x."""
 
-    def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
+    def judge(curves: _Curves) -> Iterator[_Part]:
         first, second = curves.get(lower, {}), curves.get(upper, {})
         common = [x for x in first if x in second and x in at]
-        if not common:
-            return False, _MISSING
-        widest = max(common, key=lambda x: second[x].mean - first[x].mean)
-        return second[widest].mean - first[widest].mean > least, (
-            f"{upper} is above {lower} by most at {_number(widest)}: {second[widest]} and {first[widest]}; "
-            f"more than {_number(least)} is asked for"
-        )
+        if common:
+            widest = max(common, key=lambda x: second[x].mean - first[x].mean)
+            yield (
+                second[widest].mean - first[widest].mean > least,
+                f"{upper} is above {lower} by most at {_number(widest)}: {second[widest]} and "
+                f"{first[widest]}; more than {_number(least)} is asked for",
+            )
 
     return _check(name, judge)
 
@@ -190,13 +185,12 @@ def lead(name: str, lower: str, upper: str, least: float, at: Sequence[float]) -
 def against(name: str, labels: Sequence[str], level: float, what: str, *, above: bool = False) -> Check:
     """Check that the means of these curves (of all, if none) stay below a level, or above it."""
 
-    def judge(curves: dict[str, _Curve]) -> tuple[bool, str]:
-        kept = [(mean, label, x) for label in labels or curves for x, mean in curves.get(label, {}).items()]
-        if not kept:
-            return False, _MISSING
-        mean, label, x = min(kept) if above else max(kept)
-        holds = mean.mean > level if above else mean.mean < level
-        side = "lowest" if above else "highest"
-        return holds, f"the {side} is {mean}, {label} at {_number(x)}; {what} is {_number(level)}"
+    def judge(curves: _Curves) -> Iterator[_Part]:
+        means = [(mean, label, x) for label in labels or curves for x, mean in curves.get(label, {}).items()]
+        if means:
+            mean, label, x = min(means) if above else max(means)
+            holds = mean.mean > level if above else mean.mean < level
+            side = "lowest" if above else "highest"
+            yield holds, f"the {side} is {mean}, {label} at {_number(x)}; {what} is {_number(level)}"
 
     return _check(name, judge)

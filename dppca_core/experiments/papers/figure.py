@@ -1,6 +1,6 @@
 """A published figure or table: its printed numbers, the recipes that remake it, and its checks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -17,6 +17,17 @@ class Printed(NamedTuple):
     x: float
     value: float
     kind: Literal["tabulated", "read off", "stated"] = "read off"
+
+
+def printed(
+    kind: Literal["tabulated", "read off"], xs: Sequence[float], curves: Mapping[str, Sequence[float]]
+) -> tuple[Printed, ...]:
+    """Return the published numbers of these curves, by label, at these x."""
+    return tuple(
+        Printed(label, x, value, kind)
+        for label, values in curves.items()
+        for x, value in zip(xs, values, strict=True)
+    )
 
 
 class Finding(NamedTuple):

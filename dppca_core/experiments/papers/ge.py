@@ -5,12 +5,14 @@ by the largest of them (section 5 does not scale, but its theorem needs rows of 
 scaling gives its curves), and the noise has the logarithm of Lemma A.1, which line 3 of the algorithm lacks.
 """
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
 from dppca_core.bounds.ge_figure2 import DELTA, EPSILONS, OVERALL_AT_LEFT, Figure2
-from dppca_core.experiments.papers.claims import against, below, moves, near, ranked
-from dppca_core.experiments.papers.figure import Figure, PaperRun, Printed
+from dppca_core.experiments.papers.claims import against, moves, near, ranked
+from dppca_core.experiments.papers.figure import Figure, PaperRun, Printed, printed
 
 PAPER = "Ge, Wang, Wang & Liu, AISTATS 2018"
 READ_WITHIN = 0.15  # what a number read off these figures, and their unknown number of runs, may be off by
@@ -21,28 +23,28 @@ _SCALED = (
 _RUNS = "The paper does not say how many runs its curves are means of."
 _LAST = 10.0
 
-_FIGURE_3A = tuple(
-    Printed(f"epsilon = {epsilon:g}", _LAST, value)
-    for epsilon, value in ((0.5, 2.22), (1.0, 1.65), (1.5, 0.99), (2.0, 0.72))
+_FIGURE_3A = printed(
+    "read off",
+    (_LAST,),
+    {"epsilon = 0.5": (2.22,), "epsilon = 1": (1.65,), "epsilon = 1.5": (0.99,), "epsilon = 2": (0.72,)},
 )
 _FIGURE_3B = (Printed("delta = 0.5", _LAST, 0.69),)
-_FIGURE_4A = tuple(
-    Printed("DPS-PCA", epsilon, value)
-    for epsilon, value in ((0.8, 3.1), (1.0, 2.45), (1.2, 1.87), (1.4, 1.45), (1.6, 1.30), (2.0, 1.05))
+_FIGURE_4A = printed(
+    "read off", (0.8, 1.0, 1.2, 1.4, 1.6, 2.0), {"DPS-PCA": (3.1, 2.45, 1.87, 1.45, 1.30, 1.05)}
 )
-_FIGURE_4B = tuple(
-    Printed(label, d, value)
-    for label, values in (
-        ("DPS-PCA", (0.08, 0.11, 0.14, 0.15)),
-        ("PPCA", (0.11, 0.16, 0.20, 0.23)),
-        ("MOD-SULQ", (0.20, 0.44, 0.74, 1.13)),
-    )
-    for d, value in zip((40.0, 60.0, 80.0, 100.0), values, strict=True)
+_FIGURE_4B = printed(
+    "read off",
+    (40.0, 60.0, 80.0, 100.0),
+    {
+        "DPS-PCA": (0.08, 0.11, 0.14, 0.15),
+        "PPCA": (0.11, 0.16, 0.20, 0.23),
+        "MOD-SULQ": (0.20, 0.44, 0.74, 1.13),
+    },
 )
-_TABLE_1 = tuple(
-    Printed(label, d, value, "tabulated")
-    for label, values in (("MOD-SULQ", (0.008, 0.021, 0.097)), ("PPCA", (9.82, 37.46, 173.78)))
-    for d, value in zip((200.0, 400.0, 800.0), values, strict=True)
+_TABLE_1 = printed(
+    "tabulated",
+    (200.0, 400.0, 800.0),
+    {"MOD-SULQ": (0.008, 0.021, 0.097), "PPCA": (9.82, 37.46, 173.78)},
 )
 
 
@@ -65,10 +67,9 @@ def _figure_2() -> pd.DataFrame:
 _ACROSS_DELTA = tuple(f"delta = {delta:g}" for delta in (0.5, 0.1, 0.05, 0.01))
 _CHECKS_3B = (
     near(f"final error within {READ_WITHIN} of what is read off", _FIGURE_3B, READ_WITHIN),
-    below(
+    ranked(
         "the smallest delta ends at a larger error than the largest",
-        _ACROSS_DELTA[0],
-        _ACROSS_DELTA[-1],
+        (_ACROSS_DELTA[0], _ACROSS_DELTA[-1]),
         (_LAST,),
     ),
     moves("the error falls over the rounds", True, _ACROSS_DELTA),
@@ -79,10 +80,11 @@ _CHECKS_4B = (
     moves("the error rises with d", False, ("DPS-PCA", "PPCA", "MOD-SULQ")),
 )
 
+_figure = partial(Figure, paper=PAPER)
+
 FIGURES = (
-    Figure(
+    _figure(
         key="ge-2",
-        paper=PAPER,
         title="Figure 2",
         shows=f"The error bound of Theorem 4.3 and its three parts against epsilon, at delta = {DELTA}.",
         claim="The overall error falls with epsilon; what privacy adds stays below what sampling costs.",
@@ -93,7 +95,7 @@ FIGURES = (
                 "fitted to the printed curve",
                 (
                     moves("the overall error falls with epsilon", True, ("overall",)),
-                    below("privacy costs less than sampling at every epsilon", "privacy", "sampling"),
+                    ranked("privacy costs less than sampling at every epsilon", ("privacy", "sampling")),
                 ),
                 formula=_figure_2,
             ),
@@ -106,9 +108,8 @@ FIGURES = (
             "assumption B.3 fails for every k.",
         ),
     ),
-    Figure(
+    _figure(
         key="ge-3a",
-        paper=PAPER,
         title="Figure 3(a)",
         shows="The error of DPS-PCA after each of ten rounds, for four values of epsilon, at delta = 0.3.",
         claim="More privacy makes convergence slower and the final error larger.",
@@ -136,9 +137,8 @@ FIGURES = (
         printed=_FIGURE_3A,
         notes=(_SCALED, _RUNS, "The theorem is void here: it would need about 10^8 patients."),
     ),
-    Figure(
+    _figure(
         key="ge-3b",
-        paper=PAPER,
         title="Figure 3(b)",
         shows="The error of DPS-PCA after each of ten rounds, for four values of delta.",
         claim="More privacy makes convergence slower and the final error larger.",
@@ -157,9 +157,8 @@ FIGURES = (
         printed=_FIGURE_3B,
         notes=(_SCALED, _RUNS),
     ),
-    Figure(
+    _figure(
         key="ge-4a",
-        paper=PAPER,
         title="Figure 4(a)",
         shows="The errors of three methods against epsilon, with 1,000 features and delta = 0.3.",
         claim="DPS-PCA is the most accurate; MOD-SULQ finds nothing at this dimension.",
@@ -201,9 +200,8 @@ FIGURES = (
             "a few scans, where the paper could not tell.",
         ),
     ),
-    Figure(
+    _figure(
         key="ge-4b",
-        paper=PAPER,
         title="Figure 4(b)",
         shows="The errors of three methods against the number of features, at epsilon = 1 and delta = 0.1.",
         claim="DPS-PCA is the most accurate in low dimension as well.",
@@ -229,9 +227,8 @@ FIGURES = (
             _RUNS,
         ),
     ),
-    Figure(
+    _figure(
         key="ge-table-1",
-        paper=PAPER,
         title="Table 1",
         shows="The seconds of one run of three methods at 200, 400 and 800 features.",
         claim="DPS-PCA takes less than a millisecond, MOD-SULQ 8 to 97 milliseconds, PPCA with 100 scans 10 "

@@ -5,8 +5,10 @@ results. Energy is that of the population's covariance, or of the whole table's,
 directions.
 """
 
-from dppca_core.experiments.papers.claims import below, lead, moves, near
-from dppca_core.experiments.papers.figure import Figure, PaperRun, Printed
+from functools import partial
+
+from dppca_core.experiments.papers.claims import lead, moves, near, ranked
+from dppca_core.experiments.papers.figure import Figure, PaperRun, printed
 
 PAPER = "Imtiaz & Sarwate, ICASSP 2018"
 WITHIN = 0.03  # of an entry of the authors' results: what the unknown length of their largest row may move
@@ -15,45 +17,37 @@ _INFORMATIVE = (1.0, 5.0, 10.0)  # below, every curve but the pooled one is at i
 _ALL = ("pooled", "full", "DPdisPCA", "local")
 
 
-def _tabulated(values: dict[str, tuple[float, ...]]) -> tuple[Printed, ...]:
-    return tuple(
-        Printed(label, epsilon, value, "tabulated")
-        for label, column in values.items()
-        for epsilon, value in zip(_EPSILONS, column, strict=True)
-    )
-
-
-_SYNTHETIC = _tabulated(
+_SYNTHETIC = printed(
+    "tabulated",
+    _EPSILONS,
     {
         "pooled": (0.287, 0.301, 0.552, 0.788, 0.985, 0.996),
         "full": (0.291, 0.285, 0.323, 0.421, 0.890, 0.965),
         "DPdisPCA": (0.289, 0.284, 0.297, 0.334, 0.809, 0.943),
         "local": (0.286, 0.284, 0.288, 0.299, 0.549, 0.773),
-    }
+    },
 )
-_MNIST = _tabulated(
+_MNIST = printed(
+    "tabulated",
+    _EPSILONS,
     {
         "pooled": (0.078, 0.084, 0.296, 0.498, 0.861, 0.953),
         "DPdisPCA": (0.079, 0.077, 0.080, 0.096, 0.499, 0.676),
-    }
+    },
 )
-_COVERTYPE = _tabulated(
+_COVERTYPE = printed(
+    "tabulated",
+    _EPSILONS,
     {
         "pooled": (0.180, 0.647, 0.955, 0.971, 0.991, 0.996),
         "DPdisPCA": (0.234, 0.197, 0.687, 0.898, 0.974, 0.980),
-    }
+    },
 )
-_MORE_EPSILON = moves("captured energy rises with epsilon", False, _ALL)
+_SENDING_COSTS = f"sending half of the directions costs more than {WITHIN} somewhere"
 _CLAIMS = (
-    _MORE_EPSILON,
-    below("hospitals together capture more than one alone", "local", "DPdisPCA", _INFORMATIVE),
-    lead(
-        f"sending half of the directions costs more than {WITHIN} somewhere",
-        "DPdisPCA",
-        "full",
-        WITHIN,
-        _INFORMATIVE,
-    ),
+    moves("captured energy rises with epsilon", False, _ALL),
+    ranked("hospitals together capture more than one alone", ("local", "DPdisPCA"), _INFORMATIVE),
+    lead(_SENDING_COSTS, "DPdisPCA", "full", WITHIN, _INFORMATIVE),
 )
 _ROWS = (
     "Rows are divided by the largest and tables centred by their mean, as published; both look at private "
@@ -70,15 +64,15 @@ _SVD = (
     "sign."
 )
 
+_figure = partial(Figure, paper=PAPER, metric="captured_energy")
+
 FIGURES = (
-    Figure(
+    _figure(
         key="imtiaz-epsilon",
-        paper=PAPER,
         title="Performance with epsilon, synthetic",
         shows="Captured energy against epsilon: all rows in one place, ten hospitals, and one hospital "
         "alone.",
         claim=_CLAIM,
-        metric="captured_energy",
         x="epsilon",
         runs=(
             PaperRun(
@@ -96,15 +90,7 @@ FIGURES = (
             ),
             PaperRun(
                 "eigenvalues with their signs",
-                (
-                    lead(
-                        f"sending half of the directions costs more than {WITHIN} somewhere",
-                        "DPdisPCA, signs kept",
-                        "full, signs kept",
-                        WITHIN,
-                        _INFORMATIVE,
-                    ),
-                ),
+                (lead(_SENDING_COSTS, "DPdisPCA, signs kept", "full, signs kept", WITHIN, _INFORMATIVE),),
                 recipe="imtiaz-epsilon",
                 because=_SVD,
             ),
@@ -118,24 +104,21 @@ FIGURES = (
             "The authors divide by what PCA of all rows captures, 0.999 of the best of the population.",
         ),
     ),
-    Figure(
+    _figure(
         key="imtiaz-n",
-        paper=PAPER,
         title="Performance with sample size, synthetic",
         shows="Captured energy at epsilon = 1 against the number of patients, a tenth of them at each "
         "hospital.",
         claim="More patients capture more at the same privacy.",
-        metric="captured_energy",
         x="n",
         runs=(
             PaperRun(
                 "as printed",
                 (
                     moves("captured energy rises with the number of patients", False, _ALL),
-                    below(
+                    ranked(
                         "hospitals together capture more than one alone, from 10,000 patients on",
-                        "local",
-                        "DPdisPCA",
+                        ("local", "DPdisPCA"),
                         (10_000.0, 20_000.0, 50_000.0, 100_000.0),
                     ),
                 ),
@@ -149,14 +132,12 @@ FIGURES = (
         ),
         notes=(_ROWS, "No number of this figure was available."),
     ),
-    Figure(
+    _figure(
         key="imtiaz-mnist",
-        paper=PAPER,
         title="Performance with epsilon, MNIST",
         shows="Captured energy of 50 directions of handwritten digits against epsilon, 1,000 images a "
         "hospital.",
         claim=_CLAIM,
-        metric="captured_energy",
         x="epsilon",
         runs=(
             PaperRun(
@@ -178,13 +159,11 @@ FIGURES = (
             "MNIST is an optional table: pip install -r requirements-papers.txt has 5,000 of its images.",
         ),
     ),
-    Figure(
+    _figure(
         key="imtiaz-covertype",
-        paper=PAPER,
         title="Performance with epsilon, Covertype",
         shows="Captured energy of ten directions of forest cover data against epsilon.",
         claim=_CLAIM,
-        metric="captured_energy",
         x="epsilon",
         runs=(
             PaperRun(

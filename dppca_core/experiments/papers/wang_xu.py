@@ -6,8 +6,9 @@ trends need.
 """
 
 import math
+from functools import partial
 
-from dppca_core.experiments.papers.claims import below, moves, slower, under
+from dppca_core.experiments.papers.claims import moves, ranked, slower, under
 from dppca_core.experiments.papers.figure import Check, Figure, PaperRun
 from dppca_core.numerics.subspace_metrics import random_guess
 
@@ -44,7 +45,7 @@ _CAPTIONS = (
 DISTANCE = "Errors are projector distances, sqrt 2 times the sine, and at most sqrt(2k)."
 _FALLS_N = moves("the error falls as patients are added, for every k", True)
 _FALLS_EPSILON = moves("the error falls as epsilon grows, for every k", True)
-_RISES_K = below("the error is larger for 20 directions than for 5", "k = 5", "k = 20")
+_RISES_K = ranked("the error is larger for 20 directions than for 5", ("k = 5", "k = 20"))
 _FALLS_N_HIGH = moves("the error falls as patients are added, for every s", True)
 _FALLS_EPSILON_HIGH = moves("the error falls as epsilon grows, for every s", True)
 _RISES_P = moves("the error rises with the dimension p", False)
@@ -59,60 +60,65 @@ def _informed(k: int) -> Check:
     )
 
 
+_CHECKS_P_HIGH = (_RISES_P, _SLIGHTLY, _informed(10))
 _DIMENSION = (
     "The captions give no values of p: these are assumed. Eigenvalues are those printed, 0.2/p and 0.1/p at "
     "lambda = 1; the directions lie on 20 of the features at every p."
 )
 
+wang_xu_figure = partial(Figure, paper=PAPER, metric="projector_distance")
+
+
+def printed_and_large(
+    name: str,
+    checks: tuple[Check, ...],
+    because: str,
+    large: str,
+    printed: str = "as printed",
+    because_large: str = "",
+) -> tuple[PaperRun, PaperRun]:
+    """Return the run as printed, and the run with as many patients as the trend needs."""
+    return (
+        PaperRun(printed, checks, recipe=f"{name}-printed", because=because),
+        PaperRun(large, checks, recipe=f"{name}-large", because=because_large),
+    )
+
+
 FIGURES = (
-    Figure(
+    wang_xu_figure(
         key="wang-xu-1-n",
-        paper=PAPER,
         title="Figure 1, against n",
         shows="The error of LDP-PCA against the number of patients: 40 features, epsilon = 0.5, delta = "
         "10^-4.",
         claim="The error falls as patients are added, and rises with the number of directions k.",
-        metric="projector_distance",
         x="n",
-        runs=(
-            PaperRun("as printed", (_FALLS_N, _RISES_K), recipe="wang-xu-low-n-printed", because=_NOISE),
-            PaperRun("10^8 to 10^11 patients", (_FALLS_N, _RISES_K), recipe="wang-xu-low-n-large"),
-        ),
+        runs=printed_and_large("wang-xu-low-n", (_FALLS_N, _RISES_K), _NOISE, "10^8 to 10^11 patients"),
         notes=(_CAPTIONS, DISTANCE),
     ),
-    Figure(
+    wang_xu_figure(
         key="wang-xu-1-p",
-        paper=PAPER,
         title="Figure 1, against p",
         shows="The error of LDP-PCA against the number of features, p (d in the chart): k = 5, "
         "epsilon = 0.5, delta = 10^-4.",
         claim="The error increases as the dimension p increases.",
-        metric="projector_distance",
         x="d",
-        runs=(
-            PaperRun(
-                "10^5 patients, as printed",
-                (_RISES_P, _informed(5)),
-                "wang-xu-low-p-printed",
-                because=_NOISE_P,
-            ),
-            PaperRun("10^10 patients", (_RISES_P, _informed(5)), "wang-xu-low-p-large"),
+        runs=printed_and_large(
+            "wang-xu-low-p",
+            (_RISES_P, _informed(5)),
+            _NOISE_P,
+            "10^10 patients",
+            printed="10^5 patients, as printed",
         ),
         notes=(_CAPTIONS, DISTANCE, _DIMENSION),
     ),
-    Figure(
+    wang_xu_figure(
         key="wang-xu-1-epsilon",
-        paper=PAPER,
         title="Figure 1, against epsilon",
         shows="The error of LDP-PCA against epsilon: 40 features, 10^5 patients, delta = 10^-4.",
         claim="The error falls as epsilon grows.",
-        metric="projector_distance",
         x="epsilon",
         runs=(
-            PaperRun(
-                "as printed", (_FALLS_EPSILON, _RISES_K), recipe="wang-xu-low-epsilon-printed", because=_NOISE
-            ),
-            PaperRun("10^10 patients", (_FALLS_EPSILON, _RISES_K), recipe="wang-xu-low-epsilon-large"),
+            *printed_and_large("wang-xu-low-epsilon", (_FALLS_EPSILON, _RISES_K), _NOISE, "10^10 patients"),
             PaperRun(
                 "bundled digits, in place of Covertype and Buzz",
                 (_FALLS_EPSILON,),
@@ -125,51 +131,38 @@ FIGURES = (
             "On the 1,797 digits the trend is there, but all errors stay within 4 % of a random guess's.",
         ),
     ),
-    Figure(
+    wang_xu_figure(
         key="wang-xu-2-n",
-        paper=PAPER,
         title="Figure 2, against n",
         shows="The error of sparse LDP-PCA against the number of patients: 400 features, k = 10, epsilon = "
         "2.",
         claim="The error falls as patients are added.",
-        metric="projector_distance",
         x="n",
-        runs=(
-            PaperRun("as printed", (_FALLS_N_HIGH,), recipe="wang-xu-high-n-printed", because=NOISE_HIGH),
-            PaperRun("10^10 to 10^12 patients", (_FALLS_N_HIGH,), recipe="wang-xu-high-n-large"),
-        ),
+        runs=printed_and_large("wang-xu-high-n", (_FALLS_N_HIGH,), NOISE_HIGH, "10^10 to 10^12 patients"),
         notes=(
             _CAPTIONS,
             DISTANCE,
             "The text says epsilon = 1, the captions 2; delta is that of the other figure.",
         ),
     ),
-    Figure(
+    wang_xu_figure(
         key="wang-xu-2-p",
-        paper=PAPER,
         title="Figure 2, against p",
         shows="The error of sparse LDP-PCA against the number of features, p (d in the chart): k = 10, "
         "s = 20, epsilon = 2.",
         claim="The error slightly increases with p, as the bound depends on p only through log p.",
-        metric="projector_distance",
         x="d",
         runs=(
-            PaperRun(
-                "2,000 patients, as printed",
-                (_RISES_P, _SLIGHTLY, _informed(10)),
-                "wang-xu-high-p-printed",
-                because=_NOISE_P_HIGH,
-            ),
-            PaperRun(
+            *printed_and_large(
+                "wang-xu-high-p",
+                _CHECKS_P_HIGH,
+                _NOISE_P_HIGH,
                 "10^12 patients",
-                (_RISES_P, _SLIGHTLY, _informed(10)),
-                "wang-xu-high-p-large",
-                because=_PROPORTIONAL,
+                printed="2,000 patients, as printed",
+                because_large=_PROPORTIONAL,
             ),
             PaperRun(
-                "10^12 patients, the same eigenvalues at every p",
-                (_RISES_P, _SLIGHTLY, _informed(10)),
-                "wang-xu-high-p-fixed",
+                "10^12 patients, the same eigenvalues at every p", _CHECKS_P_HIGH, "wang-xu-high-p-fixed"
             ),
         ),
         notes=(
@@ -180,23 +173,13 @@ FIGURES = (
             "every p are those printed for p = 400.",
         ),
     ),
-    Figure(
+    wang_xu_figure(
         key="wang-xu-2-epsilon",
-        paper=PAPER,
         title="Figure 2, against epsilon",
         shows="The error of sparse LDP-PCA against epsilon: 400 features, k = 10, 2,000 patients.",
         claim="The error falls as epsilon grows.",
-        metric="projector_distance",
         x="epsilon",
-        runs=(
-            PaperRun(
-                "as printed",
-                (_FALLS_EPSILON_HIGH,),
-                recipe="wang-xu-high-epsilon-printed",
-                because=NOISE_HIGH,
-            ),
-            PaperRun("10^11 patients", (_FALLS_EPSILON_HIGH,), recipe="wang-xu-high-epsilon-large"),
-        ),
+        runs=printed_and_large("wang-xu-high-epsilon", (_FALLS_EPSILON_HIGH,), NOISE_HIGH, "10^11 patients"),
         notes=(_CAPTIONS, DISTANCE),
     ),
 )

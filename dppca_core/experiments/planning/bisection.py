@@ -43,6 +43,11 @@ _WINDOW = 2.5
 _GRID, _BEYOND = 81, 1.5  # of the fitted curve: points, and how far it goes beyond the values
 _MOST_VALUES = 16  # beyond which a simulation that contradicts the closed form is left as it is
 _RESAMPLES = 1000
+# The fields that an experiment and the recipe of its simulation have in common.
+_SAME_FIELDS = (
+    *("delta", "s_hat", "providers", "iterations", "burn_in"),
+    *("neighbours", "accounting", "failure", "seed"),
+)
 
 
 @dataclass(frozen=True)
@@ -140,20 +145,12 @@ class Search:
             (Axis(self.name, values),),
             n=int(self.at) if over_epsilon else None,
             epsilon=1.0 if over_epsilon else self.at,
-            delta=experiment.delta,
-            s_hat=experiment.s_hat,
-            providers=experiment.providers,
             largest_share=experiment.largest_share if self.asked != "hospitals" else 0.0,
-            iterations=experiment.iterations,
-            burn_in=experiment.burn_in,
             provider_noise=planned.provider_noise,
-            neighbours=experiment.neighbours,
-            accounting=experiment.accounting,
-            failure=experiment.failure,
             patients_each=self.size if self.asked == "hospitals" else None,
             repeats=self.repeats,
             metrics=("energy",) if self.plan.energy else ("sin",),
-            seed=experiment.seed,
+            **{name: getattr(experiment, name) for name in _SAME_FIELDS},
         )
 
     def losses(self, table: pd.DataFrame) -> tuple[Array, Array]:

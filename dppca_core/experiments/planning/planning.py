@@ -224,9 +224,9 @@ class StudyPlan:
             kind = "sampling" if clean > self.allowed else "epsilon"
             return PlanAnswer(None, kind, {"n": n, "best": best, "without": clean, "epsilon": MOST_EPSILON})
         if excess(LEAST_EPSILON) <= 0:
-            return self._judged(LEAST_EPSILON, self.bound(n, LEAST_EPSILON), least=True)
+            return self._checked(LEAST_EPSILON, self.bound(n, LEAST_EPSILON), least=True)
         smallest = _root(excess, LEAST_EPSILON, MOST_EPSILON)
-        return self._judged(smallest, self.bound(n, smallest))
+        return self._checked(smallest, self.bound(n, smallest))
 
     @cached_property
     def _refused(self) -> PlanAnswer | None:
@@ -252,7 +252,7 @@ class StudyPlan:
         if near is not None and low < near / 4 and near < high and excess(near / 4) > 0 >= excess(near):
             low_end, high_end = near / 4, near
         elif excess(low) <= 0:
-            return self._judged(low, self.bound(*at(low)), least=True)
+            return self._checked(low, self.bound(*at(low)), least=True)
         elif excess(high) > 0:
             n, epsilon, hospitals = at(high)
             best, clean = self.loss(n, epsilon, hospitals), self.loss(n, NO_NOISE, hospitals)
@@ -262,7 +262,7 @@ class StudyPlan:
         smallest = math.ceil(_root(excess, low_end, high_end) * (1 - 1e-9))
         while excess(smallest) > 0:
             smallest += max(1, smallest // 10**8)
-        return self._judged(smallest, self.bound(*at(smallest)))
+        return self._checked(smallest, self.bound(*at(smallest)))
 
     def _excess(self, at: Callable[[float], tuple[int, float, int | None]]) -> Callable[[float], float]:
         def excess(value: float) -> float:
@@ -270,7 +270,7 @@ class StudyPlan:
 
         return excess
 
-    def _judged(self, value: float, bound: Bound, least: bool = False) -> PlanAnswer:
+    def _checked(self, value: float, bound: Bound, least: bool = False) -> PlanAnswer:
         failed = _failed(bound)
         if not failed:
             return PlanAnswer(value, start=value, bound=bound, least=least)

@@ -29,28 +29,21 @@ def to_dict(recipe: Recipe) -> dict[str, Any]:
 
 def from_dict(plain: object) -> Recipe:
     """Return the recipe. Raises ValueError that names what is unknown, missing or unsuitable."""
-    given = dict(_object("recipe", plain, {field.name for field in fields(Recipe)}))
-    for name in ("population", "methods", "swept"):
-        if name not in given:
-            raise ValueError(f"recipe must have {name}")
-    if not isinstance(given["population"], str):
-        model = dict(
-            _object("population", given["population"], {field.name for field in fields(SpikedModel)})
-        )
-        for name in ("d", "k", "s"):
-            if name not in model:
-                raise ValueError(f"population must have {name}")
+    names, of_model = ([field.name for field in fields(kind)] for kind in (Recipe, SpikedModel))
+    named = dict(_object("recipe", plain, names, required=("population", "methods", "swept")))
+    if not isinstance(named["population"], str):
+        model = dict(_object("population", named["population"], of_model, required=("d", "k", "s")))
         if "bulk" in model:
             model["bulk"] = tuple(_list("bulk", model["bulk"]))
         if isinstance(model.get("spike"), list):
             model["spike"] = tuple(model["spike"])
-        given["population"] = SpikedModel(**model)
-    given["methods"] = tuple(map(_variant, _list("methods", given["methods"])))
-    axes = _object("swept", given["swept"])
-    given["swept"] = tuple(Axis(name, tuple(_list(name, values))) for name, values in axes.items())
-    if "metrics" in given:
-        given["metrics"] = tuple(_list("metrics", given["metrics"]))
-    return Recipe(**given)
+        named["population"] = SpikedModel(**model)
+    named["methods"] = tuple(map(_variant, _list("methods", named["methods"])))
+    axes = _object("swept", named["swept"])
+    named["swept"] = tuple(Axis(name, tuple(_list(name, values))) for name, values in axes.items())
+    if "metrics" in named:
+        named["metrics"] = tuple(_list("metrics", named["metrics"]))
+    return Recipe(**named)
 
 
 def read(path: str | Path) -> Recipe:
@@ -98,21 +91,26 @@ def _method(chosen: Variant) -> dict[str, Any]:
 def _variant(plain: object) -> Variant:
     if isinstance(plain, str):
         return variant(plain)
-    given = _object("methods", plain, {"method", "label", "options"})
-    options = _object("options", given.get("options", {}))
+    named = _object("methods", plain, {"method", "label", "options"})
+    options = _object("options", named.get("options", {}))
     return Variant(
-        given.get("method", ""),
-        given.get("label", given.get("method", "")),
+        named.get("method", ""),
+        named.get("label", named.get("method", "")),
         tuple(sorted(options.items())),
     )
 
 
-def _object(name: str, plain: object, known: Collection[str] | None = None) -> dict[str, Any]:
+def _object(
+    name: str, plain: object, known: Collection[str] | None = None, required: Collection[str] = ()
+) -> dict[str, Any]:
     if not isinstance(plain, dict):
         raise ValueError(f"{name} must be an object of named values, got {plain!r}")
     for key in plain:
         if known is not None and key not in known:
             raise ValueError(f"{name} has no {key!r}, it may have {', '.join(sorted(known))}")
+    for key in required:
+        if key not in plain:
+            raise ValueError(f"{name} must have {key}")
     return plain
 
 

@@ -40,7 +40,6 @@ _OF_PATIENTS = ("n", *OF_POPULATION)
 _WORKER_BYTES = 48 * 2**20
 TRUTHS = ByteCache(64 * 2**20)
 _COMMON = ("epsilon", "delta", "spike")  # random numbers are the same along these
-_OF_METHODS = ("s_hat", "iterations", "burn_in", "provider_noise")
 TASK_SECONDS = 1.0  # estimated ones; sending a task takes a cluster some milliseconds
 _TAIL = 4  # no task is longer than what is left over this, so that workers end together
 _SHORTEST = 0.2  # of TASK_SECONDS
@@ -144,10 +143,9 @@ def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
     budget = Budget(
         float(values.get("epsilon", recipe.epsilon)), float(values.get("delta", recipe.delta)), **kinds
     )
-    for name in _OF_METHODS:
-        value = values.get(name, getattr(recipe, name))
-        if name in method.uses and value is not None:
-            options.setdefault(name, value)
+    usual = draws.method_options(method.name, recipe)
+    usual |= {name: value for name, value in values.items() if name in usual}
+    options = {name: value for name, value in usual.items() if value is not None} | options
     structural = [name for name in values if name not in _COMMON]
     drawn = _keyed(values, [name for name in structural if name in _OF_PATIENTS])
     cohort = draws.cohort(population, sizes, recipe.rows_scaled, recipe.seed, cell.repeat, drawn)

@@ -74,57 +74,34 @@ def sweep(
         ValueError: For a file of another recipe, or one that another sweep writes.
         OSError: For a file that cannot be written, and for a cluster that stopped answering.
     """
-    file = store.Store(out, recipe) if out is not None else None
-    with file.alone() if file else nullcontext():
-        return _swept(recipe, executor, progress, cancel, file, known)
-
-
-def _swept(
-    recipe: Recipe,
-    executor: Executor | None,
-    progress: Callable[[Progress], None] | None,
-    cancel: Callable[[], bool] | None,
-    file: store.Store | None,
-    known: Iterable[Row],
-) -> pd.DataFrame:
     wanted = recipe.cells()
-    stored = file.read() if file else {}
     prints = {chosen.label: fingerprint(recipe, chosen) for chosen in recipe.methods}
-    usable = [row for row in known if row["recipe"] == prints.get(row["label"])]
-    added = {key: row for row in usable if (key := store.key_of(recipe, row)) not in stored}
-    if file:
-        file.append(added.values())
-    stored |= added
-    rows = {key: stored[key] for key in wanted if key in stored}
+    report = progress or (lambda _: None)
     here = executor is None or isinstance(executor, Serial)
     longest = run_cells.TASK_SECONDS * (_PART_HERE if here else 1.0)
-    tasks = list(run_cells.grouped(recipe, [key for key in wanted if key not in rows], longest))
-    clock = _Clock(sum(seconds for seconds, _ in tasks))
-    report = progress or (lambda _: None)
-    report(Progress(len(rows), len(wanted), None if tasks else 0.0, tuple(rows.values())))
-    with one_thread() if here else nullcontext():
+    file = store.Store(out, recipe) if out is not None else None
+    with file.alone() if file else nullcontext(), one_thread() if here else nullcontext():
+        stored = file.read() if file else {}
+        usable = [row for row in known if row["recipe"] == prints.get(row["label"])]
+        added = {key: row for row in usable if (key := store.key_of(recipe, row)) not in stored}
+        if file:
+            file.append(added.values())
+        stored |= added
+        rows = {key: stored[key] for key in wanted if key in stored}
+        tasks = list(run_cells.grouped(recipe, [key for key in wanted if key not in rows], longest))
+        report(Progress(len(rows), len(wanted), None if tasks else 0.0, tuple(rows.values())))
+        rough, done, started = sum(seconds for seconds, _ in tasks), 0.0, time.monotonic()
         for ended in _finished(recipe, tasks, executor or Serial(), here, cancel or (lambda: False)):
             new = run_cells.died(recipe, ended.keys, ended.reason) if ended.rows is None else ended.rows
             marked = [row | {"recipe": prints[row["label"]]} for row in new]
             if file and ended.rows is not None:
                 file.append(marked)
             rows |= dict(zip(ended.keys, marked, strict=True))
-            left = clock.left(ended.seconds) if len(rows) < len(wanted) else 0.0
+            done += ended.seconds
+            pace = (time.monotonic() - started) / done
+            left = pace * max(rough - done, 0.0) if len(rows) < len(wanted) else 0.0
             report(Progress(len(rows), len(wanted), left, tuple(marked)))
     return store.table(recipe, rows)
-
-
-class _Clock:
-    """Estimate the time left: the rough seconds that are left, at the pace so far."""
-
-    def __init__(self, rough: float) -> None:
-        self._rough, self._done, self._started = rough, 0.0, time.monotonic()
-
-    def left(self, seconds: float) -> float:
-        """Return the seconds left after a task of so many rough seconds."""
-        self._done += seconds
-        pace = (time.monotonic() - self._started) / self._done
-        return pace * max(self._rough - self._done, 0.0)
 
 
 _Task = tuple[float, tuple[Key, ...]]

@@ -1,4 +1,4 @@
-"""Several releases together: exact for Gaussians, never too small for the rest."""
+"""Test several releases together: exact for Gaussians, never too small for the rest."""
 
 import math
 from statistics import NormalDist
@@ -25,7 +25,7 @@ def test_gaussians_compose_to_one_gaussian():
 
 
 def test_stated_guarantees_add_up_and_never_claim_too_little():
-    """Against the exact composition of the worst mechanisms with these guarantees, which is smaller."""
+    """The exact composition of the worst mechanisms with these guarantees is smaller."""
     stated = [Guarantee(0.3), Guarantee(0.2, 4e-6)]
     exact = pld.privacy_loss_distribution.from_gaussian_mechanism(
         4.0, value_discretization_interval=1e-4, use_connect_dots=True
@@ -61,7 +61,7 @@ def test_more_releases_never_cost_less(multipliers, stated):
 
 @pytest.mark.parametrize("rows", [2, 8, 60])
 def test_a_patient_with_several_rows_is_a_gaussian_of_as_many_times_the_sensitivity(rows):
-    """Against dp-accounting's privacy loss distribution of a sum that moves by `rows` times as much."""
+    """dp-accounting's privacy loss distribution of a sum that moves by `rows` times as much agrees."""
     multiplier = gaussian.noise_multiplier(Budget(1.0, 1e-6))
     exact = pld.privacy_loss_distribution.from_gaussian_mechanism(
         multiplier, sensitivity=rows, value_discretization_interval=1e-3, use_connect_dots=True
@@ -73,7 +73,7 @@ def test_a_patient_with_several_rows_is_a_gaussian_of_as_many_times_the_sensitiv
 
 
 def test_eight_visits_at_epsilon_one_cost_ten_by_hand():
-    """z(1, 1e-6) = 4.22468; the curve of z/8 = 0.528085 falls to 1e-6 between 10.29 and 10.30."""
+    """z(1, 1e-6) is 4.22468; the curve of z/8 = 0.528085 falls to 1e-6 between 10.29 and 10.30."""
 
     def curve(mu, epsilon):  # Balle & Wang, in the distance mu of two unit Gaussians
         phi = NormalDist().cdf
@@ -85,7 +85,7 @@ def test_eight_visits_at_epsilon_one_cost_ten_by_hand():
 
 
 def test_a_stated_guarantee_of_a_group_holds_for_the_worst_mechanism():
-    """The mechanism that attains (0.3, 1e-7) at every step from one row to the next, for five rows."""
+    """The mechanism attains (0.3, 1e-7) at every step from one row to the next, for five rows."""
     (group,) = closed_form.grouped([Guarantee(0.3, 1e-7)], 5)
     delta = 0.0
     for _ in range(5):  # P_i(S) <= e^eps P_(i+1)(S) + delta, five times over

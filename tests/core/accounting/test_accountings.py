@@ -1,4 +1,4 @@
-"""Five accountings of the same rounds: the sheet's table, dp-accounting, and what each truly costs."""
+"""Test five accountings of the same rounds: the sheet's table, dp-accounting, and each one's true cost."""
 
 import math
 
@@ -30,7 +30,7 @@ EVERY = pytest.mark.parametrize("name", ACCOUNTINGS)
 
 @pytest.mark.parametrize(("epsilon", "delta", "ge", "basic", "zcdp", "exact"), TABLE)
 def test_table_of_section_6(epsilon, delta, ge, basic, zcdp, exact):
-    """Each column to one unit of its last printed digit."""
+    """Each column holds to one unit of its last printed digit."""
     budget = Budget(epsilon, delta)
     assert noise("printed", budget, ROOT, 10) == pytest.approx(ge, abs=0.1)
     assert noise("basic", budget, 2.0, 10) == pytest.approx(basic, abs=0.1)
@@ -39,7 +39,7 @@ def test_table_of_section_6(epsilon, delta, ge, basic, zcdp, exact):
 
 
 def test_advanced_composition_is_worse_than_basic_at_ten_rounds_and_better_at_many():
-    """theory.md section 6: 84 against 51 at epsilon = 1, delta = 1e-5, sqrt 2."""
+    """theory.md section 6 has 84 against 51 at epsilon = 1, delta = 1e-5, sqrt 2."""
     budget = Budget(1.0, 1e-5)
     assert noise("advanced", budget, ROOT, 10) == pytest.approx(84, abs=0.5)
     assert noise("basic", budget, ROOT, 10) == pytest.approx(51, abs=0.5)

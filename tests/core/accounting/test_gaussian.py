@@ -1,4 +1,4 @@
-"""Calibration: against dp_accounting, against 60 digits, theory.md section 6, and its own inverse."""
+"""Test calibration against dp_accounting, against 60 digits, theory.md section 6, and its own inverse."""
 
 import itertools
 import math
@@ -34,14 +34,14 @@ deltas = st.one_of(
 
 
 def printed(value: float) -> object:
-    """Equal to a number printed with three or four significant digits: half its last digit."""
+    """Return a comparison with a printed number, to half its last digit."""
     text = f"{value:.10g}"
     decimals = len(text.split(".")[1]) if "." in text else 0
     return pytest.approx(value, abs=0.5001 * 10**-decimals, rel=0)
 
 
 def exact_delta(multiplier: float, epsilon: float) -> float:
-    """Balle & Wang's Theorem 8 with 60 digits."""
+    """Compute Balle & Wang's Theorem 8 with 60 digits."""
     with mpmath.workdps(60):
         z, e = mpmath.mpf(multiplier), mpmath.mpf(epsilon)
 
@@ -56,7 +56,6 @@ def exact_delta(multiplier: float, epsilon: float) -> float:
     [(1, 1e-5, 3.730632), (1, 0.01, 1.877876), (0.5, 0.3, 0.865869), (2, 0.01, 1.116254)],
 )
 def test_oracle_1_balle_wang(epsilon, delta, expected):
-    """theory.md, oracle 1, to its printed digits."""
     assert gaussian.noise_multiplier(Budget(epsilon, delta)) == printed(expected)
 
 
@@ -68,7 +67,7 @@ def test_multiplier_agrees_with_dp_accounting(epsilon, delta):
 
 @GRID
 def test_epsilon_agrees_with_dp_accounting(epsilon, delta):
-    """Along the grid, at the noise of half, once and twice the budget's epsilon."""
+    """The noise is that of half, once and twice the budget's epsilon."""
     for factor in (0.5, 1.0, 2.0):
         multiplier = gaussian.noise_multiplier(Budget(factor * epsilon, delta))
         theirs = dp_accounting.get_epsilon_gaussian(multiplier, delta, tol=1e-13)
@@ -83,7 +82,7 @@ def test_delta_agrees_with_sixty_digits(epsilon, delta):
 
 @GRID
 def test_multiplier_is_private_and_tight(epsilon, delta):
-    """On the private side, and a millionth less noise is not."""
+    """A millionth less noise is not private."""
     multiplier = gaussian.noise_multiplier(Budget(epsilon, delta))
     assert gaussian.delta_of(multiplier, epsilon) <= delta
     assert exact_delta(multiplier * (1 - 1e-6), epsilon) > delta
@@ -117,7 +116,7 @@ TABLE = pytest.mark.parametrize(
 
 @TABLE
 def test_table_of_section_6(epsilon, delta, ge, zcdp, exact_2, exact_root2, exact_1):
-    """Every column to one unit of its last printed digit: the sheet rounds 6.3050 and 16.848 upwards."""
+    """Every column holds to one unit of its last digit: the sheet rounds 6.3050 and 16.848 upwards."""
 
     def std(accounting: str, sensitivity: float) -> float:
         return gaussian.composed_std(Budget(epsilon, delta, accounting=accounting), sensitivity, 10)
@@ -130,7 +129,7 @@ def test_table_of_section_6(epsilon, delta, ge, zcdp, exact_2, exact_root2, exac
 
 
 def test_oracle_2_sigma_of_ge():
-    """theory.md, oracle 2: with the logarithm of Lemma A.1, and exact with sqrt 2."""
+    """The first has the logarithm of Lemma A.1, the second is exact with sqrt 2."""
     assert gaussian.composed_std(Budget(1.0, 0.3, accounting="as-printed"), 2.0, 10) == printed(57.963)
     assert gaussian.composed_std(Budget(1.0, 0.3), math.sqrt(2), 10) == printed(3.087)
 
@@ -140,7 +139,7 @@ def test_oracle_2_sigma_of_ge():
     [(0.01, 1e-10), (0.01, 0.5), (0.1, 0.01), (1.0, 1e-5), (10.0, 1e-10), (10.0, 0.5)],
 )
 def test_zcdp_against_a_grid_of_orders(epsilon, delta):
-    """Canonne, Kamath & Steinke's Corollary 13, minimised over a grid: private, and tight to 1e-4."""
+    """Canonne, Kamath & Steinke's Corollary 13, minimised over a grid, is private, and tight to 1e-4."""
 
     def log_delta(rho: float) -> float:
         orders = (1 + math.exp(step / 500) for step in range(-6000, 12500))  # 0.2 % apart
@@ -163,7 +162,7 @@ def test_zcdp_against_a_grid_of_orders(epsilon, delta):
 @example(epsilon=1e12, delta=1e-300)
 @example(epsilon=1e12, delta=1 - 1e-12)
 def test_extremes_give_a_positive_finite_number(accounting, epsilon, delta):
-    """Private too, where the accounting promises it."""
+    """It is private too, where the accounting promises it."""
     multiplier = gaussian.noise_multiplier(Budget(epsilon, delta, accounting=accounting))
     assert 0 < multiplier < math.inf
     if accounting != "as-printed":
@@ -174,7 +173,7 @@ def test_extremes_give_a_positive_finite_number(accounting, epsilon, delta):
 @EVERY_ACCOUNTING
 @given(first=st.tuples(epsilons, deltas), other=st.tuples(epsilons, deltas))
 def test_more_privacy_never_needs_less_noise(accounting, first, other):
-    """Monotone in epsilon and in delta; 1e-9 covers the root finders."""
+    """1e-9 covers the root finders."""
     strict = Budget(min(first[0], other[0]), min(first[1], other[1]), accounting=accounting)
     loose = Budget(max(first[0], other[0]), max(first[1], other[1]), accounting=accounting)
     more, less = gaussian.noise_multiplier(strict), gaussian.noise_multiplier(loose)

@@ -1,4 +1,4 @@
-"""What the papers' constants truly give: the values of theory.md, sections 1.2, 3 and 6, to their digits."""
+"""Test what the papers' constants truly give: theory.md, sections 1.2, 3 and 6, to their digits."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def truly(name: str, epsilon: float, delta: float, neighbours: str = "replace-on
     ),
 )
 def test_the_classical_constant_at_sensitivity_one(epsilon, name):
-    """Not private beyond epsilon = 2 when a row is replaced, nor at 10 when one is added."""
+    """It is not private beyond epsilon = 2 when a row is replaced, nor at 10 when one is added."""
     assert truly(name, epsilon, 0.01) == pytest.approx(REPLACE[epsilon], rel=0.02)
     assert truly(name, epsilon, 0.01, "add-remove") == pytest.approx(ADD[epsilon], rel=0.02)
 
@@ -38,7 +38,7 @@ def test_the_classical_constant_at_sensitivity_one(epsilon, name):
     ],
 )
 def test_wang_and_xu(epsilon, true, name):
-    """Any two rows; with sensitivity 1 it would keep its promise."""
+    """The relation is any two rows; with sensitivity 1 it would keep its promise."""
     assert truly(name, epsilon, 1e-4) == pytest.approx(true, rel=0.005)
     assert truly(name, epsilon, 1e-4, "add-remove") < 0.75 * true
 

@@ -1,4 +1,4 @@
-"""The auditor itself: how often it accuses the innocent, what it sees, and what it refuses.
+"""Test the auditor itself: how often it accuses the innocent, what it sees, and what it refuses.
 
 The false-alarm rate is the `alpha` of each audit. AUDITS audits of a mechanism exactly at its claim must not
 raise more alarms than that rate explains, but for a chance of ALPHA.
@@ -33,7 +33,7 @@ def gaussians(shift: float) -> Draw:
 
 
 def responses(epsilon: float) -> Draw:
-    """Randomised response: exactly (epsilon, 0)-private, no better."""
+    """Return randomised response, which is exactly (epsilon, 0)-private."""
     honest = 1 / (1 + math.exp(-epsilon))
     return lambda n, rng: (1.0 * (rng.random(n) < honest), 1.0 * (rng.random(n) >= honest))
 
@@ -67,7 +67,7 @@ def test_false_alarms_are_no_more_than_alpha(bound, draw, delta):
 
 @EXACTLY_AT_THE_CLAIM
 def test_rates_in_place_of_their_limits_would_raise_too_many(bound, draw, delta, monkeypatch):
-    """The planted bug, and what the simulation is worth."""
+    """The planted bug shows what the simulation is worth."""
     honest = lower_bound._limits
 
     def rates(here: Array, there: Array, alpha: float) -> lower_bound._Limits:
@@ -89,14 +89,14 @@ def test_rates_in_place_of_their_limits_would_raise_too_many(bound, draw, delta,
     ],
 )
 def test_what_an_audit_can_see(bound, size, caught):
-    """Noise of this size instead of 1, 50,000 draws, at ALPHA."""
+    """The noise has this size instead of 1; 50,000 draws, at ALPHA."""
     here, there = gaussians(MU / size)(50_000, np.random.default_rng(1))
     assert (bound(here, there, delta=DELTA, alpha=ALPHA).epsilon > EPSILON) is caught
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 4.0, 10.0])
 def test_the_trade_off_bound_comes_close(epsilon):
-    """Above .8 of the truth with 100,000 draws, and above what events show."""
+    """It lies above .8 of the truth with 100,000 draws, and above what events show."""
     mu = 1 / gaussian.noise_multiplier(Budget(epsilon, DELTA))
     here, there = gaussians(mu)(100_000, np.random.default_rng(2))
     close = lower_bound.gaussian_tradeoff(here, there, delta=DELTA, alpha=ALPHA)

@@ -1,4 +1,4 @@
-"""Trade-off curves against their definitions, and the attack that has to land on them."""
+"""Test trade-off curves against their definitions, and the attack that has to land on them."""
 
 import math
 
@@ -32,7 +32,7 @@ EPSILON = pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0])
 @GRID
 @EPSILON
 def test_what_is_allowed_is_what_the_definition_demands(epsilon, delta):
-    """Of a test and of its opposite: 1 - misses <= e^eps false alarms + delta, and the two exchanged."""
+    """A test and its opposite keep 1 - misses <= e^eps false alarms + delta, and the two exchanged."""
     misses = tradeoff_curves.allowed(epsilon, delta, SHARES)
     inside = misses > 0
     power = 1 - misses
@@ -45,7 +45,7 @@ def test_what_is_allowed_is_what_the_definition_demands(epsilon, delta):
 
 @pytest.mark.parametrize("mu", [0.0, 0.1, 1.0, 4.0])
 def test_the_gaussian_curve_is_that_of_two_normal_laws(mu):
-    """Misses of "above t" between N(0, 1) and N(mu, 1), by another routine."""
+    """scipy gives the misses of "above t" between N(0, 1) and N(mu, 1)."""
     limits = stats.norm.isf(SHARES[1:-1])
     np.testing.assert_allclose(
         tradeoff_curves.gaussian(mu, SHARES[1:-1]), stats.norm.cdf(limits, loc=mu), rtol=1e-10, atol=1e-300
@@ -56,7 +56,7 @@ def test_the_gaussian_curve_is_that_of_two_normal_laws(mu):
 @GRID
 @EPSILON
 def test_calibrated_noise_touches_what_is_allowed_and_no_less_does(epsilon, delta):
-    """At the event of Balle and Wang; a thousandth less noise is below there."""
+    """They touch at the event of Balle and Wang; a thousandth less noise is below there."""
     mu = 1 / gaussian.noise_multiplier(Budget(epsilon, delta))
     alarms, misses = tradeoff_curves.touching(mu, epsilon)
     assert misses == pytest.approx(float(tradeoff_curves.gaussian(mu, alarms)), rel=1e-9)
@@ -70,7 +70,7 @@ def test_calibrated_noise_touches_what_is_allowed_and_no_less_does(epsilon, delt
 
 
 def test_the_attackers_odds_are_the_binary_hypothesis_test_s():
-    """At delta = 0 the odds are e^epsilon to one; at epsilon = 0 the advantage is delta itself."""
+    """The odds are e^epsilon to one at delta = 0; at epsilon = 0 the advantage is delta itself."""
     for epsilon in (0.01, 0.5, 1.0, 10.0):
         share = tradeoff_curves.best_guess(epsilon, 0.0)
         assert share / (1 - share) == pytest.approx(math.exp(epsilon))
@@ -99,7 +99,7 @@ def test_shares_and_parameters_out_of_range_are_refused_by_name():
 
 @pytest.mark.parametrize(("hits", "trials"), [(0, 10), (3, 10), (10, 10), (200, 4000)])
 def test_limits_are_where_the_count_becomes_rare(hits, trials):
-    """Clopper and Pearson's definition, and scipy's own."""
+    """scipy's limits are the same."""
     (low,), (high,) = clopper_pearson.limits([hits], [trials], 0.01)
     exact = stats.binomtest(hits, trials).proportion_ci(0.98, "exact")
     assert (low, high) == pytest.approx((exact.low, exact.high), abs=1e-9)
@@ -149,7 +149,7 @@ def test_without_noise_the_attack_never_errs(method):
 
 
 def test_intervals_err_as_rarely_as_they_say():
-    """300 attacks at level 0.8: no more miss the truth than 60 explain but for ALPHA; too narrow ones do."""
+    """Of 300 attacks at level 0.8 no more miss the truth than 60 explain but for ALPHA; narrow ones do."""
     rng, mu, limit = np.random.default_rng(0), 1.0, membership.threshold(0.2)
     attacks = [
         membership.measured(mu + rng.standard_normal(300), rng.standard_normal(300), limit, 0.8)
@@ -194,7 +194,7 @@ def test_a_bug_that_breaks_nothing_is_named():
 
 
 def test_draws_are_told_by_what_they_are():
-    """In any order the same, of another portion or seed not."""
+    """Draws do not depend on their order, and differ for another portion or seed."""
     first, here, there = drawn("true", count=3 * PORTION)
     second = AttackDraws(first.attacked)
     for portion in (2, 0, 1):
@@ -209,7 +209,7 @@ def test_draws_are_told_by_what_they_are():
 
 @pytest.mark.parametrize(("n", "delta"), [(100, 0.01), (100_000, 1e-5), (10**9, 1e-10)])
 def test_what_is_published_is_what_a_simulation_publishes(n, delta):
-    """20,000 runs of one draw for each patient, counted; 5 standard errors."""
+    """20,000 runs of one draw for each patient are counted; 5 standard errors are allowed."""
     published = outright_publication.published(n, delta)
     counts = np.random.default_rng(0).binomial(n, delta, 20_000)
     assert published.expected == pytest.approx(counts.mean(), abs=5 * counts.std() / math.sqrt(20_000))
@@ -219,7 +219,7 @@ def test_what_is_published_is_what_a_simulation_publishes(n, delta):
 
 @pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
 def test_the_picture_s_two_patients_move_a_release_as_far_as_any(relation):
-    """Read off N(0, 1) and N(mu, 1), but for ALPHA; mu of the other relation is off."""
+    """The readings follow N(0, 1) and N(mu, 1), but for ALPHA; mu of the other relation is off."""
     drawn_picture = picture(Budget(2.0, 0.01, relation), 1000)
     assert drawn_picture.mu == pytest.approx(1 / gaussian.noise_multiplier(Budget(2.0, 0.01)))
     here, there = ([person.read for person in side] for side in (drawn_picture.here, drawn_picture.there))

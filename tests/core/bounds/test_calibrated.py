@@ -1,4 +1,4 @@
-"""Fitted constants: the one that made the data comes back, and its interval covers it as often as said."""
+"""Test fitted constants: the one that made the data comes back, and its interval covers as stated."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ FITTED = [name for name, rule in BOUNDS.items() if rule.fits]
 
 
 def noisy(name: str, constant: float, rng: np.random.Generator, repeats: int = 15) -> list[np.ndarray]:
-    """Errors spread by a fifth around the bound at `constant`; a lognormal's median is its centre."""
+    """Return errors spread by a fifth around the bound at `constant`, a lognormal's median."""
     rule = BOUNDS[name]
     centres = [rule(setting, **{rule.fits: constant}).final for setting in SWEEP]
     return [centre * np.exp(rng.normal(0, 0.2, repeats)) for centre in centres]
@@ -23,7 +23,7 @@ def noisy(name: str, constant: float, rng: np.random.Generator, repeats: int = 1
 
 @pytest.mark.parametrize("name", FITTED)
 def test_the_constant_comes_back(name):
-    """Exactly, from errors that lie on the bound; the interval is then a point."""
+    """Errors that lie on the bound give it exactly; the interval is then a point."""
     rule = BOUNDS[name]
     on_it = [np.full(3, rule(setting, **{rule.fits: 2.5}).final) for setting in SWEEP]
     fit = fit_constant(rule, SWEEP, on_it, np.random.default_rng(0), resamples=20)
@@ -34,7 +34,7 @@ def test_the_constant_comes_back(name):
 
 @pytest.mark.parametrize("name", ["wang_xu_low", "analyze_gauss"])
 def test_the_interval_covers(name):
-    """Nominal 95 %, 15 repeats, four settings: at least 85 % of 200 fits.
+    """At nominal 95 %, 15 repeats and four settings, at least 85 % of 200 intervals cover.
 
     A binomial at 85 % falls to 73 % with probability below ALPHA; the percentile bootstrap of medians is only
     nearly exact. Planted: intervals of a quarter of the width.

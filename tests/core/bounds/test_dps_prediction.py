@@ -1,7 +1,7 @@
-"""The closed form for DPS-PCA's error against simulation.
+"""Test the closed form for DPS-PCA's error against simulation.
 
-Mean of sin^2 over independent runs within Z = 4.89 standard errors (laws.py) and 1 % of its square: the rows
-kept are a finite number, which the quantile behind f does not see (.7 % over 3,000 runs here).
+The mean of sin^2 over independent runs lies within Z = 4.89 standard errors (laws.py) and 1 % of its square:
+the rows kept are a finite number, which the quantile behind f ignores (.7 % over 3,000 runs here).
 """
 
 import math
@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dppca_core import METHODS, Budget, Setting, SpikedModel, sin_theta
+from dppca_core import Budget, Setting, SpikedModel
 from dppca_core.bounds import BOUNDS, dps_prediction
-from dppca_core.populations.spiked import hospital_sizes
 from tests.core.laws import mean_is
-from tests.core.problems import GE, GE_FAILURE, GE_N, ge_dps_errors
+from tests.core.problems import GE, GE_FAILURE, GE_N, ge_dps_errors, setting_at, simulate
 
 predict = BOUNDS["dps_prediction"]
 SLACK = 0.01
@@ -39,29 +38,8 @@ def ge_setting(epsilon: float) -> Setting:
 
 
 def small_setting(n: int = 10**6, **changed: object) -> Setting:
-    """Twenty hospitals, the first with half of the patients."""
-    base = {"d": MODEL.d, "n": n, "k": MODEL.k, "s": MODEL.s, "s_hat": 30, "providers": 20, "iterations": 10}
-    scaled = MODEL.eigenvalues / MODEL.norm_bound(n) ** 2
-    return Setting(**{**base, "eigenvalues": scaled, "budget": Budget(1.0, 1e-5), **changed})
-
-
-def simulate(setting: Setting) -> np.ndarray:
-    """sin^2 of RUNS runs, each with patients and noise of its own."""
-    sizes = hospital_sizes(setting.n, setting.providers, largest_share=0.5)
-    errors = []
-    for run in range(RUNS):
-        patients, noise = np.random.default_rng([run, 5]), np.random.default_rng([run, 6])
-        estimate = METHODS["dps_pca"].fit(
-            MODEL.draw(setting.n, sizes, patients),
-            k=setting.k,
-            budget=setting.budget,
-            rng=noise,
-            s_hat=setting.s_hat,
-            iterations=setting.iterations,
-            provider_noise=setting.provider_noise,
-        )
-        errors.append(sin_theta(estimate.basis, MODEL.basis) ** 2)
-    return np.array(errors)
+    """Return a setting with twenty hospitals, the first with half of the patients."""
+    return replace(setting_at(MODEL, n, Budget(1.0, 1e-5), s_hat=30, providers=20), **changed)
 
 
 def agrees(squares: np.ndarray, predicted: float) -> bool:
@@ -70,7 +48,7 @@ def agrees(squares: np.ndarray, predicted: float) -> bool:
 
 @pytest.mark.parametrize(("epsilon", "sheet"), [(0.5, 0.633), (1.0, 0.336), (2.0, 0.180)])
 def test_the_published_experiment(epsilon, sheet):
-    """d = 1000. The sheet (section 1.7) divides by a largest row of norm^2 8319, we by 8150: 2 %."""
+    """The sheet (section 1.7) divides by a largest row of norm^2 8319, we by 8150, which is 2 %."""
     bound = predict(ge_setting(epsilon))
     assert agrees(ge_dps_errors(epsilon, 1e-5, "exact", 2, 60) ** 2, bound.total)
     assert bound.total == pytest.approx(sheet, rel=0.025)
@@ -78,7 +56,7 @@ def test_the_published_experiment(epsilon, sheet):
 
 
 def test_the_published_experiment_at_its_own_delta():
-    """The sheet's fourth number: .064 simulated at delta = .3; the .062 predicted there is privacy alone."""
+    """The sheet simulates .064 at delta = .3; the .062 predicted there is privacy alone."""
     setting = replace(ge_setting(1.0), budget=Budget(1.0, 0.3))
     bound = predict(setting)
     assert bound.quantities["sigma"] == pytest.approx(3.087, abs=0.0005)  # oracle 2
@@ -100,7 +78,8 @@ def test_the_published_experiment_at_its_own_delta():
 )
 def test_twenty_unequal_hospitals(setting, monkeypatch):
     """Without the factor f of the selection it is 35 % too low, and rejected."""
-    squares, bound = simulate(setting), predict(setting)
+    options = {name: getattr(setting, name) for name in ("s_hat", "iterations", "provider_noise")}
+    squares, bound = simulate(MODEL, setting, "dps_pca", RUNS, **options) ** 2, predict(setting)
     assert agrees(squares, bound.total)
     assert bound.applies
     monkeypatch.setattr(dps_prediction, "selection_inflation", lambda *sizes: 1.0)
@@ -108,7 +87,7 @@ def test_twenty_unequal_hospitals(setting, monkeypatch):
 
 
 def test_the_selection_factor_of_the_sheet():
-    """theory.md section 1.7: f = 1.678 for (d, k, s, s_hat) = (1000, 5, 10, 50), and by simulation."""
+    """theory.md section 1.7 gives f = 1.678 for (d, k, s, s_hat) = (1000, 5, 10, 50); simulation agrees."""
     squared = dps_prediction.selection_inflation(1000, 5, 10, 50)
     assert math.sqrt(squared) == pytest.approx(1.678, abs=0.00051)
     rows = np.random.default_rng(0).standard_normal((300, 990, 5))

@@ -1,4 +1,4 @@
-"""Figure 2 of Ge et al. as fitted: what theory.md section 1.5 states of it, by the theorem's own formula."""
+"""Test Figure 2 of Ge et al. as fitted: the statements of theory.md section 1.5, by the theorem's formula."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ ACROSS = np.linspace(*EPSILONS, 37)
 
 
 def test_the_published_features():
-    """Overall 7.3 at epsilon = .2, far above sqrt 5; falling; privacy below sampling all along."""
+    """The overall error falls from 7.3 at epsilon = .2, far above sqrt 5; privacy stays below sampling."""
     curves = Figure2().curves(ACROSS)
     assert curves["total"][0] == pytest.approx(7.3)
     assert (np.diff(curves["total"]) < 0).all()
@@ -24,7 +24,7 @@ def test_the_published_features():
 
 
 def test_alpha_by_hand():
-    """alpha = .0513/.2 = .2565, rho = .356/.7435, priv = 3/sqrt 3 / (1 - rho^1/4) * .2565/.7435."""
+    """alpha is .0513/.2 = .2565, rho is .356/.7435, priv is 3/sqrt 3 / (1 - rho^1/4) * .2565/.7435."""
     curves = Figure2().curves([0.2])
     assert curves["alpha"][0] == pytest.approx(0.2565)
     assert curves["rho"][0] == pytest.approx(0.478816, abs=1e-6)
@@ -32,14 +32,14 @@ def test_alpha_by_hand():
 
 
 def test_no_k_meets_the_assumption_on_noise():
-    """B.3 at k = 1, where it asks least: alpha/(1 - alpha) is .345 to .026, allowed is .009 to .012."""
+    """B.3 asks least at k = 1, where alpha/(1 - alpha) is .345 to .026 and .009 to .012 is allowed."""
     noise, allowed = Figure2().noise_allowed(ACROSS, k=1)
     assert (noise > 2 * allowed).all()
     assert (noise[0], noise[-1]) == pytest.approx((0.344990, 0.026325), rel=1e-4)
 
 
 def test_a_setting_with_that_gamma_and_alpha_lies_on_the_curve():
-    """One of many: the curve is the theorem's, not a copy of it."""
+    """The curve is the theorem's, not a copy of it."""
     top = (3 - 0.356) / (3 * 0.356 - 1)  # contraction(top, 1) = .356
     values = np.repeat([top, 1.0], [5, 95]) / (100 * top)
     setting = Setting(
@@ -63,7 +63,7 @@ def test_a_setting_with_that_gamma_and_alpha_lies_on_the_curve():
 
 
 def test_void_ends_and_other_choices():
-    """alpha beyond 1 - gamma is infinite, not negative; no epsilon, no curve; the height splits freely."""
+    """alpha beyond 1 - gamma is infinite, not negative; no epsilon gives no curve."""
     curves = Figure2().curves([0.05, 0.2])
     assert np.isinf(curves["total"][0])
     assert curves["rho"][0] == 1.0

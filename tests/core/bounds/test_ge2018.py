@@ -1,4 +1,4 @@
-"""Theorem 4.3 of Ge et al. 2018 against numbers worked out elsewhere."""
+"""Test Theorem 4.3 of Ge et al. 2018 against numbers worked out elsewhere."""
 
 import math
 from dataclasses import replace
@@ -40,7 +40,7 @@ def test_oracle_3_contraction():
 
 
 def test_oracle_4_theorem_on_raw_data():
-    """To the printed digits; every other assumption of the supplement fails, the noise is small."""
+    """The printed digits hold; every other assumption of the supplement fails, the noise is small."""
     bound = ge2018(RAW)
     q = bound.quantities
     assert q["alpha"] == pytest.approx(0.00073, abs=0.0000051)
@@ -65,7 +65,7 @@ def test_oracle_4_theorem_on_raw_data():
     ],
 )
 def test_a_second_setting(mode, alpha, stat, priv, first, last):
-    """The three noise modes at four hospitals; C1 = 2 doubles `stat` alone."""
+    """Three noise modes at four hospitals are worked out; C1 = 2 doubles `stat` alone."""
     setting = replace(SCALED, provider_noise=mode)
     bound = ge2018(setting, c1=2.0)
     assert bound.quantities["alpha"] == pytest.approx(alpha, rel=1e-8)
@@ -92,7 +92,7 @@ def test_the_assumptions_of_the_second_setting():
 
 
 def test_too_much_noise_is_void():
-    """No terms, an infinite total, and a reason; as for the published experiment on scaled rows."""
+    """It has no terms, an infinite total, and a reason; so has the published experiment on scaled rows."""
     scaled = replace(RAW, eigenvalues=RAW.eigenvalues / 8319)
     bound = ge2018(scaled)
     assert bound.terms == {}
@@ -103,7 +103,7 @@ def test_too_much_noise_is_void():
 
 
 def test_just_below_the_edge_of_the_noise():
-    """alpha a rounding below 1 - gamma, so that rho is 1 and 1/(1 - rho^1/4) has no value: void, no crash."""
+    """alpha is a rounding below 1 - gamma, so that rho is 1 and 1/(1 - rho^1/4) has no value."""
     edge = Setting(
         d=3,
         n=33_637_865,
@@ -129,7 +129,7 @@ def test_no_gap_is_void():
 
 
 def test_a_hopeless_probability_is_said():
-    """theory.md, trap 6: below zero for T = 10 and tau < 2.45."""
+    """It falls below zero for T = 10 and tau < 2.45 (theory.md, trap 6)."""
     bound = ge2018(replace(RAW, tau=2.4))
     assert bound.quantities["probability"] < 0
     assert any("success probability" in line for line in lines(bound, "fails"))

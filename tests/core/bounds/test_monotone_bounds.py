@@ -1,6 +1,6 @@
-"""More patients, more epsilon, a wider gap: never a larger bound; a void bound is infinitely large.
+"""Test that more patients, more epsilon or a wider gap never give a larger bound; void is infinite.
 
-Two exceptions, both in the papers' formulas. xi_opt of Ge et al. is not monotone: it holds
+There are two exceptions, both in the papers' formulas. xi_opt of Ge et al. is not monotone: it holds
 sqrt(rho (1 - sqrt rho)), largest at rho = 4/9, so less noise can raise it; tested are stat and priv. And the
 spike above a smaller bulk is larger, so the covariance rates, absolute ones, fall with n and epsilon only.
 """
@@ -83,7 +83,7 @@ def test_a_wider_gap(name, setting, less):
 
 
 def test_the_optimisation_term_is_not_monotone():
-    """A smaller rho, so less noise or a wider gap, and a larger xi_opt at the first iterate."""
+    """A smaller rho, so less noise or a wider gap, gives a larger xi_opt at the first iterate."""
     first = [
         error_terms(rho, 0.0, sampling=0.0, selection=1.0, iterations=1)["opt"][0] for rho in (0.9, 4 / 9)
     ]

@@ -1,8 +1,9 @@
-"""The closed forms of the one-shot and dense methods against simulation of the methods themselves.
+"""Test the closed forms of the one-shot and dense methods against simulation of the methods.
 
-Mean of sin^2 over independent runs within Z = 4.89 standard errors (laws.py) and SLACK of its square: that is
-what the second order adds: in 3,000 runs of each case here at most 1.6 %, with a standard error of .5 %.
-DPS-PCA: test_dps_prediction.py.
+The mean of sin^2 over independent runs lies within Z = 4.89 standard errors (laws.py) and SLACK of its
+square,
+which is what the second order adds: in 3,000 runs of each case here at most 1.6 %, with a standard error of
+.5 %. DPS-PCA has its own: test_dps_prediction.py.
 """
 
 from dataclasses import replace
@@ -10,42 +11,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dppca_core import METHODS, Budget, Setting, SpikedModel, sin_theta
+from dppca_core import METHODS, Budget, Setting, SpikedModel
 from dppca_core.bounds import BOUNDS, perturbation
 from dppca_core.mechanisms import spiked_covariance
 from dppca_core.numerics.subspace_metrics import captured_energy
-from dppca_core.populations.spiked import hospital_sizes
 from tests.core.laws import mean_is
+from tests.core.problems import setting_at, simulate
 
 SLACK = 0.02
 MODEL = SpikedModel(d=30, k=2, s=8, spike=100.0, bulk=(0.0, 10.0), seed=1)
 ALONE = SpikedModel(d=30, k=1, s=8, spike=20.0, bulk=(1.0, 5.0), seed=2)
-
-
-def setting_at(model: SpikedModel, n: int, budget: Budget, providers: int = 1) -> Setting:
-    return Setting(
-        d=model.d,
-        n=n,
-        k=model.k,
-        s=model.s,
-        s_hat=model.d,
-        providers=providers,
-        iterations=10,
-        eigenvalues=model.eigenvalues / model.norm_bound(n) ** 2,
-        budget=budget,
-    )
-
-
-def simulate(model: SpikedModel, setting: Setting, method: str, runs: int) -> np.ndarray:
-    """sin^2 of `runs` runs, each with patients and noise of its own; the first of many hospitals has half."""
-    sizes = hospital_sizes(setting.n, setting.providers, largest_share=0.5)
-    errors = []
-    for run in range(runs):
-        cohort = model.draw(setting.n, sizes, np.random.default_rng([run, 5]))
-        rng = np.random.default_rng([run, 6])
-        estimate = METHODS[method].fit(cohort, k=setting.k, budget=setting.budget, rng=rng)
-        errors.append(sin_theta(estimate.basis, model.basis) ** 2)
-    return np.array(errors)
 
 
 def agrees(squares: np.ndarray, predicted: float) -> bool:
@@ -65,9 +40,9 @@ CASES = [
 
 @pytest.mark.parametrize(("name", "method", "runs", "n"), CASES, ids=lambda value: str(value))
 def test_a_closed_form_is_what_its_method_does(name, method, runs, n):
-    """And noise of twice the variance (another shape, or sqrt 2 for sensitivity 1) is not."""
+    """Noise of twice the variance (another shape, or sqrt 2 for sensitivity 1) is rejected."""
     setting = setting_at(MODEL, n, FEW)
-    squares, bound = simulate(MODEL, setting, method, runs), BOUNDS[name](setting)
+    squares, bound = simulate(MODEL, setting, method, runs) ** 2, BOUNDS[name](setting)
     assert bound.applies
     assert agrees(squares, bound.total**2)
     assert not agrees(squares, bound.total**2 + bound.terms["privacy"] ** 2)
@@ -86,8 +61,11 @@ TWENTY = [
 @pytest.mark.parametrize(("name", "method", "budget", "model", "n"), TWENTY, ids=lambda value: str(value))
 def test_twenty_unequal_hospitals(name, method, budget, model, n):
     """These methods pool the rows, so N plays no part; other budgets, relations and calibrations."""
-    setting = setting_at(model, n, budget, 20)
-    squares, bound = simulate(model, setting, method, 60 if method == "ppca" else 200), BOUNDS[name](setting)
+    setting = setting_at(model, n, budget, providers=20)
+    squares, bound = (
+        simulate(model, setting, method, 60 if method == "ppca" else 200) ** 2,
+        BOUNDS[name](setting),
+    )
     assert bound.applies
     assert agrees(squares, bound.total**2)
     assert not agrees(squares, bound.total**2 + bound.terms["privacy"] ** 2)
@@ -106,7 +84,7 @@ ENERGY = [
 
 @pytest.mark.parametrize(("name", "method", "n"), ENERGY, ids=lambda value: str(value))
 def test_the_energy_lost_is_that_of_each_pair(name, method, n):
-    """Over a wide bulk; the eigengap as the one factor between it and sin^2 is refused."""
+    """Over a wide bulk, the eigengap as the single factor between it and sin^2 is refused."""
     setting = replace(setting_at(STEEP, n, FEW), iterations=30)
     options = {"iterations": 30} if "iterations" in METHODS[method].uses else {}
     covariance, lost = STEEP.covariance() / STEEP.norm_bound(n) ** 2, []
@@ -124,15 +102,15 @@ def test_the_energy_lost_is_that_of_each_pair(name, method, n):
 
 @pytest.mark.parametrize("name", ["analyze_gauss_prediction", "projector_prediction", "ppca_laplace"])
 def test_without_privacy_sampling_is_left(name):
-    """An epsilon beyond which noise plays no part: every closed form is PCA's, and half of it is refused."""
+    """At a huge epsilon every closed form is PCA's, and half of it is refused."""
     setting = setting_at(MODEL, 1000, Budget(1e9, 0.5))
-    squares, bound = simulate(MODEL, setting, "pca", 300), BOUNDS[name](setting)
+    squares, bound = simulate(MODEL, setting, "pca", 300) ** 2, BOUNDS[name](setting)
     assert agrees(squares, bound.total**2)
     assert not agrees(squares, bound.total**2 / 2)
 
 
 def test_the_local_experiment_of_the_paper():
-    """theory.md section 3: projector distance .62 at n = 1e10 and .21 at 1e11 with rows in unit scale."""
+    """theory.md section 3 gives distance .62 at n = 1e10 and .21 at 1e11 with rows in unit scale."""
     theirs = Setting(
         d=40,
         n=10**10,
@@ -151,10 +129,10 @@ def test_the_local_experiment_of_the_paper():
 
 
 def test_the_projector_of_the_sheet():
-    """Oracle 12: projector distance .108 at p = 50, n = 5000, r = 3, lambda = 10, delta = .1, C = 1.
+    """Oracle 12 gives distance .108 at p = 50, n = 5000, r = 3, lambda = 10, delta = .1, C = 1.
 
-    One mirrored release at the classical constant and a known spike; the method's default pays for its spike
-    and takes C = 2, so this is worked out from the pairs' formulas. The sheet's sampling is simulated.
+    It has one mirrored release at the classical constant and a known spike; the method's default pays for its
+    spike and uses C = 2, so this is worked out from the pairs' formulas. The sheet's sampling is simulated.
     """
     top, bulk = np.full(3, 11.0), np.full(47, 1.0)
     moved = spiked_covariance.projector_sensitivity(50, 5000, 3, 10.0, 1.0, 1.0)

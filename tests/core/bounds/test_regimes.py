@@ -1,4 +1,4 @@
-"""The four regions of the map over patients and epsilon, and what drawing it computes."""
+"""Test the four regions of the map over patients and epsilon, and what drawing it computes."""
 
 from dataclasses import replace
 
@@ -70,7 +70,7 @@ def test_only_rules_that_tell_privacy_from_sampling():
 
 
 def test_a_map_asks_for_each_row_bound_once_and_solves_no_eigenproblem(monkeypatch):
-    """40 x 40 at d = 1000, dense and sparse, closed form and theorem; benchmarks.kernels has the seconds."""
+    """The map is 40 x 40 at d = 1000, dense and sparse, closed form and theorem."""
     model = SpikedModel(d=1000, k=5, s=10, seed=10)
     patients, epsilons = np.geomspace(1e3, 1e9, 40).astype(int).tolist(), np.geomspace(0.05, 10, 40).tolist()
     start = replace(NEAR, d=1000, k=5, s=10, eigenvalues=model.eigenvalues)

@@ -39,9 +39,9 @@ TURNING = curve("low", {1.0: 2.0, 2.0: 2.5, 3.0: 0.5})
         (claims.near("", (Printed("low", 1.0, 2.11),), 0.1), LOW, False),
         (claims.near("", (Printed("low", 9.0, 2.0),), 0.1), LOW, False),
         (claims.moves("", True), BOTH.iloc[:0], False),
-        (claims.below("", "low", "high", (1.0, 2.0)), BOTH, True),
-        (claims.below("", "low", "high"), BOTH, False),  # intervals meet at 3
-        (claims.below("", "low", "other"), BOTH, False),
+        (claims.ranked("", ("low", "high"), (1.0, 2.0)), BOTH, True),
+        (claims.ranked("", ("low", "high")), BOTH, False),  # intervals meet at 3
+        (claims.ranked("", ("low", "other")), BOTH, False),
         (claims.moves("", True), BOTH, True),
         (claims.moves("", False), BOTH, False),
         (claims.moves("", True), TURNING, False),
@@ -76,9 +76,9 @@ def test_a_single_run_has_no_interval_in_a_sentence():
     """And no claim holds that needs an interval; what is not finite is a dash."""
     single = BOTH.assign(low=np.nan, high=np.nan, runs=1)
     under = claims.under("", lambda x: 9.0, "")
-    for check in (claims.below("", "low", "high"), claims.moves("", True), under):
+    for check in (claims.ranked("", ("low", "high")), claims.moves("", True), under):
         assert not check.evaluate(single).holds
-    assert "2 and 3" in claims.below("", "low", "high", (1.0,)).evaluate(single).sentence
+    assert "2 and 3" in claims.ranked("", ("low", "high"), (1.0,)).evaluate(single).sentence
     assert "–" in claims.under("", lambda x: math.nan, "the level").evaluate(single).sentence
 
 

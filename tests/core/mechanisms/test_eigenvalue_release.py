@@ -1,4 +1,4 @@
-"""Eigenvalues inside a released subspace: what they cost, and an audit of their noise that bugs must fail."""
+"""Test eigenvalues inside a released subspace: their cost, and an audit of their noise that bugs fail."""
 
 from itertools import product
 
@@ -14,7 +14,7 @@ from dppca_core.auditing.cases.pairs import along, axes, moved
 from dppca_core.mechanisms import eigenvalues, matrix_product
 from dppca_core.numerics.linalg import orthonormalise
 from dppca_core.privacy import ACCOUNTINGS, NEIGHBOURS
-from tests.core.laws import ALPHA
+from tests.core.laws import ALPHA, HalfTheNoise
 
 SHARED = {name: m for name, m in METHODS.items() if m.private and m.trust != "local"}
 EVERY_SHARED = pytest.mark.parametrize("method", SHARED.values(), ids=SHARED.keys())
@@ -32,7 +32,7 @@ def total(method, budget, share, k=2):
 
 @EVERY_SHARED
 def test_method_and_eigenvalues_are_the_budget_together(method):
-    """Never more, and exactly as much where all is Gaussian or all is pure."""
+    """They never cost more, and exactly as much where all is Gaussian or all is pure."""
     every = product(NEIGHBOURS, ("exact", "zcdp"), (0.01, 0.5, 0.99), (0.1, 3.0))
     for neighbours, accounting_, share, epsilon in every:
         budget = Budget(epsilon, 1e-5, neighbours, accounting_)
@@ -48,7 +48,7 @@ def test_method_and_eigenvalues_are_the_budget_together(method):
 
 @pytest.mark.parametrize("name", ["dps_pca", "analyze_gauss_gap", "amin"])
 def test_a_method_left_with_the_whole_budget_is_found_out(name):
-    """The check above, with the bug that it is for: a Gaussian, a stated and a pure price."""
+    """The check above sees the bug that it is for, with a Gaussian, a stated and a pure price."""
     method, budget = METHODS[name], Budget(1.0, 1e-5)
     _, price = eigenvalues.split(method, budget, 0.5, d=8, k=2)
     assert closed_form.epsilon_of((*method.spends(budget, d=8, k=2), price), budget.delta) > 1.1
@@ -91,7 +91,7 @@ bases = st.tuples(st.integers(0, 2**31), st.integers(1, D)).map(
 
 
 def block(last, basis):
-    """n V^T S V of three rows and this one, clipped to 3."""
+    """Return n V^T S V of three rows and this one, clipped to 3."""
     cohort = Cohort.from_rows([np.vstack([np.full((3, D), 0.1), last])], 3.0)
     return 4 * (basis.T @ cohort.pooled.apply(basis))
 
@@ -108,7 +108,7 @@ def test_a_row_moves_them_by_at_most_the_sensitivities(neighbours, x, y, basis):
 @EVERY_RELATION
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_the_sensitivities_are_attained(neighbours, k):
-    """By rows along two axes of the basis; one component has room for one of them only."""
+    """Rows lie along two axes of the basis; one component has room for one of them only."""
     budget, (e1, e2, *_) = Budget(1.0, 1e-5, neighbours), 3 * np.eye(D)
     change = block(e1, np.eye(D, k)) - block(e2 if neighbours == "replace-one" else np.zeros(D), np.eye(D, k))
     assert np.linalg.norm(change) == pytest.approx(matrix_product.sensitivity(budget, k))
@@ -120,18 +120,8 @@ def test_the_sensitivities_are_attained(neighbours, k):
 CLAIM = Budget(2.0, 0.01)
 
 
-class HalfTheNoise(np.random.Generator):
-    """Normal and Laplace variables of half their size."""
-
-    def standard_normal(self, *args, **kwargs):
-        return super().standard_normal(*args, **kwargs) / 2
-
-    def laplace(self, *args, **kwargs):
-        return super().laplace(*args, **kwargs) / 2
-
-
 def shown(neighbours, k, kind=np.random.Generator, pure=False):
-    """A lower bound on the epsilon of a release for CLAIM, above the truth with probability ALPHA at most."""
+    """Return a lower bound on a release's epsilon, above the truth with probability ALPHA at most."""
     budget = Budget(CLAIM.epsilon, CLAIM.delta, neighbours)
     pair, basis = axes(budget), np.eye(3, k)
     price = Guarantee(CLAIM.epsilon) if pure else Release(gaussian.noise_multiplier(budget))
@@ -160,7 +150,7 @@ def shown(neighbours, k, kind=np.random.Generator, pure=False):
 @pytest.mark.parametrize("pure", [False, True], ids=["Gaussian", "Laplace"])
 @pytest.mark.parametrize("k", [1, 2])
 def test_the_release_keeps_its_promise_and_half_the_noise_does_not(neighbours, k, pure):
-    """Nor would twice the noise that is due show half the claim."""
+    """Twice the noise that is due would not show half the claim."""
     assert CLAIM.epsilon / 2 < shown(neighbours, k, pure=pure) <= CLAIM.epsilon
     assert shown(neighbours, k, HalfTheNoise, pure) > CLAIM.epsilon
 

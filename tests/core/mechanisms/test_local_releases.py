@@ -1,4 +1,4 @@
-"""The local model: one draw with the law of n users' messages, calibration, Wang & Xu's experiment."""
+"""Test the local model: one draw with the law of n users' messages, calibration, Wang & Xu's experiment."""
 
 import math
 from functools import lru_cache
@@ -23,7 +23,7 @@ PRINTED = Budget(1.0, 1e-5, accounting="as-printed")
 
 
 def still(n: int, d: int = D) -> Cohort:
-    """n users whose rows are zero: what is released is the noise alone."""
+    """Return n users whose rows are zero, so that the noise alone is released."""
     zero = DenseMoment(np.zeros((d, d)))
     return Cohort((Provider(n, zero),), zero)
 
@@ -33,7 +33,7 @@ def still(n: int, d: int = D) -> Cohort:
     [(BUDGET, None, math.sqrt(2)), (BUDGET, "mirrored", 1.0), (PRINTED, None, 1.0)],
 )
 def test_one_draw_is_the_mean_of_all_users_messages(budget, noise, on_diagonal):
-    """25 users one by one: same law, on and off the diagonal (KS at ALPHA); noise / n is rejected."""
+    """25 users one by one have the same law, on and off the diagonal (KS at ALPHA); noise / n is rejected."""
     n, rng = 25, np.random.default_rng(0)
     one_by_one = np.mean(
         [symmetric_gaussian.release(still(1), budget, rng, noise, "local") for _ in range(n)], axis=0
@@ -50,7 +50,7 @@ def test_one_draw_is_the_mean_of_all_users_messages(budget, noise, on_diagonal):
 
 
 def test_whose_noise_is_in_the_mean():
-    """One curator's over n; of N hospitals each its own, sqrt N of it; of n patients each its own, sqrt n."""
+    """One curator's is over n; N hospitals add sqrt N of it, n patients sqrt n."""
     central = symmetric_gaussian.mean_noise_std(BUDGET, 400)
     assert symmetric_gaussian.mean_noise_std(BUDGET, 400, "secure aggregation", 4) == central
     assert symmetric_gaussian.mean_noise_std(BUDGET, 400, "untrusted server", 4) == pytest.approx(2 * central)
@@ -66,7 +66,7 @@ def test_whose_noise_is_in_the_mean():
 
 
 def test_a_billion_users_cost_what_a_thousand_do():
-    """The same normals, scaled: the generator is left at the same place."""
+    """The same normals are scaled, and the generator is left in the same state."""
     few, many = np.random.default_rng(1), np.random.default_rng(1)
     small = symmetric_gaussian.release(still(10**3), BUDGET, few, None, "local")
     large = symmetric_gaussian.release(still(10**9), BUDGET, many, None, "local")
@@ -85,7 +85,7 @@ def test_a_billion_users_cost_what_a_thousand_do():
 )
 @pytest.mark.parametrize("name", ["ldp_pca", "ldp_sparse_pca"])
 def test_the_reported_noise(name, neighbours, accounting, expected):
-    """Isotropic: sensitivity z(1, 1e-5) / sqrt(2 n); as printed: the paper's s1 / sqrt n, mirrored."""
+    """Isotropic, it is sensitivity z(1, 1e-5) / sqrt(2 n); as printed, the paper's s1 / sqrt n, mirrored."""
     budget = Budget(1.0, 1e-5, neighbours, accounting)
     estimate = METHODS[name].fit(still(400, 8), k=2, budget=budget, rng=np.random.default_rng(0))
     assert estimate.noise_std == pytest.approx(expected / 20, rel=2e-7)
@@ -97,7 +97,7 @@ def test_the_reported_noise(name, neighbours, accounting, expected):
 
 @lru_cache(maxsize=16)
 def wang_xu_errors(n: int, k: int, name: str, runs: int = 60) -> Array:
-    """Projector distances; rows N(0, lam/(5p(lam+1)) V V^T + 1/(5p(lam+1)) I), |x|^2 about 1/9 for k = 5."""
+    """Return projector distances; rows N(0, lam/(5p(lam+1)) V V^T + 1/(5p(lam+1)) I), |x|^2 about 1/9."""
     p, lam = 40, 1.0
     budget = Budget(0.5, 1e-4, accounting="as-printed")
     errors = []
@@ -114,7 +114,7 @@ def wang_xu_errors(n: int, k: int, name: str, runs: int = 60) -> Array:
 
 @pytest.mark.parametrize("k", [5, 10, 15, 20])
 def test_oracle_9_the_published_experiment_is_a_random_guess(k):
-    """sqrt(2k(1 - k/p)) = 2.96 / 3.87 / 4.33 / 4.47, within 1 %: a mean is not a root mean square."""
+    """sqrt(2k(1 - k/p)) is 2.96 / 3.87 / 4.33 / 4.47, within 1 %: a mean is not a root mean square."""
     expected = math.sqrt(2) * random_guess(40, k)
     assert mean_is(wang_xu_errors(10**5, k, "ldp_pca"), expected, slack=0.01 * expected)
     assert not mean_is(wang_xu_errors(10**5, k, "pca"), expected, slack=0.01 * expected)
@@ -128,10 +128,11 @@ def test_oracle_9_without_privacy():
 
 @pytest.mark.parametrize(("n", "mean"), [(10**8, 2.772), (10**9, 2.011), (10**10, 0.643), (10**11, 0.201)])
 def test_the_experiment_needs_ten_billion_users(n, mean):
-    """Within 2 % of 300 runs of a plain simulation, covariance and mirrored noise; one run's sd: 3 to 7 %.
+    """Means lie within 2 % of 300 runs of a plain simulation, covariance and mirrored noise.
 
-    theory.md section 3 has 2.92 / 2.16 / .62 / .21, each within two of those sds. Half the noise, which is
-    four times the users, is rejected.
+    One run's sd is 3 to 7 %; theory.md section 3 has 2.92 / 2.16 / .62 / .21, each within two of those sds.
+    Half
+    the noise, which is four times the users, is rejected.
     """
     assert mean_is(wang_xu_errors(n, 5, "ldp_pca"), mean, slack=0.02 * mean)
     assert not mean_is(wang_xu_errors(4 * n, 5, "ldp_pca"), mean, slack=0.02 * mean)
@@ -166,7 +167,7 @@ def test_no_penalty_is_no_sparsity(name, dense):
     [("ldp_sparse_pca", "ldp_pca", 10**8, {}), ("fantope_pca", "pca", 1000, {"penalty": 0.15})],
 )
 def test_a_penalty_finds_the_sparse_directions_better(name, dense, n, options):
-    """s = 10 of d = 60 features: two thirds of the error of its dense counterpart or less, four runs."""
+    """With s = 10 of d = 60 features it errs two thirds of its dense counterpart or less, in four runs."""
     ratios = []
     for seed in range(4):
         sparse, plain = fitted(name, n, seed, **options), fitted(dense, n, seed)

@@ -1,6 +1,6 @@
-"""How far one patient can move what is released: Hypothesis looks for more than the stated sensitivities.
+"""Test how far one patient can move a release: Hypothesis searches beyond the stated sensitivities.
 
-Through the real path: rows up to 1e6 are clipped by `Cohort.from_rows`, and n times the moment (or n_i times
+It takes the real path: rows up to 1e6 are clipped by `Cohort.from_rows`, and n times the moment (or n_i times
 a hospital's product) of neighbouring data sets is compared.
 """
 
@@ -40,12 +40,12 @@ blocks = st.integers(0, 2**31).flatmap(
 
 
 def scatter(rows: Array, bound: float) -> Array:
-    """n times the released quantity of the Analyze Gauss family."""
+    """Return n times the released quantity of the Analyze Gauss family."""
     return Cohort.from_rows([rows], bound).pooled.dense() * len(rows)
 
 
 def product(rows: Array, bound: float, block: Array) -> Array:
-    """n_i times what one hospital sends in DPS-PCA, beside a second hospital."""
+    """Return n_i times what one hospital sends in DPS-PCA, beside a second hospital."""
     cohort = Cohort.from_rows([rows, np.ones((2, D))], bound)
     return cohort[0].moment.apply(block) * cohort[0].n
 
@@ -55,7 +55,7 @@ def frobenius(moved: Array) -> float:
 
 
 def triangle(moved: Array) -> float:
-    """l2 norm of the upper triangle with its diagonal: what mirrored noise covers."""
+    """Return the l2 norm of the upper triangle with its diagonal, which mirrored noise covers."""
     return float(np.linalg.norm(moved[np.triu_indices(D)]))
 
 
@@ -78,7 +78,6 @@ def test_adding_a_patient_moves_the_moment_by_at_most_the_sensitivity(norm, x, r
 
 @given(x=patients, y=patients, rest=others, bound=bounds, block=blocks)
 def test_replacing_a_patient_moves_a_product_by_at_most_the_sensitivity(x, y, rest, bound, block):
-    """k = 1, 2 and 3."""
     moved = product(np.vstack([rest, x]), bound, block) - product(np.vstack([rest, y]), bound, block)
     assert frobenius(moved) <= dps_pca.sensitivity(REPLACE, block.shape[1]) * (1 + ROUNDING)
 
@@ -98,7 +97,7 @@ def with_patient(x: Array) -> Array:
 
 @NORMS
 def test_the_moment_sensitivity_is_attained(norm):
-    """At two orthogonal patients of full length; at one, for add/remove."""
+    """Two orthogonal patients of full length attain it; one does for add/remove."""
     replaced = scatter(with_patient(E1), BOUND) - scatter(with_patient(E2), BOUND)
     added = scatter(with_patient(E1), BOUND) - scatter(REST, BOUND)
     assert norm(replaced) == pytest.approx(symmetric_gaussian.sensitivity(REPLACE), rel=ROUNDING)
@@ -111,7 +110,7 @@ def test_the_moment_sensitivity_is_attained(norm):
     ids=["k=1", "k=2", "k=3"],
 )
 def test_the_product_sensitivity_is_attained(block, y):
-    """At orthogonal patients inside span Q; k = 1 has room for one of them only."""
+    """Orthogonal patients inside span Q attain it; k = 1 has room for one of them only."""
     k = block.shape[1]
     first = product(with_patient(E1), BOUND, block)
     replaced = first - product(with_patient(y), BOUND, block)
@@ -121,7 +120,7 @@ def test_the_product_sensitivity_is_attained(block, y):
 
 
 def test_the_search_refutes_a_planted_smaller_constant():
-    """1.3 in place of sqrt 2, and .99 in place of 1, by the same random search."""
+    """1.3 in place of sqrt 2, and .99 in place of 1, fail in the same random search."""
 
     def moved(pair: tuple[Array, Array]) -> Array:
         return scatter(with_patient(pair[0]), BOUND) - scatter(with_patient(pair[1]), BOUND)

@@ -1,4 +1,4 @@
-"""Analyze Gauss and MOD-SULQ: the noise that is really added is the one that is reported and calibrated."""
+"""Test Analyze Gauss and MOD-SULQ: the added noise is the reported and calibrated one."""
 
 import math
 
@@ -20,7 +20,7 @@ PRINTED = Budget(1.0, 1e-5, accounting="as-printed")
 
 
 def entries(noise: Array) -> tuple[Array, Array]:
-    """The diagonal, and what is above it."""
+    """Return the diagonal, and the entries above it."""
     np.testing.assert_array_equal(noise, noise.T)
     return noise.diagonal(), noise[np.triu_indices(len(noise), 1)]
 
@@ -39,7 +39,7 @@ CASES = pytest.mark.parametrize(
 
 @CASES
 def test_the_reported_noise_is_the_added_noise(name, budget, options, on_diagonal):
-    """Off the diagonal N(0, noise_std^2), on it as the shape says; KS at ALPHA, and 1.2 times is rejected."""
+    """N(0, noise_std^2) off the diagonal, and the shape's on it, pass KS at ALPHA; 1.2 times is rejected."""
     std = METHODS[name].fit(ZERO, k=2, budget=budget, rng=np.random.default_rng(0), **options).noise_std
     rng = np.random.default_rng(0)
     if name == "mod_sulq":
@@ -62,21 +62,21 @@ def test_the_reported_noise_is_the_added_noise(name, budget, options, on_diagona
     ],
 )
 def test_the_noise_of_analyze_gauss(neighbours, accounting, expected):
-    """Sensitivity times z(1, 1e-5) = 3.730632; as printed, the paper's constant at sensitivity 1."""
+    """It is the sensitivity times z(1, 1e-5) = 3.730632; as printed, the paper's constant."""
     budget = Budget(1.0, 1e-5, neighbours, accounting)
     assert symmetric_gaussian.sum_noise_std(budget) == pytest.approx(expected, rel=2e-7)
 
 
 @pytest.mark.parametrize(("d", "ratio", "digits"), [(40, 74, 0.5), (100, 200, 5), (1000, 2400, 50)])
 def test_mod_sulq_beside_analyze_gauss(d, ratio, digits):
-    """theory.md section 4: sd ratio at epsilon = 1, delta = .1, to its printed digits."""
+    """theory.md section 4 gives the sd ratio at epsilon = 1, delta = .1, to its printed digits."""
     budget = Budget(1.0, 0.1, accounting="as-printed")
     measured = mod_sulq.sum_noise_std(budget, d) / symmetric_gaussian.sum_noise_std(budget)
     assert measured == pytest.approx(ratio, abs=digits)
 
 
 def test_mod_sulq_is_its_formula():
-    """Chaudhuri, Sarwate & Sinha 2013, Algorithm 1, at d = 10, epsilon = 2, delta = .05; any accounting."""
+    """Chaudhuri, Sarwate & Sinha 2013, Algorithm 1, has no accounting; d = 10, epsilon = 2, delta = .05."""
     inside = 110 / (0.05 * 2 * math.sqrt(2 * math.pi))
     expected = 11 / 2 * math.sqrt(2 * math.log(inside)) + 1 / math.sqrt(2)
     for accounting in ("exact", "zcdp", "as-printed"):
@@ -85,7 +85,7 @@ def test_mod_sulq_is_its_formula():
 
 
 def test_mod_sulq_buys_more_privacy_than_it_says():
-    """By a factor that grows with d."""
+    """The factor grows with d."""
     bought = [METHODS["mod_sulq"].true_epsilon(BUDGET, d=d, k=2) for d in (10, 100, 1000)]
     assert bought == sorted(bought, reverse=True)
     assert bought[0] < 0.2 * BUDGET.epsilon
@@ -93,13 +93,12 @@ def test_mod_sulq_buys_more_privacy_than_it_says():
 
 @pytest.mark.parametrize("name", ["analyze_gauss", "analyze_gauss_sparse", "mod_sulq", "pca"])
 def test_a_matrix_is_sent_once(name):
-    """Half of d x d doubles with the diagonal."""
     estimate = METHODS[name].fit(ZERO, k=2, budget=BUDGET, rng=np.random.default_rng(0))
     assert estimate.bytes_sent == 8 * D * (D + 1) / 2
 
 
 def test_sparse_post_processing_is_free():
-    """The same release, the same noise, the same entry in the ledger."""
+    """Release, noise and the entry in the ledger are the same."""
     runs = [
         METHODS[name].fit(ZERO, k=2, budget=BUDGET, rng=np.random.default_rng(0))
         for name in ("analyze_gauss", "analyze_gauss_sparse")

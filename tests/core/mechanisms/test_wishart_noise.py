@@ -1,4 +1,4 @@
-"""Wishart noise: the derivation in `methods/wishart.py`, held to integrals and to draws of whole matrices."""
+"""Test Wishart noise: the derivation in `methods/wishart.py`, against integrals and draws of matrices."""
 
 import math
 
@@ -19,7 +19,7 @@ DRAWS = 60_000
 
 
 def integrated(degrees: float, shift: float, epsilon: float, added: bool) -> float:
-    """Hockey-stick divergence of chi-square and the same plus `shift`: Gauss-Legendre between quantiles."""
+    """Integrate the hockey-stick divergence of chi-square and the same plus `shift`, by Gauss-Legendre."""
     law = stats.chi2(degrees)
     shares = np.logspace(-16, 0, 1000)
     quantiles = np.concatenate([law.isf(shares), law.ppf(shares[:-1])])
@@ -44,7 +44,7 @@ def integrated(degrees: float, shift: float, epsilon: float, added: bool) -> flo
     ],
 )
 def test_delta_is_the_integral(degrees, shift, epsilon):
-    """Both directions, to 1e-5 of delta or 1e-9; one degree of freedom more is rejected to 1e-3."""
+    """Both directions hold to 1e-5 of delta or 1e-9; one degree of freedom more is rejected to 1e-3."""
     removed = wishart._removed(degrees, shift, epsilon)
     added = wishart._added(degrees, shift, epsilon)
     assert removed == pytest.approx(integrated(degrees, shift, epsilon, added=False), rel=1e-5, abs=1e-9)
@@ -55,13 +55,13 @@ def test_delta_is_the_integral(degrees, shift, epsilon):
 
 
 def noise(rng: np.random.Generator, scale: float) -> Array:
-    """Many draws of c W, W ~ Wishart(M, I), by their definition as sums of squares."""
+    """Draw c W, W ~ Wishart(M, I), many times, by its definition as sums of squares."""
     rows = rng.standard_normal((DRAWS, M, D))
     return scale * np.matmul(rows.transpose(0, 2, 1), rows)
 
 
 def log_density(drawn: Array, scale: float) -> Array:
-    """Of c W at each matrix, up to a constant; minus infinity where it is not positive definite."""
+    """Return that of c W at each matrix, up to a constant; minus infinity if it is not positive definite."""
     sign, log_determinant = np.linalg.slogdet(drawn)
     positive = (sign > 0) & (np.linalg.eigvalsh(drawn)[:, 0] > 0)
     density = (M - D - 1) / 2 * log_determinant - np.trace(drawn, axis1=1, axis2=2) / (2 * scale)
@@ -69,7 +69,7 @@ def log_density(drawn: Array, scale: float) -> Array:
 
 
 def hockey_stick(here: Array, there: Array, epsilon: float, scale: float) -> Array:
-    """Terms whose mean is sup over events of P(event | here) - e^epsilon P(event | there).
+    """Return terms whose mean is sup over events of P(event | here) - e^epsilon P(event | there).
 
     `here` and `there` are what the data add to the noise; the loss is that of whole matrices.
     """
@@ -86,7 +86,7 @@ WITH_ROW = DATA + np.outer(ROW, ROW)
 
 @pytest.mark.parametrize(("scale", "epsilon"), [(1.0, 0.3), (1.0, 1.0), (0.4, 1.0), (0.4, 3.0)])
 def test_delta_is_that_of_the_matrix_mechanism(scale, epsilon):
-    """Adding and removing a row of norm 1: the mean over draws, at ALPHA; 1.3 times the noise is rejected."""
+    """Adding and removing a row of norm 1 gives the mean over draws, at ALPHA; 1.3 times is rejected."""
     removed = hockey_stick(WITH_ROW, DATA, epsilon, scale)
     added = hockey_stick(DATA, WITH_ROW, epsilon, scale)
     assert mean_is(removed, wishart._removed(V, 1 / scale, epsilon), slack=1e-12)
@@ -107,7 +107,7 @@ def test_the_longest_row_is_the_worst():
 @pytest.mark.parametrize("angle", [math.pi / 2, math.pi / 4])
 @pytest.mark.parametrize(("scale", "epsilon"), [(1.0, 0.5), (1.0, 1.0), (0.4, 3.0)])
 def test_the_replace_one_bound_holds(angle, scale, epsilon):
-    """No less than the divergence of the true pair (1.3 to 1.6 times it at right angles) but for Z errors.
+    """It is no less than the true pair's divergence (1.3 to 1.6 times it at right angles) but for Z errors.
 
     The bound for .4 of the shift is below it there, which the check must see.
     """
@@ -125,7 +125,7 @@ def test_the_replace_one_bound_holds(angle, scale, epsilon):
     [(2, 0.01, 1e-8), (8, 1.0, 1e-5), (200, 1.0, 0.3), (5000, 10.0, 1e-5), (2, 1e4, 0.1)],
 )
 def test_calibration_is_tight(d, epsilon, delta, neighbours):
-    """Within the budget, and beyond it with 1e-6 less noise."""
+    """1e-6 less noise is beyond the budget."""
     budget = Budget(epsilon, delta, neighbours)
     m, scale = wishart.calibrate(budget, d)
     assert m == 2 * d + 1
@@ -145,7 +145,7 @@ def test_calibration_exists_at_the_edges_of_the_budget(d, epsilon, delta, neighb
 
 @pytest.mark.parametrize("delta", [1e-5, 0.1])
 def test_the_noise_does_not_vanish(delta):
-    """At epsilon = 1e9 a row still hides where chi-square falls below the shift with chance delta."""
+    """A row at epsilon = 1e9 still hides where chi-square falls below the shift with chance delta."""
     _, scale = wishart.calibrate(Budget(1e9, delta, "add-remove"), 8)
     assert stats.chi2(10).cdf(1 / scale) == pytest.approx(delta, rel=1e-6)
 
@@ -160,14 +160,13 @@ def test_the_noise_does_not_vanish(delta):
     ],
 )
 def test_as_printed_it_is_sheffets_formula(d, epsilon, delta, m):
-    """Theorem 3 of Sheffet 2019 with rows of norm at most 1."""
     assert wishart.calibrate(Budget(epsilon, delta, accounting="as-printed"), d) == (m, 1.0)
 
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.05, 1e-9), (0.3, 1e-5), (0.99, 0.1)])
 def test_sheffets_noise_is_private_enough(epsilon, delta, neighbours):
-    """What the derivation finds for it is less than it claims, for either relation."""
+    """The derivation gives it less than it claims, for either relation."""
     budget = Budget(epsilon, delta, neighbours, "as-printed")
     true = METHODS["wishart"].true_epsilon(budget, d=50, k=2)
     assert true < epsilon
@@ -176,7 +175,7 @@ def test_sheffets_noise_is_private_enough(epsilon, delta, neighbours):
 
 
 def test_true_epsilon_of_the_printed_noise():
-    """(1, 1e-5): .139 when a row is added or removed, by the integral as well."""
+    """(1, 1e-5) is .139 when a row is added or removed, by the integral as well."""
     budget = Budget(1.0, 1e-5, "add-remove", "as-printed")
     true = METHODS["wishart"].true_epsilon(budget, d=200, k=2)
     assert true == pytest.approx(0.139, abs=0.0005)
@@ -184,9 +183,9 @@ def test_true_epsilon_of_the_printed_noise():
 
 
 def test_the_disproved_variant_is_disproved():
-    """m = d + 1 and c = 3/(2 epsilon): a share 1 - e^(-epsilon/3) of outputs is impossible with the row.
+    """With m = d + 1 and c = 3/(2 epsilon), a share 1 - e^(-epsilon/3) of outputs is impossible with the row.
 
-    Sheffet's footnote 4; why it is not offered. Ours leaves a share below delta.
+    Sheffet's footnote 4 says so; it is why it is not offered. Ours leaves a share below delta.
     """
     epsilon = 1.0
     rows = np.random.default_rng(0).standard_normal((20_000, D + 1, D))
@@ -200,7 +199,7 @@ def test_the_disproved_variant_is_disproved():
 
 @pytest.mark.parametrize("accounting", ["exact", "as-printed"])
 def test_what_is_released_is_positive_definite_with_a_shifted_mean(accounting):
-    """Mean c m I / n, off the diagonal variance noise_std^2, at ALPHA; without the 1/n it is rejected."""
+    """Mean c m I / n and off-diagonal variance noise_std^2 pass at ALPHA; without the 1/n it is rejected."""
     n = 30
     cohort = Cohort.from_rows([np.zeros((n, D))], 1.0)
     budget = Budget(1.0, 1e-5, accounting=accounting)

@@ -1,4 +1,4 @@
-"""Every private method audited at its worst pair, and the bugs that these audits must refute.
+"""Audit every private method at its worst pair, and the planted bugs that these audits must refute.
 
 Each bound is above the truth with probability ALPHA at most, so a method that keeps its claim passes but for
 that. Budgets are such that the audited part of the claim lies between 1 and 4, where an audit sees best.
@@ -19,7 +19,7 @@ from dppca_core.auditing.cases.pairs import neighbours
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods import amin, dp_oja, dps_pca, noisy_power, ppca, spiked_projector, wishart
 from dppca_core.numerics import linalg, moments
-from tests.core.laws import ALPHA
+from tests.core.laws import ALPHA, HalfTheNoise
 
 PRIVATE = [name for name, method in METHODS.items() if method.private]
 EVERY_PRIVATE = pytest.mark.parametrize("name", PRIVATE)
@@ -45,7 +45,7 @@ def budget_of(name: str, neighbours: str = "replace-one") -> Budget:
 
 
 def measured(case: Case, draws: int | None = None, rng: np.random.Generator | None = None) -> float:
-    """The best bound that is valid for the case."""
+    """Return the best bound that is valid for the case."""
     return lower_bound.audit(
         case.mechanism,
         case.pair,
@@ -61,7 +61,7 @@ def measured(case: Case, draws: int | None = None, rng: np.random.Generator | No
 def audited(
     build: Callable[..., object], budget: Budget, k: int, draws: int | None
 ) -> list[tuple[Case, float]]:
-    """Cached by what is released: several methods share their private step."""
+    """Return a release's cases with their bounds, computed once for methods that share their private step."""
     return [(case, measured(case, min(draws or case.draws, case.draws))) for case in build(budget, k)]
 
 
@@ -73,7 +73,7 @@ def test_every_private_method_has_an_audit_case_and_no_other():
 
 @EVERY_PRIVATE
 def test_methods_keep_their_promise(name):
-    """The bound is below the claim, which is within the budget; above .75 of it where the pair attains it."""
+    """The bound is below the claim, which is within the budget, and above .75 of it for tight pairs."""
     budget = budget_of(name)
     for case, bound in audited(BUILDERS[METHODS[name].audit], budget, 2, DRAWS):
         assert bound <= case.epsilon <= budget.epsilon * (1 + 1e-9), case.title
@@ -90,23 +90,13 @@ def test_methods_keep_their_promise_when_a_patient_joins(name):
 
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_one_component_is_moved_by_the_operator_norm(name):
-    """k = 1: sensitivity 1, attained at e1 against e2 with Q = e1."""
+    """k = 1 has sensitivity 1, attained at e1 against e2 with Q = e1."""
     for case, bound in audited(BUILDERS[METHODS[name].audit], BUDGET, 1, DRAWS):
         assert bound <= case.epsilon
         assert bound > 0.75 * case.epsilon or not case.tight
 
 
 # --- what the audits see --------------------------------------------------------------------------------
-
-
-class HalfTheNoise(np.random.Generator):
-    """Normal and Laplace variables of half their size."""
-
-    def standard_normal(self, *args, **kwargs):
-        return super().standard_normal(*args, **kwargs) / 2
-
-    def laplace(self, *args, **kwargs):
-        return super().laplace(*args, **kwargs) / 2
 
 
 @pytest.mark.parametrize("name", [name for name in PRIVATE if name not in {*EXPONENTIAL, "wishart"}])
@@ -118,7 +108,7 @@ def test_half_the_noise_is_refuted(name):
 
 @pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
 def test_half_the_wishart_noise_is_refuted(relation, monkeypatch):
-    """At twice the delta, where the claim's events are not too rare to count."""
+    """At twice the delta the claim's events are not too rare to count."""
     budget = Budget(2.0, 0.01, relation)
     case = cases("wishart", budget)[1]
     m, scale = wishart.calibrate(budget, 3)
@@ -153,7 +143,7 @@ def test_sensitivity_1_where_sqrt_2_is_due_is_refuted(name, monkeypatch):
 
 
 def test_noise_shared_between_hospitals_is_refuted_seen_jointly():
-    """As printed: one hospital's messages keep the claim, their difference from another's shows the rows."""
+    """One hospital's messages keep the printed claim; their difference from another's shows the rows."""
     alone, jointly = products.dps(BUDGET, 2, "shared")
     assert measured(alone, 5000) <= alone.epsilon
     assert measured(jointly, 5000) > 3 * jointly.epsilon
@@ -180,14 +170,14 @@ def test_rows_of_norm_3_are_refuted_unless_clipped(name, broken, monkeypatch):
 
 
 def test_the_printed_constant_is_refuted_at_large_epsilon():
-    """sqrt(2 ln(1.25/delta))/epsilon at sensitivity 1: claims 10, truly 20.1 (theory.md section 6)."""
+    """sqrt(2 ln(1.25/delta))/epsilon at sensitivity 1 claims 10 and is truly 20.1 (theory.md section 6)."""
     case = cases("analyze_gauss", Budget(10.0, 0.01, accounting="as-printed"))[1]
     assert case.epsilon == pytest.approx(20.1, abs=0.1)
     assert 10.0 < measured(case) <= case.epsilon
 
 
 def test_the_spectral_projector_breaks_its_claim_off_the_good_event():
-    """10,000 patients, as many at e1 as at e2: one decides which is released, with noise of order 1/n."""
+    """Of 10,000 patients, as many at e1 as at e2, one decides which is released, with noise of order 1/n."""
     budget = Budget(1.0, 0.01)
     e1, e2, _ = np.eye(3)
     pair = neighbours(budget, e1, e2, np.diag([5000.0, 5000.0, 0.0]), 10_001)
@@ -236,7 +226,7 @@ def test_a_fit_that_forgets_its_release_is_refuted():
 
 
 def test_audits_draw_the_noise_of_fits(monkeypatch):
-    """DPS-PCA and DP-Oja scale their noise in `fit`: what it hands to `release`, a case hands over."""
+    """DPS-PCA and DP-Oja scale their noise in `fit`: a case passes the same std to `release`."""
     recorded: dict[str, list] = {"fit": [], "case": []}
     cohort = BUILDERS["products.dps"](BUDGET, 2)[0].pair[0]
     alone = Cohort((cohort[0],), cohort[0].moment)

@@ -1,4 +1,4 @@
-"""CAPE: the law of one curator's noise, from its protocol step by step. SULQ: the paper's constant."""
+"""Test CAPE's law of one curator's noise, from its protocol step by step, and SULQ's constant."""
 
 import math
 
@@ -22,7 +22,7 @@ MODEL = SpikedModel(d=12, k=2, s=4, spike=100.0, bulk=(0.1, 1.0), seed=4)
 @pytest.mark.parametrize("accounting", ACCOUNTINGS)
 @pytest.mark.parametrize("noise", [None, "mirrored", "isotropic"])
 def test_cape_is_analyze_gauss_in_law(accounting, noise):
-    """The same numbers from the same generator, whatever the hospitals."""
+    """The same generator gives the same numbers, whatever the hospitals."""
     cohort = MODEL.draw(sum(SIZES), SIZES, np.random.default_rng(0))
     budget = Budget(1.0, 1e-5, accounting=accounting)
     here, there = (
@@ -40,10 +40,10 @@ DRAWS = 40_000
 
 
 def protocol(rng: np.random.Generator, *, zero_sum: bool = True) -> tuple[Array, Array]:
-    """One entry's E_i + G_i of each hospital, many times over, and F_i, which the server knows: (DRAWS, S).
+    """Return one entry's E_i + G_i of each hospital, and F_i, which the server knows: (DRAWS, S) each.
 
-    On the scale of sums; sizes appear nowhere. E_i by the difference from the mean, which secure aggregation
-    gives without anybody's knowing it.
+    They are on the scale of sums; sizes appear nowhere. E_i is the difference from the mean, which secure
+    aggregation gives without anybody's knowing it.
     """
     draws = rng.standard_normal((DRAWS, S)) * TAU
     spread = draws - draws.mean(axis=1, keepdims=True)
@@ -54,7 +54,7 @@ def protocol(rng: np.random.Generator, *, zero_sum: bool = True) -> tuple[Array,
 
 
 def test_the_protocol_gives_every_message_and_the_sum_the_noise_of_one_curator():
-    """KS at ALPHA for what the server sees less F_i, and for the sum of the hospitals' sums over n.
+    """The server's view less F_i, and the sum of the hospitals' sums over n, pass KS at ALPHA.
 
     E_i that do not sum to zero leave the sum far too noisy, and are rejected.
     """
@@ -74,9 +74,9 @@ def test_the_protocol_gives_every_message_and_the_sum_the_noise_of_one_curator()
 
 
 def test_all_messages_together_tell_more_than_the_sum():
-    """What is left about one hospital given the others' rows: variance tau^2 (S + 1)/(2 S), and not tau^2.
+    """One hospital's noise has variance tau^2 (S + 1)/(2 S) given the others' rows, and not tau^2.
 
-    By regression of one message's noise on the others'; mean square at ALPHA.
+    The test regresses one message's noise on the others', and compares the mean square at ALPHA.
     """
     noise, _ = protocol(np.random.default_rng(1))
     first, others = noise[:, 0], noise[:, 1:]
@@ -92,7 +92,7 @@ def test_all_messages_together_tell_more_than_the_sum():
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 @pytest.mark.parametrize("accounting", ACCOUNTINGS)
 def test_sulq_is_its_formula(neighbours, accounting):
-    """beta = 2 sqrt 2 d ln(d/delta)/(n epsilon) at d = 10, epsilon = 2, delta = .05, for any accounting."""
+    """beta is 2 sqrt 2 d ln(d/delta)/(n epsilon) at d = 10, epsilon = 2, delta = .05, for any accounting."""
     budget = Budget(2.0, 0.05, neighbours, accounting)
     beta = math.sqrt(8 * 100 * math.log(200) ** 2 / 4)
     assert sulq.sum_noise_std(budget, 10) == pytest.approx(beta, rel=1e-12)
@@ -102,7 +102,7 @@ def test_sulq_is_its_formula(neighbours, accounting):
 
 
 def test_the_noise_of_sulq_is_that_of_a_symmetrised_full_matrix():
-    """KS at ALPHA: beta on the diagonal, beta/sqrt 2 off it, as reported; 1.2 times is rejected."""
+    """beta on the diagonal and beta/sqrt 2 off it pass KS at ALPHA; 1.2 times is rejected."""
     d, n = 150, 40
     cohort = Cohort.from_rows([np.zeros((n, d))], 1.0)
     released = sulq.release(cohort, BUDGET, np.random.default_rng(0))
@@ -119,7 +119,7 @@ def test_the_noise_of_sulq_is_that_of_a_symmetrised_full_matrix():
 
 
 def test_sulq_buys_more_than_it_says_but_for_a_huge_epsilon():
-    """Until epsilon is about 8 d^2 ln^2(d/delta), 4,800 for two features; by more, the more features."""
+    """This holds until epsilon is about 8 d^2 ln^2(d/delta); by more, the more features."""
     method = METHODS["sulq"]
     bought = [method.true_epsilon(BUDGET, d=d, k=1) for d in (2, 10, 100)]
     assert bought == sorted(bought, reverse=True)

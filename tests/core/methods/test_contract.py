@@ -1,4 +1,4 @@
-"""What every method of the registry must keep. A new file in `methods/` is tested here, unedited."""
+"""Test what every method of the registry must keep. A new file in `methods/` is tested here, unedited."""
 
 import sys
 from collections.abc import Callable
@@ -56,7 +56,7 @@ def plain(moment: Array, k: int) -> Array:
 
 @EVERY
 def test_the_answer_is_an_orthonormal_basis(method):
-    """d = 8: from one direction to all but one, each with two budgets; so is every iterate."""
+    """Every k from one direction to all but one (d = 8) meets two budgets; iterates are bases as well."""
     for budget, k in zip(BUDGETS, (1, 2, 7) * 2, strict=True):
         estimate = run(method, small_cohort(), k=k, budget=budget, **QUICK.get(method.name, {}))
         assert is_basis(estimate.basis, SMALL.d, k), (budget, k)
@@ -75,7 +75,7 @@ def test_the_generator_is_the_only_randomness(method):
 
 @EVERY
 def test_the_cohort_is_not_modified(method):
-    """Neither the moments, drawn or from rows, nor the rows that were handed in."""
+    """Moments, drawn or from rows, and the rows themselves stay as they were."""
     rows = [np.random.default_rng(i).standard_normal((n, 8)) for i, n in enumerate((3, 50))]
     kept = [part.copy() for part in rows]
     for cohort in (small_cohort(), Cohort.from_rows(rows, 2.0)):
@@ -91,7 +91,7 @@ def test_the_cohort_is_not_modified(method):
 @EVERY_WHOLE
 @pytest.mark.parametrize("k", [1, 2])
 def test_without_noise_it_is_plain_pca(method, k):
-    """numpy's eigenvectors of one hospital's moment; k = 1 needs a gap of its own, so one is made."""
+    """The answer is numpy's eigenvectors of one hospital's moment; for k = 1 a gap is made."""
     moment = small_cohort(n=MANY, providers=1).pooled.dense()
     if k == 1:  # leave only the first of the two spikes
         second = plain(moment, 2)[:, :1]
@@ -111,7 +111,7 @@ def test_without_noise_it_is_plain_pca(method, k):
 @EVERY
 @pytest.mark.parametrize("k", [1, 2])
 def test_without_noise_hospitals_that_share_a_subspace_find_it(method, k):
-    """Rows that fill k directions exactly: whatever is sent, averaged, compressed or streamed agrees."""
+    """Where rows fill k directions exactly, averaging, compressing and streaming agree."""
     flat = SpikedModel(d=8, k=k, s=3, spike=100.0, bulk=(0.0, 0.0), seed=4)
     cohort = flat.draw(MANY, 3, np.random.default_rng(0))
     assert sin_theta(run(method, cohort, k=k, budget=NO_NOISE).basis, flat.basis) < 1e-5
@@ -119,7 +119,7 @@ def test_without_noise_hospitals_that_share_a_subspace_find_it(method, k):
 
 @EVERY_SPARSE
 def test_without_noise_it_is_plain_sparse_pca(method):
-    """The best of all 56 supports of three rows, by brute force; and METHODS["sparse_pca"]."""
+    """The answer is the best of all 56 supports of three rows, by brute force, and that of `sparse_pca`."""
     cohort = small_cohort(n=10**6)
     moment = cohort.pooled.dense()
 
@@ -144,10 +144,11 @@ def test_a_sparse_answer_has_s_hat_rows(method):
 
 
 @EVERY_SPARSE
-def test_a_bad_s_hat_is_refused_by_name_and_value(method):
-    """Below k = 2; what is no number in [k, d] at all, test_checks refuses."""
-    with pytest.raises(ValueError, match="s_hat must be between 2 and 8, got 1"):
-        run(method, small_cohort(), s_hat=1)
+@pytest.mark.parametrize("s_hat", [1, 9])
+def test_a_bad_s_hat_is_refused_by_name_and_value(method, s_hat):
+    """test_checks holds the table of other bad numbers."""
+    with pytest.raises(ValueError, match=f"s_hat must be between 2 and 8, got {s_hat}"):
+        run(method, small_cohort(), s_hat=s_hat)
 
 
 STARTED = {name: m for name, m in METHODS.items() if "start" in signature(m.fit).parameters}
@@ -189,7 +190,7 @@ def test_only_methods_that_form_a_matrix_are_limited_in_features():
 
 
 def test_a_row_beyond_the_bound_counts_as_one_on_it():
-    """Clipped in the cohort: no method can forget it, and no row is worth more than another."""
+    """The cohort clips: no method can forget it, and no row is worth more than another."""
     rows = np.random.default_rng(0).standard_normal((40, 8))
     rows[7] *= 3.0 / np.linalg.norm(rows[7])
     longer = rows.copy()
@@ -217,7 +218,7 @@ ODD = {
 
 @EVERY
 def test_odd_tables_still_give_a_basis(method):
-    """With noise and without, in turn, and the other way round for a single component."""
+    """Each table meets both budgets, one with two components and the other with one."""
     for i, (name, rows) in enumerate(ODD.items()):
         for k, budget in ((2, (BUDGET, NO_NOISE)[i % 2]), (1, (NO_NOISE, BUDGET)[i % 2])):
             estimate = run(
@@ -228,7 +229,7 @@ def test_odd_tables_still_give_a_basis(method):
 
 @EVERY_WHOLE
 def test_rows_and_their_matrix_are_the_same_input(method):
-    """n < d: the rows themselves, or the d x d matrix of the same rows."""
+    """For n < d, the rows and the d x d matrix of the same rows give the same answer."""
     cohort = Cohort.from_rows([np.random.default_rng(0).standard_normal((3, 8))], 2.0)
     assert isinstance(cohort[0].moment, RowMoment)
     dense = DenseMoment(cohort.pooled.dense())
@@ -237,7 +238,7 @@ def test_rows_and_their_matrix_are_the_same_input(method):
 
 
 def order_matters(fit: Callable[..., Estimate], **options) -> bool:
-    """Whether the error's law changes when the hospitals come in another order (KS, at ALPHA)."""
+    """Return whether the error's law changes with the order of the hospitals (KS, at ALPHA)."""
     parts = [next(SMALL.rows(n, np.random.default_rng(n))) for n in (4, 20, 300)]
     forward, backward = Cohort.from_rows(parts, 20.0), Cohort.from_rows(parts[::-1], 20.0)
 
@@ -278,7 +279,7 @@ def test_noise_is_reported_exactly_where_it_is_spent(method):
 
 @EVERY_PRIVATE
 def test_what_is_spent_is_known_beforehand(method):
-    """Also where the paper's constant is not private."""
+    """This holds also where the paper's constant is not private."""
     for budget, k in zip(MORE_BUDGETS, cycle((1, 2))):
         estimate = run(method, small_cohort(), k=k, budget=budget, **QUICK.get(method.name, {}))
         assert estimate.spent == method.spends(budget, d=SMALL.d, k=k), (budget, k)
@@ -304,7 +305,7 @@ def test_more_epsilon_means_less_noise(method):
 
 @EVERY
 def test_every_method_is_documented(method):
-    """In module, `fit`, the step that reads rows, title and reference; `uses` names controls that exist."""
+    """Module, `fit`, the step that reads rows, title and reference are there; `uses` names real controls."""
     module = sys.modules[method.fit.__module__]
     assert module.__name__.rpartition(".")[2] == method.name
     assert len(module.__doc__ or "") > 80

@@ -1,9 +1,10 @@
-"""DPdisPCA: oracle 8, the authors' synthetic table (theory.md section 5), and what unequal hospitals change.
+"""Test DPdisPCA: oracle 8, the authors' synthetic table (theory.md section 5), and unequal hospitals.
 
-D = 200, K = 50, R = 100, ten hospitals of 1,000, delta = .01. Gaussian rows with variances linspace(10, 1,
-50) and 150 uniform ones below .5, centred by their mean and divided by the largest row, both not private, as
-there. How large that row is, is luck: its square is 650 here, its median 622, and one draw in ten exceeds
-669; an error depends on it as on epsilon. The rows are drawn once, the noise three times.
+D = 200, K = 50, R = 100, ten hospitals of 1,000, delta = .01. Gaussian rows have variances linspace(10, 1,
+50) and 150 uniform ones below .5; they are centred by their mean and divided by the largest row, both not
+private, as there. The size of the largest row is luck: its square is 650 here, its median 622, and one draw
+in
+ten exceeds 669; an error depends on it as on epsilon. The rows are drawn once, the noise three times.
 """
 
 import math
@@ -36,7 +37,7 @@ BUDGET = Budget(1.0, DELTA)
 
 @lru_cache(maxsize=1)
 def published() -> tuple[dict[str, Cohort], Array, float]:
-    """The cohort behind each row of the table, the population's covariance, and what plain PCA captures."""
+    """Return each row's cohort, the population's covariance, and the energy that plain PCA captures."""
     rng = np.random.default_rng(0)
     variances = np.concatenate([np.linspace(10, 1, K), rng.uniform(0, 0.5, D - K)])
     rows = rng.standard_normal((10_000, D)) * np.sqrt(variances)
@@ -57,7 +58,7 @@ def published() -> tuple[dict[str, Cohort], Array, float]:
 
 @lru_cache(maxsize=64)
 def captured(name: str, epsilon: float, decomposition: str = "svd") -> float:
-    """Mean captured energy relative to non-private PCA of all rows."""
+    """Return the mean captured energy relative to non-private PCA of all rows."""
     cohorts, population, best = published()
     budget = Budget(epsilon, DELTA, accounting="as-printed")
     runs = [
@@ -81,7 +82,7 @@ def test_the_largest_row_is_the_stated_one():
 
 @pytest.mark.parametrize("name", AUTHORS)
 def test_oracle_8_the_authors_table(name):
-    """Every entry; a run's sd is .005 at most, so luck with the noise is a tenth of what is allowed."""
+    """A run's sd is .005 at most, so luck with the noise is a tenth of what is allowed."""
     energies = [captured(name, epsilon) for epsilon in EPSILONS]
     np.testing.assert_allclose(energies, AUTHORS[name], rtol=0, atol=WITHIN)
 
@@ -90,7 +91,7 @@ def test_oracle_8_the_authors_table(name):
     ("name", "epsilon", "sheet"), [("DPdisPCA", 5.0, 0.881), ("full", 5.0, 0.883), ("full", 1.0, 0.485)]
 )
 def test_eigenvalues_with_their_signs_capture_more(name, epsilon, sheet):
-    """theory.md's simulation with `eigh`; the authors' `svd` is rejected where noise outweighs the spikes."""
+    """theory.md simulates `eigh`; the authors' `svd` is rejected where noise outweighs the spikes."""
     assert captured(name, epsilon, "eigh") == pytest.approx(sheet, abs=WITHIN)
     if (name, epsilon) != ("full", 5.0):
         assert captured(name, epsilon) < captured(name, epsilon, "eigh") - WITHIN
@@ -98,14 +99,14 @@ def test_eigenvalues_with_their_signs_capture_more(name, epsilon, sheet):
 
 
 def test_most_of_the_cost_of_compression_was_the_sign():
-    """At epsilon = 5: .08 between sending all and half of the directions by `svd`, .01 by `eigh`."""
+    """At epsilon = 5, sending half of the directions costs .08 by `svd` and .01 by `eigh`."""
     assert captured("full", 5.0) - captured("DPdisPCA", 5.0) > 0.06
     assert captured("full", 5.0, "eigh") - captured("DPdisPCA", 5.0, "eigh") < 0.02
 
 
 @pytest.mark.parametrize("name", AUTHORS)
 def test_oracle_8_rejects_a_planted_sensitivity(name):
-    """sqrt 2, which the paper's neighbours need, is the table at epsilon / sqrt 2."""
+    """sqrt 2, which the paper's neighbours need, gives the table at epsilon / sqrt 2."""
     energies = [captured(name, epsilon / math.sqrt(2)) for epsilon in (1.0, 5.0)]
     assert np.abs(np.subtract(energies, (AUTHORS[name][3], AUTHORS[name][4]))).max() > WITHIN
 
@@ -115,7 +116,7 @@ def test_oracle_8_rejects_a_planted_sensitivity(name):
     [(1, "add-remove", 0.51), (1, "replace-one", 0.81), (5, "add-remove", 4.43), (5, "replace-one", 7.20)],
 )
 def test_what_the_printed_constant_gives(claimed, neighbours, true):
-    """theory.md section 6, to its printed digits; hospitals hold different patients, so once, not S times."""
+    """theory.md section 6 gives these digits; hospitals hold different patients, so once, not S times."""
     budget = Budget(claimed, DELTA, neighbours, "as-printed")
     assert METHODS["dpdis_pca"].true_epsilon(budget, d=D, k=K) == pytest.approx(true, abs=0.005)
 
@@ -125,7 +126,7 @@ FEATURES = 60
 
 
 def server_mean(cohort: Cohort, monkeypatch: pytest.MonkeyPatch, budget: Budget = BUDGET, **options: object):
-    """What the server decomposes when nothing is compressed, and the estimate."""
+    """Return the matrix that the server decomposes when nothing is compressed, and the estimate."""
     matrices: list[Array] = []
     plain = linalg.top_eigenspace
     monkeypatch.setattr(
@@ -139,7 +140,7 @@ def server_mean(cohort: Cohort, monkeypatch: pytest.MonkeyPatch, budget: Budget 
 @pytest.mark.parametrize("noise", ["isotropic", "mirrored"])
 @pytest.mark.parametrize("weights", ["size", "equal"])
 def test_the_reported_noise_is_that_of_the_mean(weights, noise, monkeypatch):
-    """Off the diagonal, of rows of zeros at hospitals of 400 and 20; the other weights' noise is rejected."""
+    """It is read off zero rows at hospitals of 400 and 20; the other weights are rejected."""
     cohort = Cohort.from_rows([np.zeros((n, FEATURES)) for n in UNEQUAL], 1.0)
     mean, estimate = server_mean(cohort, monkeypatch, weights=weights, noise=noise)
     other = METHODS["dpdis_pca"].fit(
@@ -172,7 +173,7 @@ def test_hospitals_are_weighted_as_asked(weights, shares, monkeypatch):
 
 
 def test_hospitals_draw_noise_of_their_own(monkeypatch):
-    """Rank correlation at ALPHA; one noise for all is rejected."""
+    """The rank correlation passes at ALPHA; one noise for all is rejected."""
     released: list[Array] = []
     release = dpdis_pca.release
     monkeypatch.setattr(dpdis_pca, "release", lambda *args: released.append(release(*args)) or released[-1])
@@ -185,7 +186,7 @@ def test_hospitals_draw_noise_of_their_own(monkeypatch):
 
 
 def test_equal_weights_give_a_small_hospital_too_much():
-    """5,000 and 50 patients: by size at most 1.5 times the error of the large one alone; else far more."""
+    """With 5,000 and 50 patients, weights by size err at most 1.5 times as much as the large one alone."""
     rng = np.random.default_rng(3)
     rows = [rng.standard_normal((n, 10)) * np.where(np.arange(10) < 2, 3.0, 0.5) for n in (5000, 50)]
     cohort, alone = Cohort.from_rows(rows, 10.0), Cohort.from_rows(rows[:1], 10.0)
@@ -204,7 +205,7 @@ def test_equal_weights_give_a_small_hospital_too_much():
 
 
 def test_what_is_kept_of_negative_directions():
-    """`eigh` keeps the largest and drops what is negative; `svd` keeps the largest without their signs."""
+    """`eigh` keeps the largest and drops negative ones; `svd` keeps the largest without their signs."""
     turn = linalg.orthonormalise(np.random.default_rng(0).standard_normal((4, 4)))
     noisy = turn @ np.diag([3.0, -5.0, 1.0, -0.5]) @ turn.T
     for rank, decomposition, kept in (
@@ -219,7 +220,6 @@ def test_what_is_kept_of_negative_directions():
 
 
 def test_a_compressed_message_is_smaller():
-    """R columns, or half the matrix with its diagonal."""
     cohort = Cohort.from_rows([np.zeros((3, FEATURES))], 1.0)
     sent = {
         rank: METHODS["dpdis_pca"]
@@ -247,7 +247,7 @@ def test_bad_parameters_are_refused_by_name_and_value(options, message):
 
 
 def test_a_mean_over_noise_is_unbiased(monkeypatch):
-    """Nothing compressed: what stands above the diagonal is around zero; a shift by .2 sd is rejected."""
+    """Entries above the diagonal have mean zero; a shift by .2 sd is rejected."""
     cohort = Cohort.from_rows([np.zeros((n, FEATURES)) for n in UNEQUAL], 1.0)
     mean, estimate = server_mean(cohort, monkeypatch)
     above = mean[np.triu_indices(FEATURES, 1)]

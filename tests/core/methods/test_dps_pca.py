@@ -1,4 +1,4 @@
-"""DPS-PCA against a literal Algorithm 1 of Ge et al. 2018, its noise modes and its messages."""
+"""Test DPS-PCA against a literal Algorithm 1 of Ge et al. 2018, its noise modes and its messages."""
 
 import math
 
@@ -27,7 +27,7 @@ def algorithm_1(
     steps: int,
     rng: np.random.Generator,
 ) -> list[Array]:
-    """Ge, Wang, Wang & Liu 2018, Algorithm 1, line by line, with the logarithm that line 3 lost."""
+    """Run Algorithm 1 of Ge et al. 2018 line by line, with the logarithm that line 3 lost."""
 
     def threshold(matrix: Array) -> Array:
         kept = np.argsort(-np.linalg.norm(matrix, axis=1))[:s_hat]
@@ -36,7 +36,7 @@ def algorithm_1(
         return sparse
 
     def thin_qr(matrix: Array) -> Array:
-        """With a positive diagonal of R: the same noise must meet the same columns."""
+        """Return Q of the QR with positive diagonal, so that the same noise meets the same columns."""
         orthogonal, upper = np.linalg.qr(matrix)
         return orthogonal * np.sign(upper.diagonal())
 
@@ -56,7 +56,7 @@ def algorithm_1(
 @SPLITS
 @pytest.mark.parametrize("s_hat", [3, 5, 8])
 def test_as_printed_it_is_algorithm_1(sizes, s_hat):
-    """Same start, same noise: every iterate's subspace to 1e-10."""
+    """The same start and noise give every iterate's subspace to 1e-10."""
     cohort = small_cohort(providers=sizes)
     ours = FIT(
         cohort,
@@ -88,7 +88,7 @@ def test_the_comparison_sees_a_planted_difference():
 @SPLITS
 @pytest.mark.parametrize("accounting", ["exact", "zcdp", "as-printed"])
 def test_the_three_noise_modes(sizes, accounting):
-    """sqrt(N) sigma/n, N sigma/n and sigma/n, whatever the hospitals' sizes."""
+    """The stds are sqrt(N) sigma/n, N sigma/n and sigma/n, whatever the hospitals' sizes."""
     cohort = small_cohort(providers=sizes)
     budget = Budget(1.0, 1e-5, accounting=accounting)
     sensitivity = 2.0 if accounting == "as-printed" else math.sqrt(2)
@@ -105,7 +105,7 @@ def test_the_three_noise_modes(sizes, accounting):
 
 @SPLITS
 def test_the_mean_message_of_hospitals_is_the_pooled_product(sizes):
-    """Weighted by n_i/n: the simulation reads the pooled moment only."""
+    """The simulation reads the pooled moment only, so the weights n_i/n must add up to it."""
     cohort = small_cohort(providers=sizes)
     rows = np.array([1, 2, 5])
     for block, kept in ((START, None), (START[rows], rows)):
@@ -123,7 +123,7 @@ def test_a_release_is_the_product_plus_the_noise():
 
 @pytest.mark.parametrize(("k", "iterations"), [(1, 1), (2, 10), (3, 4)])
 def test_bytes_and_rounds(k, iterations):
-    """T messages of d x k doubles from each hospital, and T + 1 iterates."""
+    """Each hospital sends T messages of d x k doubles; there are T + 1 iterates."""
     estimate = FIT(small_cohort(), k=k, budget=PRINTED, rng=np.random.default_rng(0), iterations=iterations)
     assert estimate.bytes_sent == 8 * SMALL.d * k * iterations
     assert len(estimate.iterates) == iterations + 1

@@ -1,4 +1,4 @@
-"""PPCA and the pure-epsilon eigenvectors: constants of the exponents, exact laws, and oracle 10."""
+"""Test PPCA and the pure-epsilon eigenvectors: constants of the exponents, exact laws, and oracle 10."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def table(failure: float) -> Cohort:
 
 
 def laplace(cohort: Cohort, factor: float = 1.0) -> float:
-    """sqrt 2 sin for sin^2 = sum_{j <= k < i} 1/(n epsilon (l_j - l_i)), epsilon = 1."""
+    """Return sqrt 2 sin for sin^2 = sum_{j <= k < i} 1/(n epsilon (l_j - l_i)), epsilon = 1."""
     values = np.linalg.eigvalsh(cohort.pooled.dense())[::-1]
     gaps = values[:3] - values[3:, None]
     return float(np.sqrt(2 * (1 / (factor * ROWS * gaps)).sum()))
@@ -42,7 +42,7 @@ def sampled(cohort: Cohort, budget: Budget, runs: int, name: str = "ppca") -> Ar
 
 
 def test_oracle_10_ppca_at_d_40():
-    """Laplace .279 to 1.5 %; 30 draws in .27 to .29, their square within 6 % of it; twice c is rejected."""
+    """Laplace gives .279 to 1.5 %; 30 draws lie in .27 to .29, their square within 6 %; 2c is rejected."""
     cohort = table(failure=0.07)
     assert laplace(cohort) == pytest.approx(0.279, rel=0.015)
     errors = sampled(cohort, BUDGET, 30)
@@ -61,7 +61,7 @@ def test_oracle_10_is_a_possible_largest_row():
 
 
 def test_one_at_a_time_is_worse_than_at_once():
-    """At equal epsilon, k = 3: the budget in three parts."""
+    """Both have equal epsilon; for k = 3 the former splits the budget in three parts."""
     cohort = table(failure=0.5)
     assert sampled(cohort, BUDGET, 10, "amin").mean() > 1.5 * sampled(cohort, BUDGET, 10).mean()
 
@@ -77,7 +77,7 @@ def test_one_at_a_time_is_worse_than_at_once():
     ids=["replace-one", "add-remove", "as printed", "as printed, add-remove"],
 )
 def test_the_factors_and_what_they_truly_spend(budget, of_ppca, of_amin, spent_ppca, spent_amin):
-    """k = 3, epsilon = 1; delta is not used."""
+    """The constants hold for k = 3 and epsilon = 1; delta is not used."""
     assert ppca.strength(budget) == of_ppca
     assert amin.strength(budget, 3) == pytest.approx(of_amin, rel=1e-12)
     for name, spent in (("ppca", spent_ppca), ("amin", spent_amin)):
@@ -89,7 +89,7 @@ def test_the_factors_and_what_they_truly_spend(budget, of_ppca, of_amin, spent_p
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 @pytest.mark.parametrize("k", [1, 2])
 def test_the_log_density_ratio_of_neighbours_is_within_epsilon(neighbours, k):
-    """Rows x orthogonal to y: 40,000 uniform frames give both normalisers and the largest ratio.
+    """Over 40,000 uniform frames and orthogonal rows x, y the largest ratio stays below epsilon.
 
     Four times the factor breaks the budget.
     """
@@ -114,7 +114,7 @@ def test_the_log_density_ratio_of_neighbours_is_within_epsilon(neighbours, k):
 
 
 def test_for_one_component_both_are_the_same_exact_draw():
-    """The same law for k = 1, without notes or a chain; half the budget is another law."""
+    """k = 1 has the same law, without notes or a chain; half the budget has another."""
     cohort = small_cohort()
 
     def shares(name: str, budget: Budget, first: int) -> list[float]:
@@ -139,7 +139,7 @@ def test_the_approximate_sampler_says_so_and_shows_its_mixing():
 
 
 def test_a_start_is_where_the_chain_continues(monkeypatch):
-    """The top eigenvectors unless another is given, in the eigenbasis; how it goes on depends on rounding."""
+    """The chain starts at the top eigenvectors unless another frame is given, in the eigenbasis."""
     cohort = small_cohort(providers=1)
     d = cohort.features
     axes = bingham.energies(ppca.strength(BUDGET) * cohort.n * cohort.pooled.dense())[1]
@@ -166,7 +166,7 @@ def test_too_few_scans_are_refused_by_name_and_value():
 
 @pytest.mark.parametrize("name", ["ppca", "amin"])
 def test_any_budget_keeps_the_energies_within_what_doubles_resolve(name):
-    """n epsilon = 1e22: capped by a public number, the answer is the leading subspace to 1e-5."""
+    """At n epsilon = 1e22 the factor is capped by a public number and the answer is right to 1e-5."""
     cohort = SMALL.draw(10**13, 1, np.random.default_rng(2))
     estimate = METHODS[name].fit(cohort, k=2, budget=Budget(1e9, 0.5), rng=np.random.default_rng(3))
     assert projector_distance(estimate.basis, np.linalg.eigh(cohort.pooled.dense())[1][:, -2:]) < 1e-5
@@ -175,7 +175,7 @@ def test_any_budget_keeps_the_energies_within_what_doubles_resolve(name):
 
 @pytest.mark.parametrize("name", ["ppca", "amin"])
 def test_the_cap_holds_for_patients_who_are_all_alike(name):
-    """Rows of norm 1 on one axis: the energies spread as far as the factor, which stays below STRONGEST."""
+    """Rows of norm 1 on one axis spread the energies as far as the factor, which stays below STRONGEST."""
     moment = DenseMoment(np.diag([1.0, 0.0, 0.0, 0.0]))
     cohort = Cohort((Provider(10**15, moment),), moment)
     estimate = METHODS[name].fit(cohort, k=1, budget=Budget(1e9, 0.5), rng=np.random.default_rng(0))

@@ -1,4 +1,4 @@
-"""Numbers at the ends of what a double holds: a finite answer or a refusal in one sentence, never NaN.
+"""Test numbers at the ends of a double: a finite answer or a refusal in one sentence, never NaN.
 
 Warnings are errors in this suite, so that an overflow on the way is a failure as well.
 """
@@ -77,7 +77,7 @@ DISTINCT = [name for name in TABLES if "so the bound" not in name and name != "a
 @EVERY
 @pytest.mark.parametrize("name", DISTINCT)
 def test_a_method_answers_or_refuses_whatever_the_rows(method, name):
-    """From one direction to all but one, at budgets from next to nothing to next to no noise."""
+    """Each table meets one direction and all but one, at budgets from tiny to next to no noise."""
     cohort = Cohort.from_rows(*TABLES[name])
     many = len(cohort) > 100
     for i, k in enumerate({1, cohort.features - 1}):

@@ -1,4 +1,4 @@
-"""Averaged projectors: one hospital is the spectral projector, many have the sum of their precisions."""
+"""Test averaged projectors: one hospital is the spectral projector, many have the sum of precisions."""
 
 import math
 import tracemalloc
@@ -44,7 +44,7 @@ def test_one_hospital_is_the_noisy_projector_of_its_rows():
 
 @pytest.mark.parametrize("sizes", [(30_000,) * 4, (60_000, 30_000, 20_000, 10_000)], ids=["equal", "unequal"])
 def test_the_error_is_that_of_the_summed_precision(sizes):
-    """sin^2 = k (d - k) / sum of precisions, to first order, with public l and v.
+    """sin^2 is k (d - k) / sum of precisions, to first order, with public l and v.
 
     A mean of 60 runs has a relative standard deviation near sqrt(2/(60 k (d - k))) = 2 %; 8 % are allowed.
     Equal weights are off by more for unequal hospitals.
@@ -74,7 +74,7 @@ def test_a_projector_that_found_nothing_counts_for_nothing():
 
 @pytest.mark.parametrize("spikes", [(0.0, 2.0, 3.0), (2.0, 0.0, 0.0), (0.0, 0.0, 0.0)], ids=str)
 def test_messages_that_come_one_by_one_are_weighted_as_if_all_were_there(spikes):
-    """Shares w_i / sum w_i, equal ones where no hospital found a spike."""
+    """Shares are w_i / sum w_i, and equal where no hospital has a spike."""
     rng = np.random.default_rng(0)
     halves = rng.standard_normal((3, 6, 6))
     messages = [
@@ -93,7 +93,7 @@ def test_messages_that_come_one_by_one_are_weighted_as_if_all_were_there(spikes)
 
 
 def peak(name: str, hospitals: int) -> int:
-    """Bytes that a run holds at most, beside hospitals whose moments are one and the same."""
+    """Return the most bytes that a run holds, beside hospitals that share one moment."""
     moment = DenseMoment(np.diag(np.linspace(1.0, 0.1, D) / D))
     cohort = Cohort((Provider(1000, moment),) * hospitals, moment)
     tracemalloc.start()
@@ -105,13 +105,13 @@ def peak(name: str, hospitals: int) -> int:
 
 @pytest.mark.parametrize("name", ["federated_projector", "dpdis_pca"])
 def test_many_hospitals_need_no_more_memory_than_a_few(name):
-    """At most 3 times for 30 times as many; all messages at once would be 20 times and more."""
+    """30 times as many need at most 3 times; all messages at once would need 20 times and more."""
     peak(name, 2)
     assert peak(name, 300) < 3 * peak(name, 10)
 
 
 def test_sending_the_basis_alone_costs_bytes_not_accuracy():
-    """d k numbers; over 20 runs the errors differ by less than a tenth."""
+    """It sends d k numbers; over 20 runs the errors differ by less than a tenth."""
     cohorts = [drawn((30_000,) * 3, run) for run in range(20)]
     both = [
         [fit(cohort, run, send=word) for run, cohort in enumerate(cohorts)] for word in ("projector", "basis")

@@ -1,4 +1,4 @@
-"""DP-Gauss*, output noise by gap: the bounds that its noise rests on, by brute force, and its own test."""
+"""Test DP-Gauss*, output noise by gap: the bounds that its noise rests on, by brute force, and its test."""
 
 import math
 
@@ -26,13 +26,13 @@ ranks = st.integers(1, D - 1)
 
 
 def top(scatter: Array, k: int) -> tuple[float, Array]:
-    """The gap below the k-th eigenvalue, and the projector above it."""
+    """Return the gap below the k-th eigenvalue, and the projector above it."""
     values, vectors = np.linalg.eigh(scatter)
     return float(values[D - k] - values[D - k - 1]), vectors[:, D - k :] @ vectors[:, D - k :].T
 
 
 def pair(seed: int, k: int, gap: float) -> tuple[Array, Array, Array]:
-    """n S with about this gap, and two rows; half of the time aligned with its edge, where they do most."""
+    """Return n S with about this gap, and two rows, half of the time aligned with its edge."""
     rng = np.random.default_rng(seed)
     turn = linalg.orthonormalise(rng.standard_normal((D, D)))
     values = rng.exponential(0.2, D) * rng.integers(0, 2, D)
@@ -47,7 +47,7 @@ def pair(seed: int, k: int, gap: float) -> tuple[Array, Array, Array]:
 
 
 def ratio(seed: int, k: int, gap: float, replaced: bool) -> float:
-    """How far P moves, in units of the bound of the method's text for this pair of data sets."""
+    """Return how far P moves, in units of the bound of the method's text."""
     rest, x, y = pair(seed, k, gap)
     before = rest + np.outer(x, x)
     after = rest + np.outer(y, y) if replaced else rest
@@ -87,7 +87,7 @@ def test_a_row_moves_the_gap_by_at_most_two_or_one(seed, k, gap, replaced):
 
 
 def test_the_movement_of_the_gap_is_attained():
-    """From a row along the last direction kept to one along the first dropped."""
+    """A row moves from the last direction kept to the first dropped."""
     rest = np.diag([0.0, 1.0, 5.0, 6.0])
     kept, dropped = np.diag([0, 0, 1.0, 0]), np.diag([0, 1.0, 0, 0])
     assert top(rest + kept, 2)[0] - top(rest + dropped, 2)[0] == pytest.approx(2)
@@ -102,7 +102,7 @@ DRAWS = 5000
 
 
 def certified(budget: Budget) -> Array:
-    """The values h of many releases, read off the noise that each was given."""
+    """Return the values h of many releases, read off the noise that each was given."""
     rng = np.random.default_rng(0)
     stds = np.array([analyze_gauss_gap.release(LARGE, 1, budget, rng)[1] for _ in range(DRAWS)])
     rest = Budget(0.9 * budget.epsilon, 0.9 * budget.delta, budget.neighbours)
@@ -111,7 +111,7 @@ def certified(budget: Budget) -> Array:
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 def test_what_is_certified_is_below_the_gap_but_for_a_tenth_of_delta(neighbours):
-    """Exactly that often, for a gap that is large (binomial, at ALPHA); without the offset it is half."""
+    """For a large gap it fails exactly that often (binomial, at ALPHA); without the offset half the time."""
     budget = Budget(1.0, 0.5, neighbours)
     h = certified(budget)
     scale = (2 if neighbours == "replace-one" else 1) / 0.1
@@ -124,7 +124,7 @@ def test_what_is_certified_is_below_the_gap_but_for_a_tenth_of_delta(neighbours)
 
 
 def test_the_noise_is_that_of_the_certified_gap():
-    """P plus isotropic noise of the reported size, at ALPHA; 1.2 times is rejected."""
+    """P plus isotropic noise of the reported size passes at ALPHA; 1.2 times is rejected."""
     d, n = 150, 1_000_000
     moment = DenseMoment(np.diag(np.r_[0.4, np.full(d - 1, 0.6 / (d - 1))]))
     cohort = Cohort((Provider(n, moment),), moment)
@@ -137,7 +137,7 @@ def test_the_noise_is_that_of_the_certified_gap():
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 def test_a_small_hospital_gets_a_random_answer_and_is_told(neighbours):
-    """30 patients at epsilon = 1: nothing of them is released but that the gap was not certified."""
+    """Of 30 patients at epsilon = 1 only the failed certificate is released."""
     rows = np.random.default_rng(0).standard_normal((30, 6)) * [5, 1, 1, 1, 1, 1]
     budget = Budget(1.0, 1e-5, neighbours)
 
@@ -163,7 +163,7 @@ def test_a_large_hospital_gets_its_answer():
 
 @pytest.mark.parametrize(("k", "d", "both"), [(1, 3, 1), (2, 5, 2), (2, 3, 1)])
 def test_the_noise_never_exceeds_what_two_projectors_can_differ_by(k, d, both):
-    """Certified at little more than 1 the bound is far above sqrt(2 min(k, d - k))."""
+    """Certified at little more than 1, the bound would be far above sqrt(2 min(k, d - k))."""
     budget = Budget(1.0, 1e-5, "add-remove")
     rest = Budget(0.9, 0.9e-5, "add-remove")
     needed = 10 * math.log(1 / 2e-6) + 1  # what the test asks for at most times
@@ -186,7 +186,7 @@ def test_the_noise_never_exceeds_what_two_projectors_can_differ_by(k, d, both):
     ],
 )
 def test_test_and_projector_are_the_budget(neighbours, accounting_, epsilon, delta):
-    """Exactly where accounting is exact; a tenth of both goes to the test."""
+    """A tenth of both goes to the test; the sum is exact where the accounting is."""
     budget = Budget(epsilon, delta, neighbours, accounting_)
     test, projector = METHOD.spends(budget, d=5, k=2)
     assert test == Guarantee(pytest.approx(epsilon / 10), pytest.approx(delta / 10))

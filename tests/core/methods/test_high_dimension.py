@@ -1,4 +1,4 @@
-"""Wide tables: methods that promise to form no d x d matrix keep within a few times the size of the rows."""
+"""Test that methods that promise no d x d matrix keep within a few times the size of wide tables."""
 
 import tracemalloc
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ N, D, K = 801, 20_531, 10
 
 @pytest.fixture(scope="module")
 def table() -> Iterator[Array]:
-    """132 MB of rows, counted with all that is allocated since; numpy reports every array."""
+    """Yield 132 MB of rows and count them with all later allocations; numpy reports every array."""
     tracemalloc.start()
     yield np.random.default_rng(0).standard_normal((N, D))
     tracemalloc.stop()
@@ -27,14 +27,14 @@ def fit(table: Array, name: str, hospitals: int) -> None:
 
 
 def peak(table: Array) -> float:
-    """The most that was held at once, in units of the rows."""
+    """Return the most that was held at once, in units of the rows."""
     return tracemalloc.get_traced_memory()[1] / table.nbytes
 
 
 @pytest.mark.parametrize("hospitals", [1, 3])
 @pytest.mark.parametrize("name", ["dps_pca", "noisy_power", "dp_oja"])
 def test_rows_of_20531_features_take_less_than_four_times_their_size(table, name, hospitals):
-    """2.3 to 2.5 times, of which the caller's rows and their clipped copy are 2; d x d would be 26."""
+    """2.3 to 2.5 times are needed; the caller's rows and their clipped copy are 2, d x d would be 26."""
     tracemalloc.reset_peak()
     fit(table, name, hospitals)
     assert 2 < peak(table) < 2.7

@@ -1,4 +1,4 @@
-"""The largest hospital alone: PCA of its own patients and of nobody else's."""
+"""Test the largest hospital alone: PCA of its own patients and of nobody else's."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ def fit(name: str, rows: list[np.ndarray]) -> np.ndarray:
 
 
 def test_it_is_pca_of_the_largest_hospital():
-    """Wherever it stands; of two equal ones the first. PCA of all patients is another answer."""
+    """Its place among the hospitals does not matter; of two equal ones the first counts."""
     small, large, other = (
         np.random.default_rng(i).standard_normal((n, 6)) for i, n in enumerate((20, 50, 50))
     )

@@ -1,4 +1,4 @@
-"""The noisy power method: DPS-PCA without hospitals and thresholds, a wider block, and its closed form."""
+"""Test the noisy power method: DPS-PCA without hospitals and thresholds, a wider block, its closed form."""
 
 import math
 
@@ -27,7 +27,7 @@ def run(cohort: Cohort, *, k: int = 3, budget: Budget = BUDGET, seed: int = 0, *
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 @pytest.mark.parametrize("accounting", ["exact", "zcdp"])
 def test_it_is_dense_dps_pca_with_secure_aggregation(k, neighbours, accounting):
-    """From the same generator the same numbers, whatever the hospitals; independent noise is another law."""
+    """The same generator gives the same numbers, whatever the hospitals; independent noise is another law."""
     cohort = MODEL.draw(10**5, (1000, 99_000), np.random.default_rng(0))
     budget = Budget(1.0, 1e-5, neighbours, accounting)
 
@@ -45,7 +45,7 @@ def test_it_is_dense_dps_pca_with_secure_aggregation(k, neighbours, accounting):
 
 
 def test_a_wider_block_gives_the_leading_directions_of_its_last_product(monkeypatch):
-    """Its top k left singular vectors, free of charge: numpy's, of what was released last."""
+    """The answer is numpy's top k left singular vectors of the last released product."""
     products: list[Array] = []
     release = noisy_power.release
     monkeypatch.setattr(
@@ -62,7 +62,7 @@ def test_a_wider_block_gives_the_leading_directions_of_its_last_product(monkeypa
 
 
 def test_a_wider_block_converges_where_the_gap_is_small():
-    """lambda_4 = .97 lambda_3 and lambda_7 = .1 lambda_3: ten rounds of p = 6 come a hundred times nearer."""
+    """With lambda_4 = .97 lambda_3 and lambda_7 = .1 lambda_3, p = 6 comes a hundred times nearer."""
     values = np.r_[1.0, 1, 1, 0.97, 0.97, 0.97, np.full(34, 0.1)]
     cohort = Cohort.from_rows([np.diag(np.sqrt(values))], 3.0)
     nearly = Budget(1e12, 0.5)
@@ -76,7 +76,7 @@ def test_a_wider_block_converges_where_the_gap_is_small():
 @pytest.mark.parametrize("width", [3, 4, 40])
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 def test_the_price_does_not_grow_with_the_width(width, neighbours):
-    """sqrt 2 or 1 for any p >= 2 (Nicolas et al. 2024)."""
+    """The sensitivity is sqrt 2 or 1 for any p >= 2 (Nicolas et al. 2024)."""
     budget = Budget(1.0, 1e-5, neighbours)
     cohort = MODEL.draw(1000, 1, np.random.default_rng(0))
     moved = math.sqrt(2) if neighbours == "replace-one" else 1.0
@@ -87,14 +87,14 @@ def test_the_price_does_not_grow_with_the_width(width, neighbours):
 
 
 def test_one_column_moves_by_one():
-    """k = 1 by replacing a row, where p = 2 for k = 1 has room for two rows."""
+    """A replaced row moves one column by 1; p = 2 has room for two rows."""
     cohort = MODEL.draw(1000, 1, np.random.default_rng(0))
     assert run(cohort, k=1, width=2).noise_std == pytest.approx(math.sqrt(2) * run(cohort, k=1).noise_std)
 
 
 @pytest.mark.parametrize("width", [3, 7])
 def test_as_printed_it_is_the_noise_of_balcan(width, monkeypatch):
-    """max|X_t| (4/epsilon) sqrt(p T ln(1/delta)) in each step; what is reported is the last."""
+    """Each step has max|X_t| (4/epsilon) sqrt(p T ln(1/delta)); the last is reported."""
     calls: list[tuple[float, float]] = []
     sum_noise_std = noisy_power.sum_noise_std
 
@@ -117,7 +117,7 @@ def test_as_printed_it_is_the_noise_of_balcan(width, monkeypatch):
 
 @pytest.mark.parametrize(("d", "neighbours"), [(4, "replace-one"), (16, "replace-one"), (1024, "add-remove")])
 def test_what_the_printed_noise_gives_a_row_at_its_worst(d, neighbours):
-    """At max|X_t| = 1/sqrt d in every step, as in Hadamard's basis: T Gaussians of that noise as one."""
+    """max|X_t| is 1/sqrt d in every step, as in Hadamard's basis: T Gaussians of that noise as one."""
     budget = Budget(1.0, 1e-5, neighbours, "as-printed")
     hadamard = np.ones((1, 1))
     while len(hadamard) < d:
@@ -135,7 +135,7 @@ def test_what_the_printed_noise_gives_a_row_at_its_worst(d, neighbours):
 
 
 def test_the_printed_noise_protects_no_row_of_many_features():
-    """Entry privacy: at d = 10,000 the epsilon of a row is 43 for an entry's 1."""
+    """It protects entries: at d = 10,000 the epsilon of a row is 43 for an entry's 1."""
     claimed = [METHOD.true_epsilon(PRINTED, d=d, k=3) for d in (10, 100, 10_000)]
     assert claimed == sorted(claimed)
     assert claimed == pytest.approx([0.69, 2.45, 43.0], rel=0.01)
@@ -146,7 +146,7 @@ FLAT = pytest.mark.parametrize(("bulk", "factor"), [(10.0, 1 / (1 - 0.01)), (50.
 
 @FLAT
 def test_the_closed_form(bulk, factor):
-    """theory.md 1.7: sin^2 ~ (sigma/(n lam_k))^2 k (d - k) / (1 - (lam_{k+1}/lam_k)^2), to 3 % and Z errors.
+    """theory.md 1.7 gives sin^2 ~ (sigma/(n lam_k))^2 k (d - k) / (1 - (lam_{k+1}/lam_k)^2), to 3 %.
 
     n = 1e10 leaves the noise alone; sqrt 2 more noise is rejected, and so is the last step's noise by itself
     where the bulk is half a spike.

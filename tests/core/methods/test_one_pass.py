@@ -1,4 +1,4 @@
-"""DP-Oja: patients dealt into groups, each used once; and the law of groups drawn instead of dealt."""
+"""Test DP-Oja: patients divided into groups, each used once, and the law of freshly drawn groups."""
 
 import math
 from collections.abc import Callable
@@ -24,7 +24,7 @@ SIZES = (3, 50, 7)
 
 
 def numbered(sizes: tuple[int, ...] = SIZES) -> Cohort:
-    """Hospitals whose patients carry a number: row i is (i + 1) / n in its first column."""
+    """Return hospitals whose patients carry a number: row i is (i + 1) / n in its first column."""
     n = sum(sizes)
     rows = np.zeros((n, 3))
     rows[:, 0] = (np.arange(n) + 1) / n
@@ -32,22 +32,23 @@ def numbered(sizes: tuple[int, ...] = SIZES) -> Cohort:
 
 
 def dealt(cohort: Cohort, sizes: list[int], seed: int) -> list[Array]:
-    """Who is in which group."""
+    """Return the patients of each group."""
     groups = cohort.pooled.batches(sizes, np.random.default_rng(seed))
     return [np.rint(group.rows[:, 0] * cohort.n).astype(int) - 1 for group in groups]
 
 
-@pytest.mark.parametrize("sizes", [[60], [30, 30], [1, 2, 57], [6] * 10, [1] * 60])
-@pytest.mark.parametrize("hospitals", [SIZES, (60,), (1,) * 60])
+@pytest.mark.parametrize(
+    ("sizes", "hospitals"),
+    [([60], SIZES), ([30, 30], (60,)), ([1, 2, 57], (1,) * 60), ([6] * 10, SIZES), ([1] * 60, (1,) * 60)],
+)
 def test_groups_partition_the_patients(sizes, hospitals):
-    """Everybody once, in groups of the sizes asked for, whatever hospital they are from."""
+    """Everybody is in one group, of the sizes asked for, whatever their hospital."""
     groups = dealt(numbered(hospitals), sizes, 0)
     assert [len(group) for group in groups] == sizes
     assert sorted(np.concatenate(groups)) == list(range(60))
 
 
 def test_a_hospital_alone_deals_its_own_patients():
-    """As it would in a table of its own."""
     whole = numbered((60,))
     alone = Cohort((whole[0],), whole[0].moment)
     for ours, theirs in zip(dealt(alone, [6] * 10, 3), dealt(whole, [6] * 10, 3), strict=True):
@@ -72,7 +73,7 @@ def test_groups_are_dealt_at_random():
     ("n", "batches", "sizes"), [(60, 7, [9] * 4 + [8] * 3), (4, 10, [1] * 4), (1, 10, [1])]
 )
 def test_a_run_uses_every_patient_once(n, batches, sizes, monkeypatch):
-    """Groups as equal as whole numbers allow, no more than patients; their moments add up to the whole."""
+    """Groups are as equal as whole numbers allow; their moments add up to the whole."""
     groups: list[RowMoment] = []
     release = dp_oja.release
     monkeypatch.setattr(
@@ -88,7 +89,7 @@ def test_a_run_uses_every_patient_once(n, batches, sizes, monkeypatch):
 
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (17, 3), (40, 9_000), (400, 500)])
 def test_a_groups_product_is_that_of_its_rows(n, d):
-    """Gathered piece by piece, of one or several tables, with all of the block or some of its rows."""
+    """Rows are gathered piece by piece, of one or several tables, with all or some rows of the block."""
     rng = np.random.default_rng(0)
     tables = [rng.standard_normal((part, d)) / math.sqrt(d) for part in (n, 2, n)]
     (group,) = Cohort.from_rows(tables, 3.0).pooled.batches([2 * n + 2], rng)
@@ -131,7 +132,7 @@ def fresh(n: int, rng: np.random.Generator) -> Array:
 
 
 def by_parts(n: int, rng: np.random.Generator, *, lost: bool) -> Array:
-    """The formula of `FreshMoment.apply` with L lost behind N, or with an L of its own there."""
+    """Compute `FreshMoment.apply` with L lost behind N, or with another L there."""
     directions, upper = np.linalg.qr(ROOT.T @ BLOCK)
     factor = wishart_factor(n, K, rng)
     beside = np.eye(K) if lost else wishart_factor(n, K, rng)
@@ -142,7 +143,7 @@ def by_parts(n: int, rng: np.random.Generator, *, lost: bool) -> Array:
 
 
 def statistics(draw: Draw, n: int, seed: int) -> dict[str, Array]:
-    """A quadratic form, what leaves the span, their ratio, and one entry."""
+    """Return a quadratic form, what leaves the span, their ratio, and one entry."""
     rng = np.random.default_rng(seed)
     drawn = np.array([draw(n, rng) for _ in range(DRAWS)])
     inside = BLOCK.T @ drawn
@@ -158,7 +159,7 @@ def agree(first: Draw, second: Draw, n: int) -> bool:
 
 @pytest.mark.parametrize("n", [1, 2, 3, 40])
 def test_fresh_groups_have_the_law_of_rows(n):
-    """KS at ALPHA for four statistics, also of fewer patients than columns."""
+    """Four statistics pass KS at ALPHA, also of fewer patients than columns."""
     assert agree(fresh, from_rows, n)
 
 
@@ -169,7 +170,7 @@ def test_a_planted_error_in_the_law_is_rejected(lost):
 
 @pytest.mark.parametrize("n", [1, 40])
 def test_the_mean_of_fresh_groups_is_the_covariance(n):
-    """Every entry, at ALPHA; without the bound it is rejected."""
+    """Every entry passes at ALPHA; without the bound it is rejected."""
     rng = np.random.default_rng(2)
     drawn = np.array([fresh(n, rng) for _ in range(DRAWS)])
     expected = ROOT @ ROOT.T @ BLOCK / BOUND**2
@@ -215,14 +216,14 @@ def errors(name: str, n: int, budget: Budget, runs: int = 8, **options: object) 
 
 @pytest.mark.parametrize("n", [10**4, 10**6])
 def test_without_noise_it_finds_the_truth(n):
-    """Half of the patients serve the approach to it, so within twice the error of PCA on all of them."""
+    """Half of the patients serve the approach, so it errs within twice the error of PCA on all of them."""
     plain = errors("pca", n, NO_NOISE)
     assert plain.mean() < 3 / np.sqrt(n / 60)
     assert plain.mean() < errors("dp_oja", n, NO_NOISE).mean() < 2 * plain.mean()
 
 
 def test_rows_and_fresh_groups_give_the_same_error():
-    """200 runs of each, small groups, at ALPHA; twice the noise is rejected."""
+    """200 runs of each, in small groups, agree at ALPHA; twice the noise is rejected."""
     small = SpikedModel(d=8, k=2, s=3, spike=100.0, bulk=(0.1, 1.0), seed=4)
     rng = np.random.default_rng(0)
 
@@ -237,7 +238,7 @@ def test_rows_and_fresh_groups_give_the_same_error():
 
 
 def test_the_price_of_one_pass():
-    """Ten groups against ten rounds over all: with T/sqrt(T/2) for sqrt T, about sqrt 2 times the error."""
+    """Ten groups err about sqrt 2 times as much as ten rounds over all, T/sqrt(T/2) for sqrt T."""
     ratio = errors("dp_oja", MANY, BUDGET, batches=10).mean() / errors("noisy_power", MANY, BUDGET).mean()
     assert 1.1 < ratio < 1.7
 
@@ -270,7 +271,7 @@ def test_the_late_steps_are_a_mean(monkeypatch):
     ("neighbours", "k", "moved"), [("replace-one", 2, 2**0.5), ("replace-one", 1, 1), ("add-remove", 2, 1)]
 )
 def test_the_noise_is_that_of_one_release_in_each_group(neighbours, k, moved, monkeypatch):
-    """N(0, (moved z / b)^2) at ALPHA, reported for the smallest group; 1.2 times is rejected."""
+    """N(0, (moved z / b)^2) passes at ALPHA, reported for the smallest group; 1.2 times is rejected."""
     messages: list[Array] = []
     release = dp_oja.release
     monkeypatch.setattr(dp_oja, "release", lambda *given: messages.append(release(*given)) or messages[-1])
@@ -295,7 +296,7 @@ def test_groups_cost_together_what_one_costs():
 
 
 def test_a_cohort_without_rows_is_refused_by_name():
-    """Held as one matrix, or as several; and what is no number of groups."""
+    """The moment is held as one matrix, or as several."""
     dense = Provider(9, DenseMoment(np.eye(4) / 4))
     for pooled in (dense.moment, SumMoment((dense, dense))):
         cohort = Cohort((dense, dense), pooled)

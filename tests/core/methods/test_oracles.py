@@ -1,4 +1,4 @@
-"""The published experiment at d = 1000: oracles 5, 6 and 7 of theory.md section 10.
+"""Test the published experiment at d = 1000: oracles 5, 6 and 7 of theory.md section 10.
 
 (1, 2: test_gaussian. 3, 4: test_ge2018. 9: test_local_releases. 11: test_metrics. 13: test_spiked.
 14: test_fantope.)
@@ -24,7 +24,7 @@ def printed_errors(epsilon: float) -> np.ndarray:
 
 @pytest.mark.parametrize("epsilon", FIGURE_3A)
 def test_oracle_5_figure_3a(epsilon):
-    """Mean of 200 runs within .1 of the paper's curve (and Z standard errors of its own, .02 at most)."""
+    """The mean of 200 runs lies within .1 of the paper's curve (and Z standard errors, .02 at most)."""
     errors = printed_errors(epsilon)
     assert errors.std() / np.sqrt(RUNS) < 0.025
     assert mean_is(errors, FIGURE_3A[epsilon], slack=0.1)
@@ -32,7 +32,7 @@ def test_oracle_5_figure_3a(epsilon):
 
 @pytest.mark.parametrize("epsilon", SHEET)
 def test_oracle_5_the_sheets_own_simulation(epsilon):
-    """Within .1, or the Monte Carlo interval of a difference of means over 20 and 200 runs (at 1e-3).
+    """The means differ by less than .1, or the interval of a difference over 20 and 200 runs (at 1e-3).
 
     The run-to-run sd of about .25 to .3 between epsilon 1 and 2 is that of losing the support.
     """
@@ -42,13 +42,13 @@ def test_oracle_5_the_sheets_own_simulation(epsilon):
 
 
 def test_oracle_5_rejects_a_planted_sensitivity():
-    """sqrt 2 for the paper's 2 is the curve at sqrt 2 epsilon."""
+    """sqrt 2 for the paper's 2 gives the curve at sqrt 2 epsilon."""
     assert not mean_is(printed_errors(np.sqrt(2)), FIGURE_3A[1.0], slack=0.1)
 
 
 @pytest.mark.parametrize(("epsilon", "sheet"), [(0.5, 0.633), (1.0, 0.336), (2.0, 0.180)])
 def test_oracle_6_exact_accounting_and_burn_in(epsilon, sheet):
-    """Exact accounting with sqrt 2, burn-in 2, delta = 1e-5; at .5 a few runs lose the support."""
+    """The accounting is exact with sqrt 2, burn-in 2, delta = 1e-5; at .5 a few runs lose the support."""
     errors = ge_dps_errors(epsilon, 1e-5, "exact", 2, 60)
     assert mean_is(errors, sheet, slack=0.03 * sheet)
     assert not mean_is(errors, sheet / np.sqrt(2), slack=0.03 * sheet)
@@ -59,7 +59,7 @@ def test_oracle_6_exact_accounting_and_burn_in(epsilon, sheet):
     [("analyze_gauss", {}, 0.328), ("analyze_gauss_sparse", {"s_hat": 50}, 0.112)],
 )
 def test_oracle_7_one_release(name, options, sheet):
-    """Mirrored noise, delta = 1e-5, epsilon = 1; isotropic noise is better by sqrt 2 and rejected."""
+    """The noise is mirrored; isotropic noise is better by sqrt 2 and rejected."""
 
     def errors(noise: str) -> np.ndarray:
         squares = [

@@ -1,4 +1,4 @@
-"""The noisy spectral projector: oracle 12, its budget, its covariance, and how far a row really moves P."""
+"""Test the noisy spectral projector: oracle 12, its budget, its covariance, and how far a row moves P."""
 
 import math
 from itertools import product
@@ -27,7 +27,7 @@ RUNS = 40
 
 
 def cai_errors(constant: float) -> tuple[Array, Array, float]:
-    """Projector distances without and with noise, and the noise's std, the whole budget on the projector."""
+    """Return projector distances without and with noise, and the std, all budget on the projector."""
     plain, noisy, std = [], [], 0.0
     for run in range(RUNS):
         cohort = CAI.draw(N, 1, np.random.default_rng([run, 1]))
@@ -50,9 +50,10 @@ def cai_errors(constant: float) -> tuple[Array, Array, float]:
 
 
 def test_oracle_12():
-    """p=50, n=5000, r=3, lam=10, eps=1, delta=.1: .108 at C=1, .168 at C=2, .077 without noise (theory.md 2).
+    """p=50, n=5000, r=3, lam=10, eps=1, delta=.1 give .108 at C=1, .168 at C=2, .077 without noise.
 
-    Within 3 % and Z standard errors; the closed form nonpriv^2 + 2 r (p - r) s^2 to 3 %.
+    They hold within 3 % and Z standard errors (theory.md 2); the closed form nonpriv^2 + 2 r (p - r) s^2 to 3
+    %.
     """
     for constant, sheet in ((1.0, 0.108), (2.0, 0.168)):
         plain, noisy, std = cai_errors(constant)
@@ -64,7 +65,7 @@ def test_oracle_12():
 
 
 def test_the_noise_of_oracle_12_is_the_formula():
-    """s = z D, D = (v/l + sqrt(v/l)) sqrt(d (k + ln n)) / n at the classical constant."""
+    """s is z D with D = (v/l + sqrt(v/l)) sqrt(d (k + ln n)) / n at the classical constant."""
     d = spiked_covariance.projector_sensitivity(P, N, K, 10.0, 1.0, 1.0)
     assert d == pytest.approx((0.1 + math.sqrt(0.1)) * math.sqrt(50 * (3 + math.log(5000))) / 5000, rel=1e-12)
     _, _, std = cai_errors(1.0)
@@ -106,7 +107,7 @@ def releases(cohort: Cohort, k: int, budget: Budget, seed: int = 0, **changed):
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 @pytest.mark.parametrize("k", [1, 2, 5])
 def test_a_row_moves_the_spectrum_by_at_most_its_sensitivity(neighbours, k):
-    """(lambda_1, lambda_k, rest) of n S, lambda_1 once if k = 1: random pairs reach more than .9 of it."""
+    """Random pairs move (lambda_1, lambda_k, rest) of n S by more than .9 of the bound, never beyond it."""
     budget = Budget(1.0, 1e-5, neighbours)
     rng = np.random.default_rng(0)
 
@@ -123,14 +124,14 @@ def test_a_row_moves_the_spectrum_by_at_most_its_sensitivity(neighbours, k):
         after = rest + np.outer(y, y) if neighbours == "replace-one" else rest
         moved = np.linalg.norm(spectrum(rest + np.outer(x, x)) - spectrum(after))
         worst = max(worst, float(moved))
-    stated = spiked_covariance.moved_by(budget, 2)
+    stated = spiked_covariance.spectrum_sensitivity(budget, 2)
     assert 0.9 * stated < worst <= stated * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("k", [1, 3])
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 def test_a_row_moves_the_block_by_at_most_its_sensitivity(neighbours, k):
-    """|U^T (xx^T - yy^T) U|_F, attained inside span U."""
+    """|U^T (xx^T - yy^T) U|_F attains the bound inside span U."""
     budget = Budget(1.0, 1e-5, neighbours)
     rng = np.random.default_rng(0)
     worst = 0.0
@@ -139,13 +140,13 @@ def test_a_row_moves_the_block_by_at_most_its_sensitivity(neighbours, k):
         x, y = (row / max(np.linalg.norm(row), 1.0) for row in (x, y))
         moved = np.outer(x, x) - (np.outer(y, y) if neighbours == "replace-one" else 0)
         worst = max(worst, float(np.linalg.norm(moved)))
-    stated = spiked_covariance.moved_by(budget, k)
+    stated = spiked_covariance.spectrum_sensitivity(budget, k)
     assert 0.99 * stated < worst <= stated * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("accounting_", ["exact", "as-printed"])
 def test_the_reported_noise_is_that_of_the_projector(accounting_):
-    """Off the diagonal N(0, noise_std^2) at ALPHA, on it as the shape says; 1.2 times is rejected."""
+    """N(0, noise_std^2) off the diagonal, and the shape's on it, pass at ALPHA; 1.2 times is rejected."""
     d, k = 120, 2
     moment = DenseMoment(np.diag(np.r_[0.3, 0.3, np.full(d - 2, 0.4 / (d - 2))]))
     cohort = Cohort((Provider(10**5, moment),), moment)
@@ -163,7 +164,7 @@ def test_the_reported_noise_is_that_of_the_projector(accounting_):
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("scale", [0.0, 1e-3, 1.0])
 def test_there_is_always_noise(seed, scale):
-    """Few patients, whose noisy nuisance variance is negative half of the time: P is never released bare."""
+    """P is never released bare, though few patients' noisy nuisance variance is often negative."""
     rows = scale * np.random.default_rng(seed).standard_normal((6, 5))
     cohort = Cohort.from_rows([rows], 3.0)
     budget = Budget(1.0, 1e-5)
@@ -189,7 +190,7 @@ def test_the_noise_is_cautious_about_what_it_rests_on():
 
 
 class FixedDraws:
-    """A generator of fixed draws: `spectrum` for three numbers, ones for the block, no other noise."""
+    """Return fixed draws: `spectrum` for three numbers, ones for the block, no other noise."""
 
     def __init__(self, *spectrum: float) -> None:
         self.spectrum = np.array(spectrum)
@@ -203,7 +204,7 @@ class FixedDraws:
 
 @pytest.mark.parametrize("k", [1, 2])
 def test_what_is_released_of_the_spectrum_rests_on_noise_of_its_own(k):
-    """lambda_1, lambda_k (for k = 1 the same number, once), the rest: l, v and the noise of the block."""
+    """lambda_1, lambda_k (for k = 1 the same number, once) and the rest give l, v and the block's noise."""
     n, values = 10**5, np.r_[0.02, 0.001, np.full(P - 2, 1e-4)]
     moment = DenseMoment(np.diag(values))
     cohort = Cohort((Provider(n, moment),), moment)
@@ -218,7 +219,7 @@ def test_what_is_released_of_the_spectrum_rests_on_noise_of_its_own(k):
     assert released.flat == pytest.approx(flat, rel=1e-12)
     assert released.weakest == pytest.approx(last - 3 * noise - raised, rel=1e-9)
     moved = 2 * (0.02 + noise + 3 * noise) * (k + math.log(n)) / n
-    assert moved < spiked_covariance.moved_by(budget, k) / n
+    assert moved < spiked_covariance.spectrum_sensitivity(budget, k) / n
     assert released.block.trace() - values[:k].sum() == pytest.approx(k * moved * z["eigenvalues"], rel=1e-6)
 
 
@@ -234,7 +235,7 @@ def test_a_known_spectrum_sets_the_noise_of_the_block():
 
 
 def test_unequal_spikes_are_covered_by_the_strongest():
-    """Block noise for lambda_1, not for the weakest spike: 100 times apart, on the good event."""
+    """The block's noise is for lambda_1, not for a spike 100 times weaker, on the good event."""
     d, n = 40, 10**8
     moment = DenseMoment(np.diag(np.r_[0.02, 0.0002, np.full(d - 2, 1e-6)]))
     cohort = Cohort((Provider(n, moment),), moment)
@@ -249,7 +250,7 @@ def test_unequal_spikes_are_covered_by_the_strongest():
 
 
 def test_without_noise_the_covariance_is_low_rank_plus_nuisance():
-    """Of the sample's moment: its top k eigenpairs, and the mean of its other eigenvalues everywhere else."""
+    """It is the sample's top k eigenpairs, and the mean of its other eigenvalues everywhere else."""
     n = 10**13
     moment = DenseMoment(CAI.draw(400, 1, np.random.default_rng(0)).pooled.dense().copy())
     cohort = Cohort((Provider(n, moment),), moment)
@@ -263,7 +264,7 @@ def test_without_noise_the_covariance_is_low_rank_plus_nuisance():
 
 @pytest.mark.parametrize(("n", "k"), [(5, P - 1), (40, 1), (4000, 3)])
 def test_the_covariance_is_a_covariance(n, k):
-    """Symmetric and without negative eigenvalues, also where all is noise; none where it is not asked for."""
+    """It is symmetric and has no negative eigenvalues, also where all is noise."""
     cohort = CAI.draw(n, 1, np.random.default_rng(n))
     estimate = METHOD.fit(cohort, k=k, budget=Budget(0.5, 1e-5), rng=np.random.default_rng(0))
     assert estimate.covariance.shape == (P, P)
@@ -279,9 +280,9 @@ def test_the_covariance_is_a_covariance(n, k):
 
 @pytest.mark.parametrize("q", [1, 2, np.inf])
 def test_the_covariance_error_falls_with_epsilon(q):
-    """In units of the data, medians of 15 runs at epsilon = .3, 1, 10: each at most .8 of the one before.
+    """Medians of 15 runs at epsilon = .3, 1, 10, in units of the data, fall to .8 or less each time.
 
-    Beside the sample's own moment, which is further from the truth in nuclear norm: it has no structure.
+    The sample's own moment is further from the truth in nuclear norm: it has no structure.
     """
     truth = CAI.covariance()
 
@@ -303,7 +304,7 @@ def test_the_covariance_error_falls_with_epsilon(q):
 
 
 def movements(n: int, spike: float) -> tuple[Array, Array]:
-    """|dP|_F in units of D(C=1): leaving out each of n rows, and replacing each by a fresh one."""
+    """Return |dP|_F in units of D(C=1) for leaving out each of n rows, and for replacing each."""
     model = SpikedModel(d=P, k=K, s=P, spike=spike + 1, bulk=(1.0, 1.0), seed=1)
     rows = next(model.rows(2 * n, np.random.default_rng(n), chunk=2 * n))
     inside, fresh = rows[:n], rows[n:]
@@ -325,7 +326,7 @@ def movements(n: int, spike: float) -> tuple[Array, Array]:
 
 @pytest.mark.parametrize(("n", "spike"), [(500, 10.0), (2000, 10.0), (1000, 100.0)])
 def test_how_much_of_the_movement_the_default_constant_covers(n, spike):
-    """p = 50, r = 3: C = 2 covers every row left out and 99.5 % of those replaced, C = 1 neither.
+    """C = 2 covers every row left out and 99.5 % of those replaced (p = 50, r = 3), C = 1 neither.
 
     The largest: 1.3 and 1.8, 1.7 and 1.9, 1.8 and 2.4 at these settings and this draw.
     """
