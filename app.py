@@ -70,10 +70,10 @@ async def plotly_js(request: Request) -> Response:
 def near(request: Request) -> Response:
     """What has been measured of the settings one press away from those of the query."""
     settings, _ = catalogue.open_link(dict(request.query_params))
-    found = prefetch.ready(settings)
-    if str(found["known"]) == request.query_params.get("known"):
+    figures = prefetch.ready(settings)
+    if str(figures["known"]) == request.query_params.get("known"):
         return Response(status_code=204)
-    return JSONResponse(found)
+    return JSONResponse(figures)
 
 
 same_origin.answer_refused_handshakes()

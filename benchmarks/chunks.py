@@ -99,13 +99,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.parquet"
         alone("make", path, *size)
-        found = {
+        results = {
             name: [alone(name, path, *size) for _ in range(ROUNDS)] for name in ACTIONS if name != "make"
         }
-    ms = {name: 1e3 * np.array([one["seconds"] for one in runs]) for name, runs in found.items()}
+    ms = {name: 1e3 * np.array([run["seconds"] for run in runs]) for name, runs in results.items()}
     rows = [measure.row(name, times, FLOOR, ms[FLOOR]) for name, times in ms.items()]
     measure.show(f"{size[0]:,} x {size[1]}", rows)
-    peak = {name: max(one["GiB"] for one in runs) for name, runs in found.items()}
+    peak = {name: max(run["GiB"] for run in runs) for name, runs in results.items()}
     print("  peak GiB: " + ", ".join(f"{name} {most:.2f}" for name, most in peak.items()))
     measure.keep(options.json, "chunks", {"rows": rows, "peak GiB": peak})
 

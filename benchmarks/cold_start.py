@@ -74,7 +74,7 @@ def main() -> None:
             for name, script in scripts.items():
                 took[name].append(once(browser, script, _USABLE[name]))
     answered, usable = (
-        {name: np.array([times[i] for times in found]) for name, found in took.items()} for i in (0, 1)
+        {name: np.array([times[i] for times in pairs]) for name, pairs in took.items()} for i in (0, 1)
     )
     rows = _rows(answered, usable)
     measure.show(f"cold start, load {os.getloadavg()[0]:.1f}", rows)

@@ -78,8 +78,8 @@ def actions_at(d: int) -> dict[str, Action]:
         noise[triangle] = rng.standard_normal(d * (d + 1) // 2)
         return noise
 
-    def fit(name: str, **own: object) -> Action:
-        return partial(METHODS[name].fit, cohort, k=K, budget=BUDGET, rng=rng, **own)
+    def fit(name: str, **options: object) -> Action:
+        return partial(METHODS[name].fit, cohort, k=K, budget=BUDGET, rng=rng, **options)
 
     return {
         "DPS-PCA": fit("dps_pca", s_hat=S_HAT, iterations=STEPS, burn_in=0),
@@ -114,17 +114,19 @@ def batches(rounds: int) -> list[Row]:
     cohort = SpikedModel(d=d, k=K, s=10).draw(100_000, 1, np.random.default_rng(1))
     budgets = [Budget(float(epsilon), 1e-5) for epsilon in np.geomspace(0.01, 10, RUNS)]
     rows = []
-    for title, own in {"burn-in 2": {"s_hat": S_HAT}, "all rows kept": {}}.items():
-        one = partial(METHODS["dps_pca"].fit, cohort, k=K, budget=BUDGET, rng=np.random.default_rng(1), **own)
+    for title, options in {"burn-in 2": {"s_hat": S_HAT}, "all rows kept": {}}.items():
+        single = partial(
+            METHODS["dps_pca"].fit, cohort, k=K, budget=BUDGET, rng=np.random.default_rng(1), **options
+        )
 
-        def many(generators: int, own: dict[str, int] = own) -> Action:
+        def many(generators: int, options: dict[str, int] = options) -> Action:
             rngs = [np.random.default_rng(seed) for seed in range(generators)]
             chosen = budgets[::generators][: RUNS // generators]
-            return partial(dps_pca_runs, cohort, k=K, budgets=chosen, rngs=rngs, **own)
+            return partial(dps_pca_runs, cohort, k=K, budgets=chosen, rngs=rngs, **options)
 
         together = {f"seeds {n}, epsilons {RUNS // n}": many(n) for n in (50, 10, 1)}
-        parts = power_parts(cohort.pooled, np.random.default_rng(2), 2 if own else STEPS, RUNS)
-        took = measure.in_turn({"one run": one} | together | parts, rounds, time.process_time)
+        parts = power_parts(cohort.pooled, np.random.default_rng(2), 2 if options else STEPS, RUNS)
+        took = measure.in_turn({"one run": single} | together | parts, rounds, time.process_time)
         rows.append(measure.row(f"one run, {title}", took["one run"]))
         rows += [measure.row(f"  {name}", took[name], "one run", took["one run"], 25) for name in together]
         least = np.sum([took[part] for part in parts], axis=0)

@@ -181,10 +181,10 @@ def rows_of(took: dict[str, dict[str, Times]], corner: Corner, default: bool) ->
             measure.row("  nothing measured ahead", times["cold"], "stored", times["stored"]),
         ]
     every = {name: np.concatenate([times[name] for times in took.values()]) for name in ("live", "stored")}
-    one = np.concatenate([times["slider"] for times in took.values()])
+    single = np.concatenate([times["slider"] for times in took.values()])
     rows.append(measure.row("all sliders", every["live"], "stored", every["stored"], corner.target))
     target = AGAINST_ONE_SLIDER if default else None
-    return [*rows, measure.row("  the same", every["live"], "one slider", one, target)]
+    return [*rows, measure.row("  the same", every["live"], "one slider", single, target)]
 
 
 def main() -> None:
@@ -202,7 +202,7 @@ def main() -> None:
                 for key in corner.sliders
                 if not asked.slider or key in asked.slider
             }
-            one = took.get("providers", next(iter(took.values())))
+            presses_alone = took.get("providers", next(iter(took.values())))
             last = [burst(browser, servers["live"], corner, i) for i in range(bursts)]
             rows = rows_of(took, corner, name == "default")
             ms = np.array([ms for ms, _ in last])
@@ -212,7 +212,7 @@ def main() -> None:
                 ("  the same", "stored", "one of the stored page", None),
                 ("  the same", "live", "one that was measured ahead", None),
             ):
-                single = np.full(bursts, statistics.median(one[page]))
+                single = np.full(bursts, statistics.median(presses_alone[page]))
                 rows.append(measure.row(title, ms, floor, single, most))
             measure.show(f"{name}, load {os.getloadavg()[0]:.1f}", rows)
             counts = [measured for _, measured in last]

@@ -79,10 +79,10 @@ def row(
 def show(title: str, rows: Sequence[Row]) -> None:
     """Print a table."""
     print(f"\n{title}\n{'':38}{'median ms (quartiles)':34}ratio to floor (quartiles)")
-    for one in rows:
-        ratio = "" if one.ratio is None else f"{one.ratio} of {one.floor}"
-        wanted = "" if one.target is None else f", at most {one.target:g}"
-        print(f"  {one.name:36}{one.ms!s:34}{ratio}{wanted}".rstrip())
+    for row in rows:
+        ratio = "" if row.ratio is None else f"{row.ratio} of {row.floor}"
+        wanted = "" if row.target is None else f", at most {row.target:g}"
+        print(f"  {row.name:36}{row.ms!s:34}{ratio}{wanted}".rstrip())
 
 
 def options(description: str | None) -> argparse.ArgumentParser:

@@ -81,7 +81,7 @@ def opendp_gaussian(rows: Array, k: int, budget: Budget) -> Fit:
     return fit
 
 
-def ours(name: str, rows: Array, k: int, budget: Budget, classical: bool = False, **own: object) -> Fit:
+def ours(name: str, rows: Array, k: int, budget: Budget, classical: bool = False, **options: object) -> Fit:
     """A method of this project on the moment of the rows.
 
     classical: with the constant sqrt(2 ln(1.25/delta))/epsilon in place of exact accounting. The method's
@@ -91,11 +91,11 @@ def ours(name: str, rows: Array, k: int, budget: Budget, classical: bool = False
     cohort.pooled.dense()
     rng = np.random.default_rng(0)
     if "s_hat" in METHODS[name].uses:
-        own["s_hat"] = min(KEPT, rows.shape[1])
+        options["s_hat"] = min(KEPT, rows.shape[1])
     if classical:
         moved = symmetric_gaussian.sensitivity(budget)
         budget = Budget(budget.epsilon / moved, budget.delta, budget.neighbours, "as-printed")
-    return lambda: METHODS[name].fit(cohort, k=k, budget=budget, rng=rng, **own).basis
+    return lambda: METHODS[name].fit(cohort, k=k, budget=budget, rng=rng, **options).basis
 
 
 PEERS = {

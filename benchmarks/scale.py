@@ -160,11 +160,11 @@ class Curve:
 
     def above(self) -> list[str]:
         """What grows faster than it may: exponents above theory by more than ALLOWED."""
-        found = self.slopes()
+        slopes = self.slopes()
         return [
-            f"{self.name}: {what} grows as {self.axis}^{one.exponent:.2f}, theory {theory:g}"
-            for what, one, theory in zip(("time", "memory"), found or (), self.law[:2], strict=False)
-            if one.exponent > theory + ALLOWED
+            f"{self.name}: {what} grows as {self.axis}^{slope.exponent:.2f}, theory {theory:g}"
+            for what, slope, theory in zip(("time", "memory"), slopes or (), self.law[:2], strict=False)
+            if slope.exponent > theory + ALLOWED
         ]
 
 
@@ -195,10 +195,10 @@ def peak(action: Action) -> float:
 def fit(name: str, cohort: Cohort) -> Action:
     """A run of the method, seeded alike each time."""
     method = METHODS[name]
-    own: dict[str, int] = {"s_hat": S_HAT} if "s_hat" in method.uses else {}
+    options: dict[str, int] = {"s_hat": S_HAT} if "s_hat" in method.uses else {}
     if name == "sparse_pca":
-        own["iterations"] = _STEPS
-    return lambda: method.fit(cohort, k=K, budget=BUDGET, rng=np.random.default_rng(1), **own)
+        options["iterations"] = _STEPS
+    return lambda: method.fit(cohort, k=K, budget=BUDGET, rng=np.random.default_rng(1), **options)
 
 
 def drawn(d: int, n: int, hospitals: int) -> Cohort:
@@ -336,13 +336,13 @@ def show(title: str, curves: Sequence[Curve]) -> None:
     for curve in curves:
         reach = f"{curve.sizes[0]:,}-{curve.sizes[-1]:,}"
         ms, megabytes = (f"{v[0]:.3g}-{v[-1]:.3g}" for v in (curve.ms, [b / 1e6 for b in curve.bytes]))
-        found = curve.slopes()
+        slopes = curve.slopes()
         shown = (
             "too few points"
-            if found is None
+            if slopes is None
             else "   ".join(
-                f"{one.exponent:5.2f} +- {one.error:.2f} ({theory:g})"
-                for one, theory in zip(found, curve.law[:2], strict=True)
+                f"{slope.exponent:5.2f} +- {slope.error:.2f} ({theory:g})"
+                for slope, theory in zip(slopes, curve.law[:2], strict=True)
             )
         )
         stopped = f"; stopped: {curve.stopped}" if curve.stopped else ""

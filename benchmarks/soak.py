@@ -61,8 +61,10 @@ async def rerun(address: str, presses: int, at_once: int = AT_ONCE) -> tuple[int
     """A few visitors press as soon as they have been answered; how often in all, and what went wrong."""
     each = -(-presses // at_once)
     visitors = [Visitor(PATIENTS[i % len(PATIENTS)], 2 + i) for i in range(at_once)]
-    await asyncio.gather(*(one.stay(address, float("inf"), every=0.0, most=each) for one in visitors))
-    return sum(len(one.took) for one in visitors), [fault for one in visitors for fault in one.faults]
+    await asyncio.gather(*(visitor.stay(address, float("inf"), every=0.0, most=each) for visitor in visitors))
+    return sum(len(visitor.took) for visitor in visitors), [
+        fault for visitor in visitors for fault in visitor.faults
+    ]
 
 
 def visit(address: str, cycles: int, reruns: int, kept: float) -> tuple[Held, int, list[str]]:
@@ -77,15 +79,15 @@ def visit(address: str, cycles: int, reruns: int, kept: float) -> tuple[Held, in
 
 def grown(before: Held, after: Held, sessions: int) -> list[str]:
     """What the server holds more of than it should."""
-    found = [
+    reasons = [
         f"{name}: {getattr(before, name)} before, {getattr(after, name)} after"
         for name in ("threads", "descriptors")
         if getattr(after, name) > getattr(before, name) + MORE
     ]
     if after.sessions > sessions or after.connected or after.sweeps:
         left = f"{after.connected} connected, and {after.sweeps} sweeps"
-        found.append(f"{after.sessions} sessions in memory, {left}")
-    return found
+        reasons.append(f"{after.sessions} sessions in memory, {left}")
+    return reasons
 
 
 def main() -> None:
@@ -96,23 +98,20 @@ def main() -> None:
     cycles, reruns = (20, 100) if asked.quick else (asked.cycles, asked.reruns)
     with started(Path(__file__).with_name("soak_app.py")) as (address, _):
         time.sleep(WARM_SECONDS)
-        before, _, first = visit(address, max(cycles // 4, 2 * len(PAGES)), reruns // 4, KEPT_SECONDS)
+        before, _, first_faults = visit(address, max(cycles // 4, 2 * len(PAGES)), reruns // 4, KEPT_SECONDS)
         began = time.monotonic()
-        after, presses, second = visit(address, cycles, reruns, KEPT_SECONDS)
+        after, presses, second_faults = visit(address, cycles, reruns, KEPT_SECONDS)
         took = time.monotonic() - began - KEPT_SECONDS
-    faults = sorted(set(first + second + grown(before, after, 1)))
+    faults = sorted(set(first_faults + second_faults + grown(before, after, 1)))
     if after.bytes > GROWTH * before.bytes:
         faults.append("memory grew")
     print(f"\n{cycles} sessions that came and went, {presses:,} reruns, {took:,.0f} s")
-    for name, one, other in zip(Held._fields, before, after, strict=True):
-        print(f"  {name:12}{_said(name, one):>12} before{_said(name, other):>12} after")
+    for name, *values in zip(Held._fields, before, after, strict=True):
+        first, second = (f"{value / 2**20:,.0f} MB" if name == "bytes" else str(value) for value in values)
+        print(f"  {name:12}{first:>12} before{second:>12} after")
     measure.keep(asked.json, "soak", {"before": before._asdict(), "after": after._asdict(), "faults": faults})
     if faults:
         raise SystemExit("; ".join(faults))
-
-
-def _said(name: str, value: int) -> str:
-    return f"{value / 2**20:,.0f} MB" if name == "bytes" else str(value)
 
 
 if __name__ == "__main__":

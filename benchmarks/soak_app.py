@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 def held() -> dict[str, int]:
     """Sessions in memory, those of them whose browser is connected, sweeps, threads, open files, bytes."""
     gc.collect()
-    sessions = [one.id for one in gc.get_objects() if isinstance(one, AppSession)]
-    threads = [one.name for one in threading.enumerate()]
+    sessions = [item.id for item in gc.get_objects() if isinstance(item, AppSession)]
+    threads = [item.name for item in threading.enumerate()]
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return {
         "sessions": len(sessions),

@@ -131,10 +131,10 @@ class Visitor:
         elif kind == "slider":
             self._hold(element.slider)
         elif kind == "bidi_component":
-            found = set(_SENTENCE.findall(element.bidi_component.SerializeToString()))
-            if any(patients.decode() != self._patients for patients, _ in found):
-                self.faults.append(f"a figure of somebody else: {found}")
-            elif found == {(self._patients.encode(), str(self._hospitals).encode())}:
+            figures = set(_SENTENCE.findall(element.bidi_component.SerializeToString()))
+            if any(patients.decode() != self._patients for patients, _ in figures):
+                self.faults.append(f"a figure of somebody else: {figures}")
+            elif figures == {(self._patients.encode(), str(self._hospitals).encode())}:
                 self._answered.set()
 
     def _hold(self, slider: Slider) -> None:

@@ -39,7 +39,7 @@ def document() -> str:
         "Constants that a paper leaves unspecified are free. All are bounds on ‖sin Θ‖_F, but for those of "
         f"the covariance. Letters: {link('symbols', ROOT / 'docs' / 'symbols.md', PAGE)}.",
         "\n".join(("| name | bound | kind | of | free constants |", "|---|---|---|---|---|", *rows)),
-        "\n".join(f"- **{kind}**: {told}" for kind, told in KINDS.items()),
+        "\n".join(f"- **{kind}**: {meaning}" for kind, meaning in KINDS.items()),
     ]
     modules = dict.fromkeys(rule.compute.__module__ for rule in BOUNDS.values())
     for name in modules:
@@ -47,9 +47,9 @@ def document() -> str:
             f"## {link(f'`{name}`', source(name), PAGE)}",
             markdown(sys.modules[name].__doc__ or "", PAGE),
         ]
-        for rule in (one for one in BOUNDS.values() if one.compute.__module__ == name):
-            told = markdown(rule.compute.__doc__ or "", PAGE)
-            parts += [f"### {rule.title}", f"`{rule.name}`: {told}", f"```math\n{rule.formula}\n```"]
+        for rule in (rule for rule in BOUNDS.values() if rule.compute.__module__ == name):
+            description = markdown(rule.compute.__doc__ or "", PAGE)
+            parts += [f"### {rule.title}", f"`{rule.name}`: {description}", f"```math\n{rule.formula}\n```"]
     return "\n\n".join(parts) + "\n"
 
 

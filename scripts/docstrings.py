@@ -17,7 +17,7 @@ _CODE = re.compile(r"(`[^`\n]+`)")
 _MARKUP = re.compile(r"([*~]|<(?=[a-z/!])|(?<![\w\]})])_(?=\w)|\[(?=[^\]]*\]\())")
 
 
-def markdown(told: str, page: Path) -> str:
+def markdown(docstring: str, page: Path) -> str:
     """A docstring, as it stands on `page`: lines indented by four or more are formulas."""
     lines: list[str] = []
     formula: list[str] = []
@@ -36,7 +36,7 @@ def markdown(told: str, page: Path) -> str:
         lines.append("")
         formula.clear()
 
-    for line in inspect.cleandoc(told).split("\n"):
+    for line in inspect.cleandoc(docstring).split("\n"):
         if _FORMULA.match(line):
             formula.append(line)
         elif formula and not line:
@@ -87,9 +87,9 @@ def relative(to: Path, page: Path) -> str:
     return "../" * (up - common) + "/".join(target[common:])
 
 
-def named_modules(told: str) -> list[str]:
+def named_modules(docstring: str) -> list[str]:
     """The modules of the core, without methods, that a docstring refers to by full name."""
-    names = dict.fromkeys(re.findall(r"`(dppca_core\.\w+)`", told))
+    names = dict.fromkeys(re.findall(r"`(dppca_core\.\w+)`", docstring))
     return [name for name in names if (ROOT / Path(*name.split(".")).with_suffix(".py")).exists()]
 
 
@@ -104,11 +104,13 @@ def arguments(function: Callable[..., object]) -> list[tuple[str, str, str]]:
     defaults = inspect.signature(plain).parameters
     return [
         (
-            one.arg,
-            ast.unparse(one.annotation) if one.annotation else "",
-            "" if defaults[one.arg].default is inspect.Parameter.empty else repr(defaults[one.arg].default),
+            argument.arg,
+            ast.unparse(argument.annotation) if argument.annotation else "",
+            ""
+            if defaults[argument.arg].default is inspect.Parameter.empty
+            else repr(defaults[argument.arg].default),
         )
-        for one in node.args.kwonlyargs
+        for argument in node.args.kwonlyargs
     ]
 
 

@@ -19,8 +19,8 @@ def main() -> None:
     method_pages.FOLDER.mkdir(exist_ok=True)
     for path in left_over():
         path.unlink()
-    for path, told in documents().items():
-        path.write_text(told, encoding="utf-8")
+    for path, content in documents().items():
+        path.write_text(content, encoding="utf-8")
 
 
 if __name__ == "__main__":

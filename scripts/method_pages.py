@@ -67,8 +67,8 @@ def shown_by(name: str) -> str:
 
 def example(method: Method) -> str:
     """A few lines that run it on a synthetic population."""
-    own = {"s_hat": 16, "iterations": 4} if method.private else {"s_hat": 16}
-    options = "".join(f", {name}={value}" for name, value in own.items() if name in method.uses)
+    settings = {"s_hat": 16, "iterations": 4} if method.private else {"s_hat": 16}
+    options = "".join(f", {name}={value}" for name, value in settings.items() if name in method.uses)
     return "\n".join(
         (
             "```python",
@@ -96,18 +96,18 @@ def _release(method: Method, page: Path) -> list[str]:
         sys.modules[module.release.__module__], "sensitivity", None
     )
     if sensitivity is not None and method.private:
-        told = markdown(sensitivity.__doc__ or "", page)
-        parts += [f"Sensitivity, `{sensitivity.__module__}.{sensitivity.__name__}(budget, ...)`: {told}"]
+        proof = markdown(sensitivity.__doc__ or "", page)
+        parts += [f"Sensitivity, `{sensitivity.__module__}.{sensitivity.__name__}(budget, ...)`: {proof}"]
     return parts
 
 
 def _fit(method: Method, page: Path) -> list[str]:
     fit = inspect.unwrap(method.fit)
-    own = [row for row in arguments(fit) if row[0] not in GIVEN]
-    parts = [f'`METHODS["{method.name}"].fit(cohort, *, k, budget, rng' + (", ...)`" if own else ")`")]
+    options = [row for row in arguments(fit) if row[0] not in GIVEN]
+    parts = [f'`METHODS["{method.name}"].fit(cohort, *, k, budget, rng' + (", ...)`" if options else ")`")]
     parts.append(markdown(fit.__doc__ or "", page))
-    if own:
-        rows = [f"| `{name}` | `{cell(kind)}` | `{default}` |" for name, kind, default in own]
+    if options:
+        rows = [f"| `{name}` | `{cell(kind)}` | `{default}` |" for name, kind, default in options]
         parts.append("\n".join(["| parameter | type | default |", "|---|---|---|", *rows]))
     return parts
 
@@ -119,8 +119,10 @@ def _spends(method: Method, page: Path) -> str:
 
 
 def _guarantee(method: Method) -> str:
-    told = f"**{method.guarantee}**: {GUARANTEES[method.guarantee]}"
-    return told + " For k = 1 the draw is exact, and the guarantee ε." if method.exact_at_one else told
+    guarantee = f"**{method.guarantee}**: {GUARANTEES[method.guarantee]}"
+    return (
+        guarantee + " For k = 1 the draw is exact, and the guarantee ε." if method.exact_at_one else guarantee
+    )
 
 
 def document(method: Method) -> str:
@@ -161,8 +163,8 @@ def document(method: Method) -> str:
 
 
 def _beyond(name: str, page: Path) -> list[str]:
-    told = import_module(name).__doc__ or ""
-    return [f"### {link(f'`{name}`', source(name), page)}", markdown(told, page)]
+    docstring = import_module(name).__doc__ or ""
+    return [f"### {link(f'`{name}`', source(name), page)}", markdown(docstring, page)]
 
 
 def _where(method: Method, page: Path) -> str:
@@ -199,9 +201,9 @@ def readme() -> str:
 def index() -> str:
     """The table of all methods."""
     rows = [
-        f"| {link(cell(one.title), page_of(one.name), INDEX)} `{one.name}` | {one.trust} | {one.guarantee} "
-        f"| {comparison_words.needs(one.name)} | {cell(one.reference)} |"
-        for one in by_trust()
+        f"| {link(cell(method.title), page_of(method.name), INDEX)} `{method.name}` | {method.trust} "
+        f"| {method.guarantee} | {comparison_words.needs(method.name)} | {cell(method.reference)} |"
+        for method in by_trust()
     ]
     parts = [
         "# Methods",
@@ -214,9 +216,9 @@ def index() -> str:
             ("| method | trust | guarantee | what it needs | reference |", "|---|---|---|---|---|", *rows)
         ),
         "## Trust",
-        "\n".join(f"- **{trust}**: {told}" for trust, told in TRUSTS.items()),
+        "\n".join(f"- **{trust}**: {meaning}" for trust, meaning in TRUSTS.items()),
         "## Guarantee",
-        "\n".join(f"- **{kind}**: {told}" for kind, told in GUARANTEES.items()),
+        "\n".join(f"- **{kind}**: {meaning}" for kind, meaning in GUARANTEES.items()),
         "Noise is drawn in floating point from a seeded generator: these are simulations. How the numbers "
         f"are checked, and what is not: {link('checks', ROOT / 'docs' / 'checks.md', INDEX)}.",
     ]
@@ -225,4 +227,6 @@ def index() -> str:
 
 def documents() -> dict[Path, str]:
     """Every file of docs/methods, README with its table, and what is in them."""
-    return {README: readme(), INDEX: index()} | {page_of(one.name): document(one) for one in METHODS.values()}
+    return {README: readme(), INDEX: index()} | {
+        page_of(method.name): document(method) for method in METHODS.values()
+    }

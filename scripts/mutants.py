@@ -46,8 +46,8 @@ def mutmut(*words: str) -> list[str]:
 
 def statuses() -> dict[str, str]:
     """What became of every change that was tried."""
-    told = (line.strip().rsplit(": ", 1) for line in mutmut("results", "--all", "true") if ": " in line)
-    return {name: status for name, status in told if status != "not checked"}
+    pairs = (line.strip().rsplit(": ", 1) for line in mutmut("results", "--all", "true") if ": " in line)
+    return {name: status for name, status in pairs if status != "not checked"}
 
 
 def change(name: str) -> str:
@@ -67,15 +67,15 @@ def main(patterns: list[str]) -> int:
     """The share that was noticed, and what was not."""
     copy()
     subprocess.run([MUTMUT, "run", *(patterns or SCOPE)], cwd=COPY, check=True)
-    found = statuses()
-    noticed = sum(status in NOTICED for status in found.values())
-    share = f"{noticed} of {len(found)} changes noticed, {noticed / len(found):.1%}"
-    print(f"{share}: {dict(Counter(found.values()))}")
+    results = statuses()
+    noticed = sum(status in NOTICED for status in results.values())
+    share = f"{noticed} of {len(results)} changes noticed, {noticed / len(results):.1%}"
+    print(f"{share}: {dict(Counter(results.values()))}")
     argued = set(ARGUED.read_text(encoding="utf-8").splitlines())
-    missed = [f"- {change(name)}" for name, status in found.items() if status not in NOTICED]
-    new = [one for one in missed if one not in argued]
+    missed = [f"- {change(name)}" for name, status in results.items() if status not in NOTICED]
+    new = [line for line in missed if line not in argued]
     print("\n".join(["Without an argument:", *new] if new else ["Each of the others has its argument."]))
-    return int(bool(new) or noticed < LEAST_NOTICED * len(found))
+    return int(bool(new) or noticed < LEAST_NOTICED * len(results))
 
 
 if __name__ == "__main__":

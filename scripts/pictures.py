@@ -70,8 +70,8 @@ def screens() -> list[Screen]:
 
 def _purpose(path: Path) -> str:
     """The first line of the page's own description."""
-    told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-    return told.partition("\n")[0]
+    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return docstring.partition("\n")[0]
 
 
 def take(browser: Browser, address: str, wanted: Sequence[Screen]) -> Iterator[Path]:
@@ -98,8 +98,8 @@ def take(browser: Browser, address: str, wanted: Sequence[Screen]) -> Iterator[P
 def gallery(shown: Sequence[Screen]) -> str:
     """A table of the pages with a picture each, for README."""
     cells = [
-        f"[![{one.title}](docs/pictures/{one.name}.png)](docs/screens.md#{anchor(one)})<br>{one.title}"
-        for one in shown
+        f"[![{screen.title}](docs/pictures/{screen.name}.png)](docs/screens.md#{anchor(screen)})<br>{screen.title}"
+        for screen in shown
     ]
     cells += [""] * (-len(cells) % COLUMNS)
     rows = [cells[i : i + COLUMNS] for i in range(0, len(cells), COLUMNS)]
@@ -115,14 +115,14 @@ def anchor(screen: Screen) -> str:
 def document(shown: Sequence[Screen]) -> str:
     """docs/screens.md: every page, what it is for, and its pictures."""
     parts = ["# Every page", "Taken by `make pictures`, each page as it opens: desk, dark, telephone."]
-    for one in shown:
-        desk, dark, phone = (f"pictures/{file}" for file in one.files)
+    for screen in shown:
+        desk, dark, phone = (f"pictures/{file}" for file in screen.files)
         parts += [
-            f"## {one.title}",
-            one.purpose,
-            f"![{one.title}]({desk})",
-            f'<img src="{dark}" width="640" alt="{one.title}, dark"> '
-            f'<img src="{phone}" width="185" alt="{one.title}, on a telephone">',
+            f"## {screen.title}",
+            screen.purpose,
+            f"![{screen.title}]({desk})",
+            f'<img src="{dark}" width="640" alt="{screen.title}, dark"> '
+            f'<img src="{phone}" width="185" alt="{screen.title}, on a telephone">',
         ]
     return "\n\n".join(parts) + "\n"
 
@@ -130,14 +130,16 @@ def document(shown: Sequence[Screen]) -> str:
 def main() -> None:
     shown = screens()
     names = set(sys.argv[1:])
-    unknown = names - {one.name for one in shown}
+    unknown = names - {screen.name for screen in shown}
     if unknown:
         sys.exit(f"no such page: {', '.join(sorted(unknown))}")
-    wanted = [one for one in shown if not names or one.name in names]
+    wanted = [screen for screen in shown if not names or screen.name in names]
     with serving() as address, chromium() as browser:
         for path in take(browser, address, wanted):
             print(f"{path.relative_to(ROOT)} {path.stat().st_size / 1000:.0f} kB", flush=True)
-    for old in {path.name for path in PICTURES.glob("*.png")} - {file for one in shown for file in one.files}:
+    for old in {path.name for path in PICTURES.glob("*.png")} - {
+        file for screen in shown for file in screen.files
+    }:
         (PICTURES / old).unlink()
     write(shown)
 

@@ -136,17 +136,22 @@ def each(numbers: range, run: Callable[[int], object]) -> None:
         except Exception as reason:
             where = traceback.extract_tb(reason.__traceback__)[-1]
             failed[case] = f"{type(reason).__name__}: {str(reason)[:400]} ({where.filename}:{where.lineno})"
-    listed = "\n".join(f"case {case}: {said}" for case, said in failed.items())
+    listed = "\n".join(f"case {case}: {message}" for case, message in failed.items())
     assert not failed, f"{len(failed)} of {len(numbers)} cases failed\n{listed}"
 
 
 def is_a_sentence(reason: BaseException) -> bool:
     """Whether a refusal is in our words: raised by a line of ours, short, on one line, of no Python name."""
-    said = str(reason)
+    message = str(reason)
     theirs = ("Traceback", "codec", "object at 0x", "<class", "Errno", "ufunc", "argument")
     raised = traceback.extract_tb(reason.__traceback__)[-1]
     ours = raised.filename.startswith(OURS) and (raised.line or "").startswith("raise ")
-    return ours and 0 < len(said) < 1000 and "\n" not in said and not any(word in said for word in theirs)
+    return (
+        ours
+        and 0 < len(message) < 1000
+        and "\n" not in message
+        and not any(word in message for word in theirs)
+    )
 
 
 def answered(call: Callable[..., Any], *given: object, **named: object) -> Any:
@@ -162,31 +167,31 @@ def answered(call: Callable[..., Any], *given: object, **named: object) -> Any:
 def word(rng: np.random.Generator) -> str:
     """One of the list, now and then two of them in one, cut somewhere, or some letters at random."""
     kind = rng.random()
-    one = WORDS[int(rng.integers(len(WORDS)))]
+    chosen = WORDS[int(rng.integers(len(WORDS)))]
     if kind < 0.7:
-        return one
+        return chosen
     if kind < 0.8:
-        return one + WORDS[int(rng.integers(len(WORDS)))]
+        return chosen + WORDS[int(rng.integers(len(WORDS)))]
     if kind < 0.9:
-        return one[: int(rng.integers(len(one) + 1))]
+        return chosen[: int(rng.integers(len(chosen) + 1))]
     return "".join(chr(int(c)) for c in rng.integers(1, 0x2FFF, int(rng.integers(1, 30))))
 
 
-def utf8(said: str) -> str:
+def utf8(words: str) -> str:
     """As a file or a browser can hold it: half a character becomes a question mark."""
-    return said.encode("utf-8", "replace").decode()
+    return words.encode("utf-8", "replace").decode()
 
 
 def link(rng: np.random.Generator, keys: Sequence[str], words: Callable[[str], str]) -> dict[str, str]:
     """Up to a dozen parameters: of any page, unknown, misspelt; some with a proper value (`words`)."""
-    found = {}
+    parameters = {}
     for _ in range(int(rng.integers(1, 13))):
         key = keys[int(rng.integers(len(keys)))]
         if rng.random() < 0.1:
             key = (key.upper(), key + "[]", word(rng)[:40] or "x", "story.step ")[int(rng.integers(4))]
         known = key in keys and rng.random() < 0.4
-        found[key] = words(key) if known else word(rng)
-    return found
+        parameters[key] = words(key) if known else word(rng)
+    return parameters
 
 
 _GOOD = Schema(

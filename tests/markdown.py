@@ -26,18 +26,18 @@ class Block(NamedTuple):
 
 def files() -> list[Path]:
     """Every Markdown file of the repository, without folders of tools (.venv and the like)."""
-    found = []
+    paths = []
     for folder, inside, names in os.walk(ROOT):
         inside[:] = [name for name in inside if not name.startswith((".", "__")) and name != "test-artifacts"]
-        found += [Path(folder, name) for name in names if name.endswith(".md")]
-    return sorted(found)
+        paths += [Path(folder, name) for name in names if name.endswith(".md")]
+    return sorted(paths)
 
 
 @lru_cache(maxsize=256)
 def parts(path: Path) -> tuple[tuple[Block, ...], str]:
     """The fenced blocks, and the rest of the text with blank lines in their place."""
     lines = path.read_text(encoding="utf-8").split("\n")
-    found: list[Block] = []
+    blocks: list[Block] = []
     at = 0
     while at < len(lines):
         opened = _FENCE.match(lines[at])
@@ -45,11 +45,11 @@ def parts(path: Path) -> tuple[tuple[Block, ...], str]:
             inset, fence, language = opened.groups()
             end = lines.index(inset + fence, at + 1)  # raises ValueError for a block that is not closed
             held = (line.removeprefix(inset) for line in lines[at + 1 : end])
-            found.append(Block(path, at + 1, language.strip(), "\n".join(held)))
+            blocks.append(Block(path, at + 1, language.strip(), "\n".join(held)))
             lines[at : end + 1] = [""] * (end + 1 - at)
             at = end
         at += 1
-    return tuple(found), "\n".join(lines)
+    return tuple(blocks), "\n".join(lines)
 
 
 def blocks(path: Path) -> tuple[Block, ...]:
@@ -61,18 +61,18 @@ def indented(path: Path) -> list[str]:
     """Lines that Markdown takes for code without a fence, and so without a language."""
     lines = parts(path)[1].split("\n")
     in_list = False
-    found = []
+    blocks = []
     for before, line in zip(["", *lines], lines, strict=False):
         if line and not line.startswith(" "):
             in_list = bool(re.match(r"([-*+]|\d+[.)]) ", line))
         if line.startswith("    ") and not before.strip() and not in_list:
-            found.append(line)
-    return found
+            blocks.append(line)
+    return blocks
 
 
 def tables(path: Path) -> list[list[dict[str, str]]]:
     """The tables of a file, each row by the names of its columns."""
-    found: list[list[dict[str, str]]] = []
+    tables_read: list[list[dict[str, str]]] = []
     head: list[str] = []
     lines = parts(path)[1].split("\n")
     for line, after in zip(lines, [*lines[1:], ""], strict=True):
@@ -81,10 +81,10 @@ def tables(path: Path) -> list[list[dict[str, str]]]:
             head = []
         elif not head and set(after) <= set("|-: "):
             head = cells
-            found.append([])
+            tables_read.append([])
         elif not set(line) <= set("|-: "):
-            found[-1].append(dict(zip(head, cells, strict=True)))
-    return found
+            tables_read[-1].append(dict(zip(head, cells, strict=True)))
+    return tables_read
 
 
 def links(path: Path) -> list[str]:

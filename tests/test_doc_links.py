@@ -39,8 +39,8 @@ def _of_dashboard(name: str, query: str) -> str | None:
     asked = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
     if unknown := set(asked) - set(OF_PARAMETER):
         return f"no such settings: {sorted(unknown)}"
-    said = open_link(asked)[1]
-    return " ".join(said) or None
+    notices = open_link(asked)[1]
+    return " ".join(notices) or None
 
 
 @pytest.mark.parametrize("page", FILES, ids=lambda page: str(page.relative_to(markdown.ROOT)))

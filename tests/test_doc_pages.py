@@ -42,15 +42,15 @@ def test_every_method_and_bound_has_its_place_and_nothing_is_left_over():
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_a_page_says_what_the_code_says(method):
-    told = written()[method_pages.page_of(method.name)]
-    own = list(inspect.signature(inspect.unwrap(method.fit)).parameters)[4:]
-    assert [name for name in own if f"| `{name}` | `" not in told] == []
-    assert all(f"`{use}`" in told for use in method.uses)
-    assert "test_contract.py" in told and f"methods/{method.name}.py" in told
+    page = written()[method_pages.page_of(method.name)]
+    options = list(inspect.signature(inspect.unwrap(method.fit)).parameters)[4:]
+    assert [name for name in options if f"| `{name}` | `" not in page] == []
+    assert all(f"`{use}`" in page for use in method.uses)
+    assert "test_contract.py" in page and f"methods/{method.name}.py" in page
 
 
 @pytest.mark.parametrize(
-    ("told", "shown"),
+    ("docstring", "shown"),
     [
         ("One.\n\n    a_1 * b < c\n\nTwo.", "One.\n\n```text\na_1 * b < c\n```\n\nTwo."),
         ("1. One:\n\n       x * y\n\n   for all.\n\nTwo.", ITEM),
@@ -63,8 +63,8 @@ def test_a_page_says_what_the_code_says(method):
         ),
     ],
 )
-def test_docstrings_read_as_they_were_written(told, shown):
-    assert markdown(told, PAGE) == shown
+def test_docstrings_read_as_they_were_written(docstring, shown):
+    assert markdown(docstring, PAGE) == shown
 
 
 def test_ways_between_files():

@@ -31,7 +31,7 @@ NAMES = [
 SET = [row for table in tables(SYMBOLS) for row in table if "in links" in row]
 
 
-def found(name: str) -> bool:
+def exists(name: str) -> bool:
     """Whether a dotted name, or a parameter f(x), is there in the core."""
     called = re.fullmatch(r"([\w.]+)\((\w+)\)", name)
     path, parameter = (called[1], called[2]) if called else (name, None)
@@ -62,12 +62,12 @@ def _step(at: object, name: str) -> object:
 
 @pytest.mark.parametrize(("letter", "name"), NAMES, ids=[f"{name}" for _, name in NAMES])
 def test_a_symbol_is_called_that_in_code(letter, name):
-    assert found(name)
+    assert exists(name)
 
 
 @pytest.mark.parametrize("name", ["Budget.epsilom", "dps_pca.fit(ranks)", "gaussian.sigma", "nothing"])
 def test_a_wrong_name_is_seen(name):
-    assert not found(name)
+    assert not exists(name)
 
 
 @pytest.mark.parametrize("row", SET, ids=[row["in links"].strip("`") for row in SET])
@@ -102,9 +102,9 @@ def test_a_check_that_is_claimed_exists(module, function, link):
 
 
 def test_every_test_named_on_that_page_is_among_these():
-    told = CHECKS.read_text(encoding="utf-8")
-    assert len(NAMED) == told.count("::test_") > 80
-    for name in set(re.findall(r"`((?:tests|benchmarks|data)/[\w/.]+)`", told)):
+    page = CHECKS.read_text(encoding="utf-8")
+    assert len(NAMED) == page.count("::test_") > 80
+    for name in set(re.findall(r"`((?:tests|benchmarks|data)/[\w/.]+)`", page)):
         assert (ROOT / name).exists(), name
 
 

@@ -21,7 +21,7 @@ SECONDS = 5.0  # of processor time, for all blocks of a file
 LANGUAGES = {"python", "sh", "json", "toml", "yaml", "dockerfile", "math", "text"}
 
 
-def of(language: str) -> list[markdown.Block]:
+def blocks(language: str) -> list[markdown.Block]:
     return [block for block in BLOCKS if block.language == language]
 
 
@@ -39,28 +39,28 @@ WITH_PYTHON = [path for path in FILES if any(block.language == "python" for bloc
 def run(path) -> str:
     """What the Python blocks of a file print, one after the other in one namespace."""
     namespace: dict[str, object] = {}
-    with contextlib.redirect_stdout(io.StringIO()) as said:
+    with contextlib.redirect_stdout(io.StringIO()) as output:
         for block in markdown.blocks(path):
             if block.language == "python":
                 exec(compile(block.text, where(block), "exec"), namespace)
-    return said.getvalue()
+    return output.getvalue()
 
 
 @pytest.mark.parametrize("path", WITH_PYTHON, ids=named)
 def test_python_runs_in_the_order_of_the_file(path):
     started = time.process_time()
-    said = run(path)
+    output = run(path)
     assert time.process_time() - started < SECONDS
     if path.parent == method_pages.FOLDER:  # the number that the example promises
-        assert 0 <= float(said) < 1.1 * random_guess(40, 2)
+        assert 0 <= float(output) < 1.1 * random_guess(40, 2)
 
 
 def test_readme_shows_an_error_below_a_guess():
-    said = run(markdown.ROOT / "README.md")
-    assert 0 < float(said.split()[0]) < 0.9 * random_guess(1000, 5)
+    output = run(markdown.ROOT / "README.md")
+    assert 0 < float(output.split()[0]) < 0.9 * random_guess(1000, 5)
 
 
-@pytest.mark.parametrize("block", of("sh"), ids=where)
+@pytest.mark.parametrize("block", blocks("sh"), ids=where)
 def test_every_command_is_one_that_its_program_takes(block):
     subprocess.run(["bash", "-n"], input=block.text, text=True, check=True)
     for words in shell.commands(block.text):
@@ -85,7 +85,7 @@ def test_a_wrong_command_is_refused(command):
 PARSERS = {"json": json.loads, "toml": tomllib.loads, "yaml": yaml.safe_load}
 
 
-@pytest.mark.parametrize("block", [block for kind in PARSERS for block in of(kind)], ids=where)
+@pytest.mark.parametrize("block", [block for kind in PARSERS for block in blocks(kind)], ids=where)
 def test_settings_parse(block):
     assert PARSERS[block.language](block.text)
 
@@ -98,7 +98,7 @@ def test_every_block_says_what_it_is(path):
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 def test_the_certificate_that_the_docs_make_is_good_for_its_name(tmp_path):
-    (block,) = (one for one in of("sh") if one.text.startswith("openssl"))
+    (block,) = (block for block in blocks("sh") if block.text.startswith("openssl"))
     subprocess.run(["bash", "-e"], input=block.text, text=True, cwd=tmp_path, check=True, capture_output=True)
     verify = ["openssl", "verify", "-verify_hostname", "pca.example.org", "-CAfile", "ca.crt", "server.crt"]
     subprocess.run(verify, cwd=tmp_path, check=True, capture_output=True)

@@ -82,9 +82,9 @@ def packages(edges: Graph) -> Graph:
     result: Graph = defaultdict(set)
     for name, targets in edges.items():
         for target in targets:
-            one, other = _package(name), _package(target)
-            if one and other and one != other and not other.startswith(f"{one}."):
-                result[one].add(other)
+            package, other = _package(name), _package(target)
+            if package and other and package != other and not other.startswith(f"{package}."):
+                result[package].add(other)
     return result
 
 

@@ -74,25 +74,25 @@ def calls(source: str) -> Iterator[tuple[str, ast.Call]]:
 
 def imported(source: str) -> set[str]:
     """The packages and modules that a source imports, by their first name."""
-    found = set()
+    names = set()
     for node in ast.walk(ast.parse(source)):
-        found |= {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
-        found |= {node.module or ""} if isinstance(node, ast.ImportFrom) else set()
-    return {name.split(".")[0] for name in found}
+        names |= {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
+        names |= {node.module or ""} if isinstance(node, ast.ImportFrom) else set()
+    return {name.split(".")[0] for name in names}
 
 
 def dangers(source: str) -> list[str]:
     """What could run code, or a command, that came with data."""
-    found = []
+    dangerous = []
     for name, call in calls(source):
         keywords = {word.arg: ast.unparse(word.value) for word in call.keywords}
         whole = ast.unparse(call.func)
         if name in NEVER or whole == "compile" or keywords.get("shell") == "True":
-            found.append(ast.unparse(call))
+            dangerous.append(ast.unparse(call))
         loads = whole in ("np.load", "numpy.load", "joblib.load", "yaml.load", "torch.load")
         if (loads and keywords.get("allow_pickle") != "False") or "unsafe_allow_javascript" in keywords:
-            found.append(ast.unparse(call))
-    return found + sorted(imported(source) & MODULES_NEVER)
+            dangerous.append(ast.unparse(call))
+    return dangerous + sorted(imported(source) & MODULES_NEVER)
 
 
 def test_nothing_that_came_with_data_is_run():

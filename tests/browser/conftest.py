@@ -111,9 +111,9 @@ def watched(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Callab
         return made[-1]
 
     yield make
-    left = [url for one in made for url in one.remote()]
-    for one in made:
+    left = [url for watch in made for url in watch.remote()]
+    for watch in made:
         if request.node.stash.get(FAILED, False):
-            print(one.page.url, one.errors, one.page.inner_text("body"), sep="\n")
-        one.page.close()
+            print(watch.page.url, watch.errors, watch.page.inner_text("body"), sep="\n")
+        watch.page.close()
     assert left == [], "requests that left this machine"

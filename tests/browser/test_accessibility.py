@@ -34,16 +34,18 @@ STEADY = "[data-stale=true] { opacity: 1 !important } * { transition: none !impo
 DISABLED = "label => Boolean(label.closest('[data-testid^=stS]')?.querySelector('[disabled]'))"
 
 
-def ours(page, found):
+def ours(page, violations):
     """Violations of this run that are ours, and which of Streamlit's own came up."""
     mine, seen = [], set()
-    for violation in found["violations"]:
+    for violation in violations["violations"]:
         if violation["impact"] not in ("serious", "critical") and violation["id"] != "heading-order":
             continue
         for node in violation["nodes"]:
-            of = [(r, s) for r, s in STREAMLITS if r == violation["id"] and fits(page, node["target"][0], s)]
-            seen |= set(of)
-            mine += [] if of else [(violation["id"], node["target"], node["failureSummary"])]
+            selectors = [
+                (r, s) for r, s in STREAMLITS if r == violation["id"] and fits(page, node["target"][0], s)
+            ]
+            seen |= set(selectors)
+            mine += [] if selectors else [(violation["id"], node["target"], node["failureSummary"])]
     return mine, seen
 
 
@@ -78,8 +80,8 @@ def test_no_page_has_a_serious_violation_of_ours(watched, address):
 
             def clean(where=(name, scheme), options=options):
                 """Whether axe finds nothing of ours: during a run Streamlit greys what is stale."""
-                found = axe.run(page, options=options | {"resultTypes": ["violations"]}).response
-                mine[where], listed = ours(page, found)
+                violations = axe.run(page, options=options | {"resultTypes": ["violations"]}).response
+                mine[where], listed = ours(page, violations)
                 seen.update(listed)
                 return not mine[where]
 
@@ -157,11 +159,11 @@ def test_the_keyboard_reaches_every_control_in_reading_order_and_is_seen(watched
             break
     page.evaluate("document.activeElement.blur()")
     page.wait_for_timeout(200)
-    found = page.evaluate("visited()")
+    visited = page.evaluate("visited()")
     assert page.evaluate("missed()") == []
-    assert [one["said"] for one in found if one["unseen"]] == []
-    assert has <= {one["said"] for one in found}
-    steps = itertools.pairwise(found)
+    assert [control["said"] for control in visited if control["unseen"]] == []
+    assert has <= {control["said"] for control in visited}
+    steps = itertools.pairwise(visited)
     assert [(a["said"], b["said"]) for a, b in steps if upwards(a["place"], b["place"])] == []
 
 

@@ -105,8 +105,8 @@ def screen() -> Callable[..., Screen]:
 @pytest.fixture(autouse=True)
 def newcomer(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every AppTest is the same visitor to the server: a test must not find, or leave, work of another."""
-    own = sweep_jobs.Jobs(Engine())
-    monkeypatch.setattr(sweep_jobs, "jobs", lambda: own)
+    jobs = sweep_jobs.Jobs(Engine())
+    monkeypatch.setattr(sweep_jobs, "jobs", lambda: jobs)
     yield
     beside = engine.engine()
     with beside._changed:

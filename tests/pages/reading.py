@@ -14,8 +14,8 @@ def syllables(word: str) -> int:
     return max(1, count)
 
 
-def grade(said: str) -> float:
+def grade(body: str) -> float:
     """The school year from which on it is read with ease."""
-    words = re.findall(r"[A-Za-z0-9][\w.,%'’-]*", said)
-    sentences = [part for part in re.split(r"[.!?:]+(?:\s|$)", said) if part.strip()]
+    words = re.findall(r"[A-Za-z0-9][\w.,%'’-]*", body)
+    sentences = [part for part in re.split(r"[.!?:]+(?:\s|$)", body) if part.strip()]
     return 0.39 * len(words) / len(sentences) + 11.8 * sum(map(syllables, words)) / len(words) - 15.59

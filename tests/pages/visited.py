@@ -56,10 +56,14 @@ class Visit:
         spent = time.process_time() - began
         assert spent < SECONDS, f"{spent:.1f} s"
         assert not _OPENED, _OPENED
-        said = [str(box.value) for kind in _SAID for box in self.page.app.get(kind) if hasattr(box, "value")]
-        for one in said:
-            assert "own table" in self.page.app.session_state or not _NO_NUMBER.search(one), one
-            assert not _MARKUP.search(one.replace("\\", "")) or "\\<" in one or "\\:" in one, one
+        sentences = [
+            str(box.value) for kind in _SAID for box in self.page.app.get(kind) if hasattr(box, "value")
+        ]
+        for sentence in sentences:
+            assert "own table" in self.page.app.session_state or not _NO_NUMBER.search(sentence), sentence
+            assert not _MARKUP.search(sentence.replace("\\", "")) or "\\<" in sentence or "\\:" in sentence, (
+                sentence
+            )
         for notice in self.page.app.info:
             assert not re.search(r"(?<!\\)[<>`\[\]$]|://|www\.", notice.value), notice.value
         for figure in self.page.app.get("bidi_component"):
@@ -70,29 +74,29 @@ class Visit:
     def poke(self, rng: np.random.Generator) -> None:
         """Some widget set to something that it offers, mostly at an end."""
         app = self.page.app
-        free = [one for kind in _WIDGETS for one in app.get(kind) if not one.disabled]
+        free = [widget for kind in _WIDGETS for widget in app.get(kind) if not widget.disabled]
         if not free:
             return
-        began, one = time.process_time(), free[int(rng.integers(len(free)))]
+        began, widget = time.process_time(), free[int(rng.integers(len(free)))]
         end = int(rng.choice([0, -1])) if rng.random() < 0.7 else None
-        if one.key in CHOICES:
-            options = CHOICES[one.key].options
+        if widget.key in CHOICES:
+            options = CHOICES[widget.key].options
             place = int(rng.integers(len(options))) if end is None else end
-            one.set_value(options[place])
-        elif one.type == "number_input":
+            widget.set_value(options[place])
+        elif widget.type == "number_input":
             least, most = (
-                one.min if one.min is not None else -1e308,
-                one.max if one.max is not None else 1e308,
+                widget.min if widget.min is not None else -1e308,
+                widget.max if widget.max is not None else 1e308,
             )
-            one.set_value(float(rng.choice([least, most, (least + most) / 2])))
-        elif one.type == "selectbox":
-            one.select_index(int(rng.integers(len(one.options))))
-        elif one.type == "multiselect":
-            one.set_value([name for name in one.options if rng.random() < 0.5])
-        elif one.type in ("checkbox", "toggle"):
-            one.set_value(not one.value)
+            widget.set_value(float(rng.choice([least, most, (least + most) / 2])))
+        elif widget.type == "selectbox":
+            widget.select_index(int(rng.integers(len(widget.options))))
+        elif widget.type == "multiselect":
+            widget.set_value([name for name in widget.options if rng.random() < 0.5])
+        elif widget.type in ("checkbox", "toggle"):
+            widget.set_value(not widget.value)
         else:
-            one.click()
+            widget.click()
         try:
             self.page.run()
         except ValueError:  # AppTest's own, before a run: a box's words have changed since it read them
@@ -118,8 +122,8 @@ def proper(rng: np.random.Generator, parameter: str) -> str:
 
 def link(rng: np.random.Generator) -> dict[str, str | list[str]]:
     """Parameters as a browser sends them, now and then twice; what is no character arrives as another."""
-    found = hostile.link(rng, [*OF_PARAMETER, "embed", "run", "x"], lambda name: proper(rng, name))
-    sent = {hostile.utf8(key): hostile.utf8(value) for key, value in found.items()}
+    parameters = hostile.link(rng, [*OF_PARAMETER, "embed", "run", "x"], lambda name: proper(rng, name))
+    sent = {hostile.utf8(key): hostile.utf8(value) for key, value in parameters.items()}
     return {
         key: [hostile.utf8(hostile.word(rng)), value] if rng.random() < 0.1 else value
         for key, value in sent.items()

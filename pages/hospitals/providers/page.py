@@ -34,5 +34,5 @@ else:
     controls.choose_compared()
     gain_panels.compared(cache.outcomes(recipe), settings)
 st.markdown(f"**Try this:** {hints.try_this(recipe, settings)}")
-experiment, epsilon = to_experiment.of(settings)
+experiment, epsilon = to_experiment.from_settings(settings)
 sources.page(cache.results(experiment), epsilon, settings, measured=gain_text.about(recipe))

@@ -63,25 +63,25 @@ def results(experiment: ExplorerExperiment) -> Results:
     """Return the experiment's cells, empty at first."""
     size = VIEW_BYTES + 8 * experiment.d * (experiment.k + 1)
     cell = CELL_BYTES + 16 * experiment.iterations
-    found: Results = CELLS.get(experiment, lambda: Results(experiment), size, lambda held: cell * held.done)
-    return found
+    cells: Results = CELLS.get(experiment, lambda: Results(experiment), size, lambda held: cell * held.done)
+    return cells
 
 
-def joined(of: SiteRecipe) -> SiteResults:
+def joined(recipe: SiteRecipe) -> SiteResults:
     """Return the cells of hospitals that differ, empty at first."""
-    found: SiteResults = CELLS.get(
-        of, lambda: SiteResults(of), VIEW_BYTES, lambda held: CELL_BYTES * held.done
+    cells: SiteResults = CELLS.get(
+        recipe, lambda: SiteResults(recipe), VIEW_BYTES, lambda held: CELL_BYTES * held.done
     )
-    return found
+    return cells
 
 
 def outcomes(recipe: CollaborationSetting) -> CollaborationResults:
     """Return what hospitals gain by joining, empty at first."""
     size = VIEW_BYTES + 8 * recipe.d * (recipe.k + 1)
-    found: CollaborationResults = CELLS.get(
+    cells: CollaborationResults = CELLS.get(
         recipe, lambda: CollaborationResults(recipe), size, lambda held: CELL_BYTES * held.done
     )
-    return found
+    return cells
 
 
 def seen(recipe: CollaborationSetting, way: str) -> Transcript:
@@ -96,16 +96,16 @@ def seen(recipe: CollaborationSetting, way: str) -> Transcript:
                 return_memory()  # what it took on its way
             return run
 
-    found: Transcript = SEEN.get((recipe, way), simulate, size)
-    return found
+    transcript: Transcript = SEEN.get((recipe, way), simulate, size)
+    return transcript
 
 
-def draws(of: AttackSetting) -> AttackDraws:
+def draws(setting: AttackSetting) -> AttackDraws:
     """Return releases to attack and to audit, none at first."""
-    found: AttackDraws = CELLS.get(
-        of, lambda: AttackDraws(of), VIEW_BYTES, lambda held: _PORTION_BYTES * held.done
+    cells: AttackDraws = CELLS.get(
+        setting, lambda: AttackDraws(setting), VIEW_BYTES, lambda held: _PORTION_BYTES * held.done
     )
-    return found
+    return cells
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -119,8 +119,8 @@ def bounds(
     experiment: ExplorerExperiment, name: str, tau: float, constants: tuple[tuple[str, float], ...]
 ) -> tuple[Bound, ...]:
     """One bound at every epsilon of the sweep."""
-    found = results(experiment)
-    settings = (replace(found.setting(epsilon), tau=tau) for epsilon in EPSILONS)
+    cells = results(experiment)
+    settings = (replace(cells.setting(epsilon), tau=tau) for epsilon in EPSILONS)
     return tuple(BOUNDS[name](setting, **dict(constants)) for setting in settings)
 
 
@@ -136,7 +136,7 @@ def warm_up() -> None:
     """Before the first visitor: one BLAS thread, the default experiment measured, imports frozen."""
     for_good()
     experiment, epsilon = to_experiment.default()
-    found = results(experiment)
-    found.try_cells(found.first(epsilon))
+    cells = results(experiment)
+    cells.try_cells(cells.first(epsilon))
     gc.collect()
     gc.freeze()

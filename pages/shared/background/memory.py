@@ -21,18 +21,18 @@ def check_run(needed: int, left: int | None) -> None:
 
 def available() -> int | None:
     """Bytes of memory that can still be had, of the machine and of this container; None where not told."""
-    found = []
+    limits = []
     try:
         words = dict(line.split(":", 1) for line in _MEMINFO.read_text(encoding="ascii").splitlines())
-        found.append(1024 * int(words["MemAvailable"].split()[0]))
+        limits.append(1024 * int(words["MemAvailable"].split()[0]))
     except (OSError, KeyError, ValueError):
         pass
     try:
         used = int((_GROUP / "memory.current").read_text(encoding="ascii"))
-        found.append(int((_GROUP / "memory.max").read_text(encoding="ascii")) - used)
+        limits.append(int((_GROUP / "memory.max").read_text(encoding="ascii")) - used)
     except (OSError, ValueError):  # no group, or "max"
         pass
-    return min(found, default=None)
+    return min(limits, default=None)
 
 
 def megabytes(size: int) -> str:

@@ -36,21 +36,21 @@ def one_press_away(now: Settings, move: Move | None) -> dict[Move, Settings]:
     onwards = 1 if step > 0 else -1
     moves = [(key, onwards), (key, -onwards), *((name, way) for name in SLIDERS for way in (1, -1))]
     fixed = FIXED_BY_TABLE if now["data"] in TABLES else ()
-    found = {}
+    settings_by_move = {}
     for name, way in dict.fromkeys(moves):
         options = CHOICES[name].options
         place = options.index(now[name]) + way
         if name in SLIDERS and name not in fixed and 0 <= place < len(options):
-            found[name, way] = catalogue.reconcile(now | {name: options[place]}, name)[0]
-    return found
+            settings_by_move[name, way] = catalogue.reconcile(now | {name: options[place]}, name)[0]
+    return settings_by_move
 
 
 def look(settings: Settings) -> Iterator[None]:
     """A first look at these settings, in steps; its figure at the end."""
-    experiment, epsilon = to_experiment.of(settings)
-    found = cache.results(experiment)
-    yield from found.steps(found.first(epsilon))
-    _READY[_key(settings)] = explorer_summary.at_active(explorer_summary.payload(found, epsilon, settings))
+    experiment, epsilon = to_experiment.from_settings(settings)
+    results = cache.results(experiment)
+    yield from results.steps(results.first(epsilon))
+    _READY[_key(settings)] = explorer_summary.at_active(explorer_summary.payload(results, epsilon, settings))
     while len(_READY) > _KEPT:
         _READY.popitem(last=False)
     yield
@@ -62,13 +62,13 @@ def ready(now: Settings) -> dict[str, Any]:
     "here" has the sliders' places now, "known" says how many figures there are, "all" how many there may be.
     """
     away = one_press_away(now, None)
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     for (key, _), settings in away.items():
         figure = _READY.get(_key(settings))
         if figure is not None:
-            found.setdefault(key, {})[CHOICES[key].options.index(settings[key])] = figure
-    here = {key: CHOICES[key].options.index(now[key]) for key in found}
-    return {"near": found, "here": here, "known": sum(map(len, found.values())), "all": len(away)}
+            figures.setdefault(key, {})[CHOICES[key].options.index(settings[key])] = figure
+    here = {key: CHOICES[key].options.index(now[key]) for key in figures}
+    return {"near": figures, "here": here, "known": sum(map(len, figures.values())), "all": len(away)}
 
 
 def link(now: Settings) -> dict[str, str]:

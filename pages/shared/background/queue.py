@@ -41,7 +41,7 @@ class QueuePosition(NamedTuple):
     """How many sweeps come first: other visitors', and the visitor's own."""
 
     others: int
-    own: int
+    same_visitor: int
 
 
 @dataclass(eq=False)
@@ -119,9 +119,9 @@ class Queue:
             return QueuePosition(0, 0)
         line = [other for other in self.line(entry.line) if not other.ending]
         first = [other for i, other in enumerate(line) if other.running or i < line.index(entry)]
-        own = sum(other.visitor == entry.visitor for other in first)
+        same_visitor = sum(other.visitor == entry.visitor for other in first)
         full = sum(other.running for other in line) >= self._places[entry.line]
-        return QueuePosition(len(first) - own if full else 0, own)
+        return QueuePosition(len(first) - same_visitor if full else 0, same_visitor)
 
     def line(self, line: Line) -> list[Queued]:
         """Return the entries of one line, in order."""

@@ -44,16 +44,20 @@ def progress(job: Job) -> str:
     return f"{job.progress.completed:,} of {job.progress.total:,} runs measured{left}"
 
 
-def queue(others: int, own: int) -> str:
+def queue(others: int, same_visitor: int) -> str:
     """Return who comes before a sweep that waits: how many of other visitors, and of its own."""
     theirs = text.count(others, "sweep", "sweeps")
-    if not others and not own:
+    if not others and not same_visitor:
         return "Waiting to begin"
-    if not own:
+    if not same_visitor:
         return f"In the queue: {theirs} of other visitors {'runs' if others == 1 else 'run'} before yours"
-    mine = f"{own} of your own" if others else f"{text.count(own, 'sweep', 'sweeps')} of your own"
+    mine = (
+        f"{same_visitor} of your own"
+        if others
+        else f"{text.count(same_visitor, 'sweep', 'sweeps')} of your own"
+    )
     first = f"{theirs} of other visitors and {mine}" if others else mine
-    return f"In the queue: {first} {'runs' if others + own == 1 else 'run'} before this one"
+    return f"In the queue: {first} {'runs' if others + same_visitor == 1 else 'run'} before this one"
 
 
 def duration(seconds: float) -> str:

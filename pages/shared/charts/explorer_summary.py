@@ -33,25 +33,25 @@ _GROWN = 1.1  # so many times the runs are worth drawing anew, while more are co
 _SAME = 0.01  # of epsilon: a calibration that gives no more or less than this is as asked for
 
 
-def payload(found: Results, epsilon: float, settings: Settings) -> dict[str, Any]:
+def payload(results: Results, epsilon: float, settings: Settings) -> dict[str, Any]:
     """Everything that the component draws: figure, frames, words, and which epsilon is active.
 
     All but the active epsilon is built once for all visitors, and again when enough has been measured since.
     """
     shown = {key: value for key, value in settings.items() if key not in _NOT_DRAWN}
-    missing = found.next_missing(epsilon, settings["slow"]) is not None
-    runs_measured = len(found.cells)  # before building, which others may overtake
-    measured = runs_measured + len(found.failed)  # a run that fails changes what is said as well
-    state = (found.experiment, tuple(shown.values()))
-    method = found.experiment.method
-    at_epsilon = len(found.measured(method, epsilon))
+    missing = results.next_missing(epsilon, settings["slow"]) is not None
+    runs_measured = len(results.cells)  # before building, which others may overtake
+    measured = runs_measured + len(results.failed)  # a run that fails changes what is said as well
+    state = (results.experiment, tuple(shown.values()))
+    method = results.experiment.method
+    at_epsilon = len(results.measured(method, epsilon))
     with _LOCK:
         held = _BUILT.get(state)
     little = held is not None and missing and measured < _GROWN * held["version"]
     if held is None or not (measured == held["version"] or (little and at_epsilon == held["runs"][epsilon])):
         mark = f"{zlib.crc32(repr(shown).encode()):08x}"
-        runs = {at: len(found.measured(method, at)) for at in EPSILONS}
-        held = _build(found, settings) | {"scene": mark, "version": measured, "runs": runs}
+        runs = {at: len(results.measured(method, at)) for at in EPSILONS}
+        held = _build(results, settings) | {"scene": mark, "version": measured, "runs": runs}
         held["measured"] = runs_measured
         with _LOCK:
             _BUILT[state] = held
@@ -72,31 +72,31 @@ def at_active(whole: dict[str, Any]) -> dict[str, Any]:
     """The payload with the frame and the words of its active epsilon alone."""
     active = whole["active"]
     only = {
-        part: [one if at == active else None for at, one in enumerate(whole[part])]
+        part: [frame if at == active else None for at, frame in enumerate(whole[part])]
         for part in ("frames", "words")
     }
     return whole | only
 
 
-def _build(found: Results, settings: Settings) -> dict[str, Any]:
+def _build(results: Results, settings: Settings) -> dict[str, Any]:
     plain = settings["view"] == "board"
-    bounds = [explorer.bounds_at(found, at) for at in EPSILONS]
-    scale = Scale(found, settings)
-    return explorer.explorer(found, settings, bounds) | {
+    bounds = [explorer.bounds_at(results, at) for at in EPSILONS]
+    scale = Scale(results, settings)
+    return explorer.explorer(results, settings, bounds) | {
         "plain": plain,
         "scrub": "Try other privacy settings" if plain else "Scrub ε",
-        "tiles": _tile_titles(found, settings),
+        "tiles": _tile_titles(results, settings),
         "words": [
-            _words(found, at, settings, scale, *pair) for at, pair in zip(EPSILONS, bounds, strict=True)
+            _words(results, at, settings, scale, *pair) for at, pair in zip(EPSILONS, bounds, strict=True)
         ],
-        "legend": _legend(found, plain, scale, bounds),
+        "legend": _legend(results, plain, scale, bounds),
     }
 
 
-def _tile_titles(found: Results, settings: Settings) -> list[str]:
+def _tile_titles(results: Results, settings: Settings) -> list[str]:
     measure = catalogue.CHOICES["metric"].text(settings["metric"])
-    synthetic = not isinstance(found.experiment.population, str)
-    rows = "true rows found" if synthetic else f"heaviest {found.support_size} features found"
+    synthetic = not isinstance(results.experiment.population, str)
+    rows = "true rows found" if synthetic else f"heaviest {results.support_size} features found"
     energy = settings["metric"] == "energy"
     if settings["view"] == "board":
         first = "Share of the pattern captured" if energy else "Error"
@@ -110,35 +110,35 @@ def _tile_titles(found: Results, settings: Settings) -> list[str]:
 
 
 def _words(
-    found: Results,
+    results: Results,
     epsilon: float,
     settings: Settings,
     scale: Scale,
     theorem: Bound,
     prediction: Bound,
 ) -> dict[str, Any]:
-    experiment = found.experiment
+    experiment = results.experiment
     plain = settings["view"] == "board"
     method = METHODS[experiment.method]
-    cells = found.measured(experiment.method, epsilon)
+    cells = results.measured(experiment.method, epsilon)
     shown = {
         "epsilon": text.number(epsilon),
-        "odds": text.odds(true_epsilon(found, epsilon), experiment.delta, experiment.neighbours),
+        "odds": text.odds(true_epsilon(results, epsilon), experiment.delta, experiment.neighbours),
         "theorem": _theorem(theorem, prediction, settings),
-        "notes": _notes(found, epsilon, plain),
-        "printed": printed_plainly(found, epsilon)
+        "notes": _notes(results, epsilon, plain),
+        "printed": printed_plainly(results, epsilon)
         if plain
-        else printed(found, epsilon, (*found.names, *found.slow)),
+        else printed(results, epsilon, (*results.names, *results.slow)),
     }
     if not cells:
-        coming = found.missing((experiment.method, epsilon, repeat) for repeat in range(experiment.repeats))
+        coming = results.missing((experiment.method, epsilon, repeat) for repeat in range(experiment.repeats))
         sentence = "Measuring …" if coming else failed_runs.NO_ANSWER
         return shown | {"sentence": sentence, "tiles": [["…", ""]] * 4}
     low, middle, high = quantiles([scale.last(cell) for cell in cells])
     support = float(np.median([cell.support for cell in cells]))
-    reference = found.measured(explorer.reference(found), epsilon)
+    reference = results.measured(explorer.reference(results), epsilon)
     free = [scale.last(cell) for cell in reference]
-    rows = "" if explorer.whole(found) else f", on as many {_columns_are(found)},"
+    rows = "" if explorer.whole(results) else f", on as many {_columns_are(results)},"
     without = f"; without privacy{rows} {text.error(quantiles(free)[1])}" if free else ""
     verb = "captures" if scale.metric == "energy" else "finds"
     directions = text.count(experiment.k, "direction", "directions")
@@ -151,15 +151,15 @@ def _words(
     setting = f"privacy setting {epsilon:g}" if plain else f"ε = {text.number(epsilon)}"
     hospitals = text.count(experiment.providers, "hospital", "hospitals")
     sentence = (
-        f"With {experiment.n:,} {_rows_are(found)} in {hospitals} "
+        f"With {experiment.n:,} {_rows_are(results)} in {hospitals} "
         f"at {setting}, {method.title} {verb} {quality}{without}; "
         f"guessing {text.short(scale.guess)}."
     )
     noise = cells[0].noise_std
-    relative = text.percent(noise / float(found.truth.eigenvalues[experiment.k - 1]))
+    relative = text.percent(noise / float(results.truth.eigenvalues[experiment.k - 1]))
     strength = "of the weakest direction's strength"
-    rows = [text.percent(support), f"{found.support_size:,} of {experiment.d:,} count"]
-    if found.support_size >= experiment.d:
+    rows = [text.percent(support), f"{results.support_size:,} of {experiment.d:,} count"]
+    if results.support_size >= experiment.d:
         rows = ["–", "every row is kept"]
     spread = f"{text.error(low)} to {text.error(high)} in 8 of 10 runs" if len(cells) > 2 else ""
     message = text.size(cells[0].bytes_sent)
@@ -175,8 +175,8 @@ def _words(
     }
 
 
-def _rows_are(found: Results) -> str:
-    return (found.experiment.table.row_noun if found.experiment.table else PATIENTS)[1]
+def _rows_are(results: Results) -> str:
+    return (results.experiment.table.row_noun if results.experiment.table else PATIENTS)[1]
 
 
 def _theorem(theorem: Bound, prediction: Bound, settings: Settings) -> str:
@@ -191,66 +191,66 @@ def _theorem(theorem: Bound, prediction: Bound, settings: Settings) -> str:
         return f"Theorem 4.3 applies (C1 = 1 assumed), with probability at least {text.short(odds)}."
     first = failed if settings["view"] == "researcher" else failed[:1]
     more = f" ({len(failed)} assumptions fail)" if len(first) < len(failed) else ""
-    said = f"Theorem 4.3 says nothing here: it needs {'; '.join(first)}{more}."
+    message = f"Theorem 4.3 says nothing here: it needs {'; '.join(first)}{more}."
     unpredicted = [line.removeprefix("fails: ") for line in prediction.why if line[:5] == "fails"]
     if unpredicted:
-        said += f" The closed form is silent too: it needs {unpredicted[0]}."
-    return said
+        message += f" The closed form is silent too: it needs {unpredicted[0]}."
+    return message
 
 
-def _notes(found: Results, epsilon: float, plain: bool) -> str:
+def _notes(results: Results, epsilon: float, plain: bool) -> str:
     """What the marks on the methods mean, and what happened in most of a method's runs here."""
-    kinds = [METHODS[name].guarantee_at(found.experiment.k) for name in found.methods]
+    kinds = [METHODS[name].guarantee_at(results.experiment.k) for name in results.methods]
     marks = text.guarantee_notes(kinds, plain)
-    said = [marks + "."] if marks else []
-    for name in found.methods:
-        cells = found.measured(name, epsilon)
+    sentences = [marks + "."] if marks else []
+    for name in results.methods:
+        cells = results.measured(name, epsilon)
         if not any(cell.notes for cell in cells):
             continue
         common = Counter(note for cell in cells for note in cell.notes)
         notes = [note for note, times in common.items() if 2 * times > len(cells)]
         notes = [note for note in notes if note not in text.GUARANTEES.values()]
-        said += [f"{METHODS[name].title}: {note}." for note in notes]
-    said += [f"{METHODS[name].title} is left out: {reason}." for name, reason in found.skipped.items()]
-    return " ".join(said)
+        sentences += [f"{METHODS[name].title}: {note}." for note in notes]
+    sentences += [f"{METHODS[name].title} is left out: {reason}." for name, reason in results.skipped.items()]
+    return " ".join(sentences)
 
 
-def _columns_are(found: Results) -> str:
-    return (found.experiment.table.column_noun if found.experiment.table else MEASUREMENTS)[1]
+def _columns_are(results: Results) -> str:
+    return (results.experiment.table.column_noun if results.experiment.table else MEASUREMENTS)[1]
 
 
-def printed_plainly(found: Results, epsilon: float) -> str:
+def printed_plainly(results: Results, epsilon: float) -> str:
     """What `printed` warns of, for a reader without symbols."""
-    experiment = found.experiment
-    said = []
+    experiment = results.experiment
+    sentences = []
     if experiment.accounting == "as-printed":
-        given = text.short(true_epsilon(found, epsilon))
+        given = text.short(true_epsilon(results, epsilon))
         truly = f"the setting that {METHODS[experiment.method].title} truly has is {given}"
-        said.append(f"The noise is as the papers print it: {truly}, not {epsilon:g}.")
+        sentences.append(f"The noise is as the papers print it: {truly}, not {epsilon:g}.")
     if experiment.provider_noise == "shared" and experiment.providers > 1:
-        said.append("Hospitals share one noise, as printed: two messages together reveal what it hides.")
+        sentences.append("Hospitals share one noise, as printed: two messages together reveal what it hides.")
     if experiment.failure == 0.5:
-        said.append("Rows are scaled by the largest of them, as published, which itself is private.")
-    return " ".join(said)
+        sentences.append("Rows are scaled by the largest of them, as published, which itself is private.")
+    return " ".join(sentences)
 
 
 @lru_cache(maxsize=8192)
-def _true_epsilon(name: str, budget: Budget, d: int, k: int, own: tuple[Any, ...]) -> float | None:
+def _true_epsilon(name: str, budget: Budget, d: int, k: int, options: tuple[Any, ...]) -> float | None:
     """What the calibration truly gives, remembered: patients and hospitals change nothing about it."""
-    return METHODS[name].true_epsilon(budget, d=d, k=k, **dict(own))
+    return METHODS[name].true_epsilon(budget, d=d, k=k, **dict(options))
 
 
-def true_epsilon(found: Results, epsilon: float) -> float:
+def true_epsilon(results: Results, epsilon: float) -> float:
     """Return the epsilon that the experiment's method truly gives: as printed it is not the one asked for."""
-    experiment = found.experiment
-    own = tuple(experiment.options(experiment.method).items())
-    true = _true_epsilon(experiment.method, experiment.budget(epsilon), experiment.d, experiment.k, own)
+    experiment = results.experiment
+    options = tuple(experiment.options(experiment.method).items())
+    true = _true_epsilon(experiment.method, experiment.budget(epsilon), experiment.d, experiment.k, options)
     return epsilon if true is None or abs(true / epsilon - 1) <= _SAME else true
 
 
-def printed(found: Results, epsilon: float, names: Iterable[str]) -> str:
+def printed(results: Results, epsilon: float, names: Iterable[str]) -> str:
     """As-printed calibrations among these methods, labelled with the epsilon that they truly give."""
-    experiment = found.experiment
+    experiment = results.experiment
     budget = experiment.budget(epsilon)
     truly = {}
     for name in names:
@@ -261,23 +261,23 @@ def printed(found: Results, epsilon: float, names: Iterable[str]) -> str:
             truly.setdefault(text.short(true) if true >= 1e-3 else "below 0.001", []).append(
                 METHODS[name].title
             )
-    said = [text.printed_truth(truly, budget)] if truly else []
+    sentences = [text.printed_truth(truly, budget)] if truly else []
     if experiment.provider_noise == "shared" and experiment.providers > 1:
-        said.append(
+        sentences.append(
             "Shared noise: a server that sees two hospitals' messages can cancel the noise, so the "
             "guarantee holds for one message alone, not against the server."
         )
     if experiment.failure == 0.5:
-        said.append("Scaling by the largest row looks at private rows; it is here to reproduce papers.")
-    return " ".join(said)
+        sentences.append("Scaling by the largest row looks at private rows; it is here to reproduce papers.")
+    return " ".join(sentences)
 
 
 def _legend(
-    found: Results, plain: bool, scale: Scale, bounds: list[tuple[Bound, Bound]]
+    results: Results, plain: bool, scale: Scale, bounds: list[tuple[Bound, Bound]]
 ) -> list[tuple[str, str, str, str]]:
     """(label, colour, dash, kind) of what is drawn."""
-    method, reference = found.experiment.method, explorer.reference(found)
-    look, free = style.look(method), explorer.reference_look(found)
+    method, reference = results.experiment.method, explorer.reference(results)
+    look, free = style.look(method), explorer.reference_look(results)
     items = [
         (f"{METHODS[method].title}, median", look.colour, "solid", "line"),
         (

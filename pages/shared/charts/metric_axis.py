@@ -30,18 +30,18 @@ def error_title(settings: Settings) -> str:
 class Scale:
     """The metric on screen: how a cell's numbers become it, and what a random guess gives."""
 
-    def __init__(self, found: Results, settings: Settings) -> None:
+    def __init__(self, results: Results, settings: Settings) -> None:
         self.metric = settings["metric"]
         self.log = settings["scale"] == "log" and self.metric != "energy"
         self.floor = 0.0
         self.factor = factor(settings)
-        d, k = found.experiment.d, found.experiment.k
+        d, k = results.experiment.d, results.experiment.k
         if self.metric == "energy":
-            self.guess = subspace_metrics.random_energy(found.truth.eigenvalues, k)
+            self.guess = subspace_metrics.random_energy(results.truth.eigenvalues, k)
         else:
             self.guess = self.factor * subspace_metrics.random_guess(d, k)
 
-    def of(self, cell: Cell) -> Array:
+    def values(self, cell: Cell) -> Array:
         """The cell's values, one per iterate."""
         return cell.energy if self.metric == "energy" else cell.sin * self.factor
 

@@ -161,7 +161,7 @@ def _parts(report: Report) -> Iterable[str]:
     )
     yield _section("Settings", f"<dl>{settings}</dl>")
     if report.figures:
-        drawn = "\n".join(_figure(i, one) for i, one in enumerate(report.figures))
+        drawn = "\n".join(_figure(i, figure) for i, figure in enumerate(report.figures))
         hint = f'<p class="small screen">{_HINT}</p><noscript><p>Charts need JavaScript.</p></noscript>'
         yield _section("Charts", hint + drawn)
     for table in report.tables:
@@ -179,7 +179,7 @@ def _section(title: str, inside: str) -> str:
 
 
 def _list(sentences: Sequence[str]) -> str:
-    return f"<ul>{''.join(f'<li>{escape(one)}</li>' for one in sentences)}</ul>"
+    return f"<ul>{''.join(f'<li>{escape(sentence)}</li>' for sentence in sentences)}</ul>"
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

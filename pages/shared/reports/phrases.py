@@ -27,7 +27,7 @@ _ERRORS = {
 def settings_said(settings: Settings, keys: Iterable[str]) -> list[tuple[str, str]]:
     """These controls and what they are set to, in words; what a table fixes is as the table has it."""
     plain, table = settings["view"] == "board", TABLES.get(settings["data"])
-    said = []
+    rows = []
     for key in keys:
         choice, value = CHOICES[key], settings[key]
         if table is not None and key in catalogue.FIXED_BY_TABLE:
@@ -38,8 +38,8 @@ def settings_said(settings: Settings, keys: Iterable[str]) -> list[tuple[str, st
             continue
         shown = text.one_in(value) if plain and key.endswith("delta") else choice.option(value, plain)
         label = choice.name(plain)
-        said.append((_GLOSSED.get(key, label) if plain else label, shown))
-    return said
+        rows.append((_GLOSSED.get(key, label) if plain else label, shown))
+    return rows
 
 
 def error_means(settings: Settings) -> str:

@@ -171,18 +171,18 @@ def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
     fixed = FIXED_BY_TABLE if asked["data"] in TABLES else ()
     was = {key: shown for key, (_, shown) in read.items() if shown is not None and key not in fixed}
     now, reasons = _give_way(asked, None)
-    said = []
+    sentences = []
     for key in dict.fromkeys([*was, *reasons]):
         name, value = CHOICES[key].name(now["view"] == "board"), CHOICES[key].text(now[key])
         if key not in was:
-            said.append(_gave_way(key, asked, now, reasons[key]))
+            sentences.append(_gave_way(key, asked, now, reasons[key]))
         elif key in reasons:
-            said.append(f"{name} was {was[key]}: set to {value}, as {reasons[key]}.")
+            sentences.append(f"{name} was {was[key]}: set to {value}, as {reasons[key]}.")
         elif CHOICES[key].numeric and was[key][0] in "+-.0123456789":
-            said.append(f"{name} was {was[key]}: set to {value}, the nearest setting.")
+            sentences.append(f"{name} was {was[key]}: set to {value}, the nearest setting.")
         else:
-            said.append(f"{name} was {was[key]}: set to {value}.")
-    return now, said
+            sentences.append(f"{name} was {was[key]}: set to {value}.")
+    return now, sentences
 
 
 def reconcile(settings: Settings, moved: str | None = None) -> tuple[Settings, list[str]]:

@@ -128,11 +128,11 @@ def _sizes(raw: str) -> list[int]:
             parts = re.split(rf"\s*{between}\s*", raw)
             readable = all(re.fullmatch(f"{_PLAIN}|{_GROUPED}", part) for part in parts)
             return [int(part.replace(",", "")) for part in parts] if readable else []
-    one = re.fullmatch(_GROUPED, raw) is not None
+    single = re.fullmatch(_GROUPED, raw) is not None
     several = re.fullmatch(f"{_PLAIN}(,{_PLAIN})+", raw) is not None
-    if one == several:
+    if single == several:
         return []
-    return [int(raw.replace(",", ""))] if one else [int(part) for part in raw.split(",")]
+    return [int(raw.replace(",", ""))] if single else [int(part) for part in raw.split(",")]
 
 
 _MOST_LETTERS = 1_000  # of a link's text: no option has as many

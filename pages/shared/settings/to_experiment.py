@@ -10,7 +10,7 @@ from pages.shared.settings.catalogue import Settings, defaults
 START_ERROR = 0.1  # the start "near the truth": inside what Assumption B.6 asks at kappa = 10
 
 
-def of(settings: Settings) -> tuple[ExplorerExperiment, float]:
+def from_settings(settings: Settings) -> tuple[ExplorerExperiment, float]:
     """The experiment and the epsilon that these (already possible) settings describe."""
     table = TABLES.get(settings["data"])
     population: SpikedModel | str = settings["data"]
@@ -54,4 +54,4 @@ def runs(experiment: ExplorerExperiment) -> dict[str, Any]:
 
 def default() -> tuple[ExplorerExperiment, float]:
     """What the front page opens with."""
-    return of(defaults())
+    return from_settings(defaults())

@@ -33,9 +33,9 @@ def _possible() -> tuple[Settings, list[str]]:
     if moved is not None and CHOICES[moved].numeric:
         options = CHOICES[moved].options
         st.session_state[_MOVE] = moved, options.index(now[moved]) - options.index(before[moved])
-    possible, said = catalogue.reconcile(now, moved)
+    possible, sentences = catalogue.reconcile(now, moved)
     # Where nothing moved the page refreshed itself: what was said still stands.
-    return possible, st.session_state[_SAID] if moved is None else said
+    return possible, st.session_state[_SAID] if moved is None else sentences
 
 
 def remember(key: str) -> None:
@@ -90,8 +90,8 @@ def offer(key: str, name: str, plain: bool, **more: Any) -> None:
 
 def settle() -> Settings:
     """What the link and the widgets ask for, made possible; the link that restores it. Before any widget."""
-    now, said = _possible()
-    st.session_state[_SEEN], st.session_state[_SAID] = now, said
+    now, sentences = _possible()
+    st.session_state[_SEEN], st.session_state[_SAID] = now, sentences
     # Each line may be the last: a quick hand has the run left off, and nothing may be lost by it.
     st.session_state.pop(_MOVED, None)
     for key, value in now.items():
@@ -129,11 +129,11 @@ def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> Non
         args=("view",),
     )
     if "ghost" in shown:
-        said = "Hold the previous setting as a ghost"
-        middle.toggle(said, now["ghost"], key="ghost", on_change=remember, args=("ghost",))
+        label = "Hold the previous setting as a ghost"
+        middle.toggle(label, now["ghost"], key="ghost", on_change=remember, args=("ghost",))
     if "loadings" in shown:
-        said = "Show the loadings found"
-        right.toggle(said, now["loadings"], key="loadings", on_change=remember, args=("loadings",))
+        label = "Show the loadings found"
+        right.toggle(label, now["loadings"], key="loadings", on_change=remember, args=("loadings",))
 
 
 def settings() -> Settings:
@@ -143,15 +143,15 @@ def settings() -> Settings:
 
 def last_move() -> tuple[str, int] | None:
     """The slider that was moved last, and by how many options."""
-    found: tuple[str, int] | None = st.session_state.get(_MOVE)
-    return found
+    move: tuple[str, int] | None = st.session_state.get(_MOVE)
+    return move
 
 
 def notices(plain: bool = False) -> None:
     """One sentence for each setting that had to give way, and, unless in plain words, the note on delta."""
-    said = st.session_state[_SAID]
-    if said:
-        st.info("  \n".join(said).replace("*", r"\*"))
+    sentences = st.session_state[_SAID]
+    if sentences:
+        st.info("  \n".join(sentences).replace("*", r"\*"))
     now = settings()
     table = TABLES.get(now["data"])
     n = table.n if table else now["n"]

@@ -30,13 +30,13 @@ def brief(words: str, most: int = 160) -> str:
     return line if len(line) <= most else f"{line[:most].rstrip()} …"
 
 
-def unmarked(said: str) -> str:
+def unmarked(words: str) -> str:
     """A sentence without its Markdown: emphasis, badges and escapes."""
-    said = re.sub(r":\w[\w-]*\[([^\]]*)\]", r"\1", said)
-    said = re.sub(r"(?<!\\)\*{1,2}", "", said)
-    return re.sub(r"\\([\\`*_\[\]<>$~|#:])", r"\1", said)
+    words = re.sub(r":\w[\w-]*\[([^\]]*)\]", r"\1", words)
+    words = re.sub(r"(?<!\\)\*{1,2}", "", words)
+    return re.sub(r"\\([\\`*_\[\]<>$~|#:])", r"\1", words)
 
 
-def plainly(said: str) -> str:
+def plainly(words: str) -> str:
     """A sentence of the page without its Markdown."""
-    return said.replace("**", "").replace("*", "")
+    return words.replace("**", "").replace("*", "")

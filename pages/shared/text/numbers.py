@@ -37,9 +37,9 @@ def percent(share: float) -> str:
     return f"{value:,.0f} %" if value >= 10 else f"{value:.2g} %"
 
 
-def count(number: int, one: str, many: str) -> str:
+def count(number: int, singular: str, plural: str) -> str:
     """1 hospital, 5 hospitals."""
-    return f"{number:,} {one if number == 1 else many}"
+    return f"{number:,} {singular if number == 1 else plural}"
 
 
 def patients(number: float) -> str:

@@ -24,53 +24,59 @@ SMALL = catalogue.defaults() | {"d": 20, "n": 1000, "k": 2, "s": 5, "s_hat": 10,
 
 
 def test_the_slider_that_moved_goes_on_first_then_back_then_the_others():
-    found = prefetch.one_press_away(SMALL, ("n", -2))
-    assert [(key, one["n"]) for (key, _), one in found.items()][:2] == [("n", 500), ("n", 2000)]
-    assert {key for key, _ in list(found)[2:]} == set(prefetch.SLIDERS) - {"n"}
-    assert len(found) == 2 * len(prefetch.SLIDERS)
-    assert all(one[key] != SMALL[key] for (key, _), one in found.items())
+    neighbours = prefetch.one_press_away(SMALL, ("n", -2))
+    assert [(key, settings["n"]) for (key, _), settings in neighbours.items()][:2] == [
+        ("n", 500),
+        ("n", 2000),
+    ]
+    assert {key for key, _ in list(neighbours)[2:]} == set(prefetch.SLIDERS) - {"n"}
+    assert len(neighbours) == 2 * len(prefetch.SLIDERS)
+    assert all(settings[key] != SMALL[key] for (key, _), settings in neighbours.items())
 
 
 def test_what_a_table_fixes_or_a_slider_has_not_is_not_measured():
-    found = prefetch.one_press_away(
+    neighbours = prefetch.one_press_away(
         catalogue.defaults() | {"data": "breast_cancer", "providers": 1}, ("providers", -1)
     ).values()
-    assert {(one["n"], one["d"]) for one in found} == {(100_000, 200)}
-    assert min(one["providers"] for one in found) == 1 and max(one["providers"] for one in found) == 2
+    assert {(settings["n"], settings["d"]) for settings in neighbours} == {(100_000, 200)}
+    assert (
+        min(settings["providers"] for settings in neighbours) == 1
+        and max(settings["providers"] for settings in neighbours) == 2
+    )
 
 
 def test_a_look_ahead_is_all_that_the_press_needs():
     for _ in prefetch.look(SMALL):
         pass
-    experiment, epsilon = to_experiment.of(SMALL)
-    found = cache.results(experiment)
-    assert found.missing(found.first(epsilon)) == []
-    before = explorer_summary.payload(found, epsilon, SMALL)
-    assert explorer_summary.payload(found, epsilon, SMALL)["frames"] is before["frames"]
+    experiment, epsilon = to_experiment.from_settings(SMALL)
+    results = cache.results(experiment)
+    assert results.missing(results.first(epsilon)) == []
+    before = explorer_summary.payload(results, epsilon, SMALL)
+    assert explorer_summary.payload(results, epsilon, SMALL)["frames"] is before["frames"]
 
 
 def test_steps_can_be_left_off_and_taken_up_again():
-    found = Results(to_experiment.of(SMALL)[0])
-    steps = found.steps(found.first(1.0))
-    while not found.cells:
+    results = Results(to_experiment.from_settings(SMALL)[0])
+    steps = results.steps(results.first(1.0))
+    while not results.cells:
         next(steps)
-    assert found.missing(found.first(1.0))
-    found.try_cells(found.first(1.0))
-    assert found.missing(found.first(1.0)) == []
+    assert results.missing(results.first(1.0))
+    results.try_cells(results.first(1.0))
+    assert results.missing(results.first(1.0)) == []
 
 
 def test_two_that_want_the_same_measure_it_once(monkeypatch):
-    found, asked = Results(to_experiment.of(SMALL)[0]), []
+    results, asked = Results(to_experiment.from_settings(SMALL)[0]), []
     kept = Results.estimate
 
     def estimate(self: Results, name: str, epsilon: float, repeat: int) -> object:
-        if self is found:  # an earlier test's results may still fill in the background
+        if self is results:  # an earlier test's results may still fill in the background
             asked.append((name, epsilon, repeat))
             time.sleep(0.001)
         return kept(self, name, epsilon, repeat)
 
     monkeypatch.setattr(Results, "estimate", estimate)
-    threads = [threading.Thread(target=lambda: found.try_cells(found.first(1.0))) for _ in range(2)]
+    threads = [threading.Thread(target=lambda: results.try_cells(results.first(1.0))) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -172,12 +178,12 @@ def test_what_was_measured_ahead_is_handed_out_and_nothing_else(monkeypatch):
     for _ in prefetch.look(more):
         pass
     monkeypatch.setattr(Results, "estimate", None)  # handing out measures nothing
-    found = json.loads(served().body)
+    answer = json.loads(served().body)
     options = catalogue.CHOICES["providers"].options
     shown = options.index(more["providers"])
-    assert list(found["near"]) == ["providers"] and list(found["near"]["providers"]) == [str(shown)]
-    assert found["here"] == {"providers": options.index(SMALL["providers"])}
-    assert (found["known"], found["all"]) == (1, len(prefetch.one_press_away(SMALL, None)))
+    assert list(answer["near"]) == ["providers"] and list(answer["near"]["providers"]) == [str(shown)]
+    assert answer["here"] == {"providers": options.index(SMALL["providers"])}
+    assert (answer["known"], answer["all"]) == (1, len(prefetch.one_press_away(SMALL, None)))
     assert served("1").status_code == 204
     assert served(eps="2").status_code == 204  # measured at another epsilon
 
@@ -187,7 +193,7 @@ def test_a_figure_ahead_is_the_server_s_own_at_its_epsilon(monkeypatch):
     for _ in prefetch.look(SMALL):
         pass
     ((_, figure),) = prefetch._READY.items()
-    experiment, epsilon = to_experiment.of(SMALL)
+    experiment, epsilon = to_experiment.from_settings(SMALL)
     whole = explorer_summary.payload(cache.results(experiment), epsilon, SMALL)
     at = whole["active"]
     assert figure["scene"] == whole["scene"] and figure["data"] == whole["data"]

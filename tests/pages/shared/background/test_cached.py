@@ -56,7 +56,7 @@ def counted(value: object, known: dict[int, object] | None = None) -> int:
     if isinstance(value, Mapping):
         return 104 + sum(counted(k, known) + counted(v, known) + 24 for k, v in value.items())
     if isinstance(value, (tuple, list, set, frozenset)):
-        return 56 + sum(counted(one, known) + 8 for one in value)
+        return 56 + sum(counted(item, known) + 8 for item in value)
     if isinstance(value, CellStore):
         return 64 + counted(vars(value), known)
     if is_dataclass(value):
@@ -111,21 +111,21 @@ def test_the_largest_run_that_is_simulated_is_the_largest_that_is_kept():
     for d in (100, 500, 1000, 2000):
         for hospitals in (2, 10, 50, 200):
             for rounds in (1, 20, 50):
-                of = CollaborationSetting(
+                setting = CollaborationSetting(
                     SpikedModel(d=d, k=20, s=40), (9,) * hospitals, 20, 40, 40, Budget(1.0, 1e-6), rounds, 0
                 )
                 for key in transcript.CARRIED:
-                    if transcript.refused(of, WAYS[key]) is None:
-                        most = max(most, transcript.kept_bytes(of, WAYS[key]))
+                    if transcript.refused(setting, WAYS[key]) is None:
+                        most = max(most, transcript.kept_bytes(setting, WAYS[key]))
     assert 2**28 < most <= transcript.MOST_BYTES <= cached.SEEN.most
 
 
 FAST = ("analyze_gauss", "analyze_gauss_sparse", "dpdis_pca", "dps_pca", "noisy_power", "pca")
 
 
-def experiment(**own: object) -> ExplorerExperiment:
+def experiment(**changes: object) -> ExplorerExperiment:
     return ExplorerExperiment(
-        MODEL, n=2000, k=3, providers=3, s_hat=12, iterations=6, delta=1e-5, repeats=2, seed=5, **own
+        MODEL, n=2000, k=3, providers=3, s_hat=12, iterations=6, delta=1e-5, repeats=2, seed=5, **changes
     )
 
 
@@ -151,11 +151,11 @@ def test_what_hospitals_gain_takes_no_more_than_it_is_counted_for():
 
 
 def test_hospitals_that_differ_take_no_more_than_they_are_counted_for():
-    of = SiteRecipe(repeats=1)
-    measured = cached.joined(of)
-    for key in measured.wanted(1.0, of.kinds[0]):
+    site_recipe = SiteRecipe(repeats=1)
+    measured = cached.joined(site_recipe)
+    for key in measured.wanted(1.0, site_recipe.kinds[0]):
         measured.try_cell(*key)
-    assert counted(cached.joined(of).cells) < cached.CELLS.size
+    assert counted(cached.joined(site_recipe).cells) < cached.CELLS.size
 
 
 def test_complete_sweeps_are_bounded_in_bytes(monkeypatch):

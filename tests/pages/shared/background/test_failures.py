@@ -83,9 +83,9 @@ class Faults:
 def in_differences(monkeypatch, faults: Faults) -> None:
     kept = joining.measure
 
-    def measure(of, key):
-        faults(of.seed, key, key[3] == 2)  # a repeat that no page waits for
-        return kept(of, key)
+    def measure(recipe, key):
+        faults(recipe.seed, key, key[3] == 2)  # a repeat that no page waits for
+        return kept(recipe, key)
 
     monkeypatch.setattr(joining, "measure", measure)
 

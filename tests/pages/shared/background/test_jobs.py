@@ -111,8 +111,8 @@ def test_a_complete_table_is_there_at_once_for_everybody():
     board = Jobs(Engine())
     table = ended(board.start("ann", "here", RECIPE)).table()
     assert eventually(lambda: board._tables)
-    found = board.start("bob", "elsewhere", RECIPE)
-    assert not found.running and found.table() is table
+    job = board.start("bob", "elsewhere", RECIPE)
+    assert not job.running and job.table() is table
 
 
 def test_a_visitor_who_has_gone_is_not_worked_for_until_they_come_back(gate, monkeypatch):
@@ -128,9 +128,9 @@ def test_a_visitor_who_has_gone_is_not_worked_for_until_they_come_back(gate, mon
     assert again is not job and ended(again).state == "complete"
 
 
-def waits_behind(job: sweep_jobs.Job, others: int, own: int = 0) -> bool:
+def waits_behind(job: sweep_jobs.Job, others: int, same_visitor: int = 0) -> bool:
     """Whether it comes to stand there."""
-    return eventually(lambda: job.state == "waiting" and job.position == (others, own))
+    return eventually(lambda: job.state == "waiting" and job.position == (others, same_visitor))
 
 
 def started(board: Jobs, visitor: str, recipe: Recipe) -> sweep_jobs.Job:
@@ -197,7 +197,7 @@ def test_the_queue_moves_on_when_visitors_vanish(gate, monkeypatch):
 
 
 def test_what_ends_a_sweep_is_said(monkeypatch):
-    for reason, said in (
+    for reason, message in (
         (executors.LostError(), "The cluster stopped answering; what was measured before is kept."),
         (KeyError("x"), "The program failed with KeyError."),
     ):
@@ -207,7 +207,7 @@ def test_what_ends_a_sweep_is_said(monkeypatch):
 
         monkeypatch.setattr(sweep_jobs, "sweep", broken)
         job = ended(Jobs(Engine()).start("ann", "here", RECIPE))
-        assert (job.state, job.reason) == ("failed", said)
+        assert (job.state, job.reason) == ("failed", message)
 
 
 def test_without_a_thread_a_sweep_has_ended_and_can_be_asked_for_again(monkeypatch):
@@ -281,7 +281,9 @@ def test_a_cluster_that_is_gone_midway_loses_no_run(monkeypatch):
                 closing.start()
 
         monkeypatch.setattr(sweep_jobs.Job, "_note", close)
-        monkeypatch.setattr(run_cells, "measured", lambda *of: (time.sleep(0.02), measured(*of))[1])
+        monkeypatch.setattr(
+            run_cells, "measured", lambda *arguments: (time.sleep(0.02), measured(*arguments))[1]
+        )
         job = ended(board.start("ann", "here", long))
         closing.join(PATIENCE_SECONDS)
     assert (job.state, job.reason) == ("failed", f"{executors.LostError()}.")
@@ -289,7 +291,9 @@ def test_a_cluster_that_is_gone_midway_loses_no_run(monkeypatch):
     monkeypatch.delenv(executors.ADDRESS)
     monkeypatch.setattr(sweep_jobs.Job, "_note", noted)
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.5)
-    monkeypatch.setattr(run_cells, "measured", lambda *of: (again.append(of[1]), measured(*of))[1])
+    monkeypatch.setattr(
+        run_cells, "measured", lambda *arguments: (again.append(arguments[1]), measured(*arguments))[1]
+    )
     job.again()
     rest = ended(board.start("ann", "here", long))
     assert rest.state == "complete" and len(again) <= job.progress.total - job.progress.completed

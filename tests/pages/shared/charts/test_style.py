@@ -36,8 +36,8 @@ def luminance(colour):
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one, other):
-    low, high = sorted((luminance(one), luminance(other)))
+def contrast(first, other):
+    low, high = sorted((luminance(first), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 
@@ -90,8 +90,8 @@ def test_signs_are_read_on_a_heat_maps_colours(theme):
     ids=["methods", "kinds", "costs"],
 )
 def test_lines_are_told_apart_without_colour(looks):
-    for (one, a), (other, b) in itertools.combinations(looks.items(), 2):
-        assert (a.symbol, a.dash) != (b.symbol, b.dash), (one, other)
+    for (first, a), (other, b) in itertools.combinations(looks.items(), 2):
+        assert (a.symbol, a.dash) != (b.symbol, b.dash), (first, other)
 
 
 def test_bounds_are_told_apart_without_colour():

@@ -114,8 +114,8 @@ def test_every_answer_forbids_frames_and_guesses_and_hides_metrics(server, path,
 @pytest.mark.parametrize("path", ["", "healthz", "ahead", "_stcore/health"])
 def test_no_page_answers_under_a_name_that_is_not_its_own(server, path):
     address, _ = server
-    status, said, headers = answer(address, path, Host="evil.example")
-    assert status == 403 and "server.allowedHosts" in said
+    status, body, headers = answer(address, path, Host="evil.example")
+    assert status == 403 and "server.allowedHosts" in body
     assert {name.lower() for name in headers} >= {"x-frame-options", "content-security-policy"}
     assert answer(address, path, Host="localhost:1")[0] == 200
 
@@ -149,10 +149,10 @@ def test_a_header_beyond_ascii_does_not_end_the_handshake(server, name):
 def test_a_protocol_that_cannot_be_is_refused_and_answered(server, name):
     """As any answer is: whole, with its headers, and without a fault in the log."""
     address, log = server
-    said = handshake(address, b"Sec-WebSocket-Protocol: streamlit, " + name)
-    assert said.startswith(b"HTTP/1.1 400 ") and b"invalid Sec-WebSocket-Protocol" in said and said.isascii()
+    body = handshake(address, b"Sec-WebSocket-Protocol: streamlit, " + name)
+    assert body.startswith(b"HTTP/1.1 400 ") and b"invalid Sec-WebSocket-Protocol" in body and body.isascii()
     for header in (b"frame-ancestors 'self'", b"X-Frame-Options: SAMEORIGIN", b"nosniff"):
-        assert header in said
+        assert header in body
     assert "UnicodeEncodeError" not in log.read_text()
 
 

@@ -28,11 +28,11 @@ def working(server: psutil.Process) -> float:
     """CPU seconds of its worker processes within half a second."""
 
     def used() -> float:
-        found = 0.0
+        seconds = 0.0
         for child in server.children(recursive=True):
             with suppress(psutil.NoSuchProcess):
-                found += sum(child.cpu_times()[:2])
-        return found
+                seconds += sum(child.cpu_times()[:2])
+        return seconds
 
     before = used()
     time.sleep(0.5)
