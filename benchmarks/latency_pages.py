@@ -54,7 +54,7 @@ wanted = Results.missing
 explorer_summary.payload = payload
 Results.steps = lambda self, cells: iter(())
 Results.next_missing = lambda self, epsilon, slow=False: None
-engine.ahead = lambda *view: None
+engine.prefetch = lambda *view: None
 """
 
 _LIVE = """
@@ -69,7 +69,7 @@ ROUTES.append(Route("/begun", begun))
 """
 
 _COLD = """
-engine.ahead = lambda *view: None
+engine.prefetch = lambda *view: None
 """
 
 # A server that is held still must not lose its browser meanwhile.

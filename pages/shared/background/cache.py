@@ -1,7 +1,8 @@
-"""Results shared between visitors, keyed by recipes only, and how many bytes all of them may take together.
+"""Keep results for all visitors, keyed by recipes only, within a bound on their bytes.
 
-Whatever grows with features, patients or hospitals is in one of `CACHES`, each bounded in bytes. What the
-other caches hold is small whatever is asked for: `SMALL_BYTES` for all of them. docs/security.md has the sum.
+Whatever grows with features, patients or hospitals is in one of `CACHES`, each bounded in bytes. Entries of
+the other caches stay small whatever is asked for: `SMALL_BYTES` for all of them. docs/security.md has the
+sum.
 """
 
 import gc
@@ -13,8 +14,8 @@ import streamlit as st
 from dppca_core import datasets
 from dppca_core.bounds import BOUNDS
 from dppca_core.byte_cache import ByteCache, return_memory
-from dppca_core.experiments import draws as patients
-from dppca_core.experiments.collaboration import transcript as runs
+from dppca_core.experiments import draws
+from dppca_core.experiments.collaboration import transcript as transcripts
 from dppca_core.experiments.collaboration.joining import SiteResults
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import WAYS
@@ -37,16 +38,18 @@ from pages.shared.settings import to_experiment
 
 MB = 2**20
 VIEW_BYTES = 2**16  # of one view before its cells are measured, and without what grows with the features
-CELL_BYTES = 1_500  # of a measured cell, and a hospital's of a comparison, with its errors round by round
+CELL_BYTES = 1_500  # of a measured cell, or of a hospital in a comparison, with its errors in each round
 CELLS = ByteCache(128 * MB)
-SEEN = ByteCache(640 * MB, largest=runs.MOST_BYTES)  # two runs as large as a link can ask for, or nearly
+TRANSCRIPTS = ByteCache(
+    640 * MB, largest=transcripts.MOST_BYTES
+)  # two runs as large as a link can ask for, or nearly
 CACHES = {
-    "runs message by message": SEEN,
-    "hospitals' own moments": patients.DEALS,
-    "patients drawn": patients.DRAWS,
+    "runs message by message": TRANSCRIPTS,
+    "hospitals' own moments": draws.DEALS,
+    "patients drawn": draws.DRAWS,
     "populations": spiked.VECTORS,
     "populations' roots": spiked.ROOTS,
-    "second moments": patients.MOMENTS,
+    "second moments": draws.MOMENTS,
     "what sweeps are measured against": run_cells.TRUTHS,
     "cells that were measured": CELLS,
 }
@@ -67,7 +70,7 @@ def results(experiment: ExplorerExperiment) -> Results:
     return cells
 
 
-def joined(recipe: SiteRecipe) -> SiteResults:
+def site_results(recipe: SiteRecipe) -> SiteResults:
     """Return the cells of hospitals that differ, empty at first."""
     cells: SiteResults = CELLS.get(
         recipe, lambda: SiteResults(recipe), VIEW_BYTES, lambda held: CELL_BYTES * held.done
@@ -75,7 +78,7 @@ def joined(recipe: SiteRecipe) -> SiteResults:
     return cells
 
 
-def outcomes(recipe: CollaborationSetting) -> CollaborationResults:
+def collaboration_results(recipe: CollaborationSetting) -> CollaborationResults:
     """Return what hospitals gain by joining, empty at first."""
     size = VIEW_BYTES + 8 * recipe.d * (recipe.k + 1)
     cells: CollaborationResults = CELLS.get(
@@ -84,23 +87,23 @@ def outcomes(recipe: CollaborationSetting) -> CollaborationResults:
     return cells
 
 
-def seen(recipe: CollaborationSetting, way: str) -> Transcript:
-    """Return one run message by message. Raises MemoryError, with one sentence, where it has no room now."""
-    size = runs.kept_bytes(recipe, WAYS[way])
+def transcript(recipe: CollaborationSetting, way: str) -> Transcript:
+    """Return one run message by message. Raises MemoryError, with one sentence, where it does not fit now."""
+    size = transcripts.kept_bytes(recipe, WAYS[way])
 
     def simulate() -> Transcript:
         with _simulating:  # one at a time: each may take a gigabyte on its way
-            memory.check_run(size + runs.passing_bytes(recipe), memory.available())
-            run = runs.simulate(recipe, way)
+            memory.check_run(size + transcripts.passing_bytes(recipe), memory.available())
+            run = transcripts.simulate(recipe, way)
             if size > _LARGE:
                 return_memory()  # what it took on its way
             return run
 
-    transcript: Transcript = SEEN.get((recipe, way), simulate, size)
-    return transcript
+    run: Transcript = TRANSCRIPTS.get((recipe, way), simulate, size)
+    return run
 
 
-def draws(setting: AttackSetting) -> AttackDraws:
+def attack_draws(setting: AttackSetting) -> AttackDraws:
     """Return releases to attack and to audit, none at first."""
     cells: AttackDraws = CELLS.get(
         setting, lambda: AttackDraws(setting), VIEW_BYTES, lambda held: _PORTION_BYTES * held.done
@@ -110,7 +113,7 @@ def draws(setting: AttackSetting) -> AttackDraws:
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def picture(budget: Budget, seed: int) -> Picture:
-    """Two neighbouring data sets and their releases."""
+    """Return two neighbouring data sets and their releases."""
     return neighbours.picture(budget, seed=seed)
 
 
@@ -118,7 +121,7 @@ def picture(budget: Budget, seed: int) -> Picture:
 def bounds(
     experiment: ExplorerExperiment, name: str, tau: float, constants: tuple[tuple[str, float], ...]
 ) -> tuple[Bound, ...]:
-    """One bound at every epsilon of the sweep."""
+    """Return one bound at every epsilon of the sweep."""
     cells = results(experiment)
     settings = (replace(cells.setting(epsilon), tau=tau) for epsilon in EPSILONS)
     return tuple(BOUNDS[name](setting, **dict(constants)) for setting in settings)
@@ -128,12 +131,12 @@ def bounds(
 def regimes(
     experiment: ExplorerExperiment, by: str, tau: float, constants: tuple[tuple[str, float], ...]
 ) -> RegimeMap:
-    """The map of the bounds page."""
+    """Return the map of regimes that the bounds page shows."""
     return regime_map(results(experiment), by, tau, **dict(constants))
 
 
 def warm_up() -> None:
-    """Before the first visitor: one BLAS thread, the default experiment measured, imports frozen."""
+    """Set one BLAS thread, measure the default experiment and freeze the imports, before any visitor."""
     for_good()
     experiment, epsilon = to_experiment.default()
     cells = results(experiment)

@@ -1,4 +1,4 @@
-"""What a page says of runs that failed: how many, and why, once."""
+"""Say on a page how many runs failed, and why, once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much memory the server has left, and whether a run fits into it. No Streamlit here."""
+"""Tell how much memory the server has left, and refuse a run that does not fit. No Streamlit here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SPARE_BYTES = 256 * 2**20  # for everybody's pages
 
 
 def check_run(needed: int, left: int | None) -> None:
-    """Raise MemoryError, with one sentence, where a simulated run of so many bytes does not fit now."""
+    """Raise MemoryError, with one sentence, unless a simulated run of so many bytes fits now."""
     if left is not None and needed > left - SPARE_BYTES:
         most = max(left - SPARE_BYTES, 0)
         raise MemoryError(
@@ -20,7 +20,7 @@ def check_run(needed: int, left: int | None) -> None:
 
 
 def available() -> int | None:
-    """Bytes of memory that can still be had, of the machine and of this container; None where not told."""
+    """Return the bytes of memory still available to this machine and container, None where neither says."""
     limits = []
     try:
         words = dict(line.split(":", 1) for line in _MEMINFO.read_text(encoding="ascii").splitlines())

@@ -1,4 +1,4 @@
-"""How a sweep stands, on the page: a bar with the time left and a button, or why it ended early."""
+"""Show the state of a sweep on the page: a progress bar with a button, or why it ended early."""
 
 import streamlit as st
 
@@ -36,7 +36,7 @@ def show(job: Job, place: str) -> None:
 
 
 def progress(job: Job) -> str:
-    """Return how far the job is, and how long it will still take."""
+    """Return the job's progress and its remaining time."""
     if job.state == "waiting":
         return queue(*job.position)
     seconds = job.progress.seconds_left
@@ -45,7 +45,7 @@ def progress(job: Job) -> str:
 
 
 def queue(others: int, same_visitor: int) -> str:
-    """Return who comes before a sweep that waits: how many of other visitors, and of its own."""
+    """Return how many sweeps run before this one, of other visitors and of the same one."""
     theirs = text.count(others, "sweep", "sweeps")
     if not others and not same_visitor:
         return "Waiting to begin"

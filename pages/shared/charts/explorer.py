@@ -1,4 +1,4 @@
-"""The front page's three linked panels, from measured cells, with a frame for each epsilon. No Streamlit."""
+"""Draw the front page's three linked panels, with a frame for each epsilon. No Streamlit here."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def reference_look(results: Results) -> style.Look:
     return look._replace(dash="longdash") if look.dash == "dot" else look
 
 
-def whole(results: Results) -> bool:
-    """Whether the reference may come as close to the truth as it likes: a table's truth has no zero rows."""
+def reference_reaches_truth(results: Results) -> bool:
+    """Return whether the reference can reach the truth: a table's truth has no zero rows."""
     table = isinstance(results.experiment.population, str)
     return not table or reference(results) == "pca" or results.experiment.s_hat >= results.experiment.d
 
@@ -48,9 +48,9 @@ def _smallest(results: Results, scale: Scale) -> float:
 
 
 def spreads(results: Results, scale: Scale, names: Sequence[str]) -> Array:
-    """10, 50 and 90 % of each method's runs at each of EPSILONS: (methods, epsilons, 3), nan without runs.
+    """Return the 10, 50 and 90 % quantiles over runs: (methods, epsilons, 3), nan where nothing was run.
 
-    Sorted together where there are equally many runs: one sort for each would take longer than all else.
+    Methods with equally many runs are sorted together: one sort for each would take longer than all else.
     """
     out = np.full((len(names), len(EPSILONS), 3), math.nan)
     alike: dict[int, list[tuple[int, int, list[float]]]] = {}
@@ -69,7 +69,7 @@ def spreads(results: Results, scale: Scale, names: Sequence[str]) -> Array:
 
 
 class Trajectories:
-    """Panel 1: error per iteration, with the theorem's terms and the closed form."""
+    """Draw panel 1: error per iteration, with the theorem's terms and the closed form."""
 
     def __init__(self, results: Results, scale: Scale, plain: bool) -> None:
         self.results, self.scale = results, scale
@@ -95,7 +95,7 @@ class Trajectories:
                 trace["visible"] = False
 
     def frame(self, epsilon: float, theorem: Bound, prediction: Bound) -> dict[int, Trace]:
-        """What changes with epsilon, by position among the panel's traces."""
+        """Return what changes with epsilon, by position among the panel's traces."""
         patch: dict[int, Trace] = {}
         stacked = np.full((3, self.results.experiment.iterations), math.nan)
         if theorem.applies:
@@ -114,7 +114,7 @@ class Trajectories:
 
 
 class Sweep:
-    """Panel 2: error against epsilon, the current epsilon marked."""
+    """Draw panel 2: error against epsilon, with the current epsilon marked."""
 
     def __init__(
         self, results: Results, scale: Scale, predictions: Sequence[Bound], span: Sequence[float]
@@ -147,12 +147,12 @@ class Sweep:
         ]
 
     def frame(self, epsilon: float) -> dict[int, Trace]:
-        """The mark moves."""
+        """Return the mark at this epsilon."""
         return {len(self.traces) - 1: {"x": [epsilon] * 2}}
 
 
 class Comparison:
-    """Panel 3: every method at one epsilon, a dot and its 10-90 % interval, grouped by trust."""
+    """Draw panel 3: every method at one epsilon, a dot and its 10-90 % interval, grouped by trust."""
 
     def __init__(self, results: Results, scale: Scale, plain: bool) -> None:
         self.results, self.scale = results, scale
@@ -174,7 +174,7 @@ class Comparison:
         self.traces = [self._dots(plain), line(3, "random guess", style.GUESS, "dot") | ends]
 
     def _dots(self, plain: bool) -> Trace:
-        """All methods as one trace: twenty with an interval each would take most of a redraw."""
+        """Return all methods as one trace: a trace for each would take most of a redraw."""
         looks = [style.look(name) for name in self.names]
         methods = [METHODS[name] for name in self.names]
         marker = {
@@ -202,7 +202,7 @@ class Comparison:
         return f"<i>{label} · not live</i>" if waiting else label
 
     def frame(self, epsilon: float) -> tuple[dict[int, Trace], list[str]]:
-        """Dots and intervals at this epsilon, best first in each group; and the axis's words."""
+        """Return dots and intervals at this epsilon, best first in each group, and the axis labels."""
         low, middle, high = self._spreads[:, EPSILONS.index(epsilon)].T
         sign = -1 if self.scale.metric == "energy" else 1
         worse = dict(zip(self.names, np.where(np.isfinite(middle), sign * middle, math.inf), strict=True))
@@ -224,7 +224,7 @@ class Comparison:
 
 
 def bounds_at(results: Results, epsilon: float) -> tuple[Bound, Bound]:
-    """Theorem 4.3 and the closed form at this epsilon; void for another method, and for clipped rows."""
+    """Return Theorem 4.3 and the closed form here; void for another method and for clipped rows."""
     if results.experiment.method != TRACED or results.experiment.clip is not None:
         return _NO_BOUND, _NO_BOUND
     setting = results.setting(epsilon)
@@ -232,7 +232,7 @@ def bounds_at(results: Results, epsilon: float) -> tuple[Bound, Bound]:
 
 
 def explorer(results: Results, settings: Settings, bounds: Sequence[tuple[Bound, Bound]]) -> dict[str, Any]:
-    """The three linked panels: data, layout, and one frame for each of EPSILONS.
+    """Return the three linked panels: data, layout, and one frame for each of EPSILONS.
 
     A method other than DPS-PCA has no iterates to show, so the first panel is left out.
     """
@@ -290,7 +290,7 @@ def _layout(
     return ({} if alone else first) | {
         "xaxis2": axis(epsilon_title, type="log", range=[-2.04, 1.04], anchor="y2")
         | {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]},
-        # Beside the first panel it has that panel's scale.
+        # Beside the first panel it shares that panel's scale.
         "yaxis2": axis(measure if alone else "", anchor="x2", showticklabels=alone) | value,
         "xaxis3": axis(measure, anchor="y3") | value,
         "yaxis3": axis("", anchor="x3", range=[third.bottom, -0.6], ticks="")

@@ -1,4 +1,4 @@
-"""What the live figure says beside its charts: sentence, odds, four figures, badges, for each epsilon."""
+"""Form the text beside the front page's charts, for each epsilon: sentence, odds, figures, badges."""
 
 from __future__ import annotations
 
@@ -29,19 +29,20 @@ _NOT_DRAWN = ("epsilon", "ghost", "loadings")
 _KEPT = 48  # under a megabyte each
 _BUILT: OrderedDict[object, dict[str, Any]] = OrderedDict()  # as last built for each view
 _LOCK = Lock()
-_GROWN = 1.1  # so many times the runs are worth drawing anew, while more are coming
-_SAME = 0.01  # of epsilon: a calibration that gives no more or less than this is as asked for
+_GROWN = 1.1  # redraw only when the number of finished runs has grown by 10 %
+_SAME = 0.01  # a true epsilon within this share of the nominal one counts as equal
 
 
 def payload(results: Results, epsilon: float, settings: Settings) -> dict[str, Any]:
-    """Everything that the component draws: figure, frames, words, and which epsilon is active.
+    """Return everything that the component draws: figure, frames, text and the active epsilon.
 
-    All but the active epsilon is built once for all visitors, and again when enough has been measured since.
+    All but the active epsilon is built once for all visitors, and rebuilt when enough has been measured
+    since.
     """
     shown = {key: value for key, value in settings.items() if key not in _NOT_DRAWN}
     missing = results.next_missing(epsilon, settings["slow"]) is not None
-    runs_measured = len(results.cells)  # before building, which others may overtake
-    measured = runs_measured + len(results.failed)  # a run that fails changes what is said as well
+    runs_measured = len(results.cells)  # count before building: other threads go on measuring
+    measured = runs_measured + len(results.failed)  # a failed run changes the text as well
     state = (results.experiment, tuple(shown.values()))
     method = results.experiment.method
     at_epsilon = len(results.measured(method, epsilon))
@@ -69,7 +70,7 @@ def payload(results: Results, epsilon: float, settings: Settings) -> dict[str, A
 
 
 def at_active(whole: dict[str, Any]) -> dict[str, Any]:
-    """The payload with the frame and the words of its active epsilon alone."""
+    """Return the payload with the frame and the text of its active epsilon alone."""
     active = whole["active"]
     only = {
         part: [frame if at == active else None for at, frame in enumerate(whole[part])]
@@ -138,7 +139,7 @@ def _words(
     support = float(np.median([cell.support for cell in cells]))
     reference = results.measured(explorer.reference(results), epsilon)
     free = [scale.last(cell) for cell in reference]
-    rows = "" if explorer.whole(results) else f", on as many {_columns_are(results)},"
+    rows = "" if explorer.reference_reaches_truth(results) else f", on as many {_columns_are(results)},"
     without = f"; without privacy{rows} {text.error(quantiles(free)[1])}" if free else ""
     verb = "captures" if scale.metric == "energy" else "finds"
     directions = text.count(experiment.k, "direction", "directions")
@@ -180,7 +181,7 @@ def _rows_are(results: Results) -> str:
 
 
 def _theorem(theorem: Bound, prediction: Bound, settings: Settings) -> str:
-    """The badge: whether the paper's theorem speaks here, and why not; nothing where it was not asked."""
+    """Return the badge: whether the paper's theorem applies, and if not why; empty where it was not asked."""
     if not theorem.why:
         return ""
     failed = [line.removeprefix("fails: ") for line in theorem.why if line.startswith("fails")]
@@ -199,7 +200,7 @@ def _theorem(theorem: Bound, prediction: Bound, settings: Settings) -> str:
 
 
 def _notes(results: Results, epsilon: float, plain: bool) -> str:
-    """What the marks on the methods mean, and what happened in most of a method's runs here."""
+    """Return what the marks on the methods mean, and the notes of most of a method's runs."""
     kinds = [METHODS[name].guarantee_at(results.experiment.k) for name in results.methods]
     marks = text.guarantee_notes(kinds, plain)
     sentences = [marks + "."] if marks else []
@@ -220,7 +221,7 @@ def _columns_are(results: Results) -> str:
 
 
 def printed_plainly(results: Results, epsilon: float) -> str:
-    """What `printed` warns of, for a reader without symbols."""
+    """Return the warnings of `printed` for a reader without symbols."""
     experiment = results.experiment
     sentences = []
     if experiment.accounting == "as-printed":
@@ -236,7 +237,7 @@ def printed_plainly(results: Results, epsilon: float) -> str:
 
 @lru_cache(maxsize=8192)
 def _true_epsilon(name: str, budget: Budget, d: int, k: int, options: tuple[Any, ...]) -> float | None:
-    """What the calibration truly gives, remembered: patients and hospitals change nothing about it."""
+    """Return the epsilon that the calibration truly gives; it depends on neither patients nor hospitals."""
     return METHODS[name].true_epsilon(budget, d=d, k=k, **dict(options))
 
 
@@ -249,7 +250,7 @@ def true_epsilon(results: Results, epsilon: float) -> float:
 
 
 def printed(results: Results, epsilon: float, names: Iterable[str]) -> str:
-    """As-printed calibrations among these methods, labelled with the epsilon that they truly give."""
+    """Return which of these methods are calibrated as printed, with the epsilon that they truly give."""
     experiment = results.experiment
     budget = experiment.budget(epsilon)
     truly = {}
@@ -275,7 +276,7 @@ def printed(results: Results, epsilon: float, names: Iterable[str]) -> str:
 def _legend(
     results: Results, plain: bool, scale: Scale, bounds: list[tuple[Bound, Bound]]
 ) -> list[tuple[str, str, str, str]]:
-    """(label, colour, dash, kind) of what is drawn."""
+    """Return (label, colour, dash, kind) of what is drawn."""
     method, reference = results.experiment.method, explorer.reference(results)
     look, free = style.look(method), explorer.reference_look(results)
     items = [

@@ -1,4 +1,4 @@
-"""A release's loadings beside the true ones, as a heat map. No Streamlit here."""
+"""Draw a release's loadings beside the true ones, as a heat map. No Streamlit here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pages.shared.text.numbers import listed
 
 
 def loadings(results: Results, basis: Array, limit: int = 40) -> dict[str, Any]:
-    """Heat map of one release's loadings, (d, k), beside the true ones, heaviest rows of either first.
+    """Return a heat map of a release's loadings, (d, k), beside the true ones, heaviest rows of either first.
 
     The estimate is turned onto the truth (orthogonal Procrustes): only the subspace is estimated.
     """
@@ -67,14 +67,14 @@ _HEAVIEST = 5  # rows of a heat map that are named
 
 
 def _heavy(trace: Trace, most: int) -> list[str]:
-    """Names of a heat map's heaviest rows, by their norm; those without any weight are none of them."""
+    """Return the names of a heat map's heaviest rows, by norm, without those that have no weight."""
     weight = np.linalg.norm(np.array(trace["z"], dtype=float), axis=1)
     order = np.argsort(-weight, kind="stable")[: min(most, np.count_nonzero(weight))]
     return [str(trace["y"][place]) for place in order]
 
 
 def description(figure: Figure) -> str:
-    """Which rows weigh most in truth, and how many of them weigh most in what was found."""
+    """Return which rows weigh most in truth, and how many of them weigh most in the release."""
     true, estimated = figure["data"]
     wanted = _heavy(true, _HEAVIEST)
     got = _heavy(estimated, len(wanted))

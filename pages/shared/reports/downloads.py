@@ -1,4 +1,4 @@
-"""What a page lets go: its table as CSV, its figure as one HTML file that needs no network."""
+"""Offer a page's table as CSV and its figure as one HTML file that needs no network."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import streamlit as st
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
-# Shares of the width, with room for the names of the third panel: in the browser our component places them.
+# Shares of the width that leave room for the names of the third panel; layout.js places them in a browser.
 _PANELS = {"": (0.0, 0.26), "2": (0.29, 0.55), "3": (0.76, 1.0)}
 _TITLES_AT = (0.0, 0.29, 0.62)
 
 
 def frozen(figure: dict[str, Any]) -> dict[str, Any]:
-    """The active frame of a figure of ours, its panels not yet placed: layout.js does it in a browser."""
+    """Return a figure's active frame, its panels not yet placed: layout.js does that in a browser."""
     frame = figure["frames"][figure["active"]] if figure["frames"] else {"traces": {}}
     data = [
         {name: value for name, value in (trace | frame["traces"].get(str(i), {})).items() if name != "meta"}
@@ -31,7 +31,7 @@ def frozen(figure: dict[str, Any]) -> dict[str, Any]:
 
 
 def still(figure: dict[str, Any]) -> dict[str, Any]:
-    """A figure of ours as Plotly alone understands it: the active frame, its panels in their places."""
+    """Return a figure as Plotly alone understands it: the active frame, its panels in their places."""
     drawn = frozen(figure)
     layout = {name: value for name, value in drawn["layout"].items() if name != "meta"}
     if len(drawn["layout"].get("meta", {}).get("titles", ())) == 3:
@@ -54,9 +54,9 @@ def still(figure: dict[str, Any]) -> dict[str, Any]:
 
 
 def html(figure: dict[str, Any], title: str) -> str:
-    """The figure with the chart library inside (4.8 MB): opens from disk, interactive.
+    """Return the figure as a page with the chart library inside (4.8 MB): opens from disk, interactive.
 
-    Its own sentence, where it has one, stands instead of the title.
+    A figure with its own sentence has that as its title.
     """
     if "words" in figure:
         title = figure["words"][figure["active"]]["sentence"]
@@ -69,7 +69,7 @@ def html(figure: dict[str, Any], title: str) -> str:
 def downloads(
     table: Callable[[], pd.DataFrame], figure: Callable[[], dict[str, Any]], name: str, title: str = ""
 ) -> DeltaGenerator:
-    """Two buttons; nothing is built before one is pressed. Returns the place beside them, for a third."""
+    """Show two buttons, which build nothing before they are pressed; return the column beside them."""
     left, right, place, _ = st.columns(4)
     left.download_button(
         "Download the data",
@@ -91,7 +91,7 @@ def downloads(
 
 
 def _csv(table: pd.DataFrame) -> str:
-    """Without cells that a spreadsheet would run: a hospital's name may be anything."""
+    """Return CSV without cells that a spreadsheet would run: a hospital's name may be anything."""
     from dppca_core.tables import safe_csv  # slow to load, and for a press of the button only
 
     return safe_csv(table)

@@ -1,4 +1,4 @@
-"""Where the numbers come from: paper, equation, seed, versions. One expander at the foot of a page."""
+"""Show where the numbers come from: paper, equation, seed, versions, in an expander at a page's foot."""
 
 from __future__ import annotations
 
@@ -40,21 +40,23 @@ $$
 
 
 def drawer() -> DeltaGenerator | None:
-    """The expander at the foot of a page; None while it is closed."""
+    """Return the expander at the foot of a page; None while it is closed."""
     expander = st.expander("Where this comes from", key="origins", on_change="rerun")
     return expander if expander.open else None
 
 
 def versions(*names: str) -> str:
-    """Of Python and of these packages, or of those that draw and compute."""
+    """Return the versions of Python and of these packages, or of those that draw and compute."""
     used = names or ("numpy", "scipy", "streamlit")
     return ", ".join((f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in used)))
 
 
 def page(results: Results, epsilon: float, settings: Settings, *, measured: str = "", runs: str = "") -> None:
-    """Sources, seeds and limits of a page that measures.
+    """Show sources, seeds and limits of a page that measures.
 
-    measured: how, and runs: how often, where it is not as on the front page.
+    Args:
+        measured: How the numbers were measured, where it is not as on the front page.
+        runs: How often, where it is not as on the front page.
     """
     experiment, place = results.experiment, drawer()
     if place is None:
@@ -75,7 +77,7 @@ def page(results: Results, epsilon: float, settings: Settings, *, measured: str 
 
 
 def constants(results: Results, epsilon: float) -> str:
-    """The numbers that the formulas stand on."""
+    """Return the constants that the formulas use."""
     experiment, lines = results.experiment, results.setting(epsilon)
     return (
         f"Public row bound B = {results.truth.bound:.4g}; λ_k/B² = "
@@ -86,7 +88,7 @@ def constants(results: Results, epsilon: float) -> str:
 
 
 def how_measured(results: Results, runs: str = "") -> str:
-    """On what data and how often, where the numbers are simulated; as Markdown."""
+    """Return on what data and how often the numbers are simulated, as Markdown."""
     experiment = results.experiment
     population = experiment.population
     how_often = runs or f"{experiment.repeats} runs, each with its own noise"
@@ -116,7 +118,7 @@ def how_measured(results: Results, runs: str = "") -> str:
 
 
 def limits() -> str:
-    """What noise here is not."""
+    """Return what the noise here is not."""
     return (
         "Privacy is per patient, at the accounting shown; noise here is seeded and drawn in floating "
         "point: a study tool, not a hardened release."

@@ -1,6 +1,6 @@
-"""What each control may be set to, how a value reads, and how a link's text becomes a value.
+"""List every control with its options, and turn a link into settings that are possible together.
 
-No Streamlit here: tested without a browser. Values are round; a link may hold anything.
+No Streamlit here, so that tests need no browser. Options are round numbers; a link may hold anything.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pages.shared.settings.setting import Choice, Value
 
 
 def _ladder(low: int, high: int) -> tuple[int, ...]:
-    """1, 2, 5 in every decade of [10^low, 10^high]."""
+    """Return 1, 2, 5 in every decade of [10^low, 10^high]."""
     steps = [m * 10**p for p in range(low, high) for m in (1, 2, 5)]
     return (*steps, 10**high)
 
@@ -147,12 +147,11 @@ Settings = dict[str, Any]
 
 
 def defaults() -> Settings:
-    """Every control at its default."""
     return {key: choice.default for key, choice in CHOICES.items()}
 
 
 def to_link(settings: Settings) -> dict[str, str]:
-    """The parameters of a link that restores these settings: what is off its default."""
+    """Return the parameters of a link that restores these settings: those off their default."""
     return {
         choice.parameter: choice.link(settings[key])
         for key, choice in CHOICES.items()
@@ -164,18 +163,18 @@ FIXED_BY_TABLE = ("n", "d", "s", "spike", "bulk", "scaling")
 
 
 def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
-    """The nearest possible settings to what a link asks for, and one sentence for each that was changed."""
+    """Return the nearest possible settings to a link, and a sentence for each that was changed."""
     known = ((OF_PARAMETER[name], raw) for name, raw in params.items() if name in OF_PARAMETER)
     read = {choice.key: choice.read(raw) for choice, raw in known}
     asked = defaults() | {key: value for key, (value, _) in read.items()}
     fixed = FIXED_BY_TABLE if asked["data"] in TABLES else ()
     was = {key: shown for key, (_, shown) in read.items() if shown is not None and key not in fixed}
-    now, reasons = _give_way(asked, None)
+    now, reasons = _resolve(asked, None)
     sentences = []
     for key in dict.fromkeys([*was, *reasons]):
         name, value = CHOICES[key].name(now["view"] == "board"), CHOICES[key].text(now[key])
         if key not in was:
-            sentences.append(_gave_way(key, asked, now, reasons[key]))
+            sentences.append(_change(key, asked, now, reasons[key]))
         elif key in reasons:
             sentences.append(f"{name} was {was[key]}: set to {value}, as {reasons[key]}.")
         elif CHOICES[key].numeric and was[key][0] in "+-.0123456789":
@@ -186,15 +185,15 @@ def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
 
 
 def reconcile(settings: Settings, moved: str | None = None) -> tuple[Settings, list[str]]:
-    """The nearest possible combination, and a sentence for each control that gave way.
+    """Return the nearest possible combination, and a sentence for each control that was changed.
 
     The control that was just `moved` stays where it can.
     """
-    now, reasons = _give_way(settings, moved)
-    return now, [_gave_way(key, settings, now, reason) for key, reason in reasons.items()]
+    now, reasons = _resolve(settings, moved)
+    return now, [_change(key, settings, now, reason) for key, reason in reasons.items()]
 
 
-def _gave_way(key: str, before: Settings, now: Settings, reason: str) -> str:
+def _change(key: str, before: Settings, now: Settings, reason: str) -> str:
     choice = CHOICES[key]
     verb = "set"
     if choice.numeric:
@@ -203,27 +202,27 @@ def _gave_way(key: str, before: Settings, now: Settings, reason: str) -> str:
 
 
 def conflict(settings: Settings) -> str | None:
-    """Why these settings cannot stand together, as the end of a sentence; None where they can."""
-    for key, reason in _give_way(settings, None)[1].items():
+    """Return why these settings are impossible together, as the end of a sentence; None if they are not."""
+    for key, reason in _resolve(settings, None)[1].items():
         name = CHOICES[key].name(settings["view"] == "board")
         return f"{name} {reason[3:]}" if reason.startswith("it ") else reason
     return None
 
 
 def _most(key: str, limit: float) -> Value:
-    """The largest option of a control that is at most `limit`."""
+    """Return the largest option of a control that is at most `limit`."""
     return max(option for option in CHOICES[key].options if option <= limit)
 
 
 def _least(key: str, limit: float) -> Value | None:
-    """The smallest option of a control that is at least `limit`, if there is one."""
+    """Return the smallest option of a control that is at least `limit`, if there is one."""
     return min((option for option in CHOICES[key].options if option >= limit), default=None)
 
 
-def _give_way(settings: Settings, moved: str | None) -> tuple[Settings, dict[str, str]]:
-    """The nearest possible combination, and for each control that gave way the reason.
+def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str, str]]:
+    """Return the nearest possible combination, and the reason for each control that was changed.
 
-    From a link (moved None) k and s give way to d, k to s. A table fixes d, n and the true sparsity.
+    From a link (moved None) d prevails over k and s, and s over k. A table fixes d, n and the true sparsity.
     """
     now = dict(settings)
     why: dict[str, str] = {}

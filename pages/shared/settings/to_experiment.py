@@ -1,4 +1,4 @@
-"""Settings of the controls -> the core's objects."""
+"""Turn the controls' settings into the core's objects."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ START_ERROR = 0.1  # the start "near the truth": inside what Assumption B.6 asks
 
 
 def from_settings(settings: Settings) -> tuple[ExplorerExperiment, float]:
-    """The experiment and the epsilon that these (already possible) settings describe."""
+    """Return the experiment and the epsilon that these (already possible) settings describe."""
     table = TABLES.get(settings["data"])
     population: SpikedModel | str = settings["data"]
     if table is None:
@@ -46,12 +46,12 @@ def from_settings(settings: Settings) -> tuple[ExplorerExperiment, float]:
 
 
 def runs(experiment: ExplorerExperiment) -> dict[str, Any]:
-    """What a recipe of this experiment's runs has in common, whatever it sweeps: arguments of `Recipe`."""
+    """Return the arguments of `Recipe` that all recipes of this experiment's runs share."""
     names = ("s_hat", "providers", "largest_share", "iterations", "burn_in", "provider_noise")
     names = (*names, "neighbours", "accounting", "failure", "seed")
     return {name: getattr(experiment, name) for name in names}
 
 
 def default() -> tuple[ExplorerExperiment, float]:
-    """What the front page opens with."""
+    """Return the experiment and the epsilon that the front page opens with."""
     return from_settings(defaults())

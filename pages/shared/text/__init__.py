@@ -1,4 +1,4 @@
-"""Words for screens: numbers, labels and phrases about privacy. No Streamlit here."""
+"""Form text for screens: numbers, labels and phrases about privacy. No Streamlit here."""
 
 from pages.shared.text.labels import (
     JOIN_TITLES,

@@ -1,4 +1,4 @@
-"""What things are called on screen: metrics, trust, ways to join. No Streamlit here."""
+"""Name things on screen: metrics, trust, protocols. No Streamlit here."""
 
 METRIC_TITLES = {
     "sin": "error ‖sin Θ‖<sub>F</sub>",

@@ -46,7 +46,7 @@ def test_what_a_table_fixes_or_a_slider_has_not_is_not_measured():
 
 
 def test_a_look_ahead_is_all_that_the_press_needs():
-    for _ in prefetch.look(SMALL):
+    for _ in prefetch.measure(SMALL):
         pass
     experiment, epsilon = to_experiment.from_settings(SMALL)
     results = cache.results(experiment)
@@ -123,8 +123,8 @@ def test_the_next_press_comes_before_the_rest_of_the_view_and_all_else_after_it(
     log: list[str] = []
     beside, view = Engine(), Cells(log)
     with beside.yielding():
-        beside.look("one", view, view.wanted)
-        beside.ahead("one", steps(log, "next", 2), steps(log, "other", 2))
+        beside.complete("one", view, view.wanted)
+        beside.prefetch("one", steps(log, "next", 2), steps(log, "other", 2))
     assert finished(log, 7) == ["next"] * 2 + ["view"] * 3 + ["other"] * 2
 
 
@@ -135,9 +135,9 @@ def test_nothing_is_measured_for_who_has_gone(monkeypatch):
     hers: list[str] = []
     beside, view, other = Engine(), Cells(log), Cells(hers)
     with beside.yielding():
-        beside.look("gone", view, view.wanted)
-        beside.ahead("gone", steps(log, "next", 2), steps(log, "other", 2))
-        beside.look("here", other, other.wanted)
+        beside.complete("gone", view, view.wanted)
+        beside.prefetch("gone", steps(log, "next", 2), steps(log, "other", 2))
+        beside.complete("here", other, other.wanted)
     assert finished(hers, 3) == ["view"] * 3 and log == []
 
 
@@ -146,8 +146,8 @@ def test_in_a_crowd_nothing_is_measured_ahead():
     beside, view = Engine(), Cells(log)
     with beside.yielding():
         for visitor in range(5):
-            beside.ahead(str(visitor), steps(log, "next", 1), steps(log, "other", 1))
-        beside.look("one", view, view.wanted)
+            beside.prefetch(str(visitor), steps(log, "next", 1), steps(log, "other", 1))
+        beside.complete("one", view, view.wanted)
     assert finished(log, 3) == ["view"] * 3
 
 
@@ -161,21 +161,21 @@ def test_what_fails_ahead_is_dropped(reason):
 
     beside, view = Engine(), Cells(log)
     with beside.yielding():
-        beside.ahead("one", fails(), steps(log, "other", 1))
-        beside.look("one", view, view.wanted)
+        beside.prefetch("one", fails(), steps(log, "other", 1))
+        beside.complete("one", view, view.wanted)
     assert finished(log, 4) == ["view"] * 3 + ["other"]
 
 
 def served(known: str = "0", **link: str) -> starlette.responses.Response:
     query = urlencode(catalogue.to_link(SMALL) | link | {"known": known})
-    return app.near(starlette.requests.Request({"type": "http", "query_string": query.encode()}))
+    return app.prefetched(starlette.requests.Request({"type": "http", "query_string": query.encode()}))
 
 
 def test_what_was_measured_ahead_is_handed_out_and_nothing_else(monkeypatch):
     monkeypatch.setattr(prefetch, "_READY", OrderedDict())
     assert served().status_code == 204  # nothing new: the browser knows none and there is none
     more = prefetch.one_press_away(SMALL, None)["providers", 1]
-    for _ in prefetch.look(more):
+    for _ in prefetch.measure(more):
         pass
     monkeypatch.setattr(Results, "estimate", None)  # handing out measures nothing
     answer = json.loads(served().body)
@@ -190,7 +190,7 @@ def test_what_was_measured_ahead_is_handed_out_and_nothing_else(monkeypatch):
 
 def test_a_figure_ahead_is_the_server_s_own_at_its_epsilon(monkeypatch):
     monkeypatch.setattr(prefetch, "_READY", OrderedDict())
-    for _ in prefetch.look(SMALL):
+    for _ in prefetch.measure(SMALL):
         pass
     ((_, figure),) = prefetch._READY.items()
     experiment, epsilon = to_experiment.from_settings(SMALL)

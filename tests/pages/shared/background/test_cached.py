@@ -117,7 +117,7 @@ def test_the_largest_run_that_is_simulated_is_the_largest_that_is_kept():
                 for key in transcript.CARRIED:
                     if transcript.refused(setting, WAYS[key]) is None:
                         most = max(most, transcript.kept_bytes(setting, WAYS[key]))
-    assert 2**28 < most <= transcript.MOST_BYTES <= cached.SEEN.most
+    assert 2**28 < most <= transcript.MOST_BYTES <= cached.TRANSCRIPTS.most
 
 
 FAST = ("analyze_gauss", "analyze_gauss_sparse", "dpdis_pca", "dps_pca", "noisy_power", "pca")
@@ -143,19 +143,19 @@ def test_a_complete_view_takes_no_more_than_it_is_counted_for(energy):
 
 
 def test_what_hospitals_gain_takes_no_more_than_it_is_counted_for():
-    gained = cached.outcomes(ALLIANCE)
+    gained = cached.collaboration_results(ALLIANCE)
     for key in gained.wanted():
         gained.try_cell(*key)
-    assert counted(cached.outcomes(ALLIANCE)) < cached.CELLS.size
+    assert counted(cached.collaboration_results(ALLIANCE)) < cached.CELLS.size
     assert gained.truth.second_moment.size == 0
 
 
 def test_hospitals_that_differ_take_no_more_than_they_are_counted_for():
     site_recipe = SiteRecipe(repeats=1)
-    measured = cached.joined(site_recipe)
+    measured = cached.site_results(site_recipe)
     for key in measured.wanted(1.0, site_recipe.kinds[0]):
         measured.try_cell(*key)
-    assert counted(cached.joined(site_recipe).cells) < cached.CELLS.size
+    assert counted(cached.site_results(site_recipe).cells) < cached.CELLS.size
 
 
 def test_complete_sweeps_are_bounded_in_bytes(monkeypatch):
@@ -179,19 +179,19 @@ LINK = {"repeats": "1", "d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10
 @pytest.mark.parametrize("panel", ["rounds", "sees", "pair"])
 def test_a_page_does_not_hold_a_run_that_the_cache_gave_up(screen, panel):
     """Its buttons are held as long as its visitor's session."""
-    cached.SEEN.clear()
+    cached.TRANSCRIPTS.clear()
     page = screen(PAGE, **{"join.panel": panel}, **LINK)
-    runs = [weakref.ref(run) for run, _ in cached.SEEN._held.values()]
+    runs = [weakref.ref(run) for run, _ in cached.TRANSCRIPTS._held.values()]
     assert runs
-    cached.SEEN.clear()
+    cached.TRANSCRIPTS.clear()
     gc.collect()
     assert not [run for run in runs if run() is not None]
     page.run()
-    assert cached.SEEN.size > 0
+    assert cached.TRANSCRIPTS.size > 0
 
 
 def test_a_run_without_room_is_refused_in_one_sentence(screen, monkeypatch):
-    cached.SEEN.clear()
+    cached.TRANSCRIPTS.clear()
     monkeypatch.setattr(cached.memory, "available", lambda: 2**28)
     page = screen(PAGE, **{"join.panel": "rounds"}, **LINK)
     assert page.notices.startswith("This run takes")

@@ -210,10 +210,10 @@ def test_a_step_that_fails_costs_its_own_visitor_alone(reason, engine, caplog):
     """A cell, the choice of the next one, or what may be asked for next."""
     sound = Sound()
     with engine.yielding():
-        engine.look("bob", sound, sound.wanted)
-        engine.ahead("ann", failing(reason), failing(reason))
-        engine.look("eve", sound, raising(reason))
-        engine.look("ann", Broken(reason), lambda: (1,))
+        engine.complete("bob", sound, sound.wanted)
+        engine.prefetch("ann", failing(reason), failing(reason))
+        engine.complete("eve", sound, raising(reason))
+        engine.complete("ann", Broken(reason), lambda: (1,))
     assert sound.done.wait(PATIENCE_SECONDS)
     assert eventually(lambda: not engine._queue.line("screen"))
     lines = [record.getMessage() for record in caplog.records]
@@ -224,7 +224,7 @@ def test_a_step_that_fails_costs_its_own_visitor_alone(reason, engine, caplog):
 def killed(engine: Engine) -> None:
     """End its thread by what no guard holds."""
     broken = Broken(SystemExit())
-    engine.look("ann", broken, lambda: (1,))
+    engine.complete("ann", broken, lambda: (1,))
     assert broken.asked.wait(PATIENCE_SECONDS)
     engine._thread._thread.join(PATIENCE_SECONDS)
 
@@ -233,7 +233,7 @@ def killed(engine: Engine) -> None:
 def test_an_engine_that_has_died_is_started_by_the_next_look(engine):
     killed(engine)
     sound = Sound()
-    engine.look("bob", sound, sound.wanted)
+    engine.complete("bob", sound, sound.wanted)
     assert sound.done.wait(PATIENCE_SECONDS)
 
 
