@@ -341,10 +341,11 @@ def test_a_visitor_who_vanishes_frees_the_processes_too(monkeypatch):
         return future
 
     monkeypatch.setattr(executors.Cores, "submit", noted)
-    heavy = replace(
-        RECIPE, population=replace(MODEL, d=700), methods=(variant("ldp_sparse_pca"),), repeats=20
+    monkeypatch.setattr(run_cells, "TASK_SECONDS", 60.0)  # many cells a task
+    many = replace(
+        RECIPE, population=replace(MODEL, d=200), methods=(variant("ldp_sparse_pca"),), repeats=400
     )
-    job = Jobs(Engine()).start("ann", "here", heavy)
+    job = Jobs(Engine()).start("ann", "here", many)
     assert eventually(lambda: any(future.running() for future in handed))
     gone.add("ann")
     assert ended(job).state == "again"
