@@ -1,4 +1,4 @@
-"""A round over Flower beside the same round in one process: seconds and bytes, at d = 1,000 and k = 5.
+"""Time a round over Flower beside the same round in one process, at d = 1,000 and k = 5, and count bytes.
 
     python -m benchmarks.federated [--json FILE]
 

@@ -1,4 +1,4 @@
-"""The T = 10 iterations of DPS-PCA, MOD-SULQ and Analyze Gauss against the sum of their unavoidable parts.
+"""Time the T = 10 iterations of DPS-PCA, MOD-SULQ and Analyze Gauss against their unavoidable parts.
 
     python -m benchmarks.kernels [--json FILE] [--quick]
 
@@ -32,7 +32,7 @@ ONE_SHOT_PARTS = ("packed noise", "top eigenspace")
 
 
 def power_parts(moment: Moment, rng: np.random.Generator, burn_in: int, runs: int = 1) -> dict[str, Action]:
-    """What `runs` runs of DPS-PCA cannot do without; dense products are taken for all of them at once."""
+    """Return the unavoidable parts of `runs` runs of DPS-PCA; dense products are taken for all at once."""
     d, thresholded = moment.features, STEPS - burn_in
     dense = rng.standard_normal((d, K))
     wide = rng.standard_normal((d, K * runs))
@@ -65,7 +65,7 @@ def power_parts(moment: Moment, rng: np.random.Generator, burn_in: int, runs: in
 
 
 def actions_at(d: int) -> dict[str, Action]:
-    """The methods, and what they cannot do without."""
+    """Return the methods and their unavoidable parts."""
     cohort = SpikedModel(d=d, k=K, s=10).draw(100_000, 1, np.random.default_rng(1))
     moment = cohort.pooled
     rng = np.random.default_rng(2)
@@ -93,7 +93,7 @@ def actions_at(d: int) -> dict[str, Action]:
 
 
 def rows_of(took: dict[str, Times]) -> list[Row]:
-    """Every figure beside its floor, the sum of its parts in the same round."""
+    """Return every figure beside its floor, the sum of its parts in the same round."""
     power = np.sum([took[part] for part in POWER_PARTS], axis=0)
     one_shot = np.sum([took[part] for part in ONE_SHOT_PARTS], axis=0)
     return [
@@ -109,7 +109,7 @@ def rows_of(took: dict[str, Times]) -> list[Row]:
 
 
 def batches(rounds: int) -> list[Row]:
-    """RUNS runs in one call, beside one run."""
+    """Time RUNS runs in one call, beside one run."""
     d = 1000
     cohort = SpikedModel(d=d, k=K, s=10).draw(100_000, 1, np.random.default_rng(1))
     budgets = [Budget(float(epsilon), 1e-5) for epsilon in np.geomspace(0.01, 10, RUNS)]
@@ -136,7 +136,7 @@ def batches(rounds: int) -> list[Row]:
 
 
 def maps(rounds: int) -> list[Row]:
-    """The map of regions of a population, dense and sparse, against one setting of it."""
+    """Time the map of regions of a population, dense and sparse, against one of its settings."""
     model = SpikedModel(d=1000, k=K, s=10)
     patients, epsilons = np.geomspace(1e3, 1e9, 40).astype(int).tolist(), np.geomspace(0.05, 10, 40).tolist()
     rule, rows = BOUNDS["dps_prediction"], []

@@ -1,4 +1,4 @@
-"""The pages that a press is timed on: the product, and what it is compared with, each by a server of its own.
+"""Serve the pages that a press is timed on, each by a server of its own.
 
 "slider" is one slider and st.write. "stored" is the explorer with everything that is measured or computed for
 the figure replaced by what a visitor's first screen needed, redrawn at every press. "live" is the product as
@@ -77,14 +77,14 @@ _ENVIRONMENT = {"PYTHONPATH": str(ROOT), "STREAMLIT_SERVER_WEBSOCKET_PING_INTERV
 
 
 class Server:
-    """One page's server, which can be held still, so that the one that is timed has the machine to itself."""
+    """Control one page's server, which can be held still so that the timed one has the machine to itself."""
 
     def __init__(self, address: str, process: subprocess.Popen[bytes]) -> None:
         self.address, self._process = address, process
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Not still meanwhile."""
+        """Let the server run meanwhile."""
         self._process.send_signal(signal.SIGCONT)
         try:
             yield
@@ -92,14 +92,14 @@ class Server:
             self._process.send_signal(signal.SIGSTOP)
 
     def begun(self) -> int:
-        """Of how many settings it has measured anything."""
+        """Return of how many settings it has measured anything."""
         with urllib.request.urlopen(f"{self.address}begun") as answer:
             return int(json.loads(answer.read()))
 
 
 @contextmanager
 def served() -> Iterator[dict[str, Server]]:
-    """The servers of PAGES, all still."""
+    """Start the servers of PAGES, all held still."""
     patches = {"stored": _STORED, "live": _LIVE, "cold": _LIVE + _COLD}
     names = {"root": str(ROOT), "menu": str(ROOT / "pages" / "menu.py")}
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Every method at one setting: error, milliseconds, guarantee. `python -m benchmarks.methods`.
+"""Print every method at one setting: error, milliseconds, guarantee. `python -m benchmarks.methods`.
 
 d = 200, n = 100,000, k = 3, s = 10, five hospitals, epsilon = 1, delta = 1e-5, replace-one, exact accounting;
 the median of five draws of patients and noise, one BLAS thread. Times leave out the draw of patients.

@@ -1,4 +1,4 @@
-"""Ours against the private PCA that others can install: the same rows, the same budget, one run.
+"""Compare ours with the private PCA of other packages: the same rows, the same budget, one run.
 
     make bench-peers        # or: python -m benchmarks.peers [--json FILE] [--page FILE] [--quick]
 
@@ -43,7 +43,7 @@ BEST = next(iter(OURS))
 
 
 class Problem(NamedTuple):
-    """Rows of norm at most 1, (n, d), and the directions to be found, (d, k)."""
+    """Hold rows of norm at most 1, (n, d), and the directions to be found, (d, k)."""
 
     population: str
     rows: Array
@@ -52,7 +52,7 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True)
 class Answer:
-    """Of one recipe at one place; errors and seconds are missing where it failed or was stopped."""
+    """Hold one recipe's result at one place, without errors and seconds where it failed or was stopped."""
 
     recipe: str
     kind: str
@@ -64,7 +64,7 @@ class Answer:
 
 
 def problem(place: int | str) -> Problem:
-    """The rows of one place."""
+    """Return the rows of one place."""
     if isinstance(place, str):
         table = datasets.table(place)
         rows = np.concatenate([provider.moment.rows for provider in datasets.cohort(place, (table.n,), 0)])
@@ -76,7 +76,7 @@ def problem(place: int | str) -> Problem:
 
 
 def stopped_at(limit: float, recipe: str, folder: str, neighbours: str, fits: int) -> Answer:
-    """What a package's recipe answers in a process of its own, as far as it gets."""
+    """Return what a package's recipe answers in a process of its own, as far as it gets."""
     command = [sys.executable, "-m", "benchmarks.peer_recipes", recipe, folder, str(K), neighbours, str(fits)]
     failed = ""
     try:
@@ -94,13 +94,13 @@ def stopped_at(limit: float, recipe: str, folder: str, neighbours: str, fits: in
 
 
 def answer(recipe: str, kind: str, neighbours: str, results: Sequence[dict[str, float]]) -> Answer:
-    """The spread of what was found."""
+    """Return the spread of the results."""
     spreads = {name: measure.spread([result[name] for result in results]) for name in ("error", "seconds")}
     return Answer(recipe, kind, neighbours, len(results), **spreads)
 
 
 def compared(problem: Problem, quick: bool) -> Iterator[Answer]:
-    """Every recipe on these rows."""
+    """Yield the answer of every recipe on these rows."""
     plain = peer_recipes.scikit_learn(problem.rows, K, Budget(EPSILON, DELTA))
     yield answer(NOT_PRIVATE, "not private", "", list(peer_recipes.answers(plain, problem.truth, 1)))
     for neighbours in NEIGHBOURS:
@@ -130,7 +130,7 @@ def show(problem: Problem, answers: Sequence[Answer]) -> None:
 
 
 def targets(answers: Sequence[Answer]) -> dict[str, float]:
-    """Our error over that of OpenDP's Gaussian (wanted at d = 400: .55) and of plain PCA (1.15)."""
+    """Return our error over that of OpenDP's Gaussian (wanted at d = 400: .55) and of plain PCA (1.15)."""
     error = {(answer.recipe, answer.neighbours): answer.error.median for answer in answers if answer.error}
     ratios = {}
     for neighbours in NEIGHBOURS:
@@ -142,7 +142,7 @@ def targets(answers: Sequence[Answer]) -> dict[str, float]:
 
 
 def for_page(problem: Problem, answers: Sequence[Answer]) -> dict[str, object]:
-    """What a page shows of one place."""
+    """Return what a page shows of one place."""
     ours = {
         answer.neighbours: answer.seconds.median
         for answer in answers

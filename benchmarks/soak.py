@@ -1,4 +1,4 @@
-"""Visitors come and go, and one of them moves a slider all day: does the server keep anything of it?
+"""Check that a server keeps nothing of visitors who come and go, and of one who moves a slider all day.
 
     python -m benchmarks.soak [--json FILE] [--quick] [--cycles 200] [--reruns 2000]
 
@@ -31,7 +31,7 @@ PATIENTS = ("20,000", "50,000", "100,000", "200,000")
 
 
 class Held(NamedTuple):
-    """What the server holds."""
+    """Hold the counts of what the server holds."""
 
     sessions: int
     connected: int
@@ -42,13 +42,13 @@ class Held(NamedTuple):
 
 
 def held(address: str) -> Held:
-    """As it says itself."""
+    """Return what the server says that it holds."""
     with urllib.request.urlopen(f"{address}held") as answer:
         return Held(**json.load(answer))
 
 
 async def come_and_go(address: str, cycles: int) -> list[str]:
-    """So many sessions, one after another; what went wrong."""
+    """Open so many sessions, one after another; return their faults."""
     faults = []
     for i in range(cycles):
         caller = Caller(PAGES[i % len(PAGES)])
@@ -58,7 +58,7 @@ async def come_and_go(address: str, cycles: int) -> list[str]:
 
 
 async def rerun(address: str, presses: int, at_once: int = AT_ONCE) -> tuple[int, list[str]]:
-    """A few visitors press as soon as they have been answered; how often in all, and what went wrong."""
+    """Let a few visitors press as soon as they are answered; return the number of presses and the faults."""
     each = -(-presses // at_once)
     visitors = [Visitor(PATIENTS[i % len(PATIENTS)], 2 + i) for i in range(at_once)]
     await asyncio.gather(*(visitor.stay(address, float("inf"), every=0.0, most=each) for visitor in visitors))
@@ -68,7 +68,7 @@ async def rerun(address: str, presses: int, at_once: int = AT_ONCE) -> tuple[int
 
 
 def visit(address: str, cycles: int, reruns: int, kept: float) -> tuple[Held, int, list[str]]:
-    """All of it once, then what is held when it has been forgotten; how many presses, and what went wrong."""
+    """Run both, wait until they are forgotten; return what is held then, the presses and the faults."""
     faults = asyncio.run(come_and_go(address, cycles))
     presses, more = asyncio.run(rerun(address, reruns))
     time.sleep(kept)
@@ -78,7 +78,7 @@ def visit(address: str, cycles: int, reruns: int, kept: float) -> tuple[Held, in
 
 
 def grown(before: Held, after: Held, sessions: int) -> list[str]:
-    """What the server holds more of than it should."""
+    """Return what the server holds more of than it should."""
     reasons = [
         f"{name}: {getattr(before, name)} before, {getattr(after, name)} after"
         for name in ("threads", "descriptors")

@@ -1,4 +1,4 @@
-"""Table 1 of Ge et al. (AISTATS 2018) on this machine: milliseconds of one run at d = 200, 400, 800.
+"""Time Table 1 of Ge et al. (AISTATS 2018): milliseconds of one run at d = 200, 400, 800.
 
     python -m benchmarks.table1 [--json FILE] [--quick]
 

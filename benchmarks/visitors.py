@@ -1,4 +1,4 @@
-"""Many visitors at once, each moving a slider every two seconds, beside one visitor alone, in one run.
+"""Time many visitors at once, each moving a slider every two seconds, beside one visitor alone.
 
     python -m benchmarks.visitors [--json FILE] [--quick] [--visitors 50] [--seconds 300]
 
@@ -27,7 +27,7 @@ LEAVING_SECONDS = 10.0  # until the server has forgotten the sessions that have 
 
 
 async def visit(address: str, count: int, seconds: float) -> list[Visitor]:
-    """So many at once, arriving within one interval."""
+    """Run so many visitors at once, arriving within one interval."""
     visitors = [
         Visitor(PATIENTS[i % len(PATIENTS)], HOSPITALS[i // len(PATIENTS) % len(HOSPITALS)])
         for i in range(count)
@@ -40,13 +40,13 @@ async def visit(address: str, count: int, seconds: float) -> list[Visitor]:
 
 
 def megabytes(server: psutil.Process) -> float:
-    """Of memory, once those who left are forgotten."""
+    """Return the server's memory, once those who left are forgotten."""
     time.sleep(LEAVING_SECONDS)
     return float(server.memory_info().rss / 2**20)
 
 
 def milliseconds(visitors: Sequence[Visitor]) -> measure.Times:
-    """Of all presses."""
+    """Return the times of all presses."""
     return np.array([1e3 * seconds for visitor in visitors for seconds in visitor.took])
 
 

@@ -1,4 +1,4 @@
-"""docs/bounds.md: every bound of the registry, from its rule and its docstrings."""
+"""Write docs/bounds.md: every bound of the registry, from its rule and its docstrings."""
 
 import sys
 from pathlib import Path
@@ -29,7 +29,7 @@ def _row(rule: BoundRule) -> str:
 
 
 def document() -> str:
-    """One table, then each module's docstring with the formulas of its bounds."""
+    """Return one table, then each module's docstring with the formulas of its bounds."""
     rows = [_row(rule) for rule in BOUNDS.values()]
     parts = [
         "# Bounds",
@@ -54,5 +54,4 @@ def document() -> str:
 
 
 def documents() -> dict[Path, str]:
-    """The file and what is in it."""
     return {PAGE: document()}

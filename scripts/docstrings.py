@@ -1,4 +1,4 @@
-"""Docstrings as Markdown: formulas as blocks, names in backticks as links, prose without stray markup."""
+"""Write docstrings as Markdown: formulas as blocks, names in backticks as links, no stray markup."""
 
 import ast
 import inspect
@@ -18,7 +18,7 @@ _MARKUP = re.compile(r"([*~]|<(?=[a-z/!])|(?<![\w\]})])_(?=\w)|\[(?=[^\]]*\]\())
 
 
 def markdown(docstring: str, page: Path) -> str:
-    """A docstring, as it stands on `page`: lines indented by four or more are formulas."""
+    """Return a docstring as Markdown for `page`: lines indented by four or more are formulas."""
     lines: list[str] = []
     formula: list[str] = []
     inset = ""
@@ -54,7 +54,7 @@ def markdown(docstring: str, page: Path) -> str:
 
 
 def prose(line: str, page: Path) -> str:
-    """One line, with links to the modules and methods that it names."""
+    """Return one line, with links to the modules and methods that it names."""
     parts = _CODE.split(line)
     return "".join(
         _linked(part[1:-1], page) if part.startswith("`") and len(part) > 2 else _MARKUP.sub(r"\\\1", part)
@@ -73,12 +73,12 @@ def _linked(name: str, page: Path) -> str:
 
 
 def link(words: str, to: Path, page: Path) -> str:
-    """A relative link from `page`; just the words where it would lead to the page itself."""
+    """Return a relative link from `page`; just the words where it would lead to the page itself."""
     return words if to == page else f"[{words}]({relative(to, page)})"
 
 
 def relative(to: Path, page: Path) -> str:
-    """The way from a page to a file of the repository."""
+    """Return the relative path from a page to a file of the repository."""
     up = len(page.relative_to(ROOT).parts) - 1
     common = 0
     target, here = to.relative_to(ROOT).parts, page.relative_to(ROOT).parts[:-1]
@@ -88,13 +88,13 @@ def relative(to: Path, page: Path) -> str:
 
 
 def named_modules(docstring: str) -> list[str]:
-    """The modules of the core, without methods, that a docstring refers to by full name."""
+    """Return the modules of the core, without methods, that a docstring refers to by full name."""
     names = dict.fromkeys(re.findall(r"`(dppca_core\.\w+)`", docstring))
     return [name for name in names if (ROOT / Path(*name.split(".")).with_suffix(".py")).exists()]
 
 
 def arguments(function: Callable[..., object]) -> list[tuple[str, str, str]]:
-    """(name, type as written, default) of the keyword arguments of a function, in order.
+    """Return (name, type as written, default) of the keyword arguments of a function, in order.
 
     A default that is a constant of the module is given by its value.
     """
@@ -115,5 +115,5 @@ def arguments(function: Callable[..., object]) -> list[tuple[str, str, str]]:
 
 
 def cell(words: str) -> str:
-    """For a table: a bar would end the cell."""
+    """Return words for a cell of a table, which a bar would end."""
     return words.replace("|", r"\|")

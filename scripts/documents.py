@@ -6,12 +6,12 @@ from scripts import bound_page, method_pages
 
 
 def documents() -> dict[Path, str]:
-    """Every generated file and what is in it."""
+    """Return every generated file and its content."""
     return method_pages.documents() | bound_page.documents()
 
 
 def left_over() -> set[Path]:
-    """Pages of methods that are no more."""
+    """Return pages of methods that no longer exist."""
     return set(method_pages.FOLDER.glob("*.md")) - set(documents())
 
 

@@ -1,4 +1,4 @@
-"""docs/methods: one page for each method of the registry, and their table, from the docstrings."""
+"""Write docs/methods: one page for each method of the registry, and their table, from the docstrings."""
 
 import inspect
 import sys
@@ -38,35 +38,32 @@ HEAD = "<!-- written by make docs from the docstrings: change those -->"
 
 
 def module_of(method: Method) -> ModuleType:
-    """The file of a method."""
     return sys.modules[inspect.unwrap(method.fit).__module__]
 
 
 def page_of(name: str) -> Path:
-    """Its page."""
     return FOLDER / f"{name}.md"
 
 
 def source(module: ModuleType | str) -> Path:
-    """The file of a module of the project."""
     name = module if isinstance(module, str) else module.__name__
     return ROOT / Path(*name.split(".")).with_suffix(".py")
 
 
 def on_screen(use: str) -> str:
-    """A setting's name on screen; the few that have no control are named as in code."""
+    """Return a setting's name on screen; the few that have no control are named as in code."""
     return f"{CHOICES[use].label} (`{use}`)" if use in CHOICES else f"`{use}`"
 
 
 def shown_by(name: str) -> str:
-    """A link to the page *Methods* with this method alone, beside plain PCA."""
+    """Return a link to the page *Methods* with this method alone, beside plain PCA."""
     chosen = {f"use.{other}": other in (name, "pca") for other in METHODS}
     query = urlencode(to_link(defaults() | chosen | {"compare.release": name}))
     return f"http://127.0.0.1:8501/methods?{query}"
 
 
 def example(method: Method) -> str:
-    """A few lines that run it on a synthetic population."""
+    """Return a few lines that run it on a synthetic population."""
     settings = {"s_hat": 16, "iterations": 4} if method.private else {"s_hat": 16}
     options = "".join(f", {name}={value}" for name, value in settings.items() if name in method.uses)
     return "\n".join(
@@ -126,7 +123,6 @@ def _guarantee(method: Method) -> str:
 
 
 def document(method: Method) -> str:
-    """A method's page."""
     page, module = page_of(method.name), module_of(method)
     shared = dict.fromkeys([*named_modules(module.__doc__ or ""), module.release.__module__])
     beyond = [name for name in shared if name != module.__name__]
@@ -199,7 +195,7 @@ def readme() -> str:
 
 
 def index() -> str:
-    """The table of all methods."""
+    """Return the table of all methods."""
     rows = [
         f"| {link(cell(method.title), page_of(method.name), INDEX)} `{method.name}` | {method.trust} "
         f"| {method.guarantee} | {comparison_words.needs(method.name)} | {cell(method.reference)} |"
@@ -226,7 +222,7 @@ def index() -> str:
 
 
 def documents() -> dict[Path, str]:
-    """Every file of docs/methods, README with its table, and what is in them."""
+    """Return every file of docs/methods and README with its table, and their content."""
     return {README: readme(), INDEX: index()} | {
         page_of(method.name): document(method) for method in METHODS.values()
     }

@@ -1,4 +1,4 @@
-"""Pictures of every page of the menu, for README and docs/screens.md: `make pictures`.
+"""Take pictures of every page of the menu, for README and docs/screens.md: `make pictures`.
 
     python -m scripts.pictures [PAGE ...]
 
@@ -48,7 +48,7 @@ QUIET = """() => {
 
 
 class Screen(NamedTuple):
-    """A page: its name in links and files, its title in the menu, and what it is for."""
+    """Hold a page's name in links and files, its title in the menu, and its purpose."""
 
     name: str
     title: str
@@ -56,12 +56,12 @@ class Screen(NamedTuple):
 
     @property
     def files(self) -> list[str]:
-        """Its pictures, one for each look."""
+        """Return the names of its pictures, one for each look."""
         return [f"{self.name}{look}.png" for look in LOOKS]
 
 
 def screens() -> list[Screen]:
-    """Every page that the menu shows: the folders with a page.py, in the order of their names."""
+    """Return every page of the menu: the folders with a page.py, in the order of their names."""
     return [
         Screen(path.parent.name, path.parent.name.replace("_", " ").capitalize(), _purpose(path))
         for path in sorted(ROOT.glob("pages/*/*/page.py"))
@@ -69,7 +69,7 @@ def screens() -> list[Screen]:
 
 
 def _purpose(path: Path) -> str:
-    """The first line of the page's own description."""
+    """Return the first line of the page's own description."""
     docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     return docstring.partition("\n")[0]
 
@@ -96,7 +96,7 @@ def take(browser: Browser, address: str, wanted: Sequence[Screen]) -> Iterator[P
 
 
 def gallery(shown: Sequence[Screen]) -> str:
-    """A table of the pages with a picture each, for README."""
+    """Return a table of the pages with a picture each, for README."""
     cells = [
         f"[![{screen.title}](docs/pictures/{screen.name}.png)](docs/screens.md#{anchor(screen)})<br>{screen.title}"
         for screen in shown
@@ -108,12 +108,12 @@ def gallery(shown: Sequence[Screen]) -> str:
 
 
 def anchor(screen: Screen) -> str:
-    """What a heading is called in a link."""
+    """Return a page's heading as links write it."""
     return screen.title.lower().replace(" ", "-")
 
 
 def document(shown: Sequence[Screen]) -> str:
-    """docs/screens.md: every page, what it is for, and its pictures."""
+    """Return docs/screens.md: every page, its purpose and its pictures."""
     parts = ["# Every page", "Taken by `make pictures`, each page as it opens: desk, dark, telephone."]
     for screen in shown:
         desk, dark, phone = (f"pictures/{file}" for file in screen.files)
@@ -145,7 +145,7 @@ def main() -> None:
 
 
 def write(shown: Sequence[Screen]) -> None:
-    """docs/screens.md, and the gallery in README."""
+    """Write docs/screens.md, and the gallery in README."""
     SCREENS.write_text(document(shown), encoding="utf-8")
     readme = README.read_text(encoding="utf-8")
     before, _, rest = readme.partition(GALLERY[0])
