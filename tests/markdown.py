@@ -1,4 +1,4 @@
-"""What a Markdown file of the repository holds, as GitHub reads it: blocks, tables, links, headings."""
+"""Read a Markdown file of the repository as GitHub does: blocks, tables, links, headings."""
 
 import os
 import re
@@ -16,7 +16,7 @@ _BARE = re.compile(r"(?<![\"(<\w])https?://[^\s)>\"`|]+")
 
 
 class Block(NamedTuple):
-    """A fenced block: its file, line, language and text."""
+    """Hold a fenced block: its file, line, language and text."""
 
     path: Path
     line: int
@@ -25,7 +25,7 @@ class Block(NamedTuple):
 
 
 def files() -> list[Path]:
-    """Every Markdown file of the repository, without folders of tools (.venv and the like)."""
+    """Return every Markdown file of the repository, without folders of tools (.venv and the like)."""
     paths = []
     for folder, inside, names in os.walk(ROOT):
         inside[:] = [name for name in inside if not name.startswith((".", "__")) and name != "test-artifacts"]
@@ -35,7 +35,7 @@ def files() -> list[Path]:
 
 @lru_cache(maxsize=256)
 def parts(path: Path) -> tuple[tuple[Block, ...], str]:
-    """The fenced blocks, and the rest of the text with blank lines in their place."""
+    """Return the fenced blocks, and the rest of the text with blank lines in their place."""
     lines = path.read_text(encoding="utf-8").split("\n")
     blocks: list[Block] = []
     at = 0
@@ -53,12 +53,11 @@ def parts(path: Path) -> tuple[tuple[Block, ...], str]:
 
 
 def blocks(path: Path) -> tuple[Block, ...]:
-    """The fenced blocks of a file."""
     return parts(path)[0]
 
 
 def indented(path: Path) -> list[str]:
-    """Lines that Markdown takes for code without a fence, and so without a language."""
+    """Return lines that Markdown takes for code without a fence, and so without a language."""
     lines = parts(path)[1].split("\n")
     in_list = False
     blocks = []
@@ -71,7 +70,7 @@ def indented(path: Path) -> list[str]:
 
 
 def tables(path: Path) -> list[list[dict[str, str]]]:
-    """The tables of a file, each row by the names of its columns."""
+    """Return the tables of a file, each row by the names of its columns."""
     tables_read: list[list[dict[str, str]]] = []
     head: list[str] = []
     lines = parts(path)[1].split("\n")
@@ -88,14 +87,14 @@ def tables(path: Path) -> list[list[dict[str, str]]]:
 
 
 def links(path: Path) -> list[str]:
-    """Where the links, images and bare addresses of a file lead; none inside of code."""
+    """Return where the links, images and bare addresses of a file lead; none inside of code."""
     text = re.sub(r"`[^`\n]*`", "`", parts(path)[1])
     return [*_INLINE.findall(text), *_TAG.findall(text), *_BARE.findall(text)]
 
 
 @lru_cache(maxsize=256)
 def anchors(path: Path) -> frozenset[str]:
-    """The names of a file's headings in links: lower case, no punctuation, dashes for blanks."""
+    """Return a file's headings as links write them: lower case, no punctuation, dashes for blanks."""
     counted: dict[str, int] = {}
     names = set()
     for line in parts(path)[1].split("\n"):

@@ -1,4 +1,4 @@
-"""Adding is easy: one new file or folder of each kind, dropped into a copy of the tree, nothing edited."""
+"""Test that one new file or folder of each kind, dropped into a copy of the tree, needs no other edit."""
 
 import shutil
 import subprocess
@@ -47,7 +47,7 @@ assert "use.added_pca" in page.app.session_state["settings of the last run"]
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
-    """The tree with one more of each kind, and its documentation written anew."""
+    """Copy the tree with one more of each kind, and write its documentation anew."""
     root = tmp_path_factory.mktemp("copy")
     hidden = shutil.ignore_patterns("__pycache__", "*.png", "results")
     for name in COPIED:

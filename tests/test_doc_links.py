@@ -1,4 +1,4 @@
-"""Every link of the Markdown files leads somewhere: a file, a heading, a setting of a page."""
+"""Test that every link of the Markdown files leads somewhere: a file, a heading, a setting of a page."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ HOST = re.compile(r"([a-z0-9-]+\.)+[a-z]{2,}")
 
 
 def fault(link: str, page: Path) -> str | None:
-    """What is wrong with a link of a page, or None."""
+    """Return what is wrong with a link of a page, or None."""
     to = urlsplit(link)
     if to.netloc in DASHBOARD:
         return _of_dashboard(to.path.strip("/"), to.query)

@@ -1,4 +1,4 @@
-"""docs/methods and docs/bounds.md are what `make docs` writes: they cannot fall behind the docstrings."""
+"""Test that docs/methods and docs/bounds.md are what `make docs` writes from the docstrings."""
 
 import inspect
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""docs/faults.md names tests and settings that are there."""
+"""Test that docs/faults.md names tests and settings that exist."""
 
 import re
 import tomllib

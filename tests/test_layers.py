@@ -1,4 +1,4 @@
-"""Imports run one way, packages hold what belongs together, and nothing reaches for pickle or a global seed.
+"""Test that imports run one way, packages hold what belongs together, and pickle is not used.
 
 All of it is read off the syntax trees: imports within functions and for types alone count like any other.
 """
@@ -147,7 +147,7 @@ def test_packages_of_the_core_import_one_way():
 
 
 def test_a_planted_circle_is_found():
-    """Also one that is closed within a function, or for types alone."""
+    """The circle may also be closed within a function, or for types alone."""
     known = {"a", "b", "c"}
     lazily = imported("def f():\n    import b", known)
     typed = imported("if TYPE_CHECKING:\n    from c import x", known)

@@ -1,4 +1,4 @@
-"""The posture of docs/security.md, held over syntax trees, the configuration and what git knows."""
+"""Test the posture of docs/security.md on syntax trees, the configuration and what git knows."""
 
 import ast
 import os
@@ -65,7 +65,7 @@ OPENERS = {
 
 
 def calls(source: str) -> Iterator[tuple[str, ast.Call]]:
-    """Every call and the last part of its name."""
+    """Yield every call with the last part of its name."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call):
             called = node.func
@@ -73,7 +73,7 @@ def calls(source: str) -> Iterator[tuple[str, ast.Call]]:
 
 
 def imported(source: str) -> set[str]:
-    """The packages and modules that a source imports, by their first name."""
+    """Return the packages and modules that a source imports, by their first name."""
     names = set()
     for node in ast.walk(ast.parse(source)):
         names |= {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
@@ -82,7 +82,7 @@ def imported(source: str) -> set[str]:
 
 
 def dangers(source: str) -> list[str]:
-    """What could run code, or a command, that came with data."""
+    """Return what could run code, or a command, that came with data."""
     dangerous = []
     for name, call in calls(source):
         keywords = {word.arg: ast.unparse(word.value) for word in call.keywords}
@@ -157,7 +157,7 @@ def test_pages_open_files_beside_them_and_in_data_only():
 
 
 def setting(section: str, name: str) -> object:
-    """Of the dashboard's configuration, as Streamlit reads it."""
+    """Return an option of the dashboard's configuration, as Streamlit reads it."""
     return tomllib.loads((ROOT / ".streamlit/config.toml").read_text(encoding="utf-8"))[section].get(name)
 
 
@@ -183,7 +183,7 @@ def test_the_configuration_is_closed(section, name, wanted):
 
 
 def tracked() -> list[Path]:
-    """What is in the repository, or would be."""
+    """Return what is in the repository, or would be."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,

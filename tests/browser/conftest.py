@@ -1,4 +1,4 @@
-"""A started server and headless Chromium, driven by Playwright."""
+"""Start a server and headless Chromium, driven by Playwright."""
 
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ def patient(made: Waits) -> Waits:
 
 
 class Watched:
-    """A page whose console errors, script errors and requests are kept."""
+    """Open a page and keep its console errors, script errors and requests."""
 
     def __init__(self, browser: Browser, **options: Any) -> None:
         self.page = patient(browser.new_page(**({"viewport": {"width": 1440, "height": 900}} | options)))
@@ -67,7 +67,7 @@ class Watched:
         self.page.wait_for_selector(COMPLETE)
 
     def drawn(self) -> list[Any]:
-        """What the figure's traces hold, as Plotly drew them."""
+        """Return what the figure's traces hold, as Plotly drew them."""
         return self.page.evaluate(
             "document.querySelector('.dppca-live .chart').data.map(t => [t.name, t.x, t.y])"
         )
@@ -76,7 +76,7 @@ class Watched:
         return self.page.locator(".dppca-live .sentence").first.inner_text()
 
     def press(self, label: str, key: str) -> None:
-        """One key on the slider whose label starts so; returns when the server's answer is drawn."""
+        """Press a key on the slider whose label starts so; return when the server's answer is drawn."""
         live = "document.querySelector('.dppca-live')?.dataset"
         before = self.page.evaluate(f"[{live}.drawn, {live}.answered]")
         self.page.get_by_role("slider", name=label).first.press(key)
@@ -87,7 +87,7 @@ class Watched:
         )
 
     def remote(self) -> list[str]:
-        """Requests that left this machine."""
+        """Return the requests that left this machine."""
         inside = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:http://127.0.0.1:")
         return [url for url in self.requests if not url.startswith(inside)]
 

@@ -1,4 +1,4 @@
-"""axe-core on every page of the menu, and the keyboard: order, reach, and focus that is seen."""
+"""Test every page with axe-core, and the keyboard: order, reach, and visible focus."""
 
 import itertools
 
@@ -35,7 +35,7 @@ DISABLED = "label => Boolean(label.closest('[data-testid^=stS]')?.querySelector(
 
 
 def ours(page, violations):
-    """Violations of this run that are ours, and which of Streamlit's own came up."""
+    """Return the violations of this run that are ours, and which of Streamlit's own came up."""
     mine, seen = [], set()
     for violation in violations["violations"]:
         if violation["impact"] not in ("serious", "critical") and violation["id"] != "heading-order":
@@ -50,7 +50,7 @@ def ours(page, violations):
 
 
 def fits(page, target, selector):
-    """Whether this element is one of those; a label only of a control that is disabled."""
+    """Return whether this element is among those; a label only of a control that is disabled."""
     element = page.query_selector(target)
     if element is None or not element.evaluate("(e, s) => e.matches(s)", selector):
         return False
@@ -58,7 +58,7 @@ def fits(page, target, selector):
 
 
 def test_no_page_has_a_serious_violation_of_ours(watched, address):
-    """All rules in the light, contrast again in the dark; the menu names the pages, new ones too."""
+    """All rules are checked in the light theme, contrast in the dark as well."""
     page = watched().page
     page.goto(f"{address}{SMALL}")
     page.wait_for_selector("[data-testid=stSidebarNavLink]")
@@ -79,7 +79,7 @@ def test_no_page_has_a_serious_violation_of_ours(watched, address):
             page.wait_for_function(THEMED, arg=scheme)
 
             def clean(where=(name, scheme), options=options):
-                """Whether axe finds nothing of ours: during a run Streamlit greys what is stale."""
+                """Return whether axe finds nothing of ours: during a run Streamlit greys what is stale."""
                 violations = axe.run(page, options=options | {"resultTypes": ["violations"]}).response
                 mine[where], listed = ours(page, violations)
                 seen.update(listed)
@@ -129,7 +129,7 @@ SPAN = "chart => chart._fullLayout.xaxis.range"
 
 
 def upwards(before, after):
-    """Whether the second stands wholly above the first and not to its right: against reading order."""
+    """Return whether the second stands wholly above the first and not to its right, against reading order."""
     (column, top, _, _, right), (other, _, bottom, left, _) = before, after
     return other < column or (other == column and bottom <= top and left < right)
 
@@ -168,7 +168,7 @@ def test_the_keyboard_reaches_every_control_in_reading_order_and_is_seen(watched
 
 
 def test_keys_do_what_the_mouse_does_to_a_chart(watched, address):
-    """Zoom, pan, all of it again, and a line of the legend out and in."""
+    """Zoom, pan, reset, and a line of the legend out and in."""
     page = watched().page
     page.goto(f"{address}bounds{SMALL}")
     page.wait_for_selector(".dppca-live[data-drawn]")

@@ -1,4 +1,4 @@
-"""The bounds page in a real browser."""
+"""Test the bounds page in a real browser."""
 
 import pytest
 

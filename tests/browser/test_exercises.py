@@ -1,4 +1,4 @@
-"""The exercises for a class: each link is followed, and what is to be observed is read off the screen."""
+"""Follow the links of the exercises for a class, and read off the screen what is to be observed."""
 
 import re
 
@@ -81,14 +81,14 @@ READERS = (attack, free, joining, less_privacy, as_printed, metric)
 
 @pytest.fixture(scope="module")
 def page(browser, address):
-    """One tab for all, as a class has it."""
+    """Share one tab between all, as a class does."""
     opened = patient(browser.new_page(viewport={"width": 1440, "height": 900}))
     yield opened
     opened.close()
 
 
 def read(page, url: str, title: str) -> str:
-    """What the screen says, and which region the cross is in."""
+    """Return the screen's text, and which region the cross is in."""
     page.goto(url)
     if title in READY:
         page.get_by_test_id("stMain").get_by_text(READY[title]).first.wait_for()

@@ -1,4 +1,4 @@
-"""The front page in a real browser: sliders, links, scrub, both kinds of data, nothing leaves."""
+"""Test the front page in a real browser: sliders, links, scrub, both kinds of data, no request outside."""
 
 import json
 import urllib.request
@@ -50,7 +50,7 @@ def test_a_link_copied_after_moving_reopens_the_same_screen(watched, address):
 
 
 def test_a_presets_link_and_a_reload_keep_the_screen(watched, address):
-    """What the program sets, not only what a widget was moved to, is in the address bar."""
+    """The address bar has what the program sets, not only what a widget was moved to."""
     page = watched().open(f"{address}?repeats=1&d=30&k=2&s=6&shat=10&ghost=true")
     page.page.get_by_role("combobox", name="Start from").click()
     page.page.get_by_role("option", name="Five hospitals, small").click()
@@ -182,7 +182,7 @@ def test_a_hostile_link_opens_with_one_sentence_and_no_script(watched, address):
 
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
 def test_nothing_is_cut_off(watched, address, width, scheme):
-    """No sideways scrolling, and every panel title inside the window, at desk and phone width."""
+    """Nothing scrolls sideways, and every panel title is inside the window, at desk and phone width."""
     page = watched(viewport={"width": width, "height": 844}, color_scheme=scheme)
     page.open(f"{address}?repeats=1&loadings=true")
     wide = page.page.evaluate("document.documentElement.scrollWidth")

@@ -1,4 +1,4 @@
-"""The story on a projector: arrow keys turn pages unless a slider has them; it fits; its summary prints."""
+"""Test the story on a projector: arrow keys turn pages unless a slider has them; it fits; it prints."""
 
 import re
 

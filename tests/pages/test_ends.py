@@ -1,4 +1,4 @@
-"""Every page with its sliders at their ends: no NaN or infinity in a sentence, a table or a figure.
+"""Test every page with its sliders at their ends: no NaN or infinity in a sentence, a table or a figure.
 
 `make fuzz` moves each slider alone as well.
 """

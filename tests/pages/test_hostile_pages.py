@@ -1,4 +1,4 @@
-"""Links, widgets and files made to break a page. Case i is always the same; `make fuzz` takes 2,000."""
+"""Test links, widgets and files made to break a page. Case i is always the same; `make fuzz` takes 2,000."""
 
 import json
 import re
@@ -121,7 +121,7 @@ RECORD = [json.loads(line) for line in ran(iterations=2)[1]]
 
 
 def test_any_file_may_be_brought(waiting):
-    """A table, then a dictionary, a limit and a ledger; nothing that it holds is run, or breaks the page."""
+    """A table, then a dictionary, a limit and a ledger: nothing in them is run or breaks the page."""
 
     def bring(case):
         rng = np.random.default_rng([case, 13])
@@ -158,7 +158,6 @@ def prepared(name, data):
 
 
 def test_any_table_is_prepared_or_refused():
-    """What the page does with a file, without the page."""
 
     def prepare(case):
         name, data = hostile.table_file(np.random.default_rng([case, 14]))
@@ -182,7 +181,7 @@ def test_any_record_is_shown_or_refused():
 
 @pytest.mark.parametrize("name", ["http://a.example/b", "HTTPS://a.example", "www.a.example", "a@b.example"])
 def test_a_name_is_no_address_wherever_it_stands(name):
-    """Markdown finds addresses behind escapes as well: a joiner that nobody sees parts them."""
+    """Markdown finds addresses behind escapes as well: an invisible joiner parts them."""
     literal = text.literal(f"({name})")
     assert literal.replace("\u2060", "").replace("\\", "") == f"({name})"
     assert not re.search(r"://|www\.|\w@", literal, re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""A page as somebody leaves it who means no good: what is wrong with what it says, and how long it took."""
+"""Visit a page as an attacker does, and check what it shows and how long it takes."""
 
 import json
 import re
@@ -35,14 +35,14 @@ sys.addaudithook(_note)  # for good: Python removes none
 
 
 def allowed(choice: Choice, value: object) -> bool:
-    """Whether a control may be set to this: one of its options, or sizes that read as they are written."""
+    """Return whether a control may be set to this: an option, or sizes that read as they are written."""
     if isinstance(choice, Sizes):
         return isinstance(value, str) and choice.read(value) == (value, None)
     return value in choice.options
 
 
 class Visit:
-    """One visitor on one page, whose settings are quick where the link says nothing."""
+    """Open a page for one visitor, with quick settings where the link has none."""
 
     def __init__(self, page: str, link: dict[str, Any]) -> None:
         began = time.process_time()
@@ -50,9 +50,7 @@ class Visit:
         self.check(began)
 
     def check(self, began: float) -> None:
-        """No traceback (`Screen.run` has seen to it), no hang, no file that a link named; in what is said no
-        NaN and nothing that runs.
-        """
+        """Check for a hang, an opened file of a link, NaN and markup; `Screen.run` checks for errors."""
         spent = time.process_time() - began
         assert spent < SECONDS, f"{spent:.1f} s"
         assert not _OPENED, _OPENED
@@ -72,7 +70,7 @@ class Visit:
             assert allowed(choice, self.page.app.session_state["settings of the last run"][key]), key
 
     def poke(self, rng: np.random.Generator) -> None:
-        """Some widget set to something that it offers, mostly at an end."""
+        """Set some widget to something that it offers, mostly at an end."""
         app = self.page.app
         free = [widget for kind in _WIDGETS for widget in app.get(kind) if not widget.disabled]
         if not free:
@@ -112,7 +110,7 @@ def _refuse(name: str) -> float:
 
 
 def proper(rng: np.random.Generator, parameter: str) -> str:
-    """An option of this control as a link has it, mostly at an end; 1 for a parameter of none."""
+    """Return an option of this control as a link has it, mostly at an end; 1 for a parameter of none."""
     if parameter not in OF_PARAMETER:
         return "1"
     choice = OF_PARAMETER[parameter]
@@ -121,7 +119,7 @@ def proper(rng: np.random.Generator, parameter: str) -> str:
 
 
 def link(rng: np.random.Generator) -> dict[str, str | list[str]]:
-    """Parameters as a browser sends them, now and then twice; what is no character arrives as another."""
+    """Return parameters as a browser sends them, now and then twice; invalid characters are replaced."""
     parameters = hostile.link(rng, [*OF_PARAMETER, "embed", "run", "x"], lambda name: proper(rng, name))
     sent = {hostile.utf8(key): hostile.utf8(value) for key, value in parameters.items()}
     return {

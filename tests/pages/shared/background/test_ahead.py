@@ -1,4 +1,4 @@
-"""What may be asked for next is measured while a visitor looks, and never before what they look at lacks."""
+"""Test that the next settings are measured while a visitor looks, and never before what the screen lacks."""
 
 import json
 import threading
@@ -86,8 +86,6 @@ def test_two_that_want_the_same_measure_it_once(monkeypatch):
 
 
 class Cells:
-    """A view of three cells."""
-
     def __init__(self, log: list[str]) -> None:
         self.log, self.left = log, 3
 
@@ -100,14 +98,13 @@ class Cells:
 
 
 def steps(log: list[str], name: str, count: int) -> Iterator[None]:
-    """So many steps that say their name."""
     for _ in range(count):
         log.append(name)
         yield
 
 
 def finished(log: list[str], count: int) -> list[str]:
-    """What was done, once it is so much and no more comes."""
+    """Wait for so many entries, and return the log once no more come."""
     assert eventually(lambda: len(log) >= count)
     time.sleep(0.05)
     return log
@@ -115,7 +112,7 @@ def finished(log: list[str], count: int) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
-    """The engine waits for a page as long as the page takes."""
+    """Let the engine wait for a page as long as the page takes."""
     monkeypatch.setattr("pages.shared.background.engine._YIELD_SECONDS", PATIENCE_SECONDS)
 
 
@@ -129,7 +126,7 @@ def test_the_next_press_comes_before_the_rest_of_the_view_and_all_else_after_it(
 
 
 def test_nothing_is_measured_for_who_has_gone(monkeypatch):
-    """Neither what they looked at, nor what they might have asked for next; others are served."""
+    """Neither their view nor their next settings are measured; other visitors are served."""
     monkeypatch.setattr(sessions, "present", lambda who: who != "gone")
     log: list[str] = []
     hers: list[str] = []

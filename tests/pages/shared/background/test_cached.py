@@ -1,4 +1,4 @@
-"""What is kept for visitors takes no more than one number says, by counting bytes."""
+"""Test, by counting bytes, that what is kept for visitors stays within the stated number."""
 
 import gc
 import re
@@ -28,7 +28,7 @@ from pages.shared.background.engine import Engine
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch):
-    """Views of this test only: in the suite others are measured beside it."""
+    """Keep the views of other tests out of the counts."""
     monkeypatch.setattr(cached, "CELLS", ByteCache(cached.CELLS.most))
 
 
@@ -39,7 +39,7 @@ ALLIANCE = CollaborationSetting(
 
 
 def counted(value: object, known: dict[int, object] | None = None) -> int:
-    """Bytes of all that is reached from a value; of a view the whole array that it keeps.
+    """Return the bytes of all that is reached from a value; of a view the whole array that it keeps.
 
     known: what was counted, held so that no identity is used twice meanwhile.
     """
@@ -66,7 +66,7 @@ def counted(value: object, known: dict[int, object] | None = None) -> int:
 
 
 def kept(view: object) -> int:
-    """Bytes that a view is counted for; threads of other tests may keep views beside it."""
+    """Return the bytes that a view is counted for."""
     return cached.CELLS._held[view][1]
 
 
@@ -121,7 +121,7 @@ def experiment(**changes: object) -> ExplorerExperiment:
 
 @pytest.mark.parametrize("energy", [False, True])
 def test_a_complete_view_takes_no_more_than_it_is_counted_for(energy):
-    """And no matrix (d, d): many visitors' settings are kept. It is counted again as it grows."""
+    """It holds no matrix (d, d) either, and is counted again as it grows."""
     at = replace(experiment(), energy=energy)
     whole = cached.results(at)
     empty = kept(at)
@@ -168,7 +168,7 @@ LINK = {"repeats": "1", "d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10
 
 @pytest.mark.parametrize("panel", ["rounds", "sees", "pair"])
 def test_a_page_does_not_hold_a_run_that_the_cache_gave_up(screen, panel):
-    """Its buttons are held as long as its visitor's session."""
+    """Streamlit holds a page's buttons as long as its visitor's session."""
     cached.TRANSCRIPTS.clear()
     page = screen(PAGE, **{"join.panel": panel}, **LINK)
     runs = [weakref.ref(run) for run, _ in cached.TRANSCRIPTS._held.values()]

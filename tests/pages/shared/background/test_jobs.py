@@ -1,4 +1,4 @@
-"""Sweeps beside the page: found again, stopped, taken over, and each visitor's own."""
+"""Test sweeps beside the page: found again, stopped, taken over, and separate for each visitor."""
 
 import os
 import signal
@@ -33,7 +33,7 @@ def ended(job: sweep_jobs.Job) -> sweep_jobs.Job:
 
 @pytest.fixture
 def gate(monkeypatch):
-    """Cells wait until it is opened."""
+    """Hold up all cells until it is set."""
     opened = threading.Event()
     measured = run_cells.measured
 
@@ -129,12 +129,11 @@ def test_a_visitor_who_has_gone_is_not_worked_for_until_they_come_back(gate, mon
 
 
 def waits_behind(job: sweep_jobs.Job, others: int, same_visitor: int = 0) -> bool:
-    """Whether it comes to stand there."""
     return eventually(lambda: job.state == "waiting" and job.position == (others, same_visitor))
 
 
 def started(board: Jobs, visitor: str, recipe: Recipe) -> sweep_jobs.Job:
-    """A job that has its turn: later ones come after it."""
+    """Return a running job, so that later ones come after it."""
     job = board.start(visitor, "here", recipe)
     assert eventually(lambda: job.state == "running")
     return job
@@ -181,7 +180,7 @@ def test_a_visitors_second_sweep_waits_for_the_first_and_says_so(gate):
 
 
 def test_the_queue_moves_on_when_visitors_vanish(gate, monkeypatch):
-    """One who runs, and one who waits: both give their places up."""
+    """One runs and one waits: both free their places."""
     gone: set[str] = set()
     monkeypatch.setattr(sessions, "present", lambda visitor: visitor not in gone)
     board = Jobs(Engine(1))
@@ -228,7 +227,7 @@ def test_without_a_thread_a_sweep_has_ended_and_can_be_asked_for_again(monkeypat
 
 
 def test_long_sweeps_go_on_in_processes(monkeypatch):
-    """Begun here while the processes start; together they give the whole table."""
+    """It begins in the server while the processes start; together they measure the whole table."""
     long, clock = replace(RECIPE, repeats=150), Clock()
     monkeypatch.setattr(sweep_jobs, "HERE_SECONDS", 0.9 * sweep_jobs._missing(long, ())[0])
     monkeypatch.setattr(sweep_jobs, "time", clock)
@@ -255,7 +254,6 @@ def test_long_sweeps_go_on_in_processes(monkeypatch):
 
 
 def test_a_run_that_takes_long_leaves_the_server_free(monkeypatch):
-    """No part of it is run here."""
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)
     here = []
     run = run_cells.run
@@ -264,7 +262,7 @@ def test_a_run_that_takes_long_leaves_the_server_free(monkeypatch):
 
 
 def test_a_cluster_that_is_gone_midway_loses_no_run(monkeypatch):
-    """Its scheduler closes after the first task: said in a sentence, and gone on with elsewhere."""
+    """Its scheduler closes after the first task: the page says so, and the sweep continues elsewhere."""
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)
     monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.0)
     workers = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "protocol": "tcp"}
@@ -307,7 +305,7 @@ def test_a_cluster_that_was_never_there_is_said(monkeypatch):
 
 
 def test_a_worker_that_is_killed_costs_no_run(monkeypatch):
-    """Its task is run again: the table is whole, and the same."""
+    """Its task runs again, and the table is the same."""
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)
     monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.05)
     noted, killed = sweep_jobs.Job._note, []
@@ -327,7 +325,7 @@ def test_a_worker_that_is_killed_costs_no_run(monkeypatch):
 
 
 def test_a_visitor_who_vanishes_frees_the_processes_too(monkeypatch):
-    """Tasks that the pool has taken over end unwanted; left alone each would give its rows."""
+    """Tasks that the pool has begun end before their next cell; left alone each would return its rows."""
     gone: set[str] = set()
     monkeypatch.setattr(sessions, "present", lambda visitor: visitor not in gone)
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)

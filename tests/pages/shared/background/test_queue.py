@@ -1,4 +1,4 @@
-"""The queue: first come, first served, one of each visitor at a time; who has more to do takes turns."""
+"""Test the queue: first come, first served, one of each visitor at a time, and turns after each step."""
 
 import pytest
 
@@ -7,8 +7,6 @@ from pages.shared.background.queue import Line, Queue, Queued, Rank
 
 
 class Nothing:
-    """Work that no test here runs."""
-
     def step(self) -> bool:
         return True
 
@@ -37,7 +35,7 @@ def test_first_come_first_served():
 
 
 def test_one_of_each_visitor_at_a_time():
-    """Whoever asks for ten has one place, and others pass."""
+    """A visitor who asks for ten sweeps has one place, and others pass."""
     first, second, third, bob = (entry(who) for who in ("ann", "ann", "ann", "bob"))
     line = queue(2, first, second, third, bob)
     assert [line.start_next("short") for _ in range(3)] == [first, bob, None]
@@ -65,7 +63,7 @@ def test_long_sweeps_have_a_line_of_their_own():
 
 
 def served(line: Queue, steps: int) -> list[tuple[str, Rank]]:
-    """Who has each of the next steps, where all always have more."""
+    """Return who has each of the next steps, where all always have more."""
     order = []
     for _ in range(steps):
         runs = line.start_next("screen")

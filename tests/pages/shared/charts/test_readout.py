@@ -1,4 +1,4 @@
-"""The figure's payload is built from results that another thread is still completing."""
+"""Test that the figure is built from results that another thread is still completing."""
 
 import json
 import sys
@@ -27,7 +27,7 @@ def small(methods: tuple[str, ...] | None = None) -> tuple[Results, catalogue.Se
 
 @contextmanager
 def arriving(results: Results) -> Iterator[None]:
-    """Another thread may run between any two lines: here it does at each line of what reads `cells`.
+    """Let another thread run between any two lines: here it adds a cell at each line that reads `cells`.
 
     There a cell of another epsilon comes or goes, so that the number of cells is never the same twice; and at
     every fifth the next one that the page still wants is there.
@@ -46,7 +46,7 @@ def arriving(results: Results) -> Iterator[None]:
         return at_line
 
     def in_ours(frame: FrameType, event: str, value: object) -> object:
-        """A comprehension is a frame of its own, within the one that names the cells."""
+        """Return the tracer of a frame of ours: a comprehension's is within the one that names the cells."""
         reads = any("cells" in at.f_code.co_names for at in (frame, frame.f_back) if at)
         ours = frame.f_globals.get("__name__", "").startswith(("pages.", "dppca_core.", __name__))
         return at_line if ours and reads else None
@@ -105,7 +105,7 @@ def test_an_unchanged_state_is_not_built_twice():
 @pytest.mark.parametrize("view", ["analyst", "board"])
 @pytest.mark.parametrize("accounting", ["exact", "as-printed"])
 def test_odds_are_those_of_the_epsilon_that_the_noise_truly_gives(accounting, view):
-    """At each setting of the scrub; as printed, ten rounds at 1 truly give about 0.1."""
+    """As printed, ten rounds at 1 truly give about 0.1."""
     settings = small()[1] | {"accounting": accounting, "view": view}
     results = Results(to_experiment.from_settings(settings)[0])
     results.cell("dps_pca", 1.0, 0)

@@ -1,4 +1,4 @@
-"""Tables and figures leave every page as files that need no network."""
+"""Test that tables and figures leave every page as files that need no network."""
 
 import io
 import json
@@ -28,7 +28,7 @@ def payload():
 
 
 def test_the_explorers_figure_is_drawn_as_it_stands(payload):
-    """The active frame's values, the panels beside each other, and no key that Plotly does not know."""
+    """It has the active frame's values, panels beside each other, and no key unknown to Plotly."""
     still = downloads.still(payload)
     frame = payload["frames"][EPSILONS.index(1.0)]
     for place, patch in frame["traces"].items():

@@ -1,4 +1,4 @@
-"""A report is one file: everything in it, nothing loaded, nothing from outside run."""
+"""Test that a report is one file: everything in it, nothing loaded, nothing from outside run."""
 
 import json
 import re
@@ -39,7 +39,7 @@ LIBRARY = re.compile(r"<script>.*?</script>", re.DOTALL)
 
 
 class Elements(HTMLParser):
-    """Every element with its attributes, as a browser reads them, and all text outside scripts."""
+    """Collect every element with its attributes, as a browser reads them, and all text outside scripts."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ def test_every_part_is_there_under_a_heading(page):
 
 
 def test_what_comes_from_outside_is_text_and_nothing_else(page):
-    """Two scripts of its own, one block of numbers for each figure, and no element of the attacker's."""
+    """It has two scripts, one block of numbers for each figure, and no element of the attacker's."""
     read = Elements(page)
     assert [attributes.get("type") for attributes in read.all("script")] == [
         *["application/json"] * 2,
@@ -123,21 +123,21 @@ def test_numbers_stand_in_a_table_for_each_panel(page):
 
 @pytest.fixture
 def built(monkeypatch):
-    """The reports that the last run of a page offers, built as if their button was pressed."""
+    """Return the reports that the last run of a page offers, built as if their button was pressed."""
     offered = []
     monkeypatch.setattr(html_report, "button", lambda build, name, width="": offered.append(build))
     return lambda: offered[-1]()
 
 
 def read(made):
-    """The file's text, once it was checked to stand alone."""
+    """Return the file's text, once it was checked to stand alone."""
     page = html_report.html(made)
     assert len(page.encode()) < 6e6
     return Elements(page).text
 
 
 def restored(made):
-    """The settings that the link of a report opens a page with."""
+    """Return the settings that the link of a report opens a page with."""
     query = dict(parse_qsl(urlsplit(made.link).query))
     now, sentences = catalogue.open_link(query)
     assert not sentences

@@ -1,4 +1,4 @@
-"""A started server: what comes and goes leaves nothing, and nobody's work goes on without them."""
+"""Test on a started server that visitors leave nothing behind, and that their work ends with them."""
 
 import asyncio
 import time
@@ -25,7 +25,7 @@ def server() -> Iterator[tuple[str, psutil.Process]]:
 
 
 def working(server: psutil.Process) -> float:
-    """CPU seconds of its worker processes within half a second."""
+    """Return the CPU seconds of its worker processes within half a second."""
 
     def used() -> float:
         seconds = 0.0
@@ -43,7 +43,6 @@ def test_a_session_that_vanishes_has_its_heavy_sweep_stopped(server):
     address, process = server
 
     async def opened() -> None:
-        """The sweep has begun; then its browser is not there any more."""
         caller = Caller("convergence", HEAVY)
         staying = asyncio.create_task(caller.stay(address, 60.0, every=60.0))
         while not staying.done() and (await asyncio.to_thread(soak.held, address)).sweeps != 1:
@@ -59,7 +58,7 @@ def test_a_session_that_vanishes_has_its_heavy_sweep_stopped(server):
 
 
 def test_what_comes_and_goes_leaves_nothing(server):
-    """Some pages in a session of their own each, and presses of a slider; benchmarks.soak takes its time."""
+    """Some pages have a session each, and a slider is pressed; benchmarks.soak does so for longer."""
     address, _ = server
     assert asyncio.run(soak.come_and_go(address, 4)) == []
     asyncio.run(soak.rerun(address, 4, 1))
@@ -70,7 +69,7 @@ def test_what_comes_and_goes_leaves_nothing(server):
     grown: list[str] = []
 
     def nothing_stays() -> bool:
-        """A busy server closes what a visitor left a moment later."""
+        """Return whether nothing has grown: a busy server closes what a visitor left a moment later."""
         after = soak.held(address)
         kept = OF_A_SESSION * (after.sessions - before.sessions)
         held = after._replace(descriptors=after.descriptors - kept)

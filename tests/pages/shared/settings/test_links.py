@@ -1,4 +1,4 @@
-"""Bad input: any link opens the page at the nearest possible setting and says what it changed."""
+"""Test that any link opens the page at the nearest possible setting and says what it changed."""
 
 import dataclasses
 
@@ -79,7 +79,7 @@ def test_what_a_table_fixes_is_not_spoken_of(screen):
 
 
 def test_a_link_restores_what_made_it(screen):
-    """What off-default settings write, and nothing else; a corrected link writes what it became."""
+    """A link has what is off its default and nothing else; a corrected link has what it became."""
     link = {"eps": "2", "accounting": "as-printed", "noise": "shared", "view": "board", "ghost": "true"}
     assert screen(**link).link == link | {"repeats": "2"}
     assert screen(eps="0", metric="PROJECTOR", d="200").link == {
@@ -90,7 +90,7 @@ def test_a_link_restores_what_made_it(screen):
 
 
 def test_old_links_open_and_new_ones_are_written_as_before():
-    """A setting is called as in the core; links keep the papers' letters."""
+    """Settings are called as in the core; links keep the papers' letters."""
     link = {"eps": "2", "N": "8", "T": "20", "shat": "30", "burn": "1", "noise": "shared", "share": "0.5"}
     link |= {"own.eps": "1", "own.N": "3", "own.T": "5", "own.shat": "12", "own.burn": "1"}
     names = ("epsilon", "providers", "iterations", "s_hat", "burn_in", "provider_noise", "largest_share")

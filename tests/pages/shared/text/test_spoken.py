@@ -1,4 +1,4 @@
-"""Every chart says its main finding to those who do not see it, with the numbers that are drawn."""
+"""Test that every chart has a description with its main finding and the numbers that are drawn."""
 
 import ast
 import math
@@ -43,7 +43,7 @@ SMALL = {"d": 30, "n": 10_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 2}
 
 
 def silent(source):
-    """Keys of the figures that are given nothing to say."""
+    """Return the keys of the figures that have no description."""
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     figures = [
         call for call in calls if ast.unparse(call.func) in ("component.figure", "figure") and call.keywords

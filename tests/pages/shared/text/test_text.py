@@ -1,4 +1,4 @@
-"""Words that carry numbers."""
+"""Test phrases that carry numbers."""
 
 import math
 
