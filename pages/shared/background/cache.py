@@ -6,8 +6,10 @@ sum.
 """
 
 import gc
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from threading import Lock
+from typing import Any
 
 import streamlit as st
 
@@ -64,27 +66,30 @@ _simulating = Lock()
 
 def results(experiment: ExplorerExperiment) -> Results:
     """Return the experiment's cells, empty at first."""
-    size = VIEW_BYTES + 8 * experiment.d * (experiment.k + 1)
-    cell = CELL_BYTES + 16 * experiment.iterations
-    cells: Results = CELLS.get(experiment, lambda: Results(experiment), size, lambda held: cell * held.done)
-    return cells
+    basis_bytes = 8 * experiment.d * (experiment.k + 1)
+    return _cells(Results, experiment, CELL_BYTES + 16 * experiment.iterations, basis_bytes)
 
 
 def site_results(recipe: SiteRecipe) -> SiteResults:
     """Return the cells of hospitals that differ, empty at first."""
-    cells: SiteResults = CELLS.get(
-        recipe, lambda: SiteResults(recipe), VIEW_BYTES, lambda held: CELL_BYTES * held.done
-    )
-    return cells
+    return _cells(SiteResults, recipe, CELL_BYTES)
 
 
 def collaboration_results(recipe: CollaborationSetting) -> CollaborationResults:
     """Return what hospitals gain by joining, empty at first."""
-    size = VIEW_BYTES + 8 * recipe.d * (recipe.k + 1)
-    cells: CollaborationResults = CELLS.get(
-        recipe, lambda: CollaborationResults(recipe), size, lambda held: CELL_BYTES * held.done
+    return _cells(CollaborationResults, recipe, CELL_BYTES, 8 * recipe.d * (recipe.k + 1))
+
+
+def attack_draws(setting: AttackSetting) -> AttackDraws:
+    """Return releases to attack and to audit, none at first."""
+    return _cells(AttackDraws, setting, _PORTION_BYTES)
+
+
+def _cells(store: Callable[[Any], Any], recipe: Hashable, cell_bytes: int, more_bytes: int = 0) -> Any:
+    """Return the recipe's store of cells, counted anew as it grows."""
+    return CELLS.get(
+        recipe, lambda: store(recipe), VIEW_BYTES + more_bytes, lambda held: cell_bytes * held.done
     )
-    return cells
 
 
 def transcript(recipe: CollaborationSetting, way: str) -> Transcript:
@@ -99,16 +104,8 @@ def transcript(recipe: CollaborationSetting, way: str) -> Transcript:
                 return_memory()  # what it took on its way
             return run
 
-    run: Transcript = TRANSCRIPTS.get((recipe, way), simulate, size)
-    return run
-
-
-def attack_draws(setting: AttackSetting) -> AttackDraws:
-    """Return releases to attack and to audit, none at first."""
-    cells: AttackDraws = CELLS.get(
-        setting, lambda: AttackDraws(setting), VIEW_BYTES, lambda held: _PORTION_BYTES * held.done
-    )
-    return cells
+    result: Transcript = TRANSCRIPTS.get((recipe, way), simulate, size)
+    return result
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

@@ -46,25 +46,8 @@ _ENDED = object()
 
 
 @dataclass(frozen=True)
-class _View:
-    """Complete the view that a page shows, one missing cell a step."""
-
-    cells: Cells
-    next_cell: NextCell
-
-    def step(self) -> bool:
-        missing = self.next_cell()
-        if missing is not None:
-            self.cells.try_cell(*missing)
-        return missing is not None
-
-    def abandon(self, reason: Exception | None = None) -> None:
-        """Do nothing: measured cells stay where they are."""
-
-
-@dataclass(frozen=True)
-class _Prefetch:
-    """Measure settings that a visitor may ask for next."""
+class _Steps:
+    """Measure what a visitor looks at, or may ask for next."""
 
     steps: Iterator[None]
 
@@ -72,7 +55,13 @@ class _Prefetch:
         return next(self.steps, _ENDED) is not _ENDED
 
     def abandon(self, reason: Exception | None = None) -> None:
-        """Do nothing: a visitor who asks for these settings sees then why they fail."""
+        """Do nothing: measured cells stay where they are, and the page shows what failed."""
+
+
+def _missing_cells(cells: Cells, next_cell: NextCell) -> Iterator[None]:
+    while (missing := next_cell()) is not None:
+        cells.try_cell(*missing)
+        yield
 
 
 class Engine:
@@ -95,7 +84,7 @@ class Engine:
 
     def complete(self, visitor: str, cells: Cells, next_cell: NextCell) -> None:
         """Complete this view, which the visitor looks at now; drop the one before."""
-        self._show(visitor, Rank.SHOWN, _View(cells, next_cell), _SHOWN_SECONDS)
+        self._show(visitor, Rank.SHOWN, _missing_cells(cells, next_cell), _SHOWN_SECONDS)
 
     def prefetch(self, visitor: str, urgent: Iterator[None], other: Iterator[None]) -> None:
         """Measure what this visitor may ask for next, in place of an earlier call; for few visitors only.
@@ -105,8 +94,8 @@ class Engine:
             urgent: Steps that run before the rest of what is on their screen.
             other: Steps that run when nobody's screen lacks anything.
         """
-        self._show(visitor, Rank.NEXT_PRESS, _Prefetch(urgent), _PREFETCH_SECONDS)
-        self._show(visitor, Rank.WHEN_IDLE, _Prefetch(other), _PREFETCH_SECONDS)
+        self._show(visitor, Rank.NEXT_PRESS, urgent, _PREFETCH_SECONDS)
+        self._show(visitor, Rank.WHEN_IDLE, other, _PREFETCH_SECONDS)
 
     def sweep(self, visitor: str, work: Work, seconds: float) -> Queued:
         """Queue a sweep of about this many seconds, and begin it at once where a place is free."""
@@ -153,9 +142,10 @@ class Engine:
         with self._changed:
             return sum(entry.rank == Rank.SHOWN for entry in self._queue.line("screen"))
 
-    def _show(self, visitor: str, rank: Rank, work: Work, seconds: float) -> None:
+    def _show(self, visitor: str, rank: Rank, steps: Iterator[None], seconds: float) -> None:
+        entry = Queued(visitor, "screen", _Steps(steps), rank, time.monotonic() + seconds)
         with self._changed:
-            self._queue.replace(Queued(visitor, "screen", work, rank, time.monotonic() + seconds))
+            self._queue.replace(entry)
             self._changed.notify_all()
         self.revive()
 

@@ -113,42 +113,34 @@ class Trajectories:
         return patch
 
 
-class Sweep:
-    """Draw panel 2: error against epsilon, with the current epsilon marked."""
-
-    def __init__(
-        self, results: Results, scale: Scale, predictions: Sequence[Bound], span: Sequence[float]
-    ) -> None:
-        method, plain_method = results.experiment.method, reference(results)
-        look = style.look(method)
-        name = METHODS[method].title
-        spread = spreads(results, scale, (method,))[0]
-        seen = np.isfinite(spread[:, 1])
-        at = [epsilon for epsilon, measured in zip(EPSILONS, seen, strict=True) if measured]
-        low, middle, high = spread[seen].T
-        predicted = [bound.total if bound.applies else math.nan for bound in predictions]
-        free = results.measured(plain_method, EPSILONS[0])
-        level = quantiles([scale.last(cell) for cell in free])[1] if free else math.nan
-        ends = [EPSILONS[0], EPSILONS[-1]]
-        self._foot, self._top = ((10**v if scale.log else v) for v in span)
-        bands = band(2, name, look.colour, at)
-        bands[0]["y"], bands[1]["y"] = scale.drawn(low), scale.drawn(high)
-        spot = line(2, "this setting", "#000000", x=[], y=[self._foot, self._top])
-        free_look = reference_look(results)
-        self.traces = [
-            *bands,
-            line(2, name, look.colour, x=at, y=scale.drawn(middle), meta="ghost"),
-            line(2, "closed-form prediction", look.colour, "dash", x=list(EPSILONS))
-            | {"y": scale.drawn(scale.bounded(np.array(predicted)))},
-            line(2, METHODS[plain_method].title, free_look.colour, free_look.dash, x=ends)
-            | {"y": scale.drawn([level] * 2)},
-            line(2, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
-            spot | {"meta": "text-colour", "hoverinfo": "skip"},
-        ]
-
-    def frame(self, epsilon: float) -> dict[int, Trace]:
-        """Return the mark at this epsilon."""
-        return {len(self.traces) - 1: {"x": [epsilon] * 2}}
+def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Sequence[float]) -> list[Trace]:
+    """Return panel 2: error against epsilon; the last trace marks the current epsilon, once it has an x."""
+    method, plain_method = results.experiment.method, reference(results)
+    look = style.look(method)
+    name = METHODS[method].title
+    spread = spreads(results, scale, (method,))[0]
+    seen = np.isfinite(spread[:, 1])
+    at = [epsilon for epsilon, measured in zip(EPSILONS, seen, strict=True) if measured]
+    low, middle, high = spread[seen].T
+    predicted = [bound.total if bound.applies else math.nan for bound in predictions]
+    free = results.measured(plain_method, EPSILONS[0])
+    level = quantiles([scale.last(cell) for cell in free])[1] if free else math.nan
+    ends = [EPSILONS[0], EPSILONS[-1]]
+    foot, top = ((10**v if scale.log else v) for v in span)
+    bands = band(2, name, look.colour, at)
+    bands[0]["y"], bands[1]["y"] = scale.drawn(low), scale.drawn(high)
+    spot = line(2, "this setting", "#000000", x=[], y=[foot, top])
+    free_look = reference_look(results)
+    return [
+        *bands,
+        line(2, name, look.colour, x=at, y=scale.drawn(middle), meta="ghost"),
+        line(2, "closed-form prediction", look.colour, "dash", x=list(EPSILONS))
+        | {"y": scale.drawn(scale.bounded(np.array(predicted)))},
+        line(2, METHODS[plain_method].title, free_look.colour, free_look.dash, x=ends)
+        | {"y": scale.drawn([level] * 2)},
+        line(2, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
+        spot | {"meta": "text-colour", "hoverinfo": "skip"},
+    ]
 
 
 class Comparison:
@@ -177,18 +169,14 @@ class Comparison:
         """Return all methods as one trace: a trace for each would take most of a redraw."""
         looks = [style.look(name) for name in self.names]
         methods = [METHODS[name] for name in self.names]
-        marker = {
-            "color": [look.colour for look in looks],
-            "symbol": [look.symbol for look in looks],
-            "size": 11,
-        }
+        colours, symbols = [look.colour for look in looks], [look.symbol for look in looks]
         guarantees = [
             text.guarantee(method.guarantee_at(self.results.experiment.k), plain) for method in methods
         ]
         return line(3, "methods", style.GUESS) | {
             "mode": "markers",
             "meta": "ghost",
-            "marker": marker,
+            "marker": {"color": colours, "symbol": symbols, "size": 11},
             "customdata": [
                 [method.title, guarantee] for method, guarantee in zip(methods, guarantees, strict=True)
             ],
@@ -240,16 +228,16 @@ def explorer(results: Results, settings: Settings, bounds: Sequence[tuple[Bound,
     scale = Scale(results, settings)
     span = scale.span(_smallest(results, scale))
     first = Trajectories(results, scale, plain) if results.experiment.method == TRACED else None
-    second = Sweep(results, scale, [prediction for _, prediction in bounds], span)
+    second = sweep(results, scale, [prediction for _, prediction in bounds], span)
     third = Comparison(results, scale, plain)
     rounds = first.traces if first is not None else []
-    panels = (rounds, second.traces, third.traces)
-    starts = (0, len(rounds), len(rounds) + len(second.traces))
+    panels = (rounds, second, third.traces)
+    starts = (0, len(rounds), len(rounds) + len(second))
     frames = []
     for at, (theorem, prediction) in zip(EPSILONS, bounds, strict=True):
         dots, words = third.frame(at)
         iterates = first.frame(at, theorem, prediction) if first is not None else {}
-        patches = (iterates, second.frame(at), dots)
+        patches = (iterates, {len(second) - 1: {"x": [at] * 2}}, dots)
         moved = {
             str(start + i): patch
             for start, part in zip(starts, patches, strict=True)

@@ -139,21 +139,22 @@ def _words(
     support = float(np.median([cell.support for cell in cells]))
     reference = results.measured(explorer.reference(results), epsilon)
     free = [scale.last(cell) for cell in reference]
-    rows = "" if explorer.reference_reaches_truth(results) else f", on as many {_columns_are(results)},"
+    table = experiment.table
+    row_noun = (table.row_noun if table else PATIENTS)[1]
+    column_noun = (table.column_noun if table else MEASUREMENTS)[1]
+    rows = "" if explorer.reference_reaches_truth(results) else f", on as many {column_noun},"
     without = f"; without privacy{rows} {text.error(quantiles(free)[1])}" if free else ""
-    verb = "captures" if scale.metric == "energy" else "finds"
     directions = text.count(experiment.k, "direction", "directions")
     hold = "holds" if experiment.k == 1 else "hold"
     quality = (
-        f"a share of {text.error(middle)} of what the best {directions} {hold}"
+        f"captures a share of {text.error(middle)} of what the best {directions} {hold}"
         if scale.metric == "energy"
-        else f"the {directions} with error {text.error(middle)}"
+        else f"finds the {directions} with error {text.error(middle)}"
     )
     setting = f"privacy setting {epsilon:g}" if plain else f"ε = {text.number(epsilon)}"
     hospitals = text.count(experiment.providers, "hospital", "hospitals")
     sentence = (
-        f"With {experiment.n:,} {_rows_are(results)} in {hospitals} "
-        f"at {setting}, {method.title} {verb} {quality}{without}; "
+        f"With {experiment.n:,} {row_noun} in {hospitals} at {setting}, {method.title} {quality}{without}; "
         f"guessing {text.short(scale.guess)}."
     )
     noise = cells[0].noise_std
@@ -174,10 +175,6 @@ def _words(
             [message, f"in {text.count(rounds, 'round', 'rounds')}"],
         ],
     }
-
-
-def _rows_are(results: Results) -> str:
-    return (results.experiment.table.row_noun if results.experiment.table else PATIENTS)[1]
 
 
 def _theorem(theorem: Bound, prediction: Bound, settings: Settings) -> str:
@@ -216,10 +213,6 @@ def _notes(results: Results, epsilon: float, plain: bool) -> str:
     return " ".join(sentences)
 
 
-def _columns_are(results: Results) -> str:
-    return (results.experiment.table.column_noun if results.experiment.table else MEASUREMENTS)[1]
-
-
 def printed_plainly(results: Results, epsilon: float) -> str:
     """Return the warnings of `printed` for a reader without symbols."""
     experiment = results.experiment
@@ -243,26 +236,27 @@ def _true_epsilon(name: str, budget: Budget, d: int, k: int, options: tuple[Any,
 
 def true_epsilon(results: Results, epsilon: float) -> float:
     """Return the epsilon that the experiment's method truly gives: as printed it is not the one asked for."""
-    experiment = results.experiment
-    options = tuple(experiment.options(experiment.method).items())
-    true = _true_epsilon(experiment.method, experiment.budget(epsilon), experiment.d, experiment.k, options)
-    return epsilon if true is None or abs(true / epsilon - 1) <= _SAME else true
+    true = _other_epsilon(results, epsilon, results.experiment.method)
+    return epsilon if true is None else true
+
+
+def _other_epsilon(results: Results, epsilon: float, name: str) -> float | None:
+    """Return the epsilon that a method truly gives, None where that is the one asked for."""
+    at = results.experiment
+    true = _true_epsilon(name, at.budget(epsilon), at.d, at.k, tuple(at.options(name).items()))
+    return None if true is None or abs(true / epsilon - 1) <= _SAME else true
 
 
 def printed(results: Results, epsilon: float, names: Iterable[str]) -> str:
     """Return which of these methods are calibrated as printed, with the epsilon that they truly give."""
     experiment = results.experiment
-    budget = experiment.budget(epsilon)
-    truly = {}
+    truly: dict[str, list[str]] = {}
     for name in names:
-        true = _true_epsilon(
-            name, budget, experiment.d, experiment.k, tuple(experiment.options(name).items())
-        )
-        if true is not None and abs(true / epsilon - 1) > _SAME:
-            truly.setdefault(text.short(true) if true >= 1e-3 else "below 0.001", []).append(
-                METHODS[name].title
-            )
-    sentences = [text.printed_truth(truly, budget)] if truly else []
+        true = _other_epsilon(results, epsilon, name)
+        if true is not None:
+            shown = text.short(true) if true >= 1e-3 else "below 0.001"
+            truly.setdefault(shown, []).append(METHODS[name].title)
+    sentences = [text.printed_truth(truly, experiment.budget(epsilon))] if truly else []
     if experiment.provider_noise == "shared" and experiment.providers > 1:
         sentences.append(
             "Shared noise: a server that sees two hospitals' messages can cancel the noise, so the "

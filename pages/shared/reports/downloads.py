@@ -37,16 +37,9 @@ def still(figure: dict[str, Any]) -> dict[str, Any]:
     if len(drawn["layout"].get("meta", {}).get("titles", ())) == 3:
         for panel, domain in _PANELS.items():
             layout[f"xaxis{panel}"] = layout[f"xaxis{panel}"] | {"domain": domain}
+        at_top = {"xref": "paper", "yref": "paper", "y": 1.02, "xanchor": "left", "yanchor": "bottom"}
         layout["annotations"] = [
-            {
-                "text": f"<b>{words}</b>",
-                "xref": "paper",
-                "yref": "paper",
-                "x": x,
-                "y": 1.02,
-                "showarrow": False,
-            }
-            | {"xanchor": "left", "yanchor": "bottom"}
+            at_top | {"text": f"<b>{words}</b>", "x": x, "showarrow": False}
             for words, x in zip(figure["layout"]["meta"]["titles"], _TITLES_AT, strict=True)
         ]
         layout["height"] = 620
@@ -71,22 +64,18 @@ def downloads(
 ) -> DeltaGenerator:
     """Show two buttons, which build nothing before they are pressed; return the column beside them."""
     left, right, place, _ = st.columns(4)
-    left.download_button(
-        "Download the data",
-        lambda: _csv(table()),
-        f"{name}.csv",
-        "text/csv",
-        on_click="ignore",
-        width="stretch",
-    )
-    right.download_button(
-        "Download the figure",
-        lambda: html(figure(), title or name),
-        f"{name}.html",
-        "text/html",
-        on_click="ignore",
-        width="stretch",
-    )
+    for column, what, build, kind in (
+        (left, "data", lambda: _csv(table()), "csv"),
+        (right, "figure", lambda: html(figure(), title or name), "html"),
+    ):
+        column.download_button(
+            f"Download the {what}",
+            build,
+            f"{name}.{kind}",
+            f"text/{kind}",
+            on_click="ignore",
+            width="stretch",
+        )
     return place
 
 

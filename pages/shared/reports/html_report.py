@@ -99,24 +99,22 @@ def button(build: Callable[[], Report], name: str, width: Literal["content", "st
     Streamlit calls `build` outside of the visitor's session, so it must neither use the session nor hold
     private rows.
     """
-    st.download_button(
-        _LABEL,
-        lambda: html(build()),
-        f"{name}-report.html",
-        "text/html",
-        on_click="ignore",
-        width=width,
-        help=_HELP,
-    )
+    ready_button(lambda: html(build()), name, width=width)
 
 
-def ready_button(file: bytes, name: str, on_click: Callable[[], None] | None = None) -> None:
+def ready_button(
+    file: bytes | Callable[[], str],
+    name: str,
+    on_click: Callable[[], None] | None = None,
+    width: Literal["content", "stretch"] = "content",
+) -> None:
     """Download a report that was built before, under the same address as long as it is the same file.
 
     The report that `button` builds on a press is lost if the page reruns before the browser has fetched it.
     """
+    file_name = f"{name}-report.html"
     st.download_button(
-        _LABEL, file, f"{name}-report.html", "text/html", on_click=on_click or "ignore", help=_HELP
+        _LABEL, file, file_name, "text/html", on_click=on_click or "ignore", width=width, help=_HELP
     )
 
 
@@ -126,7 +124,8 @@ def html(report: Report) -> str:
     A content security policy lets nothing be loaded from anywhere, and runs the two scripts that belong to
     it and no other.
     """
-    scripts = (plotly_bundle.PATH.read_text(encoding="utf-8"), _script())
+    script = component.layout_script() + _read("report.js")
+    scripts = (plotly_bundle.PATH.read_text(encoding="utf-8"), script)
     allowed = " ".join(f"'sha256-{_hash(script)}'" for script in scripts)
     policy = (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -233,10 +232,6 @@ def _json(value: object) -> str:
 @lru_cache(maxsize=8)
 def _read(name: str) -> str:
     return (_HERE / name).read_text(encoding="utf-8")
-
-
-def _script() -> str:
-    return component.layout_script() + _read("report.js")
 
 
 @lru_cache(maxsize=4)

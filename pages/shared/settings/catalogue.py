@@ -21,8 +21,12 @@ def _ladder(low: int, high: int) -> tuple[int, ...]:
     return (*steps, 10**high)
 
 
-_SMALL = tuple(range(2, 31))
-_ROWS = (*_SMALL, 35, 40, 45, 50, 60, 64, 70, 80, 90, 100, 120, 150, 200, 250, 300, 400, 500, 600)
+def _among(key: str, label: str, plain: str, words: dict[Value, str], **more: Any) -> Choice:
+    """Return a control whose options are these words; the first is its default."""
+    return Choice(key, label, plain, tuple(words), next(iter(words)), words, **more)
+
+
+_ROWS = (*range(2, 31), 35, 40, 45, 50, 60, 64, 70, 80, 90, 100, 120, 150, 200, 250, 300, 400, 500, 600)
 _ROWS = (*_ROWS, 680, 800, 1000, 1200, 1500, 2000)
 _FEATURES = (10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 100, 120, 140, 160, 200, 250, 300, 400, 500)
 _FEATURES = (*_FEATURES, 600, 800, 1000, 1200, 1500, 2000)
@@ -38,7 +42,7 @@ _DELTAS = (*(10.0**-p for p in range(10, 2, -1)), 0.01, 0.02, 0.05, 0.1, 0.2, 0.
 CHOICES: dict[str, Choice] = {
     choice.key: choice
     for choice in (
-        Choice("data", "Data", "Data", tuple(_DATA), SYNTHETIC, _DATA),
+        _among("data", "Data", "Data", _DATA),
         Choice(
             *("epsilon", "Privacy loss ε", "Privacy", EPSILONS, 1.0),
             help="Left: more privacy. Right: more accuracy.",
@@ -71,10 +75,8 @@ CHOICES: dict[str, Choice] = {
             help="0 is the paper; a thresholded random start can lose the support for good.",
             link_name="burn",
         ),
-        Choice(
+        _among(
             *("provider_noise", "Noise across hospitals", "Noise across hospitals"),
-            ("independent", "shared", "secure-aggregation"),
-            "independent",
             {
                 "independent": "independent",
                 "shared": "shared, as printed",
@@ -82,22 +84,16 @@ CHOICES: dict[str, Choice] = {
             },
             link_name="noise",
         ),
-        Choice(
+        _among(
             *("accounting", "Accounting", "Accounting"),
-            ("exact", "zcdp", "as-printed"),
-            "exact",
             {"exact": "exact", "zcdp": "zCDP", "as-printed": "as printed"},
         ),
-        Choice(
+        _among(
             *("neighbours", "Neighbours", "What one patient may change"),
-            ("replace-one", "add-remove"),
-            "replace-one",
             {"replace-one": "replace one", "add-remove": "add or remove one"},
         ),
-        Choice(
+        _among(
             *("scaling", "Row scaling", "Scaling"),
-            ("public", "largest"),
-            "public",
             {"public": "public bound", "largest": "largest row, as published"},
             help="Dividing by the largest row looks at private rows: for reproducing papers only.",
         ),
@@ -111,19 +107,15 @@ CHOICES: dict[str, Choice] = {
             (1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 50.0, 80.0),
             10.0,
         ),
-        Choice(
+        _among(
             *("start", "Start", "Start"),
-            ("random", "near"),
-            "random",
             {"random": "random", "near": "0.1 from the truth (simulation only)"},
             help="Theorem 4.3 assumes a start near the truth, which nobody has.",
         ),
         Choice("repeats", "Repeats", "Repeats", (1, 2, 3, 5, 10, 20, 50), 10),
         Choice("seed", "Seed", "Seed", tuple(range(100)), 0),
-        Choice(
+        _among(
             *("metric", "Error shown as", "Error shown as"),
-            ("sin", "projector", "energy"),
-            "sin",
             {"sin": "‖sin Θ‖", "projector": "projector distance", "energy": "captured energy"},
         ),
         Choice("scale", "Error axis", "Error axis", ("log", "linear"), "log"),

@@ -43,6 +43,11 @@ def remember(key: str) -> None:
     st.session_state.setdefault(_MOVED, {})[key] = st.session_state[key]
 
 
+def _bound(key: str) -> dict[str, Any]:
+    """Return the arguments that bind a widget to its setting."""
+    return {"key": key, "on_change": remember, "args": (key,)}
+
+
 def set_to(key: str, value: object) -> None:
     """Set a setting from a page's own button."""
     st.session_state[key] = value
@@ -79,10 +84,8 @@ def show(key: str, name: str, plain: bool, **more: Any) -> None:
     begins = {"value": now} if choice.numeric else {"index": choice.options.index(now)}
     _CONTROLS[choice.numeric](
         *(name, choice.options),
-        key=key,
         format_func=lambda value: choice.option(value, plain),
-        on_change=remember,
-        args=(key,),
+        **_bound(key),
         **begins,
         **more,
     )
@@ -110,7 +113,7 @@ def choose(key: str) -> None:
     choice, now = CHOICES[key], settings()
     plain = now["view"] == "board"
     if isinstance(choice.default, bool):
-        st.checkbox(choice.name(plain), now[key], key=key, on_change=remember, args=(key,))
+        st.checkbox(choice.name(plain), now[key], **_bound(key))
     else:
         show(key, label_with_ends(choice, plain), plain, help=choice.help or None)
 
@@ -122,19 +125,15 @@ def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> Non
     left.segmented_control(
         *("Detail", view.options),
         default=now["view"],
-        key="view",
         format_func=view.text,
         label_visibility="collapsed",
         required=True,
-        on_change=remember,
-        args=("view",),
+        **_bound("view"),
     )
     if "ghost" in shown:
-        label = "Hold the previous setting as a ghost"
-        middle.toggle(label, now["ghost"], key="ghost", on_change=remember, args=("ghost",))
+        middle.toggle("Hold the previous setting as a ghost", now["ghost"], **_bound("ghost"))
     if "loadings" in shown:
-        label = "Show the loadings found"
-        right.toggle(label, now["loadings"], key="loadings", on_change=remember, args=("loadings",))
+        right.toggle("Show the loadings found", now["loadings"], **_bound("loadings"))
 
 
 def settings() -> Settings:
@@ -167,13 +166,11 @@ def choose_panel(key: str) -> None:
     st.pills(
         *(choice.label, choice.options),
         default=settings()[key],
-        key=key,
         format_func=choice.text,
         label_visibility="collapsed",
         required=True,
         wrap=True,
-        on_change=remember,
-        args=(key,),
+        **_bound(key),
     )
 
 
@@ -181,13 +178,7 @@ def choose_among(key: str, options: Sequence[str], shown: str) -> None:
     """Choose one of `options`; the link keeps what was asked for until that is among them again."""
     choice = CHOICES[key]
     st.session_state[key] = shown
-    st.selectbox(
-        *(choice.label, options, options.index(shown)),
-        key=key,
-        format_func=choice.text,
-        on_change=remember,
-        args=(key,),
-    )
+    st.selectbox(choice.label, options, options.index(shown), format_func=choice.text, **_bound(key))
 
 
 def slow(titles: Sequence[str], seconds: float) -> None:
