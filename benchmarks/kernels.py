@@ -36,7 +36,7 @@ def power_parts(moment: Moment, rng: np.random.Generator, burn_in: int, runs: in
     d, thresholded = moment.features, STEPS - burn_in
     dense = rng.standard_normal((d, K))
     wide = rng.standard_normal((d, K * runs))
-    # As in a run, each product reads other rows of the matrix: the noise picks most of them anew.
+    # Each product reads other rows of the matrix, as in a run, where the noise changes most of them.
     rows = [np.sort(rng.permutation(d)[:S_HAT]) for _ in range(thresholded * runs)]
     block = linalg.orthonormalise(dense[:S_HAT])
     chosen = (thresholded + (burn_in == 0)) * runs  # as printed the start is thresholded as well

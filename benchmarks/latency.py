@@ -33,7 +33,7 @@ SLIDERS = {
 }
 PRESSES = 5
 LOOK_MS = 2000  # between presses of a visitor
-CALM_MS = 500  # for pages whose servers do nothing meanwhile that would help them
+CALM_MS = 500  # for pages whose servers do nothing in between
 BURST, EVERY_MS = 20, 100
 
 
@@ -66,7 +66,7 @@ CORNERS = {
 AGAINST_ONE_SLIDER = 3.0
 BURST_TARGET = 1.5
 
-# What is on screen: a figure's mark, or the text of the page with one slider.
+# Identifies what is on screen: a figure's mark, or the text of the page with one slider.
 SHOWN = """() => document.querySelector('.dppca-live')?.dataset.drawn
     ?? document.body.innerText.match(/value (\\d+)/)?.[1]"""
 
@@ -206,7 +206,7 @@ def main() -> None:
             last = [burst(browser, servers["live"], corner, i) for i in range(bursts)]
             rows = rows_of(took, corner, name == "default")
             ms = np.array([ms for ms, _ in last])
-            # Nothing can be measured ahead of a burst: its like is a press of which that holds as well.
+            # Nothing is prefetched for a burst, so compare it with a press that was not prefetched either.
             for title, page, floor, most in (
                 (f"last of {BURST}", "cold", "one that nothing was measured ahead of", BURST_TARGET),
                 ("  the same", "stored", "one of the stored page", None),

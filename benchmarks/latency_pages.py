@@ -72,7 +72,7 @@ _COLD = """
 engine.prefetch = lambda *view: None
 """
 
-# A server that is held still must not lose its browser meanwhile.
+# Without pings a server that is held still does not lose its browser.
 _ENVIRONMENT = {"PYTHONPATH": str(ROOT), "STREAMLIT_SERVER_WEBSOCKET_PING_INTERVAL": "3600"}
 
 
@@ -110,7 +110,9 @@ def served() -> Iterator[dict[str, Server]]:
             text = _APP.format(patch=patches[name], **names) if name in patches else _SLIDER
             script.write_text(text, encoding="utf-8")
             address, process = stack.enter_context(started(script, **_ENVIRONMENT))
-            stack.callback(process.send_signal, signal.SIGCONT)  # or it would not hear that it is over
+            stack.callback(
+                process.send_signal, signal.SIGCONT
+            )  # a stopped process would not receive the signal to end
             servers[name] = Server(address, process)
         for server in servers.values():
             with server.running():

@@ -23,7 +23,7 @@ def main() -> None:
         errors, times = [], []
         for repeat in range(REPEATS):
             cohort = MODEL.draw(100_000, 5, np.random.default_rng([repeat, 1]))
-            for provider in cohort:  # drawn when first asked for: not the method's time
+            for provider in cohort:  # moments are drawn lazily, and their time is not the method's
                 provider.moment.dense()
             rng = np.random.default_rng([repeat, 2])
             estimate = method.fit(cohort, k=3, budget=BUDGET, rng=rng, **options)

@@ -109,7 +109,7 @@ OURS = {
     "Analyze Gauss + sparse step": SPARSE,
     "DPS-PCA": partial(ours, "dps_pca"),
 }
-ABLATIONS = {  # of the first of ours: without one of its parts, and without both
+ABLATIONS = {  # the first of ours without one of its parts, and without both
     "without sparsity": ANALYZE,
     "without sparsity, mirrored noise": partial(ANALYZE, noise="mirrored"),
     "classical constant": partial(SPARSE, classical=True, noise="isotropic"),

@@ -63,12 +63,12 @@ class Laws(NamedTuple):
     hospitals: Law
 
 
-# Of a stored moment n is nowhere to be seen, and no method's cost depends on it.
+# The cost of a method on a stored moment does not depend on n.
 FLAT = Law(0, 0, "nothing")
 POOLED = Law(0, 0, "one pooled moment, of whatever number of hospitals")
 _EACH = Law(1, 0, "one eigenproblem a hospital; messages are added up as they come")
 _EIGEN = "k eigenvectors: 4/3 d^3 to tridiagonal form"
-_STEPS = 20  # of sparse_pca, so that convergence does not come into it
+_STEPS = 20  # fixed for sparse_pca, so that its time does not depend on convergence
 
 THEORY: dict[str, Laws] = {
     "amin": Laws(Law(3, 2, "all eigenvectors, 4/3 d^3 and 2 d^3 back; k draws take d^1.5"), POOLED),
@@ -223,7 +223,7 @@ def along(
         actions = make(size) if wanted else {}
         for curve in wanted:
             curve.add(size, actions[curve.name], effort.enough)
-    for size in sizes:  # minutes later, so that what disturbed a point once does not do so twice
+    for size in sizes:  # repeat minutes later, so that a disturbance affects no point twice
         wanted = [curve for curve in curves if size in curve.sizes]
         actions = make(size) if wanted else {}
         for curve in wanted:

@@ -23,9 +23,9 @@ from scripts.started import ROOT, started
 
 CYCLES, RERUNS, AT_ONCE = 200, 2000, 4
 GROWTH = 1.1
-WARM_SECONDS = 30.0  # until the server has measured what it measures before anybody asks
+WARM_SECONDS = 30.0  # until the server has finished its warm-up
 KEPT_SECONDS = 125.0
-MORE = 2  # threads, or files, that may be open at one look and not at the other: a pool's, a timer's
+MORE = 2  # tolerance: threads or files of a pool or a timer come and go
 PAGES = sorted(path.parent.name for path in (ROOT / "pages").glob("*/*/page.py"))
 PATIENTS = ("20,000", "50,000", "100,000", "200,000")
 

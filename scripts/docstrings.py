@@ -13,7 +13,7 @@ from scripts.started import ROOT
 _FORMULA = re.compile(r" {4,}\S")
 _ITEM = re.compile(r"(\d+\.|-) ")
 _CODE = re.compile(r"(`[^`\n]+`)")
-# What Markdown would take for markup outside of backticks: stars, strikes, tags, and _ before a word.
+# Characters that are markup outside of backticks: stars, strikes, tags, and _ before a word.
 _MARKUP = re.compile(r"([*~]|<(?=[a-z/!])|(?<![\w\]})])_(?=\w)|\[(?=[^\]]*\]\())")
 
 

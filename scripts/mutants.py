@@ -19,7 +19,7 @@ COPY = ROOT / ".mutants"
 MUTMUT = Path(sys.executable).with_name("mutmut")
 LEAST_NOTICED = 0.9
 WHOLE = ("accounting.gaussian", "accounting.closed_form", "numerics.linalg", "numerics.moments")
-# Of other files the steps that read private rows.
+# In other files only the steps that read private rows are changed.
 STEPS = ("dppca_core.*x_release__*", "dppca_core.*x_with_noise__*")
 SCOPE = (*(f"dppca_core.{name}.*" for name in WHOLE), *STEPS)
 NOTICED = {"killed", "timeout", "segfault", "suspicious"}

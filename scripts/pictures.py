@@ -28,12 +28,13 @@ LOOKS: dict[str, dict[str, Any]] = {
     "-dark": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "dark"},
     "-phone": {"viewport": {"width": 390, "height": 844}},
 }
-WHOLE = {"explorer": 1180}  # pixels: README opens with this one, and all of its panels
-PRESSED = {"your_data": "Take the breast cancer table as if it were yours"}  # nothing is there before
+WHOLE = {"explorer": 1180}  # pixels: README shows all panels of this page
+PRESSED = {
+    "your_data": "Take the breast cancer table as if it were yours"
+}  # the page is empty before this press
 COLUMNS = 3  # of the gallery
 PATIENCE_MS = 300_000
-# Nothing runs or is still to be mounted, all figures are drawn and have all that their setting needs, and it
-# has been so for a while.
+# True once the page has been idle for 2 s with all figures drawn and complete.
 QUIET = """() => {
   const figures = [...document.querySelectorAll('.dppca-live')];
   const drawn = figures.every((one) => one.dataset.drawn && one.dataset.complete !== 'false');

@@ -22,7 +22,7 @@ NEVER = {
 }
 MODULES_NEVER = {"pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal", "code", "runpy"}
 NETWORK = {"socket", "ssl", "http", "httpx", "requests", "aiohttp", "grpc", "ftplib", "smtplib", "telnetlib"}
-# Who opens files by a path, and whose path that is.
+# The files that open others by a path, and who chooses that path.
 OPENS = {
     "app.py": "the chart library's own file",
     "dppca_core/datasets.py": "data/, by names in the code",

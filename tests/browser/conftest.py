@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from scripts.started import COMPLETE, chromium, serving
 from tests.waiting import PATIENCE_SECONDS
 
-# Settings that are measured in a second or two, where a test is about the page and not about its numbers.
+# Settings that are measured in a second or two, for tests of the page and not of its numbers.
 SMALL = "repeats=1&d=30&n=10000&k=2&s=6&shat=10"
 
 POLLING = 50  # milliseconds between looks at a page that something is waited for on

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 
 SMALL = "?repeats=1&d=30&n=10000&k=2&s=6&shat=10&T=2"
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
-# Streamlit's own: rule, selector of the elements that it may be about, and why it is not ours to mend.
+# Violations of Streamlit's own: rule, selector of its elements, and why it is not ours to mend.
 STREAMLITS = {
     ("list", "[data-testid=stSidebarNavItems]"): "the menu's list holds its sections' headers",
     ("listitem", "[data-testid=stSidebarNavItems] li"): "and its entries are within those sections",
@@ -29,7 +29,7 @@ NAMED = (
     "(chart) => chart.ariaLabel && chart.ariaLabel !== 'A chart that is being drawn')"
 )
 THEMED = "scheme => getComputedStyle(document.querySelector('.stApp')).colorScheme === scheme"
-# What is about to be replaced is faint until it is: for a moment, and not what this is about.
+# Streamlit shows stale elements faintly for a moment, which is no violation of ours.
 STEADY = "[data-stale=true] { opacity: 1 !important } * { transition: none !important }"
 DISABLED = "label => Boolean(label.closest('[data-testid^=stS]')?.querySelector('[disabled]'))"
 

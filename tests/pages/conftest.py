@@ -17,7 +17,7 @@ from tests.waiting import PATIENCE_SECONDS
 
 ROUTER = Path(__file__).resolve().parents[2] / "pages" / "menu.py"
 
-# Every AppTest reads the metadata of all packages, in half a second, to find those with components.
+# Without this cache every AppTest reads the metadata of all packages for half a second.
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
 

@@ -74,7 +74,7 @@ def test_sizes_that_somebody_types_are_sizes_or_left_out(changes):
     assert allowed(CHOICES["join.sizes"], controls.edited((400, 300), changes))
 
 
-TYPED = READ.filter(lambda word: word.isprintable() or word.isascii())  # a browser sends no half characters
+TYPED = READ.filter(lambda word: word.isprintable() or word.isascii())  # a browser sends no lone surrogates
 LINES = st.builds(
     dictionary.Line,
     st.sampled_from(dictionary.KINDS),

@@ -14,7 +14,7 @@ from scripts.started import ROOT
 from tests import hostile
 from tests.pages.conftest import Screen
 
-SECONDS = 40.0  # of processor time, with that of the worker beside the page: ten times the slowest's, alone
+SECONDS = 40.0  # of processor time with the engine's: ten times that of the slowest page alone
 PAGES = sorted(path.relative_to(ROOT / "pages").as_posix() for path in ROOT.glob("pages/*/*/page.py"))
 _QUICK = {"d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10", "T": "3", "repeats": "1"}
 _NO_NUMBER = re.compile(r"\b(nan|NaN|inf|-inf|Infinity)\b")
@@ -31,7 +31,7 @@ def _note(event: str, given: tuple[object, ...]) -> None:
         _OPENED.append(str(given[0]))
 
 
-sys.addaudithook(_note)  # for good: Python removes none
+sys.addaudithook(_note)  # Python cannot remove an audit hook
 
 
 def allowed(choice: Choice, value: object) -> bool:
@@ -97,7 +97,7 @@ class Visit:
             widget.click()
         try:
             self.page.run()
-        except ValueError:  # AppTest's own, before a run: a box's words have changed since it read them
+        except ValueError:  # AppTest refuses a box whose words have changed since it read them
             return
         self.check(began)
 

@@ -39,7 +39,7 @@ from pages.shared.background import memory
 from pages.shared.settings import to_experiment
 
 MB = 2**20
-VIEW_BYTES = 2**16  # of one view before its cells are measured, and without what grows with the features
+VIEW_BYTES = 2**16  # of a view without its cells and without arrays that grow with the features
 CELL_BYTES = 1_500  # of a measured cell, or of a hospital in a comparison, with its errors in each round
 CELLS = ByteCache(128 * MB)
 TRANSCRIPTS = ByteCache(
@@ -56,10 +56,10 @@ CACHES = {
     "cells that were measured": CELLS,
 }
 OPTIONAL = {"optional tables": datasets.ROWS, "their hospitals": datasets.DEALT}
-SMALL_BYTES = 192 * MB  # all caches whose entries do not grow, and sweeps' tables
-MOST_BYTES = 2**31  # of everything that is kept for visitors, optional tables aside
+SMALL_BYTES = 192 * MB  # bound on all caches whose entries do not grow, and on sweeps' tables
+MOST_BYTES = 2**31  # bound on everything kept for visitors, except optional tables
 
-_LARGE = 16 * MB  # bytes of a run
+_LARGE = 16 * MB  # bytes of a run above which its temporary memory is returned
 _PORTION_BYTES = 2 * 8 * PORTION  # of one portion of draws, of both cohorts
 _simulating = Lock()
 
@@ -97,11 +97,11 @@ def transcript(recipe: CollaborationSetting, way: str) -> Transcript:
     size = transcripts.kept_bytes(recipe, WAYS[way])
 
     def simulate() -> Transcript:
-        with _simulating:  # one at a time: each may take a gigabyte on its way
+        with _simulating:  # simulate one run at a time: each may allocate a gigabyte
             memory.check_run(size + transcripts.passing_bytes(recipe), memory.available())
             run = transcripts.simulate(recipe, way)
             if size > _LARGE:
-                return_memory()  # what it took on its way
+                return_memory()  # the simulation's own arrays
             return run
 
     result: Transcript = TRANSCRIPTS.get((recipe, way), simulate, size)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 _MEMINFO = Path("/proc/meminfo")
 _GROUP = Path("/sys/fs/cgroup")  # a container's own limit
-SPARE_BYTES = 256 * 2**20  # for everybody's pages
+SPARE_BYTES = 256 * 2**20  # kept free for the pages of all visitors
 
 
 def check_run(needed: int, left: int | None) -> None:

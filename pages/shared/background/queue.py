@@ -14,7 +14,7 @@ from enum import IntEnum
 from math import inf
 from typing import Literal, NamedTuple, Protocol
 
-LONG_SECONDS = 15.0  # on one core: longer sweeps have a line of their own
+LONG_SECONDS = 15.0  # sweeps expected to take longer on one core have a line of their own
 _FEW = 3  # the most visitors at once for whom anything is prefetched
 Line = Literal["screen", "short", "long"]
 

@@ -44,10 +44,14 @@ LOOKS: dict[str, Look] = {
 _SPARE = Look("#8C6D1F", "star-triangle-up", "longdash")
 
 GUESS = "#7A8793"
-THEOREM = ("#C58300", "#F0C34E", "#F8E2A0")  # sampling, privacy, optimisation: fills, told apart by edges
-THEOREM_DASHES = ("solid", "dash", "dot")  # of the edges, in the first of the colours
+THEOREM = (
+    "#C58300",
+    "#F0C34E",
+    "#F8E2A0",
+)  # fills of sampling, privacy and optimisation; their edges differ by dash
+THEOREM_DASHES = ("solid", "dash", "dot")  # of the edges, all in the first colour
 
-# Of heat maps by sign: 3:1 or more under the signs written on them, in the ink of either theme.
+# Colours of heat maps by sign, with a contrast of 3:1 to the signs written on them in either theme.
 NEGATIVE, POSITIVE = "#3A7CBF", "#C9434F"
 DIVERGING = [[0, NEGATIVE], [0.5, "rgba(128,140,150,0.08)"], [1, POSITIVE]]
 

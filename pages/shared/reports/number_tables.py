@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pages.shared.reports import downloads
 
-_MOST = 200  # points of a line: more of them are a picture, not numbers to be read
+_MOST = 200  # longer lines are left out: nobody reads so many numbers
 _MARKUP = re.compile(r"</?(?:b|i|sub|sup|span)(?: [^>]*)?>|<br>")
 
 

@@ -17,7 +17,7 @@ _GLOSSED = {
     "epsilon": "Privacy setting (smaller protects more)",
     "k": "Directions to find (main patterns)",
 }
-_SYMBOLIC = ("metric", "scale", "accounting")  # nothing that a board would read
+_SYMBOLIC = ("metric", "scale", "accounting")  # left out for a board
 _ERRORS = {
     "sin": "‖sin Θ‖_F, of the angles Θ between the subspaces",
     "projector": "‖VVᵀ − WWᵀ‖_F = √2 ‖sin Θ‖_F",

@@ -19,7 +19,7 @@ from typing import Any
 from pages.shared.settings.setting import Choice
 
 _PAGES = Path(__file__).resolve().parents[2]
-Reasons = Mapping[str, str]  # by a shared setting's key, in a few words why it cannot be moved
+Reasons = Mapping[str, str]  # by a shared setting's key: why it cannot be moved, in a few words
 
 
 def _nothing(settings: Mapping[str, Any]) -> dict[str, Any]:

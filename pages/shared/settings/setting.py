@@ -141,7 +141,7 @@ def _sizes(raw: str) -> list[int]:
     return [int(raw.replace(",", ""))] if single else [int(part) for part in raw.split(",")]
 
 
-_MOST_LETTERS = 1_000  # of a link's text: no option has as many
+_MOST_LETTERS = 1_000  # of a link's text that are read; no option is as long
 
 
 def _shown(raw: str) -> str:

@@ -13,7 +13,7 @@ from benchmarks.visitor import Caller
 from scripts.started import ROOT, started
 from tests.waiting import eventually
 
-# Four minutes of work, so that a wait of two for its end is not met by its finishing.
+# Four minutes of work, so that the sweep cannot finish within the two minutes that the test waits.
 HEAVY = "d=2000&n=1000000&N=20&k=5&s=20&shat=50&repeats=50&seed=77"
 OF_A_SESSION = 3  # open files of one that Streamlit keeps for two minutes: its event loop
 
