@@ -176,13 +176,13 @@ def main() -> None:
     places = []
     with threadpool_limits(1):
         for place in PLACES[:3] if options.quick else PLACES:
-            place_problem = problem(place)
-            answers = list(compared(place_problem, options.quick))
+            subject = problem(place)
+            answers = list(compared(subject, options.quick))
             ratios = targets(answers)
-            show(place_problem, answers)
+            show(subject, answers)
             print("  " + "; ".join(f"{name} {ratio:.3f}" for name, ratio in ratios.items()))
             figures[str(place)] = {"answers": answers, "ratios": ratios}
-            places.append(for_page(place_problem, answers))
+            places.append(for_page(subject, answers))
     measure.keep(options.json, "peers", figures)
     if options.page:
         packages = ("diffprivlib", "opendp", "scikit-learn", "numpy")

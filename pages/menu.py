@@ -25,7 +25,7 @@ FIRST = (
 )
 
 
-def place(page: Path) -> tuple[int, str]:
+def menu_order(page: Path) -> tuple[int, str]:
     """Return a page's sort key in its section of the menu."""
     name = page.parent.name
     return (FIRST.index(name) if name in FIRST else len(FIRST), name)
@@ -40,7 +40,7 @@ menu = {
             url_path=page.parent.name,
             default=page.parent.name == "explorer",
         )
-        for page in sorted((HERE / section).glob("*/page.py"), key=place)
+        for page in sorted((HERE / section).glob("*/page.py"), key=menu_order)
     ]
     for section in SECTIONS
     if (HERE / section).is_dir()

@@ -178,7 +178,7 @@ def _where(method: Method, page: Path) -> str:
 
 def by_trust() -> list[Method]:
     """Return all methods, those first that trust alike."""
-    order = {trust: place for place, trust in enumerate(text.TRUST_TITLES)}
+    order = {trust: rank for rank, trust in enumerate(text.TRUST_TITLES)}
     return sorted(METHODS.values(), key=lambda method: (order[method.trust], method.name))
 
 

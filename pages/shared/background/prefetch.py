@@ -32,16 +32,16 @@ def begin(now: Settings, move: Move | None) -> None:
 
 def one_press_away(now: Settings, move: Move | None) -> dict[Move, Settings]:
     """Return the settings one press away: the last moved slider onwards, then back, then the others."""
-    key, step = move or (SLIDERS[0], 1)
-    onwards = 1 if step > 0 else -1
-    moves = [(key, onwards), (key, -onwards), *((name, way) for name in SLIDERS for way in (1, -1))]
+    key, last_step = move or (SLIDERS[0], 1)
+    onwards = 1 if last_step > 0 else -1
+    moves = [(key, onwards), (key, -onwards), *((name, step) for name in SLIDERS for step in (1, -1))]
     fixed = FIXED_BY_TABLE if now["data"] in TABLES else ()
     settings_by_move = {}
-    for name, way in dict.fromkeys(moves):
+    for name, step in dict.fromkeys(moves):
         options = CHOICES[name].options
-        place = options.index(now[name]) + way
-        if name in SLIDERS and name not in fixed and 0 <= place < len(options):
-            settings_by_move[name, way] = catalogue.reconcile(now | {name: options[place]}, name)[0]
+        index = options.index(now[name]) + step
+        if name in SLIDERS and name not in fixed and 0 <= index < len(options):
+            settings_by_move[name, step] = catalogue.reconcile(now | {name: options[index]}, name)[0]
     return settings_by_move
 
 

@@ -66,11 +66,11 @@ class Queue:
     """Hold all entries in the order in which they are served.
 
     Args:
-        places: How many entries of each line run at a time.
+        capacity: How many entries of each line run at a time.
     """
 
-    def __init__(self, places: Mapping[Line, int]) -> None:
-        self._places = places
+    def __init__(self, capacity: Mapping[Line, int]) -> None:
+        self._capacity = capacity
         self._entries: list[Queued] = []
 
     def __contains__(self, entry: Queued) -> bool:
@@ -92,7 +92,7 @@ class Queue:
         """Mark the entry that runs next as running and return it; None without a free place or entry."""
         active = [entry for entry in self.line(line) if entry.running and not entry.ending]
         busy = {entry.visitor for entry in active}
-        if len(active) < self._places[line]:
+        if len(active) < self._capacity[line]:
             for entry in self._in_turn(line):
                 if entry.visitor not in busy:
                     entry.running = True
@@ -125,7 +125,7 @@ class Queue:
         line = [other for other in self.line(entry.line) if not other.ending]
         first = [other for i, other in enumerate(line) if other.running or i < line.index(entry)]
         same_visitor = sum(other.visitor == entry.visitor for other in first)
-        full = sum(other.running for other in line) >= self._places[entry.line]
+        full = sum(other.running for other in line) >= self._capacity[entry.line]
         return QueuePosition(len(first) - same_visitor if full else 0, same_visitor)
 
     def line(self, line: Line) -> list[Queued]:

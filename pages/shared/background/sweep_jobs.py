@@ -1,6 +1,6 @@
 """Run a visitor's sweeps beside the page, with progress, time left and a way to stop them.
 
-A job belongs to a visitor and a place on a page. It waits for its turn, then runs in a thread of its own: for
+A job belongs to a visitor and a slot on a page. It waits for its turn, then runs in a thread of its own: for
 HERE_SECONDS in the server, which is enough for quick sweeps, then in worker processes or on the Dask cluster
 that DASK_SCHEDULER_ADDRESS names. No page waits for it. Another page, or the same page later, finds it
 running or complete; it stops when its visitor has gone. Complete tables are kept for all visitors, by recipe:
@@ -199,20 +199,20 @@ class Jobs:
         self._tables: OrderedDict[Recipe, tuple[pd.DataFrame, int]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def start(self, visitor: str, place: str, recipe: Recipe) -> Job:
-        """Return the visitor's job at this place: the one of this recipe, else a new one instead of it.
+    def start(self, visitor: str, slot: str, recipe: Recipe) -> Job:
+        """Return the visitor's job in this slot: the one of this recipe, else a new one instead of it.
 
         A new one takes over the rows that the two recipes share, as after one more method or value.
         """
         with self._lock:
-            former = self._jobs.get((visitor, place))
+            former = self._jobs.get((visitor, slot))
             if former is not None and former.recipe == recipe and former.state != "again":
                 return former
             if former is not None:
                 former.stop()
             job = Job(recipe, visitor, former.rows if former else (), self._keep)
-            self._jobs[visitor, place] = job
-            self._jobs.move_to_end((visitor, place))
+            self._jobs[visitor, slot] = job
+            self._jobs.move_to_end((visitor, slot))
             self._forget()
             held = self._tables.get(recipe)
             if held is not None:
@@ -222,10 +222,10 @@ class Jobs:
         job.begin(self._engine)
         return job
 
-    def at(self, visitor: str, place: str) -> Job | None:
-        """Return the visitor's job at this place, if there is one."""
+    def at(self, visitor: str, slot: str) -> Job | None:
+        """Return the visitor's job in this slot, if there is one."""
         with self._lock:
-            return self._jobs.get((visitor, place))
+            return self._jobs.get((visitor, slot))
 
     def _keep(self, job: Job) -> None:
         table = job.table()
@@ -256,13 +256,13 @@ def jobs() -> Jobs:
     return Jobs(engine())
 
 
-def start(place: str, recipe: Recipe) -> Job:
-    """Return this visitor's job at this place; one that is quick is complete by then."""
-    job = jobs().start(sessions.visitor(), place, recipe)
+def start(slot: str, recipe: Recipe) -> Job:
+    """Return this visitor's job in this slot; one that is quick is complete by then."""
+    job = jobs().start(sessions.visitor(), slot, recipe)
     job.wait(_FIRST_LOOK_SECONDS)
     return job
 
 
-def at(place: str) -> Job | None:
-    """Return this visitor's job at this place, if there is one."""
-    return jobs().at(sessions.visitor(), place)
+def at(slot: str) -> Job | None:
+    """Return this visitor's job in this slot, if there is one."""
+    return jobs().at(sessions.visitor(), slot)

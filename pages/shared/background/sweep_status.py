@@ -11,7 +11,7 @@ _WHY_WAIT = (
 )
 
 
-def show(job: Job, place: str) -> None:
+def show(job: Job, slot: str) -> None:
     """Show the bar and the button that stops the job, or why it ended early and the button to go on."""
     done, total = job.progress.completed, job.progress.total
     if job.state in ("complete", "again"):
@@ -22,17 +22,17 @@ def show(job: Job, place: str) -> None:
         waiting = job.state == "waiting"
         right.button(
             "Leave" if waiting else "Stop",
-            key=f"stop {place}",
+            key=f"stop {slot}",
             on_click=job.stop,
             help=_WHY_WAIT if waiting else None,
             width="stretch",
         )
     elif job.state == "stopped":
         left.caption(f"Stopped: {done:,} of {total:,} runs are shown.")
-        right.button("Go on", key=f"go on {place}", on_click=job.again, width="stretch")
+        right.button("Go on", key=f"go on {slot}", on_click=job.again, width="stretch")
     elif job.state == "failed":
         left.warning(f"The runs ended early, {done:,} of {total:,} are shown. {job.reason}")
-        right.button("Try again", key=f"go on {place}", on_click=job.again, width="stretch")
+        right.button("Try again", key=f"go on {slot}", on_click=job.again, width="stretch")
 
 
 def progress(job: Job) -> str:

@@ -153,14 +153,14 @@ class Comparison:
         trusts = [METHODS[name].trust for name in self.names]
         order = dict.fromkeys(trust for trust in (*_FIRST, *trusts) if trust in trusts)
         self._groups: list[tuple[float, list[str]]] = []
-        self.places: list[float] = []
-        place = 0.0
+        self.positions: list[float] = []
+        position = 0.0
         for trust in order:
             members = [name for name in self.names if METHODS[name].trust == trust]
-            self._groups.append((place + 1, members))
-            self.places += [place + i for i in range(len(members) + 1)]
-            place += len(members) + 1.35
-        self.bottom = place - 0.75
+            self._groups.append((position + 1, members))
+            self.positions += [position + i for i in range(len(members) + 1)]
+            position += len(members) + 1.35
+        self.bottom = position - 0.75
         self._headings = [f"<b>{text.TRUST_TITLES[trust]}</b>" for trust in order]
         ends = {"x": [scale.guess] * 2, "y": [-0.6, self.bottom]}
         self.traces = [self._dots(plain), line(3, "random guess", style.GUESS, "dot") | ends]
@@ -283,7 +283,7 @@ def _layout(
         "xaxis3": axis(measure, anchor="y3") | value,
         "yaxis3": axis("", anchor="x3", range=[third.bottom, -0.6], ticks="")
         | {
-            "tickvals": third.places,
+            "tickvals": third.positions,
             "showgrid": False,
         },
         "meta": {"titles": titles[1:] if alone else titles, "rows": third.bottom + 0.6},

@@ -70,7 +70,7 @@ def _heavy(trace: Trace, most: int) -> list[str]:
     """Return the names of a heat map's heaviest rows, by norm, without those that have no weight."""
     weight = np.linalg.norm(np.array(trace["z"], dtype=float), axis=1)
     order = np.argsort(-weight, kind="stable")[: min(most, np.count_nonzero(weight))]
-    return [str(trace["y"][place]) for place in order]
+    return [str(trace["y"][row]) for row in order]
 
 
 def description(figure: Figure) -> str:

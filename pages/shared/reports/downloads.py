@@ -63,7 +63,7 @@ def downloads(
     table: Callable[[], pd.DataFrame], figure: Callable[[], dict[str, Any]], name: str, title: str = ""
 ) -> DeltaGenerator:
     """Show two buttons, which build nothing before they are pressed; return the column beside them."""
-    left, right, place, _ = st.columns(4)
+    left, right, third, _ = st.columns(4)
     for column, what, build, kind in (
         (left, "data", lambda: _csv(table()), "csv"),
         (right, "figure", lambda: html(figure(), title or name), "html"),
@@ -76,7 +76,7 @@ def downloads(
             on_click="ignore",
             width="stretch",
         )
-    return place
+    return third
 
 
 def _csv(table: pd.DataFrame) -> str:

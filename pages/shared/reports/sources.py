@@ -58,10 +58,10 @@ def page(results: Results, epsilon: float, settings: Settings, *, measured: str 
         measured: How the numbers were measured, where it is not as on the front page.
         runs: How often, where it is not as on the front page.
     """
-    experiment, place = results.experiment, drawer()
-    if place is None:
+    experiment, expander = results.experiment, drawer()
+    if expander is None:
         return
-    with place:
+    with expander:
         st.markdown((measured or how_measured(results, runs)) + "\n\n" + limits())
         if settings["view"] == "researcher":
             st.markdown(_FORMULAS)

@@ -35,13 +35,10 @@ class SameOrigin:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
-            if foreign(Headers(scope=scope)):
-                await WebSocketClose()(scope, receive, send)
-                return
-            await self.app(scope, receive, send)
-        elif scope["type"] == "http":
+        if scope["type"] == "http":
             await self._http(scope, receive, send)
+        elif scope["type"] == "websocket" and foreign(Headers(scope=scope)):
+            await WebSocketClose()(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
