@@ -42,9 +42,8 @@ MB = 2**20
 VIEW_BYTES = 2**16  # of a view without its cells and without arrays that grow with the features
 CELL_BYTES = 1_500  # of a measured cell, or of a hospital in a comparison, with its errors in each round
 CELLS = ByteCache(128 * MB)
-TRANSCRIPTS = ByteCache(
-    640 * MB, largest=transcripts.MOST_BYTES
-)  # two runs as large as a link can ask for, or nearly
+# Nearly two runs of the largest size that a link can ask for.
+TRANSCRIPTS = ByteCache(640 * MB, largest=transcripts.MOST_BYTES)
 CACHES = {
     "runs message by message": TRANSCRIPTS,
     "hospitals' own moments": draws.DEALS,
