@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections import Counter, OrderedDict
 from collections.abc import Iterable
@@ -20,7 +21,7 @@ from dppca_core.privacy import Budget
 from dppca_core.records import Bound
 from pages.shared import text
 from pages.shared.background import failed_runs
-from pages.shared.charts import explorer, style
+from pages.shared.charts import explorer, explorer_text, style
 from pages.shared.charts.metric_axis import Scale
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
@@ -45,27 +46,29 @@ def payload(results: Results, epsilon: float, settings: Settings) -> dict[str, A
     measured = runs_measured + len(results.failed)  # a failed run changes the text as well
     state = (results.experiment, tuple(shown.values()))
     method = results.experiment.method
-    at_epsilon = len(results.measured(method, epsilon))
+    runs_here = len(results.measured(method, epsilon))
     with _LOCK:
-        held = _BUILT.get(state)
-    little = held is not None and missing and measured < _GROWN * held["version"]
-    if held is None or not (measured == held["version"] or (little and at_epsilon == held["runs"][epsilon])):
+        built = _BUILT.get(state)
+    current = built is not None and measured == built["version"]
+    if built is not None and missing and measured < _GROWN * built["version"]:
+        current = current or runs_here == built["runs"][epsilon]
+    if built is None or not current:
         mark = f"{zlib.crc32(repr(shown).encode()):08x}"
         runs = {at: len(results.measured(method, at)) for at in EPSILONS}
-        held = _build(results, settings) | {"scene": mark, "version": measured, "runs": runs}
-        held["measured"] = runs_measured
+        built = _build(results, settings) | {"scene": mark, "version": measured, "runs": runs}
+        built["measured"] = runs_measured
         with _LOCK:
-            _BUILT[state] = held
+            _BUILT[state] = built
             _BUILT.move_to_end(state)
             while len(_BUILT) > _KEPT:
                 _BUILT.popitem(last=False)
-    built = {name: part for name, part in held.items() if name not in ("runs", "measured")}
-    return built | {
+    sent = {name: part for name, part in built.items() if name not in ("runs", "measured")}
+    return sent | {
         "active": EPSILONS.index(epsilon),
         "ghost": settings["ghost"],
         "follow": "epsilon",
         "complete": not missing,
-        "progress": f"{held['measured']:,} runs measured, more coming" if missing else "",
+        "progress": f"{built['measured']:,} runs measured, more coming" if missing else "",
     }
 
 
@@ -83,31 +86,17 @@ def _build(results: Results, settings: Settings) -> dict[str, Any]:
     plain = settings["view"] == "board"
     bounds = [explorer.bounds_at(results, at) for at in EPSILONS]
     scale = Scale(results, settings)
+    measure = catalogue.CHOICES["metric"].text(settings["metric"])
+    heaviest = results.support_size if isinstance(results.experiment.population, str) else None
     return explorer.explorer(results, settings, bounds) | {
         "plain": plain,
         "scrub": "Try other privacy settings" if plain else "Scrub ε",
-        "tiles": _tile_titles(results, settings),
+        "tiles": explorer_text.tile_titles(measure, scale.metric == "energy", heaviest, plain),
         "words": [
             _words(results, at, settings, scale, *pair) for at, pair in zip(EPSILONS, bounds, strict=True)
         ],
         "legend": _legend(results, plain, scale, bounds),
     }
-
-
-def _tile_titles(results: Results, settings: Settings) -> list[str]:
-    measure = catalogue.CHOICES["metric"].text(settings["metric"])
-    synthetic = not isinstance(results.experiment.population, str)
-    rows = "true rows found" if synthetic else f"heaviest {results.support_size} features found"
-    energy = settings["metric"] == "energy"
-    if settings["view"] == "board":
-        first = "Share of the pattern captured" if energy else "Error"
-        return [first, "Right measurements found", "Noise added", "Each hospital sends"]
-    return [
-        "Captured energy" if energy else f"Error, {measure}",
-        f"Share of the {rows}",
-        "Noise σ per entry",
-        "Each hospital sends",
-    ]
 
 
 def _words(
@@ -133,29 +122,25 @@ def _words(
     }
     if not cells:
         coming = results.missing((experiment.method, epsilon, repeat) for repeat in range(experiment.repeats))
-        sentence = "Measuring …" if coming else failed_runs.NO_ANSWER
+        sentence = text.MEASURING if coming else failed_runs.NO_ANSWER
         return shown | {"sentence": sentence, "tiles": [["…", ""]] * 4}
     low, middle, high = quantiles([scale.last(cell) for cell in cells])
     support = float(np.median([cell.support for cell in cells]))
-    reference = results.measured(explorer.reference(results), epsilon)
-    free = [scale.last(cell) for cell in reference]
+    free = [scale.last(cell) for cell in results.measured(explorer.reference(results), epsilon)]
     table = experiment.table
-    row_noun = (table.row_noun if table else PATIENTS)[1]
-    column_noun = (table.column_noun if table else MEASUREMENTS)[1]
-    rows = "" if explorer.reference_reaches_truth(results) else f", on as many {column_noun},"
-    without = f"; without privacy{rows} {text.error(quantiles(free)[1])}" if free else ""
-    directions = text.count(experiment.k, "direction", "directions")
-    hold = "holds" if experiment.k == 1 else "hold"
-    quality = (
-        f"captures a share of {text.error(middle)} of what the best {directions} {hold}"
-        if scale.metric == "energy"
-        else f"finds the {directions} with error {text.error(middle)}"
-    )
-    setting = f"privacy setting {epsilon:g}" if plain else f"ε = {text.number(epsilon)}"
-    hospitals = text.count(experiment.providers, "hospital", "hospitals")
-    sentence = (
-        f"With {experiment.n:,} {row_noun} in {hospitals} at {setting}, {method.title} {quality}{without}; "
-        f"guessing {text.short(scale.guess)}."
+    numbers = explorer_text.Headline(
+        patients=experiment.n,
+        rows=(table.row_noun if table else PATIENTS)[1],
+        hospitals=experiment.providers,
+        epsilon=epsilon,
+        method=method.title,
+        directions=experiment.k,
+        value=middle,
+        free=quantiles(free)[1] if free else None,
+        columns=""
+        if explorer.reference_reaches_truth(results)
+        else (table.column_noun if table else MEASUREMENTS)[1],
+        guess=scale.guess,
     )
     noise = cells[0].noise_std
     relative = text.percent(noise / float(results.truth.eigenvalues[experiment.k - 1]))
@@ -167,7 +152,7 @@ def _words(
     message = text.size(cells[0].bytes_sent)
     rounds = experiment.iterations if "iterations" in method.uses else 1
     return shown | {
-        "sentence": sentence,
+        "sentence": explorer_text.headline(numbers, scale.metric == "energy", plain),
         "tiles": [
             [text.error(middle), spread],
             rows,
@@ -178,22 +163,15 @@ def _words(
 
 
 def _theorem(theorem: Bound, prediction: Bound, settings: Settings) -> str:
-    """Return the badge: whether the paper's theorem applies, and if not why; empty where it was not asked."""
+    """Return the badge of the paper's theorem; empty where it was not asked."""
     if not theorem.why:
         return ""
-    failed = [line.removeprefix("fails: ") for line in theorem.why if line.startswith("fails")]
-    if settings["view"] == "board":
-        return "" if not failed else "The paper's own guarantee does not reach this setting."
-    if not failed:
-        odds = theorem.quantities["probability"]
-        return f"Theorem 4.3 applies (C1 = 1 assumed), with probability at least {text.short(odds)}."
-    first = failed if settings["view"] == "researcher" else failed[:1]
-    more = f" ({len(failed)} assumptions fail)" if len(first) < len(failed) else ""
-    message = f"Theorem 4.3 says nothing here: it needs {'; '.join(first)}{more}."
-    unpredicted = [line.removeprefix("fails: ") for line in prediction.why if line[:5] == "fails"]
-    if unpredicted:
-        message += f" The closed form is silent too: it needs {unpredicted[0]}."
-    return message
+    failed, unpredicted = (
+        [line.removeprefix("fails: ") for line in bound.why if line.startswith("fails")]
+        for bound in (theorem, prediction)
+    )
+    probability = theorem.quantities.get("probability", math.nan)
+    return explorer_text.theorem(failed, unpredicted, probability, settings["view"])
 
 
 def _notes(results: Results, epsilon: float, plain: bool) -> str:
@@ -216,16 +194,17 @@ def _notes(results: Results, epsilon: float, plain: bool) -> str:
 def printed_plainly(results: Results, epsilon: float) -> str:
     """Return the warnings of `printed` for a reader without symbols."""
     experiment = results.experiment
-    sentences = []
+    sentences = _printed_conditions(results, plain=True)
     if experiment.accounting == "as-printed":
-        given = text.short(true_epsilon(results, epsilon))
-        truly = f"the setting that {METHODS[experiment.method].title} truly has is {given}"
-        sentences.append(f"The noise is as the papers print it: {truly}, not {epsilon:g}.")
-    if experiment.provider_noise == "shared" and experiment.providers > 1:
-        sentences.append("Hospitals share one noise, as printed: two messages together reveal what it hides.")
-    if experiment.failure == 0.5:
-        sentences.append("Rows are scaled by the largest of them, as published, which itself is private.")
+        title, true = METHODS[experiment.method].title, true_epsilon(results, epsilon)
+        sentences.insert(0, explorer_text.printed_noise(title, true, epsilon))
     return " ".join(sentences)
+
+
+def _printed_conditions(results: Results, plain: bool) -> list[str]:
+    experiment = results.experiment
+    shared = experiment.provider_noise == "shared" and experiment.providers > 1
+    return explorer_text.printed_conditions(shared, experiment.failure == 0.5, plain)
 
 
 @lru_cache(maxsize=8192)
@@ -249,22 +228,14 @@ def _other_epsilon(results: Results, epsilon: float, name: str) -> float | None:
 
 def printed(results: Results, epsilon: float, names: Iterable[str]) -> str:
     """Return which of these methods are calibrated as printed, with the epsilon that they truly give."""
-    experiment = results.experiment
     truly: dict[str, list[str]] = {}
     for name in names:
         true = _other_epsilon(results, epsilon, name)
         if true is not None:
             shown = text.short(true) if true >= 1e-3 else "below 0.001"
             truly.setdefault(shown, []).append(METHODS[name].title)
-    sentences = [text.printed_truth(truly, experiment.budget(epsilon))] if truly else []
-    if experiment.provider_noise == "shared" and experiment.providers > 1:
-        sentences.append(
-            "Shared noise: a server that sees two hospitals' messages can cancel the noise, so the "
-            "guarantee holds for one message alone, not against the server."
-        )
-    if experiment.failure == 0.5:
-        sentences.append("Scaling by the largest row looks at private rows; it is here to reproduce papers.")
-    return " ".join(sentences)
+    sentences = [text.printed_truth(truly, results.experiment.budget(epsilon))] if truly else []
+    return " ".join([*sentences, *_printed_conditions(results, plain=False)])
 
 
 def _legend(
