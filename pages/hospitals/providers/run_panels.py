@@ -125,7 +125,7 @@ def _table_of(of: CollaborationSetting, shown: ShownRun, settings: Settings) -> 
 
 def _again(of: CollaborationSetting, way: str) -> ShownRun:
     """Return the run of these settings: from the cache, or simulated anew where it was given up."""
-    return runs.of_simulation(cache.seen(_once(of), way))
+    return runs.of_simulation(cache.transcript(_once(of), way))
 
 
 def table(shown: ShownRun) -> pd.DataFrame:
