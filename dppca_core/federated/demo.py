@@ -20,7 +20,8 @@ from pathlib import Path
 
 from dppca_core import datasets
 from dppca_core.accounting import closed_form
-from dppca_core.federated import demo_hospitals, message, record
+from dppca_core.federated import demo_hospitals, message
+from dppca_core.federated import record as records
 from dppca_core.federated.flower_processes import Federation
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import exchange_of
@@ -61,7 +62,7 @@ def plans(epsilon: float) -> list[Plan]:
 def together(agreed: Sequence[Plan]) -> float:
     """The epsilon of all runs together, at their delta."""
     exchanges = [exchange_of(plan) for plan in agreed]
-    events = (event for one in exchanges for _ in range(one.rounds) for event in one.spends)
+    events = (event for exchange in exchanges for _ in range(exchange.rounds) for event in exchange.spends)
     return closed_form.epsilon_of(events, agreed[0].budget.delta)
 
 
@@ -70,7 +71,7 @@ def finished(federation: Federation, path: Path, seconds: float) -> Record:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if path.exists() and '{"kind":"end"' in (text := path.read_text(encoding="utf-8")):
-            return record.read(text)
+            return records.read(text)
         time.sleep(POLL_SECONDS)
     raise RuntimeError(f"the run did not end within {seconds:g} s:\n{federation.log('server')}")
 
@@ -85,9 +86,9 @@ def run(epsilon: float, folder: Path) -> Generator[tuple[Plan, Record, float, fl
         before = federation.bytes_passed()
         for plan in agreed:
             path = folder / "server" / f"{plan.run}.jsonl"
-            found = finished(federation, path, WAIT_SECONDS * exchange_of(plan).rounds)
+            record = finished(federation, path, WAIT_SECONDS * exchange_of(plan).rounds)
             now = federation.bytes_passed()
-            yield plan, found, now[0] - before[0], now[1] - before[1]
+            yield plan, record, now[0] - before[0], now[1] - before[1]
             before = now
 
 
@@ -106,16 +107,18 @@ def stopped_by_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def report(plan: Plan, found: Record, up: float, down: float) -> str:
+def report(plan: Plan, record: Record, up: float, down: float) -> str:
     """What a run gave and cost."""
-    title, rounds = METHODS[plan.method].title, len(found.rounds)
-    if found.basis is None:
-        return f"{title}: {found.ended}"
+    title, rounds = METHODS[plan.method].title, len(record.rounds)
+    if record.basis is None:
+        return f"{title}: {record.ended}"
     cohort = datasets.cohort(demo_hospitals.TABLE, SIZES, SEED)
-    distance = subspace_metrics.sin_theta(linalg.top_eigenspace(cohort.pooled.dense(), K), found.basis)
+    distance = subspace_metrics.sin_theta(linalg.top_eigenspace(cohort.pooled.dense(), K), record.basis)
     numbers = message.most_bytes(exchange_of(plan).reply)
-    sent = max(answer.wire_bytes for one in found.rounds for answer in one.answers.values())
-    took = sum(one.seconds for one in found.rounds) / rounds
+    sent = max(
+        answer.wire_bytes for finished_round in record.rounds for answer in finished_round.answers.values()
+    )
+    took = sum(finished_round.seconds for finished_round in record.rounds) / rounds
     return "\n".join(
         [
             f"{title}: {rounds} round{'s' if rounds > 1 else ''} of {took:.1f} s",
@@ -148,8 +151,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             tempfile.TemporaryDirectory(prefix="federated-") as folder,
             closing(run(given.epsilon, Path(folder))) as runs,
         ):
-            for plan, found, up, down in runs:
-                print(report(plan, found, up, down), flush=True)
+            for plan, record, up, down in runs:
+                print(report(plan, record, up, down), flush=True)
                 if plan == agreed[0] and given.record:
                     given.record.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copy(Path(folder) / "server" / f"{plan.run}.jsonl", given.record)

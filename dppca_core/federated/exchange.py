@@ -44,10 +44,10 @@ def options(plan: Plan, usual: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises ValueError for one that the method does not have.
     """
-    for name in plan.own:
+    for name in plan.method_options:
         if name not in usual:
             raise ValueError(f"{plan.method} has no option {name!r}, only {', '.join(usual)}")
-    return {**usual, **plan.own}
+    return {**usual, **plan.method_options}
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ class Exchange(ABC):
         hospital: int,
         provider: Provider,
         arrays: Arrays,
-        own: np.random.Generator,
-        common: np.random.Generator | None,
+        rng: np.random.Generator,
+        shared_rng: np.random.Generator | None,
     ) -> Arrays:
         """A hospital's answer, with noise of its own, or of the generator that all of them hold in common."""
 

@@ -144,9 +144,9 @@ def _earlier(plan: Plan, path: Path) -> Record | None:
     return earlier
 
 
-def _words(said: object) -> str:
+def _words(refusal: object) -> str:
     """A hospital's own words, as they may stand in a log and a record: short, one line, plain letters."""
-    return ascii(" ".join(str(said).split())[:MOST_WORDS])[1:-1]
+    return ascii(" ".join(str(refusal).split())[:MOST_WORDS])[1:-1]
 
 
 def ask_over(grid: Grid, plan: Plan) -> Ask:
@@ -164,7 +164,7 @@ def ask_over(grid: Grid, plan: Plan) -> Ask:
     ) -> Mapping[int, RecordedAnswer | str]:
         begun = time.perf_counter()
         there = [hospital for hospital in hospitals if names[hospital] in nodes]
-        found: dict[int, RecordedAnswer | str] = dict.fromkeys(
+        answers: dict[int, RecordedAnswer | str] = dict.fromkeys(
             set(hospitals) - set(there), "is not connected"
         )
         content, group = _content(run=plan.run, question=wire.encode(question)), str(question.round)
@@ -172,13 +172,13 @@ def ask_over(grid: Grid, plan: Plan) -> Ask:
             [Message(content, nodes[names[i]], QUERY, ttl=wait, group_id=group) for i in there]
         )
         waiting = {key: hospital for key, hospital in zip(ids, there, strict=True) if key}
-        found |= dict.fromkeys(set(there) - set(waiting.values()), "is not connected")
+        answers |= dict.fromkeys(set(there) - set(waiting.values()), "is not connected")
         while waiting and time.perf_counter() - begun < wait:
             for reply in grid.pull_messages(list(waiting)):
                 hospital = waiting.pop(reply.metadata.reply_to_message_id)
-                found[hospital] = _read(reply, payload, time.perf_counter() - begun)
+                answers[hospital] = _read(reply, payload, time.perf_counter() - begun)
             time.sleep(POLL_SECONDS if waiting else 0)
-        return found | dict.fromkeys(waiting.values(), f"did not answer within {wait:g} s")
+        return answers | dict.fromkeys(waiting.values(), f"did not answer within {wait:g} s")
 
     return ask
 

@@ -37,16 +37,18 @@ def restored(state: ProviderState, folder: Path) -> ProviderState:
     paid = _ledger(state, folder)
     stored = [_read(path) for path in sorted((folder / "sent").glob("*.npz"))]
     spent = dict(paid)
-    for one in stored:
-        if one.neighbours != state.allowed.neighbours:
-            raise DamagedError(f"{one.answer.run} was answered for {one.neighbours}, which the limit is not")
-        key = one.answer.run, one.answer.round
-        if spent.setdefault(key, one.events) != one.events:
+    for record in stored:
+        if record.neighbours != state.allowed.neighbours:
+            raise DamagedError(
+                f"{record.answer.run} was answered for {record.neighbours}, which the limit is not"
+            )
+        key = record.answer.run, record.answer.round
+        if spent.setdefault(key, record.events) != record.events:
             raise DamagedError(f"round {key[1]} of {key[0]} has another price in {LEDGER} than its answer")
     sent = {
-        one.answer.round: SentMessage(one.question, one.answer)
-        for one in stored
-        if one.answer.run == state.plan.run
+        record.answer.round: SentMessage(record.question, record.answer)
+        for record in stored
+        if record.answer.run == state.plan.run
     }
     if gone := [number for run, number in paid if run == state.plan.run and number not in sent]:
         raise DamagedError(f"the answer to round {gone[0]} was paid for and is gone: it is not drawn anew")
@@ -102,7 +104,7 @@ def _ledger(state: ProviderState, folder: Path) -> dict[tuple[str, int], tuple[E
 
 
 def _bytes(stored: _Stored) -> bytes:
-    said = {
+    header = {
         "run": stored.answer.run,
         "round": stored.answer.round,
         "question": stored.question,
@@ -111,7 +113,7 @@ def _bytes(stored: _Stored) -> bytes:
     }
     arrays = {f"array {name}": array for name, array in stored.answer.arrays.items()}
     file = io.BytesIO()
-    np.savez(file, allow_pickle=False, said=np.array(json.dumps(said)), **arrays)
+    np.savez(file, allow_pickle=False, said=np.array(json.dumps(header)), **arrays)
     return file.getvalue()
 
 
@@ -119,8 +121,8 @@ def _read(path: Path) -> _Stored:
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
             arrays = {n.removeprefix("array "): stored[n] for n in stored.files if n.startswith("array ")}
-            said = json.loads(str(stored["said"]))
-        message = Message(said["run"], said["round"], arrays)
-        return _Stored(said["question"], message, said["neighbours"], from_plain(said["events"]))
+            header = json.loads(str(stored["said"]))
+        message = Message(header["run"], header["round"], arrays)
+        return _Stored(header["question"], message, header["neighbours"], from_plain(header["events"]))
     except Exception as reason:  # a damaged archive fails in many ways
         raise DamagedError(f"{path.name} cannot be read, and its round is not answered anew") from reason

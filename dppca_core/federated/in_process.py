@@ -66,6 +66,8 @@ def simulate(
     Raises ValueError where plan and cohort do not fit.
     """
     given = zip(cohort, noise, strict=True)
-    carried = InProcess([ProviderState(i, plan, *one) for i, one in enumerate(given)])
+    carried = InProcess(
+        [ProviderState(i, plan, *provider_and_noise) for i, provider_and_noise in enumerate(given)]
+    )
     record = coordinator.run(plan, carried, start=start, policy=policy, write=write, about=about)
     return record, tuple(carried.states)

@@ -64,8 +64,8 @@ def check(message: Message, run: str, number: int, expected: Shapes) -> None:
     for name, (dtype, shape) in expected.items():
         array = message.arrays[name]
         if array.dtype != np.dtype(dtype) or array.shape != shape:
-            found = f"{array.dtype} of shape {array.shape}"
-            raise ValueError(f"sent {name} as {found} instead of {dtype} of shape {shape}")
+            received = f"{array.dtype} of shape {array.shape}"
+            raise ValueError(f"sent {name} as {received} instead of {dtype} of shape {shape}")
         if not np.isfinite(array).all():
             raise ValueError(f"sent {name} with numbers that are not finite")
 

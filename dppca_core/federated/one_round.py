@@ -60,16 +60,18 @@ class CompressedMoments(OneRound):
     """DPdisPCA. Options: rank, weights, decomposition, noise, as for `dpdis_pca.fit`."""
 
     def __post_init__(self) -> None:
-        own, plan = self._own, self.plan
-        checks.whole(plan.k, plan.d, rank=own["rank"])
-        checks.one_of(("eigh", "svd"), decomposition=own["decomposition"])
-        dpdis_pca.shares(plan.sizes, plan.budget, own["weights"])
+        settings, plan = self._settings, self.plan
+        checks.whole(plan.k, plan.d, rank=settings["rank"])
+        checks.one_of(("eigh", "svd"), decomposition=settings["decomposition"])
+        dpdis_pca.shares(plan.sizes, plan.budget, settings["weights"])
 
     @cached_property
-    def _own(self) -> dict[str, Any]:
+    def _settings(self) -> dict[str, Any]:
         usual = {"rank": None, "weights": None, "decomposition": "eigh", "noise": None}
-        own = options(self.plan, usual)
-        return own | {"rank": min(2 * self.plan.k, self.plan.d) if own["rank"] is None else own["rank"]}
+        settings = options(self.plan, usual)
+        return settings | {
+            "rank": min(2 * self.plan.k, self.plan.d) if settings["rank"] is None else settings["rank"]
+        }
 
     @property
     def spends(self) -> tuple[Event, ...]:
@@ -77,7 +79,7 @@ class CompressedMoments(OneRound):
 
     @property
     def reply(self) -> Shapes:
-        d, rank = self.plan.d, self._own["rank"]
+        d, rank = self.plan.d, self._settings["rank"]
         if rank == d:
             return {"moment": Shape("float64", (d * (d + 1) // 2,))}
         return {"directions": Shape("float64", (d, rank))}
@@ -87,14 +89,14 @@ class CompressedMoments(OneRound):
         hospital: int,
         provider: Provider,
         arrays: Arrays,
-        own: np.random.Generator,
-        common: np.random.Generator | None,
+        rng: np.random.Generator,
+        shared_rng: np.random.Generator | None,
     ) -> Arrays:
-        of = self._own
+        settings = self._settings
         sent = dpdis_pca.message(
-            *(provider, self.plan.budget, own), of["rank"], of["decomposition"], of["noise"]
+            *(provider, self.plan.budget, rng), settings["rank"], settings["decomposition"], settings["noise"]
         )
-        return {"moment": packed(sent)} if of["rank"] == self.plan.d else {"directions": sent}
+        return {"moment": packed(sent)} if settings["rank"] == self.plan.d else {"directions": sent}
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
         std = symmetric_gaussian.sum_noise_std(self.plan.budget) / self.plan.sizes[hospital]
@@ -103,13 +105,13 @@ class CompressedMoments(OneRound):
         no_larger(arrays, whole if "moment" in arrays else math.sqrt(self.plan.d * whole))
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
-        share = dpdis_pca.shares(self._sizes(answers), self.plan.budget, self._own["weights"])
+        share = dpdis_pca.shares(self._sizes(answers), self.plan.budget, self._settings["weights"])
         full = "moment" in self.reply
         parts = (
             unpacked(answers[i]["moment"], self.plan.d) if full else answers[i]["directions"]
             for i in sorted(answers)
         )
-        basis = dpdis_pca.combine(parts, share, self.plan.k, self._own["decomposition"])
+        basis = dpdis_pca.combine(parts, share, self.plan.k, self._settings["decomposition"])
         return ServerState(1, None, (basis,), basis)
 
 
@@ -118,24 +120,26 @@ class AveragedProjectors(OneRound):
     """Averaged projectors. Options: spike, variance, constant, send, as for `federated_projector.fit`."""
 
     def __post_init__(self) -> None:
-        own = self._own
-        federated_projector.check(own["send"], own["spike"], own["variance"], own["constant"])
+        settings = self._settings
+        federated_projector.check(
+            settings["send"], settings["spike"], settings["variance"], settings["constant"]
+        )
 
     @cached_property
-    def _own(self) -> dict[str, Any]:
+    def _settings(self) -> dict[str, Any]:
         usual = {"spike": None, "variance": None, "constant": None, "send": "projector"}
         return options(self.plan, usual)
 
     @property
     def spends(self) -> tuple[Event, ...]:
         return federated_projector.spends(
-            self.plan.budget, spike=self._own["spike"], variance=self._own["variance"]
+            self.plan.budget, spike=self._settings["spike"], variance=self._settings["variance"]
         )
 
     @property
     def reply(self) -> Shapes:
         d, k = self.plan.d, self.plan.k
-        whole = self._own["send"] == "projector"
+        whole = self._settings["send"] == "projector"
         matrix = Shape("float64", (d * (d + 1) // 2,) if whole else (d, k))
         return {"projector" if whole else "basis": matrix, "worth": Shape("float64", (3,))}
 
@@ -144,33 +148,33 @@ class AveragedProjectors(OneRound):
         hospital: int,
         provider: Provider,
         arrays: Arrays,
-        own: np.random.Generator,
-        common: np.random.Generator | None,
+        rng: np.random.Generator,
+        shared_rng: np.random.Generator | None,
     ) -> Arrays:
-        sent = federated_projector.message(provider, self.plan.k, self.plan.budget, own, **self._own)
+        sent = federated_projector.message(provider, self.plan.k, self.plan.budget, rng, **self._settings)
         worth = np.array([sent.std, sent.spike, sent.variance])
-        if self._own["send"] == "basis":
+        if self._settings["send"] == "basis":
             return {"basis": sent.matrix, "worth": worth}
         return {"projector": packed(sent.matrix), "worth": worth}
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
         plan, (std, *released) = self.plan, arrays["worth"]
-        z = spiked_covariance.multipliers(plan.budget, self._own["spike"] is not None, False)
+        z = spiked_covariance.multipliers(plan.budget, self._settings["spike"] is not None, False)
         most_std = z["projector"] * math.sqrt(2 * min(plan.k, plan.d - plan.k))
         if not 0 < std <= most_std:
             raise ValueError(f"sent worth with a noise of {std:.3g}, which the plan does not have")
         noise = spiked_covariance.spectrum_std(plan.budget, plan.sizes[hospital], z.get("spectrum", 0.0))
-        own = max(self._own["spike"] or 0.0, self._own["variance"] or 0.0)
-        no_larger({"worth": np.array(released)}, plan.d * max(1 + SPREAD * noise, own))
+        stated = max(self._settings["spike"] or 0.0, self._settings["variance"] or 0.0)
+        no_larger({"worth": np.array(released)}, plan.d * max(1 + SPREAD * noise, stated))
         no_larger({name: a for name, a in arrays.items() if name != "worth"}, 1 + SPREAD * most_std)
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
         sent = []
         for i in sorted(answers):
-            one = answers[i]
-            matrix = unpacked(one["projector"], self.plan.d) if "projector" in one else one["basis"]
+            answer = answers[i]
+            matrix = unpacked(answer["projector"], self.plan.d) if "projector" in answer else answer["basis"]
             sent.append(
-                federated_projector.SentProjector(matrix, *(float(number) for number in one["worth"]))
+                federated_projector.SentProjector(matrix, *(float(number) for number in answer["worth"]))
             )
         basis, _ = federated_projector.combine(sent, self._sizes(answers), self.plan.k)
         return ServerState(1, None, (basis,), basis)

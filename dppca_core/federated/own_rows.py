@@ -80,7 +80,9 @@ class OwnFiles:
 def _noise(simulation: dict[str, Any]) -> Noise:
     if not simulation.keys() <= {"seed", "shared", "silent"}:
         raise ValueError(f"simulation may have seed, shared and silent, got {simulation!r}")
-    seed, shared = (tuple(found) if (found := simulation.get(key)) else None for key in ("seed", "shared"))
+    seed, shared = (
+        tuple(numbers) if (numbers := simulation.get(key)) else None for key in ("seed", "shared")
+    )
     return Noise(seed, shared, bool(simulation.get("silent")))
 
 
@@ -111,8 +113,8 @@ def table(path: Path, columns: list[str]) -> Array:
     numbers = frame[columns].apply(pd.to_numeric, errors="coerce")
     if empty := [name for name in columns if not np.isfinite(numbers[name]).all()]:
         raise ValueError(f"{path.name} has cells without a number in column {empty[0]!r}")
-    found: Array = numbers.to_numpy(dtype=np.float64)
-    return found
+    values: Array = numbers.to_numpy(dtype=np.float64)
+    return values
 
 
 def _json(path: Path) -> Any:

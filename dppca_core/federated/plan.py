@@ -59,7 +59,7 @@ class Plan:
         return len(self.sizes)
 
     @property
-    def own(self) -> dict[str, Option]:
+    def method_options(self) -> dict[str, Option]:
         """The method's own parameters."""
         return dict(self.options)
 
@@ -75,8 +75,12 @@ class Plan:
 
 def to_dict(plan: Plan) -> dict[str, Any]:
     """What JSON can hold; `from_dict` gives the same plan back."""
-    own: dict[str, Any] = {"options": plan.own, "sizes": list(plan.sizes), "names": list(plan.names)}
-    return asdict(plan) | own
+    lists: dict[str, Any] = {
+        "options": plan.method_options,
+        "sizes": list(plan.sizes),
+        "names": list(plan.names),
+    }
+    return asdict(plan) | lists
 
 
 def from_dict(plain: object) -> Plan:

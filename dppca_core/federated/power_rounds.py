@@ -30,26 +30,26 @@ class PowerRounds(Exchange):
     """Options: iterations, s_hat, burn_in, provider_noise, as for `dps_pca.fit`."""
 
     def __post_init__(self) -> None:
-        own, plan = self._own, self.plan
-        checks.whole(1, block_power.MOST_STEPS, iterations=own["iterations"])
-        checks.whole(plan.k, plan.d, s_hat=own["s_hat"])
-        checks.whole(0, burn_in=own["burn_in"])
-        checks.one_of(PROVIDER_NOISE, provider_noise=own["provider_noise"])
+        settings, plan = self._settings, self.plan
+        checks.whole(1, block_power.MOST_STEPS, iterations=settings["iterations"])
+        checks.whole(plan.k, plan.d, s_hat=settings["s_hat"])
+        checks.whole(0, burn_in=settings["burn_in"])
+        checks.one_of(PROVIDER_NOISE, provider_noise=settings["provider_noise"])
 
     @cached_property
-    def _own(self) -> dict[str, Any]:
+    def _settings(self) -> dict[str, Any]:
         usual = {"iterations": 10, "s_hat": None, "burn_in": 2, "provider_noise": "independent"}
-        own = options(self.plan, usual)
-        return own | {"s_hat": self.plan.d if own["s_hat"] is None else own["s_hat"]}
+        settings = options(self.plan, usual)
+        return settings | {"s_hat": self.plan.d if settings["s_hat"] is None else settings["s_hat"]}
 
     @property
     def rounds(self) -> int:
-        return int(self._own["iterations"])
+        return int(self._settings["iterations"])
 
     @property
     def provider_noise(self) -> str:
         """Whether hospitals' noise is "independent", "shared" or for "secure-aggregation"."""
-        return str(self._own["provider_noise"])
+        return str(self._settings["provider_noise"])
 
     @property
     def spends(self) -> tuple[Event, ...]:
@@ -114,13 +114,13 @@ class PowerRounds(Exchange):
         hospital: int,
         provider: Provider,
         arrays: Arrays,
-        own: np.random.Generator,
-        common: np.random.Generator | None,
+        rng: np.random.Generator,
+        shared_rng: np.random.Generator | None,
     ) -> Arrays:
         block, rows = arrays["block"], arrays["rows"]
-        if self.provider_noise == "shared" and common is None:
+        if self.provider_noise == "shared" and shared_rng is None:
             raise ValueError("cannot share its noise: hospitals have no generator in common")
-        drawn = common if self.provider_noise == "shared" and common is not None else own
+        drawn = shared_rng if self.provider_noise == "shared" and shared_rng is not None else rng
         some = None if len(rows) == self.plan.d else rows
         # The check leaves a server 1e-6 of freedom; here the columns are orthonormal to rounding.
         block = linalg.orthonormalise(block)
@@ -144,5 +144,5 @@ class PowerRounds(Exchange):
 
     def _kept(self, number: int) -> int:
         """Rows kept in the basis after round `number`; 0 is the start."""
-        burn_in = self._own["burn_in"]
-        return self.plan.d if burn_in > 0 and number <= burn_in else int(self._own["s_hat"])
+        burn_in = self._settings["burn_in"]
+        return self.plan.d if burn_in > 0 and number <= burn_in else int(self._settings["s_hat"])

@@ -52,13 +52,13 @@ class Noise:
     shared: tuple[int, ...] | None = None
     silent: bool = False
 
-    def own(self, number: int) -> np.random.Generator:
+    def generator(self, number: int) -> np.random.Generator:
         """The generator of one round, this hospital's own."""
         if self.silent:
             return Silent(np.random.default_rng(0).bit_generator)
         return np.random.default_rng() if self.seed is None else np.random.default_rng([*self.seed, number])
 
-    def common(self, number: int) -> np.random.Generator | None:
+    def shared_generator(self, number: int) -> np.random.Generator | None:
         """The generator of one round that all hospitals hold."""
         if self.silent:
             return Silent(np.random.default_rng(0).bit_generator)
@@ -68,8 +68,8 @@ class Noise:
 class LimitError(ValueError):
     """A question that the hospital's limit does not allow. `detail`: the numbers, which do not leave it."""
 
-    def __init__(self, said: str, detail: str) -> None:
-        super().__init__(said)
+    def __init__(self, message: str, detail: str) -> None:
+        super().__init__(message)
         self.detail = detail
 
 
@@ -156,7 +156,7 @@ def provider_step(state: ProviderState, question: Message) -> tuple[ProviderStat
             f"{me} has a limit that does not allow round {number}",
             f"ε = {epsilon:.4g} with round {number}, the limit is {limit.epsilon:.4g} at δ = {limit.delta:g}",
         )
-    drawn = state.noise.own(number), state.noise.common(number)
+    drawn = state.noise.generator(number), state.noise.shared_generator(number)
     arrays = exchange.answer(state.hospital, state.provider, question.arrays, *drawn)
     answer = Message(plan.run, number, arrays)
     sent = {**state.sent, number: SentMessage(question.digest, answer)}

@@ -112,7 +112,7 @@ def path(
     dual_variable, work = np.zeros_like(target), np.empty_like(target)
     rho, rank = 1.0, 0
     limit = tolerance * math.sqrt(k)
-    found = []
+    solutions = []
     for penalty in penalties:
         taken, converged = 0, False
         while taken < steps:
@@ -138,8 +138,8 @@ def path(
             elif dual > _IMBALANCE * primal:
                 rho /= _STEP
                 dual_variable *= _STEP
-        found.append(Solution(penalty, projection, sparse, primal, dual, taken, converged))
-    return tuple(found)
+        solutions.append(Solution(penalty, projection, sparse, primal, dual, taken, converged))
+    return tuple(solutions)
 
 
 def select(second_moment: Array, k: int, penalty: float) -> Solution:

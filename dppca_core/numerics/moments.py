@@ -218,11 +218,13 @@ class SumMoment:
 
     def unit(self) -> Moment:
         """All providers' rows scaled to length 1 (see Moment)."""
-        return SumMoment(tuple(Provider(one.n, one.moment.unit()) for one in self.providers))
+        return SumMoment(tuple(Provider(provider.n, provider.moment.unit()) for provider in self.providers))
 
     def restricted_unit(self, columns: Indices) -> Moment:
         """All providers' rows within these columns, scaled to length 1 (see Moment)."""
-        members = (Provider(one.n, one.moment.restricted_unit(columns)) for one in self.providers)
+        members = (
+            Provider(provider.n, provider.moment.restricted_unit(columns)) for provider in self.providers
+        )
         return SumMoment(tuple(members))
 
     def _mean(self, parts: Iterable[Array]) -> Array:
@@ -235,8 +237,10 @@ class SumMoment:
     @cached_property
     def tall(self) -> bool:
         """Whether the matrix is formed for products: as for one table of all rows; if a hospital is one."""
-        tables = [one.moment for one in self.providers if isinstance(one.moment, RowMoment)]
-        return len(tables) < len(self.providers) or _tall(sum(len(one.rows) for one in tables), self.features)
+        tables = [provider.moment for provider in self.providers if isinstance(provider.moment, RowMoment)]
+        return len(tables) < len(self.providers) or _tall(
+            sum(len(table.rows) for table in tables), self.features
+        )
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
         """A product with the sum if that is cheaper as a matrix, else the mean of products (see Moment)."""

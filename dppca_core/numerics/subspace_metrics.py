@@ -85,5 +85,5 @@ def support_found(basis: Array, truth: Array, size: int) -> float:
 
     With `size` the true sparsity this is recall, precision and F1 at once.
     """
-    found = largest_rows(basis, size)
-    return len(np.intersect1d(found, largest_rows(truth, size))) / size
+    estimated_rows = largest_rows(basis, size)
+    return len(np.intersect1d(estimated_rows, largest_rows(truth, size))) / size

@@ -95,8 +95,8 @@ class ClinicalModel:
     def _root(self, variances: Array) -> Array:
         """(L V^(1/2), (I - diag(L L^T))^(1/2)), (d, d + 3)."""
         loadings = self.loadings()
-        own = np.sqrt(1 - (loadings**2).sum(axis=1))
-        return np.hstack([loadings * np.sqrt(variances), np.diag(own)])
+        unique_std = np.sqrt(1 - (loadings**2).sum(axis=1))
+        return np.hstack([loadings * np.sqrt(variances), np.diag(unique_std)])
 
     def basis(self) -> Array:
         """The common truth, (d, 3)."""

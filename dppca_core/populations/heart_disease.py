@@ -46,11 +46,15 @@ def _columns(measured: dict[str, Any]) -> list[HeartColumn]:
     return [HeartColumn(key, f"{title}: {word}", share, spread, float(code)) for code, word in named.items()]
 
 
-MEASUREMENTS: dict[str, str] = {one["name"]: one["title"] for one in _STORED["measurements"]}
+MEASUREMENTS: dict[str, str] = {
+    measurement["name"]: measurement["title"] for measurement in _STORED["measurements"]
+}
 COLUMNS: tuple[HeartColumn, ...] = tuple(
-    column for one in _STORED["measurements"] for column in _columns(one)
+    column for measurement in _STORED["measurements"] for column in _columns(measurement)
 )
-_ZERO_IS_ABSENT = tuple(one["name"] for one in _STORED["measurements"] if one.get("zero") == "absent")
+_ZERO_IS_ABSENT = tuple(
+    measurement["name"] for measurement in _STORED["measurements"] if measurement.get("zero") == "absent"
+)
 TABLE = Table(
     name="heart_disease",
     features=tuple(column.name for column in COLUMNS),
@@ -65,13 +69,13 @@ def recorded() -> dict[str, Array]:
     """Every hospital's (n_i, 13) values as published, NaN where none is recorded; zeros stay. Read-only."""
     with (DATA / "heart_disease.csv").open(newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
-    found = {}
+    by_hospital = {}
     for hospital in dict.fromkeys(line["hospital"] for line in lines):
-        own = [line for line in lines if line["hospital"] == hospital]
-        values = np.array([[float(line[key] or "nan") for key in MEASUREMENTS] for line in own])
+        patients = [line for line in lines if line["hospital"] == hospital]
+        values = np.array([[float(line[key] or "nan") for key in MEASUREMENTS] for line in patients])
         values.flags.writeable = False
-        found[hospital] = values
-    return found
+        by_hospital[hospital] = values
+    return by_hospital
 
 
 @dataclass(frozen=True)
@@ -87,25 +91,25 @@ class Absent:
 
 def absent() -> dict[str, dict[str, Absent]]:
     """By hospital, then by measurement."""
-    found = {}
+    by_hospital = {}
     for hospital, values in recorded().items():
         zero = np.zeros(values.shape, dtype=bool)
         for j, key in enumerate(MEASUREMENTS):
             if key in _ZERO_IS_ABSENT:
                 zero[:, j] = values[:, j] == 0
         missing = np.isnan(values) | zero
-        found[hospital] = {
+        by_hospital[hospital] = {
             key: Absent(float(missing[:, j].mean()), float(zero[:, j].mean()))
             for j, key in enumerate(MEASUREMENTS)
         }
-    return found
+    return by_hospital
 
 
 @lru_cache(maxsize=1)
 def rows() -> dict[str, Array]:
     """Every hospital's (n_i, 22) standardised rows, absent values zero; not yet clipped. Read-only."""
     places = {key: j for j, key in enumerate(MEASUREMENTS)}
-    found = {}
+    by_hospital = {}
     for hospital, values in recorded().items():
         made = np.empty((len(values), len(COLUMNS)))
         for j, column in enumerate(COLUMNS):
@@ -116,11 +120,11 @@ def rows() -> dict[str, Array]:
             known = raw if column.category is None else (raw == column.category).astype(float)
             made[:, j] = np.where(unknown, 0.0, (known - column.centre) / column.scale)
         made.flags.writeable = False
-        found[hospital] = made
-    return found
+        by_hospital[hospital] = made
+    return by_hospital
 
 
 def clipped_share() -> float:
     """Share of rows longer than the public bound. Reads the rows: show it as not private."""
-    lengths = np.concatenate([np.linalg.norm(own, axis=1) for own in rows().values()])
+    lengths = np.concatenate([np.linalg.norm(hospital_rows, axis=1) for hospital_rows in rows().values()])
     return float((lengths > TABLE.bound).mean())

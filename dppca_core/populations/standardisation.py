@@ -125,15 +125,15 @@ def together(summaries: Sequence[Summary], sizes: Sequence[int]) -> Summary:
     )
 
 
-def constants(found: Summary) -> Constants:
+def constants(summary: Summary) -> Constants:
     """Centre and scale, each drawn towards the public range (0 and 1) by t^2/(t^2 + noise^2).
 
     t is `SPREAD_OF_MEANS` or `SPREAD_OF_VARIANCES`. Without noise: the mean and the standard deviation.
     """
-    noise = found.mean_std**2
-    centre = found.mean * SPREAD_OF_MEANS**2 / (SPREAD_OF_MEANS**2 + noise)
-    variance = found.square - found.mean**2 + noise  # to the mean's square noise adds its own
-    uncertain = found.square_std**2 + 4 * found.mean**2 * noise
+    noise = summary.mean_std**2
+    centre = summary.mean * SPREAD_OF_MEANS**2 / (SPREAD_OF_MEANS**2 + noise)
+    variance = summary.square - summary.mean**2 + noise  # to the mean's square noise adds its own
+    uncertain = summary.square_std**2 + 4 * summary.mean**2 * noise
     variance = 1 + (variance - 1) * SPREAD_OF_VARIANCES**2 / (SPREAD_OF_VARIANCES**2 + uncertain)
     return Constants(centre, np.sqrt(np.clip(variance, _LEAST, _MOST)))
 
@@ -169,6 +169,11 @@ def raw_bound(sites: Sequence[Site], tail: float) -> float:
 def cohort(sites: Sequence[Site], by: Sequence[Constants], tail: float) -> Cohort:
     """The hospitals' standardised rows, divided by one public bound for all of them."""
     pairs = list(zip(sites, by, strict=True))
-    bound = max(site.bound(own.centre, own.scale, tail) for site, own in pairs)
-    members = tuple(Provider(site.n, site.moment(own.centre, own.scale, bound)) for site, own in pairs)
+    bound = max(
+        site.bound(site_constants.centre, site_constants.scale, tail) for site, site_constants in pairs
+    )
+    members = tuple(
+        Provider(site.n, site.moment(site_constants.centre, site_constants.scale, bound))
+        for site, site_constants in pairs
+    )
     return Cohort(members, SumMoment(members), bound)

@@ -110,10 +110,10 @@ def integer_sum(blocks: Iterable[Array], n: int, d: int) -> IntegerSum:
 
 def together(sums: Sequence[IntegerSum]) -> IntegerSum:
     """One sum of several. Raises ValueError where their bits differ, or leave no room for all their rows."""
-    n, bits = sum(one.n for one in sums), sums[0].bits
-    if any(one.bits != bits for one in sums) or n * 4**bits > 2**_EXACT:
+    n, bits = sum(part.n for part in sums), sums[0].bits
+    if any(part.bits != bits for part in sums) or n * 4**bits > 2**_EXACT:
         raise ValueError("sums must have the same bits, with room for all their rows")
-    return IntegerSum(n, bits, np.sum([one.total for one in sums], axis=0))
+    return IntegerSum(n, bits, np.sum([part.total for part in sums], axis=0))
 
 
 def noise_std(d: int, bits: int, budget: Budget) -> float:
@@ -145,8 +145,8 @@ def release(summed: IntegerSum, budget: Budget, progress: Callable[[float], bool
     noisy = np.empty(len(rows))
     whole = summed.total[rows, columns]
     done = 0
-    for chosen, own in ((diagonal, std), (~diagonal, std / math.sqrt(2))):
-        measure, places = _measurement(own), np.flatnonzero(chosen)
+    for chosen, entry_std in ((diagonal, std), (~diagonal, std / math.sqrt(2))):
+        measure, places = _measurement(entry_std), np.flatnonzero(chosen)
         for begin in range(0, len(places), _PIECE):
             piece = places[begin : begin + _PIECE]
             noisy[piece] = measure([int(entry) for entry in whole[piece]])

@@ -34,16 +34,16 @@ def read(path: Path) -> list[dict[str, Any]]:
 def _parts(name: str, data: bytes) -> tuple[list[dict[str, Any]], bytes]:
     """The lines, and what is left of one that was being written."""
     *whole, last = data.split(b"\n")
-    found = []
+    objects = []
     for number, line in enumerate([*whole, last], 1):
         plain = _object(line)
         if plain is not None:
-            found.append(plain)
+            objects.append(plain)
         elif number > len(whole) and (not last or _begun(last)):
-            return found, last
+            return objects, last
         else:
             raise ValueError(f"line {number} of {name} cannot be read: mend or restore it first")
-    return found, b""
+    return objects, b""
 
 
 def _object(line: bytes) -> dict[str, Any] | None:
@@ -74,7 +74,9 @@ def append(path: Path, *plain: dict[str, Any]) -> None:
     Raises ValueError, and writes nothing, for what JSON cannot hold or after lines that `read` refuses;
     OSError where the disk refuses, as when it is full: then the file is as it was, without a part of a line.
     """
-    line = b"".join(json.dumps(one, separators=(",", ":"), allow_nan=False).encode() + b"\n" for one in plain)
+    line = b"".join(
+        json.dumps(record, separators=(",", ":"), allow_nan=False).encode() + b"\n" for record in plain
+    )
     with _owners(path, "a+") as file:
         file.seek(0)
         before = file.read()

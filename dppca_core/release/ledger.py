@@ -29,12 +29,12 @@ from dppca_core.release.ledger_records import (
     Account,
     Entry,
     Limit,
+    content,
     from_lines,
     limit_line,
     once,
     parse,
     release_line,
-    said,
     sealed,
 )
 
@@ -135,9 +135,9 @@ class Ledger(ABC):
                 raise ValueError(
                     f"that ledger counts {theirs.limit.neighbours}, this {mine.limit.neighbours}"
                 )
-            known = Counter(json.dumps(said(line), sort_keys=True) for line in self._lines())
+            known = Counter(json.dumps(content(line), sort_keys=True) for line in self._lines())
             new = []
-            for line in map(said, lines):
+            for line in map(content, lines):
                 text = json.dumps(line, sort_keys=True)
                 if not known[text]:
                     new.append(line)
@@ -241,7 +241,7 @@ def _merged(files: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
         for _, line in once(lines):
             if line.get("id", "") in known or (limit is not None and line["kind"] == "limit"):
                 continue
-            merged.append(said(line))
+            merged.append(content(line))
         known |= {line["id"] for line in merged if line.get("id")}
         limit = limit or theirs
     return merged

@@ -109,7 +109,7 @@ def parse(text: str) -> list[dict[str, Any]]:
     for number, line in enumerate(written, 1):
         try:
             lines.append(json.loads(line, parse_constant=_no_number, parse_float=_finite))
-            from_lines([said(lines[-1])])  # alone it may have any number
+            from_lines([content(lines[-1])])  # alone it may have any number
         except (AttributeError, ValueError, RecursionError):
             raise ValueError(f"line {number} is not of a ledger") from None
     if not lines:
@@ -153,27 +153,27 @@ def once(lines: Sequence[Mapping[str, Any]]) -> list[tuple[int, dict[str, Any]]]
 
     Raises ValueError for one that was changed or is out of its place.
     """
-    found: list[tuple[int, dict[str, Any]]] = []
+    records: list[tuple[int, dict[str, Any]]] = []
     known: dict[str, dict[str, Any]] = {}
     for number, line in enumerate(lines, 1):
-        if not isinstance(line, dict) or not isinstance(own := line.get("id", ""), str):
+        if not isinstance(line, dict) or not isinstance(line_id := line.get("id", ""), str):
             raise ValueError(f"line {number} of the ledger cannot be read: mend or restore it first")
         if line.get("digest", digest := _digest(line)) != digest:
             raise ValueError(f"line {number} of the ledger was changed: restore it first")
-        if own and known.get(own) == said(line):
+        if line_id and known.get(line_id) == content(line):
             continue
-        if own in known or line.get("line", len(found) + 1) != len(found) + 1:
+        if line_id in known or line.get("line", len(records) + 1) != len(records) + 1:
             raise ValueError(
                 f"line {number} of the ledger is out of its place: lines were moved or are gone, "
                 "restore it first"
             )
-        if own:
-            known[own] = said(line)
-        found.append((number, line))
-    return found
+        if line_id:
+            known[line_id] = content(line)
+        records.append((number, line))
+    return records
 
 
-def said(line: Mapping[str, Any]) -> dict[str, Any]:
+def content(line: Mapping[str, Any]) -> dict[str, Any]:
     """What a line says, wherever it stands."""
     return {name: value for name, value in line.items() if name not in ("line", "digest")}
 
@@ -195,20 +195,20 @@ def limit_line(limit: Limit, at: str) -> dict[str, Any]:
 
 def release_line(entry: Entry) -> dict[str, Any]:
     events = to_plain(entry.events)
-    told = {"id": entry.id, "kind": "release", "at": entry.at, "title": entry.title}
-    return {**told, "events": events, "about": entry.about}
+    header = {"id": entry.id, "kind": "release", "at": entry.at, "title": entry.title}
+    return {**header, "events": events, "about": entry.about}
 
 
 def _entry(line: Mapping[str, Any]) -> Entry:
-    at, title, own = line["at"], line["title"], line.get("id", "")
-    if not isinstance(line["about"], dict) or not all(_is_line(said) for said in (at, title, own)):
+    at, title, line_id = line["at"], line["title"], line.get("id", "")
+    if not isinstance(line["about"], dict) or not all(_is_line(text) for text in (at, title, line_id)):
         raise ValueError
-    return Entry(at, title, from_plain(line["events"]), line["about"], own)
+    return Entry(at, title, from_plain(line["events"]), line["about"], line_id)
 
 
-def _is_line(said: object) -> bool:
+def _is_line(text: object) -> bool:
     """Whether it is a short text on one line, which every screen and file can show."""
-    return isinstance(said, str) and said.isprintable() and len(said) <= _MOST_SAID
+    return isinstance(text, str) and text.isprintable() and len(text) <= _MOST_SAID
 
 
 def _check_table(number: int, theirs: object, patients: int | None) -> None:

@@ -70,7 +70,7 @@ class Request:
             raise ValueError("accounting must be exact or zcdp for a release on real patients")
 
     @property
-    def own(self) -> dict[str, int]:
+    def method_options(self) -> dict[str, int]:
         """The method's own parameters, as its `fit` names them."""
         given = {
             "analyze_gauss_sparse": {"s_hat": self.s_hat or self.d},
@@ -88,7 +88,7 @@ class Request:
         """What it costs, known before anything is read."""
         spends = METHODS[self.method].spends
         assert spends is not None  # all that is offered is private
-        return spends(self.budget, d=self.d, k=self.k, **self.own)
+        return spends(self.budget, d=self.d, k=self.k, **self.method_options)
 
     @property
     def patient_epsilon(self) -> float:
@@ -223,11 +223,11 @@ def _of_moments(
         if request.method == "analyze_gauss":
             basis = linalg.top_eigenspace(noisy[0], request.k)
         else:
-            kept = request.own["s_hat"]
+            kept = request.method_options["s_hat"]
             basis = block_power.sparse_eigenspace(noisy[0], request.k, kept)
         return _ordered(basis, noisy[0])
-    rank = request.own["rank"]
-    sent = [one if rank == request.d else dpdis_pca.compress(one, rank, "eigh") for one in noisy]
+    rank = request.method_options["rank"]
+    sent = [moment if rank == request.d else dpdis_pca.compress(moment, rank, "eigh") for moment in noisy]
     share = dpdis_pca.shares([patients(part) for part in rows], request.budget, "size")
     basis = dpdis_pca.combine(sent, share, request.k, "eigh")
     return _ordered(basis, np.tensordot(share, np.stack(noisy), axes=1))
@@ -250,20 +250,22 @@ def _in_floating_point(request: Request, rows: Sequence[Part]) -> Array:
     providers = tuple(Provider(patients(part), _moment(part)) for part in rows)
     cohort = Cohort(providers, moments.SumMoment(providers))
     rng = np.random.default_rng()
-    found = METHODS[request.method].fit(cohort, k=request.k, budget=request.budget, rng=rng, **request.own)
-    return found.basis
+    estimate = METHODS[request.method].fit(
+        cohort, k=request.k, budget=request.budget, rng=rng, **request.method_options
+    )
+    return estimate.basis
 
 
 def _share(progress: Progress | None, done: int, parts: int) -> Progress | None:
     if progress is None:
         return None
-    told = progress
-    return lambda share: told((done + share) / parts)
+    report = progress
+    return lambda share: report((done + share) / parts)
 
 
 def parameters(request: Request) -> dict[str, Any]:
     """The request as plain JSON."""
-    return {"d": request.d, "k": request.k, **request.own, "budget": asdict(request.budget)}
+    return {"d": request.d, "k": request.k, **request.method_options, "budget": asdict(request.budget)}
 
 
 def guarantee(request: Request, by_column: bool = False) -> str:

@@ -175,10 +175,10 @@ def _as_text(chunks: list[Any], decimal_comma: bool) -> pa.ChunkedArray:
 def places(column: Any, known: Iterable[str]) -> NDArray[np.intp]:
     """Which of these texts each cell is, (n,); -1 for none of them."""
     words = pa.array(known, pa.large_string())
-    found = [
+    indices = [
         np.asarray(pc.fill_null(pc.index_in(texts(part), words), -1)) for part in portions(_chunks(column))
     ]
-    return np.concatenate([np.empty(0, dtype=np.intp), *found])
+    return np.concatenate([np.empty(0, dtype=np.intp), *indices])
 
 
 def dates(column: Any) -> bool:

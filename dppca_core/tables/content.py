@@ -75,8 +75,8 @@ def _cells(column: Any) -> Words:
     if not pa.types.is_floating(column.type):
         coded = pc.dictionary_encode(cells.texts(column), null_encoding="encode")
         return _words(coded.dictionary).take(np.asarray(coded.indices))
-    found = cells.numbers(column)
-    return _numeric(found.values, found.missing)
+    read = cells.numbers(column)
+    return _numeric(read.values, read.missing)
 
 
 def _numeric(values: Any, missing: Any) -> Words:
@@ -86,9 +86,9 @@ def _numeric(values: Any, missing: Any) -> Words:
 
 
 def _words(text: Any) -> Words:
-    found = cells.numbers(text, decimal_comma=True)
-    words = _numeric(found.values, found.missing)
-    for place in np.flatnonzero(found.unread):
+    read = cells.numbers(text, decimal_comma=True)
+    words = _numeric(read.values, read.missing)
+    for place in np.flatnonzero(read.unread):
         digest = hashlib.blake2b(text[int(place)].as_py().encode(), digest_size=8).digest()
         words[place] = np.uint64(int.from_bytes(digest, "big")) | _TEXT
     return words

@@ -34,16 +34,14 @@ def by_column(
     used = column if kept is None else pc.filter(column, pa.array(kept))
     coded = pc.dictionary_encode(used)
     whole = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
-    found = cells.numbers(whole.dictionary, decimal_comma)
+    read = cells.numbers(whole.dictionary, decimal_comma)
     place = np.asarray(pc.fill_null(whole.indices, -1))
-    nameless = int((np.append(found.missing, True)[place]).sum())
+    nameless = int((np.append(read.missing, True)[place]).sum())
     if nameless:
         raise ValueError(f"Column '{name}' names no hospital in {nameless:,} rows.")
     words = [
         str(value).strip() if unread else f"{number:.15g}"
-        for value, number, unread in zip(
-            whole.dictionary.to_pylist(), found.values, found.unread, strict=True
-        )
+        for value, number, unread in zip(whole.dictionary.to_pylist(), read.values, read.unread, strict=True)
     ]
     hospitals, of_word = np.unique(words, return_inverse=True)
     if len(hospitals) > limits.MOST_HOSPITALS:

@@ -135,17 +135,17 @@ def _categories(
     column: Column, cell: pa.Array, decimal_comma: bool, part: Array
 ) -> tuple[cells.Mask, cells.Mask]:
     """Fill (n, c) centred indicators; which are missing, which none of the categories."""
-    found = cells.numbers(cell, decimal_comma)
-    place = np.full(len(found.values), -1)
+    read = cells.numbers(cell, decimal_comma)
+    place = np.full(len(read.values), -1)
     as_number = cells.numbers(pa.array(column.categories, pa.large_string()), decimal_comma=True)
     for i in np.flatnonzero(~as_number.unread):  # 1, 1.0 and "1" are one answer
-        place[found.values == as_number.values[i]] = i
-    if found.unread.any():
-        place = np.where(found.unread, cells.places(cell, column.categories), place)
+        place[read.values == as_number.values[i]] = i
+    if read.unread.any():
+        place = np.where(read.unread, cells.places(cell, column.categories), place)
     if column.fill:
-        place[found.missing] = column.categories.index(str(column.fill))
+        place[read.missing] = column.categories.index(str(column.fill))
     part[:] = -column.centre
     inside = np.flatnonzero(place >= 0)
     part[inside, place[inside]] += 1.0
     # One category is yes or no: another answer is "no", and nothing that the dictionary forgot.
-    return found.missing, (place < 0) & ~found.missing & (len(column.categories) > 1)
+    return read.missing, (place < 0) & ~read.missing & (len(column.categories) > 1)

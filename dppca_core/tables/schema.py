@@ -80,13 +80,13 @@ class Column:
         for word in self.categories:
             if not isinstance(word, str) or not word.isprintable() or word != word.strip():
                 raise ValueError(f"categories of '{self.name}' must be words, got {word!r}")
-        found = cells.numbers(pa.array(self.categories, pa.large_string()), decimal_comma=True)
-        if found.missing.any():
-            word = self.categories[int(np.argmax(found.missing))]
+        read = cells.numbers(pa.array(self.categories, pa.large_string()), decimal_comma=True)
+        if read.missing.any():
+            word = self.categories[int(np.argmax(read.missing))]
             raise ValueError(f"categories of '{self.name}' must not hold {word!r}, which counts as missing")
         alike = {
             word if unread else float(value)
-            for word, value, unread in zip(self.categories, found.values, found.unread, strict=True)
+            for word, value, unread in zip(self.categories, read.values, read.unread, strict=True)
         }
         if len(alike) < len(self.categories):
             raise ValueError(f"categories of '{self.name}' must differ from each other")

@@ -133,10 +133,10 @@ def _separated(sample: str, whole: bool) -> tuple[str, list[str]]:
 
 def _no_patient(names: Sequence[str]) -> None:
     """Refuse a first line with numbers in it, unless they count the columns."""
-    found = cells.numbers(pa.array(names, pa.large_string()), decimal_comma=True).values
+    numbers = cells.numbers(pa.array(names, pa.large_string()), decimal_comma=True).values
     counted = [str(i) for i in range(len(names) + 1)]
-    if (found == found).any() and list(names) not in (counted[:-1], counted[1:]):
-        places = [str(i) for i, value in enumerate(found, 1) if value == value]
+    if (numbers == numbers).any() and list(names) not in (counted[:-1], counted[1:]):
+        places = [str(i) for i, value in enumerate(numbers, 1) if value == value]
         listed = ", ".join(places[:5]) + (" and more" if len(places) > 5 else "")
         raise ValueError(
             f"The first line must name the columns, but it holds numbers (column {listed}): is it a patient?"
@@ -183,9 +183,9 @@ def _raw(text: _Utf8, delimiter: str, count: int) -> Iterator[pa.RecordBatch]:
     if text.refusal:
         raise ValueError(text.refusal)
     if ragged:
-        found, row = ragged[0]
+        columns, row = ragged[0]
         raise ValueError(
-            f"Row {row or done + 1:,} of the file has not as many cells as the first ({found:,}, not "
+            f"Row {row or done + 1:,} of the file has not as many cells as the first ({columns:,}, not "
             f"{count:,}): every row needs one for each name, and no quotation mark left open."
         )
     raise ValueError(

@@ -56,12 +56,12 @@ def main() -> None:
         try:
             data = spoilt(hospital.answer(files.state(asked["run"]), files.keeps, question), how)
         except ValueError as reason:
-            data, said = b"", {"refused": str(reason)}
+            data, header = b"", {"refused": str(reason)}
         else:
-            said = {"length": len(data)}
+            header = {"length": len(data)}
         if how == "dies when it has paid":
             die()
-        sys.stdout.buffer.write(json.dumps(said).encode() + b"\n" + data)
+        sys.stdout.buffer.write(json.dumps(header).encode() + b"\n" + data)
         sys.stdout.buffer.flush()
 
 

@@ -36,10 +36,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def hospitals(folder: Path) -> Iterator[list[Hospital]]:
     files = demo_hospitals.deal(folder, [FIRST], seed=demo.SEED, limit=MANY)
-    running = [Hospital(own) for own in files.values()]
+    running = [Hospital(path) for path in files.values()]
     yield running
-    for one in running:
-        one.stop()
+    for hospital in running:
+        hospital.stop()
 
 
 def agreed(folder: Path, name: str) -> Plan:
@@ -84,11 +84,11 @@ def test_a_fault_ends_the_run_or_the_rest_go_on(folder, hospitals, how):
     if how == "late":
         hospitals[2].stop()  # it is still busy
     plan = agreed(folder, f"{how} is left out")
-    found = coordinator.run(
+    record = coordinator.run(
         plan, Pipes(plan, hospitals, {(2, 2): how}), start=START, policy=Policy("continue", 2, wait)
     )
-    assert found.ended == "" and found.basis is not None
-    assert [sorted(done.answers) for done in found.rounds] == [[0, 1, 2], [0, 1], [0, 1]]
+    assert record.ended == "" and record.basis is not None
+    assert [sorted(done.answers) for done in record.rounds] == [[0, 1, 2], [0, 1], [0, 1]]
     assert [len(ledger(folder, i, plan)) for i in range(2)] == [ROUNDS, ROUNDS]
     if how == "late":
         hospitals[2].stop()
@@ -138,8 +138,8 @@ def test_two_servers_cannot_make_a_hospital_spend_twice(folder, hospitals):
     plan = agreed(folder, "two servers")
     coordinator.run(plan, Pipes(plan, hospitals, {}), start=START)
     other = coordinator.public_start(plan, np.random.default_rng(1))
-    found = coordinator.run(plan, Pipes(plan, hospitals, {}), start=other)
-    assert "has answered round 1 already, to another question" in found.ended
+    record = coordinator.run(plan, Pipes(plan, hospitals, {}), start=other)
+    assert "has answered round 1 already, to another question" in record.ended
     assert [len(ledger(folder, i, plan)) for i in range(3)] == [ROUNDS] * 3
 
 
@@ -152,7 +152,7 @@ def test_processes_find_what_one_process_finds(folder, hospitals):
         says = json.loads(path.read_text()) | {"simulation": {plan.run: {"seed": [5, i]}}}
         path.write_text(json.dumps(says))
         hospitals[i].stop()
-    found = coordinator.run(plan, Pipes(plan, hospitals, {}), start=START)
+    record = coordinator.run(plan, Pipes(plan, hospitals, {}), start=START)
     expected, _ = in_process.simulate(plan, COHORT, noise, START)
-    for one, other in zip(found.rounds, expected.rounds, strict=True):
-        np.testing.assert_allclose(one.basis, other.basis, rtol=0, atol=1e-10)
+    for finished_round, other in zip(record.rounds, expected.rounds, strict=True):
+        np.testing.assert_allclose(finished_round.basis, other.basis, rtol=0, atol=1e-10)

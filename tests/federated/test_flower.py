@@ -54,12 +54,12 @@ class Started:
 
 def processes_of(folder: Path) -> list[str]:
     """Those that were started here, and theirs, which inherit the environment; on Linux."""
-    found = []
+    process_ids = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):  # gone meanwhile, or another's
             if f"FLWR_HOME={folder}".encode() in path.read_bytes():
-                found.append(path.parent.name)
-    return found
+                process_ids.append(path.parent.name)
+    return process_ids
 
 
 @pytest.fixture(scope="module")
@@ -90,14 +90,14 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
 @pytest.mark.parametrize("plan", [SEEDED, MOMENTS, PROJECTORS], ids=lambda plan: plan.run)
 def test_the_network_finds_what_one_process_finds(started, plan):
     """From each hospital's own CSV or Parquet, with the same noise, or none."""
-    found = started.record(plan)
+    record = started.record(plan)
     start = coordinator.public_start(plan, np.random.default_rng(0))
     expected, _ = in_process.simulate(plan, COHORT, noise(plan), start)
-    assert found.ended == ""
-    np.testing.assert_allclose(found.basis, expected.basis, rtol=0, atol=1e-10)
-    for one, other in zip(found.rounds, expected.rounds, strict=True):
-        assert [answer.message.payload for answer in one.answers.values()] == [
-            answer.message.payload for answer in other.answers.values()
+    assert record.ended == ""
+    np.testing.assert_allclose(record.basis, expected.basis, rtol=0, atol=1e-10)
+    for finished_round, expected_round in zip(record.rounds, expected.rounds, strict=True):
+        assert [answer.message.payload for answer in finished_round.answers.values()] == [
+            answer.message.payload for answer in expected_round.answers.values()
         ]
 
 
@@ -107,9 +107,9 @@ def test_everything_runs_in_processes_that_are_found_again(started):
 
 
 def test_nan_over_the_network_is_left_out(started):
-    found = started.record(WITH_NAN)
-    assert found.rounds[0].faults == {2: "sent product with numbers that are not finite"}
-    assert sorted(found.rounds[0].answers) == [0, 1] and found.basis is not None
+    record = started.record(WITH_NAN)
+    assert record.rounds[0].faults == {2: "sent product with numbers that are not finite"}
+    assert sorted(record.rounds[0].answers) == [0, 1] and record.basis is not None
 
 
 def test_a_hospital_that_died_comes_back_repeats_itself_and_runs_no_code_of_the_server(started):
@@ -117,11 +117,11 @@ def test_a_hospital_that_died_comes_back_repeats_itself_and_runs_no_code_of_the_
     first = started.record(CRASHED)
     (fault,) = first.rounds[1].faults.items()  # Flower may find the dead process before the time is over
     assert fault in {(2, f"did not answer within {WAIT_SECONDS:g} s"), (2, STEP_FAILED)}
-    own, server = started.folder / LAST, started.folder / "server"
-    stored = np.load(own / "kept" / "sent" / f"{CRASHED.run}-2.npz")["array product"]
-    ledger = (own / "kept" / "ledger.jsonl").read_bytes()
+    folder, server = started.folder / LAST, started.folder / "server"
+    stored = np.load(folder / "kept" / "sent" / f"{CRASHED.run}-2.npz")["array product"]
+    ledger = (folder / "kept" / "ledger.jsonl").read_bytes()
 
-    (own / SPOILT).unlink()
+    (folder / SPOILT).unlink()
     started.federation.stop(LAST)
     started.federation.start(LAST)
     (server / f"{CRASHED.run}.jsonl").rename(server / "first.jsonl")
@@ -138,10 +138,11 @@ def test_a_hospital_that_died_comes_back_repeats_itself_and_runs_no_code_of_the_
 
     second = started.record(CRASHED)
     assert second.ended == "" and second.basis is not None
-    assert (own / "kept" / "ledger.jsonl").read_bytes() == ledger
+    assert (folder / "kept" / "ledger.jsonl").read_bytes() == ledger
     np.testing.assert_array_equal(second.rounds[1].answers[2].message.arrays["product"], stored)
-    for one, other in zip(first.rounds, second.rounds, strict=True):
+    for finished_round, repeated_round in zip(first.rounds, second.rounds, strict=True):
         for hospital in (0, 1):
-            arrays = (record.answers[hospital].message.arrays["product"] for record in (one, other))
+            rounds = finished_round, repeated_round
+            arrays = (each.answers[hospital].message.arrays["product"] for each in rounds)
             np.testing.assert_array_equal(*arrays)
     assert list((started.folder / "flower").rglob("sent.py")) and not trace.exists()

@@ -94,7 +94,7 @@ def simulate(of: CollaborationSetting, key: str, repeat: int = 0) -> Transcript:
     record, _ = in_process.simulate(plan, cohort, noise, start)
     if record.ended:
         raise ValueError(record.ended)
-    exchange, silent = protocol.exchange_of(plan), Noise(silent=True).own(0)
+    exchange, silent = protocol.exchange_of(plan), Noise(silent=True).generator(0)
     hidden = []
     for done in record.rounds:
         asked = done.question.arrays

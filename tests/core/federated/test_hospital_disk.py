@@ -59,9 +59,9 @@ def test_the_disk_gives_the_state_back(tmp_path):
     for number in (1, 2):
         hospital.answer(now, tmp_path, asked(number))
         now, _ = protocol.provider_step(now, asked(number))
-    found = hospital.restored(state(), tmp_path)
-    assert found.spent == now.spent
-    assert {n: sent.question for n, sent in found.sent.items()} == {
+    restored = hospital.restored(state(), tmp_path)
+    assert restored.spent == now.spent
+    assert {n: sent.question for n, sent in restored.sent.items()} == {
         n: s.question for n, s in now.sent.items()
     }
 
@@ -86,8 +86,8 @@ def test_a_crash_before_an_answer_leaves_draws_and_pays_once(tmp_path, monkeypat
         drawn = hospital.restored(state(), tmp_path).sent[1].answer.arrays["product"]
         with pytest.raises(ValueError, match="to another question"):
             hospital.answer(state(), tmp_path, OTHER)
-        found = hospital.answer(state(), tmp_path, asked())
-        np.testing.assert_array_equal(found.arrays["product"], drawn)
+        answer = hospital.answer(state(), tmp_path, asked())
+        np.testing.assert_array_equal(answer.arrays["product"], drawn)
     else:
         hospital.answer(state(), tmp_path, asked())
     hospital.answer(state(), tmp_path, asked())
@@ -240,22 +240,22 @@ def test_a_damaged_answer_is_not_drawn_anew(tmp_path):
     assert lines(tmp_path) == 1
 
 
-def _race(folder: Path, gate, found) -> None:
+def _race(folder: Path, gate, results) -> None:
     gate.wait()
-    found.put(hospital.answer(state(), folder, asked()).arrays["product"])
+    results.put(hospital.answer(state(), folder, asked()).arrays["product"])
 
 
 def test_two_processes_asked_at_once_give_one_answer(tmp_path):
     """Both are asked round 1: one draws, the other repeats it, and it is paid for once."""
     context = multiprocessing.get_context("fork")
-    gate, found = context.Barrier(4), context.Queue()
-    racers = [context.Process(target=_race, args=(tmp_path, gate, found)) for _ in range(4)]
+    gate, results = context.Barrier(4), context.Queue()
+    racers = [context.Process(target=_race, args=(tmp_path, gate, results)) for _ in range(4)]
     for racer in racers:
         racer.start()
-    answers = [found.get(timeout=30) for _ in racers]
+    answers = [results.get(timeout=30) for _ in racers]
     for racer in racers:
         racer.join()
-    assert all(np.array_equal(one, answers[0]) for one in answers)
+    assert all(np.array_equal(answer, answers[0]) for answer in answers)
     assert lines(tmp_path) == 1
 
 

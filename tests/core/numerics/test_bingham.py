@@ -82,11 +82,11 @@ def second_moments(energies: Array) -> Array:
     It is the inverse Laplace transform of the Gaussian integral over |x|^2; -d/da_i of its logarithm.
     """
 
-    def contour(of: int | None) -> float:
+    def contour(index: int | None) -> float:
         def real(y: float) -> float:
             s = 1 + 1j * y
             value = np.exp(s) * np.prod((s + energies) ** -0.5)
-            return float((value if of is None else value / (2 * (s + energies[of]))).real)
+            return float((value if index is None else value / (2 * (s + energies[index]))).real)
 
         return integrate.quad(real, 0, 300, limit=1000, epsabs=1e-12)[0]
 
@@ -156,12 +156,12 @@ def test_the_envelope_is_the_dense_gaussian(d, m, kind, scale):
 
     tied = np.concatenate([law.head, law.frame @ law.inner / law.root[:, None]])
     loose = (np.eye(d - m) - law.frame @ law.frame.T) / law.root[:, None]
-    found = tied @ tied.T
-    found[m:, m:] += loose @ loose.T
+    covariance = tied @ tied.T
+    covariance[m:, m:] += loose @ loose.T
     basis = linalg.null_space(others.T) if m else np.eye(d)
     precision = (basis.T * (1 + 2 * (energies - law.floor))) @ basis
     expected = basis @ np.linalg.inv(precision) @ basis.T
-    np.testing.assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max())
+    np.testing.assert_allclose(covariance, expected, atol=1e-9 * np.abs(expected).max())
     assert 0.8 < np.trace(expected) <= 1 + 1e-9
 
     drawn = law.draw(50, np.random.default_rng(0))
@@ -206,11 +206,11 @@ def test_two_columns_of_three_are_the_complement_of_an_exact_draw():
 
     def normals(levels: Array, count: int) -> Array:
         rng = np.random.default_rng(9)
-        frame, found = np.eye(3)[:, :2], np.empty(count)
+        frame, first_coordinates = np.eye(3)[:, :2], np.empty(count)
         for index in range(count):
             frame = bingham.chain(levels, frame, 3, rng).frame
-            found[index] = np.cross(*frame.T)[0]
-        return found
+            first_coordinates[index] = np.cross(*frame.T)[0]
+        return first_coordinates
 
     assert follows(normals(energies, 800), exact)
     assert not follows(normals(energies / 2, 800), exact)
@@ -288,8 +288,8 @@ def test_the_strongest_energies_still_give_a_frame(d, k):
     """Energies up to 1e14, where one unit is nearly lost: the top eigenvectors, from any start."""
     energies = np.linspace(0, bingham.STRONGEST, d)
     for start in (np.eye(d)[:, :k], frame_of(d, k, seed=15)):
-        found = bingham.chain(energies, start, 3, np.random.default_rng(16)).frame
-        np.testing.assert_allclose(found.T @ found, np.eye(k), atol=1e-12)
+        frame = bingham.chain(energies, start, 3, np.random.default_rng(16)).frame
+        np.testing.assert_allclose(frame.T @ frame, np.eye(k), atol=1e-12)
     top = bingham.chain(energies, np.eye(d)[:, :k], 3, np.random.default_rng(16)).frame
     assert np.linalg.norm(top[k:]) < 1e-5
 

@@ -88,10 +88,10 @@ def nearest(projection: Array, symmetric: Array, k: float) -> bool:
 def test_the_projection_is_the_nearest_point_whatever_the_guess(k, guess):
     """d = 40: 4 and 5 eigenvectors take LAPACK's subset, 4 of them fewer than the rank at k = 3."""
     matrix = symmetric(40, 0) * 0.2
-    found, rank = fantope_projection.project(matrix, k, guess)
-    assert nearest(found, matrix, k)
-    assert rank == np.linalg.matrix_rank(found, tol=1e-9)
-    np.testing.assert_array_equal(found, found.T)
+    projection, rank = fantope_projection.project(matrix, k, guess)
+    assert nearest(projection, matrix, k)
+    assert rank == np.linalg.matrix_rank(projection, tol=1e-9)
+    np.testing.assert_array_equal(projection, projection.T)
 
 
 def test_a_projection_without_the_upper_limit_is_rejected():

@@ -59,18 +59,18 @@ def test_orthonormalise_keeps_its_input():
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_a_product_read_from_either_side_is_the_product(shape, order):
     matrix, block = np.asarray(rng.standard_normal(shape), order=order), rng.standard_normal((shape[1], 3))
-    found = linalg.narrow_product(matrix, block)
-    np.testing.assert_allclose(found, np.einsum("ij,jk->ik", matrix, block), atol=1e-10)
-    assert found.flags.c_contiguous and found.flags.writeable
+    product = linalg.narrow_product(matrix, block)
+    np.testing.assert_allclose(product, np.einsum("ij,jk->ik", matrix, block), atol=1e-10)
+    assert product.flags.c_contiguous and product.flags.writeable
 
 
 @pytest.mark.parametrize("shape", [(600, 500), (7, 5)], ids=str)
 def test_a_product_with_columns_one_after_the_other_is_not_turned(shape):
     """Of a large matrix: the copy would cost as much as the product. Of a small one it does not matter."""
     matrix, block = rng.standard_normal(shape), np.asfortranarray(rng.standard_normal((shape[1], 3)))
-    found = linalg.narrow_product(matrix, block)
-    np.testing.assert_allclose(found, matrix @ block, atol=1e-10)
-    assert found.flags.f_contiguous or matrix.size < linalg._LARGE
+    product = linalg.narrow_product(matrix, block)
+    np.testing.assert_allclose(product, matrix @ block, atol=1e-10)
+    assert product.flags.f_contiguous or matrix.size < linalg._LARGE
 
 
 @pytest.mark.parametrize("count", [1, 3, 8, 20])
@@ -93,8 +93,8 @@ def test_scatter_rows_puts_rows_back():
 
 def test_eigenproblems_of_one_size_share_memory_that_was_touched():
     """In LAPACK's order, so that it takes no copy of its own; of another size, and of a large one, anew."""
-    one, other, wide, large = (np.eye(d) for d in (5, 5, 6, linalg._MOST_HELD + 1))
-    first, again = linalg._copied(one), linalg._copied(other)
+    small, other, wide, large = (np.eye(d) for d in (5, 5, 6, linalg._MOST_HELD + 1))
+    first, again = linalg._copied(small), linalg._copied(other)
     assert first is again and first.flags.f_contiguous
     assert linalg._copied(wide).shape == (6, 6)
     fresh = linalg._copied(large)
@@ -119,9 +119,9 @@ def test_large_negative_eigenvalues_are_not_chosen():
     """A singular value decomposition would take -9 first (theory.md, item 6)."""
     vectors = linalg.orthonormalise(rng.standard_normal((5, 5)))
     symmetric = vectors @ np.diag([-9.0, 3.0, 2.0, 0.0, -1.0]) @ vectors.T
-    found = linalg.top_eigenspace(symmetric, 2)
-    assert sin_theta(found, vectors[:, 1:3]) < 1e-12
-    assert abs(found[:, 0] @ vectors[:, 1]) == pytest.approx(1.0)  # largest first
+    basis = linalg.top_eigenspace(symmetric, 2)
+    assert sin_theta(basis, vectors[:, 1:3]) < 1e-12
+    assert abs(basis[:, 0] @ vectors[:, 1]) == pytest.approx(1.0)  # largest first
 
 
 @pytest.mark.parametrize(

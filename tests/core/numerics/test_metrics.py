@@ -43,28 +43,28 @@ def test_what_is_no_basis_is_refused(basis, truth, says):
         sin_theta(basis, truth)
 
 
-@given(shape=shapes, one=seeds, other=seeds)
-def test_agrees_with_scipy(shape, one, other):
+@given(shape=shapes, basis_seed=seeds, truth_seed=seeds)
+def test_agrees_with_scipy(shape, basis_seed, truth_seed):
     """To 1e-7, the digits that an arcsine keeps near a right angle."""
-    basis, truth = random_basis(*shape, one), random_basis(*shape, other)
+    basis, truth = random_basis(*shape, basis_seed), random_basis(*shape, truth_seed)
     angles = np.sort(subspace_angles(basis, truth))
     np.testing.assert_allclose(subspace_metrics.principal_angles(basis, truth), angles, atol=1e-7)
     assert sin_theta(basis, truth) == pytest.approx(np.linalg.norm(np.sin(angles)), abs=1e-12)
 
 
-@given(shape=shapes, one=seeds, other=seeds, turn=seeds)
-def test_only_the_subspace_matters(shape, one, other, turn):
+@given(shape=shapes, basis_seed=seeds, truth_seed=seeds, turn=seeds)
+def test_only_the_subspace_matters(shape, basis_seed, truth_seed, turn):
     """Any rotation within the basis, and the order of the two arguments."""
-    basis, truth = random_basis(*shape, one), random_basis(*shape, other)
+    basis, truth = random_basis(*shape, basis_seed), random_basis(*shape, truth_seed)
     rotation = random_basis(shape[1], shape[1], turn)
     value = sin_theta(basis, truth)
     assert sin_theta(basis @ rotation, truth) == pytest.approx(value, abs=1e-12)
     assert sin_theta(truth, basis) == pytest.approx(value, abs=1e-7)
 
 
-@given(shape=shapes, one=seeds, other=seeds)
-def test_projector_distance_is_that_of_projectors(shape, one, other):
-    basis, truth = random_basis(*shape, one), random_basis(*shape, other)
+@given(shape=shapes, basis_seed=seeds, truth_seed=seeds)
+def test_projector_distance_is_that_of_projectors(shape, basis_seed, truth_seed):
+    basis, truth = random_basis(*shape, basis_seed), random_basis(*shape, truth_seed)
     expected = np.linalg.norm(basis @ basis.T - truth @ truth.T)
     assert subspace_metrics.projector_distance(basis, truth) == pytest.approx(expected, abs=1e-12)
     assert 0 <= sin_theta(basis, truth) <= np.sqrt(min(shape[1], shape[0] - shape[1])) + 1e-12
@@ -126,11 +126,11 @@ def test_support_found_counts_the_heaviest_rows():
     assert subspace_metrics.support_found(np.roll(truth, 1, axis=0), truth, 3) == 0.0
 
 
-@given(shape=shapes, one=seeds, other=seeds)
-def test_schatten_norms_of_a_projectors_error(shape, one, other):
+@given(shape=shapes, basis_seed=seeds, truth_seed=seeds)
+def test_schatten_norms_of_a_projectors_error(shape, basis_seed, truth_seed):
     """Singular values of P - P' are the sines, each twice; scipy's sines are good to 1e-7."""
     d, k = shape
-    basis, truth = random_basis(d, k, one), random_basis(d, k, other)
+    basis, truth = random_basis(d, k, basis_seed), random_basis(d, k, truth_seed)
     error = basis @ basis.T - truth @ truth.T
     sines = np.sin(subspace_angles(basis, truth))
     assert subspace_metrics.schatten(error, 1) == pytest.approx(2 * sines.sum(), abs=1e-6)

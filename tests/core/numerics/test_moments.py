@@ -70,8 +70,8 @@ def test_clipping_is_plain_scaling():
 def test_rows_of_any_kind_are_clipped_in_double_precision(kind):
     """|x| <= 1 would not hold in fewer digits."""
     rows = (ROWS * 100).astype(kind)
-    found = Cohort.from_rows([rows], 3.0)[0].moment.rows
-    np.testing.assert_array_equal(found, moments.clip_rows(rows.astype(float), 3.0))
+    clipped = Cohort.from_rows([rows], 3.0)[0].moment.rows
+    np.testing.assert_array_equal(clipped, moments.clip_rows(rows.astype(float), 3.0))
 
 
 def test_clipping_does_not_touch_its_input():

@@ -108,8 +108,8 @@ def test_drawn_patients_scaled_to_length_1_have_the_law_of_rows(n, providers, co
         matrix = moment.dense() if columns is None else moment.dense()[np.ix_(columns, columns)]
         planted.append(reading(DenseMoment(matrix / np.trace(matrix)), columns))
     drawn, direct, planted = (np.transpose(readings) for readings in (drawn, direct, planted))
-    assert all(same_law(one, other) for one, other in zip(drawn, direct, strict=True))
-    assert not all(same_law(bug, other) for bug, other in zip(planted, direct, strict=True))
+    assert all(same_law(from_moment, from_rows) for from_moment, from_rows in zip(drawn, direct, strict=True))
+    assert not all(same_law(bug, from_rows) for bug, from_rows in zip(planted, direct, strict=True))
 
 
 @pytest.mark.parametrize("columns", [None, COLUMNS], ids=["whole", "restricted"])
@@ -125,10 +125,10 @@ def test_of_many_patients_the_mean_and_the_spread_are_those_of_rows(columns, mon
         drawn.append(reading(scaled, columns))
         rows = RowMoment(next(MODEL.rows(n, np.random.default_rng([seed, n, 1]))))
         direct.append(reading(rows.unit() if columns is None else rows.restricted_unit(columns), columns))
-    one, other = np.array(drawn), np.array(direct)
-    error = np.hypot(one.std(axis=0), other.std(axis=0)) / np.sqrt(DRAWS)
-    assert (np.abs(one.mean(axis=0) - other.mean(axis=0)) < 5 * error).all()
-    np.testing.assert_allclose(one.std(axis=0), other.std(axis=0), rtol=5 / np.sqrt(DRAWS))
+    from_moment, from_rows = np.array(drawn), np.array(direct)
+    error = np.hypot(from_moment.std(axis=0), from_rows.std(axis=0)) / np.sqrt(DRAWS)
+    assert (np.abs(from_moment.mean(axis=0) - from_rows.mean(axis=0)) < 5 * error).all()
+    np.testing.assert_allclose(from_moment.std(axis=0), from_rows.std(axis=0), rtol=5 / np.sqrt(DRAWS))
 
 
 def test_all_that_is_asked_of_patients_is_of_the_same_patients():

@@ -121,8 +121,8 @@ def test_dealing_again_gives_the_same_hospitals_and_the_same_pooled_moment():
 def test_the_order_of_reading_does_not_matter(read_first):
     cohort, same = draw((4, 5, 6), 0), draw((4, 5, 6), 0)
     cohort[read_first].moment.dense()
-    for one, two in zip(cohort, same, strict=True):
-        np.testing.assert_array_equal(one.moment.dense(), two.moment.dense())
+    for provider, same_provider in zip(cohort, same, strict=True):
+        np.testing.assert_array_equal(provider.moment.dense(), same_provider.moment.dense())
 
 
 def test_a_share_applies_like_its_matrix():

@@ -49,11 +49,11 @@ def test_one_row_moves_the_sums_by_no_more_than_stated(x, y):
 
 def test_the_sensitivities_are_attained():
     """A smaller constant would not cover these pairs."""
-    one = np.array([[BOUND, 0.0]])
-    other, turned = -one, one[:, ::-1]
-    moved = [np.linalg.norm(a - b) for a, b in zip(sums(one), sums(other), strict=True)]
+    row = np.array([[BOUND, 0.0]])
+    opposite, turned = -row, row[:, ::-1]
+    moved = [np.linalg.norm(a - b) for a, b in zip(sums(row), sums(opposite), strict=True)]
     assert moved[0] == pytest.approx(2.0)
-    assert np.linalg.norm(sums(one)[1] - sums(turned)[1]) == pytest.approx(math.sqrt(2))
+    assert np.linalg.norm(sums(row)[1] - sums(turned)[1]) == pytest.approx(math.sqrt(2))
 
 
 @BOTH
@@ -79,35 +79,35 @@ def test_the_release_is_the_means_plus_its_stated_noise(neighbours):
     mean, square = site.means(BOUND)
     deviations = []
     for run in range(2000):
-        found = standard.release(site, BOUND, budget, 0.3, np.random.default_rng([run, 1]))
-        by_mean = (found.mean - mean * BOUND)[:2] / found.mean_std
-        by_square = (found.square - square * BOUND**2)[:2] / found.square_std
+        summary = standard.release(site, BOUND, budget, 0.3, np.random.default_rng([run, 1]))
+        by_mean = (summary.mean - mean * BOUND)[:2] / summary.mean_std
+        by_square = (summary.square - square * BOUND**2)[:2] / summary.square_std
         deviations.append((*by_mean, *by_square))
     drawn = np.array(deviations)
     assert follows(drawn.ravel(), stats.norm())
     assert not follows(drawn.ravel() / 2, stats.norm())
-    for one, other in itertools.combinations(drawn.T, 2):
-        assert uncorrelated(one, other)
+    for first, second in itertools.combinations(drawn.T, 2):
+        assert uncorrelated(first, second)
     assert not uncorrelated(drawn[:, 0], drawn[:, 0] + drawn[:, 1])
     z = gaussian.noise_multiplier(budget) * math.sqrt(2 / 0.3)
     by_mean, by_square = standard.sensitivities(budget)
-    assert found.mean_std == pytest.approx(by_mean * z * BOUND / len(ROWS))
-    assert found.square_std == pytest.approx(by_square * z * BOUND**2 / len(ROWS))
+    assert summary.mean_std == pytest.approx(by_mean * z * BOUND / len(ROWS))
+    assert summary.square_std == pytest.approx(by_square * z * BOUND**2 / len(ROWS))
 
 
 def test_without_noise_the_constants_are_mean_and_standard_deviation():
     site = RowSite(ROWS, 100.0)
-    found = standard.constants(standard.unprotected(site, 100.0))
-    np.testing.assert_allclose(found.centre, ROWS.mean(axis=0), atol=1e-12)
-    np.testing.assert_allclose(found.scale, ROWS.std(axis=0), atol=1e-9)
-    moment = standard.cohort([RowSite(ROWS, 100.0)], [found], 0.1).pooled.dense() * 100.0**2
+    constants = standard.constants(standard.unprotected(site, 100.0))
+    np.testing.assert_allclose(constants.centre, ROWS.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(constants.scale, ROWS.std(axis=0), atol=1e-9)
+    moment = standard.cohort([RowSite(ROWS, 100.0)], [constants], 0.1).pooled.dense() * 100.0**2
     np.testing.assert_allclose(moment, np.corrcoef(ROWS.T), atol=1e-9)
 
 
 def test_what_is_nothing_but_noise_gives_way_to_the_public_range():
-    found = standard.constants(Summary(np.full(3, 40.0), np.full(3, 9e3), 1e4, 1e8))
-    np.testing.assert_allclose(found.centre, 0, atol=1e-3)
-    np.testing.assert_allclose(found.scale, 1, atol=1e-3)
+    constants = standard.constants(Summary(np.full(3, 40.0), np.full(3, 9e3), 1e4, 1e8))
+    np.testing.assert_allclose(constants.centre, 0, atol=1e-3)
+    np.testing.assert_allclose(constants.scale, 1, atol=1e-3)
 
 
 def test_what_is_pooled_is_made_of_what_was_released():

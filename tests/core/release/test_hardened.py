@@ -30,13 +30,13 @@ def zero(n: int = 10**6, d: int = D) -> IntegerSum:
 def test_sums_are_exact():
     """To the last bit those of rational arithmetic, in blocks of any size."""
     given = rows(50)
-    found = integer_sum([given[:7], given[7:]], 50, 6)
-    unit = 2**found.bits
+    total = integer_sum([given[:7], given[7:]], 50, 6)
+    unit = 2**total.bits
     whole = [[int(entry * unit) for entry in row] for row in given.tolist()]  # int() rounds towards zero
     exact = [[sum(Fraction(row[i]) * row[j] for row in whole) for j in range(6)] for i in range(6)]
-    assert [[Fraction(entry) for entry in row] for row in found.total.tolist()] == exact
-    np.testing.assert_array_equal(found.total, integer_sum([given], 50, 6).total)
-    np.testing.assert_allclose(found.total / 4.0**found.bits / 50, given.T @ given / 50, atol=2e-6)
+    assert [[Fraction(entry) for entry in row] for row in total.total.tolist()] == exact
+    np.testing.assert_array_equal(total.total, integer_sum([given], 50, 6).total)
+    np.testing.assert_allclose(total.total / 4.0**total.bits / 50, given.T @ given / 50, atol=2e-6)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 2**10, 2**10 + 1, 10**6, 2**31, 2**37])
@@ -94,8 +94,8 @@ def test_opendp_states_the_same_zero_concentrated_guarantee():
 def test_with_hardly_any_noise_it_is_the_moment():
     model = SpikedModel(d=8, k=2, s=4, seed=1)
     given = moments.clip_rows(next(model.rows(500, np.random.default_rng(0))), model.norm_bound(500))
-    found = release(integer_sum([given], 500, 8), Budget(1e6, 1e-5))
-    np.testing.assert_allclose(found, given.T @ given / 500, atol=1e-4)
+    moment = release(integer_sum([given], 500, 8), Budget(1e6, 1e-5))
+    np.testing.assert_allclose(moment, given.T @ given / 500, atol=1e-4)
 
 
 def test_progress_is_told_and_can_stop():

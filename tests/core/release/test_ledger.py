@@ -43,11 +43,11 @@ MIXES = {
 def test_loss_distributions_agree_with_the_closed_form(events, delta):
     """dp-accounting and Balle & Wang are independent; the former rounds up."""
     exact = closed_form.epsilon_of(events, delta)
-    found = numerical.total(events, delta)
-    assert found.epsilon == pytest.approx(exact, rel=1e-3, abs=1e-5)
-    assert found.epsilon >= exact * (1 - 1e-6)
-    assert found.simple >= exact * (1 - 1e-9)
-    assert (found.simple > exact * 1.05) == (len(events) > 1 and exact > 0)
+    total = numerical.total(events, delta)
+    assert total.epsilon == pytest.approx(exact, rel=1e-3, abs=1e-5)
+    assert total.epsilon >= exact * (1 - 1e-6)
+    assert total.simple >= exact * (1 - 1e-9)
+    assert (total.simple > exact * 1.05) == (len(events) > 1 and exact > 0)
 
 
 def test_stated_guarantees_add_up():
@@ -125,10 +125,10 @@ def test_equal_lines_of_a_ledger_without_names_all_count(ledger):
     """As ledgers were before lines had an id: each of them was a release."""
     ledger.set_limit(LIMIT)
     ledger.spend("first", HALF)
-    limit, line = (json.loads(one) for one in ledger.export().splitlines())
+    limit, line = (json.loads(record) for record in ledger.export().splitlines())
     for name in ("id", "line", "digest"):
         del line[name], limit[name]
-    old = "\n".join(json.dumps(one) for one in (limit, line, line))
+    old = "\n".join(json.dumps(record) for record in (limit, line, line))
     taken = SessionLedger()
     taken.take_in("\n".join(old.splitlines()[:2]))
     assert len(taken.take_in(old).entries) == 2
@@ -394,8 +394,8 @@ DAMAGE = {
 }
 
 
-@pytest.mark.parametrize(("damage", "said"), DAMAGE.values(), ids=list(DAMAGE))
-def test_a_damaged_line_stops_every_release(tmp_path, damage, said):
+@pytest.mark.parametrize(("damage", "message"), DAMAGE.values(), ids=list(DAMAGE))
+def test_a_damaged_line_stops_every_release(tmp_path, damage, message):
     """And the file stays as it is, for whoever mends it."""
     ledger, lines = three_releases(tmp_path)
     ledger.path.write_bytes(b"".join(damage(*lines)))
@@ -405,7 +405,7 @@ def test_a_damaged_line_stops_every_release(tmp_path, damage, said):
         lambda: ledger.spend("fourth", HALF),
         lambda: ledger.set_limit(Limit(10.0, 1e-5)),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             attempt()
     assert ledger.path.read_bytes() == before
     ledger.path.write_bytes(b"".join(lines))
@@ -483,14 +483,14 @@ def test_two_releases_at_one_time_of_a_clock_that_was_set_back_are_two(ledger, m
     assert len(other.take_in(ledger.export()).entries) == 3
 
 
-def _tab(folder: Path, gate, found) -> None:
+def _tab(folder: Path, gate, results) -> None:
     ledger = DiskLedger(folder, KEY)
     gate.wait()
     try:
         ledger.spend("race", HALF)
-        found.put("paid")
+        results.put("paid")
     except OverLimitError:
-        found.put("refused")
+        results.put("refused")
 
 
 def test_tabs_that_race_spend_the_limit_once(tmp_path):
@@ -499,14 +499,14 @@ def test_tabs_that_race_spend_the_limit_once(tmp_path):
     for race in range(5):
         folder = tmp_path / str(race)
         DiskLedger(folder, KEY).set_limit(Limit(0.5, 1e-5))
-        gate, found = context.Barrier(6), context.Queue()
-        tabs = [context.Process(target=_tab, args=(folder, gate, found)) for _ in range(6)]
+        gate, results = context.Barrier(6), context.Queue()
+        tabs = [context.Process(target=_tab, args=(folder, gate, results)) for _ in range(6)]
         for tab in tabs:
             tab.start()
-        said = sorted(found.get(timeout=60) for _ in tabs)
+        outcomes = sorted(results.get(timeout=60) for _ in tabs)
         for tab in tabs:
             tab.join()
-        assert said == ["paid"] + ["refused"] * 5
+        assert outcomes == ["paid"] + ["refused"] * 5
         assert len(DiskLedger(folder, KEY).account().entries) == 1
 
 

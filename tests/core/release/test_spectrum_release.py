@@ -57,13 +57,13 @@ def test_errors_and_rounding_stay_below_their_allowance():
         step = spectrum.unit(n, d)
         basis = np.linalg.qr(np.random.default_rng(1).standard_normal((d, d)))[0]
         true = n * np.sort(np.random.default_rng(2).dirichlet(np.ones(d)))[::-1]
-        found = np.linalg.eigvalsh((basis * true) @ basis.T)[::-1]
-        assert np.abs(found - true).max() < step / 2
+        computed = np.linalg.eigvalsh((basis * true) @ basis.T)[::-1]
+        assert np.abs(computed - true).max() < step / 2
 
 
 def test_with_hardly_any_noise_they_are_the_eigenvalues():
-    found = spectrum.make([ROWS[:200], ROWS[200:]], Budget(1e6, 1e-5), ledger())
-    np.testing.assert_allclose(found.eigenvalues, np.linalg.eigvalsh(ROWS.T @ ROWS / N)[::-1], atol=1e-4)
+    result = spectrum.make([ROWS[:200], ROWS[200:]], Budget(1e6, 1e-5), ledger())
+    np.testing.assert_allclose(result.eigenvalues, np.linalg.eigvalsh(ROWS.T @ ROWS / N)[::-1], atol=1e-4)
 
 
 def drawn(factor=1.0):
@@ -74,9 +74,11 @@ def drawn(factor=1.0):
     d, budget, account = 40, Budget(1.0, 1e-5), ledger()
     counts = 60 * np.arange(1, d + 1)
     patients = np.repeat(np.eye(d), counts, axis=0)
-    found = [spectrum.make([patients], budget, account).eigenvalues for _ in range(3)]
+    releases = [spectrum.make([patients], budget, account).eigenvalues for _ in range(3)]
     paid = account.account().events[0].noise_multiplier * math.sqrt(2)
-    return np.concatenate([(len(patients) * one - counts[::-1]) / (factor * paid) for one in found])
+    return np.concatenate(
+        [(len(patients) * eigenvalues - counts[::-1]) / (factor * paid) for eigenvalues in releases]
+    )
 
 
 def chance(values):

@@ -39,9 +39,9 @@ def parquet(frame: pd.DataFrame) -> bytes:
 
 
 def key(data: bytes) -> str:
-    found = tables.read(data, "t").key
-    assert tables.content_key_of_file(data) == found
-    return found
+    content_key = tables.read(data, "t").key
+    assert tables.content_key_of_file(data) == content_key
+    return content_key
 
 
 KEY = key(csv(table()))
@@ -118,9 +118,9 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize(("one", "other"), PLACES.values(), ids=list(PLACES))
-def test_rows_count_as_often_as_they_are_there(one, other):
-    first, second = (pa.table({"a": ROWS[places, 0], "b": ROWS[places, 1]}) for places in (one, other))
+@pytest.mark.parametrize(("rows", "other_rows"), PLACES.values(), ids=list(PLACES))
+def test_rows_count_as_often_as_they_are_there(rows, other_rows):
+    first, second = (pa.table({"a": ROWS[places, 0], "b": ROWS[places, 1]}) for places in (rows, other_rows))
     assert tables.content_key(first) != tables.content_key(second)
 
 

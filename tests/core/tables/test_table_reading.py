@@ -81,8 +81,8 @@ def test_letters_come_as_they_are_or_not_at_all():
         assert values(tables.read(data.encode(encoding), "t"))["name"] == ["Müller", "Åse"]
     with pytest.raises(ValueError, match="not in UTF-8"):
         tables.read(data.encode("latin-1"), "t")
-    said = tables.read(data.encode("latin-1"), "t", encoding="windows-1252")
-    assert values(said)["name"] == ["Müller", "Åse"]
+    raw = tables.read(data.encode("latin-1"), "t", encoding="windows-1252")
+    assert values(raw)["name"] == ["Müller", "Åse"]
 
 
 def test_dates_constants_and_row_numbers_are_told():
@@ -370,16 +370,16 @@ def test_reading_holds_each_text_at_most_twice(monkeypatch):
     """Trimming, comparing and leaving out the missing ones each make a copy."""
     monkeypatch.setattr(parquet_file, "_MOST_UNPACKED", 2**20)
     monkeypatch.setattr(cells, "_PORTION", 2**20)
-    told: list[int] = []
+    sizes: list[int] = []
     data = repeated(10_000)
     held = watched(monkeypatch, "texts")
-    raw = tables.read(data, "t", check_texts=told.append)
-    assert told[-1] == 2001 * 10_000 and told == sorted(told)
+    raw = tables.read(data, "t", check_texts=sizes.append)
+    assert sizes[-1] == 2001 * 10_000 and sizes == sorted(sizes)
     assert raw.kinds["note"] == "text" and raw.missing == {}
-    assert max(held) < 1.5 * told[-1]
+    assert max(held) < 1.5 * sizes[-1]
     monkeypatch.setattr(cells, "_PORTION", 2**40)  # a planted bug: the whole column at once
     assert tables.read(data, "t").table.equals(raw.table)
-    assert max(held) > 3 * told[-1]
+    assert max(held) > 3 * sizes[-1]
 
 
 KEYS = (  # as earlier versions found them: ledgers are kept under them
