@@ -24,7 +24,7 @@ Ask = Callable[[Message, Sequence[int], float], Mapping[int, RecordedAnswer | st
 
 @dataclass(frozen=True)
 class Policy:
-    """What happens when a hospital fails: the run stops, or goes on with those that are left.
+    """Say what happens when a hospital fails: the run stops, or goes on with those that are left.
 
     A hospital that failed once is asked no more in that run. fewest: hospitals below which it stops anyway.
     wait_seconds: for the answers of one round. A secure aggregation always stops: without one hospital's
@@ -42,7 +42,10 @@ class Policy:
 
 
 def public_start(plan: Plan, rng: np.random.Generator) -> Array | None:
-    """A random Q(0), (d, k), for a method that iterates, else None. It reads no patients and is no secret."""
+    """Return a random Q(0), (d, k), for a method that iterates, else None.
+
+    It reads no patients: no secret.
+    """
     iterates = isinstance(protocol.exchange_of(plan), PowerRounds)
     return block_power.random_start(plan.d, plan.k, rng) if iterates else None
 
@@ -57,7 +60,7 @@ def run(
     about: Mapping[str, str] | None = None,
     earlier: Record | None = None,
 ) -> Record:
-    """All rounds of a plan, or as many as the policy allows; `write` gets each line of the record in turn.
+    """Run all rounds of a plan, or as many as the policy allows; `write` gets the record line by line.
 
     earlier: the record of this run, broken off, and its start with it. Its finished rounds stand, hospitals
     that failed in them stay left out, and those that had answered the next one repeat what they had sent.
@@ -93,7 +96,7 @@ def run(
 def _round(
     plan: Plan, ask: Ask, state: ServerState, left: list[int], policy: Policy
 ) -> tuple[Round, ServerState, str]:
-    """One round, the server after it, and the sentence with which the run ends here, if it does."""
+    """Return one round, the server after it, and the sentence with which the run ends here, if it does."""
     begun = time.perf_counter()
     question = protocol.question(plan, state)
     answers: dict[int, RecordedAnswer] = {}

@@ -41,7 +41,7 @@ POLL_SECONDS = 0.1
 
 
 def plans(epsilon: float) -> list[Plan]:
-    """DPS-PCA in four rounds, then the two methods of one round."""
+    """Return DPS-PCA in four rounds, then the two methods of one round."""
     first = Plan(
         run="breast-cancer",
         method="dps_pca",
@@ -60,14 +60,17 @@ def plans(epsilon: float) -> list[Plan]:
 
 
 def together(agreed: Sequence[Plan]) -> float:
-    """The epsilon of all runs together, at their delta."""
+    """Return the epsilon of all runs together, at their delta."""
     exchanges = [exchange_of(plan) for plan in agreed]
     events = (event for exchange in exchanges for _ in range(exchange.rounds) for event in exchange.spends)
     return closed_form.epsilon_of(events, agreed[0].budget.delta)
 
 
 def finished(federation: Federation, path: Path, seconds: float) -> Record:
-    """The record of a run, once it has its last line. Raises RuntimeError where that takes too long."""
+    """Return the record of a run, once it has its last line.
+
+    Raises RuntimeError where that takes too long.
+    """
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if path.exists() and '{"kind":"end"' in (text := path.read_text(encoding="utf-8")):
@@ -77,7 +80,7 @@ def finished(federation: Federation, path: Path, seconds: float) -> Record:
 
 
 def run(epsilon: float, folder: Path) -> Generator[tuple[Plan, Record, float, float], None, None]:
-    """Every plan with its record, and bytes that a hospital sent and received meanwhile, on average."""
+    """Yield every plan with its record, and bytes that a hospital sent and received meanwhile, on average."""
     agreed = plans(epsilon)
     limit = Budget(together(agreed) * (1 + 1e-9), DELTA)
     hospitals = demo_hospitals.deal(folder, agreed, seed=SEED, limit=limit)
@@ -94,7 +97,7 @@ def run(epsilon: float, folder: Path) -> Generator[tuple[Plan, Record, float, fl
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """SIGTERM, and a terminal that is closed, end as Ctrl-C does, so that nothing is left running."""
+    """Make SIGTERM, and a closed terminal, end as Ctrl-C does, so that nothing is left running."""
 
     def stop(number: int, frame: object) -> None:
         raise KeyboardInterrupt
@@ -108,7 +111,6 @@ def stopped_by_signals() -> Iterator[None]:
 
 
 def report(plan: Plan, record: Record, up: float, down: float) -> str:
-    """What a run gave and cost."""
     title, rounds = METHODS[plan.method].title, len(record.rounds)
     if record.basis is None:
         return f"{title}: {record.ended}"

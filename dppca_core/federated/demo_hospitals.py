@@ -20,7 +20,7 @@ _CONSTANTS = DATA / f"{TABLE}.json"
 
 
 def deal(folder: Path, plans: Sequence[Plan], *, seed: int, limit: Budget, **options: Any) -> dict[str, Path]:
-    """`write` with the breast-cancer table, dealt as `datasets.cohort` does at this seed."""
+    """Call `write` with the breast-cancer table, dealt as `datasets.cohort` does at this seed."""
     constants = json.loads(_CONSTANTS.read_text(encoding="utf-8"))
     values, _ = load_breast_cancer(return_X_y=True)
     order = np.random.default_rng(seed).permutation(len(values))

@@ -19,7 +19,7 @@ SPREAD = 50.0  # standard deviations of noise that an honest answer stays within
 
 @dataclass(frozen=True, eq=False)
 class ServerState:
-    """Where the server stands: rounds that are over, Q and all Q(t) so far, and at the end the basis."""
+    """Hold where the server stands: rounds that are over, Q and all Q(t) so far, at the end the basis."""
 
     rounds: int = 0
     place: Place | None = None
@@ -40,7 +40,7 @@ def no_larger(arrays: Arrays, most: float) -> None:
 
 
 def options(plan: Plan, usual: Mapping[str, Any]) -> dict[str, Any]:
-    """The method's own parameters, the usual ones where the plan says nothing.
+    """Return the method's parameters, the usual ones where the plan says nothing.
 
     Raises ValueError for one that the method does not have.
     """
@@ -52,7 +52,9 @@ def options(plan: Plan, usual: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Exchange(ABC):
-    """One method between the hospitals and the server of a plan. Raises ValueError for a plan not its own.
+    """Exchange messages of one method between the hospitals and the server of a plan.
+
+    Raises ValueError for a plan of another method or with unsuitable options.
 
     `summed`: the server sees the sum of all hospitals' answers and nothing else (secure aggregation).
     """
@@ -61,13 +63,12 @@ class Exchange(ABC):
 
     @property
     @abstractmethod
-    def rounds(self) -> int:
-        """How many there are."""
+    def rounds(self) -> int: ...
 
     @property
     @abstractmethod
     def spends(self) -> tuple[Event, ...]:
-        """What one round costs each hospital's patients."""
+        """Return what one round costs each hospital's patients."""
 
     @property
     def summed(self) -> bool:
@@ -76,15 +77,15 @@ class Exchange(ABC):
     @property
     @abstractmethod
     def reply(self) -> Shapes:
-        """What an answer holds."""
+        """Return what an answer holds."""
 
     @abstractmethod
     def open(self, start: Array | None) -> ServerState:
-        """Before the first round. `start`: (d, k) orthonormal, for a method that has one."""
+        """Return the state before the first round. `start`: (d, k) orthonormal, for a method that has one."""
 
     @abstractmethod
     def question(self, state: ServerState) -> Arrays:
-        """What the server asks in its next round."""
+        """Return what the server asks in its next round."""
 
     @abstractmethod
     def check_question(self, arrays: Arrays) -> None:
@@ -99,7 +100,7 @@ class Exchange(ABC):
         rng: np.random.Generator,
         shared_rng: np.random.Generator | None,
     ) -> Arrays:
-        """A hospital's answer, with noise of its own, or of the generator that all of them hold in common."""
+        """Return a hospital's answer, with noise of `rng`, or of the generator that all hospitals share."""
 
     @abstractmethod
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
@@ -107,4 +108,4 @@ class Exchange(ABC):
 
     @abstractmethod
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
-        """The server after a round, from the answers of those hospitals that gave one."""
+        """Return the server after a round, from the answers of those hospitals that gave one."""

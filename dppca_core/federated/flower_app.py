@@ -52,7 +52,7 @@ def _content(**values: str | bytes) -> RecordDict:
 
 @client_app.query()
 def step(asked: Message, context: Context) -> Message:
-    """A hospital's answer, or the sentence with which it refuses."""
+    """Return a hospital's answer, or the sentence with which it refuses."""
     try:
         return Message(_content(answer=_answer(asked, context)), reply_to=asked)
     except ValueError as reason:
@@ -86,14 +86,14 @@ def _answer(asked: Message, context: Context) -> bytes:
 
 @server_app.main()
 def work(grid: Grid, context: Context) -> None:
-    """Every run of the agenda in turn."""
+    """Run the agenda in turn."""
     agenda = Path(str(context.run_config["agenda"]))
     for item in json.loads(agenda.read_text(encoding="utf-8")):
         run(grid, agenda.parent, **item)
 
 
 def run(grid: Grid, folder: Path, plan: str, record: str, seed: int = 0, policy: Any = None) -> Record:
-    """One run of an agenda; its record is there, line by line, as it goes on.
+    """Run one item of an agenda; its record is written line by line as it goes on.
 
     Raises ValueError for a plan with secure aggregation, which is refused over Flower, and OSError, in one
     sentence, where the record cannot be written: hospitals keep what they sent.
@@ -134,7 +134,7 @@ def run(grid: Grid, folder: Path, plan: str, record: str, seed: int = 0, policy:
 
 
 def _earlier(plan: Plan, path: Path) -> Record | None:
-    """The record of this plan as far as its lines are whole."""
+    """Return the record of this plan as far as its lines are whole."""
     whole = path.read_text(encoding="utf-8").rpartition("\n")[0] if path.exists() else ""
     if not whole:
         return None
@@ -145,12 +145,12 @@ def _earlier(plan: Plan, path: Path) -> Record | None:
 
 
 def _words(refusal: object) -> str:
-    """A hospital's own words, as they may stand in a log and a record: short, one line, plain letters."""
+    """Return a hospital's words as they may stand in a log and a record: short, one line, plain letters."""
     return ascii(" ".join(str(refusal).split())[:MOST_WORDS])[1:-1]
 
 
 def ask_over(grid: Grid, plan: Plan) -> Ask:
-    """Asks hospitals by the names under which their SuperNodes are registered; waits until all are there."""
+    """Return a function that asks hospitals by their SuperNodes' names; wait until all are there."""
     nodes: dict[str, int] = {}
     names = [plan.name(hospital) for hospital in range(plan.hospitals)]
     until = time.monotonic() + CONNECT_SECONDS

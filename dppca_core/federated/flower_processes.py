@@ -27,7 +27,7 @@ _ROOT = Path(__file__).parents[2]
 
 
 class Federation:
-    """`hospitals`: each one's name and hospital.json.
+    """Start and stop the processes of `hospitals`, each one's name and hospital.json, and of the server.
 
     worker: the module that answers for a hospital. Raises RuntimeError, with the end of a log, where a
     process does not start.
@@ -113,13 +113,13 @@ class Federation:
         )
 
     def bytes_passed(self) -> tuple[float, float]:
-        """Bytes that a hospital has sent and received so far, on average over hospitals."""
+        """Return bytes that a hospital has sent and received so far, on average over hospitals."""
         up = sum(counter.up for counter in self._counters.values())
         down = sum(counter.down for counter in self._counters.values())
         return up / len(self._counters), down / len(self._counters)
 
     def log(self, name: str, lines: int = 20) -> str:
-        """The end of a log: of "server", "submit", "NAME SuperNode" or "NAME worker"."""
+        """Return the end of a log: of "server", "submit", "NAME SuperNode" or "NAME worker"."""
         text = (self.folder / f"{name}.log").read_text(encoding="utf-8", errors="replace")
         return "\n".join(text.splitlines()[-lines:])
 

@@ -80,7 +80,6 @@ def _work(address: str, token: str, answering: ClientAppCallable) -> None:
 
 
 def main(answering: ClientAppCallable = client_app) -> None:
-    """From the command line."""
     parser = argparse.ArgumentParser(prog="python -m dppca_core.federated.flower_worker", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("address", help="the SuperNode's --host and --port")

@@ -29,11 +29,14 @@ LEDGER = "ledger.jsonl"
 
 
 class DamagedError(ValueError):
-    """Files of this hospital that do not fit each other. What it says stays here."""
+    """Say that files of this hospital do not fit each other. Its message must not leave the hospital."""
 
 
 def restored(state: ProviderState, folder: Path) -> ProviderState:
-    """The state with what the folder says was spent and sent. Raises DamagedError for damaged files."""
+    """Return the state with what the folder says was spent and sent.
+
+    Raises DamagedError for damaged files.
+    """
     paid = _ledger(state, folder)
     stored = [_read(path) for path in sorted((folder / "sent").glob("*.npz"))]
     spent = dict(paid)
@@ -56,7 +59,7 @@ def restored(state: ProviderState, folder: Path) -> ProviderState:
 
 
 def answer(state: ProviderState, folder: Path, question: Message) -> Message:
-    """`provider_step` from what is on the disk, and back to it before the answer is returned.
+    """Run `provider_step` from what is on the disk, and store its result before the answer is returned.
 
     Raises ValueError as that does, and DamagedError. One process at a time.
     """
@@ -75,8 +78,6 @@ def answer(state: ProviderState, folder: Path, question: Message) -> Message:
 
 
 class _Stored(NamedTuple):
-    """One file of `sent`."""
-
     question: str
     answer: Message
     neighbours: str

@@ -19,7 +19,7 @@ _USUAL = Policy()
 
 
 class InProcess:
-    """Carries messages to hospitals that live here, and keeps their states."""
+    """Carry messages to hospitals that live here, and keep their states."""
 
     def __init__(self, states: Sequence[ProviderState]) -> None:
         self.states = list(states)
@@ -27,7 +27,7 @@ class InProcess:
     def __call__(
         self, question: Message, hospitals: Sequence[int], wait: float
     ) -> Mapping[int, RecordedAnswer | str]:
-        """Each hospital's step in turn; of a secure aggregation the sum alone."""
+        """Run each hospital's step in turn; of a secure aggregation return the sum alone."""
         answers: dict[int, RecordedAnswer] = {}
         refused: dict[int, str] = {}
         for hospital in hospitals:
@@ -44,7 +44,7 @@ class InProcess:
 
 
 def added(answers: Sequence[RecordedAnswer]) -> RecordedAnswer:
-    """What an ideal secure aggregation hands to the server: the sum of all, and of none of them."""
+    """Return what an ideal secure aggregation hands to the server: the sum of all, and of none of them."""
     first = answers[0].message
     arrays = {name: np.sum([a.message.arrays[name] for a in answers], axis=0) for name in first.arrays}
     message = Message(first.run, first.round, arrays)
@@ -61,7 +61,7 @@ def simulate(
     write: Callable[[str], None] | None = None,
     about: Mapping[str, str] | None = None,
 ) -> tuple[Record, tuple[ProviderState, ...]]:
-    """A whole run in this process, as `coordinator.run`: its record, and each hospital's state afterwards.
+    """Run all rounds in this process; return the record, and each hospital's state afterwards.
 
     Raises ValueError where plan and cohort do not fit.
     """

@@ -12,14 +12,13 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 class Shape(NamedTuple):
-    """What an array must be: its type, as NumPy names it, and its shape."""
+    """Hold what an array must be: its type, as NumPy names it, and its shape."""
 
     dtype: str
     shape: tuple[int, ...]
 
     @property
     def bytes(self) -> int:
-        """Bytes of such an array."""
         return int(np.dtype(self.dtype).itemsize * np.prod(self.shape, dtype=np.int64))
 
 
@@ -28,7 +27,7 @@ Shapes = Mapping[str, Shape]
 
 @dataclass(frozen=True, eq=False)
 class Message:
-    """Arrays by name, of one round (1, 2, ...) of one run."""
+    """Hold arrays by name, of one round (1, 2, ...) of one run."""
 
     run: str
     round: int
@@ -36,12 +35,12 @@ class Message:
 
     @property
     def payload(self) -> int:
-        """Bytes of the arrays themselves."""
+        """Return the bytes of the arrays themselves."""
         return sum(array.nbytes for array in self.arrays.values())
 
     @property
     def digest(self) -> str:
-        """A fingerprint of names, types, shapes and every bit."""
+        """Return a fingerprint of names, types, shapes and every bit."""
         seen = hashlib.sha256(f"{self.run} {self.round}".encode())
         for name in sorted(self.arrays):
             array = np.ascontiguousarray(self.arrays[name])
@@ -76,5 +75,5 @@ def _listed(names: Mapping[str, object]) -> str:
 
 
 def most_bytes(expected: Shapes) -> int:
-    """Bytes of the arrays of such a message: a larger one need not be read at all."""
+    """Return the bytes of the arrays of such a message: a larger one need not be read at all."""
     return sum(shape.bytes for shape in expected.values())

@@ -21,12 +21,12 @@ from dppca_core.privacy import Event
 
 
 def packed(symmetric: Array) -> Array:
-    """The upper triangle with its diagonal, row by row."""
+    """Return the upper triangle with its diagonal, row by row."""
     return symmetric[np.triu_indices(len(symmetric))]
 
 
 def unpacked(triangle: Array, d: int) -> Array:
-    """The symmetric (d, d) matrix of an upper triangle."""
+    """Return the symmetric (d, d) matrix of an upper triangle."""
     whole = np.zeros((d, d))
     whole[np.triu_indices(d)] = triangle
     whole += np.triu(whole, 1).T
@@ -35,7 +35,7 @@ def unpacked(triangle: Array, d: int) -> Array:
 
 @dataclass(frozen=True)
 class OneRound(Exchange):
-    """No question, one answer."""
+    """Ask nothing and take one answer."""
 
     @property
     def rounds(self) -> int:
@@ -57,7 +57,7 @@ class OneRound(Exchange):
 
 @dataclass(frozen=True)
 class CompressedMoments(OneRound):
-    """DPdisPCA. Options: rank, weights, decomposition, noise, as for `dpdis_pca.fit`."""
+    """Exchange DPdisPCA's messages. Options: rank, weights, decomposition, noise, as for `dpdis_pca.fit`."""
 
     def __post_init__(self) -> None:
         settings, plan = self._settings, self.plan
@@ -117,7 +117,7 @@ class CompressedMoments(OneRound):
 
 @dataclass(frozen=True)
 class AveragedProjectors(OneRound):
-    """Averaged projectors. Options: spike, variance, constant, send, as for `federated_projector.fit`."""
+    """Exchange projectors. Options: spike, variance, constant, send, as for `federated_projector.fit`."""
 
     def __post_init__(self) -> None:
         settings = self._settings

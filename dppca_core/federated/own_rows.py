@@ -34,7 +34,7 @@ _OPTIONAL = {"limit", "simulation"}
 
 @dataclass(frozen=True)
 class OwnFiles:
-    """What hospital.json says. Raises ValueError naming the file and what is wrong in it."""
+    """Hold what hospital.json says. Raises ValueError naming the file and what is wrong in it."""
 
     name: str
     plans: Path
@@ -46,7 +46,7 @@ class OwnFiles:
 
     @staticmethod
     def read(path: Path) -> "OwnFiles":
-        """From hospital.json. Raises ValueError where it lacks a name, or has one that is unknown."""
+        """Read hospital.json. Raises ValueError where it lacks a name, or has one that is unknown."""
         plain = _json(path)
         if not isinstance(plain, dict) or not _NEEDED <= plain.keys() <= _NEEDED | _OPTIONAL:
             needed = ", ".join(sorted(_NEEDED))
@@ -63,7 +63,10 @@ class OwnFiles:
         )
 
     def state(self, run: str) -> ProviderState:
-        """This hospital at the start of an agreed run. Raises ValueError for a run without a plan here."""
+        """Return this hospital at the start of an agreed run.
+
+        Raises ValueError for a run without a plan here.
+        """
         plan = next((plan for plan in self._agreed() if plan.run == run), None)
         if plan is None:
             raise ValueError(f"{self.name} did not agree to run {run!r}")
@@ -95,7 +98,7 @@ def _stamp(path: Path) -> int:
 
 @lru_cache(maxsize=1)
 def _provider(rows: Path, constants: Path, stamp: tuple[int, int]) -> Provider:
-    """Patients, read once as long as neither file changes."""
+    """Return the patients, read once as long as neither file changes."""
     public = _json(constants)
     columns = [feature["name"] for feature in public["features"]]
     centre, scale = (np.array([f[key] for f in public["features"]]) for key in ("centre", "scale"))
@@ -104,7 +107,7 @@ def _provider(rows: Path, constants: Path, stamp: tuple[int, int]) -> Provider:
 
 
 def table(path: Path, columns: list[str]) -> Array:
-    """Columns of a CSV or Parquet file, (n, d). Raises ValueError where one or a number is absent."""
+    """Return columns of a CSV or Parquet file, (n, d). Raises ValueError where one or a number is absent."""
     if path.suffix not in (".csv", ".parquet"):
         raise ValueError(f"rows must be a .csv or .parquet file, got {path.name}")
     frame = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)

@@ -23,7 +23,7 @@ _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")  # it names files
 
 @dataclass(frozen=True)
 class Plan:
-    """A run: its name, method, hospitals' public sizes, d, k, budget, and the method's own parameters.
+    """Hold a run: its name, method, hospitals' public sizes, d, k, budget, and the method's options.
 
     `names` are the hospitals', for sentences; "Hospital 1", ... where there are none. Raises ValueError for
     a field out of its range.
@@ -55,26 +55,24 @@ class Plan:
 
     @property
     def hospitals(self) -> int:
-        """N."""
         return len(self.sizes)
 
     @property
     def method_options(self) -> dict[str, Option]:
-        """The method's own parameters."""
         return dict(self.options)
 
     def name(self, hospital: int) -> str:
-        """What a hospital is called in a sentence."""
+        """Return what a hospital is called in a sentence."""
         return self.names[hospital] if self.names else f"Hospital {hospital + 1}"
 
     @property
     def digest(self) -> str:
-        """A fingerprint: equal exactly for equal plans."""
+        """Return a fingerprint: equal exactly for equal plans."""
         return hashlib.sha256(json.dumps(to_dict(self), sort_keys=True).encode()).hexdigest()
 
 
 def to_dict(plan: Plan) -> dict[str, Any]:
-    """What JSON can hold; `from_dict` gives the same plan back."""
+    """Return what JSON can hold; `from_dict` gives the same plan back."""
     lists: dict[str, Any] = {
         "options": plan.method_options,
         "sizes": list(plan.sizes),
@@ -84,7 +82,7 @@ def to_dict(plan: Plan) -> dict[str, Any]:
 
 
 def from_dict(plain: object) -> Plan:
-    """The plan. Raises ValueError naming what is unknown, missing or unsuitable."""
+    """Return the plan. Raises ValueError naming what is unknown, missing or unsuitable."""
     given = _fields("plan", plain, Plan)
     budget = Budget(**_fields("budget", given["budget"], Budget))
     options = given.get("options", {})

@@ -27,7 +27,7 @@ from dppca_core.records import PROVIDER_NOISE
 
 @dataclass(frozen=True)
 class PowerRounds(Exchange):
-    """Options: iterations, s_hat, burn_in, provider_noise, as for `dps_pca.fit`."""
+    """Exchange noisy products. Options: iterations, s_hat, burn_in, provider_noise, as for `dps_pca.fit`."""
 
     def __post_init__(self) -> None:
         settings, plan = self._settings, self.plan
@@ -48,12 +48,12 @@ class PowerRounds(Exchange):
 
     @property
     def provider_noise(self) -> str:
-        """Whether hospitals' noise is "independent", "shared" or for "secure-aggregation"."""
+        """Return "independent", "shared" or "secure-aggregation"."""
         return str(self._settings["provider_noise"])
 
     @property
     def spends(self) -> tuple[Event, ...]:
-        """One Gaussian release; the rounds together are `dps_pca.spends`."""
+        """Return one Gaussian release; the rounds together are `dps_pca.spends`."""
         (whole,) = dps_pca.spends(self.plan.budget, k=self.plan.k, iterations=self.rounds)
         assert isinstance(whole, Release)
         return (Release(whole.noise_multiplier),)
@@ -68,7 +68,7 @@ class PowerRounds(Exchange):
         return {name: Shape("float64", (self.plan.d, self.plan.k))}
 
     def noise_std(self, hospital: int) -> float:
-        """std of each entry of G_i/n_i in one hospital's H_i."""
+        """Return the std of each entry of G_i/n_i in one hospital's H_i."""
         sigma = dps_pca.sum_noise_std(self.plan.budget, k=self.plan.k, iterations=self.rounds)
         share = self.plan.hospitals**-0.5 if self.summed else 1.0
         return sigma * share / self.plan.sizes[hospital]
@@ -143,6 +143,6 @@ class PowerRounds(Exchange):
         return ServerState(state.rounds + 1, place, (*state.iterates, full), basis)
 
     def _kept(self, number: int) -> int:
-        """Rows kept in the basis after round `number`; 0 is the start."""
+        """Return the rows kept in the basis after round `number`; 0 is the start."""
         burn_in = self._settings["burn_in"]
         return self.plan.d if burn_in > 0 and number <= burn_in else int(self._settings["s_hat"])

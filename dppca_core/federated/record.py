@@ -32,7 +32,7 @@ _MOST_SAID = 200  # characters of a reason, which may quote what was uploaded
 
 @dataclass(frozen=True, eq=False)
 class RecordedAnswer:
-    """One hospital's answer as it arrived: bytes on the wire, and seconds from the question."""
+    """Hold one hospital's answer as it arrived: bytes on the wire, and seconds from the question."""
 
     message: Message
     wire_bytes: int = 0
@@ -41,7 +41,7 @@ class RecordedAnswer:
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """One round: what was asked, what came back by hospital, who failed and why, the basis after it."""
+    """Hold one round: the question, the answers and faults by hospital, the basis after it."""
 
     number: int
     question: Message
@@ -53,7 +53,7 @@ class Round:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """A run. `ended`: empty for one that came to its end, else the sentence that says why it did not."""
+    """Hold a run. `ended`: empty for one that came to its end, else the sentence that says why it did not."""
 
     plan: Plan
     start: Array | None
@@ -64,19 +64,17 @@ class Record:
 
     @property
     def basis(self) -> Array | None:
-        """The result, (d, k); None where the run ended before."""
+        """Return the result, (d, k); None where the run ended before."""
         whole = not self.ended and len(self.rounds) == exchange_of(self.plan).rounds
         return self.rounds[-1].basis if whole else None
 
 
 def opening_line(record: Record) -> str:
-    """The record's first line."""
     start = None if record.start is None else _pack(record.start)
     return _line(kind="plan", plan=to_dict(record.plan), start=start, about=dict(record.about))
 
 
 def round_line(done: Round) -> str:
-    """The line of one round."""
     answers = {
         str(hospital): {
             "arrays": _packed(answer.message.arrays),
@@ -97,19 +95,18 @@ def round_line(done: Round) -> str:
 
 
 def closing_line(record: Record) -> str:
-    """The record's last line."""
     return _line(kind="end", seconds=round(record.seconds, 6), ended=record.ended)
 
 
 def lines(record: Record) -> Iterator[str]:
-    """The whole record, line by line."""
+    """Yield the whole record, line by line."""
     yield opening_line(record)
     yield from map(round_line, record.rounds)
     yield closing_line(record)
 
 
 def read(text: str) -> Record:
-    """The record in JSON lines. Without an end it is of a run that was broken off.
+    """Return the record in JSON lines. Without an end it is of a run that was broken off.
 
     Raises ValueError, with the number of the line, for anything that is not such a record.
     """

@@ -21,7 +21,7 @@ _DTYPES = ("float64", "int64")
 
 
 def encode(message: Message) -> bytes:
-    """The message as bytes: its payload, and about 100 more."""
+    """Return the message as bytes: its payload, and about 100 more."""
     arrays = {name: np.ascontiguousarray(array) for name, array in message.arrays.items()}
     named = [[name, array.dtype.name, list(array.shape)] for name, array in arrays.items()]
     header = json.dumps({"run": message.run, "round": message.round, "arrays": named}).encode()
@@ -30,7 +30,7 @@ def encode(message: Message) -> bytes:
 
 
 def decode(data: bytes, payload: int) -> Message:
-    """The message, of at most `payload` bytes of numbers. What they are is left to `message.check`.
+    """Return the message, of at most `payload` bytes of numbers. `message.check` looks at what they are.
 
     Raises ValueError, as the end of a sentence, for bytes that are too many or not a message.
     """

@@ -19,12 +19,12 @@ MOST_STEPS = 100_000  # of T: beyond it the noise of all steps would not fit in 
 
 
 def random_start(d: int, k: int, rng: np.random.Generator) -> Array:
-    """A uniformly random (d, k) basis."""
+    """Return a uniformly random (d, k) basis."""
     return linalg.orthonormalise(rng.standard_normal((d, k)))
 
 
 def begin(start: Array | None, d: int, k: int, rng: np.random.Generator) -> Array:
-    """`start`, (d, k), checked: sensitivities hold for orthonormal blocks; a random one for None.
+    """Return `start`, (d, k), checked, or a random one for None: sensitivities hold for orthonormal blocks.
 
     Raises ValueError unless it is (d, k) with orthonormal columns.
     """
@@ -35,7 +35,7 @@ def begin(start: Array | None, d: int, k: int, rng: np.random.Generator) -> Arra
 
 
 def start_near(truth: Array, error: float, rng: np.random.Generator) -> Array:
-    """A (d, k) basis at sin_theta = `error` from `truth`, in a random direction: for simulation only.
+    """Return a (d, k) basis at sin_theta = `error` from `truth`, in a random direction: for simulation only.
 
     W = truth cos + U sin with U orthonormal and orthogonal to truth, so sin_theta = sqrt(k) sin.
     Raises ValueError unless 0 <= error <= sqrt(k) and d >= 2k.
@@ -52,7 +52,7 @@ def start_near(truth: Array, error: float, rng: np.random.Generator) -> Array:
 
 
 class Place(NamedTuple):
-    """Where the iteration stands: Q as (d, k), and the block of its rows that are not zero.
+    """Hold Q, (d, k), and the block of its rows that are not zero.
 
     `rows` None: none is known to be zero, and the block is Q.
     """
@@ -63,7 +63,7 @@ class Place(NamedTuple):
 
 
 def kept(columns: Array, s_hat: int) -> Place:
-    """Thin QR of the s_hat heaviest rows of `columns`, (d, k); the columns themselves where all are kept."""
+    """Return the thin QR of the s_hat heaviest rows of `columns`, (d, k); for s_hat = d the columns."""
     d = len(columns)
     if s_hat >= d:
         return Place(columns, columns, None)
@@ -73,12 +73,12 @@ def kept(columns: Array, s_hat: int) -> Place:
 
 
 def advance(product: Array, s_hat: int) -> Place:
-    """Lines 13 to 15: from the noisy product K, (d, k), to the next Q. s_hat = d thresholds nothing."""
+    """Return the next Q from the noisy product K, (d, k): lines 13 to 15. s_hat = d thresholds nothing."""
     return kept(linalg.orthonormalise(product), s_hat)
 
 
 class Walk:
-    """One run of the iteration, from `start`, (d, k), product by product.
+    """Hold one run of the iteration from `start`, (d, k), which goes on product by product.
 
     The first `burn_in` steps keep all rows (0 is the paper, which thresholds the start as well):
     thresholding a random start loses the support for good in a share of runs.
@@ -92,18 +92,18 @@ class Walk:
 
     @property
     def step(self) -> int:
-        """How many products were taken."""
+        """Return how many products were taken."""
         return len(self._iterates) - 1
 
     def take(self, product: Array) -> None:
-        """Go on to the next basis, from the noisy product with `place`, (d, k)."""
+        """Go on to the next basis, from the noisy product with the current one, (d, k)."""
         self.place = advance(product, self._kept[self.step >= self._burn_in])
         self._iterates.append(self.place.full)
 
     def finish(
         self, product: Callable[[Array, Indices | None, int], Array], steps: int, tolerance: float = 0.0
     ) -> tuple[Array, ...]:
-        """All bases up to Q(steps); see `iterate`."""
+        """Return all bases up to Q(steps); see `iterate`."""
         for step in range(self.step, steps):
             before = self.place.full
             self.take(product(self.place.block, self.place.rows, step))
@@ -124,7 +124,7 @@ def iterate(
     burn_in: int,
     tolerance: float = 0.0,
 ) -> tuple[Array, ...]:
-    """Bases Q(0), ..., Q(steps), each (d, k), from `start`, (d, k); `burn_in` as in Walk.
+    """Return the bases Q(0), ..., Q(steps), each (d, k), from `start`, (d, k).
 
     `product(block, rows, step)` is (d, k); with `rows`, the block holds just those rows of Q, the others
     being zero. With `tolerance` > 0 it stops once the basis moves less than that.

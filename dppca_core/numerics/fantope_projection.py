@@ -14,7 +14,7 @@ from dppca_core.arrays import Array
 
 
 def clip_spectrum(eigenvalues: Array, k: float) -> Array:
-    """min(max(g - theta, 0), 1) with theta such that they sum to k: the eigenvalues of the projection.
+    """Return min(max(g - theta, 0), 1) with theta such that they sum to k: the projection's eigenvalues.
 
     f(theta) = sum of the clipped values falls and is linear between the knots {g} and {g - 1}; the
     first knot with f < k ends the piece that holds theta. Exact, any real k in (0, d], ties included.
@@ -36,7 +36,7 @@ def clip_spectrum(eigenvalues: Array, k: float) -> Array:
 
 
 def project(symmetric: Array, k: float, guess: int = 0) -> tuple[Array, int]:
-    """Nearest point of the Fantope {0 <= X <= I, tr X = k} in Frobenius norm, (d, d), and its rank.
+    """Return the nearest point of the Fantope in Frobenius norm, (d, d), and its rank.
 
     It keeps the eigenvectors and clips the eigenvalues. `guess` only saves time: that many of the largest
     are computed first, and when the smallest of them is clipped to zero, so are all the others.

@@ -26,7 +26,7 @@ _STORED: dict[str, Any] = json.loads((DATA / "heart_disease.json").read_text(enc
 
 @dataclass(frozen=True)
 class HeartColumn:
-    """One column of the standardised rows: a measurement itself, or whether it is in a category."""
+    """Hold one column of the standardised rows: a measurement itself, or the indicator of a category."""
 
     measurement: str
     name: str
@@ -66,7 +66,7 @@ TABLE = Table(
 
 @lru_cache(maxsize=1)
 def recorded() -> dict[str, Array]:
-    """Every hospital's (n_i, 13) values as published, NaN where none is recorded; zeros stay. Read-only."""
+    """Return every hospital's (n_i, 13) values as published, NaN where none is recorded. Read-only."""
     with (DATA / "heart_disease.csv").open(newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     by_hospital = {}
@@ -80,7 +80,7 @@ def recorded() -> dict[str, Array]:
 
 @dataclass(frozen=True)
 class Absent:
-    """Shares of a hospital's patients of whom a measurement is absent; `zero` of them recorded as 0.
+    """Hold the share of a hospital's patients without a measurement; `zero` of them have it recorded as 0.
 
     Counted from the rows: not private.
     """
@@ -90,7 +90,7 @@ class Absent:
 
 
 def absent() -> dict[str, dict[str, Absent]]:
-    """By hospital, then by measurement."""
+    """Return the absent shares by hospital, then by measurement."""
     by_hospital = {}
     for hospital, values in recorded().items():
         zero = np.zeros(values.shape, dtype=bool)
@@ -107,7 +107,7 @@ def absent() -> dict[str, dict[str, Absent]]:
 
 @lru_cache(maxsize=1)
 def rows() -> dict[str, Array]:
-    """Every hospital's (n_i, 22) standardised rows, absent values zero; not yet clipped. Read-only."""
+    """Return every hospital's (n_i, 22) standardised rows, absent values zero; not yet clipped. Read-only."""
     places = {key: j for j, key in enumerate(MEASUREMENTS)}
     by_hospital = {}
     for hospital, values in recorded().items():
@@ -125,6 +125,6 @@ def rows() -> dict[str, Array]:
 
 
 def clipped_share() -> float:
-    """Share of rows longer than the public bound. Reads the rows: show it as not private."""
+    """Return the share of rows longer than the public bound. It reads the rows: show it as not private."""
     lengths = np.concatenate([np.linalg.norm(hospital_rows, axis=1) for hospital_rows in rows().values()])
     return float((lengths > TABLE.bound).mean())

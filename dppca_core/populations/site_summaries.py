@@ -16,60 +16,54 @@ from dppca_core.numerics.moments import DenseMoment, RowMoment, clip_rows
 
 
 class Site(Protocol):
-    """One hospital's n patients with d features."""
+    """Hold one hospital's n patients with d features."""
 
     @property
-    def n(self) -> int:
-        """Patients."""
+    def n(self) -> int: ...
 
     @property
-    def features(self) -> int:
-        """d."""
+    def features(self) -> int: ...
 
     def bound(self, centre: Array, scale: Array, tail: float) -> float:
-        """A public length that a row (x - centre)/scale exceeds with probability `tail`, or is clipped to."""
+        """Return a public length that (x - centre)/scale exceeds with P = `tail`, or is clipped to."""
 
     def means(self, bound: float) -> tuple[Array, Array]:
-        """Means over the patients of u and of u^2, column by column, (d,) each; u = x/bound, |u| <= 1."""
+        """Return the means over patients of u and of u^2, (d,) each, u = x/bound, |u| <= 1."""
 
     def moment(self, centre: Array, scale: Array, bound: float) -> Moment:
-        """Second moment of ((x - centre)/scale)/bound."""
+        """Return the second moment of ((x - centre)/scale)/bound."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowSite:
-    """Real rows, (n, d), with the public row bound to which they are clipped."""
+    """Hold real rows, (n, d), and the public row bound to which they are clipped."""
 
     rows: Array
     longest: float
 
     @property
     def n(self) -> int:
-        """Patients."""
         return len(self.rows)
 
     @property
     def features(self) -> int:
-        """d."""
         return int(self.rows.shape[1])
 
     def bound(self, centre: Array, scale: Array, tail: float) -> float:
-        """The public bound: longer rows are clipped."""
+        """Return the public bound: longer rows are clipped."""
         return self.longest
 
     def means(self, bound: float) -> tuple[Array, Array]:
-        """See Site."""
         clipped = clip_rows(self.rows, bound)
         return clipped.mean(axis=0), (clipped**2).mean(axis=0)
 
     def moment(self, centre: Array, scale: Array, bound: float) -> Moment:
-        """See Site."""
         return RowMoment(clip_rows((self.rows - centre) / scale, bound))
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnSite:
-    """Patients of N(mean, covariance), known by their own mean (d,) and scatter about it over n, (d, d)."""
+    """Hold patients of N(mean, covariance) as their own mean (d,) and scatter about it over n, (d, d)."""
 
     n: int
     own_mean: Array
@@ -79,26 +73,23 @@ class DrawnSite:
 
     @property
     def features(self) -> int:
-        """d."""
         return len(self.mean)
 
     def bound(self, centre: Array, scale: Array, tail: float) -> float:
-        """See Site. No row is clipped: all are shorter, but for n `tail` of the draws."""
+        """Return the length that rows exceed with probability `tail`; no row is clipped."""
         return gaussian_length((self.mean - centre) / scale, self.covariance / np.outer(scale, scale), tail)
 
     def means(self, bound: float) -> tuple[Array, Array]:
-        """See Site."""
         return self.own_mean / bound, (self.own_covariance.diagonal() + self.own_mean**2) / bound**2
 
     def moment(self, centre: Array, scale: Array, bound: float) -> Moment:
-        """See Site."""
         off = self.own_mean - centre
         about = self.own_covariance + np.outer(off, off)
         return DenseMoment(about / (np.outer(scale, scale) * bound**2))
 
 
 def gaussian_length(mean: Array, covariance: Array, tail: float) -> float:
-    """B with P(|x| > B) <= `tail` for x ~ N(mean, covariance).
+    """Return B with P(|x| > B) <= `tail` for x ~ N(mean, covariance).
 
     Chernoff, so never too short: B^2 = min over t of (K(t) + log(1/tail))/t, 0 < t < 1/(2 max lambda), with
     K(t) = sum_j -log(1 - 2 lambda_j t)/2 + m_j^2 t/(1 - 2 lambda_j t), m the mean along eigenvector j.

@@ -32,7 +32,7 @@ MOST_PATIENTS = 10**15  # beyond it a chi-square of n - j degrees of freedom los
 
 
 def norm_tail(eigenvalues: Array, tilt: float) -> tuple[float, float]:
-    """(x, log P(|row|^2 > x)) at the saddlepoint `tilt`, for a Gaussian row with these eigenvalues.
+    """Return (x, log P(|row|^2 > x)) at the saddlepoint `tilt`, for a Gaussian row with these eigenvalues.
 
     |row|^2 = sum lambda_j chi2_1 has K(t) = -1/2 sum log(1 - 2 lambda_j t); x = K'(t), and
     P(> x) = Q(w) + phi(w) (1/u - 1/w), w = sqrt(2 (t x - K)), u = t sqrt(K'')
@@ -54,7 +54,7 @@ def norm_tail(eigenvalues: Array, tilt: float) -> tuple[float, float]:
 
 
 def norm_bound(eigenvalues: Array, n: int, failure: float = 0.01) -> float:
-    """Public B such that some of n independent Gaussian rows is longer than B with P = `failure`.
+    """Return a public B such that some of n independent Gaussian rows is longer than B with P = `failure`.
 
     Solves P(|row|^2 > B^2) = 1 - (1 - failure)^(1/n) by the saddlepoint tail (relative error below
     1 % there). Clipping at B then changes the simulation's law by at most `failure` in total
@@ -77,7 +77,7 @@ def norm_bound(eigenvalues: Array, n: int, failure: float = 0.01) -> float:
 
 
 def hospital_sizes(n: int, providers: int, largest_share: float = 0.0) -> tuple[int, ...]:
-    """n patients over `providers` hospitals, each at least one, as equal as whole numbers allow.
+    """Return the sizes of `providers` hospitals for n patients, at least one each, as equal as possible.
 
     With `largest_share` above 1/providers, the first hospital has that share of all and the others
     split the rest. Raises ValueError when there are fewer patients than hospitals.
@@ -99,7 +99,7 @@ ROOTS = ByteCache(128 * 2**20)
 
 
 def _eigenvectors(d: int, k: int, s: int, seed: int) -> Array:
-    """U, (d, d) orthogonal: sparse spikes first, then a uniformly random orthonormal complement."""
+    """Return U, (d, d) orthogonal: sparse spikes first, then a uniformly random orthonormal complement."""
     vectors: Array = VECTORS.get((d, k, s, seed), lambda: _new_eigenvectors(d, k, s, seed), 8 * d**2)
     return vectors
 
@@ -120,7 +120,7 @@ def _new_eigenvectors(d: int, k: int, s: int, seed: int) -> Array:
 
 
 def _root(model: SpikedModel) -> Array:
-    """U diag(sqrt lambda), (d, d), column-major for BLAS."""
+    """Return U diag(sqrt lambda), (d, d), column-major for BLAS."""
     root: Array = ROOTS.get(model, lambda: _new_root(model), 8 * model.d**2)
     return root
 
@@ -140,7 +140,7 @@ def forget() -> None:
 
 @dataclass(frozen=True, eq=False)
 class GaussianPatients:
-    """The patients behind a drawn moment: where there are not too many, their very rows.
+    """Hold the patients behind a drawn moment: where there are not too many, their very rows.
 
     root: gives U diag(sqrt lambda) of their population, (d, d), which is not held here. n: how many they are.
     bound: what their rows are divided by. seed: of the rows given the moment, so that all that is asked for
@@ -196,12 +196,12 @@ def _seed(rng: np.random.Generator, index: int) -> np.random.SeedSequence:
 
 @dataclass(frozen=True, eq=False)
 class DrawnMoment(DenseMoment):
-    """The moment of patients drawn from a population, of whom fresh ones can be drawn as well."""
+    """Hold the moment of patients drawn from a population, of whom fresh ones can be drawn as well."""
 
     patients: GaussianPatients = field(kw_only=True)
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
-        """Moments of fresh patients, `sizes` at a time: for one pass, the law of dealing n patients.
+        """Give moments of fresh patients, `sizes` at a time: for one pass, the law of dealing n patients.
 
         They are others than those of the matrix. A method that uses every patient once has, over draws
         of patients, exactly this law; a product costs d^2 k, whatever the size.
@@ -209,32 +209,28 @@ class DrawnMoment(DenseMoment):
         return (FreshMoment(self.patients.root(), self.patients.bound, size, rng) for size in sizes)
 
     def unit(self) -> DenseMoment:
-        """The same patients' rows scaled to length 1 (see Moment)."""
         return self.patients.unit(self.matrix)
 
     def restricted_unit(self, columns: Indices) -> DenseMoment:
-        """The same patients' rows within these columns, scaled to length 1 (see Moment)."""
         return self.patients.restricted_unit(self.matrix, columns)
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnShare(ShareMoment):
-    """The moment of those drawn patients that one hospital has."""
+    """Hold the moment of those drawn patients that one hospital has."""
 
     patients: GaussianPatients
 
     def unit(self) -> DenseMoment:
-        """The same patients' rows scaled to length 1 (see Moment)."""
         return self.patients.unit(self.dense())
 
     def restricted_unit(self, columns: Indices) -> DenseMoment:
-        """The same patients' rows within these columns, scaled to length 1 (see Moment)."""
         return self.patients.restricted_unit(self.dense(), columns)
 
 
 @dataclass(frozen=True, eq=False)
 class FreshMoment:
-    """The second moment of `n` fresh patients, good for one product: each is of other patients."""
+    """Hold the second moment of `n` fresh patients, good for one product: each is of other patients."""
 
     root: Array  # of the covariance, any, (d, d)
     bound: float
@@ -244,11 +240,10 @@ class FreshMoment:
 
     @property
     def features(self) -> int:
-        """d."""
         return len(self.root)
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        """S Q with n S ~ Wishart(n, root root^T)/bound^2, exactly, for a fixed Q (see Moment).
+        """Return S Q with n S ~ Wishart(n, root root^T)/bound^2, exactly, for a fixed Q (see Moment).
 
         With root^T Q = P R, P orthonormal: root Y R / n, Y = P L L^T + (I - P P^T) N L^T, where
         L L^T ~ Wishart_k(n, I) by Bartlett and N is i.i.d. standard normal, (d, k).
@@ -264,16 +259,14 @@ class FreshMoment:
         return product
 
     def dense(self) -> Array:
-        """The (d, d) matrix of yet other patients."""
+        """Return the (d, d) matrix of yet other patients."""
         half = self.root @ wishart_factor(self.n, self.features, self.rng)
         return np.asarray(half @ half.T / (self.n * self.bound**2))
 
     def unit(self) -> DenseMoment:
-        """Yet other patients' rows scaled to length 1 (see Moment)."""
         return self._patients().unit(self.dense())
 
     def restricted_unit(self, columns: Indices) -> DenseMoment:
-        """Yet other patients' rows within these columns, scaled to length 1 (see Moment)."""
         return self._patients().restricted_unit(self.dense(), columns)
 
     def _patients(self) -> GaussianPatients:
@@ -282,7 +275,7 @@ class FreshMoment:
 
 @dataclass(frozen=True, eq=False)
 class PooledDraw:
-    """n drawn patients as their pooled moment, S = factor factor^T, not yet dealt to hospitals."""
+    """Hold n drawn patients as their pooled moment, S = factor factor^T, not yet dealt to hospitals."""
 
     n: int
     bound: float
@@ -291,7 +284,7 @@ class PooledDraw:
     rng: np.random.Generator
 
     def deal(self, sizes: Sequence[int]) -> Cohort:
-        """The cohort with hospitals of these sizes; the pooled moment is the same for all of them.
+        """Return the cohort with hospitals of these sizes; the pooled moment is the same for all of them.
 
         Hospitals' own moments are drawn, exactly, when first asked for. Raises ValueError for sizes
         that do not add up to n.

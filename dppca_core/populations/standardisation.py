@@ -44,7 +44,7 @@ _LEAST, _MOST = 1 / 16, 16.0  # a column's variance in public units: what never 
 
 @dataclass(frozen=True, eq=False)
 class Constants:
-    """What a hospital's rows are standardised by, in public units, (d,) each."""
+    """Hold what a hospital's rows are standardised by, in public units, (d,) each."""
 
     centre: Array
     scale: Array
@@ -52,7 +52,7 @@ class Constants:
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Released means of u and u^2 in public units, (d,) each, with the std of their noise."""
+    """Hold released means of u and u^2 in public units, (d,) each, with the std of their noise."""
 
     mean: Array
     square: Array
@@ -61,12 +61,12 @@ class Summary:
 
 
 def sensitivities(budget: Budget) -> tuple[float, float]:
-    """D_1 and D_2: of the sums of u and of u^2; the proof is in the module's text."""
+    """Return D_1 and D_2, of the sums of u and of u^2; the proof is in the module's text."""
     return (2.0, math.sqrt(2)) if budget.neighbours == "replace-one" else (1.0, 1.0)
 
 
 def multiplier(budget: Budget, share: float) -> float:
-    """z_1 = z_2: std / sensitivity of either release where both together take `share` of the budget.
+    """Return z_1 = z_2, std / sensitivity of either release where both take `share` of the budget.
 
     Raises ValueError unless 0 < share < 1 and the accounting is exact.
     """
@@ -76,7 +76,7 @@ def multiplier(budget: Budget, share: float) -> float:
 
 
 def left(budget: Budget, share: float) -> Budget:
-    """What the PCA has left, rounded to the private side: less epsilon at the same delta.
+    """Return the budget that the PCA has left, rounded to the private side: less epsilon at the same delta.
 
     Less delta at the same epsilon where that delta alone covers what is left. Raises ValueError as above.
     """
@@ -89,13 +89,13 @@ def left(budget: Budget, share: float) -> Budget:
 
 
 def spends(budget: Budget, share: float) -> tuple[Event, ...]:
-    """Means and spreads, to each hospital's own patients."""
+    """Return what means and spreads cost each hospital's own patients."""
     z = multiplier(budget, share)
     return (Release(z), Release(z))
 
 
 def release(site: Site, bound: float, budget: Budget, share: float, rng: np.random.Generator) -> Summary:
-    """Noisy means and mean squares of one hospital. The only step here that reads private rows."""
+    """Return noisy means and mean squares of one hospital. The only step here that reads private rows."""
     z = multiplier(budget, share)
     mean, square = site.means(bound)
     by_mean, by_square = (moved * z / site.n for moved in sensitivities(budget))
@@ -108,13 +108,13 @@ def release(site: Site, bound: float, budget: Budget, share: float, rng: np.rand
 
 
 def unprotected(site: Site, bound: float) -> Summary:
-    """The same without noise: not private."""
+    """Return the same without noise: not private."""
     mean, square = site.means(bound)
     return Summary(mean * bound, square * bound**2, 0.0, 0.0)
 
 
 def together(summaries: Sequence[Summary], sizes: Sequence[int]) -> Summary:
-    """The summary of all hospitals' patients, from what they released."""
+    """Return the summary of all hospitals' patients, from what they released."""
     share = np.array(sizes) / sum(sizes)
     pairs = list(zip(share, summaries, strict=True))
     return Summary(
@@ -126,7 +126,7 @@ def together(summaries: Sequence[Summary], sizes: Sequence[int]) -> Summary:
 
 
 def constants(summary: Summary) -> Constants:
-    """Centre and scale, each drawn towards the public range (0 and 1) by t^2/(t^2 + noise^2).
+    """Return centre and scale, each drawn towards the public range (0 and 1) by t^2/(t^2 + noise^2).
 
     t is `SPREAD_OF_MEANS` or `SPREAD_OF_VARIANCES`. Without noise: the mean and the standard deviation.
     """
@@ -139,14 +139,14 @@ def constants(summary: Summary) -> Constants:
 
 
 def public(features: int) -> Constants:
-    """One public range for all."""
+    """Return the one public range for all."""
     return Constants(np.zeros(features), np.ones(features))
 
 
 def of_sites(
     sites: Sequence[Site], kind: str, own_ranges: Sequence[Constants], summaries: Sequence[Summary]
 ) -> tuple[Constants, ...]:
-    """Every hospital's constants. Summaries are needed for "pooled" and "within-site" only.
+    """Return every hospital's constants; only "pooled" and "within-site" need summaries.
 
     Raises ValueError for an unknown kind.
     """
@@ -161,13 +161,13 @@ def of_sites(
 
 
 def raw_bound(sites: Sequence[Site], tail: float) -> float:
-    """The public length of rows in public units, over all hospitals."""
+    """Return the public length of rows in public units, over all hospitals."""
     plain = public(sites[0].features)
     return max(site.bound(plain.centre, plain.scale, tail) for site in sites)
 
 
 def cohort(sites: Sequence[Site], by: Sequence[Constants], tail: float) -> Cohort:
-    """The hospitals' standardised rows, divided by one public bound for all of them."""
+    """Return the hospitals' standardised rows, divided by one public bound for all of them."""
     pairs = list(zip(sites, by, strict=True))
     bound = max(
         site.bound(site_constants.centre, site_constants.scale, tail) for site, site_constants in pairs

@@ -42,11 +42,11 @@ _PIECE = 2_000  # entries drawn between two reports of progress
 
 
 class StoppedError(Exception):
-    """The person cancelled while noise was drawn: nothing was shown, and what was paid stays paid."""
+    """Say that the person cancelled while noise was drawn: nothing was shown, what was paid stays paid."""
 
 
 class IntegerSum(NamedTuple):
-    """sum x x^T of n rows rounded to multiples of 2^-bits, (d, d), in units of 4^-bits: whole numbers."""
+    """Hold sum x x^T of n rows rounded to multiples of 2^-bits, (d, d), in whole units of 4^-bits."""
 
     n: int
     bits: int
@@ -54,7 +54,7 @@ class IntegerSum(NamedTuple):
 
 
 def bits_for(n: int) -> int:
-    """b such that n 4^b <= 2^53, at most 20: sums of n products of rounded entries are exact.
+    """Return b with n 4^b <= 2^53, at most 20: sums of n products of rounded entries are exact.
 
     Raises ValueError for more rows than leave 8 bits, 2^37.
     """
@@ -63,7 +63,7 @@ def bits_for(n: int) -> int:
 
 
 class Adder:
-    """An `IntegerSum` as it grows: clipped rows are added block by block, and let go.
+    """Add up an `IntegerSum` block by block; the clipped rows are let go.
 
     bits: `bits_for` as many rows as may come. Reads private rows.
     """
@@ -72,7 +72,7 @@ class Adder:
         self._n, self._bits, self._total = 0, bits, np.zeros((d, d))
 
     def add(self, rows: Array) -> None:
-        """(m, d) more. Raises ValueError for rows longer than 1, other columns, or more rows than fit."""
+        """Add (m, d) rows. Raises ValueError for rows longer than 1, other columns, or more rows than fit."""
         if rows.ndim != 2 or rows.shape[1] != len(self._total):
             raise ValueError(f"rows must have {len(self._total)} columns, got shape {rows.shape}")
         refuse_long(rows)
@@ -84,19 +84,18 @@ class Adder:
 
     @property
     def sum(self) -> IntegerSum:
-        """What was added so far."""
         return IntegerSum(self._n, self._bits, self._total)
 
 
 def refuse_long(rows: Array) -> None:
-    """Raises ValueError for rows, (m, d), that are longer than 1 or hold what is no number."""
+    """Raise ValueError for rows, (m, d), that are longer than 1 or hold what is no number."""
     lengths = np.einsum("ij,ij->i", rows, rows)
     if not (lengths <= 1 + 1e-12).all():
         raise ValueError("rows must be clipped to norm 1 beforehand")
 
 
 def integer_sum(blocks: Iterable[Array], n: int, d: int) -> IntegerSum:
-    """The sum over all blocks of clipped rows, (m, d) each, n rows together. Reads private rows.
+    """Return the sum over all blocks of clipped rows, (m, d) each, n rows together. Reads private rows.
 
     Raises ValueError for rows longer than 1, another number of columns, or of rows.
     """
@@ -109,7 +108,7 @@ def integer_sum(blocks: Iterable[Array], n: int, d: int) -> IntegerSum:
 
 
 def together(sums: Sequence[IntegerSum]) -> IntegerSum:
-    """One sum of several. Raises ValueError where their bits differ, or leave no room for all their rows."""
+    """Return one sum of several. Raises ValueError for different bits, or no room for all their rows."""
     n, bits = sum(part.n for part in sums), sums[0].bits
     if any(part.bits != bits for part in sums) or n * 4**bits > 2**_EXACT:
         raise ValueError("sums must have the same bits, with room for all their rows")
@@ -117,7 +116,9 @@ def together(sums: Sequence[IntegerSum]) -> IntegerSum:
 
 
 def noise_std(d: int, bits: int, budget: Budget) -> float:
-    """std of a diagonal entry's noise, in units of 4^-bits: `symmetric_gaussian.sum_noise_std` times 4^bits.
+    """Return the std of a diagonal entry's noise in units of 4^-bits: 4^bits times that of the sum.
+
+    `symmetric_gaussian.sum_noise_std` is that of the sum.
 
     Rows, (m, d), are rounded to multiples of 2^-bits. Public, so it is asked before a release is paid for.
     Raises ValueError for more than 400 features, accounting as printed, whose noise is not exact, and noise
@@ -133,7 +134,9 @@ def noise_std(d: int, bits: int, budget: Budget) -> float:
 
 
 def release(summed: IntegerSum, budget: Budget, progress: Callable[[float], bool] | None = None) -> Array:
-    """The noisy second moment, (d, d), of rows scaled to norm 1. The only step that releases private rows.
+    """Return the noisy second moment, (d, d), of rows scaled to norm 1.
+
+    The only step that releases private rows.
 
     `progress` is told the share done, and answers whether to go on. Raises StoppedError where it says no, and
     ValueError as `noise_std`.
@@ -160,14 +163,14 @@ def release(summed: IntegerSum, budget: Budget, progress: Callable[[float], bool
 
 
 def noisy(whole: Array, std: float) -> Array:
-    """Whole numbers, (m,), each with discrete Gaussian noise. Raises ValueError for a std out of reach."""
+    """Return whole numbers, (m,), with discrete Gaussian noise. Raises ValueError for a std out of reach."""
     if not 2.0**6 <= std <= 2.0**56:
         raise ValueError(f"std must be what 64-bit integers can hold, got {std:g}")
     return np.array(_measurement(std)([int(value) for value in whole]), dtype=np.float64)
 
 
 def _measurement(std: float) -> "dp.Measurement":
-    """OpenDP's vector Gaussian on integers: each entry gets discrete Gaussian noise of this std."""
+    """Return OpenDP's vector Gaussian on integers: each entry gets discrete Gaussian noise of this std."""
     import opendp.prelude as dp  # here: slow to load, and needed at a release only
 
     dp.enable_features("contrib")

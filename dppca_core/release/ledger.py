@@ -42,33 +42,33 @@ _KEY = re.compile(r"[0-9a-f]{8,64}")  # it names a file
 
 
 class OverLimitError(ValueError):
-    """A release that would spend more than the owner's limit; nothing was spent."""
+    """Say that a release would spend more than the owner's limit; nothing was spent."""
 
 
 class Ledger(ABC):
-    """Where one table's lines are kept. patients: of that table, if known; lines of another are refused."""
+    """Keep one table's lines. patients: of that table, if known; lines of another are refused."""
 
     def __init__(self, patients: int | None = None) -> None:
         self._patients = patients
 
     @abstractmethod
     def _lines(self) -> list[dict[str, Any]]:
-        """All lines so far."""
+        """Return all lines so far."""
 
     @abstractmethod
     def _append(self, *lines: dict[str, Any]) -> None:
-        """More lines, which stay: all of them or, where one cannot be written, none."""
+        """Append lines, which stay: all of them or, where one cannot be written, none."""
 
     @abstractmethod
     def _alone(self) -> Any:
-        """A context in which nobody else writes."""
+        """Return a context in which nobody else writes."""
 
     def account(self) -> Account:
-        """As it stands. Raises ValueError for lines that are damaged, or of another table."""
+        """Return the account as it stands. Raises ValueError for damaged lines, or those of another table."""
         return from_lines(self._lines(), self._patients)
 
     def set_limit(self, limit: Limit) -> Account:
-        """The account with this limit from now on.
+        """Set the limit from now on and return the account.
 
         Raises ValueError where delta or neighbours are not those of the first limit, or where more than that
         was spent already.
@@ -94,7 +94,7 @@ class Ledger(ABC):
         about: Mapping[str, Any] | None = None,
         expected: Account | None = None,
     ) -> Entry:
-        """Pay for a release, before it is made: the entry, which is on the ledger when this returns.
+        """Pay for a release before it is made; return the entry, which is on the ledger by then.
 
         expected: the account for which the price was said. Raises OverLimitError beyond the limit, and
         ValueError before a limit was set, for no events, or where the account is another by now.
@@ -117,11 +117,11 @@ class Ledger(ABC):
             return entry
 
     def export(self) -> str:
-        """All lines, as JSON lines."""
+        """Return all lines as JSON lines."""
         return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in self._lines())
 
     def take_in(self, text: str) -> Account:
-        """The account with the lines of another ledger of the same table, as exported; known ones count once.
+        """Add the lines of another ledger of the same table, as exported; known ones count once.
 
         Raises ValueError for text that is not a ledger, or one of another table, delta or neighbours.
         """
@@ -157,13 +157,13 @@ class Ledger(ABC):
         return self._lines()
 
     def _add(self, *lines: dict[str, Any]) -> None:
-        """More lines, numbered on, each with its digest."""
+        """Append lines, numbered on, each with its digest."""
         before = len(once(self._written()))
         self._append(*(sealed(before + i, line) for i, line in enumerate(lines, 1)))
 
 
 class SessionLedger(Ledger):
-    """In memory, for one visitor: gone with the session, which the screen says."""
+    """Keep lines in memory, for one visitor: gone with the session, which the screen says."""
 
     def __init__(self, patients: int | None = None) -> None:
         super().__init__(patients)
@@ -181,7 +181,7 @@ class SessionLedger(Ledger):
 
 
 class DiskLedger(Ledger):
-    """FOLDER/KEY.jsonl, shared by all who open the same table with the same folder.
+    """Keep lines in FOLDER/KEY.jsonl, shared by all who open the same table with the same folder.
 
     `key`, `former`: 8 to 64 hexadecimal digits; `former` is the table's key of an earlier version, if it has
     one. A file under the former key is continued, so that an earlier version that still runs sees what is
@@ -199,7 +199,7 @@ class DiskLedger(Ledger):
 
     @property
     def path(self) -> Path:
-        """The file that the next line is written to: the one under the former key where there is one."""
+        """Return the file of the next line: the one under the former key where there is one."""
         return next((path for path in self._paths if path.exists()), self._paths[-1])
 
     def _lines(self) -> list[dict[str, Any]]:

@@ -40,7 +40,7 @@ _MOST_SAID = 200  # letters of a title
 
 @dataclass(frozen=True)
 class Limit:
-    """What all releases on the table together may cost. Raises ValueError for a field where no budget is."""
+    """Hold what all releases on the table together may cost. Raises ValueError where no budget is."""
 
     epsilon: float
     delta: float
@@ -53,7 +53,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Entry:
-    """One release: when, what, its events, and whatever else a reader needs to check it."""
+    """Hold one release: when, what, its events, and whatever else a reader needs to check it."""
 
     at: str
     title: str
@@ -63,31 +63,33 @@ class Entry:
 
     @property
     def rows_per_patient(self) -> int | None:
-        """How many rows a patient could have by the owner's word then; None where the line does not say."""
+        """Return how many rows a patient could have, as the owner stated; None where the line lacks it."""
         stated = self.about.get("rows per patient")
         return stated if isinstance(stated, int) and not isinstance(stated, bool) and stated > 0 else None
 
 
 @dataclass(frozen=True)
 class Account:
-    """The ledger as it stands: the limit (None before it was set), and all releases in order."""
+    """Hold the ledger as it stands: the limit (None before it was set), and all releases in order."""
 
     limit: Limit | None = None
     entries: tuple[Entry, ...] = ()
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """All events of all releases."""
         return tuple(event for entry in self.entries for event in entry.events)
 
     def spent(self, more: Sequence[Event] = ()) -> numerical.Total:
-        """epsilon at the limit's delta, with `more` events. Raises ValueError before a limit was set."""
+        """Return epsilon at the limit's delta, with `more` events.
+
+        Raises ValueError before a limit was set.
+        """
         if self.limit is None:
             raise ValueError("set a limit first: what all releases on this table together may cost")
         return numerical.total((*self.events, *more), self.limit.delta)
 
     def spent_by_patient(self, rows: int) -> float:
-        """epsilon of all releases for a patient who has so many rows, at the limit's delta.
+        """Return epsilon of all releases for a patient with so many rows, at the limit's delta.
 
         By `closed_form.grouped`: exact for Gaussian releases. Raises ValueError before a limit was set.
         """
@@ -99,7 +101,10 @@ class Account:
 
 
 def parse(text: str) -> list[dict[str, Any]]:
-    """The lines of an exported ledger. Raises ValueError, with the number of the line, for anything else."""
+    """Return the lines of an exported ledger.
+
+    Raises ValueError, with the number of the line, for anything else.
+    """
     if len(text) > MOST_CHARACTERS:
         raise ValueError(f"a ledger may have {MOST_CHARACTERS:,} characters, got {len(text):,}")
     written = text.splitlines()
@@ -121,7 +126,7 @@ def parse(text: str) -> list[dict[str, Any]]:
 
 
 def from_lines(lines: Sequence[Mapping[str, Any]], patients: int | None = None) -> Account:
-    """The account that lines make up.
+    """Return the account that lines make up.
 
     Raises ValueError, with the number of the line, for a damaged one, one that is out of its place, and one
     of a table with another number of patients, where that is given.
@@ -149,7 +154,7 @@ def from_lines(lines: Sequence[Mapping[str, Any]], patients: int | None = None) 
 
 
 def once(lines: Sequence[Mapping[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
-    """Each line with its place in the file, without copies.
+    """Return each line with its place in the file, without copies.
 
     Raises ValueError for one that was changed or is out of its place.
     """
@@ -174,12 +179,12 @@ def once(lines: Sequence[Mapping[str, Any]]) -> list[tuple[int, dict[str, Any]]]
 
 
 def content(line: Mapping[str, Any]) -> dict[str, Any]:
-    """What a line says, wherever it stands."""
+    """Return what a line says, wherever it stands."""
     return {name: value for name, value in line.items() if name not in ("line", "digest")}
 
 
 def sealed(number: int, line: Mapping[str, Any]) -> dict[str, Any]:
-    """A line at its place, with the digest by which a change is noticed, if nobody makes it anew."""
+    """Return a line at its place, with a digest by which a change is noticed unless it is computed again."""
     placed = {"line": number, **line}
     return placed | {"digest": _digest(placed)}
 
@@ -207,7 +212,7 @@ def _entry(line: Mapping[str, Any]) -> Entry:
 
 
 def _is_line(text: object) -> bool:
-    """Whether it is a short text on one line, which every screen and file can show."""
+    """Return True for a short text on one line, which every screen and file can show."""
     return isinstance(text, str) and text.isprintable() and len(text) <= _MOST_SAID
 
 

@@ -36,7 +36,7 @@ Part = Array | IntegerSum
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be released. Raises ValueError for a method that is not offered, or a field out of range.
+    """Hold what is to be released. Raises ValueError for a method not offered, or a field out of range.
 
     s_hat: features kept, of the sparse methods. rank: R of DPdisPCA. iterations, burn_in: of DPS-PCA. budget:
     for one row. rows_per_patient: how many rows one patient can have at most, a public statement of the
@@ -71,7 +71,7 @@ class Request:
 
     @property
     def method_options(self) -> dict[str, int]:
-        """The method's own parameters, as its `fit` names them."""
+        """Return the method's parameters, as its `fit` names them."""
         given = {
             "analyze_gauss_sparse": {"s_hat": self.s_hat or self.d},
             "dpdis_pca": {"rank": self.rank or min(2 * self.k, self.d)},
@@ -85,14 +85,14 @@ class Request:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """What it costs, known before anything is read."""
+        """Return what it costs, known before anything is read."""
         spends = METHODS[self.method].spends
         assert spends is not None  # all that is offered is private
         return spends(self.budget, d=self.d, k=self.k, **self.method_options)
 
     @property
     def patient_epsilon(self) -> float:
-        """The epsilon of a patient with all their rows, at the budget's delta (`closed_form.grouped`)."""
+        """Return the epsilon of a patient with all their rows, at the budget's delta."""
         return patient_epsilon(self.events, self.budget, self.rows_per_patient)
 
 
@@ -108,7 +108,7 @@ def patient_epsilon(events: Sequence[Event], budget: Budget, rows_per_patient: i
 
 @dataclass(frozen=True)
 class Released:
-    """What leaves: (d, k) components, k eigenvalues of the scaled rows where they were paid for, the entry.
+    """Hold what leaves: (d, k) components, k eigenvalues of the scaled rows if paid for, the ledger's entry.
 
     hardened: whether the noise is OpenDP's. document: all as plain JSON, with what is needed to check it.
     """
@@ -131,7 +131,7 @@ def make(
     expected: Account | None = None,
     progress: Progress | None = None,
 ) -> Released:
-    """Pays, draws, and returns the release of hospitals' clipped rows, (n_i, d) each, of norm at most 1.
+    """Pay, draw, and return the release of hospitals' clipped rows, (n_i, d) each, of norm at most 1.
 
     A hospital may also be the exact sum of its rows (`discrete_gaussian.Adder`), of a table too large to
     hold. features: names of the d columns. public: what is public about the table (bounds, categories,
@@ -165,7 +165,7 @@ def make(
 
 
 def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str]) -> None:
-    """Raises ValueError for what could not be released, or not with the guarantee that is stated."""
+    """Raise ValueError for what could not be released, or not with the guarantee that is stated."""
     if len(features) != request.d or any(columns(part) != request.d for part in rows):
         raise ValueError(f"rows must have the {request.d} columns that were asked for")
     if not rows or min(patients(part) for part in rows) < 1:
@@ -183,12 +183,12 @@ def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str]) -> 
 
 
 def patients(part: Part) -> int:
-    """How many rows a hospital has."""
+    """Return how many rows a hospital has."""
     return part.n if isinstance(part, IntegerSum) else len(part)
 
 
 def columns(part: Part) -> int:
-    """How many columns they have. Raises ValueError for what is no matrix."""
+    """Return how many columns they have. Raises ValueError for what is no matrix."""
     matrix = part.total if isinstance(part, IntegerSum) else part
     if matrix.ndim != 2:
         raise ValueError(f"rows must be a matrix, got shape {matrix.shape}")
@@ -196,7 +196,7 @@ def columns(part: Part) -> int:
 
 
 def summed(parts: Sequence[Part], d: int) -> IntegerSum:
-    """The exact sum of all rows of these hospitals. Reads private rows."""
+    """Return the exact sum of all rows of these hospitals. Reads private rows."""
     sums = [part for part in parts if isinstance(part, IntegerSum)]
     if sums:
         return hardened.together(sums)
@@ -205,14 +205,14 @@ def summed(parts: Sequence[Part], d: int) -> IntegerSum:
 
 
 def _released_together(request: Request, rows: Sequence[Part]) -> list[list[Part]]:
-    """Whose rows go into one noisy moment: everybody's, or each hospital's own."""
+    """Return whose rows go into one noisy moment: everybody's, or each hospital's own."""
     return [[part] for part in rows] if request.method == "dpdis_pca" else [list(rows)]
 
 
 def _of_moments(
     request: Request, rows: Sequence[Part], progress: Progress | None
 ) -> tuple[Array, Array | None]:
-    """From noisy moments: of all rows together, or of each hospital's, which are different patients'."""
+    """Return the result from noisy moments: of all rows together, or one for each hospital's patients."""
     parts = _released_together(request, rows)
     joint = request.method != "dpdis_pca"
     noisy = []
@@ -234,7 +234,7 @@ def _of_moments(
 
 
 def _ordered(basis: Array, noisy: Array) -> tuple[Array, Array]:
-    """The same subspace by falling eigenvalues of the released moment: eigenvectors of V^T S V turn V."""
+    """Return the same subspace by falling eigenvalues of the released moment: those of V^T S V turn V."""
     values, turn = linalg.top_eigenpairs(basis.T @ noisy @ basis, basis.shape[1])
     return basis @ turn, values
 
@@ -246,7 +246,6 @@ def _moment(part: Part) -> Moment:
 
 
 def _in_floating_point(request: Request, rows: Sequence[Part]) -> Array:
-    """DPS-PCA, seeded by the operating system."""
     providers = tuple(Provider(patients(part), _moment(part)) for part in rows)
     cohort = Cohort(providers, moments.SumMoment(providers))
     rng = np.random.default_rng()
@@ -264,12 +263,11 @@ def _share(progress: Progress | None, done: int, parts: int) -> Progress | None:
 
 
 def parameters(request: Request) -> dict[str, Any]:
-    """The request as plain JSON."""
     return {"d": request.d, "k": request.k, **request.method_options, "budget": asdict(request.budget)}
 
 
 def guarantee(request: Request, by_column: bool = False) -> str:
-    """What is promised, in one sentence. by_column: hospitals' sizes follow from rows, and are public."""
+    """Return the guarantee as a sentence. by_column: hospitals' sizes follow from rows, and are public."""
     budget = request.budget
     neighbours = (
         "replacing any one patient's row by any other"
@@ -300,7 +298,6 @@ def _factor(epsilon: float) -> str:
 
 
 def noise_said(request: Request) -> str:
-    """Which noise it was, in one sentence."""
     if request.method in HARDENED:
         return (
             f"Noise: the discrete Gaussian of OpenDP {version('opendp')} on an exact integer sum, from the "

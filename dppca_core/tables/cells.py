@@ -39,7 +39,10 @@ _DATE = (
 
 
 def quietly(call: Callable[[], Result]) -> Result | None:
-    """What `call` returns, or None where Arrow refuses. Its reason quotes cells and goes no further."""
+    """Return what `call` returns, or None where Arrow refuses.
+
+    Its reason quotes cells and goes no further.
+    """
     try:
         return call()
     except _REFUSALS:
@@ -47,7 +50,7 @@ def quietly(call: Callable[[], Result]) -> Result | None:
 
 
 def each(batches: Iterable[Result]) -> Iterator[Result | None]:
-    """Batches in turn; None, and no more, where Arrow refuses one."""
+    """Yield the batches; yield None, and no more, where Arrow refuses one."""
     steps = iter(batches)
     while True:
         try:
@@ -61,7 +64,7 @@ def each(batches: Iterable[Result]) -> Iterator[Result | None]:
 
 
 class NumberColumn(NamedTuple):
-    """Cells as numbers: values (n,), NaN where there is none; which are missing, which are other text."""
+    """Hold cells as numbers, (n,), NaN where there is none; which are missing, which are other text."""
 
     values: Array
     missing: Mask
@@ -69,13 +72,13 @@ class NumberColumn(NamedTuple):
 
 
 def texts(column: Any) -> pa.Array:
-    """A text column without blanks around its cells, as one array of strings."""
+    """Return a text column without blanks around its cells, as one array of strings."""
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     return pc.utf8_trim_whitespace(whole.cast(pa.large_string()))
 
 
 def portions(chunks: Iterable[Any]) -> Iterator[pa.Array]:
-    """Arrays of a column in turn, cut or put together to about `_PORTION` bytes of text each.
+    """Yield the arrays of a column, cut or put together to about `_PORTION` bytes of text each.
 
     Each step on a text makes another copy of it, so that a whole column at once would need several times
     its size.
@@ -104,7 +107,7 @@ def _chunks(column: Any) -> list[Any]:
 
 
 def numbers(column: Any, decimal_comma: bool = False) -> NumberColumn:
-    """The cells of a column of numbers or of text (as `plain` gives them), each as a number if it is one.
+    """Return the cells of a column of numbers or text (as `plain` gives them), each as a number if it is one.
 
     decimal_comma: 1,5 is one and a half, as in files whose columns are not separated by commas.
     """
@@ -143,7 +146,7 @@ def _numbers(column: pa.Array, decimal_comma: bool) -> NumberColumn:
 
 
 def canonical(chunks: list[Any], decimal_comma: bool = False) -> Any:
-    """float64 where every cell is a number or missing, else trimmed text; null where missing.
+    """Return float64 where every cell is a number or missing, else trimmed text; null where missing.
 
     chunks: of one column. The list is emptied on the way, so that each can go once its text was copied.
     """
@@ -173,7 +176,7 @@ def _as_text(chunks: list[Any], decimal_comma: bool) -> pa.ChunkedArray:
 
 
 def places(column: Any, known: Iterable[str]) -> NDArray[np.intp]:
-    """Which of these texts each cell is, (n,); -1 for none of them."""
+    """Return which of these texts each cell is, (n,); -1 for none of them."""
     words = pa.array(known, pa.large_string())
     indices = [
         np.asarray(pc.fill_null(pc.index_in(texts(part), words), -1)) for part in portions(_chunks(column))
@@ -182,7 +185,7 @@ def places(column: Any, known: Iterable[str]) -> NDArray[np.intp]:
 
 
 def dates(column: Any) -> bool:
-    """Whether a text column holds dates in every cell that is not missing."""
+    """Return True for a text column that holds dates in every cell that is not missing."""
     if pa.types.is_floating(column.type):
         return False
     some = False
@@ -195,7 +198,7 @@ def dates(column: Any) -> bool:
 
 
 def plain(column: Any, name: str) -> Any:
-    """A column of any flat type as float64 or text. Raises ValueError for lists, records and bytes."""
+    """Return a column of any flat type as float64 or text. Raises ValueError for lists, records and bytes."""
     kind = column.type
     types = pa.types
     if types.is_dictionary(kind):
@@ -250,7 +253,7 @@ def _what(kind: Any) -> str:
 
 
 def from_frame(frame: pd.DataFrame) -> pa.Table:
-    """A data frame's columns as float64 or text, under their names. Raises ValueError for other cells."""
+    """Return a data frame's columns as float64 or text, by name. Raises ValueError for other cells."""
     columns = {}
     for position, name in enumerate(frame.columns):
         series = frame.iloc[:, position]

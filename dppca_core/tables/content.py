@@ -62,7 +62,7 @@ FORMER_ROWS = 2**24  # 128 MB of row hashes
 
 
 def _mix(words: Words) -> Words:
-    """The finaliser of splitmix64, in place: one bit in changes half of those out."""
+    """Apply the finaliser of splitmix64 in place: one bit in changes half of those out."""
     shifted = np.empty_like(words)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         words ^= np.right_shift(words, np.uint64(shift), out=shifted)
@@ -95,7 +95,7 @@ def _words(text: Any) -> Words:
 
 
 class Keys(NamedTuple):
-    """The key of a table, and its key of version 1; None where it has more rows than `FORMER_ROWS`."""
+    """Hold the key of a table, and its key of version 1; None where it has more rows than `FORMER_ROWS`."""
 
     key: str
     former: str | None

@@ -14,7 +14,7 @@ from dppca_core.tables import cells, limits
 
 
 def at_random(n: int, hospitals: int, seed: int) -> tuple[Indices, ...]:
-    """Rows 0..n-1 in random groups of nearly equal size. The seed is public: no noise comes of it.
+    """Return rows 0..n-1 in random groups of nearly equal size. The seed is public: no noise comes of it.
 
     Raises ValueError for fewer rows than hospitals.
     """
@@ -27,7 +27,7 @@ def at_random(n: int, hospitals: int, seed: int) -> tuple[Indices, ...]:
 def by_column(
     column: Any, name: str, kept: cells.Mask | None = None, decimal_comma: bool = False
 ) -> dict[str, Indices]:
-    """Rows of each value of a column, in the order of the values; row numbers among the kept ones only.
+    """Return the rows of each value of a column, in the order of the values, counted among the kept ones.
 
     The values are the hospitals' names. Raises ValueError where a kept row has none, or for too many.
     """
@@ -50,7 +50,7 @@ def by_column(
 
 
 def too_many(name: str) -> str:
-    """Why a column cannot name the hospitals."""
+    """Return the sentence that says why a column cannot name the hospitals."""
     return (
         f"Column '{name}' has more than {limits.MOST_HOSPITALS} values: choose one that names hospitals, "
         "not patients."

@@ -16,7 +16,7 @@ from dppca_core.tables.schema import Column, Schema
 
 @dataclass(frozen=True)
 class OwnerOnly:
-    """Not private: counts of one table's rows and cells, for its owner's eyes and never for a release.
+    """Count one table's rows and cells. Not private: for its owner's eyes and never for a release.
 
     rows: read. dropped: for a missing cell. filled: missing cells that a constant stands for, of kept rows.
     outside: for each chosen column, cells of kept rows beyond their range or none of their categories.
@@ -31,12 +31,12 @@ class OwnerOnly:
 
     @property
     def kept(self) -> int:
-        """Rows that are used."""
+        """Return how many rows are used."""
         return self.rows - self.dropped
 
     @property
     def clipped_share(self) -> float:
-        """Share of the kept rows that the bound shortens."""
+        """Return the share of the kept rows that the bound shortens."""
         return self.long / max(self.kept, 1)
 
     def __add__(self, other: OwnerOnly) -> OwnerOnly:
@@ -51,7 +51,7 @@ class OwnerOnly:
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """rows: (kept, d) in [-1, 1], not yet clipped to the bound. kept: (n,), which of the table's rows."""
+    """Hold `rows`, (kept, d) in [-1, 1], not yet clipped, and which of the table's rows these are."""
 
     rows: Array = field(repr=False)
     kept: cells.Mask = field(repr=False)
@@ -64,7 +64,7 @@ def encode(
     decimal_comma: bool = False,
     before: int = 0,
 ) -> Encoded:
-    """The rows of a table, each from its own cells and the recipe alone (see the recipe's formulas).
+    """Return the rows of a table, each from its own cells and the schema alone (see its formulas).
 
     decimal_comma: see `cells.numbers`; tables that `read` gave need it no more. before: rows of the file
     before these, for what is said of a row. Raises ValueError, without a cell, for a chosen column that is

@@ -14,7 +14,7 @@ _APART = {";", "|", *_BREAKS}  # where a spreadsheet of another country's settin
 
 
 def neutral(cell: Any) -> Any:
-    """A text that a spreadsheet would run, with an apostrophe before it; anything else as it is."""
+    """Return a text with an apostrophe before it if a spreadsheet would run it; anything else as it is."""
     if not isinstance(cell, str):
         return cell
     seen = next((letter for letter in cell if not _unseen(letter)), "")
@@ -24,7 +24,10 @@ def neutral(cell: Any) -> Any:
 
 
 def _unseen(letter: str) -> bool:
-    """Blanks, controls and format characters (Unicode Z*, C*), before which a spreadsheet may look."""
+    """Return True for blanks, controls and format characters, before which a spreadsheet may look.
+
+    These are the Unicode categories Z* and C*.
+    """
     return unicodedata.category(letter)[0] in "ZC"
 
 

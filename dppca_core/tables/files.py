@@ -31,7 +31,7 @@ _SIGNS = (
 def opened(
     source: Source, encoding: str = "utf-8", columns: Sequence[str] | None = None, batch_rows: int = 65_536
 ) -> Iterator[Layout]:
-    """Look into a CSV, TSV or Parquet file; `columns` are those of its batches (None: all).
+    """Open a CSV, TSV or Parquet file and give its layout; `columns` are those of its batches (None: all).
 
     encoding: of a text file that does not start with a mark. batch_rows: at most, of a Parquet file.
     Raises ValueError with one sentence, here or while batches are read, for a file that is no table; OSError
@@ -65,7 +65,6 @@ def _binary(source: Source) -> Iterator[BinaryIO]:
 
 
 def size_of(source: Source) -> int:
-    """Bytes of a file."""
     if isinstance(source, bytes):
         return len(source)
     if isinstance(source, (str, Path)):

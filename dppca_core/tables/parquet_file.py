@@ -19,7 +19,10 @@ _INDEX = "__index_level_"  # what pandas calls the row numbers that it stores al
 
 
 def look(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) -> Layout:
-    """Its columns and batches. Raises ValueError for nested columns and for a file that is cut short."""
+    """Return its columns and batches.
+
+    Raises ValueError for nested columns and for a file that is cut short.
+    """
     parquet = _opened(file)
     schema = parquet.schema_arrow
     names = ["" if name.startswith(_INDEX) else name.strip() for name in schema.names]
@@ -55,7 +58,7 @@ def look(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) -> Layo
 
 
 def _opened(file: BinaryIO, texts: Sequence[str] = ()) -> Any:
-    """The file, with these columns as codes. Raises ValueError for what is no Parquet file."""
+    """Return the file, with these columns as codes. Raises ValueError for what is no Parquet file."""
     parquet = cells.quietly(
         lambda: pyarrow.parquet.ParquetFile(
             file, pre_buffer=False, buffer_size=_BUFFER, read_dictionary=list(texts)

@@ -27,7 +27,7 @@ _SAMPLE_ROWS = 50
 
 
 class _Utf8(io.RawIOBase):
-    """A text file as UTF-8, checked while it is read. On a fault it ends, and `refusal` tells why."""
+    """Read a text file as UTF-8 and check it meanwhile. On a fault it ends, and `refusal` says why."""
 
     def __init__(self, file: BinaryIO, encoding: str) -> None:
         self._file, self._encoding = file, encoding
@@ -66,7 +66,7 @@ class _Utf8(io.RawIOBase):
 
 
 def look(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[str] | None) -> Layout:
-    """Its columns and batches, from its first bytes. Raises ValueError for what is no table."""
+    """Return its columns and batches, from its first bytes. Raises ValueError for what is no table."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
     elif encoding == "utf-8" or head.startswith(codecs.BOM_UTF8):
@@ -103,7 +103,7 @@ def _sample(head: bytes, encoding: str) -> str:
 
 
 def _separated(sample: str, whole: bool) -> tuple[str, list[str]]:
-    """The separator by which the first lines have equally many cells, the most; and the first cells."""
+    """Return the separator that cuts the first lines into equally many cells, the most; the first cells."""
     best: tuple[bool, int, str, list[str]] = (False, 0, ",", [])
     for delimiter in reversed(DELIMITERS):  # a draw goes to the comma
         lines: list[list[str]] = []
@@ -144,7 +144,7 @@ def _no_patient(names: Sequence[str]) -> None:
 
 
 def _raw(text: _Utf8, delimiter: str, count: int) -> Iterator[pa.RecordBatch]:
-    """Batches of text columns, by position, the first line among the rows."""
+    """Yield batches of text columns, by position, the first line among the rows."""
     ragged: list[tuple[int, int | None]] = []
 
     def refuse(row: pyarrow.csv.InvalidRow) -> str:
