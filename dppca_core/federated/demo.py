@@ -59,14 +59,14 @@ def plans(epsilon: float) -> list[Plan]:
     ]
 
 
-def together(agreed: Sequence[Plan]) -> float:
+def total_epsilon(agreed: Sequence[Plan]) -> float:
     """Return the epsilon of all runs together, at their delta."""
     exchanges = [exchange_of(plan) for plan in agreed]
     events = (event for exchange in exchanges for _ in range(exchange.rounds) for event in exchange.spends)
     return closed_form.epsilon_of(events, agreed[0].budget.delta)
 
 
-def finished(federation: Federation, path: Path, seconds: float) -> Record:
+def wait_for_record(federation: Federation, path: Path, seconds: float) -> Record:
     """Return the record of a run, once it has its last line.
 
     Raises RuntimeError where that takes too long.
@@ -82,14 +82,14 @@ def finished(federation: Federation, path: Path, seconds: float) -> Record:
 def run(epsilon: float, folder: Path) -> Generator[tuple[Plan, Record, float, float], None, None]:
     """Yield every plan with its record, and bytes that a hospital sent and received meanwhile, on average."""
     agreed = plans(epsilon)
-    limit = Budget(together(agreed) * (1 + 1e-9), DELTA)
-    hospitals = demo_hospitals.deal(folder, agreed, seed=SEED, limit=limit)
+    limit = Budget(total_epsilon(agreed) * (1 + 1e-9), DELTA)
+    hospitals = demo_hospitals.write_breast_cancer(folder, agreed, seed=SEED, limit=limit)
     with Federation(folder, hospitals) as federation:
-        federation.submit(demo_hospitals.agenda(folder, agreed, seed=SEED))
+        federation.submit(demo_hospitals.write_agenda(folder, agreed, seed=SEED))
         before = federation.bytes_passed()
         for plan in agreed:
             path = folder / "server" / f"{plan.run}.jsonl"
-            record = finished(federation, path, WAIT_SECONDS * exchange_of(plan).rounds)
+            record = wait_for_record(federation, path, WAIT_SECONDS * exchange_of(plan).rounds)
             now = federation.bytes_passed()
             yield plan, record, now[0] - before[0], now[1] - before[1]
             before = now
@@ -145,7 +145,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {reason}", file=sys.stderr)
         return 2
     print(f"{sum(SIZES)} patients in {len(SIZES)} hospitals, d = {agreed[0].d}, k = {K}")
-    print(f"each run at ε = {given.epsilon:g}, δ = {DELTA:g}; all together at ε = {together(agreed):.3g}")
+    print(
+        f"each run at ε = {given.epsilon:g}, δ = {DELTA:g}; all together at ε = {total_epsilon(agreed):.3g}"
+    )
     print("starting a SuperLink and three SuperNodes ...", flush=True)
     try:
         with (

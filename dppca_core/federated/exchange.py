@@ -10,7 +10,7 @@ import numpy as np
 from dppca_core.arrays import Array, Provider
 from dppca_core.federated.message import Arrays, Shapes
 from dppca_core.federated.plan import Plan
-from dppca_core.numerics.block_power import Place
+from dppca_core.numerics.block_power import SparseBasis
 from dppca_core.privacy import Event
 
 ALL = -1  # stands for the hospital, where an answer is that of all of them
@@ -22,12 +22,12 @@ class ServerState:
     """Hold where the server stands: rounds that are over, Q and all Q(t) so far, at the end the basis."""
 
     rounds: int = 0
-    place: Place | None = None
+    current: SparseBasis | None = None
     iterates: tuple[Array, ...] = ()
     basis: Array | None = None
 
 
-def no_larger(arrays: Arrays, most: float) -> None:
+def check_magnitude(arrays: Arrays, most: float) -> None:
     """Raise ValueError, as the end of a sentence, for an entry beyond `most`.
 
     Rows have norm at most 1, so what is made of them is bounded, and noise lies within 50 of its standard
@@ -39,7 +39,7 @@ def no_larger(arrays: Arrays, most: float) -> None:
             raise ValueError(f"sent {name} with numbers beyond {most:.3g}, which no patients can give")
 
 
-def options(plan: Plan, usual: Mapping[str, Any]) -> dict[str, Any]:
+def with_defaults(plan: Plan, usual: Mapping[str, Any]) -> dict[str, Any]:
     """Return the method's parameters, the usual ones where the plan says nothing.
 
     Raises ValueError for one that the method does not have.

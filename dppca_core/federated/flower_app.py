@@ -38,7 +38,7 @@ POLL_SECONDS = 0.2
 CONNECT_SECONDS = 60.0
 MOST_WORDS = 300  # characters of a refusal that reach the record
 QUERY = "query"
-CANNOT = "it cannot take part in this run; its own log says why"
+CANNOT_TAKE_PART = "it cannot take part in this run; its own log says why"
 _log = logging.getLogger(__name__)
 
 client_app = ClientApp()
@@ -66,7 +66,7 @@ def _answer(asked: Message, context: Context) -> bytes:
         state = files.state(str(content["run"]))
     except ValueError as reason:  # it may tell of rows, so it stays here
         _log.error("%s", reason)
-        raise ValueError(CANNOT) from None
+        raise ValueError(CANNOT_TAKE_PART) from None
     if exchange_of(state.plan).summed:
         raise ValueError("its noise would be too small where answers are not summed securely")
     most = 8 * state.plan.d * (state.plan.k + 1)
@@ -78,10 +78,10 @@ def _answer(asked: Message, context: Context) -> bytes:
         raise
     except hospital.DamagedError as reason:
         _log.error("%s", reason)
-        raise ValueError(CANNOT) from None
+        raise ValueError(CANNOT_TAKE_PART) from None
     except OSError as reason:  # nothing leaves that is not on the disk
         _log.error("its files cannot be written: %s", reason.strerror)
-        raise ValueError(CANNOT) from None
+        raise ValueError(CANNOT_TAKE_PART) from None
 
 
 @server_app.main()
@@ -144,7 +144,7 @@ def _earlier(plan: Plan, path: Path) -> Record | None:
     return earlier
 
 
-def _words(refusal: object) -> str:
+def _sanitised(refusal: object) -> str:
     """Return a hospital's words as they may stand in a log and a record: short, one line, plain letters."""
     return ascii(" ".join(str(refusal).split())[:MOST_WORDS])[1:-1]
 
@@ -189,7 +189,7 @@ def _read(reply: Message, payload: int, seconds: float) -> RecordedAnswer | str:
     try:
         content = reply.content["dppca"]
         if "refused" in content:
-            return "did not answer: " + _words(content["refused"])
+            return "did not answer: " + _sanitised(content["refused"])
         data = cast(bytes, content["answer"])
         return RecordedAnswer(wire.decode(data, payload), len(data), seconds)
     except (KeyError, TypeError):

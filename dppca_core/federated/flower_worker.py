@@ -36,7 +36,7 @@ from flwr.supernode.runtime.run_clientapp import pull_task_input, push_message, 
 from dppca_core.federated.flower_app import client_app
 
 POLL_SECONDS = 0.1
-SETTLE_SECONDS = 0.1  # a task is offered before its message is there; asking too early costs a second
+MESSAGE_DELAY_SECONDS = 0.1  # a task is offered before its message is there; asking too early costs a second
 _log = logging.getLogger(__name__)
 
 
@@ -55,14 +55,14 @@ def serve(address: str, secret: bytes, answering: ClientAppCallable) -> None:
     while True:
         try:
             if token := tasks.AcquireTask(wanted).token:
-                time.sleep(SETTLE_SECONDS)
-                _work(address, token, answering)
+                time.sleep(MESSAGE_DELAY_SECONDS)
+                _run_task(address, token, answering)
         except (httpx.HTTPError, ObjectPullError, RuntimeError) as reason:
             _log.warning("no task from the SuperNode: %s", reason)
         time.sleep(POLL_SECONDS)
 
 
-def _work(address: str, token: str, answering: ClientAppCallable) -> None:
+def _run_task(address: str, token: str, answering: ClientAppCallable) -> None:
     with _client(address, RuntimeTokenHttpInterceptor(token)) as client:
         heartbeat = HeartbeatSender(make_task_heartbeat_fn_http(client))
         heartbeat.start()

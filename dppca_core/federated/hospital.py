@@ -32,7 +32,7 @@ class DamagedError(ValueError):
     """Say that files of this hospital do not fit each other. Its message must not leave the hospital."""
 
 
-def restored(state: ProviderState, folder: Path) -> ProviderState:
+def load_state(state: ProviderState, folder: Path) -> ProviderState:
     """Return the state with what the folder says was spent and sent.
 
     Raises DamagedError for damaged files.
@@ -64,7 +64,7 @@ def answer(state: ProviderState, folder: Path, question: Message) -> Message:
     Raises ValueError as that does, and DamagedError. One process at a time.
     """
     with journal.locked(folder / LEDGER):
-        before = restored(state, folder)
+        before = load_state(state, folder)
         after, reply = protocol.provider_step(before, question)
         number, run = question.round, state.plan.run
         events, neighbours = after.spent[run, number], state.allowed.neighbours

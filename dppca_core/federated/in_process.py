@@ -40,10 +40,10 @@ class InProcess:
             answers[hospital] = RecordedAnswer(answer, answer.payload, time.perf_counter() - begun)
         if not protocol.exchange_of(self.states[0].plan).summed:
             return {**answers, **refused}
-        return refused or {ALL: added(list(answers.values()))}
+        return refused or {ALL: add_answers(list(answers.values()))}
 
 
-def added(answers: Sequence[RecordedAnswer]) -> RecordedAnswer:
+def add_answers(answers: Sequence[RecordedAnswer]) -> RecordedAnswer:
     """Return what an ideal secure aggregation hands to the server: the sum of all, and of none of them."""
     first = answers[0].message
     arrays = {name: np.sum([a.message.arrays[name] for a in answers], axis=0) for name in first.arrays}
@@ -66,8 +66,6 @@ def simulate(
     Raises ValueError where plan and cohort do not fit.
     """
     given = zip(cohort, noise, strict=True)
-    carried = InProcess(
-        [ProviderState(i, plan, *provider_and_noise) for i, provider_and_noise in enumerate(given)]
-    )
-    record = coordinator.run(plan, carried, start=start, policy=policy, write=write, about=about)
-    return record, tuple(carried.states)
+    carrier = InProcess([ProviderState(i, plan, *pair) for i, pair in enumerate(given)])
+    record = coordinator.run(plan, carrier, start=start, policy=policy, write=write, about=about)
+    return record, tuple(carrier.states)

@@ -13,7 +13,7 @@ import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import Array, Provider
-from dppca_core.federated.exchange import SPREAD, Exchange, ServerState, no_larger, options
+from dppca_core.federated.exchange import SPREAD, Exchange, ServerState, check_magnitude, with_defaults
 from dppca_core.federated.message import Arrays, Shape, Shapes
 from dppca_core.mechanisms import spiked_covariance, symmetric_gaussian
 from dppca_core.methods import dpdis_pca, federated_projector
@@ -68,7 +68,7 @@ class CompressedMoments(OneRound):
     @cached_property
     def _settings(self) -> dict[str, Any]:
         usual = {"rank": None, "weights": None, "decomposition": "eigh", "noise": None}
-        settings = options(self.plan, usual)
+        settings = with_defaults(self.plan, usual)
         return settings | {
             "rank": min(2 * self.plan.k, self.plan.d) if settings["rank"] is None else settings["rank"]
         }
@@ -102,7 +102,7 @@ class CompressedMoments(OneRound):
         std = symmetric_gaussian.sum_noise_std(self.plan.budget) / self.plan.sizes[hospital]
         whole = 1 + SPREAD * std
         # P P^T has the noisy moment's largest eigenvalues, at most d times its largest entry.
-        no_larger(arrays, whole if "moment" in arrays else math.sqrt(self.plan.d * whole))
+        check_magnitude(arrays, whole if "moment" in arrays else math.sqrt(self.plan.d * whole))
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
         share = dpdis_pca.shares(self._sizes(answers), self.plan.budget, self._settings["weights"])
@@ -128,7 +128,7 @@ class AveragedProjectors(OneRound):
     @cached_property
     def _settings(self) -> dict[str, Any]:
         usual = {"spike": None, "variance": None, "constant": None, "send": "projector"}
-        return options(self.plan, usual)
+        return with_defaults(self.plan, usual)
 
     @property
     def spends(self) -> tuple[Event, ...]:
@@ -165,8 +165,8 @@ class AveragedProjectors(OneRound):
             raise ValueError(f"sent worth with a noise of {std:.3g}, which the plan does not have")
         noise = spiked_covariance.spectrum_std(plan.budget, plan.sizes[hospital], z.get("spectrum", 0.0))
         stated = max(self._settings["spike"] or 0.0, self._settings["variance"] or 0.0)
-        no_larger({"worth": np.array(released)}, plan.d * max(1 + SPREAD * noise, stated))
-        no_larger({name: a for name, a in arrays.items() if name != "worth"}, 1 + SPREAD * most_std)
+        check_magnitude({"worth": np.array(released)}, plan.d * max(1 + SPREAD * noise, stated))
+        check_magnitude({name: a for name, a in arrays.items() if name != "worth"}, 1 + SPREAD * most_std)
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
         sent = []

@@ -72,7 +72,7 @@ class OwnFiles:
             raise ValueError(f"{self.name} did not agree to run {run!r}")
         if self.name not in plan.names:
             raise ValueError(f"{self.name} is not one of the hospitals of run {run!r}")
-        provider = _provider(self.rows, self.constants, (_stamp(self.rows), _stamp(self.constants)))
+        provider = _provider(self.rows, self.constants, (_modified(self.rows), _modified(self.constants)))
         noise = self.simulation.get(run, Noise())
         return ProviderState(plan.names.index(self.name), plan, provider, noise, self.limit)
 
@@ -89,7 +89,7 @@ def _noise(simulation: dict[str, Any]) -> Noise:
     return Noise(seed, shared, bool(simulation.get("silent")))
 
 
-def _stamp(path: Path) -> int:
+def _modified(path: Path) -> int:
     try:
         return path.stat().st_mtime_ns
     except OSError as reason:

@@ -17,7 +17,7 @@ import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import Array, Provider
-from dppca_core.federated.exchange import ALL, SPREAD, Exchange, ServerState, no_larger, options
+from dppca_core.federated.exchange import ALL, SPREAD, Exchange, ServerState, check_magnitude, with_defaults
 from dppca_core.federated.message import Arrays, Shape, Shapes
 from dppca_core.methods import dps_pca
 from dppca_core.numerics import block_power, linalg
@@ -39,7 +39,7 @@ class PowerRounds(Exchange):
     @cached_property
     def _settings(self) -> dict[str, Any]:
         usual = {"iterations": 10, "s_hat": None, "burn_in": 2, "provider_noise": "independent"}
-        settings = options(self.plan, usual)
+        settings = with_defaults(self.plan, usual)
         return settings | {"s_hat": self.plan.d if settings["s_hat"] is None else settings["s_hat"]}
 
     @property
@@ -77,13 +77,13 @@ class PowerRounds(Exchange):
         if start is None:
             raise ValueError("start must be given: the iteration begins at a basis that all hospitals see")
         checks.orthonormal(self.plan.d, self.plan.k, start=start)
-        place = block_power.kept(start, self._kept(0))
-        return ServerState(place=place, iterates=(place.full,))
+        current = block_power.truncate(start, self._kept(0))
+        return ServerState(current=current, iterates=(current.full,))
 
     def question(self, state: ServerState) -> Arrays:
-        assert state.place is not None
-        rows = np.arange(self.plan.d) if state.place.rows is None else state.place.rows
-        return {"block": state.place.block, "rows": rows.astype(np.int64)}
+        assert state.current is not None
+        rows = np.arange(self.plan.d) if state.current.rows is None else state.current.rows
+        return {"block": state.current.block, "rows": rows.astype(np.int64)}
 
     def check_question(self, arrays: Arrays) -> None:
         d, k = self.plan.d, self.plan.k
@@ -107,7 +107,7 @@ class PowerRounds(Exchange):
             most = sum(n * (1 + SPREAD * self.noise_std(i)) for i, n in enumerate(sizes))
         else:
             most = 1 + SPREAD * self.noise_std(hospital)
-        no_larger(arrays, most)
+        check_magnitude(arrays, most)
 
     def answer(
         self,
@@ -135,12 +135,12 @@ class PowerRounds(Exchange):
             mean = np.zeros((self.plan.d, self.plan.k))
             for hospital in sorted(answers):  # in one order, so that sums are the same to the bit
                 mean += answers[hospital]["product"] * (self.plan.sizes[hospital] / whole)
-        place = block_power.advance(mean, self._kept(state.rounds + 1))
+        current = block_power.advance(mean, self._kept(state.rounds + 1))
         basis = None
         if state.rounds + 1 == self.rounds:
-            basis = linalg.orthonormalise(place.full)
-        full = place.full if basis is None else basis
-        return ServerState(state.rounds + 1, place, (*state.iterates, full), basis)
+            basis = linalg.orthonormalise(current.full)
+        full = current.full if basis is None else basis
+        return ServerState(state.rounds + 1, current, (*state.iterates, full), basis)
 
     def _kept(self, number: int) -> int:
         """Return the rows kept in the basis after round `number`; 0 is the start."""

@@ -51,7 +51,7 @@ def start_near(truth: Array, error: float, rng: np.random.Generator) -> Array:
     return near
 
 
-class Place(NamedTuple):
+class SparseBasis(NamedTuple):
     """Hold Q, (d, k), and the block of its rows that are not zero.
 
     `rows` None: none is known to be zero, and the block is Q.
@@ -62,22 +62,22 @@ class Place(NamedTuple):
     rows: Indices | None
 
 
-def kept(columns: Array, s_hat: int) -> Place:
+def truncate(columns: Array, s_hat: int) -> SparseBasis:
     """Return the thin QR of the s_hat heaviest rows of `columns`, (d, k); for s_hat = d the columns."""
     d = len(columns)
     if s_hat >= d:
-        return Place(columns, columns, None)
+        return SparseBasis(columns, columns, None)
     rows = linalg.largest_rows(columns, s_hat)
     block = linalg.orthonormalise(columns.take(rows, axis=0))
-    return Place(linalg.scatter_rows(block, rows, d), block, rows)
+    return SparseBasis(linalg.scatter_rows(block, rows, d), block, rows)
 
 
-def advance(product: Array, s_hat: int) -> Place:
+def advance(product: Array, s_hat: int) -> SparseBasis:
     """Return the next Q from the noisy product K, (d, k): lines 13 to 15. s_hat = d thresholds nothing."""
-    return kept(linalg.orthonormalise(product), s_hat)
+    return truncate(linalg.orthonormalise(product), s_hat)
 
 
-class Walk:
+class PowerIteration:
     """Hold one run of the iteration from `start`, (d, k), which goes on product by product.
 
     The first `burn_in` steps keep all rows (0 is the paper, which thresholds the start as well):
@@ -87,32 +87,32 @@ class Walk:
     def __init__(self, start: Array, *, s_hat: int, burn_in: int) -> None:
         self._kept = (len(start), s_hat)  # rows, within the burn-in and after it
         self._burn_in = int(burn_in)
-        self.place = kept(start, self._kept[self._burn_in == 0])
-        self._iterates = [self.place.full]
+        self.current = truncate(start, self._kept[self._burn_in == 0])
+        self._iterates = [self.current.full]
 
     @property
     def step(self) -> int:
         """Return how many products were taken."""
         return len(self._iterates) - 1
 
-    def take(self, product: Array) -> None:
+    def update(self, product: Array) -> None:
         """Go on to the next basis, from the noisy product with the current one, (d, k)."""
-        self.place = advance(product, self._kept[self.step >= self._burn_in])
-        self._iterates.append(self.place.full)
+        self.current = advance(product, self._kept[self.step >= self._burn_in])
+        self._iterates.append(self.current.full)
 
     def finish(
         self, product: Callable[[Array, Indices | None, int], Array], steps: int, tolerance: float = 0.0
     ) -> tuple[Array, ...]:
         """Return all bases up to Q(steps); see `iterate`."""
         for step in range(self.step, steps):
-            before = self.place.full
-            self.take(product(self.place.block, self.place.rows, step))
+            before = self.current.full
+            self.update(product(self.current.block, self.current.rows, step))
             if tolerance > 0 and step >= self._burn_in:
-                now = self.place.full
+                now = self.current.full
                 if np.linalg.norm(now - before @ (before.T @ now)) < tolerance:
                     break
         # Once more, so that what leaves is orthonormal to rounding and not to that of one Cholesky step.
-        return (*self._iterates[:-1], linalg.orthonormalise(self.place.full))
+        return (*self._iterates[:-1], linalg.orthonormalise(self.current.full))
 
 
 def iterate(
@@ -129,7 +129,7 @@ def iterate(
     `product(block, rows, step)` is (d, k); with `rows`, the block holds just those rows of Q, the others
     being zero. With `tolerance` > 0 it stops once the basis moves less than that.
     """
-    return Walk(start, s_hat=s_hat, burn_in=burn_in).finish(product, steps, tolerance)
+    return PowerIteration(start, s_hat=s_hat, burn_in=burn_in).finish(product, steps, tolerance)
 
 
 def sparse_eigenspace(moment: Array, k: int, s_hat: int) -> Array:

@@ -102,12 +102,12 @@ def top_eigenpairs(symmetric: Array, k: int) -> tuple[Array, Array]:
     """Return the k algebraically largest eigenvalues, (k,), largest first, and their eigenvectors, (d, k)."""
     d = len(symmetric)
     values, vectors = eigh(
-        _copied(symmetric), subset_by_index=(d - k, d - 1), check_finite=False, overwrite_a=True
+        _workspace_copy(symmetric), subset_by_index=(d - k, d - 1), check_finite=False, overwrite_a=True
     )
     return values[::-1].copy(), np.ascontiguousarray(vectors[:, ::-1])
 
 
-def _copied(symmetric: Array) -> Array:
+def _workspace_copy(symmetric: Array) -> Array:
     # LAPACK's own copy, in its column-major order, into memory that this thread has touched before: fresh
     # pages cost a tenth of the eigenproblem. Held for the last size only, and for none that is large.
     d = len(symmetric)

@@ -246,7 +246,7 @@ class SumMoment:
 
     @cached_property
     def _matrix(self) -> DenseMoment:
-        return DenseMoment(self._mean(map(_once, self.providers)))
+        return DenseMoment(self._mean(map(_transient_matrix, self.providers)))
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
         """Give moments, each for one product, of disjoint random rows, as many as `sizes` say, in turn.
@@ -280,7 +280,7 @@ def _tall(rows: int, features: int) -> bool:
     return features <= MATRIX_LIMIT and 2 * rows > features
 
 
-def _once(provider: Provider) -> Array:
+def _transient_matrix(provider: Provider) -> Array:
     """Return the provider's matrix, (d, d), for one use.
 
     That of few rows is not kept, as there may be many such providers.

@@ -91,7 +91,7 @@ def _nodes(eigenvalues: Array) -> tuple[Array, Array]:
     return eigenvalues[:, None] / (1 + doubled), weights
 
 
-def rows_of(moment: Array, n: int, rng: np.random.Generator) -> Array:
+def draw_rows_given_moment(moment: Array, n: int, rng: np.random.Generator) -> Array:
     """Return n rows, (n, d), whose second moment X^T X/n is this one, uniform among all such rows.
 
     They have the law of n Gaussian rows given their moment, whatever the covariance: X = sqrt(n) O F^T, O

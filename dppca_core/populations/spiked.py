@@ -132,7 +132,7 @@ def _new_root(model: SpikedModel) -> Array:
     return root
 
 
-def forget() -> None:
+def clear_caches() -> None:
     """Drop the populations held, so that they are built anew: with other BLAS threads, other last digits."""
     VECTORS.clear()
     ROOTS.clear()
@@ -180,7 +180,7 @@ class GaussianPatients:
         return self.n * len(moment) ** 2 <= unit_rows.EXACT_COST
 
     def _rows(self, moment: Array) -> Array:
-        return unit_rows.rows_of(moment, self.n, np.random.default_rng(self.seed))
+        return unit_rows.draw_rows_given_moment(moment, self.n, np.random.default_rng(self.seed))
 
 
 def _moment_of(rows: Array) -> DenseMoment:

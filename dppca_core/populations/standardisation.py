@@ -14,9 +14,9 @@ Sensitivity of the sums. Replacing a row moves sum u by |u - v| <= 2 = D_1, addi
 = D_2, adding by 1. Hospitals hold different patients, so each has the whole budget.
 
 Two Gaussian releases and the PCA's own are one Gaussian release with 1/z^2 = 1/z_1^2 + 1/z_2^2 + 1/z_3^2
-(`dppca_core.accounting.closed_form`): `share` of 1/z^2 pays for means and spreads, half each, and `left` is
-the budget that the PCA has then. All that follows a release is post-processing: noisy constants are drawn
-towards the public range by how noisy they are.
+(`dppca_core.accounting.closed_form`): `share` of 1/z^2 pays for means and spreads, half each, and
+`remaining_budget` is what the PCA has then. All that follows a release is post-processing: noisy constants
+are drawn towards the public range by how noisy they are.
 """
 
 import math
@@ -75,7 +75,7 @@ def multiplier(budget: Budget, share: float) -> float:
     return gaussian.noise_multiplier(budget) * math.sqrt(2 / share)
 
 
-def left(budget: Budget, share: float) -> Budget:
+def remaining_budget(budget: Budget, share: float) -> Budget:
     """Return the budget that the PCA has left, rounded to the private side: less epsilon at the same delta.
 
     Less delta at the same epsilon where that delta alone covers what is left. Raises ValueError as above.
@@ -107,13 +107,13 @@ def release(site: Site, bound: float, budget: Budget, share: float, rng: np.rand
     )
 
 
-def unprotected(site: Site, bound: float) -> Summary:
+def exact_summary(site: Site, bound: float) -> Summary:
     """Return the same without noise: not private."""
     mean, square = site.means(bound)
     return Summary(mean * bound, square * bound**2, 0.0, 0.0)
 
 
-def together(summaries: Sequence[Summary], sizes: Sequence[int]) -> Summary:
+def pool(summaries: Sequence[Summary], sizes: Sequence[int]) -> Summary:
     """Return the summary of all hospitals' patients, from what they released."""
     share = np.array(sizes) / sum(sizes)
     pairs = list(zip(share, summaries, strict=True))
@@ -138,12 +138,12 @@ def constants(summary: Summary) -> Constants:
     return Constants(centre, np.sqrt(np.clip(variance, _LEAST, _MOST)))
 
 
-def public(features: int) -> Constants:
+def public_constants(features: int) -> Constants:
     """Return the one public range for all."""
     return Constants(np.zeros(features), np.ones(features))
 
 
-def of_sites(
+def constants_by_site(
     sites: Sequence[Site], kind: str, own_ranges: Sequence[Constants], summaries: Sequence[Summary]
 ) -> tuple[Constants, ...]:
     """Return every hospital's constants; only "pooled" and "within-site" need summaries.
@@ -152,17 +152,17 @@ def of_sites(
     """
     checks.one_of(KINDS, kind=kind)
     if kind == "public":
-        return (public(sites[0].features),) * len(sites)
+        return (public_constants(sites[0].features),) * len(sites)
     if kind == "own-ranges":
         return tuple(own_ranges)
     if kind == "pooled":
-        return (constants(together(summaries, [site.n for site in sites])),) * len(sites)
+        return (constants(pool(summaries, [site.n for site in sites])),) * len(sites)
     return tuple(constants(summary) for summary in summaries)
 
 
 def raw_bound(sites: Sequence[Site], tail: float) -> float:
     """Return the public length of rows in public units, over all hospitals."""
-    plain = public(sites[0].features)
+    plain = public_constants(sites[0].features)
     return max(site.bound(plain.centre, plain.scale, tail) for site in sites)
 
 

@@ -75,7 +75,7 @@ class Adder:
         """Add (m, d) rows. Raises ValueError for rows longer than 1, other columns, or more rows than fit."""
         if rows.ndim != 2 or rows.shape[1] != len(self._total):
             raise ValueError(f"rows must have {len(self._total)} columns, got shape {rows.shape}")
-        refuse_long(rows)
+        check_clipped(rows)
         if (self._n + len(rows)) * 4**self._bits > 2**_EXACT:
             raise ValueError(f"rows must be at most {2**_EXACT // 4**self._bits:,} to be added exactly")
         whole = np.trunc(rows * 2.0**self._bits)
@@ -87,7 +87,7 @@ class Adder:
         return IntegerSum(self._n, self._bits, self._total)
 
 
-def refuse_long(rows: Array) -> None:
+def check_clipped(rows: Array) -> None:
     """Raise ValueError for rows, (m, d), that are longer than 1 or hold what is no number."""
     lengths = np.einsum("ij,ij->i", rows, rows)
     if not (lengths <= 1 + 1e-12).all():
@@ -107,7 +107,7 @@ def integer_sum(blocks: Iterable[Array], n: int, d: int) -> IntegerSum:
     return adder.sum
 
 
-def together(sums: Sequence[IntegerSum]) -> IntegerSum:
+def add_sums(sums: Sequence[IntegerSum]) -> IntegerSum:
     """Return one sum of several. Raises ValueError for different bits, or no room for all their rows."""
     n, bits = sum(part.n for part in sums), sums[0].bits
     if any(part.bits != bits for part in sums) or n * 4**bits > 2**_EXACT:
@@ -162,7 +162,7 @@ def release(summed: IntegerSum, budget: Budget, progress: Callable[[float], bool
     return mean
 
 
-def noisy(whole: Array, std: float) -> Array:
+def add_noise(whole: Array, std: float) -> Array:
     """Return whole numbers, (m,), with discrete Gaussian noise. Raises ValueError for a std out of reach."""
     if not 2.0**6 <= std <= 2.0**56:
         raise ValueError(f"std must be what 64-bit integers can hold, got {std:g}")

@@ -30,12 +30,12 @@ from dppca_core.release.ledger_records import (
     Entry,
     Limit,
     content,
+    deduplicated,
     from_lines,
     limit_line,
-    once,
     parse,
     release_line,
-    sealed,
+    seal,
 )
 
 _KEY = re.compile(r"[0-9a-f]{8,64}")  # it names a file
@@ -60,7 +60,7 @@ class Ledger(ABC):
         """Append lines, which stay: all of them or, where one cannot be written, none."""
 
     @abstractmethod
-    def _alone(self) -> Any:
+    def _exclusive(self) -> Any:
         """Return a context in which nobody else writes."""
 
     def account(self) -> Account:
@@ -73,7 +73,7 @@ class Ledger(ABC):
         Raises ValueError where delta or neighbours are not those of the first limit, or where more than that
         was spent already.
         """
-        with self._alone():
+        with self._exclusive():
             now = self.account()
             if now.limit is not None:
                 for name in ("delta", "neighbours"):
@@ -101,7 +101,7 @@ class Ledger(ABC):
         """
         if not events:
             raise ValueError("events must be given: a release without a cost is not private")
-        with self._alone():
+        with self._exclusive():
             now = self.account()
             if expected is not None and now != expected:
                 raise ValueError("another release was made on this table meanwhile: look at the price again")
@@ -120,14 +120,14 @@ class Ledger(ABC):
         """Return all lines as JSON lines."""
         return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in self._lines())
 
-    def take_in(self, text: str) -> Account:
+    def merge(self, text: str) -> Account:
         """Add the lines of another ledger of the same table, as exported; known ones count once.
 
         Raises ValueError for text that is not a ledger, or one of another table, delta or neighbours.
         """
         lines = parse(text)
         theirs = from_lines(lines, self._patients)
-        with self._alone():
+        with self._exclusive():
             mine = self.account()
             if mine.limit and theirs.limit and mine.limit.delta != theirs.limit.delta:
                 raise ValueError(f"delta of that ledger is {theirs.limit.delta:g}, here {mine.limit.delta:g}")
@@ -158,8 +158,8 @@ class Ledger(ABC):
 
     def _add(self, *lines: dict[str, Any]) -> None:
         """Append lines, numbered on, each with its digest."""
-        before = len(once(self._written()))
-        self._append(*(sealed(before + i, line) for i, line in enumerate(lines, 1)))
+        before = len(deduplicated(self._written()))
+        self._append(*(seal(before + i, line) for i, line in enumerate(lines, 1)))
 
 
 class SessionLedger(Ledger):
@@ -176,7 +176,7 @@ class SessionLedger(Ledger):
     def _append(self, *lines: dict[str, Any]) -> None:
         self._kept.extend(lines)
 
-    def _alone(self) -> Any:
+    def _exclusive(self) -> Any:
         return self._lock
 
 
@@ -213,7 +213,7 @@ class DiskLedger(Ledger):
         journal.append(self.path, *lines)
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _exclusive(self) -> Iterator[None]:
         with ExitStack() as locks:
             for path in self._paths:  # in one order everywhere, so that nobody waits in a circle
                 locks.enter_context(journal.locked(path))
@@ -238,7 +238,7 @@ def _merged(files: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
                         f"this table has two ledgers with different {name}: move one out of the folder, and "
                         "add up what both have spent"
                     )
-        for _, line in once(lines):
+        for _, line in deduplicated(lines):
             if line.get("id", "") in known or (limit is not None and line["kind"] == "limit"):
                 continue
             merged.append(content(line))

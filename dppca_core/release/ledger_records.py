@@ -122,7 +122,7 @@ def parse(text: str) -> list[dict[str, Any]]:
     events = len(from_lines(lines).events)
     if events > MOST_EVENTS:
         raise ValueError(f"a ledger may have {MOST_EVENTS:,} events, got {events:,}")
-    return [line for _, line in once(lines)]
+    return [line for _, line in deduplicated(lines)]
 
 
 def from_lines(lines: Sequence[Mapping[str, Any]], patients: int | None = None) -> Account:
@@ -133,7 +133,7 @@ def from_lines(lines: Sequence[Mapping[str, Any]], patients: int | None = None) 
     """
     limit: Limit | None = None
     entries = []
-    for number, line in once(lines):
+    for number, line in deduplicated(lines):
         try:
             if line["kind"] == "limit":
                 before, limit = limit, Limit(*(line[name.name] for name in fields(Limit)))
@@ -153,7 +153,7 @@ def from_lines(lines: Sequence[Mapping[str, Any]], patients: int | None = None) 
     return Account(limit, tuple(entries))
 
 
-def once(lines: Sequence[Mapping[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
+def deduplicated(lines: Sequence[Mapping[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
     """Return each line with its place in the file, without copies.
 
     Raises ValueError for one that was changed or is out of its place.
@@ -183,7 +183,7 @@ def content(line: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in line.items() if name not in ("line", "digest")}
 
 
-def sealed(number: int, line: Mapping[str, Any]) -> dict[str, Any]:
+def seal(number: int, line: Mapping[str, Any]) -> dict[str, Any]:
     """Return a line at its place, with a digest by which a change is noticed unless it is computed again."""
     placed = {"line": number, **line}
     return placed | {"digest": _digest(placed)}

@@ -154,7 +154,7 @@ def make(
     }
     entry = ledger.spend(METHODS[request.method].title, request.events, about, expected)
     if request.method in HARDENED:
-        basis, eigenvalues = _of_moments(request, rows, progress)
+        basis, eigenvalues = _from_moments(request, rows, progress)
     else:
         basis, eigenvalues = _in_floating_point(request, rows), None
     promised = guarantee(request, by_column)
@@ -174,7 +174,7 @@ def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str]) -> 
         raise ValueError("hospitals must be all rows, or all sums")
     for part in rows:
         if not isinstance(part, IntegerSum):
-            hardened.refuse_long(part)
+            hardened.check_clipped(part)
     if request.method in HARDENED:
         for blocks in _released_together(request, rows):
             first, n = blocks[0], sum(map(patients, blocks))
@@ -195,11 +195,11 @@ def columns(part: Part) -> int:
     return int(matrix.shape[1])
 
 
-def summed(parts: Sequence[Part], d: int) -> IntegerSum:
+def sum_rows(parts: Sequence[Part], d: int) -> IntegerSum:
     """Return the exact sum of all rows of these hospitals. Reads private rows."""
     sums = [part for part in parts if isinstance(part, IntegerSum)]
     if sums:
-        return hardened.together(sums)
+        return hardened.add_sums(sums)
     blocks = [part for part in parts if not isinstance(part, IntegerSum)]
     return hardened.integer_sum(blocks, sum(len(block) for block in blocks), d)
 
@@ -209,7 +209,7 @@ def _released_together(request: Request, rows: Sequence[Part]) -> list[list[Part
     return [[part] for part in rows] if request.method == "dpdis_pca" else [list(rows)]
 
 
-def _of_moments(
+def _from_moments(
     request: Request, rows: Sequence[Part], progress: Progress | None
 ) -> tuple[Array, Array | None]:
     """Return the result from noisy moments: of all rows together, or one for each hospital's patients."""
@@ -217,7 +217,7 @@ def _of_moments(
     joint = request.method != "dpdis_pca"
     noisy = []
     for i, blocks in enumerate(parts):
-        total = summed(blocks, request.d)
+        total = sum_rows(blocks, request.d)
         noisy.append(hardened.release(total, request.budget, _share(progress, i, len(parts))))
     if joint:
         if request.method == "analyze_gauss":
@@ -297,7 +297,7 @@ def _factor(epsilon: float) -> str:
     return f"e^{epsilon:.4g}" + (f" = {math.exp(epsilon):.3g}" if epsilon < 10 else "")
 
 
-def noise_said(request: Request) -> str:
+def noise_sentence(request: Request) -> str:
     if request.method in HARDENED:
         return (
             f"Noise: the discrete Gaussian of OpenDP {version('opendp')} on an exact integer sum, from the "
@@ -322,7 +322,7 @@ def _document(
         "what": METHODS[request.method].title,
         "reference": METHODS[request.method].reference,
         "at": entry.at,
-        "noise": noise_said(request),
+        "noise": noise_sentence(request),
         "hardened": request.method in HARDENED,
         "unit": "row",
         "rows per patient": request.rows_per_patient,

@@ -98,7 +98,7 @@ def make(
         "budget": asdict(budget),
     }
     entry = ledger.spend(TITLE, spent, about)
-    whole = whole_eigenvalues(private_release.summed(rows, d))
+    whole = whole_eigenvalues(private_release.sum_rows(rows, d))
     step, std = unit(n, d), gaussian.noise_multiplier(budget) * sensitivity(budget, n, d)
-    noisy = discrete_gaussian.noisy(whole, std / step) * step / n
+    noisy = discrete_gaussian.add_noise(whole, std / step) * step / n
     return Spectrum(np.maximum(np.sort(noisy)[::-1], 0.0), std / n, entry)

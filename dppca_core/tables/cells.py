@@ -3,7 +3,7 @@
 A cell is missing if it is empty, one of `MISSING`, NaN or infinite. "true" and "false" are the numbers 1 and
 0. Whether a column is of numbers or of text (`canonical`) is a summary of its cells, for the owner's screen.
 
-Texts of Arrow's own errors quote cells: `quietly` keeps them from everyone.
+Texts of Arrow's own errors quote cells: `none_if_refused` keeps them from everyone.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DATE = (
 )
 
 
-def quietly(call: Callable[[], Result]) -> Result | None:
+def none_if_refused(call: Callable[[], Result]) -> Result | None:
     """Return what `call` returns, or None where Arrow refuses.
 
     Its reason quotes cells and goes no further.
@@ -49,7 +49,7 @@ def quietly(call: Callable[[], Result]) -> Result | None:
         return None
 
 
-def each(batches: Iterable[Result]) -> Iterator[Result | None]:
+def until_refused(batches: Iterable[Result]) -> Iterator[Result | None]:
     """Yield the batches; yield None, and no more, where Arrow refuses one."""
     steps = iter(batches)
     while True:
@@ -175,7 +175,7 @@ def _as_text(chunks: list[Any], decimal_comma: bool) -> pa.ChunkedArray:
     )
 
 
-def places(column: Any, known: Iterable[str]) -> NDArray[np.intp]:
+def category_indices(column: Any, known: Iterable[str]) -> NDArray[np.intp]:
     """Return which of these texts each cell is, (n,); -1 for none of them."""
     words = pa.array(known, pa.large_string())
     indices = [
@@ -184,7 +184,7 @@ def places(column: Any, known: Iterable[str]) -> NDArray[np.intp]:
     return np.concatenate([np.empty(0, dtype=np.intp), *indices])
 
 
-def dates(column: Any) -> bool:
+def holds_dates(column: Any) -> bool:
     """Return True for a text column that holds dates in every cell that is not missing."""
     if pa.types.is_floating(column.type):
         return False
@@ -202,7 +202,7 @@ def plain(column: Any, name: str) -> Any:
     kind = column.type
     types = pa.types
     if types.is_dictionary(kind):
-        check_text(unpacked(column), name)
+        check_text(unpacked_bytes(column), name)
         return plain(column.cast(kind.value_type), name)
     if types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind) or types.is_null(kind):
         whole = column.cast(pa.uint8()) if types.is_boolean(kind) else column
@@ -226,14 +226,14 @@ def check_text(size: int, name: str, most: int = limits.MOST_TEXT) -> None:
         )
 
 
-def letters(column: Any) -> int:
+def text_bytes(column: Any) -> int:
     """Return the bytes of a text column's texts; 0 for numbers."""
     if pa.types.is_floating(column.type):
         return 0
     return sum(int(pc.sum(pc.binary_length(chunk)).as_py() or 0) for chunk in _chunks(column))
 
 
-def unpacked(column: Any) -> int:
+def unpacked_bytes(column: Any) -> int:
     """Return the bytes of a dictionary column's texts, each as often as it occurs; 0 for other cells."""
     total = 0
     for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else (column,):
@@ -257,7 +257,7 @@ def from_frame(frame: pd.DataFrame) -> pa.Table:
     columns = {}
     for position, name in enumerate(frame.columns):
         series = frame.iloc[:, position]
-        column = quietly(partial(pa.array, series, from_pandas=True))
+        column = none_if_refused(partial(pa.array, series, from_pandas=True))
         if column is None:  # cells of several types
             column = pa.array([None if value is None else str(value) for value in series])
         if isinstance(column, pa.ChunkedArray):

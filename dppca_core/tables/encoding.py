@@ -126,7 +126,7 @@ def _numbers(
 
 
 def _what(cell: pa.Array) -> str:
-    if cells.dates(cell):
+    if cells.holds_dates(cell):
         return "but a date: turn them into numbers, such as an age or days since."
     return "but text, or commas in a number: leave the column out, make it a category, or mend it."
 
@@ -141,7 +141,7 @@ def _categories(
     for i in np.flatnonzero(~as_number.unread):  # 1, 1.0 and "1" are one answer
         place[read.values == as_number.values[i]] = i
     if read.unread.any():
-        place = np.where(read.unread, cells.places(cell, column.categories), place)
+        place = np.where(read.unread, cells.category_indices(cell, column.categories), place)
     if column.fill:
         place[read.missing] = column.categories.index(str(column.fill))
     part[:] = -column.centre

@@ -47,9 +47,9 @@ def opened(
             if head.startswith(sign):
                 raise ValueError(f"The file is {what}.")
         if head.startswith(b"PAR1"):
-            yield parquet_file.look(file, columns, batch_rows)
+            yield parquet_file.open_layout(file, columns, batch_rows)
         else:
-            yield text_file.look(file, head, encoding, columns)
+            yield text_file.open_layout(file, head, encoding, columns)
 
 
 @contextmanager

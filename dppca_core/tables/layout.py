@@ -61,7 +61,7 @@ def check_names(names: Sequence[str]) -> None:
         )
 
 
-def chosen(columns: Sequence[str] | None, names: Collection[str]) -> tuple[str, ...]:
+def select_columns(columns: Sequence[str] | None, names: Collection[str]) -> tuple[str, ...]:
     """Return the wanted columns, all for None. Raises ValueError for one that the file does not have."""
     absent = [name for name in columns or () if name not in names]
     if absent:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from dppca_core.tables import cells, limits
-from dppca_core.tables.layout import Layout, check_names, chosen
+from dppca_core.tables.layout import Layout, check_names, select_columns
 
 # A row group is read through a buffer per column, and not at once: many files have one row group only.
 _BUFFER = 2**18
@@ -18,7 +18,7 @@ _MOST_UNPACKED = 2**24  # bytes of texts that are unpacked at a time, so that wh
 _INDEX = "__index_level_"  # what pandas calls the row numbers that it stores along
 
 
-def look(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) -> Layout:
+def open_layout(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) -> Layout:
     """Return its columns and batches.
 
     Raises ValueError for nested columns and for a file that is cut short.
@@ -28,7 +28,7 @@ def look(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) -> Layo
     names = ["" if name.startswith(_INDEX) else name.strip() for name in schema.names]
     check_names(names)
     stored = {name: as_stored for name, as_stored in zip(names, schema.names, strict=True) if name}
-    wanted = chosen(columns, stored)
+    wanted = select_columns(columns, stored)
     for name in wanted:
         cells.plain(pa.array([], schema.field(stored[name]).type), name)  # refuses its type, if any
     _check_packed(parquet.metadata, stored, wanted)
@@ -41,7 +41,7 @@ def look(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) -> Layo
         groups = parquet.iter_batches(
             batch_size=batch_rows, columns=[stored[name] for name in wanted], use_threads=False
         )
-        for batch in cells.each(groups):
+        for batch in cells.until_refused(groups):
             if batch is None:
                 raise ValueError("The Parquet file cannot be read to its end: is it complete?")
             size = _check_texts(batch, {stored[name]: name for name in wanted})
@@ -59,7 +59,7 @@ def look(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) -> Layo
 
 def _opened(file: BinaryIO, texts: Sequence[str] = ()) -> Any:
     """Return the file, with these columns as codes. Raises ValueError for what is no Parquet file."""
-    parquet = cells.quietly(
+    parquet = cells.none_if_refused(
         lambda: pyarrow.parquet.ParquetFile(
             file, pre_buffer=False, buffer_size=_BUFFER, read_dictionary=list(texts)
         )
@@ -108,6 +108,6 @@ def _check_texts(batch: pa.RecordBatch, names: Mapping[str, str]) -> int:
     total = 0
     for place, stored in enumerate(batch.schema.names):
         if pa.types.is_dictionary(batch.schema.field(place).type):
-            total += cells.unpacked(batch.column(place))
+            total += cells.unpacked_bytes(batch.column(place))
             cells.check_text(total, names[stored])
     return total

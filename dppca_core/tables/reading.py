@@ -46,7 +46,7 @@ class Raw:
         return {
             name: "number"
             if pa.types.is_floating(self.table[name].type)
-            else ("date" if cells.dates(self.table[name]) else "text")
+            else ("date" if cells.holds_dates(self.table[name]) else "text")
             for name in self.columns
         }
 
@@ -116,7 +116,7 @@ def _held(layout: Layout, check_texts: Callable[[int], None] | None) -> dict[str
         _check_fits(rows, len(layout.names))
         for column, chunk in zip(layout.names, batch.columns, strict=True):
             held[column].append(chunk)
-            letters += cells.letters(chunk)
+            letters += cells.text_bytes(chunk)
         if letters > limits.MOST_HELD:
             raise ValueError(
                 "The file holds more text than can be opened here: keep the columns that matter."

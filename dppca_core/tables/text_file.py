@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from dppca_core.tables import cells, limits
-from dppca_core.tables.layout import NO_ROWS, Layout, check_names, chosen
+from dppca_core.tables.layout import NO_ROWS, Layout, check_names, select_columns
 
 DELIMITERS = (",", ";", "\t", "|")
 _FORMS = {",": "CSV", ";": "CSV with semicolons", "\t": "TSV", "|": "CSV with bars"}
@@ -65,7 +65,7 @@ class _Utf8(io.RawIOBase):
         return f"The file is not in {self._encoding} as it says (somewhere after line {self._line:,})."
 
 
-def look(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[str] | None) -> Layout:
+def open_layout(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[str] | None) -> Layout:
     """Return its columns and batches, from its first bytes. Raises ValueError for what is no table."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
@@ -79,7 +79,7 @@ def look(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[str] | No
     if len(head) < limits.HEADER_BYTES and len(sample.strip().splitlines()) < 2:
         raise ValueError(NO_ROWS)  # Arrow takes a lone line that does not end for a fault
     named = {name: position for position, name in enumerate(names) if name}
-    wanted = chosen(columns, named)
+    wanted = select_columns(columns, named)
 
     def batches() -> Iterator[pa.RecordBatch]:
         file.seek(0)
@@ -151,7 +151,7 @@ def _raw(text: _Utf8, delimiter: str, count: int) -> Iterator[pa.RecordBatch]:
         ragged.append((row.actual_columns, row.number))
         return "error"
 
-    reader = cells.quietly(
+    reader = cells.none_if_refused(
         lambda: pyarrow.csv.open_csv(
             text,
             read_options=pyarrow.csv.ReadOptions(
@@ -166,7 +166,7 @@ def _raw(text: _Utf8, delimiter: str, count: int) -> Iterator[pa.RecordBatch]:
         )
     )
     done = 0
-    for batch in cells.each(reader) if reader is not None else (None,):
+    for batch in cells.until_refused(reader) if reader is not None else (None,):
         if batch is None or batch.num_columns != count:
             break
         for position, column in enumerate(batch.columns, 1):

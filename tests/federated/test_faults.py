@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def hospitals(folder: Path) -> Iterator[list[Hospital]]:
-    files = demo_hospitals.deal(folder, [FIRST], seed=demo.SEED, limit=MANY)
+    files = demo_hospitals.write_breast_cancer(folder, [FIRST], seed=demo.SEED, limit=MANY)
     running = [Hospital(path) for path in files.values()]
     yield running
     for hospital in running:
@@ -45,7 +45,7 @@ def hospitals(folder: Path) -> Iterator[list[Hospital]]:
 def agreed(folder: Path, name: str) -> Plan:
     """A new run that all hospitals agreed to."""
     plan = replace(FIRST, run=name.replace(" ", "-"))
-    demo_hospitals.agree(folder, plan)
+    demo_hospitals.write_plan(folder, plan)
     return plan
 
 

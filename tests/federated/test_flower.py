@@ -49,7 +49,7 @@ class Started:
         self.folder, self.federation = folder, federation
 
     def record(self, plan: Plan) -> Record:
-        return demo.finished(self.federation, self.folder / "server" / f"{plan.run}.jsonl", 120.0)
+        return demo.wait_for_record(self.federation, self.folder / "server" / f"{plan.run}.jsonl", 120.0)
 
 
 def processes_of(folder: Path) -> list[str]:
@@ -65,7 +65,7 @@ def processes_of(folder: Path) -> list[str]:
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     folder = tmp_path_factory.mktemp("flower")
-    hospitals = demo_hospitals.deal(
+    hospitals = demo_hospitals.write_breast_cancer(
         folder,
         PLANS,
         seed=demo.SEED,
@@ -79,7 +79,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
             WITH_NAN.run: {"on_fault": "continue"},
             CRASHED.run: {"on_fault": "continue", "wait_seconds": WAIT_SECONDS},
         }
-        federation.submit(demo_hospitals.agenda(folder, PLANS, seed=0, policies=policies))
+        federation.submit(demo_hospitals.write_agenda(folder, PLANS, seed=0, policies=policies))
         yield Started(folder, federation)
     until = time.monotonic() + 20.0
     while left := processes_of(folder):
@@ -134,7 +134,7 @@ def test_a_hospital_that_died_comes_back_repeats_itself_and_runs_no_code_of_the_
     )
     (app / "pyproject.toml").write_text(manifest)
     (app / "sent.py").write_text(f"open({str(trace)!r}, 'w')\nclient_app = None\n")
-    started.federation.submit(demo_hospitals.agenda(started.folder, [CRASHED], seed=0), app)
+    started.federation.submit(demo_hospitals.write_agenda(started.folder, [CRASHED], seed=0), app)
 
     second = started.record(CRASHED)
     assert second.ended == "" and second.basis is not None

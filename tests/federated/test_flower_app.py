@@ -43,7 +43,7 @@ def files(tmp_path: Path) -> list[Path]:
     simulations = [{PLAN.run: {"seed": [4, i]}} for i in range(3)]
     limit = Budget(100.0, demo.DELTA)
     return list(
-        demo_hospitals.deal(
+        demo_hospitals.write_breast_cancer(
             tmp_path, [PLAN, SUMMED], seed=demo.SEED, limit=limit, simulations=simulations
         ).values()
     )
@@ -123,7 +123,7 @@ def test_a_hospital_whose_disk_is_full_sends_nothing_and_says_so_in_its_log(file
     monkeypatch.setattr(journal, "replace", full)
     record = run(PLAN, Loop(files))
     assert record.ended.startswith(
-        f"The run ended in round 1: Hospital 1 did not answer: {flower_app.CANNOT}"
+        f"The run ended in round 1: Hospital 1 did not answer: {flower_app.CANNOT_TAKE_PART}"
     )
     assert "its files cannot be written: No space left on device" in caplog.text
     assert "/a/path" not in caplog.text
@@ -157,7 +157,7 @@ def test_a_run_whose_record_met_a_full_disk_goes_on_from_it(files, tmp_path, lin
     folder = tmp_path / "server"
     flower_app.run(Loop(files), folder, f"{PLAN.run}.json", "whole.jsonl")
     sizes = list(map(len, (folder / "whole.jsonl").read_bytes().splitlines(keepends=True)))
-    demo_hospitals.agree(tmp_path, replace(PLAN, run="second"))
+    demo_hospitals.write_plan(tmp_path, replace(PLAN, run="second"))
     message = r"^record\.jsonl cannot be written \(File too large\): started again, the run goes on from"
     room = sum(sizes[: int(lines)]) + sizes[int(lines)] // 2
     with full_disk(folder / "nothing", room), pytest.raises(OSError, match=message):
@@ -178,7 +178,7 @@ def test_a_run_is_resumed_from_the_start_in_its_record(files, tmp_path):
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]) + '{"kind"')
     second = flower_app.run(Loop(files), **item, seed=2)
     np.testing.assert_array_equal(first.basis, second.basis)
-    demo_hospitals.agree(tmp_path, replace(PLAN, run="third"))
+    demo_hospitals.write_plan(tmp_path, replace(PLAN, run="third"))
     whole = path.read_text()
     with pytest.raises(ValueError, match=r"record\.jsonl holds the record of another run: keep it"):
         flower_app.run(Loop(files), **item | {"plan": "third.json"}, seed=2)

@@ -19,7 +19,9 @@ LIMIT = Budget(9.0, 1e-3)
 @pytest.fixture
 def files(tmp_path: Path) -> list[Path]:
     simulations = [{PLAN.run: {"seed": [1, 2]}}, {"other": {"silent": True}}, {}]
-    dealt = demo_hospitals.deal(tmp_path, [PLAN], seed=demo.SEED, limit=LIMIT, simulations=simulations)
+    dealt = demo_hospitals.write_breast_cancer(
+        tmp_path, [PLAN], seed=demo.SEED, limit=LIMIT, simulations=simulations
+    )
     return list(dealt.values())
 
 

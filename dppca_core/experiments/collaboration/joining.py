@@ -66,13 +66,15 @@ def standardised(
     sites: Sequence[Site], kind: str, printed: Sequence[Constants], summaries: Sequence[Summary], tail: float
 ) -> Cohort:
     """The hospitals' rows by their constants."""
-    return standardisation.cohort(sites, standardisation.of_sites(sites, kind, printed, summaries), tail)
+    return standardisation.cohort(
+        sites, standardisation.constants_by_site(sites, kind, printed, summaries), tail
+    )
 
 
 def without_privacy(sites: Sequence[Site], kind: str, printed: Sequence[Constants], tail: float) -> Cohort:
     """The same with exact means and spreads."""
     bound = standardisation.raw_bound(sites, tail)
-    summaries = [standardisation.unprotected(site, bound) for site in sites] if kind in PAID else []
+    summaries = [standardisation.exact_summary(site, bound) for site in sites] if kind in PAID else []
     return standardised(sites, kind, printed, summaries, tail)
 
 

@@ -59,7 +59,7 @@ def test_the_disk_gives_the_state_back(tmp_path):
     for number in (1, 2):
         hospital.answer(now, tmp_path, asked(number))
         now, _ = protocol.provider_step(now, asked(number))
-    restored = hospital.restored(state(), tmp_path)
+    restored = hospital.load_state(state(), tmp_path)
     assert restored.spent == now.spent
     assert {n: sent.question for n, sent in restored.sent.items()} == {
         n: s.question for n, s in now.sent.items()
@@ -83,7 +83,7 @@ def test_a_crash_before_an_answer_leaves_draws_and_pays_once(tmp_path, monkeypat
             hospital.answer(state(), tmp_path, asked())
     assert lines(tmp_path) == 0 and stored(tmp_path).exists() is kept
     if kept:
-        drawn = hospital.restored(state(), tmp_path).sent[1].answer.arrays["product"]
+        drawn = hospital.load_state(state(), tmp_path).sent[1].answer.arrays["product"]
         with pytest.raises(ValueError, match="to another question"):
             hospital.answer(state(), tmp_path, OTHER)
         answer = hospital.answer(state(), tmp_path, asked())
@@ -128,9 +128,9 @@ def test_the_order_of_lines_does_not_matter(tmp_path):
     for number in (1, 2, 3):
         hospital.answer(state(), tmp_path, asked(number))
     ledger = tmp_path / hospital.LEDGER
-    whole = hospital.restored(state(), tmp_path)
+    whole = hospital.load_state(state(), tmp_path)
     ledger.write_bytes(b"".join(reversed(ledger.read_bytes().splitlines(keepends=True))))
-    assert hospital.restored(state(), tmp_path).spent == whole.spent
+    assert hospital.load_state(state(), tmp_path).spent == whole.spent
 
 
 def test_an_answer_that_is_gone_is_not_drawn_anew(tmp_path):
@@ -160,7 +160,7 @@ def test_a_line_without_its_end_counts(tmp_path):
         hospital.answer(state(), tmp_path, asked(number))
     ledger = tmp_path / hospital.LEDGER
     ledger.write_bytes(ledger.read_bytes().removesuffix(b"\n"))
-    assert len(hospital.restored(state(), tmp_path).spent) == 2
+    assert len(hospital.load_state(state(), tmp_path).spent) == 2
     hospital.answer(state(), tmp_path, asked(3))
     assert lines(tmp_path) == 3
 

@@ -94,11 +94,11 @@ def test_scatter_rows_puts_rows_back():
 def test_eigenproblems_of_one_size_share_memory_that_was_touched():
     """In LAPACK's order, so that it takes no copy of its own; of another size, and of a large one, anew."""
     small, other, wide, large = (np.eye(d) for d in (5, 5, 6, linalg._MOST_HELD + 1))
-    first, again = linalg._copied(small), linalg._copied(other)
+    first, again = linalg._workspace_copy(small), linalg._workspace_copy(other)
     assert first is again and first.flags.f_contiguous
-    assert linalg._copied(wide).shape == (6, 6)
-    fresh = linalg._copied(large)
-    assert fresh.flags.f_contiguous and not np.shares_memory(fresh, linalg._copied(large))
+    assert linalg._workspace_copy(wide).shape == (6, 6)
+    fresh = linalg._workspace_copy(large)
+    assert fresh.flags.f_contiguous and not np.shares_memory(fresh, linalg._workspace_copy(large))
 
 
 def test_eigenproblems_in_reused_memory_disturb_neither_their_input_nor_each_other():

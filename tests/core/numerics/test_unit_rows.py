@@ -81,7 +81,7 @@ def test_moments_of_two_unequal_eigenvalues():
 @pytest.mark.parametrize("n", [40, 6, 3])
 def test_rows_given_a_moment_have_that_moment(n):
     moment = MODEL.draw(n, 1, np.random.default_rng(2)).pooled.dense()
-    rows = unit_rows.rows_of(moment, n, np.random.default_rng(3))
+    rows = unit_rows.draw_rows_given_moment(moment, n, np.random.default_rng(3))
     assert rows.shape == (n, 6)
     np.testing.assert_allclose(rows.T @ rows / n, moment, rtol=1e-9, atol=1e-12)
 

@@ -44,7 +44,7 @@ def test_the_same_recipe_is_the_same_population():
     """Also past the cache; another seed is another population."""
     same = SpikedModel(d=12, k=3, s=5, spike=50.0, bulk=(1.0, 4.0), seed=7)
     first = MODEL.covariance()
-    spiked.forget()
+    spiked.clear_caches()
     np.testing.assert_array_equal(same.covariance(), first)
     other = SpikedModel(d=12, k=3, s=5, spike=50.0, bulk=(1.0, 4.0), seed=8)
     assert not np.array_equal(other.basis, MODEL.basis)

@@ -62,7 +62,7 @@ def test_the_sensitivities_are_attained():
 def test_means_spreads_and_the_pca_compose_to_the_whole_budget(neighbours, share, method):
     """Exactly, and never more; a planted bug: the PCA keeps the whole budget."""
     budget = budget_of(neighbours)
-    rest = standard.left(budget, share)
+    rest = standard.remaining_budget(budget, share)
     paid = standard.spends(budget, share)
     together = closed_form.epsilon_of((*paid, *METHODS[method].spends(rest, d=20, k=3)), 1e-5)
     assert together <= budget.epsilon + 1e-12
@@ -97,7 +97,7 @@ def test_the_release_is_the_means_plus_its_stated_noise(neighbours):
 
 def test_without_noise_the_constants_are_mean_and_standard_deviation():
     site = RowSite(ROWS, 100.0)
-    constants = standard.constants(standard.unprotected(site, 100.0))
+    constants = standard.constants(standard.exact_summary(site, 100.0))
     np.testing.assert_allclose(constants.centre, ROWS.mean(axis=0), atol=1e-12)
     np.testing.assert_allclose(constants.scale, ROWS.std(axis=0), atol=1e-9)
     moment = standard.cohort([RowSite(ROWS, 100.0)], [constants], 0.1).pooled.dense() * 100.0**2
@@ -112,12 +112,12 @@ def test_what_is_nothing_but_noise_gives_way_to_the_public_range():
 
 def test_what_is_pooled_is_made_of_what_was_released():
     parts = [RowSite(ROWS[:10], BOUND), RowSite(ROWS[10:], BOUND)]
-    whole = standard.unprotected(RowSite(ROWS, BOUND), BOUND)
-    pooled = standard.together([standard.unprotected(part, BOUND) for part in parts], [10, 30])
+    whole = standard.exact_summary(RowSite(ROWS, BOUND), BOUND)
+    pooled = standard.pool([standard.exact_summary(part, BOUND) for part in parts], [10, 30])
     np.testing.assert_allclose(pooled.mean, whole.mean)
     np.testing.assert_allclose(pooled.square, whole.square)
     noisy = [Summary(whole.mean, whole.square, 0.4, 0.8)] * 2
-    assert standard.together(noisy, [20, 20]).mean_std == pytest.approx(0.4 / math.sqrt(2))
+    assert standard.pool(noisy, [20, 20]).mean_std == pytest.approx(0.4 / math.sqrt(2))
 
 
 def plain_error(strength: float, kind: str, n: int = 10**7) -> float:
@@ -125,9 +125,9 @@ def plain_error(strength: float, kind: str, n: int = 10**7) -> float:
     model = ClinicalModel(strength=strength, differences=("shift", "scale"))
     drawn = clinical.draw(model, n, 0, 0)
     bound = standard.raw_bound(drawn, 1e-9)
-    summaries = [standard.unprotected(site, bound) for site in drawn] if kind in PAID else []
+    summaries = [standard.exact_summary(site, bound) for site in drawn] if kind in PAID else []
     printed = [hospital.printed for hospital in clinical.hospitals(model)]
-    by = standard.of_sites(drawn, kind, printed, summaries)
+    by = standard.constants_by_site(drawn, kind, printed, summaries)
     basis = METHODS["pca"].fit(
         standard.cohort(drawn, by, 1e-9), k=3, budget=BUDGET, rng=np.random.default_rng(0)
     )
@@ -148,7 +148,7 @@ def test_where_they_do_what_is_the_hospitals_own_repairs_it():
 
 def test_where_delta_alone_covers_what_is_left_delta_is_lowered():
     budget = Budget(0.01, 0.5)
-    rest = standard.left(budget, 0.2)
+    rest = standard.remaining_budget(budget, 0.2)
     assert rest.epsilon == budget.epsilon and rest.delta < budget.delta
     precision = (
         gaussian.noise_multiplier(rest) ** -2 + closed_form.multiplier_of(standard.spends(budget, 0.2)) ** -2
@@ -159,14 +159,14 @@ def test_where_delta_alone_covers_what_is_left_delta_is_lowered():
 @pytest.mark.parametrize("share", [0.0, 1.0, float("nan")])
 def test_a_share_beyond_the_budget_is_refused(share):
     with pytest.raises(ValueError, match="share must lie strictly between 0 and 1"):
-        standard.left(BUDGET, share)
+        standard.remaining_budget(BUDGET, share)
 
 
 def test_only_exact_accounting_is_split():
     with pytest.raises(ValueError, match="accounting must be one of exact"):
-        standard.left(Budget(1.0, 1e-5, accounting="zcdp"), 0.2)
+        standard.remaining_budget(Budget(1.0, 1e-5, accounting="zcdp"), 0.2)
 
 
 def test_an_unknown_kind_is_refused():
     with pytest.raises(ValueError, match="kind must be one of"):
-        standard.of_sites([RowSite(ROWS, BOUND)], "by eye", [], [])
+        standard.constants_by_site([RowSite(ROWS, BOUND)], "by eye", [], [])

@@ -107,18 +107,18 @@ def test_an_export_is_taken_in_once(ledger):
     ledger.set_limit(LIMIT)
     ledger.spend("first", HALF)
     other = SessionLedger()
-    assert other.take_in(ledger.export()) == ledger.account()
-    assert other.take_in(ledger.export()) == ledger.account()
+    assert other.merge(ledger.export()) == ledger.account()
+    assert other.merge(ledger.export()) == ledger.account()
     other.set_limit(Limit(3.0, 1e-5))
     other.spend("second", ONE)
-    merged = ledger.take_in(other.export())
+    merged = ledger.merge(other.export())
     assert [entry.title for entry in merged.entries] == ["first", "second"]
     assert merged.limit == LIMIT  # what the owner set here
     assert merged.spent().epsilon > 1
     foreign = SessionLedger()
     foreign.set_limit(Limit(1.0, 1e-3))
     with pytest.raises(ValueError, match=r"delta of that ledger is 0\.001, here 1e-05"):
-        ledger.take_in(foreign.export())
+        ledger.merge(foreign.export())
 
 
 def test_equal_lines_of_a_ledger_without_names_all_count(ledger):
@@ -130,10 +130,10 @@ def test_equal_lines_of_a_ledger_without_names_all_count(ledger):
         del line[name], limit[name]
     old = "\n".join(json.dumps(record) for record in (limit, line, line))
     taken = SessionLedger()
-    taken.take_in("\n".join(old.splitlines()[:2]))
-    assert len(taken.take_in(old).entries) == 2
-    assert len(taken.take_in(old).entries) == 2
-    assert taken.account().spent() == SessionLedger().take_in(old).spent()
+    taken.merge("\n".join(old.splitlines()[:2]))
+    assert len(taken.merge(old).entries) == 2
+    assert len(taken.merge(old).entries) == 2
+    assert taken.account().spent() == SessionLedger().merge(old).spent()
 
 
 LINE = json.dumps(
@@ -165,7 +165,7 @@ BAD = {
 def test_what_is_no_ledger_is_refused(text, ledger):
     ledger.set_limit(LIMIT)
     with pytest.raises(ValueError, match=r"of a ledger|must have lines"):
-        ledger.take_in(text)
+        ledger.merge(text)
     assert ledger.account().entries == ()
     assert parse(LINE)
 
@@ -181,7 +181,7 @@ def test_what_has_no_total_is_not_taken_in(events, ledger):
     ledger.set_limit(LIMIT)
     line = json.loads(LINE) | {"events": events}
     with pytest.raises(ValueError, match="no total can be told"):
-        ledger.take_in(json.dumps(line))
+        ledger.merge(json.dumps(line))
     assert ledger.account().entries == ()
 
 
@@ -191,7 +191,7 @@ def test_what_has_no_total_is_not_taken_in(events, ledger):
 def test_a_huge_price_is_a_number(event, ledger):
     """And stands on the ledger; nothing more can be released."""
     ledger.set_limit(LIMIT)
-    account = ledger.take_in(json.dumps(json.loads(LINE) | {"events": [event]}))
+    account = ledger.merge(json.dumps(json.loads(LINE) | {"events": [event]}))
     assert 1e3 < account.spent().epsilon < math.inf
     with pytest.raises(OverLimitError):
         ledger.spend("more", HALF)
@@ -201,14 +201,14 @@ def test_an_import_that_would_keep_a_visitor_waiting_is_refused(ledger):
     """And one just within is counted in seconds: many different guarantees by simple composition alone."""
     ledger.set_limit(LIMIT)
     with pytest.raises(ValueError, match="a ledger may have 2,000 lines, got 2,001"):
-        ledger.take_in(f"{LINE}\n" * 2001)
+        ledger.merge(f"{LINE}\n" * 2001)
     many = json.loads(LINE) | {"events": [{"noise_multiplier": 3.0}] * 5001}
     with pytest.raises(ValueError, match="a ledger may have 5,000 events, got 5,001"):
-        ledger.take_in(json.dumps(many))
+        ledger.merge(json.dumps(many))
     stated = [{"epsilon": 1e-6 * i} for i in range(1, 2501)]
     drawn = [{"noise_multiplier": 100.0 + i} for i in range(2500)]
     began = time.process_time()
-    account = ledger.take_in(json.dumps(json.loads(LINE) | {"events": stated + drawn}))
+    account = ledger.merge(json.dumps(json.loads(LINE) | {"events": stated + drawn}))
     spent = account.spent()
     assert time.process_time() - began < 7  # ten times of what it takes alone
     assert spent.epsilon == closed_form.epsilon_of(account.events, LIMIT.delta) < spent.simple < math.inf
@@ -219,10 +219,10 @@ def test_all_of_an_import_is_taken_in_or_nothing(ledger):
     good = json.loads(LINE)
     for bad in ('{"a": NaN}', '{"a": Infinity}'):
         with pytest.raises(ValueError, match="line 2 is not of a ledger"):
-            ledger.take_in(LINE + "\n" + LINE.replace('"about": {}', f'"about": {bad}'))
+            ledger.merge(LINE + "\n" + LINE.replace('"about": {}', f'"about": {bad}'))
     second = [good, {"kind": "limit", "at": "", "epsilon": 5.0, "delta": 1e-3, "neighbours": "replace-one"}]
     with pytest.raises(ValueError, match="delta of that ledger"):
-        ledger.take_in("\n".join(map(json.dumps, second)))
+        ledger.merge("\n".join(map(json.dumps, second)))
     assert ledger.account().entries == ()
 
 
@@ -232,7 +232,7 @@ def test_two_limits_count_alike(ledger):
         for d in (1e-5, 0.9)
     ]
     with pytest.raises(ValueError, match="line 2 of the ledger cannot be read"):
-        ledger.take_in("\n".join(map(json.dumps, limits)))
+        ledger.merge("\n".join(map(json.dumps, limits)))
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 50.0])
@@ -324,8 +324,8 @@ def test_lines_under_both_keys_count(former):
     assert [entry.title for entry in both.account().entries] == ["DPS-PCA", "more", "ours"]
     assert both.path == path
     away = SessionLedger(raw.n)
-    assert away.take_in(both.export()).spent() == both.account().spent()
-    assert both.take_in(away.export()) == both.account()  # all of it is known
+    assert away.merge(both.export()).spent() == both.account().spent()
+    assert both.merge(away.export()) == both.account()  # all of it is known
 
 
 def test_two_ledgers_of_one_table_that_cannot_be_added_up_are_refused(former):
@@ -437,7 +437,7 @@ def test_a_ledger_of_another_table_is_not_taken_in(tmp_path):
     ledger, _ = three_releases(tmp_path)
     other = SessionLedger(569)
     with pytest.raises(ValueError, match="line 2 of the ledger is of a table with 120 rows, and this one"):
-        other.take_in(ledger.export())
+        other.merge(ledger.export())
     assert other.account().limit is None
 
 
@@ -454,9 +454,9 @@ def test_a_full_disk_spends_nothing_and_leaves_no_part_of_a_line(tmp_path, more)
     for title in ("theirs", "theirs too"):
         other.spend(title, HALF, {"patients": 120})
     with full_disk(ledger.path, 300), pytest.raises(OSError, match="large"):
-        ledger.take_in(other.export())  # the first of its two lines would have fitted
+        ledger.merge(other.export())  # the first of its two lines would have fitted
     assert ledger.path.read_bytes() == whole
-    assert len(ledger.take_in(other.export()).entries) == 5
+    assert len(ledger.merge(other.export()).entries) == 5
 
 
 def test_order_is_that_of_writing_whatever_the_clock_says(ledger, monkeypatch):
@@ -474,13 +474,13 @@ def test_two_releases_at_one_time_of_a_clock_that_was_set_back_are_two(ledger, m
     ledger.set_limit(Limit(9.0, 1e-5))
     ledger.spend("again", HALF)
     other = SessionLedger()
-    other.take_in(ledger.export())
+    other.merge(ledger.export())
     other.spend("again", HALF)
     ledger.spend("again", HALF)
     assert len(ledger.account().entries) == 2
     for _ in range(2):
-        assert len(ledger.take_in(other.export()).entries) == 3
-    assert len(other.take_in(ledger.export()).entries) == 3
+        assert len(ledger.merge(other.export()).entries) == 3
+    assert len(other.merge(ledger.export()).entries) == 3
 
 
 def _tab(folder: Path, gate, results) -> None:

@@ -65,9 +65,9 @@ LINES = {"ledger": LEDGER.export().splitlines(), "record": ran(iterations=2)[1]}
 def taken_in(text: str) -> None:
     """A ledger as a visitor imports it: what was taken in is counted, exported, and taken in again."""
     ledger = SessionLedger()
-    account = ledger.take_in(text)
+    account = ledger.merge(text)
     assert account.limit is None or account.spent().epsilon >= 0
-    assert ledger.take_in(ledger.export()) == account
+    assert ledger.merge(ledger.export()) == account
 
 
 READERS = {
