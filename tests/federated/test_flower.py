@@ -26,10 +26,11 @@ SEEDED = replace(POWER, run="seeded", options=(("burn_in", 1), ("iterations", RO
 WITH_NAN = replace(POWER, run="with-nan", options=(("iterations", 1),))
 CRASHED = replace(SEEDED, run="crashed")
 PLANS = [SEEDED, MOMENTS, PROJECTORS, WITH_NAN, CRASHED]
-WAIT_SECONDS = 15.0
+WAIT_SECONDS = 60.0  # spoilt_server cuts it short where a hospital died
 STEP_FAILED = "did not answer: its step failed, and its own log says why"
 LAST = demo.NAMES[-1]
-SPOILT = "spoilt.json"  # read by spoilt_worker, which is not imported: Flower's imports warn
+SERVER_APP = "dppca_core.federated.flower_app:server_app"
+SPOILT, DIED = "spoilt.json", "died"  # of spoilt_worker, which is not imported: Flower's imports warn
 COHORT = datasets.cohort(demo_hospitals.TABLE, demo.SIZES, demo.SEED)
 
 
@@ -62,6 +63,17 @@ def processes_of(folder: Path) -> list[str]:
     return process_ids
 
 
+def shipped(folder: Path, replaced: dict[str, str]) -> Path:
+    """Write what `flwr run` ships, with other components."""
+    manifest = (SHIPPED / "pyproject.toml").read_text()
+    for component, other in replaced.items():
+        assert component in manifest
+        manifest = manifest.replace(component, other)
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text(manifest)
+    return folder
+
+
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     folder = tmp_path_factory.mktemp("flower")
@@ -79,7 +91,8 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
             WITH_NAN.run: {"on_fault": "continue"},
             CRASHED.run: {"on_fault": "continue", "wait_seconds": WAIT_SECONDS},
         }
-        federation.submit(demo_hospitals.write_agenda(folder, PLANS, seed=0, policies=policies))
+        app = shipped(folder / "hasty", {SERVER_APP: "tests.federated.spoilt_server:server_app"})
+        federation.submit(demo_hospitals.write_agenda(folder, PLANS, seed=0, policies=policies), app)
         yield Started(folder, federation)
     until = time.monotonic() + 20.0
     while left := processes_of(folder):
@@ -122,17 +135,12 @@ def test_a_hospital_that_died_comes_back_repeats_itself_and_runs_no_code_of_the_
     ledger = (folder / "kept" / "ledger.jsonl").read_bytes()
 
     (folder / SPOILT).unlink()
+    (folder / DIED).unlink()
     started.federation.stop(LAST)
     started.federation.start(LAST)
     (server / f"{CRASHED.run}.jsonl").rename(server / "first.jsonl")
-    app, trace = started.folder / "app", started.folder / "the server's code ran"
-    app.mkdir()
-    manifest = (
-        (SHIPPED / "pyproject.toml")
-        .read_text()
-        .replace("dppca_core.federated.flower_app:client", "sent:client")
-    )
-    (app / "pyproject.toml").write_text(manifest)
+    trace = started.folder / "the server's code ran"
+    app = shipped(started.folder / "app", {"dppca_core.federated.flower_app:client": "sent:client"})
     (app / "sent.py").write_text(f"open({str(trace)!r}, 'w')\nclient_app = None\n")
     started.federation.submit(demo_hospitals.write_agenda(started.folder, [CRASHED], seed=0), app)
 

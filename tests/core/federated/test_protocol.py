@@ -42,8 +42,10 @@ def asked(which: Plan, number: int = 1, **arrays: Any) -> Message:
     return Message(which.run, number, usual | arrays)
 
 
-@MODES
-@pytest.mark.parametrize("burn_in", [0, 2, 9])
+@pytest.mark.parametrize(
+    ("mode", "burn_in"),
+    [("independent", 0), ("independent", 2), ("shared", 9), ("secure-aggregation", 2)],
+)
 def test_without_noise_it_is_the_pooled_iteration(mode, burn_in):
     """Every basis Q(t) of the sum of hospitals is that of their pooled moment."""
     options = {"iterations": 6, "s_hat": 6, "burn_in": burn_in}

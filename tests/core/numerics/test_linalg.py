@@ -13,8 +13,9 @@ from tests.core.laws import follows
 rng = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6], ids=lambda c: f"scale {c:g}")
-@pytest.mark.parametrize("condition", [1.0, 1e2, 1e5, 1e12], ids=lambda c: f"cond {c:g}")
+@pytest.mark.parametrize(
+    ("condition", "scale"), [(1.0, 1.0), (1e2, 1e-6), (1e2, 1e6), (1e5, 1e-6), (1e5, 1e6), (1e12, 1.0)]
+)
 def test_orthonormalise_is_the_thin_qr(condition, scale):
     """Cholesky where it is safe, Householder beyond: orthonormal to 1e-9 and the right span for both.
 
@@ -27,7 +28,7 @@ def test_orthonormalise_is_the_thin_qr(condition, scale):
     np.testing.assert_allclose(basis, reference * np.sign(upper.diagonal()), atol=1e-9)
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6], ids=lambda c: f"scale {c:g}")
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
 def test_nearly_dependent_columns_of_any_scale_are_orthonormal(scale):
     """Condition 1e5 in no column's direction, so that Cholesky-QR would lose eps cond^2 = 2e-6."""
     left, right = (np.linalg.qr(rng.standard_normal((size, 4)))[0] for size in (40, 4))
@@ -40,7 +41,7 @@ def test_nearly_dependent_columns_of_any_scale_are_orthonormal(scale):
     assert np.abs(lost.T @ lost - np.eye(4)).max() > 1e-9
 
 
-@pytest.mark.parametrize("rank", [0, 1, 2])
+@pytest.mark.parametrize("rank", [0, 2])
 def test_rank_deficient_columns_still_give_a_basis(rank):
     columns = rng.standard_normal((7, rank)) @ rng.standard_normal((rank, 3))
     basis = linalg.orthonormalise(columns)
@@ -55,8 +56,10 @@ def test_orthonormalise_keeps_its_input():
     np.testing.assert_array_equal(columns, before)
 
 
-@pytest.mark.parametrize("shape", [(7, 5), (5, 7), (600, 500), (20, 20_000)], ids=str)
-@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(
+    ("shape", "order"),
+    [((7, 5), "C"), ((5, 7), "F"), ((600, 500), "C"), ((600, 500), "F"), ((20, 20_000), "F")],
+)
 def test_a_product_read_from_either_side_is_the_product(shape, order):
     matrix, block = np.asarray(rng.standard_normal(shape), order=order), rng.standard_normal((shape[1], 3))
     product = linalg.narrow_product(matrix, block)

@@ -83,7 +83,7 @@ def test_oracle_11_random_guess(d, k, sin):
     assert subspace_metrics.random_guess(d, k) == pytest.approx(sin, abs=0.0000501)
 
 
-@pytest.mark.parametrize(("d", "k"), [(1000, 5), (50, 3), (200, 50), (4, 1)])
+@pytest.mark.parametrize(("d", "k"), [(50, 3), (200, 50), (4, 1)])
 def test_random_guess_is_the_root_mean_square_of_random_bases(d, k):
     """Its square is the mean of sin^2; refused (at ALPHA) for a guess of dimension k + 1."""
     truth = np.eye(d)[:, :k]

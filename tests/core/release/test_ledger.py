@@ -6,8 +6,10 @@ import multiprocessing
 import re
 import shutil
 import time
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -29,17 +31,24 @@ def ledger(request, tmp_path) -> Ledger:
     return DiskLedger(tmp_path / "new", KEY) if request.param == "disk" else SessionLedger()
 
 
+def limited(limit: Limit = LIMIT, patients: int | None = None) -> SessionLedger:
+    ledger = SessionLedger(patients)
+    ledger.set_limit(limit)
+    return ledger
+
+
 MIXES = {
-    "one": [Release(3.75)],
-    "steps": [Release(12.0, 10)],
-    "many": [Release(5.0), Release(9.0, 3), Release(20.0)],
-    "large": [Release(0.05)],
-    "tiny": [Release(300.0)],
+    "one": ([Release(3.75)], 1e-5),
+    "steps": ([Release(12.0, 10)], 1e-9),
+    "many": ([Release(5.0), Release(9.0, 3), Release(20.0)], 1e-9),
+    "many, large delta": ([Release(5.0), Release(9.0, 3), Release(20.0)], 0.1),
+    "large": ([Release(0.05)], 1e-5),
+    "tiny": ([Release(300.0)], 1e-9),
+    "tiny, nothing spent": ([Release(300.0)], 0.1),
 }
 
 
-@pytest.mark.parametrize("events", MIXES.values(), ids=list(MIXES))
-@pytest.mark.parametrize("delta", [1e-9, 1e-5, 0.1])
+@pytest.mark.parametrize(("events", "delta"), MIXES.values(), ids=list(MIXES))
 def test_loss_distributions_agree_with_the_closed_form(events, delta):
     """dp-accounting and Balle & Wang are independent; the former rounds up."""
     exact = closed_form.epsilon_of(events, delta)
@@ -115,8 +124,7 @@ def test_an_export_is_taken_in_once(ledger):
     assert [entry.title for entry in merged.entries] == ["first", "second"]
     assert merged.limit == LIMIT  # what the owner set here
     assert merged.spent().epsilon > 1
-    foreign = SessionLedger()
-    foreign.set_limit(Limit(1.0, 1e-3))
+    foreign = limited(Limit(1.0, 1e-3))
     with pytest.raises(ValueError, match=r"delta of that ledger is 0\.001, here 1e-05"):
         ledger.merge(foreign.export())
 
@@ -162,8 +170,8 @@ BAD = {
 
 
 @pytest.mark.parametrize("text", BAD.values(), ids=list(BAD))
-def test_what_is_no_ledger_is_refused(text, ledger):
-    ledger.set_limit(LIMIT)
+def test_what_is_no_ledger_is_refused(text):
+    ledger = limited()
     with pytest.raises(ValueError, match=r"of a ledger|must have lines"):
         ledger.merge(text)
     assert ledger.account().entries == ()
@@ -177,8 +185,8 @@ PRICELESS = {
 
 
 @pytest.mark.parametrize("events", PRICELESS.values(), ids=list(PRICELESS))
-def test_what_has_no_total_is_not_taken_in(events, ledger):
-    ledger.set_limit(LIMIT)
+def test_what_has_no_total_is_not_taken_in(events):
+    ledger = limited()
     line = json.loads(LINE) | {"events": events}
     with pytest.raises(ValueError, match="no total can be told"):
         ledger.merge(json.dumps(line))
@@ -188,18 +196,18 @@ def test_what_has_no_total_is_not_taken_in(events, ledger):
 @pytest.mark.parametrize(
     "event", [{"epsilon": 1e6}, {"noise_multiplier": 1e-6}, {"noise_multiplier": 1.0, "steps": 10**6}]
 )
-def test_a_huge_price_is_a_number(event, ledger):
+def test_a_huge_price_is_a_number(event):
     """And stands on the ledger; nothing more can be released."""
-    ledger.set_limit(LIMIT)
+    ledger = limited()
     account = ledger.merge(json.dumps(json.loads(LINE) | {"events": [event]}))
     assert 1e3 < account.spent().epsilon < math.inf
     with pytest.raises(OverLimitError):
         ledger.spend("more", HALF)
 
 
-def test_an_import_that_would_keep_a_visitor_waiting_is_refused(ledger):
+def test_an_import_that_would_keep_a_visitor_waiting_is_refused():
     """And one just within is counted in seconds: many different guarantees by simple composition alone."""
-    ledger.set_limit(LIMIT)
+    ledger = limited()
     with pytest.raises(ValueError, match="a ledger may have 2,000 lines, got 2,001"):
         ledger.merge(f"{LINE}\n" * 2001)
     many = json.loads(LINE) | {"events": [{"noise_multiplier": 3.0}] * 5001}
@@ -226,21 +234,21 @@ def test_all_of_an_import_is_taken_in_or_nothing(ledger):
     assert ledger.account().entries == ()
 
 
-def test_two_limits_count_alike(ledger):
+def test_two_limits_count_alike():
     limits = [
         {"kind": "limit", "at": "", "epsilon": 1.0, "delta": d, "neighbours": "replace-one"}
         for d in (1e-5, 0.9)
     ]
     with pytest.raises(ValueError, match="line 2 of the ledger cannot be read"):
-        ledger.merge("\n".join(map(json.dumps, limits)))
+        SessionLedger().merge("\n".join(map(json.dumps, limits)))
 
 
-@pytest.mark.parametrize("epsilon", [0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 50.0])
-@pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-5])
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(0.3, 1e-9), (0.5, 1e-5), (1.0, 1e-6), (5.0, 1e-9), (50.0, 1e-5)]
+)
 def test_a_release_of_the_whole_round_limit_fits(epsilon, delta):
     """Calibrated exactly at epsilon, it spends epsilon, and not a rounded-up total beside it."""
-    ledger = SessionLedger()
-    ledger.set_limit(Limit(epsilon, delta))
+    ledger = limited(Limit(epsilon, delta))
     ledger.spend("all", (Release(gaussian.noise_multiplier(Budget(epsilon, delta))),))
     with pytest.raises(OverLimitError):
         ledger.spend("more", (Release(100.0),))
@@ -335,13 +343,21 @@ def test_two_ledgers_of_one_table_that_cannot_be_added_up_are_refused(former):
         DiskLedger(folder, raw.key, raw.n, raw.former_key).account()
 
 
-def three_releases(folder) -> tuple[DiskLedger, list[bytes]]:
-    """A limit and three releases, and their lines."""
+@cache
+def written() -> bytes:
+    """Return the lines of a limit and three releases."""
+    with TemporaryDirectory() as folder:
+        ledger = DiskLedger(Path(folder), KEY, 120)
+        ledger.set_limit(Limit(9.0, 1e-5))
+        for title in ("first", "second", "third"):
+            ledger.spend(title, HALF, {"patients": 120})
+        return ledger.path.read_bytes()
+
+
+def three_releases(folder: Path) -> tuple[DiskLedger, list[bytes]]:
     ledger = DiskLedger(folder, KEY, 120)
-    ledger.set_limit(Limit(9.0, 1e-5))
-    for title in ("first", "second", "third"):
-        ledger.spend(title, HALF, {"patients": 120})
-    return ledger, ledger.path.read_bytes().splitlines(keepends=True)
+    ledger.path.write_bytes(written())
+    return ledger, written().splitlines(keepends=True)
 
 
 def unsealed(line: bytes) -> bytes:
@@ -412,7 +428,7 @@ def test_a_damaged_line_stops_every_release(tmp_path, damage, message):
     assert [entry.title for entry in ledger.account().entries] == ["first", "second", "third"]
 
 
-@pytest.mark.parametrize("copies", [[1, 2, 3, 3], [1, 1, 2, 3], [1, 2, 3, 0, 1, 2, 3]], ids=str)
+@pytest.mark.parametrize("copies", [[1, 1, 2, 3], [1, 2, 3, 0, 1, 2, 3]], ids=str)
 def test_a_copied_line_counts_once(tmp_path, copies):
     ledger, lines = three_releases(tmp_path)
     whole = ledger.account()
@@ -441,7 +457,7 @@ def test_a_ledger_of_another_table_is_not_taken_in(tmp_path):
     assert other.account().limit is None
 
 
-@pytest.mark.parametrize("more", [0, 1, 60, -1], ids=["none", "a letter", "a part", "all but its end"])
+@pytest.mark.parametrize("more", [60, -1], ids=["a part", "all but its end"])
 def test_a_full_disk_spends_nothing_and_leaves_no_part_of_a_line(tmp_path, more):
     ledger, lines = three_releases(tmp_path)
     whole = ledger.path.read_bytes()
@@ -449,8 +465,7 @@ def test_a_full_disk_spends_nothing_and_leaves_no_part_of_a_line(tmp_path, more)
     with full_disk(ledger.path, most), pytest.raises(OSError, match="large"):
         ledger.spend("fourth", HALF, {"patients": 120})
     assert ledger.path.read_bytes() == whole
-    other = SessionLedger(120)
-    other.set_limit(Limit(9.0, 1e-5))
+    other = limited(Limit(9.0, 1e-5), 120)
     for title in ("theirs", "theirs too"):
         other.spend(title, HALF, {"patients": 120})
     with full_disk(ledger.path, 300), pytest.raises(OSError, match="large"):
@@ -494,9 +509,9 @@ def _tab(folder: Path, gate, results) -> None:
 
 
 def test_tabs_that_race_spend_the_limit_once(tmp_path):
-    """Room for one of six: exactly one is paid, in each of five races."""
+    """Room for one of six: exactly one is paid, in each of two races."""
     context = multiprocessing.get_context("fork")
-    for race in range(5):
+    for race in range(2):
         folder = tmp_path / str(race)
         DiskLedger(folder, KEY).set_limit(Limit(0.5, 1e-5))
         gate, results = context.Barrier(6), context.Queue()

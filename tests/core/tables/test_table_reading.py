@@ -246,9 +246,13 @@ def test_exports_quote_texts_and_no_numbers():
 
 
 @pytest.mark.parametrize(
-    "before", ["", " ", "\u00a0", "\ufeff", "\u200b", "\x0b", "\t", "\r", "\u202e \u3000"]
+    ("before", "start"),
+    [
+        *(("", start) for start in "=+-@＝﹢"),
+        *((before, "=") for before in (" ", "\u00a0", "\ufeff", "\u200b", "\x0b", "\t", "\r")),
+        ("\u202e \u3000", "＝"),
+    ],
 )
-@pytest.mark.parametrize("start", "=+-@＝﹢")
 def test_a_formula_behind_blanks_is_no_formula(before, start):
     cell = f"{before}{start}1+1"
     assert tables.neutral(cell) == "'" + cell
