@@ -1,4 +1,4 @@
-"""Counts the bytes that pass between a hospital and the server, in both directions, encrypted as they are."""
+"""Count the bytes that pass between a hospital and the server, in both directions, encrypted as they are."""
 
 import socket
 import threading
@@ -22,7 +22,7 @@ class ByteCounter:
         self._listening.close()
 
     def _accept(self) -> None:
-        with suppress(OSError):  # closed
+        with suppress(OSError):  # the counter was closed
             while True:
                 near, _ = self._listening.accept()
                 try:

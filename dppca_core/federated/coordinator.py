@@ -17,8 +17,8 @@ from dppca_core.federated.power_rounds import PowerRounds
 from dppca_core.federated.record import Record, RecordedAnswer, Round, closing_line, opening_line, round_line
 from dppca_core.numerics import block_power
 
-# Carries a question to hospitals and returns, by hospital, an answer or why there is none (the end of a
-# sentence). Where only the sum may be seen it returns that alone, under ALL.
+# A transport: it carries a question to hospitals and returns, by hospital, an answer or the end of a sentence
+# that says why there is none. Where the server may see only the sum, it returns that alone, under ALL.
 Ask = Callable[[Message, Sequence[int], float], Mapping[int, RecordedAnswer | str]]
 
 

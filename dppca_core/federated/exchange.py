@@ -1,4 +1,4 @@
-"""What an exchange is: the questions and answers of one method, round by round."""
+"""The interface of an exchange: the questions and answers of one method, round by round."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from dppca_core.federated.plan import Plan
 from dppca_core.numerics.block_power import SparseBasis
 from dppca_core.privacy import Event
 
-ALL = -1  # stands for the hospital, where an answer is that of all of them
+ALL = -1  # the key of an answer that is the sum of all hospitals'
 SPREAD = 50.0  # standard deviations of noise that an honest answer stays within
 
 

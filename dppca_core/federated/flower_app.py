@@ -46,7 +46,7 @@ server_app = ServerApp()
 
 
 def _content(**values: str | bytes) -> RecordDict:
-    # One record of bytes: Flower sends nested objects one by one, and waits for each.
+    # Send one record of bytes: Flower sends nested objects one by one, and waits for each.
     return RecordDict({"dppca": ConfigRecord(dict(values))})
 
 
@@ -64,7 +64,7 @@ def _answer(asked: Message, context: Context) -> bytes:
     try:
         files = OwnFiles.read(Path(str(context.node_config["hospital"])))
         state = files.state(str(content["run"]))
-    except ValueError as reason:  # it may tell of rows, so it stays here
+    except ValueError as reason:  # the message may tell of rows, so it stays here
         _log.error("%s", reason)
         raise ValueError(CANNOT_TAKE_PART) from None
     if exchange_of(state.plan).summed:
@@ -79,7 +79,7 @@ def _answer(asked: Message, context: Context) -> bytes:
     except hospital.DamagedError as reason:
         _log.error("%s", reason)
         raise ValueError(CANNOT_TAKE_PART) from None
-    except OSError as reason:  # nothing leaves that is not on the disk
+    except OSError as reason:  # an answer may leave only once it is on the disk
         _log.error("its files cannot be written: %s", reason.strerror)
         raise ValueError(CANNOT_TAKE_PART) from None
 
@@ -105,7 +105,7 @@ def run(grid: Grid, folder: Path, plan: str, record: str, seed: int = 0, policy:
     earlier = _earlier(agreed, path)
     start = coordinator.public_start(agreed, np.random.default_rng(seed))
     ask, draft = ask_over(grid, agreed), path.with_name(path.name + ".draft")
-    again = 1 + (len(earlier.rounds) if earlier else 0)  # lines that the earlier record has already
+    again = 1 + (len(earlier.rounds) if earlier else 0)  # lines of the earlier record, written again first
     with draft.open("wb", buffering=0) as lines:
         written = 0
 

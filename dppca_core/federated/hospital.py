@@ -1,4 +1,4 @@
-"""What a hospital keeps on its own disk, so that no round is drawn or paid for twice.
+"""The files on a hospital's own disk, which let no round be drawn or paid for twice.
 
 FOLDER/sent/RUN-ROUND.npz  the answer to that round, the fingerprint of its question, and its price
 FOLDER/ledger.jsonl        one line for each round that was paid for: run, round, neighbours, events

@@ -70,7 +70,7 @@ def check(message: Message, run: str, number: int, expected: Shapes) -> None:
 
 
 def _listed(names: Mapping[str, object]) -> str:
-    # Foreign names go into sentences, logs and records: short, and in plain letters.
+    # Names that others chose go into sentences, logs and records: keep them short, in plain letters.
     return ascii(", ".join(sorted(names))[:60])[1:-1] or "nothing"
 
 

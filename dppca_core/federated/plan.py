@@ -1,4 +1,4 @@
-"""What hospitals and server agreed on before a run: public, and the same at all of them.
+"""The plan that hospitals and server agreed on before a run: public, and the same at all of them.
 
 Each hospital keeps its own copy and answers nothing else: a server cannot change the method, the noise, the
 number of rounds or another hospital's size by asking.

@@ -133,7 +133,7 @@ class PowerRounds(Exchange):
         else:
             whole = sum(self.plan.sizes[hospital] for hospital in answers)
             mean = np.zeros((self.plan.d, self.plan.k))
-            for hospital in sorted(answers):  # in one order, so that sums are the same to the bit
+            for hospital in sorted(answers):  # a fixed order makes sums equal to the bit
                 mean += answers[hospital]["product"] * (self.plan.sizes[hospital] / whole)
         current = block_power.advance(mean, self._kept(state.rounds + 1))
         basis = None

@@ -1,4 +1,4 @@
-"""What the server saw of a run, as JSON lines: the plan, a line for each round as it ends, and the end.
+"""The server's record of a run, as JSON lines: the plan, a line for each round as it ends, and the end.
 
 {"kind": "plan", "plan": {...}, "start": ARRAY or null, "about": {...}}
 {"kind": "round", "round": 1, "seconds": 0.02, "question": {NAME: ARRAY}, "basis": ARRAY or null, "answers":

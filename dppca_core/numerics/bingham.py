@@ -31,10 +31,10 @@ from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.numerics.linalg import orthonormalise
 
-STRONGEST = 1e14  # energies beyond are not resolved to the unit that the density needs in double precision
+STRONGEST = 1e14  # double precision resolves no single unit beyond, which the density needs
 _CANDIDATES = 16  # floors tried at once
 _FLOOR_ERROR = 0.1  # costs at most 1 % of the acceptance rate
-_PATIENCE = 1000  # blocks without a draw; below a rate of 1e-4 the floor was lost to rounding
+_PATIENCE = 1000  # blocks without a draw: the floor was lost to rounding if the rate is below 1e-4
 
 
 def energies(matrix: Array) -> tuple[Array, Array]:
@@ -156,7 +156,7 @@ def _floor(energies: Array, others: Array) -> float:
         precision[np.abs(precision) < 1e-3] = 1e-3  # off the poles of G, by less than the floor's error
         inverse = 1 / precision
         values, vectors = np.linalg.eigh((inverse @ pairs).reshape(_CANDIDATES, m, m))
-        values[values == 0] = -1e-30  # P is singular there: reads as an infinite trace
+        values[values == 0] = -1e-30  # P is singular there: the trace counts as infinite
         squared = (inverse**2 @ pairs).reshape(_CANDIDATES, m, m)
         lost = np.einsum("cij,cil,clj->cj", vectors, squared, vectors) / values
         positive = np.sum(values < 0, axis=1) == np.sum(inverse < 0, axis=1)

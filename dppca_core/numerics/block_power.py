@@ -15,7 +15,7 @@ from dppca_core.arrays import Array, Indices
 from dppca_core.numerics import linalg
 
 _SPARSE_STEPS, _SPARSE_TOLERANCE = 60, 1e-6
-MOST_STEPS = 100_000  # of T: beyond it the noise of all steps would not fit in memory
+MOST_STEPS = 100_000  # the noise of more steps T would not fit in memory
 
 
 def random_start(d: int, k: int, rng: np.random.Generator) -> Array:
@@ -111,7 +111,7 @@ class PowerIteration:
                 now = self.current.full
                 if np.linalg.norm(now - before @ (before.T @ now)) < tolerance:
                     break
-        # Once more, so that what leaves is orthonormal to rounding and not to that of one Cholesky step.
+        # Orthonormalise again: one Cholesky step leaves more than rounding.
         return (*self._iterates[:-1], linalg.orthonormalise(self.current.full))
 
 

@@ -43,7 +43,7 @@ def project(symmetric: Array, k: float, guess: int = 0) -> tuple[Array, int]:
     Raises ValueError unless 0 < k <= d.
     """
     d = len(symmetric)
-    if k < guess <= d // 8:  # beyond, LAPACK's subset is slower than the whole
+    if k < guess <= d // 8:  # LAPACK's subset is slower than all of them for a larger guess
         values, vectors = eigh(symmetric, subset_by_index=(d - guess, d - 1), check_finite=False)
         clipped = clip_spectrum(values, k)
         if clipped[0] == 0:

@@ -15,7 +15,7 @@ from dppca_core.arrays import Array, Indices
 _CHOLESKY_PIVOT_RATIO = 1e-3
 _BLOCK = 64
 _BELOW = np.tri(_BLOCK, k=-1, dtype=bool)
-# A matrix of so many numbers leaves the fast cache.
+# A matrix of so many numbers does not fit in the fast cache.
 _LARGE = 2**18
 _MOST_HELD = 1024  # 8 MB
 _PIECE, _LEAST_PIECE = 2**17, 16  # numbers, 1 MB; fewer rows than that make no product of two matrices
@@ -108,8 +108,8 @@ def top_eigenpairs(symmetric: Array, k: int) -> tuple[Array, Array]:
 
 
 def _workspace_copy(symmetric: Array) -> Array:
-    # LAPACK's own copy, in its column-major order, into memory that this thread has touched before: fresh
-    # pages cost a tenth of the eigenproblem. Held for the last size only, and for none that is large.
+    # LAPACK overwrites a column-major copy. Reuse this thread's memory for it, as fresh pages cost a tenth
+    # of the eigenproblem; keep the last size only, and no large matrix.
     d = len(symmetric)
     if d > _MOST_HELD:
         return symmetric.T.copy(order="K")
@@ -150,5 +150,5 @@ def mirrored_noise(d: int, std: float, rng: np.random.Generator) -> Array:
 
 
 def _blocks(d: int) -> Iterator[slice]:
-    # In place and by blocks: a second d x d matrix costs more, in page faults, than the sums.
+    # Work in place and by blocks: page faults of a second d x d matrix cost more than the sums.
     return (slice(begin, min(begin + _BLOCK, d)) for begin in range(0, d, _BLOCK))

@@ -1,4 +1,4 @@
-"""Has a Markov chain forgotten its start? Two answers from the trace of one number per scan.
+"""Two diagnostics that tell from one number per scan whether a Markov chain has forgotten its start.
 
 Both are estimates from a finite chain: a bad value shows that it has not mixed, a good one never proves
 that it has. Short traces (20 scans) give rough values: split R-hat of a perfect sampler then exceeds 1.2

@@ -43,7 +43,7 @@ def clip_rows(rows: Array, bound: float) -> Array:
 
 
 def _clip(rows: Array, bound: float, clipped: Array) -> None:
-    # Norms through the largest entry, so that rows near 1e308, or near 0, neither overflow nor vanish.
+    # Divide by the largest entry first: squares of entries near 1e308 overflow, near 0 they vanish.
     largest = np.abs(rows).max(axis=1, keepdims=True)
     np.divide(rows, np.where(largest > 0, largest, 1.0), out=clipped)
     length = np.linalg.norm(clipped, axis=1, keepdims=True)
@@ -171,7 +171,7 @@ class ChosenRows:
                 some = places[piece]
                 if len(room) < len(some):
                     room = np.empty((len(some), self.features))
-                # "raise", the default, would copy them once more.
+                # The default mode, "raise", would copy the rows once more.
                 yield table.take(some, axis=0, out=room[: len(some)], mode="clip")
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:

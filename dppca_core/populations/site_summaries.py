@@ -1,4 +1,4 @@
-"""A hospital as far as standardising needs it: its patients' means, and their moment about any constants.
+"""The summary statistics of one hospital that standardisation needs: means, and moments about constants.
 
 Rows are in public units: 0 is the centre and 1 the scale of one public reference range for all hospitals. A
 hospital holds rows, clipped where they leave it, or, in simulation, moments drawn from their exact law.

@@ -93,7 +93,7 @@ def hospital_sizes(n: int, providers: int, largest_share: float = 0.0) -> tuple[
     return (first, *hospital_sizes(n - first, providers - 1))
 
 
-# Of a population each: four at d = 2000. Apart, so that one at any d is at hand with its root.
+# Each holds four populations at d = 2000. Two caches, so that vectors never evict their own root.
 VECTORS = ByteCache(128 * 2**20)
 ROOTS = ByteCache(128 * 2**20)
 

@@ -35,11 +35,14 @@ from dppca_core.privacy import Budget, Event, Release
 
 KINDS = ("public", "own-ranges", "pooled", "within-site")
 PAID = ("pooled", "within-site")
-# How far a hospital's mean, and variance, are thought to lie from the public range's, in its units: public
-# guesses, used to weigh a noisy constant against it.
+# Public guesses of how far a hospital's mean and variance lie from the public range's, in its units: they
+# weigh a noisy constant against that range.
 SPREAD_OF_MEANS = 0.5
 SPREAD_OF_VARIANCES = 0.5
-_LEAST, _MOST = 1 / 16, 16.0  # a column's variance in public units: what never varies is not blown up
+_LEAST, _MOST = (
+    1 / 16,
+    16.0,
+)  # limits of a column's variance in public units, so that a constant column is not magnified
 
 
 @dataclass(frozen=True, eq=False)

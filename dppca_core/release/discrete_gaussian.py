@@ -34,7 +34,7 @@ from dppca_core.privacy import Budget
 if TYPE_CHECKING:
     import opendp.prelude as dp
 
-MOST_FEATURES = 400  # above it drawing takes many seconds, and a matrix is not what one wants to send
+MOST_FEATURES = 400  # drawing a larger matrix takes many seconds
 _EXACT = 53  # bits of an integer that double precision holds
 _MOST_BITS = 20
 _LEAST_BITS = 8

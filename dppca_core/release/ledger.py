@@ -1,4 +1,4 @@
-"""What was released on a table: append-only, within a limit that its owner set, counted by dp-accounting.
+"""The ledger of a table's releases: append-only, within its owner's limit, counted by dp-accounting.
 
 A ledger belongs to the content of a table, not to a file's name. A table may have been kept under a former
 key (`tables.content`): then its ledger goes on there, and whatever stands under both keys counts.
@@ -6,7 +6,7 @@ key (`tables.content`): then its ledger goes on there, and whatever stands under
 Paying comes first: `spend` writes the event, on the disk, before any noise is drawn, so that a crash wastes
 budget and never spends it unseen. Between two processes, or two tabs, only one pays at a time, and the second
 sees what the first has spent.
-`ledger_records` has what its lines say.
+`ledger_records` defines its lines.
 """
 
 import json
@@ -141,9 +141,9 @@ class Ledger(ABC):
                 text = json.dumps(line, sort_keys=True)
                 if not known[text]:
                     new.append(line)
-                elif not line.get("id"):  # of an old ledger: as often as it stands there
+                elif not line.get("id"):  # lines of an old ledger count as often as they occur
                     known[text] -= 1
-            # Limits are not taken over where one is set: no file may raise what the owner decided here.
+            # Keep the limit that is set: no file may raise what the owner decided here.
             if mine.limit:
                 new = [line for line in new if line["kind"] != "limit"]
             both = from_lines([*self._lines(), *new], self._patients)
@@ -215,7 +215,7 @@ class DiskLedger(Ledger):
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
         with ExitStack() as locks:
-            for path in self._paths:  # in one order everywhere, so that nobody waits in a circle
+            for path in self._paths:  # in one order everywhere, so that no two processes deadlock
                 locks.enter_context(journal.locked(path))
             yield
 

@@ -1,4 +1,4 @@
-"""What a ledger's lines say: the limit, the releases, and the account that they make up.
+"""The lines of a ledger, limits and releases, and the account that they make up.
 
 One line of JSON each:
 
@@ -32,7 +32,7 @@ from dppca_core.accounting.events_json import from_plain, to_plain
 from dppca_core.privacy import NEIGHBOURS, Budget, Event
 
 MOST_CHARACTERS = 10 * 2**20
-# Of an import: composing more would keep a visitor waiting.
+# Limits of an import: composing more would keep a visitor waiting.
 MOST_LINES = 2_000
 MOST_EVENTS = 5_000
 _MOST_SAID = 200  # letters of a title
@@ -114,7 +114,7 @@ def parse(text: str) -> list[dict[str, Any]]:
     for number, line in enumerate(written, 1):
         try:
             lines.append(json.loads(line, parse_constant=_no_number, parse_float=_finite))
-            from_lines([content(lines[-1])])  # alone it may have any number
+            from_lines([content(lines[-1])])  # a single line may have any number
         except (AttributeError, ValueError, RecursionError):
             raise ValueError(f"line {number} is not of a ledger") from None
     if not lines:

@@ -1,4 +1,4 @@
-"""A release on real patients: paid for first, drawn once from the operating system's entropy, told in full.
+"""Releases on real patients: paid for first, drawn once from the operating system's entropy, documented.
 
 Methods that begin with a noisy second moment get it from `discrete_gaussian` (OpenDP's discrete Gaussian on
 exact integer sums); all that follows is post-processing, and the eigenvalues come with it. DPS-PCA

@@ -1,4 +1,4 @@
-"""What one cell says: a number, a text or nothing, decided cell by cell and never from its neighbours.
+"""Cells as numbers, texts or nothing, decided cell by cell and never from their neighbours.
 
 A cell is missing if it is empty, one of `MISSING`, NaN or infinite. "true" and "false" are the numbers 1 and
 0. Whether a column is of numbers or of text (`canonical`) is a summary of its cells, for the owner's screen.
@@ -165,7 +165,7 @@ def canonical(chunks: list[Any], decimal_comma: bool = False) -> Any:
 
 def _as_text(chunks: list[Any], decimal_comma: bool) -> pa.ChunkedArray:
     none = pa.scalar(None, pa.large_string())
-    chunks.reverse()  # to take the first from the end
+    chunks.reverse()  # so that pop() takes the first
     in_turn = (chunks.pop() for _ in range(len(chunks)))
     return pa.chunked_array(
         [

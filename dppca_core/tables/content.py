@@ -1,4 +1,4 @@
-"""What makes two files the same table, for the ledger: what was spent stays spent when it comes back.
+"""Keys that tell the same table in any file, so that its ledger is found when it comes back.
 
 The same table is: equally many rows and columns, the same rows in any order, with the same cells in any
 order of columns. File name, format, separator, quoting, encoding, column names and row numbers without a name
@@ -115,7 +115,7 @@ class _Content:
         if not self._count:
             self._columns = np.zeros((2, batch.num_columns), dtype=np.uint64)
         rows: Words = np.zeros((2, batch.num_rows), dtype=np.uint64)
-        for place, name in enumerate(batch.schema.names):  # which lists them all anew at each asking
+        for place, name in enumerate(batch.schema.names):  # the schema builds a new list at each access
             words = _cells(cells.plain(batch.column(place), name))
             for half, mixed in enumerate((_mix(words ^ _OTHER), _mix(words))):
                 rows[1 - half] += mixed

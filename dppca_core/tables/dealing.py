@@ -1,4 +1,4 @@
-"""Whose patients a table's rows are: hospitals by a column, or at random by a public seed."""
+"""Assign a table's rows to hospitals: by a column, or at random by a public seed."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 _STARTS = "=+-@"  # of a formula, in every width
 _BREAKS = ("\t", "\r", "\n")  # at the start of a cell, they may hide one
-_APART = {";", "|", *_BREAKS}  # where a spreadsheet of another country's settings may cut a cell in two
+_APART = {";", "|", *_BREAKS}  # a spreadsheet with another country's settings may cut a cell here
 
 
 def neutral(cell: Any) -> Any:

@@ -15,7 +15,7 @@ from dppca_core.tables import limits, parquet_file, text_file
 from dppca_core.tables.layout import Layout
 
 Source = bytes | str | Path | BinaryIO
-ENCODINGS = ("utf-8", "windows-1252")  # UTF-16 tells itself
+ENCODINGS = ("utf-8", "windows-1252")  # UTF-16 is known by its mark
 _SIGNS = (
     (b"PK\x03\x04", "a zip archive or an Excel workbook: save its sheet as CSV"),
     (b"\xd0\xcf\x11\xe0", "an Excel workbook: save its sheet as CSV"),
@@ -55,7 +55,7 @@ def opened(
 @contextmanager
 def _binary(source: Source) -> Iterator[BinaryIO]:
     if isinstance(source, (str, Path)):
-        with pa.OSFile(str(source)) as file:  # Arrow reads it without asking Python
+        with pa.OSFile(str(source)) as file:  # Arrow reads it without calling Python
             yield file
     elif isinstance(source, bytes):
         yield io.BytesIO(source)

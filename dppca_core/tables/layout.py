@@ -1,4 +1,4 @@
-"""What is known of a file before its rows are read: its form, its columns, the way to their batches."""
+"""The form and columns of an opened file, before its rows are read."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def read(
     with files.opened(source, encoding) as layout:
         _check_fits(layout.rows or 0, len(layout.names))
         held = _held(layout, check_texts)
-    # Column by column, and each out of `held` before the next: one column is there twice at a time.
+    # Take each column out of `held` before the next, so that only one is in memory twice.
     columns = {column: cells.canonical(held.pop(column), layout.decimal_comma) for column in layout.names}
     return Raw(name, layout.form, pa.table(columns), layout.unnamed)
 

@@ -1,4 +1,4 @@
-"""How a table becomes rows: a public recipe, written down before the rows are looked at.
+"""The public recipe by which a table becomes rows, written down before the rows are looked at.
 
 A number x in [low, high] becomes (x - middle) / half, middle = (low + high)/2, half = (high - low)/2, clipped
 to [-1, 1]. A column of c public categories becomes c columns, each the indicator of its category less

@@ -77,7 +77,7 @@ def open_layout(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[st
     check_names(names)
     _no_patient(names)
     if len(head) < limits.HEADER_BYTES and len(sample.strip().splitlines()) < 2:
-        raise ValueError(NO_ROWS)  # Arrow takes a lone line that does not end for a fault
+        raise ValueError(NO_ROWS)  # Arrow fails on a single line without an end
     named = {name: position for position, name in enumerate(names) if name}
     wanted = select_columns(columns, named)
 
@@ -86,7 +86,7 @@ def open_layout(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[st
         text = _Utf8(file, encoding)
         begun = False
         for batch in _raw(text, delimiter, len(names)):
-            rows = batch if begun else batch.slice(1)  # the names
+            rows = batch if begun else batch.slice(1)  # without the names
             begun = True
             yield pa.record_batch([rows.column(named[name]) for name in wanted], names=list(wanted))
 
@@ -105,7 +105,7 @@ def _sample(head: bytes, encoding: str) -> str:
 def _separated(sample: str, whole: bool) -> tuple[str, list[str]]:
     """Return the separator that cuts the first lines into equally many cells, the most; the first cells."""
     best: tuple[bool, int, str, list[str]] = (False, 0, ",", [])
-    for delimiter in reversed(DELIMITERS):  # a draw goes to the comma
+    for delimiter in reversed(DELIMITERS):  # a tie goes to the comma
         lines: list[list[str]] = []
         try:
             for line in csv.reader(io.StringIO(sample, newline=None), delimiter=delimiter):
