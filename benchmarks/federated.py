@@ -45,7 +45,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         constants = {"bound": 40.0, "features": features}
-        hospitals = demo_hospitals.write(folder, [PLAN], parts, constants, limit=BUDGET)
+        hospitals = demo_hospitals.write_hospitals(folder, [PLAN], parts, constants, limit=BUDGET)
         with Federation(folder, hospitals) as federation:
             federation.submit(demo_hospitals.write_agenda(folder, [PLAN], seed=0))
             before = federation.bytes_passed()

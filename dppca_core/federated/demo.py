@@ -13,8 +13,8 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -95,21 +95,6 @@ def run(epsilon: float, folder: Path) -> Generator[tuple[Plan, Record, float, fl
             before = now
 
 
-@contextmanager
-def stopped_by_signals() -> Iterator[None]:
-    """Make SIGTERM, and a closed terminal, end as Ctrl-C does, so that nothing is left running."""
-
-    def stop(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    earlier = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in earlier.items():
-            signal.signal(number, handler)
-
-
 def report(plan: Plan, record: Record, up: float, down: float) -> str:
     title, rounds = METHODS[plan.method].title, len(record.rounds)
     if record.basis is None:
@@ -139,6 +124,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--epsilon", type=float, default=8.0, help="of each run (default 8)")
     parser.add_argument("--record", type=Path, help="where to keep the record of DPS-PCA, as JSON lines")
     given = parser.parse_args(arguments)
+    for number in (signal.SIGTERM, signal.SIGHUP):  # end as Ctrl-C does, so that nothing is left running
+        signal.signal(number, signal.default_int_handler)
     try:
         agreed = plans(given.epsilon)
     except ValueError as reason:
@@ -151,7 +138,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print("starting a SuperLink and three SuperNodes ...", flush=True)
     try:
         with (
-            stopped_by_signals(),
             tempfile.TemporaryDirectory(prefix="federated-") as folder,
             closing(run(given.epsilon, Path(folder))) as runs,
         ):

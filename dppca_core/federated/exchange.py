@@ -3,7 +3,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +28,13 @@ class ServerState:
     basis: Array | None = None
 
 
+class RoundNoise(NamedTuple):
+    """Hold a hospital's own generator of one round, and the one that all hospitals share, if they do."""
+
+    rng: np.random.Generator
+    shared: np.random.Generator | None
+
+
 def check_magnitude(arrays: Arrays, most: float) -> None:
     """Raise ValueError, as the end of a sentence, for an entry beyond `most`.
 
@@ -39,17 +47,6 @@ def check_magnitude(arrays: Arrays, most: float) -> None:
             raise ValueError(f"sent {name} with numbers beyond {most:.3g}, which no patients can give")
 
 
-def with_defaults(plan: Plan, usual: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the method's parameters, the usual ones where the plan says nothing.
-
-    Raises ValueError for one that the method does not have.
-    """
-    for name in plan.method_options:
-        if name not in usual:
-            raise ValueError(f"{plan.method} has no option {name!r}, only {', '.join(usual)}")
-    return {**usual, **plan.method_options}
-
-
 @dataclass(frozen=True)
 class Exchange(ABC):
     """Exchange messages of one method between the hospitals and the server of a plan.
@@ -60,6 +57,20 @@ class Exchange(ABC):
     """
 
     plan: Plan
+
+    @property
+    @abstractmethod
+    def defaults(self) -> dict[str, Any]:
+        """Return the method's options where the plan says nothing, or None."""
+
+    @cached_property
+    def _settings(self) -> dict[str, Any]:
+        settings = self.defaults
+        for name, value in self.plan.options:
+            if name not in settings:
+                raise ValueError(f"{self.plan.method} has no option {name!r}, only {', '.join(settings)}")
+            settings[name] = settings[name] if value is None else value
+        return settings
 
     @property
     @abstractmethod
@@ -92,15 +103,8 @@ class Exchange(ABC):
         """Raise ValueError for a question that a hospital must not answer."""
 
     @abstractmethod
-    def answer(
-        self,
-        hospital: int,
-        provider: Provider,
-        arrays: Arrays,
-        rng: np.random.Generator,
-        shared_rng: np.random.Generator | None,
-    ) -> Arrays:
-        """Return a hospital's answer, with noise of `rng`, or of the generator that all hospitals share."""
+    def answer(self, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise) -> Arrays:
+        """Return a hospital's answer."""
 
     @abstractmethod
     def check_reply(self, hospital: int, arrays: Arrays) -> None:

@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from dppca_core.federated import flower_keys
@@ -58,12 +57,7 @@ class Federation:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -147,13 +141,15 @@ class Federation:
             time.sleep(POLL_SECONDS)
 
     def _register(self) -> None:
-        started = {}
-        for number, name in enumerate(self.hospitals):
-            key = str(self._keys / f"node-{number}.pub")
-            command = ["flwr", "supernode", "register", key, "link", "--name", name]
-            started[f"register {number}"] = self._launch(command, f"register {number}")
-        for log, process in started.items():
-            self._finish(process, log)
+        register = ["flwr", "supernode", "register"]
+        started = [
+            self._launch(
+                [*register, str(self._keys / f"node-{i}.pub"), "link", "--name", name], f"register {i}"
+            )
+            for i, name in enumerate(self.hospitals)
+        ]
+        for number, process in enumerate(started):
+            self._finish(process, f"register {number}")
 
     def _finish(self, process: subprocess.Popen[bytes], log: str) -> None:
         try:

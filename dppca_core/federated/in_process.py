@@ -1,21 +1,18 @@
 """All hospitals in one process: the same steps, without a network. For simulation, and to compare with."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
 from dppca_core.federated import coordinator, protocol
-from dppca_core.federated.coordinator import Policy
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.message import Message
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise, ProviderState
 from dppca_core.federated.record import Record, RecordedAnswer
-
-_USUAL = Policy()
 
 
 class InProcess:
@@ -52,14 +49,7 @@ def add_answers(answers: Sequence[RecordedAnswer]) -> RecordedAnswer:
 
 
 def simulate(
-    plan: Plan,
-    cohort: Cohort,
-    noise: Sequence[Noise],
-    start: Array | None,
-    *,
-    policy: Policy = _USUAL,
-    write: Callable[[str], None] | None = None,
-    about: Mapping[str, str] | None = None,
+    plan: Plan, cohort: Cohort, noise: Sequence[Noise], start: Array | None
 ) -> tuple[Record, tuple[ProviderState, ...]]:
     """Run all rounds in this process; return the record, and each hospital's state afterwards.
 
@@ -67,5 +57,5 @@ def simulate(
     """
     given = zip(cohort, noise, strict=True)
     carrier = InProcess([ProviderState(i, plan, *pair) for i, pair in enumerate(given)])
-    record = coordinator.run(plan, carrier, start=start, policy=policy, write=write, about=about)
+    record = coordinator.run(plan, carrier, start=start)
     return record, tuple(carrier.states)

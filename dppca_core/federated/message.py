@@ -1,13 +1,17 @@
 """A message between a hospital and the server: named arrays, shapes and types checked on arrival."""
 
 import hashlib
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dppca_core import checks
+
+DTYPES = ("float64", "int64")
 Arrays = Mapping[str, NDArray[Any]]
 
 
@@ -47,6 +51,20 @@ class Message:
             seen.update(f"{name} {array.dtype.str} {array.shape}".encode())
             seen.update(array.tobytes())
         return seen.hexdigest()
+
+
+def read_array(dtype: str, shape: Sequence[int], data: bytes | memoryview) -> NDArray[Any]:
+    """Return the array whose little-endian numbers are the first of `data`.
+
+    Raises ValueError for another type, or a shape of more numbers.
+    """
+    checks.one_of(DTYPES, dtype=dtype)
+    for length in shape:
+        checks.whole(0, 10**8, shape=length)
+    kind, count = np.dtype(dtype), math.prod(shape)
+    if kind.itemsize * count > len(data):
+        raise ValueError(f"data must hold {shape} numbers, got {len(data)} bytes")
+    return np.frombuffer(data, kind.newbyteorder("<"), count).astype(kind).reshape(shape)
 
 
 def check(message: Message, run: str, number: int, expected: Shapes) -> None:

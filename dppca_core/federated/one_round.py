@@ -6,14 +6,13 @@ A symmetric (d, d) matrix travels as its upper triangle, d (d + 1)/2 numbers.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import Array, Provider
-from dppca_core.federated.exchange import SPREAD, Exchange, ServerState, check_magnitude, with_defaults
+from dppca_core.federated.exchange import SPREAD, Exchange, RoundNoise, ServerState, check_magnitude
 from dppca_core.federated.message import Arrays, Shape, Shapes
 from dppca_core.mechanisms import spiked_covariance, symmetric_gaussian
 from dppca_core.methods import dpdis_pca, federated_projector
@@ -65,13 +64,10 @@ class CompressedMoments(OneRound):
         checks.one_of(("eigh", "svd"), decomposition=settings["decomposition"])
         dpdis_pca.shares(plan.sizes, plan.budget, settings["weights"])
 
-    @cached_property
-    def _settings(self) -> dict[str, Any]:
-        usual = {"rank": None, "weights": None, "decomposition": "eigh", "noise": None}
-        settings = with_defaults(self.plan, usual)
-        return settings | {
-            "rank": min(2 * self.plan.k, self.plan.d) if settings["rank"] is None else settings["rank"]
-        }
+    @property
+    def defaults(self) -> dict[str, Any]:
+        rank = min(2 * self.plan.k, self.plan.d)
+        return {"rank": rank, "weights": None, "decomposition": "eigh", "noise": None}
 
     @property
     def spends(self) -> tuple[Event, ...]:
@@ -84,17 +80,13 @@ class CompressedMoments(OneRound):
             return {"moment": Shape("float64", (d * (d + 1) // 2,))}
         return {"directions": Shape("float64", (d, rank))}
 
-    def answer(
-        self,
-        hospital: int,
-        provider: Provider,
-        arrays: Arrays,
-        rng: np.random.Generator,
-        shared_rng: np.random.Generator | None,
-    ) -> Arrays:
+    def answer(self, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise) -> Arrays:
         settings = self._settings
         sent = dpdis_pca.message(
-            *(provider, self.plan.budget, rng), settings["rank"], settings["decomposition"], settings["noise"]
+            *(provider, self.plan.budget, noise.rng),
+            settings["rank"],
+            settings["decomposition"],
+            settings["noise"],
         )
         return {"moment": packed(sent)} if settings["rank"] == self.plan.d else {"directions": sent}
 
@@ -125,10 +117,9 @@ class AveragedProjectors(OneRound):
             settings["send"], settings["spike"], settings["variance"], settings["constant"]
         )
 
-    @cached_property
-    def _settings(self) -> dict[str, Any]:
-        usual = {"spike": None, "variance": None, "constant": None, "send": "projector"}
-        return with_defaults(self.plan, usual)
+    @property
+    def defaults(self) -> dict[str, Any]:
+        return {"spike": None, "variance": None, "constant": None, "send": "projector"}
 
     @property
     def spends(self) -> tuple[Event, ...]:
@@ -143,15 +134,10 @@ class AveragedProjectors(OneRound):
         matrix = Shape("float64", (d * (d + 1) // 2,) if whole else (d, k))
         return {"projector" if whole else "basis": matrix, "worth": Shape("float64", (3,))}
 
-    def answer(
-        self,
-        hospital: int,
-        provider: Provider,
-        arrays: Arrays,
-        rng: np.random.Generator,
-        shared_rng: np.random.Generator | None,
-    ) -> Arrays:
-        sent = federated_projector.message(provider, self.plan.k, self.plan.budget, rng, **self._settings)
+    def answer(self, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise) -> Arrays:
+        sent = federated_projector.message(
+            provider, self.plan.k, self.plan.budget, noise.rng, **self._settings
+        )
         worth = np.array([sent.std, sent.spike, sent.variance])
         if self._settings["send"] == "basis":
             return {"basis": sent.matrix, "worth": worth}

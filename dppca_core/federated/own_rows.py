@@ -24,7 +24,7 @@ import pandas as pd
 
 from dppca_core.arrays import Array, Provider
 from dppca_core.cohort import Cohort
-from dppca_core.federated.plan import Plan, from_dict
+from dppca_core.federated.plan import from_dict
 from dppca_core.federated.protocol import Noise, ProviderState
 from dppca_core.privacy import Budget
 
@@ -51,13 +51,12 @@ class OwnFiles:
         if not isinstance(plain, dict) or not _NEEDED <= plain.keys() <= _NEEDED | _OPTIONAL:
             needed = ", ".join(sorted(_NEEDED))
             raise ValueError(f"{path.name} must have {needed}, and may have limit and simulation")
-        folder, limit = path.parent, plain.get("limit")
+        limit = plain.get("limit")
+        plans, rows, constants, keeps = (
+            path.parent / plain[key] for key in ("plans", "rows", "constants", "keeps")
+        )
         return OwnFiles(
-            name=plain["name"],
-            plans=folder / plain["plans"],
-            rows=folder / plain["rows"],
-            constants=folder / plain["constants"],
-            keeps=folder / plain["keeps"],
+            *(plain["name"], plans, rows, constants, keeps),
             limit=None if limit is None else Budget(**limit),
             simulation={run: _noise(says) for run, says in plain.get("simulation", {}).items()},
         )
@@ -67,7 +66,8 @@ class OwnFiles:
 
         Raises ValueError for a run without a plan here.
         """
-        plan = next((plan for plan in self._agreed() if plan.run == run), None)
+        agreed = (from_dict(_json(path)) for path in sorted(self.plans.glob("*.json")))
+        plan = next((plan for plan in agreed if plan.run == run), None)
         if plan is None:
             raise ValueError(f"{self.name} did not agree to run {run!r}")
         if self.name not in plan.names:
@@ -75,9 +75,6 @@ class OwnFiles:
         provider = _provider(self.rows, self.constants, (_modified(self.rows), _modified(self.constants)))
         noise = self.simulation.get(run, Noise())
         return ProviderState(plan.names.index(self.name), plan, provider, noise, self.limit)
-
-    def _agreed(self) -> list[Plan]:
-        return [from_dict(_json(path)) for path in sorted(self.plans.glob("*.json"))]
 
 
 def _noise(simulation: dict[str, Any]) -> Noise:

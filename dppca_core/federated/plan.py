@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any
 
 from dppca_core import checks
@@ -102,12 +102,9 @@ def from_dict(plain: object) -> Plan:
 def _fields(what: str, plain: object, kind: type[Plan] | type[Budget]) -> dict[str, Any]:
     if not isinstance(plain, Mapping):
         raise ValueError(f"{what} must be an object, got {plain!r}")
-    known = [field.name for field in fields(kind)]
-    for name in plain:
-        if name not in known:
-            raise ValueError(f"{what} has no {name!r}")
-    needed = ("run", "method", "sizes", "d", "k", "budget") if kind is Plan else ("epsilon", "delta")
-    for name in needed:
-        if name not in plain:
-            raise ValueError(f"{what} must have {name}")
+    if unknown := plain.keys() - {field.name for field in fields(kind)}:
+        raise ValueError(f"{what} has no {sorted(map(str, unknown))[0]!r}")
+    for field in fields(kind):
+        if field.default is MISSING and field.name not in plain:
+            raise ValueError(f"{what} must have {field.name}")
     return dict(plain)

@@ -10,14 +10,13 @@ server sees the total alone. That takes all hospitals: without one, the sum has 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import Array, Provider
-from dppca_core.federated.exchange import ALL, SPREAD, Exchange, ServerState, check_magnitude, with_defaults
+from dppca_core.federated.exchange import ALL, SPREAD, Exchange, RoundNoise, ServerState, check_magnitude
 from dppca_core.federated.message import Arrays, Shape, Shapes
 from dppca_core.methods import dps_pca
 from dppca_core.numerics import block_power, linalg
@@ -36,11 +35,9 @@ class PowerRounds(Exchange):
         checks.whole(0, burn_in=settings["burn_in"])
         checks.one_of(PROVIDER_NOISE, provider_noise=settings["provider_noise"])
 
-    @cached_property
-    def _settings(self) -> dict[str, Any]:
-        usual = {"iterations": 10, "s_hat": None, "burn_in": 2, "provider_noise": "independent"}
-        settings = with_defaults(self.plan, usual)
-        return settings | {"s_hat": self.plan.d if settings["s_hat"] is None else settings["s_hat"]}
+    @property
+    def defaults(self) -> dict[str, Any]:
+        return {"iterations": 10, "s_hat": self.plan.d, "burn_in": 2, "provider_noise": "independent"}
 
     @property
     def rounds(self) -> int:
@@ -109,22 +106,15 @@ class PowerRounds(Exchange):
             most = 1 + SPREAD * self.noise_std(hospital)
         check_magnitude(arrays, most)
 
-    def answer(
-        self,
-        hospital: int,
-        provider: Provider,
-        arrays: Arrays,
-        rng: np.random.Generator,
-        shared_rng: np.random.Generator | None,
-    ) -> Arrays:
+    def answer(self, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise) -> Arrays:
         block, rows = arrays["block"], arrays["rows"]
-        if self.provider_noise == "shared" and shared_rng is None:
+        rng = noise.shared if self.provider_noise == "shared" else noise.rng
+        if rng is None:
             raise ValueError("cannot share its noise: hospitals have no generator in common")
-        drawn = shared_rng if self.provider_noise == "shared" and shared_rng is not None else rng
         some = None if len(rows) == self.plan.d else rows
         # The check leaves a server 1e-6 of freedom; here the columns are orthonormal to rounding.
         block = linalg.orthonormalise(block)
-        product = dps_pca.release(provider.moment, block, some, self.noise_std(hospital), drawn)
+        product = dps_pca.release(provider.moment, block, some, self.noise_std(hospital), rng)
         return {"weighted product": product * provider.n} if self.summed else {"product": product}
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:

@@ -18,7 +18,7 @@ from dppca_core import checks
 from dppca_core.accounting import closed_form, numerical
 from dppca_core.arrays import Array, Provider
 from dppca_core.federated import message
-from dppca_core.federated.exchange import ALL, Exchange, ServerState
+from dppca_core.federated.exchange import ALL, Exchange, RoundNoise, ServerState
 from dppca_core.federated.message import Message
 from dppca_core.federated.one_round import AveragedProjectors, CompressedMoments
 from dppca_core.federated.plan import Plan
@@ -52,17 +52,13 @@ class Noise:
     shared: tuple[int, ...] | None = None
     silent: bool = False
 
-    def generator(self, number: int) -> np.random.Generator:
-        """Return this hospital's generator of one round."""
+    def for_round(self, number: int) -> RoundNoise:
+        """Return the generators of one round."""
         if self.silent:
-            return Silent(np.random.default_rng(0).bit_generator)
-        return np.random.default_rng() if self.seed is None else np.random.default_rng([*self.seed, number])
-
-    def shared_generator(self, number: int) -> np.random.Generator | None:
-        """Return the generator of one round that all hospitals hold."""
-        if self.silent:
-            return Silent(np.random.default_rng(0).bit_generator)
-        return None if self.shared is None else np.random.default_rng([*self.shared, number])
+            silent = Silent(np.random.default_rng(0).bit_generator)
+            return RoundNoise(silent, silent)
+        rng = np.random.default_rng() if self.seed is None else np.random.default_rng([*self.seed, number])
+        return RoundNoise(rng, None if self.shared is None else np.random.default_rng([*self.shared, number]))
 
 
 class LimitError(ValueError):
@@ -158,8 +154,7 @@ def provider_step(state: ProviderState, question: Message) -> tuple[ProviderStat
             f"{me} has a limit that does not allow round {number}",
             f"ε = {epsilon:.4g} with round {number}, the limit is {limit.epsilon:.4g} at δ = {limit.delta:g}",
         )
-    drawn = state.noise.generator(number), state.noise.shared_generator(number)
-    arrays = exchange.answer(state.hospital, state.provider, question.arrays, *drawn)
+    arrays = exchange.answer(state.hospital, state.provider, question.arrays, state.noise.for_round(number))
     answer = Message(plan.run, number, arrays)
     sent = {**state.sent, number: SentMessage(question.digest, answer)}
     return replace(state, spent=spent, sent=sent), answer

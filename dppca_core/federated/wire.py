@@ -5,19 +5,15 @@ no length in it is believed: the bytes that came must be those that it announces
 """
 
 import json
-import math
 import struct
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dppca_core import checks
-from dppca_core.federated.message import Message
+from dppca_core.federated.message import Message, read_array
 
 MOST_HEADER = 2_000
 _LENGTH = struct.Struct("<I")
-_DTYPES = ("float64", "int64")
 
 
 def encode(message: Message) -> bytes:
@@ -44,20 +40,10 @@ def decode(data: bytes, payload: int) -> Message:
         checks.whole(0, round=header["round"])
         begin, arrays = _LENGTH.size + length, {}
         for name, dtype, shape in header["arrays"]:
-            arrays[str(name)] = _array(data, begin, dtype, shape)
+            arrays[str(name)] = read_array(dtype, shape, memoryview(data)[begin:])
             begin += arrays[str(name)].nbytes
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError, struct.error):
         raise ValueError("sent what is not a message") from None
     if begin != len(data):
         raise ValueError("sent a message with bytes left over")
     return Message(header["run"], header["round"], arrays)
-
-
-def _array(data: bytes, begin: int, dtype: Any, shape: Any) -> NDArray[Any]:
-    checks.one_of(_DTYPES, dtype=dtype)
-    for length in shape:
-        checks.whole(0, len(data), shape=length)
-    kind = np.dtype(dtype)
-    count = math.prod(shape)
-    checks.whole(0, len(data), numbers=count)
-    return np.frombuffer(data, kind.newbyteorder("<"), count, begin).astype(kind).reshape(shape)

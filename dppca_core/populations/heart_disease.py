@@ -52,9 +52,7 @@ MEASUREMENTS: dict[str, str] = {
 COLUMNS: tuple[HeartColumn, ...] = tuple(
     column for measurement in _STORED["measurements"] for column in _columns(measurement)
 )
-_ZERO_IS_ABSENT = tuple(
-    measurement["name"] for measurement in _STORED["measurements"] if measurement.get("zero") == "absent"
-)
+_ZERO_IS_ABSENT = np.array([measurement.get("zero") == "absent" for measurement in _STORED["measurements"]])
 TABLE = Table(
     name="heart_disease",
     features=tuple(column.name for column in COLUMNS),
@@ -93,10 +91,7 @@ def absent() -> dict[str, dict[str, Absent]]:
     """Return the absent shares by hospital, then by measurement."""
     by_hospital = {}
     for hospital, values in recorded().items():
-        zero = np.zeros(values.shape, dtype=bool)
-        for j, key in enumerate(MEASUREMENTS):
-            if key in _ZERO_IS_ABSENT:
-                zero[:, j] = values[:, j] == 0
+        zero = (values == 0) & _ZERO_IS_ABSENT
         missing = np.isnan(values) | zero
         by_hospital[hospital] = {
             key: Absent(float(missing[:, j].mean()), float(zero[:, j].mean()))
@@ -111,14 +106,13 @@ def rows() -> dict[str, Array]:
     places = {key: j for j, key in enumerate(MEASUREMENTS)}
     by_hospital = {}
     for hospital, values in recorded().items():
+        missing = np.isnan(values) | ((values == 0) & _ZERO_IS_ABSENT)
         made = np.empty((len(values), len(COLUMNS)))
         for j, column in enumerate(COLUMNS):
-            raw = values[:, places[column.measurement]]
-            unknown = np.isnan(raw)
-            if column.measurement in _ZERO_IS_ABSENT:
-                unknown |= raw == 0
+            measured = places[column.measurement]
+            raw = values[:, measured]
             known = raw if column.category is None else (raw == column.category).astype(float)
-            made[:, j] = np.where(unknown, 0.0, (known - column.centre) / column.scale)
+            made[:, j] = np.where(missing[:, measured], 0.0, (known - column.centre) / column.scale)
         made.flags.writeable = False
         by_hospital[hospital] = made
     return by_hospital

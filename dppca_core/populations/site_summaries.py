@@ -6,7 +6,6 @@ hospital holds rows, clipped where they leave it, or, in simulation, moments dra
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -15,28 +14,9 @@ from dppca_core.arrays import Array, Moment
 from dppca_core.numerics.moments import DenseMoment, RowMoment, clip_rows
 
 
-class Site(Protocol):
-    """Hold one hospital's n patients with d features."""
-
-    @property
-    def n(self) -> int: ...
-
-    @property
-    def features(self) -> int: ...
-
-    def bound(self, centre: Array, scale: Array, tail: float) -> float:
-        """Return a public length that (x - centre)/scale exceeds with P = `tail`, or is clipped to."""
-
-    def means(self, bound: float) -> tuple[Array, Array]:
-        """Return the means over patients of u and of u^2, (d,) each, u = x/bound, |u| <= 1."""
-
-    def moment(self, centre: Array, scale: Array, bound: float) -> Moment:
-        """Return the second moment of ((x - centre)/scale)/bound."""
-
-
 @dataclass(frozen=True, eq=False)
 class RowSite:
-    """Hold real rows, (n, d), and the public row bound to which they are clipped."""
+    """Hold one hospital's real rows, (n, d), and the public row bound to which they are clipped."""
 
     rows: Array
     longest: float
@@ -54,10 +34,12 @@ class RowSite:
         return self.longest
 
     def means(self, bound: float) -> tuple[Array, Array]:
+        """Return the means over patients of u and of u^2, (d,) each, u = x/bound, |u| <= 1."""
         clipped = clip_rows(self.rows, bound)
         return clipped.mean(axis=0), (clipped**2).mean(axis=0)
 
     def moment(self, centre: Array, scale: Array, bound: float) -> Moment:
+        """Return the second moment of ((x - centre)/scale)/bound."""
         return RowMoment(clip_rows((self.rows - centre) / scale, bound))
 
 
@@ -86,6 +68,9 @@ class DrawnSite:
         off = self.own_mean - centre
         about = self.own_covariance + np.outer(off, off)
         return DenseMoment(about / (np.outer(scale, scale) * bound**2))
+
+
+Site = RowSite | DrawnSite
 
 
 def gaussian_length(mean: Array, covariance: Array, tail: float) -> float:

@@ -94,11 +94,11 @@ def simulate(of: CollaborationSetting, key: str, repeat: int = 0) -> Transcript:
     record, _ = in_process.simulate(plan, cohort, noise, start)
     if record.ended:
         raise ValueError(record.ended)
-    exchange, silent = protocol.exchange_of(plan), Noise(silent=True).generator(0)
+    exchange, silent = protocol.exchange_of(plan), Noise(silent=True).for_round(0)
     hidden = []
     for done in record.rounds:
         asked = done.question.arrays
-        parts = {i: exchange.answer(i, one, asked, silent, silent) for i, one in enumerate(cohort)}
+        parts = {i: exchange.answer(i, one, asked, silent) for i, one in enumerate(cohort)}
         if exchange.summed:
             parts[ALL] = {name: np.sum([part[name] for part in parts.values()], axis=0) for name in parts[0]}
         hidden.append(parts)

@@ -71,7 +71,7 @@ def test_one_round_is_the_methods_own_fit(method, options):
         hospitals = count()
 
         def spawn(self, wanted: int) -> list[np.random.Generator]:
-            return [SEEDED[i].generator(1) for i in islice(self.hospitals, wanted)]
+            return [SEEDED[i].for_round(1).rng for i in islice(self.hospitals, wanted)]
 
     fit = METHODS[method].fit.__wrapped__
     estimate = fit(COHORT, k=K, budget=BUDGET, rng=Each(), **options)

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from dppca_core import Budget, SpikedModel
-from dppca_core.federated import record
-from dppca_core.federated.coordinator import Policy
-from dppca_core.federated.in_process import simulate
+from dppca_core.federated import coordinator, record
+from dppca_core.federated.in_process import InProcess
 from dppca_core.federated.plan import Plan
-from dppca_core.federated.protocol import Noise
+from dppca_core.federated.protocol import Noise, ProviderState
 from dppca_core.numerics import block_power
 
 SIZES = (60, 40)
@@ -24,10 +23,8 @@ def ran(method: str = "dps_pca", **options: object) -> tuple[record.Record, list
     plan = Plan("trial", method, SIZES, 8, 2, Budget(1.0, 1e-5), tuple(sorted(options.items())))
     written: list[str] = []
     start = START if method == "dps_pca" else None
-    noise = [Noise((1, i), (2,)) for i in range(2)]
-    run, _ = simulate(
-        plan, COHORT, noise, start, write=written.append, about={"python": "3"}, policy=Policy("continue")
-    )
+    hospitals = InProcess([ProviderState(i, plan, COHORT[i], Noise((1, i), (2,))) for i in range(2)])
+    run = coordinator.run(plan, hospitals, start=start, write=written.append, about={"python": "3"})
     return run, written
 
 
