@@ -58,12 +58,17 @@ def write_hospitals(
         else:
             frame.to_parquet(hospital_folder / rows)
         (hospital_folder / "constants.json").write_text(json.dumps(constants), encoding="utf-8")
-        says: dict[str, Any] = {"name": name, "plans": "plans", "rows": rows, "constants": "constants.json"}
-        says |= {"keeps": "kept", "limit": asdict(limit)}
+        settings: dict[str, Any] = {
+            "name": name,
+            "plans": "plans",
+            "rows": rows,
+            "constants": "constants.json",
+        }
+        settings |= {"keeps": "kept", "limit": asdict(limit)}
         if simulations is not None:
-            says["simulation"] = simulations[number]
+            settings["simulation"] = simulations[number]
         files[name] = hospital_folder / "hospital.json"
-        files[name].write_text(json.dumps(says), encoding="utf-8")
+        files[name].write_text(json.dumps(settings), encoding="utf-8")
     (folder / "server").mkdir()
     for plan in plans:
         write_plan(folder, plan)

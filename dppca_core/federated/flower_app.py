@@ -51,16 +51,16 @@ def _content(**values: str | bytes) -> RecordDict:
 
 
 @client_app.query()
-def step(asked: Message, context: Context) -> Message:
+def step(question: Message, context: Context) -> Message:
     """Return a hospital's answer, or the sentence with which it refuses."""
     try:
-        return Message(_content(answer=_answer(asked, context)), reply_to=asked)
+        return Message(_content(answer=_answer(question, context)), reply_to=question)
     except ValueError as reason:
-        return Message(_content(refused=str(reason)), reply_to=asked)
+        return Message(_content(refused=str(reason)), reply_to=question)
 
 
-def _answer(asked: Message, context: Context) -> bytes:
-    content = asked.content["dppca"]
+def _answer(question: Message, context: Context) -> bytes:
+    content = question.content["dppca"]
     try:
         files = OwnFiles.read(Path(str(context.node_config["hospital"])))
         state = files.state(str(content["run"]))
@@ -70,9 +70,9 @@ def _answer(asked: Message, context: Context) -> bytes:
     if exchange_of(state.plan).summed:
         raise ValueError("its noise would be too small where answers are not summed securely")
     most = 8 * state.plan.d * (state.plan.k + 1)
-    question = wire.decode(cast(bytes, content["question"]), most)
+    decoded = wire.decode(cast(bytes, content["question"]), most)
     try:
-        return wire.encode(hospital.answer(state, files.keeps, question))
+        return wire.encode(hospital.answer(state, files.keeps, decoded))
     except protocol.LimitError as reason:
         _log.error("%s: %s", reason, reason.detail)
         raise

@@ -51,10 +51,10 @@ def serve(address: str, secret: bytes, answering: ClientAppCallable) -> None:
     """Give the tasks of the SuperNode at this address of the same machine to `answering`, one by one."""
     acquire = "/flwr.proto.Runtime/AcquireTask"
     tasks = _client(address, SuperExecAuthHttpInterceptor(master_secret=secret, protected_methods=[acquire]))
-    wanted = AcquireTaskRequest(supported_task_types=[TaskType.CLIENT_APP])
+    request = AcquireTaskRequest(supported_task_types=[TaskType.CLIENT_APP])
     while True:
         try:
-            if token := tasks.AcquireTask(wanted).token:
+            if token := tasks.AcquireTask(request).token:
                 time.sleep(MESSAGE_DELAY_SECONDS)
                 _run_task(address, token, answering)
         except (httpx.HTTPError, ObjectPullError, RuntimeError) as reason:
@@ -67,12 +67,12 @@ def _run_task(address: str, token: str, answering: ClientAppCallable) -> None:
         heartbeat = HeartbeatSender(make_task_heartbeat_fn_http(client))
         heartbeat.start()
         try:
-            asked, context, _, _ = pull_task_input(client)
+            question, context, _, _ = pull_task_input(client)
             try:
-                reply = answering(asked, context)
+                reply = answering(question, context)
             except Exception:  # its words may hold rows, so they stay here
                 _log.exception("the step failed")
-                reply = Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION), reply_to=asked)
+                reply = Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION), reply_to=question)
             push_message(client, reply, context)
             push_task_output(client, context, SubStatus.COMPLETED, "")
         finally:

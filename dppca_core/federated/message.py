@@ -45,12 +45,12 @@ class Message:
     @property
     def digest(self) -> str:
         """Return a fingerprint of names, types, shapes and every bit."""
-        seen = hashlib.sha256(f"{self.run} {self.round}".encode())
+        digest = hashlib.sha256(f"{self.run} {self.round}".encode())
         for name in sorted(self.arrays):
             array = np.ascontiguousarray(self.arrays[name])
-            seen.update(f"{name} {array.dtype.str} {array.shape}".encode())
-            seen.update(array.tobytes())
-        return seen.hexdigest()
+            digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+            digest.update(array.tobytes())
+        return digest.hexdigest()
 
 
 def read_array(dtype: str, shape: Sequence[int], data: bytes | memoryview) -> NDArray[Any]:

@@ -58,7 +58,7 @@ class OwnFiles:
         return OwnFiles(
             *(plain["name"], plans, rows, constants, keeps),
             limit=None if limit is None else Budget(**limit),
-            simulation={run: _noise(says) for run, says in plain.get("simulation", {}).items()},
+            simulation={run: _noise(settings) for run, settings in plain.get("simulation", {}).items()},
         )
 
     def state(self, run: str) -> ProviderState:

@@ -179,8 +179,8 @@ def _round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
     exchange = exchange_of(plan)
     if plain["round"] != number or number > exchange.rounds:
         raise ValueError(f"round must be {min(number, exchange.rounds)}, got {plain['round']!r}")
-    asked = Message(plan.run, number, _arrays(plain["question"]))
-    exchange.check_question(asked.arrays)
+    question = Message(plan.run, number, _arrays(plain["question"]))
+    exchange.check_question(question.arrays)
     known = _known(plan, exchange.summed)
     answers = {}
     for hospital, given in _object(plain["answers"]).items():
@@ -193,7 +193,7 @@ def _round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
         answers[from_whom] = RecordedAnswer(answer, int(given["wire_bytes"]), _seconds(given["seconds"]))
     faults = {_hospital(key, known): str(why) for key, why in _object(plain["faults"]).items()}
     basis = _basis(plain["basis"], plan)
-    return Round(number, asked, answers, faults, basis, _seconds(plain["seconds"]))
+    return Round(number, question, answers, faults, basis, _seconds(plain["seconds"]))
 
 
 def _known(plan: Plan, summed: bool) -> dict[str, int]:
@@ -230,6 +230,6 @@ def _object(plain: object) -> dict[str, Any]:
 def _keys(plain: dict[str, Any], kind: str | None, *names: str) -> None:
     if kind is not None and plain.get("kind") != kind:
         raise ValueError(f"kind must be {kind}, got {plain.get('kind')!r}")
-    wanted = {*names, *([] if kind is None else ["kind"])}
-    if set(plain) != wanted:
-        raise ValueError(f"it must have {', '.join(sorted(wanted))}, got {', '.join(sorted(plain))[:80]}")
+    expected = {*names, *([] if kind is None else ["kind"])}
+    if set(plain) != expected:
+        raise ValueError(f"it must have {', '.join(sorted(expected))}, got {', '.join(sorted(plain))[:80]}")

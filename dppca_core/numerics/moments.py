@@ -162,17 +162,19 @@ class ChosenRows:
     @property
     def rows(self) -> Array:
         """Return the chosen rows, (n, d)."""
-        return np.concatenate([table[places] for table, places in zip(self.tables, self.chosen, strict=True)])
+        return np.concatenate(
+            [table[indices] for table, indices in zip(self.tables, self.chosen, strict=True)]
+        )
 
     def _parts(self) -> Iterator[Array]:
-        room = np.empty((0, self.features))
-        for table, places in zip(self.tables, self.chosen, strict=True):
-            for piece in linalg.pieces(len(places), self.features):
-                some = places[piece]
-                if len(room) < len(some):
-                    room = np.empty((len(some), self.features))
+        buffer = np.empty((0, self.features))
+        for table, indices in zip(self.tables, self.chosen, strict=True):
+            for piece in linalg.pieces(len(indices), self.features):
+                part = indices[piece]
+                if len(buffer) < len(part):
+                    buffer = np.empty((len(part), self.features))
                 # The default mode, "raise", would copy the rows once more.
-                yield table.take(some, axis=0, out=room[: len(some)], mode="clip")
+                yield table.take(part, axis=0, out=buffer[: len(part)], mode="clip")
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
         """Return X^T (X block) / n in 4ndk operations (see Moment)."""
@@ -261,13 +263,13 @@ class SumMoment:
         ends = np.cumsum([len(table) for table in tables])
         order = rng.permutation(int(ends[-1]))
         for group in np.split(order, np.cumsum(sizes)[:-1]):
-            wanted = np.sort(group)
-            places = (0, *np.searchsorted(wanted, ends))
+            batch = np.sort(group)
+            borders = (0, *np.searchsorted(batch, ends))
             yield ChosenRows(
                 tuple(tables),
                 tuple(
-                    wanted[first:last] - begin
-                    for begin, (first, last) in zip((0, *ends[:-1]), pairwise(places), strict=True)
+                    batch[first:last] - begin
+                    for begin, (first, last) in zip((0, *ends[:-1]), pairwise(borders), strict=True)
                 ),
             )
 

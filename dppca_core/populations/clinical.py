@@ -79,12 +79,12 @@ class ClinicalModel:
 
     def loadings(self) -> Array:
         """Return L, (d, 3): each factor loads on columns of its own, at random places."""
-        places = np.random.default_rng([self.seed, self.d]).permutation(self.d)
-        made, begin = np.zeros((self.d, self.k)), 0
+        order = np.random.default_rng([self.seed, self.d]).permutation(self.d)
+        loadings, begin = np.zeros((self.d, self.k)), 0
         for j, (_, columns, loading) in enumerate(FACTORS):
-            made[places[begin : begin + columns], j] = loading
+            loadings[order[begin : begin + columns], j] = loading
             begin += columns
-        return made
+        return loadings
 
     def covariance(self) -> Array:
         """Return the covariance of the common population, (d, d): ones on the diagonal."""

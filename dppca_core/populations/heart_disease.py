@@ -103,18 +103,18 @@ def absent() -> dict[str, dict[str, Absent]]:
 @lru_cache(maxsize=1)
 def rows() -> dict[str, Array]:
     """Return every hospital's (n_i, 22) standardised rows, absent values zero; not yet clipped. Read-only."""
-    places = {key: j for j, key in enumerate(MEASUREMENTS)}
+    positions = {key: j for j, key in enumerate(MEASUREMENTS)}
     by_hospital = {}
     for hospital, values in recorded().items():
         missing = np.isnan(values) | ((values == 0) & _ZERO_IS_ABSENT)
-        made = np.empty((len(values), len(COLUMNS)))
+        encoded = np.empty((len(values), len(COLUMNS)))
         for j, column in enumerate(COLUMNS):
-            measured = places[column.measurement]
+            measured = positions[column.measurement]
             raw = values[:, measured]
             known = raw if column.category is None else (raw == column.category).astype(float)
-            made[:, j] = np.where(missing[:, measured], 0.0, (known - column.centre) / column.scale)
-        made.flags.writeable = False
-        by_hospital[hospital] = made
+            encoded[:, j] = np.where(missing[:, measured], 0.0, (known - column.centre) / column.scale)
+        encoded.flags.writeable = False
+        by_hospital[hospital] = encoded
     return by_hospital
 
 

@@ -83,8 +83,8 @@ def gaussian_length(mean: Array, covariance: Array, tail: float) -> float:
     square = (vectors.T @ mean) ** 2
     edge = 0.5 / float(values[-1])
 
-    def length(place: float) -> float:
-        t = edge * place
+    def length(share: float) -> float:
+        t = edge * share
         left = 1 - 2 * values * t
         k = float((square * t / left).sum() - 0.5 * np.log(left).sum())
         return (k - math.log(tail)) / t

@@ -67,13 +67,13 @@ def norm_bound(eigenvalues: Array, n: int, failure: float = 0.01) -> float:
     tail = -math.expm1(math.log1p(-failure) / n)
     edge = 0.5 / float(eigenvalues.max())
 
-    def at(place: float) -> tuple[float, float]:
-        return norm_tail(eigenvalues, edge * -math.expm1(-place))
+    def tail_at(depth: float) -> tuple[float, float]:
+        return norm_tail(eigenvalues, edge * -math.expm1(-depth))
 
-    # place runs over all tilts below the edge: 0 is the mean, -5 leaves the tail at 1, and 30 is beyond
+    # depth runs over all tilts below the edge: 0 is the mean, -5 leaves the tail at 1, and 30 is beyond
     # any tail that double precision holds.
-    place = brentq(lambda place: at(place)[1] - math.log(tail), -5.0, 30.0, xtol=1e-12)
-    return math.sqrt(at(float(place))[0])
+    depth = brentq(lambda depth: tail_at(depth)[1] - math.log(tail), -5.0, 30.0, xtol=1e-12)
+    return math.sqrt(tail_at(float(depth))[0])
 
 
 def hospital_sizes(n: int, providers: int, largest_share: float = 0.0) -> tuple[int, ...]:

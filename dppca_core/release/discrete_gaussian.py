@@ -149,9 +149,9 @@ def release(summed: IntegerSum, budget: Budget, progress: Callable[[float], bool
     whole = summed.total[rows, columns]
     done = 0
     for chosen, entry_std in ((diagonal, std), (~diagonal, std / math.sqrt(2))):
-        measure, places = _measurement(entry_std), np.flatnonzero(chosen)
-        for begin in range(0, len(places), _PIECE):
-            piece = places[begin : begin + _PIECE]
+        measure, positions = _measurement(entry_std), np.flatnonzero(chosen)
+        for begin in range(0, len(positions), _PIECE):
+            piece = positions[begin : begin + _PIECE]
             noisy[piece] = measure([int(entry) for entry in whole[piece]])
             done += len(piece)
             if progress is not None and not progress(done / len(rows)):

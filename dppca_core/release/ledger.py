@@ -77,9 +77,9 @@ class Ledger(ABC):
             now = self.account()
             if now.limit is not None:
                 for name in ("delta", "neighbours"):
-                    first, asked = getattr(now.limit, name), getattr(limit, name)
-                    if first != asked:
-                        raise ValueError(f"{name} stays {first}, with which this ledger began, got {asked}")
+                    first, new = getattr(now.limit, name), getattr(limit, name)
+                    if first != new:
+                        raise ValueError(f"{name} stays {first}, with which this ledger began, got {new}")
                 spent = now.spent().epsilon
                 if not numerical.within(spent, limit.epsilon):
                     raise ValueError(f"epsilon = {spent:.4g} is spent already, a limit cannot be below that")
@@ -105,11 +105,11 @@ class Ledger(ABC):
             now = self.account()
             if expected is not None and now != expected:
                 raise ValueError("another release was made on this table meanwhile: look at the price again")
-            asked = now.spent(events).epsilon
-            if now.limit is None or not numerical.within(asked, now.limit.epsilon):
+            total = now.spent(events).epsilon
+            if now.limit is None or not numerical.within(total, now.limit.epsilon):
                 most = now.limit.epsilon if now.limit else 0.0
                 raise OverLimitError(
-                    f"this would bring the total to epsilon = {asked:.4g}, and the limit is {most:.4g}: "
+                    f"this would bring the total to epsilon = {total:.4g}, and the limit is {most:.4g}: "
                     "nothing was spent"
                 )
             entry = Entry(_now(), title, tuple(events), dict(about or {}), secrets.token_hex(8))

@@ -88,9 +88,9 @@ def _numeric(values: Any, missing: Any) -> Words:
 def _words(text: Any) -> Words:
     read = cells.numbers(text, decimal_comma=True)
     words = _numeric(read.values, read.missing)
-    for place in np.flatnonzero(read.unread):
-        digest = hashlib.blake2b(text[int(place)].as_py().encode(), digest_size=8).digest()
-        words[place] = np.uint64(int.from_bytes(digest, "big")) | _TEXT
+    for i in np.flatnonzero(read.unread):
+        digest = hashlib.blake2b(text[int(i)].as_py().encode(), digest_size=8).digest()
+        words[i] = np.uint64(int.from_bytes(digest, "big")) | _TEXT
     return words
 
 
@@ -115,11 +115,11 @@ class _Content:
         if not self._count:
             self._columns = np.zeros((2, batch.num_columns), dtype=np.uint64)
         rows: Words = np.zeros((2, batch.num_rows), dtype=np.uint64)
-        for place, name in enumerate(batch.schema.names):  # the schema builds a new list at each access
-            words = _cells(cells.plain(batch.column(place), name))
+        for position, name in enumerate(batch.schema.names):  # the schema builds a new list at each access
+            words = _cells(cells.plain(batch.column(position), name))
             for half, mixed in enumerate((_mix(words ^ _OTHER), _mix(words))):
                 rows[1 - half] += mixed
-                self._columns[1 - half, place : place + 1] += mixed.sum(keepdims=True)
+                self._columns[1 - half, position : position + 1] += mixed.sum(keepdims=True)
         for lane, factor in enumerate(_FACTORS):
             self._rows[lane : lane + 1] += _mix(rows[0] * factor + rows[1]).sum(keepdims=True)
         end = self._count + batch.num_rows

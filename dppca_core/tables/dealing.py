@@ -35,8 +35,8 @@ def by_column(
     coded = pc.dictionary_encode(used)
     whole = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
     read = cells.numbers(whole.dictionary, decimal_comma)
-    place = np.asarray(pc.fill_null(whole.indices, -1))
-    nameless = int((np.append(read.missing, True)[place]).sum())
+    codes = np.asarray(pc.fill_null(whole.indices, -1))
+    nameless = int((np.append(read.missing, True)[codes]).sum())
     if nameless:
         raise ValueError(f"Column '{name}' names no hospital in {nameless:,} rows.")
     words = [
@@ -46,7 +46,7 @@ def by_column(
     hospitals, of_word = np.unique(words, return_inverse=True)
     if len(hospitals) > limits.MOST_HOSPITALS:
         raise ValueError(too_many(name))
-    return {str(hospital): np.flatnonzero(of_word[place] == i) for i, hospital in enumerate(hospitals)}
+    return {str(hospital): np.flatnonzero(of_word[codes] == i) for i, hospital in enumerate(hospitals)}
 
 
 def too_many(name: str) -> str:

@@ -136,16 +136,16 @@ def _categories(
 ) -> tuple[cells.Mask, cells.Mask]:
     """Fill (n, c) centred indicators; which are missing, which none of the categories."""
     read = cells.numbers(cell, decimal_comma)
-    place = np.full(len(read.values), -1)
+    codes = np.full(len(read.values), -1)
     as_number = cells.numbers(pa.array(column.categories, pa.large_string()), decimal_comma=True)
     for i in np.flatnonzero(~as_number.unread):  # 1, 1.0 and "1" are one answer
-        place[read.values == as_number.values[i]] = i
+        codes[read.values == as_number.values[i]] = i
     if read.unread.any():
-        place = np.where(read.unread, cells.category_indices(cell, column.categories), place)
+        codes = np.where(read.unread, cells.category_indices(cell, column.categories), codes)
     if column.fill:
-        place[read.missing] = column.categories.index(str(column.fill))
+        codes[read.missing] = column.categories.index(str(column.fill))
     part[:] = -column.centre
-    inside = np.flatnonzero(place >= 0)
-    part[inside, place[inside]] += 1.0
+    inside = np.flatnonzero(codes >= 0)
+    part[inside, codes[inside]] += 1.0
     # One category is yes or no: another answer is "no", and nothing that the dictionary forgot.
-    return read.missing, (place < 0) & ~read.missing & (len(column.categories) > 1)
+    return read.missing, (codes < 0) & ~read.missing & (len(column.categories) > 1)

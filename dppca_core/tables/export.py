@@ -17,8 +17,8 @@ def neutral(cell: Any) -> Any:
     """Return a text with an apostrophe before it if a spreadsheet would run it; anything else as it is."""
     if not isinstance(cell, str):
         return cell
-    seen = next((letter for letter in cell if not _unseen(letter)), "")
-    if cell[:1] in _BREAKS or (seen and unicodedata.normalize("NFKC", seen) in _STARTS):
+    first = next((letter for letter in cell if not _unseen(letter)), "")
+    if cell[:1] in _BREAKS or (first and unicodedata.normalize("NFKC", first) in _STARTS):
         return "'" + cell
     return cell
 

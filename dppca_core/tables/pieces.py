@@ -90,8 +90,8 @@ def _dealt(
     if by is None:
         yield "", encoded.rows
         return
-    for hospital, places in dealing.by_column(batch.column(by), by, encoded.kept, decimal_comma).items():
-        yield hospital, encoded.rows[places]
+    for hospital, indices in dealing.by_column(batch.column(by), by, encoded.kept, decimal_comma).items():
+        yield hospital, encoded.rows[indices]
 
 
 def _check_room(hospitals: int, d: int, by: str | None) -> None:

@@ -79,7 +79,7 @@ def open_layout(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[st
     if len(head) < limits.HEADER_BYTES and len(sample.strip().splitlines()) < 2:
         raise ValueError(NO_ROWS)  # Arrow fails on a single line without an end
     named = {name: position for position, name in enumerate(names) if name}
-    wanted = select_columns(columns, named)
+    names_read = select_columns(columns, named)
 
     def batches() -> Iterator[pa.RecordBatch]:
         file.seek(0)
@@ -88,10 +88,10 @@ def open_layout(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[st
         for batch in _raw(text, delimiter, len(names)):
             rows = batch if begun else batch.slice(1)  # without the names
             begun = True
-            yield pa.record_batch([rows.column(named[name]) for name in wanted], names=list(wanted))
+            yield pa.record_batch([rows.column(named[name]) for name in names_read], names=list(names_read))
 
     unnamed = tuple(position for position, name in enumerate(names, 1) if not name)
-    return Layout(_FORMS[delimiter], wanted, None, batches, unnamed, decimal_comma=delimiter != ",")
+    return Layout(_FORMS[delimiter], names_read, None, batches, unnamed, decimal_comma=delimiter != ",")
 
 
 def _sample(head: bytes, encoding: str) -> str:
@@ -136,8 +136,8 @@ def _no_patient(names: Sequence[str]) -> None:
     numbers = cells.numbers(pa.array(names, pa.large_string()), decimal_comma=True).values
     counted = [str(i) for i in range(len(names) + 1)]
     if (numbers == numbers).any() and list(names) not in (counted[:-1], counted[1:]):
-        places = [str(i) for i, value in enumerate(numbers, 1) if value == value]
-        listed = ", ".join(places[:5]) + (" and more" if len(places) > 5 else "")
+        positions = [str(i) for i, value in enumerate(numbers, 1) if value == value]
+        listed = ", ".join(positions[:5]) + (" and more" if len(positions) > 5 else "")
         raise ValueError(
             f"The first line must name the columns, but it holds numbers (column {listed}): is it a patient?"
         )
