@@ -56,7 +56,7 @@ def run(
     *,
     start: Array | None,
     policy: Policy = Policy(),
-    write: Callable[[str], None] | None = None,
+    write: Callable[[str], object] = str,
     about: Mapping[str, str] | None = None,
     earlier: Record | None = None,
 ) -> Record:
@@ -78,18 +78,15 @@ def run(
         state = protocol.server_step(plan, state, {i: answer.message for i, answer in done.answers.items()})
         left = [hospital for hospital in left if hospital not in done.faults]
     record = replace(record, rounds=tuple(finished))
-    if write is not None:
-        for line in (opening_line(record), *map(round_line, finished)):
-            write(line)
+    for line in (opening_line(record), *map(round_line, finished)):
+        write(line)
     while state.basis is None and not record.ended:
         done, state, ended = _round(plan, ask, state, left, policy)
         left = [hospital for hospital in left if hospital not in done.faults]
         record = replace(record, rounds=(*record.rounds, done), ended=ended)
-        if write is not None:
-            write(round_line(done))
+        write(round_line(done))
     record = replace(record, seconds=time.perf_counter() - begun)
-    if write is not None:
-        write(closing_line(record))
+    write(closing_line(record))
     return record
 
 

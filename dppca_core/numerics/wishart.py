@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from threading import Lock
-from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cholesky, qr, solve_triangular
 
-from dppca_core.arrays import Array, Indices
+from dppca_core.arrays import Array
 
 
 def wishart_factor(n: int, d: int, rng: np.random.Generator) -> Array:
@@ -66,24 +64,3 @@ class Split:
             part.flags.writeable = False
             parts.append(part)
         return parts
-
-
-@dataclass(frozen=True, eq=False)
-class ShareMoment:
-    """Hold one hospital's second moment out of a `Split`."""
-
-    split: Split
-    index: int
-    exact: ClassVar[bool] = True
-
-    @property
-    def features(self) -> int:
-        return len(self.split.factor)
-
-    def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        matrix = self.dense()
-        return matrix @ block if rows is None else matrix[rows].T @ block
-
-    def dense(self) -> Array:
-        """Return the (d, d) matrix, read-only."""
-        return self.split.part(self.index)

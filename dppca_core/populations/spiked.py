@@ -26,7 +26,7 @@ from dppca_core.byte_cache import ByteCache
 from dppca_core.cohort import Cohort
 from dppca_core.numerics import linalg, unit_rows
 from dppca_core.numerics.moments import DenseMoment
-from dppca_core.numerics.wishart import ShareMoment, Split, wishart_factor
+from dppca_core.numerics.wishart import Split, wishart_factor
 
 MOST_PATIENTS = 10**15  # beyond it a chi-square of n - j degrees of freedom loses j to rounding
 
@@ -152,39 +152,24 @@ class GaussianPatients:
     bound: float
     seed: np.random.SeedSequence
 
-    def unit(self, moment: Array) -> DenseMoment:
-        """Return the moment of these patients' rows scaled to length 1, given their moment, (d, d)."""
-        if self._few(moment):
-            return _moment_of(unit_rows.unit_rows(self._rows(moment)))
-        root = self.root()
-        lengths = np.linalg.norm(root, axis=0)  # of orthogonal columns
-        vectors = np.divide(root, lengths, out=np.zeros_like(root), where=lengths > 0)
-        scaled = unit_rows.unit_moment(moment * self.bound**2, (lengths**2, vectors))
-        return DenseMoment(scaled, exact=False)
+    def unit(self, moment: Array, columns: Indices | None = None) -> DenseMoment:
+        """Return the moment of these patients' rows scaled to length 1, given their moment, (d, d).
 
-    def restricted_unit(self, moment: Array, columns: Indices) -> DenseMoment:
-        """Return the same of the rows within these columns, (j, j)."""
-        if self._few(moment):
-            return _moment_of(unit_rows.unit_rows(self._rows(moment)[:, columns]))
-        part = self.root()[columns]
+        columns: the j to which rows are restricted before, for a moment (j, j); None: all.
+        """
+        kept = np.arange(len(moment)) if columns is None else columns
+        if self.n * len(moment) ** 2 <= unit_rows.EXACT_COST:
+            rows = unit_rows.draw_rows_given_moment(moment, self.n, np.random.default_rng(self.seed))
+            scaled = unit_rows.unit_rows(rows[:, kept])
+            return DenseMoment((scaled.T @ scaled) / len(scaled))
+        part = self.root()[kept]
         values, vectors = np.linalg.eigh(part @ part.T)
-        within = moment[np.ix_(columns, columns)] * self.bound**2
-        scaled = unit_rows.unit_moment(within, (np.maximum(values, 0.0), vectors))
-        return DenseMoment(scaled, exact=False)
+        within = moment[np.ix_(kept, kept)] * self.bound**2
+        return DenseMoment(unit_rows.unit_moment(within, (np.maximum(values, 0.0), vectors)), exact=False)
 
     def share(self, n: int, seed: np.random.SeedSequence) -> GaussianPatients:
         """Return n of the patients of such a population, as a hospital has them."""
         return replace(self, n=n, seed=seed)
-
-    def _few(self, moment: Array) -> bool:
-        return self.n * len(moment) ** 2 <= unit_rows.EXACT_COST
-
-    def _rows(self, moment: Array) -> Array:
-        return unit_rows.draw_rows_given_moment(moment, self.n, np.random.default_rng(self.seed))
-
-
-def _moment_of(rows: Array) -> DenseMoment:
-    return DenseMoment((rows.T @ rows) / len(rows))
 
 
 def _seed(rng: np.random.Generator, index: int) -> np.random.SeedSequence:
@@ -212,20 +197,35 @@ class DrawnMoment(DenseMoment):
         return self.patients.unit(self.matrix)
 
     def restricted_unit(self, columns: Indices) -> DenseMoment:
-        return self.patients.restricted_unit(self.matrix, columns)
+        return self.patients.unit(self.matrix, columns)
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnShare(ShareMoment):
-    """Hold the moment of those drawn patients that one hospital has."""
+class DrawnShare:
+    """Hold the moment of those drawn patients that one hospital has, out of a `Split`."""
 
+    split: Split
+    index: int
     patients: GaussianPatients
+    exact: ClassVar[bool] = True
+
+    @property
+    def features(self) -> int:
+        return len(self.split.factor)
+
+    def apply(self, block: Array, rows: Indices | None = None) -> Array:
+        matrix = self.dense()
+        return matrix @ block if rows is None else matrix[rows].T @ block
+
+    def dense(self) -> Array:
+        """Return the (d, d) matrix, read-only."""
+        return self.split.part(self.index)
 
     def unit(self) -> DenseMoment:
         return self.patients.unit(self.dense())
 
     def restricted_unit(self, columns: Indices) -> DenseMoment:
-        return self.patients.restricted_unit(self.dense(), columns)
+        return self.patients.unit(self.dense(), columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,7 +267,7 @@ class FreshMoment:
         return self._patients().unit(self.dense())
 
     def restricted_unit(self, columns: Indices) -> DenseMoment:
-        return self._patients().restricted_unit(self.dense(), columns)
+        return self._patients().unit(self.dense(), columns)
 
     def _patients(self) -> GaussianPatients:
         return GaussianPatients(lambda: self.root, self.n, self.bound, _seed(self.rng, 0))

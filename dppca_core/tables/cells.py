@@ -51,15 +51,12 @@ def none_if_refused(call: Callable[[], Result]) -> Result | None:
 
 def until_refused(batches: Iterable[Result]) -> Iterator[Result | None]:
     """Yield the batches; yield None, and no more, where Arrow refuses one."""
-    steps = iter(batches)
-    while True:
-        try:
-            batch = next(steps)
-        except StopIteration:
-            return
-        except _REFUSALS:
-            break
-        yield batch
+    try:
+        yield from batches
+    except _REFUSALS:
+        pass
+    else:
+        return
     yield None
 
 

@@ -183,10 +183,3 @@ def content_keys_of_file(
     if not done:
         raise ValueError("The file has names but no rows.")
     return content.keys()
-
-
-def content_key_of_file(
-    source: files.Source, encoding: str = "utf-8", progress: Callable[[int, int | None], None] | None = None
-) -> str:
-    """Return the key of a file of any size, in constant memory, as `content_keys_of_file` does."""
-    return content_keys_of_file(source, encoding, progress, former_rows=0).key

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
@@ -77,13 +78,9 @@ def _is_text(kind: pa.DataType) -> bool:
 def _check_packed(metadata: Any, stored: Mapping[str, str], columns: Sequence[str]) -> None:
     """Refuse a text column that compression made small; numbers have at most eight bytes a row."""
     names = {stored[name]: name for name in columns}
-    positions = [i for i in range(metadata.num_columns) if metadata.schema.column(i).path in names]
-    texts = [i for i in positions if metadata.schema.column(i).physical_type == "BYTE_ARRAY"]
-    for group in range(metadata.num_row_groups):
-        for i in texts:
-            chunk = metadata.row_group(group).column(i)
-            size = chunk.total_uncompressed_size
-            cells.check_text(size, names[chunk.path_in_schema], limits.MOST_PACKED)
+    for chunk in itertools.chain.from_iterable(_row_groups(metadata, names)):
+        if chunk.physical_type == "BYTE_ARRAY":
+            cells.check_text(chunk.total_uncompressed_size, names[chunk.path_in_schema], limits.MOST_PACKED)
 
 
 def _unpacked(metadata: Any, names: Collection[str]) -> int:
@@ -91,14 +88,20 @@ def _unpacked(metadata: Any, names: Collection[str]) -> int:
 
     By the file's own account. A file that lies about it is found out only as its pages are read.
     """
+    return max(
+        (
+            sum(chunk.total_uncompressed_size + min(_BUFFER, chunk.total_compressed_size) for chunk in chunks)
+            for chunks in _row_groups(metadata, names)
+        ),
+        default=0,
+    )
+
+
+def _row_groups(metadata: Any, names: Collection[str]) -> Iterator[list[Any]]:
+    """Yield the chunks of these columns of each row group."""
     positions = [i for i in range(metadata.num_columns) if metadata.schema.column(i).path in names]
-    groups = (metadata.row_group(group) for group in range(metadata.num_row_groups))
-    chunks = ([group.column(i) for i in positions] for group in groups)
-    return max((sum(_chunk_bytes(chunk) for chunk in columns) for columns in chunks), default=0)
-
-
-def _chunk_bytes(chunk: Any) -> int:
-    return int(chunk.total_uncompressed_size) + min(_BUFFER, int(chunk.total_compressed_size))
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        yield [group.column(i) for i in positions]
 
 
 def _check_texts(batch: pa.RecordBatch, names: Mapping[str, str]) -> int:

@@ -17,16 +17,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from dppca_core import checks
 from dppca_core.tables import cells, limits
-
-if TYPE_CHECKING:
-    pass
 
 KINDS = ("number", "category")
 

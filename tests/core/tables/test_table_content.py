@@ -40,7 +40,7 @@ def parquet(frame: pd.DataFrame) -> bytes:
 
 def key(data: bytes) -> str:
     content_key = tables.read(data, "t").key
-    assert tables.content_key_of_file(data) == content_key
+    assert tables.content_keys_of_file(data).key == content_key
     return content_key
 
 
@@ -136,10 +136,10 @@ def test_a_key_takes_the_same_memory_for_any_number_of_rows():
     n = 2_000_000
     file = io.BytesIO()
     pq.write_table(pa.table({"a": np.ones(n), "b": np.full(n, 2.0)}), file, compression="zstd")
-    tables.content_key_of_file(file.getvalue())  # what is loaded at first is not counted
+    tables.content_keys_of_file(file.getvalue(), former_rows=0)  # what is loaded at first is not counted
     tracemalloc.start()
     try:
-        tables.content_key_of_file(file.getvalue())
+        tables.content_keys_of_file(file.getvalue(), former_rows=0)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -179,6 +179,10 @@ def test_batches_do_not_matter(tmp_path):
     path = tmp_path / "t.parquet"
     pq.write_table(pa.Table.from_pandas(frame), path, row_group_size=5_000)
     done = []
-    assert tables.content_key_of_file(path, progress=lambda rows, total: done.append((rows, total))) == whole
+
+    def report(rows, total):
+        done.append((rows, total))
+
+    assert tables.content_keys_of_file(path, progress=report).key == whole
     assert done[-1] == (len(frame), len(frame))
     assert len(done) > 2
