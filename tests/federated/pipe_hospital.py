@@ -23,12 +23,12 @@ LATE_SECONDS = 30.0
 
 
 def die(*_: object) -> None:
-    """As by a power cut."""
+    """Stop as by a power cut."""
     os._exit(1)
 
 
 def spoilt(answer: Message, how: str) -> bytes:
-    """What leaves instead of the honest answer."""
+    """Return what leaves instead of the honest answer."""
     ((name, array),) = answer.arrays.items()
     if how == "late":
         time.sleep(LATE_SECONDS)

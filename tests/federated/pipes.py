@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Hospital:
-    """One process, which is started when there is none."""
+    """Hold one process, which is started when there is none."""
 
     def __init__(self, files: Path) -> None:
         self.files = files
@@ -51,7 +51,7 @@ class Hospital:
 
 
 class Pipes:
-    """Asks hospitals. `how`: what goes wrong, by hospital and round."""
+    """Ask hospitals over pipes. `how`: what goes wrong, by hospital and round."""
 
     def __init__(self, plan: Plan, hospitals: Sequence[Hospital], how: Mapping[tuple[int, int], str]) -> None:
         self.plan, self.hospitals, self.how = plan, hospitals, how

@@ -17,7 +17,7 @@ SPOILT, DIED = "spoilt.json", "died"
 
 
 def spoilt(asked: Message, context: Context) -> Message:
-    """The ClientApp's answer, or none, or one with NaN."""
+    """Return the ClientApp's answer, or none, or one with NaN."""
     reply = client_app(asked, context)
     path = Path(str(context.node_config["hospital"])).parent / SPOILT
     says = json.loads(path.read_text()) if path.exists() else {}

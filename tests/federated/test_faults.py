@@ -43,14 +43,12 @@ def hospitals(folder: Path) -> Iterator[list[Hospital]]:
 
 
 def agreed(folder: Path, name: str) -> Plan:
-    """A new run that all hospitals agreed to."""
     plan = replace(FIRST, run=name.replace(" ", "-"))
     demo_hospitals.write_plan(folder, plan)
     return plan
 
 
 def ledger(folder: Path, hospital: int, plan: Plan) -> list[dict]:
-    """The lines of one run in a hospital's own ledger."""
     text = (folder / demo.NAMES[hospital] / "kept" / "ledger.jsonl").read_text(encoding="utf-8")
     return [line for line in map(json.loads, text.splitlines()) if line["run"] == plan.run]
 
@@ -72,7 +70,6 @@ SAID = {
 
 @pytest.mark.parametrize("how", SAID)
 def test_a_fault_ends_the_run_or_the_rest_go_on(folder, hospitals, how):
-    """As the policy says, and with one sentence that says which hospital did what."""
     wait = 2.5 if how == "late" else 20.0
     plan = agreed(folder, f"{how} ends it")
     ended = coordinator.run(
@@ -134,7 +131,6 @@ def test_a_hospital_that_lost_its_disk_would_draw_again(folder, hospitals):
 
 
 def test_two_servers_cannot_make_a_hospital_spend_twice(folder, hospitals):
-    """A second server in the same run, with another start: hospitals answered that round already."""
     plan = agreed(folder, "two servers")
     coordinator.run(plan, Pipes(plan, hospitals, {}), start=START)
     other = coordinator.public_start(plan, np.random.default_rng(1))
@@ -144,7 +140,6 @@ def test_two_servers_cannot_make_a_hospital_spend_twice(folder, hospitals):
 
 
 def test_processes_find_what_one_process_finds(folder, hospitals):
-    """With the same generators, and from CSV and Parquet, to the last bits of a sum."""
     plan = replace(agreed(folder, "seeded"), names=demo.NAMES)
     noise = [Noise((5, i)) for i in range(3)]
     for i, name in enumerate(demo.NAMES):

@@ -44,8 +44,6 @@ def simulation(hospital: int) -> dict[str, object]:
 
 
 class Started:
-    """The federation, and the records of its runs."""
-
     def __init__(self, folder: Path, federation: Federation) -> None:
         self.folder, self.federation = folder, federation
 
@@ -54,7 +52,7 @@ class Started:
 
 
 def processes_of(folder: Path) -> list[str]:
-    """Those that were started here, and theirs, which inherit the environment; on Linux."""
+    """Return the processes that were started here, and theirs, which inherit the environment; on Linux."""
     process_ids = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):  # gone meanwhile, or another's
@@ -115,7 +113,7 @@ def test_the_network_finds_what_one_process_finds(started, plan):
 
 
 def test_everything_runs_in_processes_that_are_found_again(started):
-    """So that finding none at the end says that all are stopped."""
+    """Show that finding none at the end says that all are stopped."""
     assert len(processes_of(started.folder)) >= 8
 
 

@@ -50,7 +50,7 @@ def files(tmp_path: Path) -> list[Path]:
 
 
 class Loop:
-    """A grid whose nodes are here. `spoil` may replace the last hospital's reply."""
+    """Act as a grid whose nodes are here. `spoil` may replace the last hospital's reply."""
 
     def __init__(self, files: list[Path], spoil: Callable[[Message], Message] | None = None) -> None:
         self.files, self.spoil = files, spoil

@@ -26,7 +26,6 @@ def files(tmp_path: Path) -> list[Path]:
 
 
 def test_rows_become_the_moment_of_the_simulation(files):
-    """From both formats."""
     cohort = datasets.cohort(demo_hospitals.TABLE, demo.SIZES, demo.SEED)
     for hospital, path in enumerate(files):
         state = OwnFiles.read(path).state(PLAN.run)

@@ -11,7 +11,6 @@ STORED = Path(__file__).parents[2] / "data" / "runs" / "breast-cancer.jsonl"
 
 
 def test_every_basis_follows_from_the_messages():
-    """The server's step, run again on what hospitals sent over Flower."""
     record = records.read(STORED.read_text(encoding="utf-8"))
     assert record.plan == demo.plans(record.plan.budget.epsilon)[0]
     assert record.ended == "" and "Flower" in record.about["engine"]

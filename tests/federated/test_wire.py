@@ -51,7 +51,7 @@ def test_a_changed_byte_gives_a_message_or_is_refused(place, value):
 
 
 def wide(axes: int) -> bytes:
-    """A header whose product of lengths is beyond any number."""
+    """Return a header whose product of lengths is beyond any number."""
     header = json.dumps({"run": "run", "round": 1, "arrays": [["a", "float64", [999] * axes]]}).encode()
     return struct.pack("<I", len(header)) + header + bytes(1_000)
 

@@ -96,7 +96,6 @@ def test_a_crash_before_an_answer_leaves_draws_and_pays_once(tmp_path, monkeypat
 
 @pytest.mark.parametrize("room", [0, 100], ids=["none", "part of an answer"])
 def test_a_full_disk_sends_nothing_and_draws_once(tmp_path, room):
-    """Once there is room, one answer leaves, which is paid for once."""
     hospital.answer(state(), tmp_path, asked())
     before = (tmp_path / hospital.LEDGER).read_bytes()
     with full_disk(tmp_path / "nothing", room), pytest.raises(OSError, match="large"):
@@ -155,7 +154,6 @@ def test_a_ledger_that_is_gone_gives_no_budget_back(tmp_path):
 
 
 def test_a_line_without_its_end_counts(tmp_path):
-    """An editor, or a copy, took the last line break away: the payment stands, the next has its own line."""
     for number in (1, 2):
         hospital.answer(state(), tmp_path, asked(number))
     ledger = tmp_path / hospital.LEDGER
@@ -221,7 +219,6 @@ def test_a_torn_last_line_is_mended_and_any_other_is_refused(tmp_path):
 
 
 def test_a_cheaper_price_in_one_of_two_files_is_refused(tmp_path):
-    """The ledger's, which anybody can edit, and the one stored with the answer."""
     hospital.answer(state(), tmp_path, asked())
     ledger = tmp_path / hospital.LEDGER
     line = json.loads(ledger.read_text())
@@ -246,7 +243,6 @@ def _race(folder: Path, gate, results) -> None:
 
 
 def test_two_processes_asked_at_once_give_one_answer(tmp_path):
-    """Both are asked round 1: one draws, the other repeats it, and it is paid for once."""
     context = multiprocessing.get_context("fork")
     gate, results = context.Barrier(4), context.Queue()
     racers = [context.Process(target=_race, args=(tmp_path, gate, results)) for _ in range(4)]

@@ -47,7 +47,6 @@ def asked(which: Plan, number: int = 1, **arrays: Any) -> Message:
     [("independent", 0), ("independent", 2), ("shared", 9), ("secure-aggregation", 2)],
 )
 def test_without_noise_it_is_the_pooled_iteration(mode, burn_in):
-    """Every basis Q(t) of the sum of hospitals is that of their pooled moment."""
     options = {"iterations": 6, "s_hat": 6, "burn_in": burn_in}
     record, _ = simulate(plan(provider_noise=mode, **options), COHORT, SILENT, START)
     pooled = block_power.iterate(
@@ -63,7 +62,6 @@ def test_without_noise_it_is_the_pooled_iteration(mode, burn_in):
 @pytest.mark.parametrize("method", ["dpdis_pca", "federated_projector"])
 @pytest.mark.parametrize("options", [{}, {"rank": D, "send": "basis"}], ids=["default", "other"])
 def test_one_round_is_the_methods_own_fit(method, options):
-    """The same generators give the same basis, whether hospitals send messages or not."""
     options = {name: value for name, value in options.items() if (name == "rank") == (method == "dpdis_pca")}
     record, _ = simulate(plan(method, **options), COHORT, SEEDED, None)
 
@@ -148,7 +146,6 @@ REFUSED: Mapping[str, tuple[Message, str]] = {
 
 @pytest.mark.parametrize(("question", "message"), REFUSED.values(), ids=list(REFUSED))
 def test_a_hospital_refuses(question, message):
-    """And pays nothing: its state stays as it was."""
     before, _ = provider_step(state(), asked(plan()))
     with pytest.raises(ValueError, match=message) as refused:
         provider_step(before, question)
@@ -157,7 +154,6 @@ def test_a_hospital_refuses(question, message):
 
 
 def test_a_hospital_refuses_beyond_its_limit():
-    """Of all runs together, composed exactly."""
     _, states = simulate(plan(iterations=3), COHORT, SEEDED, START)
     second = replace(plan(iterations=3), run="second")
     again = ProviderState(0, second, COHORT[0], SEEDED[0], spent=states[0].spent)
@@ -279,7 +275,6 @@ def test_a_tiny_spike_says_nothing_and_divides_nothing():
 
 
 def test_honest_answers_are_far_from_what_is_refused():
-    """At epsilon = .1 and 1, every exchange: nothing comes near the limits."""
     for epsilon in (0.1, 1.0):
         for method in TOO_LARGE:
             which = replace(plan(method), budget=Budget(epsilon, 1e-5))
@@ -297,7 +292,7 @@ def test_foreign_names_are_told_in_plain_letters():
 
 
 class Faulty(InProcess):
-    """Hospital 2 goes wrong in round 2."""
+    """Let hospital 2 go wrong in round 2."""
 
     def __init__(self, which: Plan, what: str) -> None:
         super().__init__([ProviderState(i, which, COHORT[i], SEEDED[i]) for i in range(3)])
@@ -335,7 +330,6 @@ def test_a_faulty_hospital_ends_the_run_or_is_left_out(what):
 
 
 def test_those_that_are_left_have_the_whole_weight():
-    """Without noise, the rest of a run is that of the two other hospitals."""
     which = plan(iterations=1)
     states = [ProviderState(i, which, COHORT[i], SILENT[0]) for i in range(3)]
     question = protocol.question(which, protocol.start(which, START))

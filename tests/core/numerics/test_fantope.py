@@ -71,7 +71,7 @@ def test_a_bad_k_is_refused_by_name_and_value(k):
 
 
 def nearest(projection: Array, symmetric: Array, k: float) -> bool:
-    """Whether `projection` is in the Fantope and no point of it is nearer: <M - P, Z - P> <= 0 for all Z.
+    """Return True where `projection` is in the Fantope and <M - P, Z - P> <= 0 for all Z in it.
 
     The largest <M - P, Z> over the Fantope is the sum of the top eigenvalues of M - P, the last weighed.
     """
@@ -94,7 +94,6 @@ def test_the_projection_is_the_nearest_point_whatever_the_guess(k, guess):
 
 
 def test_a_projection_without_the_upper_limit_is_rejected():
-    """Planted: eigenvalues thresholded to sum to k, but not clipped at 1."""
     matrix = symmetric(10, 0)
     g, vectors = np.linalg.eigh(matrix)
     theta = brentq(lambda t: np.maximum(g - t, 0).sum() - 2, g.min() - 2, g.max())

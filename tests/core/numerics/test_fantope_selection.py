@@ -20,7 +20,7 @@ def symmetric(d: int, seed: int) -> Array:
 
 
 def problem(seed: int) -> tuple[Array, float, float]:
-    """S of 6 to 10 variables at some scale between 1e-5 and 1e4, k whole or not, and lam."""
+    """Return S of 6 to 10 variables at some scale between 1e-5 and 1e4, k whole or not, and lam."""
     rng = np.random.default_rng(seed)
     d = int(rng.integers(6, 11))
     rows = (rng.standard_normal((3 * d, d)) * np.geomspace(1.0, 0.1, d)) @ rng.standard_normal((d, d))
@@ -29,7 +29,7 @@ def problem(seed: int) -> tuple[Array, float, float]:
 
 
 def reference(moment: Array, k: float, penalty: float) -> Array:
-    """The optimal X from cvxpy with a general conic solver (SCS)."""
+    """Return the optimal X from cvxpy with a general conic solver (SCS)."""
     scale = moment.max()
     X = cp.Variable(moment.shape, symmetric=True)
     gain = cp.sum(cp.multiply(moment / scale, X)) - penalty / scale * cp.sum(cp.abs(X))
@@ -44,7 +44,7 @@ def objective(X: Array, moment: Array, penalty: float) -> float:
 
 
 def agrees(solution: Solution, expected: Array, moment: Array) -> bool:
-    """X, Y and the objective (in units of max S) to 1e-6."""
+    """Compare X, Y and the objective (in units of max S) to 1e-6."""
     gap = abs(
         objective(solution.projection, moment, solution.penalty)
         - objective(expected, moment, solution.penalty)
@@ -128,7 +128,6 @@ def test_it_stops_by_the_packages_rule():
 
 @pytest.mark.parametrize("k", [1, 3])
 def test_without_a_penalty_it_is_the_top_eigenspace(k):
-    """From the top projector in one step and to rounding, from zero in some."""
     moment = symmetric(12, 2)
     top = linalg.top_eigenspace(moment, k)
     selected = fantope_selection.select(moment, k, 0.0)

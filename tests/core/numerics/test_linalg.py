@@ -69,7 +69,6 @@ def test_a_product_read_from_either_side_is_the_product(shape, order):
 
 @pytest.mark.parametrize("shape", [(600, 500), (7, 5)], ids=str)
 def test_a_product_with_columns_one_after_the_other_is_not_turned(shape):
-    """Of a large matrix: the copy would cost as much as the product. Of a small one it does not matter."""
     matrix, block = rng.standard_normal(shape), np.asfortranarray(rng.standard_normal((shape[1], 3)))
     product = linalg.narrow_product(matrix, block)
     np.testing.assert_allclose(product, matrix @ block, atol=1e-10)
@@ -105,8 +104,6 @@ def test_eigenproblems_of_one_size_share_memory_that_was_touched():
 
 
 def test_eigenproblems_in_reused_memory_disturb_neither_their_input_nor_each_other():
-    """Sizes in turn, one beyond what is held, in two threads: the eigenpairs of each, the matrices kept."""
-
     def solved(d: int) -> bool:
         half = np.random.default_rng(d).standard_normal((d, d))
         matrix = half + half.T

@@ -87,7 +87,7 @@ def test_rows_given_a_moment_have_that_moment(n):
 
 
 def reading(moment, columns=None):
-    """Two numbers that depend on all entries: along the first spike, and across two coordinates."""
+    """Return two numbers that depend on all entries: along the first spike, and across two coordinates."""
     basis = MODEL.basis[:, 0] if columns is None else MODEL.basis[columns, 0]
     matrix = moment.dense()
     return float(basis @ matrix @ basis), float(matrix[0, -1])

@@ -21,7 +21,7 @@ N = 100
 
 
 def smallest_hospitals(model: ClinicalModel) -> list[DrawnSite]:
-    """The last hospital (4 patients of 100, fewer than columns) in many draws."""
+    """Return the last hospital (4 patients of 100, fewer than columns) in many draws."""
     return [clinical.draw(model, N, 7, repeat)[-1] for repeat in range(DRAWS)]
 
 

@@ -42,7 +42,6 @@ def test_no_swiss_patient_has_a_cholesterol():
 
 
 def test_what_is_absent_states_zero_and_nothing_else_is_hidden():
-    """Row by row against the file: the share of zeros of a measured column is that of its absent values."""
     for hospital, rows in heart_disease.rows().items():
         for column in heart_disease.COLUMNS:
             values = heart_disease.recorded()[hospital][

@@ -26,7 +26,6 @@ def test_both_have_the_same_means_and_moments():
 
 
 def test_rows_beyond_the_bound_are_clipped_to_it():
-    """In the means as in the moment, about any centre."""
     site = RowSite(ROWS, 1.0)
     lengths = np.linalg.norm(ROWS, axis=1, keepdims=True)
     np.testing.assert_allclose(site.means(1.0)[0], (ROWS / np.maximum(lengths, 1.0)).mean(axis=0), atol=1e-12)

@@ -26,7 +26,6 @@ EDGES = pytest.mark.parametrize(
 
 @EDGES
 def test_the_recipe_is_kept(model):
-    """Spikes, bulk, support and basis, and a covariance that has them."""
     values, basis, covariance = model.eigenvalues, model.basis, model.covariance()
     assert values.shape == (model.d,)
     assert (values[: model.k] == model.spike).all()
@@ -41,7 +40,6 @@ def test_the_recipe_is_kept(model):
 
 
 def test_the_same_recipe_is_the_same_population():
-    """Also past the cache; another seed is another population."""
     same = SpikedModel(d=12, k=3, s=5, spike=50.0, bulk=(1.0, 4.0), seed=7)
     first = MODEL.covariance()
     spiked.clear_caches()
@@ -130,7 +128,6 @@ sizes = st.integers(1, 60).flatmap(lambda many: st.tuples(st.integers(many, 10**
 
 @given(case=sizes, share=st.floats(0, 1))
 def test_hospital_sizes(case, share):
-    """They sum to n, none is empty, and the share is honoured where one patient each leaves room."""
     n, providers = case
     split = spiked.hospital_sizes(n, providers, share)
     assert sum(split) == n
@@ -212,7 +209,6 @@ def test_a_bad_share_is_refused_by_name_and_value(share):
 
 
 def test_a_draw_is_scaled_by_its_bound():
-    """The cohort's bound is the public one, and the moments times its square are in the data's units."""
     n = 10**9
     cohort = MODEL.draw(n, (n - 3, 3), np.random.default_rng(0), failure=0.2)
     assert cohort.bound == MODEL.norm_bound(n, 0.2)

@@ -37,7 +37,6 @@ VECTORS = st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3).map(np.array)
 
 @given(VECTORS, VECTORS)
 def test_one_row_moves_the_sums_by_no_more_than_stated(x, y):
-    """Replaced by another, or added, whatever they hold."""
     others = np.ones((2, 3))
     before = sums(np.vstack([others, x]))
     replaced, removed = sums(np.vstack([others, y])), sums(others)
@@ -48,7 +47,6 @@ def test_one_row_moves_the_sums_by_no_more_than_stated(x, y):
 
 
 def test_the_sensitivities_are_attained():
-    """A smaller constant would not cover these pairs."""
     row = np.array([[BOUND, 0.0]])
     opposite, turned = -row, row[:, ::-1]
     moved = [np.linalg.norm(a - b) for a, b in zip(sums(row), sums(opposite), strict=True)]
@@ -68,7 +66,7 @@ def test_the_sensitivities_are_attained():
     ],
 )
 def test_means_spreads_and_the_pca_compose_to_the_whole_budget(neighbours, share, method):
-    """Exactly, and never more; a planted bug: the PCA keeps the whole budget."""
+    """Reject a planted bug: the PCA keeps the whole budget."""
     budget = budget_of(neighbours)
     rest = standard.remaining_budget(budget, share)
     paid = standard.spends(budget, share)
@@ -129,7 +127,7 @@ def test_what_is_pooled_is_made_of_what_was_released():
 
 
 def plain_error(strength: float, kind: str, n: int = 10**7) -> float:
-    """Distance of PCA without privacy from the common truth."""
+    """Return the distance of PCA without privacy from the common truth."""
     model = ClinicalModel(strength=strength, differences=("shift", "scale"))
     drawn = clinical.draw(model, n, 0, 0)
     bound = standard.raw_bound(drawn, 1e-9)
@@ -148,7 +146,6 @@ def test_where_hospitals_do_not_differ_every_way_finds_the_truth_in_the_limit(ki
 
 
 def test_where_they_do_what_is_the_hospitals_own_repairs_it():
-    """Means and spreads within each hospital undo shift and scale; one range for all undoes neither."""
     assert plain_error(1.0, "within-site") < 0.01
     assert plain_error(1.0, "own-ranges") < 0.1
     assert min(plain_error(1.0, kind) for kind in ("public", "pooled")) > 0.5

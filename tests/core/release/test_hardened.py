@@ -28,7 +28,7 @@ def zero(n: int = 10**6, d: int = D) -> IntegerSum:
 
 
 def test_sums_are_exact():
-    """To the last bit those of rational arithmetic, in blocks of any size."""
+    """Compare with rational arithmetic to the last bit."""
     given = rows(50)
     total = integer_sum([given[:7], given[7:]], 50, 6)
     unit = 2**total.bits

@@ -197,7 +197,6 @@ def test_what_has_no_total_is_not_taken_in(events):
     "event", [{"epsilon": 1e6}, {"noise_multiplier": 1e-6}, {"noise_multiplier": 1.0, "steps": 10**6}]
 )
 def test_a_huge_price_is_a_number(event):
-    """And stands on the ledger; nothing more can be released."""
     ledger = limited()
     account = ledger.merge(json.dumps(json.loads(LINE) | {"events": [event]}))
     assert 1e3 < account.spent().epsilon < math.inf
@@ -289,14 +288,13 @@ FORMER = Path(__file__).parent / "former_ledger"
 
 @pytest.fixture
 def former(tmp_path):
-    """A table, and the folder in which version 1 of its key kept its ledger, as that version wrote it."""
+    """Return a table, and the folder of its ledger as version 1 of its key wrote it."""
     for path in FORMER.glob("*.jsonl"):
         shutil.copy(path, tmp_path)
     return tables.read((FORMER / "table.csv").read_bytes(), "t"), tmp_path
 
 
 def test_a_ledger_under_the_former_key_is_found_and_continued(former):
-    """Its budget counts, its limit holds, and whoever still knows the former key alone sees what is spent."""
     raw, folder = former
     (path,) = folder.glob("*.jsonl")
     assert raw.key != path.stem
@@ -312,7 +310,7 @@ def test_a_ledger_under_the_former_key_is_found_and_continued(former):
 
 
 def test_lines_under_both_keys_count(former):
-    """As when an earlier version ran once more on a folder that this one had written to."""
+    """Cover an earlier version that ran once more on a folder that this one had written to."""
     raw, folder = former
     (path,) = folder.glob("*.jsonl")
     away = path.rename(folder / "away")
@@ -361,7 +359,7 @@ def three_releases(folder: Path) -> tuple[DiskLedger, list[bytes]]:
 
 
 def unsealed(line: bytes) -> bytes:
-    """As an earlier version wrote it, or somebody who takes the digest away."""
+    """Return a line as an earlier version wrote it, without its digest."""
     return re.sub(rb',"digest":"\w+"', b"", line)
 
 
@@ -412,7 +410,6 @@ DAMAGE = {
 
 @pytest.mark.parametrize(("damage", "message"), DAMAGE.values(), ids=list(DAMAGE))
 def test_a_damaged_line_stops_every_release(tmp_path, damage, message):
-    """And the file stays as it is, for whoever mends it."""
     ledger, lines = three_releases(tmp_path)
     ledger.path.write_bytes(b"".join(damage(*lines)))
     before = ledger.path.read_bytes()
@@ -439,7 +436,6 @@ def test_a_copied_line_counts_once(tmp_path, copies):
 
 
 def test_lines_from_before_ids_count_each(tmp_path):
-    """Two that are alike may be two releases."""
     ledger = DiskLedger(tmp_path, KEY)
     ledger.set_limit(LIMIT)
     with ledger.path.open("a") as file:
@@ -509,7 +505,6 @@ def _tab(folder: Path, gate, results) -> None:
 
 
 def test_tabs_that_race_spend_the_limit_once(tmp_path):
-    """Room for one of six: exactly one is paid, in each of two races."""
     context = multiprocessing.get_context("fork")
     for race in range(2):
         folder = tmp_path / str(race)
@@ -526,7 +521,7 @@ def test_tabs_that_race_spend_the_limit_once(tmp_path):
 
 
 def test_without_the_lock_the_race_would_be_lost(tmp_path, monkeypatch):
-    """Two tabs that both looked before either wrote: what the lock prevents."""
+    """Show what the lock prevents: two tabs read before either writes."""
     folder = tmp_path / "race"
     DiskLedger(folder, KEY).set_limit(Limit(0.5, 1e-5))
     first, second = DiskLedger(folder, KEY), DiskLedger(folder, KEY)

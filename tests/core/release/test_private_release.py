@@ -42,7 +42,6 @@ def released(which: Request, ledger: SessionLedger | None = None, **options: Any
 
 @EVERY
 def test_with_hardly_any_noise_it_is_pca(method):
-    """epsilon = 1e6: the pooled eigenspace, and its eigenvalues where they come with it."""
     result = released(request(method, Budget(1e6, 1e-5), rank=D, iterations=ROUNDS))
     pooled = np.concatenate(ROWS).T @ np.concatenate(ROWS) / sum(SIZES)
     values, vectors = linalg.top_eigenpairs(pooled, K)
@@ -58,7 +57,6 @@ def test_with_hardly_any_noise_it_is_pca(method):
 
 @EVERY
 def test_sums_of_rows_do_as_well_as_rows(method):
-    """Of a table that was read in pieces: the same answer where there is hardly any noise."""
     bits = discrete_gaussian.bits_for(sum(SIZES))
     sums = []
     for part in ROWS:

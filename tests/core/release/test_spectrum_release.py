@@ -40,7 +40,6 @@ def test_a_row_moves_them_by_at_most_the_sensitivity(x, y):
 
 
 def test_the_sensitivity_is_attained():
-    """One patient moves from an axis that nobody else has to another: one eigenvalue for one."""
     e1, e2, budget = np.eye(D)[0], np.eye(D)[1], Budget(1.0, 1e-5)
     two = [
         spectrum.whole_eigenvalues(discrete_gaussian.integer_sum([np.array([e1, last])], 2, D))
@@ -82,7 +81,7 @@ def drawn(factor=1.0):
 
 
 def chance(values):
-    """Two-sided chance of a sum of squares as far from its mean, for standard normal values."""
+    """Return the two-sided chance of a sum of squares as far from its mean, for standard normal values."""
     below = stats.chi2.cdf(float(values @ values), len(values))
     return 2 * min(below, 1 - below)
 

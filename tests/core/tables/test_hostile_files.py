@@ -27,7 +27,7 @@ SECONDS = 5.0  # of processor time, so that a busy machine fails nothing
 
 
 def soon(read, *given):
-    """What it returns, or None where it is refused in one sentence; neither takes long."""
+    """Return the answer, or None where it is refused in one sentence, and check that neither takes long."""
     began = time.process_time()
     answer = hostile.answered(read, *given)
     assert time.process_time() - began < SECONDS
@@ -35,7 +35,7 @@ def soon(read, *given):
 
 
 def released(name: str, data: bytes) -> None:
-    """All that a page does with a table before a release."""
+    """Do all that a page does with a table before a release."""
     raw = tables.read(data, name)
     assert (len(raw.kinds), len(raw.key)) == (len(raw.columns), 64)
     assert raw.n >= 2 and set(raw.missing) | set(raw.constant) <= set(raw.columns)
@@ -63,7 +63,7 @@ LINES = {"ledger": LEDGER.export().splitlines(), "record": ran(iterations=2)[1]}
 
 
 def taken_in(text: str) -> None:
-    """A ledger as a visitor imports it: what was taken in is counted, exported, and taken in again."""
+    """Import a ledger as a visitor does; count it, export it, and import it again."""
     ledger = SessionLedger()
     account = ledger.merge(text)
     assert account.limit is None or account.spent().epsilon >= 0
@@ -108,7 +108,6 @@ def test_any_json_is_read_or_refused_in_one_sentence(kind, tmp_path):
 
 
 def test_any_results_are_read_or_refused_and_kept(tmp_path):
-    """A results file with damage anywhere is refused as it is, or read without what was cut off its end."""
     path = tmp_path / "results.csv"
     Store(path, RECIPE).read()
     row = "pca,pca,0.1,4,0,0.5,0.9,0,128,0.01,,,11112222\n"
@@ -127,7 +126,7 @@ def test_any_results_are_read_or_refused_and_kept(tmp_path):
 
 @pytest.fixture
 def pool():
-    """Arrow's memory, counted from here on."""
+    """Count Arrow's memory from here on."""
     counted, usual = pa.proxy_memory_pool(pa.default_memory_pool()), pa.default_memory_pool()
     pa.set_memory_pool(counted)
     yield counted
@@ -136,7 +135,6 @@ def pool():
 
 @pytest.mark.parametrize("letters", [10**4, 10**6])
 def test_a_small_parquet_does_not_become_a_large_table(pool, letters):
-    """A million cells of one text, in a file of kilobytes: refused before the cells are written out."""
     data = hostile.bomb(letters, 10**6)
     assert len(data) < 2**20
     before = pool.max_memory()

@@ -101,7 +101,7 @@ def test_columns_are_told_apart_and_not_only_rows_as_sets():
 
 
 def test_the_key_does_not_change_with_the_program():
-    """A ledger on disk is found again by a later version: computed once with this one."""
+    """Compare with keys computed once: a later version must find a ledger on disk."""
     small = pa.table({"a": [1.5, None, -0.0], "b": ["x", "2", "é"]})
     assert tables.content_key(small) == tables.content_key(small.to_pandas())
     keys = content.content_keys(small)
@@ -125,7 +125,6 @@ def test_rows_count_as_often_as_they_are_there(rows, other_rows):
 
 
 def test_columns_that_agree_as_often_do_not_cancel():
-    """The same cells in each column, and the same rows as sets of cells, but in other pairs of rows."""
     crossed = pa.table({"a": [0.0, 1.0] * 512, "b": [1.0, 0.0] * 512})
     alike = pa.table({"a": [0.0, 1.0] * 512, "b": [0.0, 1.0] * 512})
     assert tables.content_key(crossed) != tables.content_key(alike)
@@ -160,7 +159,6 @@ BORDER = pd.DataFrame({"a": [1 + 2**-24 + 2**-52, 2.0], "b": [1.0, 2.0]})
 
 
 def test_which_digits_matter():
-    """What the module promises of a table that is saved anew, and no more."""
     for frame in (NUMBERS, BORDER):
         whole = key(csv(frame))
         assert key(csv(frame, float_format="%.17g")) == whole

@@ -133,7 +133,7 @@ def test_dealing_by_a_column():
 
 
 def arrow_peak(path) -> int:
-    """Bytes that Arrow holds at most while a file is reduced, at the end of each batch."""
+    """Return the bytes that Arrow holds at most at the end of each batch while a file is reduced."""
     schema = Schema(tuple(Column(f"c{i}", "number", -4, 4) for i in range(10)))
     held = [before := pa.total_allocated_bytes()]
     tables.reduce_file(path, schema, progress=lambda done, total: held.append(pa.total_allocated_bytes()))

@@ -327,7 +327,7 @@ def encodes_or_refuses(data: bytes) -> None:
 
 
 def watched(monkeypatch, name: str) -> list[int]:
-    """Bytes that Arrow holds each time that this function of `cells` has worked on a portion."""
+    """Return a list of the bytes that Arrow holds after each portion of this function of `cells`."""
     before, held = pa.total_allocated_bytes(), [0]
     plain = getattr(cells, name)
 
@@ -341,7 +341,7 @@ def watched(monkeypatch, name: str) -> list[int]:
 
 
 def repeated(rows: int, letters: int = 2000) -> bytes:
-    """A small file of two texts with blanks before them, each there many times, and of zeros."""
+    """Return a small file of two texts with blanks before them, each there many times, and of zeros."""
     words = pa.array([" " + "a" * letters, " " + "b" * letters])
     codes = pa.array(np.arange(rows, dtype=np.int32) % 2)
     text = pa.DictionaryArray.from_arrays(codes, words)
@@ -394,7 +394,6 @@ KEYS = (  # as earlier versions found them: ledgers are kept under them
 
 @pytest.mark.parametrize("portion", [1, 40, 2**24])
 def test_a_column_reads_alike_in_portions_of_any_size(monkeypatch, portion):
-    """Nothing of a cell depends on those that are read along with it."""
     monkeypatch.setattr(cells, "_PORTION", portion)
     noted = [f" {i % 7} " if i % 3 else "NA" for i in range(50)]
     words = [*noted[:40], "é\u00a0", *noted[41:]]  # a number up to the fortieth row
