@@ -84,8 +84,7 @@ class Conditional:
         """Return the log probability of keeping each proposal, (d, count) to (count,)."""
         q = self.dimension
         above = (self.energies - self.floor) @ proposed**2
-        kept: Array = -above + q / 2 * np.log((1 + 2 * above) / q) + (q - 1) / 2
-        return kept
+        return -above + q / 2 * np.log((1 + 2 * above) / q) + (q - 1) / 2
 
     def draw(self, count: int, rng: np.random.Generator) -> Array:
         """Return independent exact draws, (d, count), in blocks of at most max(d, 64) proposals.

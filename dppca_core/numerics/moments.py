@@ -222,8 +222,7 @@ class SumMoment:
         total = np.zeros(())
         for provider, part in zip(self.providers, parts, strict=True):
             total = total + provider.n * part
-        mean: Array = total / sum(provider.n for provider in self.providers)
-        return mean
+        return total / sum(provider.n for provider in self.providers)
 
     @cached_property
     def tall(self) -> bool:

@@ -60,8 +60,7 @@ def unit_rows(rows: Array) -> Array:
 def unit_eigenvalues(eigenvalues: Array) -> Array:
     """Return E[v_i^2] of Gaussian rows scaled to length 1, (d,), for the eigenvalues of their covariance."""
     shrunk, weights = _nodes(eigenvalues)
-    first: Array = shrunk @ weights
-    return first
+    return shrunk @ weights
 
 
 def unit_fourth_moments(eigenvalues: Array) -> Array:
@@ -109,8 +108,7 @@ def draw_rows_given_moment(moment: Array, n: int, rng: np.random.Generator) -> A
     values, vectors = eigh(moment)
     kept = slice(d - rank, d)  # of fewer rows than columns the other eigenvalues are zero
     root = vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0))
-    rows: Array = math.sqrt(n) * (directions @ root.T)
-    return rows
+    return math.sqrt(n) * (directions @ root.T)
 
 
 def unit_moment(moment: Array, covariance: tuple[Array, Array]) -> Array:

@@ -65,8 +65,7 @@ def whole_eigenvalues(summed: discrete_gaussian.IntegerSum) -> Array:
     """Return the eigenvalues of S in units of g, whole numbers, falling. Reads private rows."""
     n, d = summed.n, len(summed.total)
     values = np.linalg.eigvalsh(summed.total / 4.0**summed.bits)[::-1]
-    rounded: Array = np.round(values / unit(n, d))
-    return rounded
+    return np.round(values / unit(n, d))
 
 
 def events(budget: Budget) -> tuple[Event, ...]:
