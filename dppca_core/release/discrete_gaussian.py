@@ -21,7 +21,7 @@ terms of e^(-2 pi^2 s^2 16^b), zero in any arithmetic: s 4^b is at least 64 wher
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -39,6 +39,8 @@ _EXACT = 53  # bits of an integer that double precision holds
 _MOST_BITS = 20
 _LEAST_BITS = 8
 _PIECE = 2_000  # entries drawn between two reports of progress
+
+Progress = Callable[[float], bool]
 
 
 class StoppedError(Exception):
@@ -71,16 +73,23 @@ class Adder:
     def __init__(self, d: int, bits: int) -> None:
         self._n, self._bits, self._total = 0, bits, np.zeros((d, d))
 
-    def add(self, rows: Array) -> None:
-        """Add (m, d) rows. Raises ValueError for rows longer than 1, other columns, or more rows than fit."""
-        if rows.ndim != 2 or rows.shape[1] != len(self._total):
-            raise ValueError(f"rows must have {len(self._total)} columns, got shape {rows.shape}")
-        check_clipped(rows)
-        if (self._n + len(rows)) * 4**self._bits > 2**_EXACT:
-            raise ValueError(f"rows must be at most {2**_EXACT // 4**self._bits:,} to be added exactly")
-        whole = np.trunc(rows * 2.0**self._bits)
-        self._total += whole.T @ whole
-        self._n += len(rows)
+    def add(self, rows: Array | IntegerSum) -> None:
+        """Add (m, d) rows, or a sum of some.
+
+        Raises ValueError for rows longer than 1, other columns or bits, or more rows than fit.
+        """
+        if isinstance(rows, IntegerSum):
+            n, bits, total = rows
+        else:
+            if rows.ndim != 2 or rows.shape[1] != len(self._total):
+                raise ValueError(f"rows must have {len(self._total)} columns, got shape {rows.shape}")
+            check_clipped(rows)
+            whole = np.trunc(rows * 2.0**self._bits)
+            n, bits, total = len(rows), self._bits, whole.T @ whole
+        if bits != self._bits or (self._n + n) * 4**bits > 2**_EXACT:
+            raise ValueError("sums must have the same bits, with room for all their rows")
+        self._total += total
+        self._n += n
 
     @property
     def sum(self) -> IntegerSum:
@@ -92,27 +101,6 @@ def check_clipped(rows: Array) -> None:
     lengths = np.einsum("ij,ij->i", rows, rows)
     if not (lengths <= 1 + 1e-12).all():
         raise ValueError("rows must be clipped to norm 1 beforehand")
-
-
-def integer_sum(blocks: Iterable[Array], n: int, d: int) -> IntegerSum:
-    """Return the sum over all blocks of clipped rows, (m, d) each, n rows together. Reads private rows.
-
-    Raises ValueError for rows longer than 1, another number of columns, or of rows.
-    """
-    adder = Adder(d, bits_for(n))
-    for rows in blocks:
-        adder.add(rows)
-    if adder.sum.n != n:
-        raise ValueError(f"rows must be {n} as announced, got {adder.sum.n}")
-    return adder.sum
-
-
-def add_sums(sums: Sequence[IntegerSum]) -> IntegerSum:
-    """Return one sum of several. Raises ValueError for different bits, or no room for all their rows."""
-    n, bits = sum(part.n for part in sums), sums[0].bits
-    if any(part.bits != bits for part in sums) or n * 4**bits > 2**_EXACT:
-        raise ValueError("sums must have the same bits, with room for all their rows")
-    return IntegerSum(n, bits, np.sum([part.total for part in sums], axis=0))
 
 
 def noise_std(d: int, bits: int, budget: Budget) -> float:
@@ -133,7 +121,7 @@ def noise_std(d: int, bits: int, budget: Budget) -> float:
     return std
 
 
-def release(summed: IntegerSum, budget: Budget, progress: Callable[[float], bool] | None = None) -> Array:
+def release(summed: IntegerSum, budget: Budget, progress: Progress = lambda share: True) -> Array:
     """Return the noisy second moment, (d, d), of rows scaled to norm 1.
 
     The only step that releases private rows.
@@ -154,7 +142,7 @@ def release(summed: IntegerSum, budget: Budget, progress: Callable[[float], bool
             piece = positions[begin : begin + _PIECE]
             noisy[piece] = measure([int(entry) for entry in whole[piece]])
             done += len(piece)
-            if progress is not None and not progress(done / len(rows)):
+            if not progress(done / len(rows)):
                 raise StoppedError
     mean = np.zeros((d, d))
     mean[rows, columns] = noisy / (unit * summed.n)

@@ -8,7 +8,7 @@ point, and the result says so.
 
 import math
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any
@@ -24,13 +24,12 @@ from dppca_core.methods import METHODS, dpdis_pca
 from dppca_core.numerics import block_power, linalg, moments
 from dppca_core.privacy import Budget, Event
 from dppca_core.release import discrete_gaussian as hardened
-from dppca_core.release.discrete_gaussian import IntegerSum
+from dppca_core.release.discrete_gaussian import IntegerSum, Progress
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry
 
 OFFERED = ("analyze_gauss", "analyze_gauss_sparse", "dpdis_pca", "dps_pca")
 HARDENED = ("analyze_gauss", "analyze_gauss_sparse", "dpdis_pca")
-Progress = Callable[[float], bool]
 Part = Array | IntegerSum
 
 
@@ -110,12 +109,11 @@ def patient_epsilon(events: Sequence[Event], budget: Budget, rows_per_patient: i
 class Released:
     """Hold what leaves: (d, k) components, k eigenvalues of the scaled rows if paid for, the ledger's entry.
 
-    hardened: whether the noise is OpenDP's. document: all as plain JSON, with what is needed to check it.
+    document: all as plain JSON, with what is needed to check it.
     """
 
     basis: Array
     eigenvalues: Array | None
-    hardened: bool
     entry: Entry
     document: dict[str, Any]
 
@@ -129,7 +127,7 @@ def make(
     public: dict[str, Any],
     by_column: bool = False,
     expected: Account | None = None,
-    progress: Progress | None = None,
+    progress: Progress = lambda share: True,
 ) -> Released:
     """Pay, draw, and return the release of hospitals' clipped rows, (n_i, d) each, of norm at most 1.
 
@@ -161,7 +159,7 @@ def make(
     document = _document(request, basis, eigenvalues, features, sizes, public, entry) | {
         "guarantee": promised
     }
-    return Released(basis, eigenvalues, request.method in HARDENED, entry, document)
+    return Released(basis, eigenvalues, entry, document)
 
 
 def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str]) -> None:
@@ -177,9 +175,7 @@ def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str]) -> 
             hardened.check_clipped(part)
     if request.method in HARDENED:
         for blocks in _released_together(request, rows):
-            first, n = blocks[0], sum(map(patients, blocks))
-            bits = first.bits if isinstance(first, IntegerSum) else hardened.bits_for(n)
-            hardened.noise_std(request.d, bits, request.budget)
+            hardened.noise_std(request.d, _bits(blocks), request.budget)
 
 
 def patients(part: Part) -> int:
@@ -197,11 +193,15 @@ def columns(part: Part) -> int:
 
 def sum_rows(parts: Sequence[Part], d: int) -> IntegerSum:
     """Return the exact sum of all rows of these hospitals. Reads private rows."""
-    sums = [part for part in parts if isinstance(part, IntegerSum)]
-    if sums:
-        return hardened.add_sums(sums)
-    blocks = [part for part in parts if not isinstance(part, IntegerSum)]
-    return hardened.integer_sum(blocks, sum(len(block) for block in blocks), d)
+    adder = hardened.Adder(d, _bits(parts))
+    for part in parts:
+        adder.add(part)
+    return adder.sum
+
+
+def _bits(parts: Sequence[Part]) -> int:
+    first = parts[0]
+    return first.bits if isinstance(first, IntegerSum) else hardened.bits_for(sum(map(patients, parts)))
 
 
 def _released_together(request: Request, rows: Sequence[Part]) -> list[list[Part]]:
@@ -209,16 +209,18 @@ def _released_together(request: Request, rows: Sequence[Part]) -> list[list[Part
     return [[part] for part in rows] if request.method == "dpdis_pca" else [list(rows)]
 
 
-def _from_moments(
-    request: Request, rows: Sequence[Part], progress: Progress | None
-) -> tuple[Array, Array | None]:
+def _from_moments(request: Request, rows: Sequence[Part], progress: Progress) -> tuple[Array, Array | None]:
     """Return the result from noisy moments: of all rows together, or one for each hospital's patients."""
     parts = _released_together(request, rows)
     joint = request.method != "dpdis_pca"
-    noisy = []
-    for i, blocks in enumerate(parts):
+    noisy: list[Array] = []
+
+    def report(share: float) -> bool:
+        return progress((len(noisy) + share) / len(parts))
+
+    for blocks in parts:
         total = sum_rows(blocks, request.d)
-        noisy.append(hardened.release(total, request.budget, _share(progress, i, len(parts))))
+        noisy.append(hardened.release(total, request.budget, report))
     if joint:
         if request.method == "analyze_gauss":
             basis = linalg.top_eigenspace(noisy[0], request.k)
@@ -253,13 +255,6 @@ def _in_floating_point(request: Request, rows: Sequence[Part]) -> Array:
         cohort, k=request.k, budget=request.budget, rng=rng, **request.method_options
     )
     return estimate.basis
-
-
-def _share(progress: Progress | None, done: int, parts: int) -> Progress | None:
-    if progress is None:
-        return None
-    report = progress
-    return lambda share: report((done + share) / parts)
 
 
 def parameters(request: Request) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def test_it_is_paid_before_rows_are_read_and_refused_beyond_the_limit(method, mo
     ledger = paid(limit=1.2)
     released(request(method), ledger)
     reading = []
-    monkeypatch.setattr(discrete_gaussian, "integer_sum", lambda *a: reading.append(a))
+    monkeypatch.setattr(discrete_gaussian.Adder, "add", lambda *a: reading.append(a))
     monkeypatch.setattr(moments, "RowMoment", lambda *a: reading.append(a))
     with pytest.raises(OverLimitError):
         released(request(method), ledger)
@@ -186,7 +186,7 @@ def test_sparse_components_have_so_many_features():
 def test_noise_is_that_of_the_sensitivity():
     """Off-diagonal entries of the release of no data: std sqrt(2) z / sqrt(2) / n, within 4 sd."""
     n, zeros = 100, [np.zeros((100, 101))]
-    noisy = discrete_gaussian.release(discrete_gaussian.integer_sum(zeros, n, 101), BUDGET)
+    noisy = discrete_gaussian.release(private_release.sum_rows(zeros, 101), BUDGET)
     off = noisy[np.triu_indices(101, 1)] * n
     z = 3.730632  # Balle & Wang at (1, 1e-5)
     allowed = 4 / math.sqrt(2 * len(off))
