@@ -57,7 +57,7 @@ def product(record: Record, number: int, hospital: int) -> np.ndarray:
     return record.rounds[number - 1].answers[hospital].message.arrays["product"]
 
 
-SAID = {
+FAULT_MESSAGES = {
     "NaN": "sent product with numbers that are not finite",
     "wrong shape": "sent product as float64 of shape (2, 30) instead of float64 of shape (30, 2)",
     "replayed": "sent a message of round 1 in round 2",
@@ -68,14 +68,14 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("how", SAID)
+@pytest.mark.parametrize("how", FAULT_MESSAGES)
 def test_a_fault_ends_the_run_or_the_rest_go_on(folder, hospitals, how):
     wait = 2.5 if how == "late" else 20.0
     plan = agreed(folder, f"{how} ends it")
     ended = coordinator.run(
         plan, Pipes(plan, hospitals, {(2, 2): how}), start=START, policy=Policy("stop", 2, wait)
     )
-    assert ended.ended.startswith(f"The run ended in round 2: Hospital 3 {SAID[how]}")
+    assert ended.ended.startswith(f"The run ended in round 2: Hospital 3 {FAULT_MESSAGES[how]}")
     assert "\n" not in ended.ended and ended.basis is None
 
     if how == "late":

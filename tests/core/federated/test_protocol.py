@@ -206,7 +206,7 @@ def broken(answer: Message, what: str) -> Message:
     return changed[what]
 
 
-SAID = {
+FAULT_MESSAGES = {
     "NaN": "sent product with numbers that are not finite",
     "infinity": "sent product with numbers that are not finite",
     "wrong shape": "sent product as float64 of shape (12, 1) instead of float64 of shape (12, 2)",
@@ -311,10 +311,10 @@ class Faulty(InProcess):
         return answers
 
 
-@pytest.mark.parametrize("what", [*SAID, "late"])
+@pytest.mark.parametrize("what", [*FAULT_MESSAGES, "late"])
 def test_a_faulty_hospital_ends_the_run_or_is_left_out(what):
     which = plan(iterations=4)
-    message = SAID.get(what, "did not answer within 60 s")
+    message = FAULT_MESSAGES.get(what, "did not answer within 60 s")
     stopped = coordinator.run(which, Faulty(which, what), start=START)
     assert stopped.ended == f"The run ended in round 2: Hospital 2 {message}."
     assert stopped.basis is None and len(stopped.rounds) == 2 and stopped.rounds[1].basis is None
