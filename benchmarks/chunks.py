@@ -3,7 +3,7 @@
     python -m benchmarks.chunks [--rows N] [--columns D] [--json FILE]
 
 Each in a process of its own, for its peak memory: `reduce_file` (read, encode, clip, add up; the file has one
-row group, the worst case), `content_key_of_file` (its key for the ledger), reading alone, and X^T X alone,
+row group, the worst case), `content_keys_of_file` (its key for the ledger), reading alone, and X^T X alone,
 one product; three rounds of them. The file is made in a temporary folder, is as large as its rows (1.6 GB by
 default) and is gone afterwards.
 """
@@ -44,7 +44,7 @@ def reduce(path: Path, rows: int, columns: int) -> float:
 
 def key(path: Path, rows: int, columns: int) -> float:
     began = time.perf_counter()
-    tables.content_key_of_file(path)
+    tables.content_keys_of_file(path, former_rows=0)
     return time.perf_counter() - began
 
 
@@ -65,7 +65,7 @@ def product(path: Path, rows: int, columns: int) -> float:
 ACTIONS = {
     "make": make,
     "reduce_file": reduce,
-    "content_key_of_file": key,
+    "content_keys_of_file": key,
     "reading alone": read,
     "X^T X in memory": product,
 }

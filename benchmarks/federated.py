@@ -45,12 +45,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         constants = {"bound": 40.0, "features": features}
-        hospitals = demo_hospitals.write(folder, [PLAN], parts, constants, limit=BUDGET)
+        hospitals = demo_hospitals.write_hospitals(folder, [PLAN], parts, constants, limit=BUDGET)
         with Federation(folder, hospitals) as federation:
-            federation.submit(demo_hospitals.agenda(folder, [PLAN], seed=0))
+            federation.submit(demo_hospitals.write_agenda(folder, [PLAN], seed=0))
             before = federation.bytes_passed()
             path = folder / "server" / f"{PLAN.run}.jsonl"
-            record = demo.finished(federation, path, 200.0)
+            record = demo.wait_for_record(federation, path, 200.0)
             after = federation.bytes_passed()
     if record.ended:
         raise SystemExit(record.ended)

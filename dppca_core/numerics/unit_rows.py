@@ -26,7 +26,7 @@ from scipy.linalg import cholesky, eigh, qr, solve_triangular
 from dppca_core.arrays import Array
 
 EXACT_COST = 5 * 10**8  # n d^2 up to which rows are drawn: a tenth of a second on one core
-_ROUNDING = 1 + 1e-12  # above what the norm of a row is rounded by
+_ROUNDING = 1 + 1e-12  # exceeds the rounding of a row's norm
 _BLOCK = 2**20  # numbers that are scaled at a time
 _STEP = 0.25  # of the logarithm of t: the integrands are analytic in a strip of half-width pi
 _NEGLIGIBLE = 1e-18
@@ -50,7 +50,7 @@ def unit_rows(rows: Array) -> Array:
         part = np.asarray(rows[begin : begin + step], dtype=float)
         largest = np.abs(part).max(axis=1, initial=0.0, keepdims=True)
         usable = np.isfinite(largest) & (largest > 0)
-        # By the largest entry first: the squares of entries near 1e200 overflow, near 1e-200 they vanish.
+        # Divide by the largest entry first: squares of entries near 1e200 overflow, near 1e-200 they vanish.
         part = np.where(usable, part, 0.0) / np.where(usable, largest, 1.0)
         length = np.linalg.norm(part, axis=1, keepdims=True)
         scaled[begin : begin + step] = part / (np.where(usable, length, 1.0) * _ROUNDING)
@@ -60,8 +60,7 @@ def unit_rows(rows: Array) -> Array:
 def unit_eigenvalues(eigenvalues: Array) -> Array:
     """Return E[v_i^2] of Gaussian rows scaled to length 1, (d,), for the eigenvalues of their covariance."""
     shrunk, weights = _nodes(eigenvalues)
-    first: Array = shrunk @ weights
-    return first
+    return shrunk @ weights
 
 
 def unit_fourth_moments(eigenvalues: Array) -> Array:
@@ -91,7 +90,7 @@ def _nodes(eigenvalues: Array) -> tuple[Array, Array]:
     return eigenvalues[:, None] / (1 + doubled), weights
 
 
-def rows_of(moment: Array, n: int, rng: np.random.Generator) -> Array:
+def draw_rows_given_moment(moment: Array, n: int, rng: np.random.Generator) -> Array:
     """Return n rows, (n, d), whose second moment X^T X/n is this one, uniform among all such rows.
 
     They have the law of n Gaussian rows given their moment, whatever the covariance: X = sqrt(n) O F^T, O
@@ -109,8 +108,7 @@ def rows_of(moment: Array, n: int, rng: np.random.Generator) -> Array:
     values, vectors = eigh(moment)
     kept = slice(d - rank, d)  # of fewer rows than columns the other eigenvalues are zero
     root = vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0))
-    rows: Array = math.sqrt(n) * (directions @ root.T)
-    return rows
+    return math.sqrt(n) * (directions @ root.T)
 
 
 def unit_moment(moment: Array, covariance: tuple[Array, Array]) -> Array:

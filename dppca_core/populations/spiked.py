@@ -26,13 +26,13 @@ from dppca_core.byte_cache import ByteCache
 from dppca_core.cohort import Cohort
 from dppca_core.numerics import linalg, unit_rows
 from dppca_core.numerics.moments import DenseMoment
-from dppca_core.numerics.wishart import ShareMoment, Split, wishart_factor
+from dppca_core.numerics.wishart import Split, wishart_factor
 
 MOST_PATIENTS = 10**15  # beyond it a chi-square of n - j degrees of freedom loses j to rounding
 
 
 def norm_tail(eigenvalues: Array, tilt: float) -> tuple[float, float]:
-    """(x, log P(|row|^2 > x)) at the saddlepoint `tilt`, for a Gaussian row with these eigenvalues.
+    """Return (x, log P(|row|^2 > x)) at the saddlepoint `tilt`, for a Gaussian row with these eigenvalues.
 
     |row|^2 = sum lambda_j chi2_1 has K(t) = -1/2 sum log(1 - 2 lambda_j t); x = K'(t), and
     P(> x) = Q(w) + phi(w) (1/u - 1/w), w = sqrt(2 (t x - K)), u = t sqrt(K'')
@@ -54,7 +54,7 @@ def norm_tail(eigenvalues: Array, tilt: float) -> tuple[float, float]:
 
 
 def norm_bound(eigenvalues: Array, n: int, failure: float = 0.01) -> float:
-    """Public B such that some of n independent Gaussian rows is longer than B with P = `failure`.
+    """Return a public B such that some of n independent Gaussian rows is longer than B with P = `failure`.
 
     Solves P(|row|^2 > B^2) = 1 - (1 - failure)^(1/n) by the saddlepoint tail (relative error below
     1 % there). Clipping at B then changes the simulation's law by at most `failure` in total
@@ -67,17 +67,17 @@ def norm_bound(eigenvalues: Array, n: int, failure: float = 0.01) -> float:
     tail = -math.expm1(math.log1p(-failure) / n)
     edge = 0.5 / float(eigenvalues.max())
 
-    def at(place: float) -> tuple[float, float]:
-        return norm_tail(eigenvalues, edge * -math.expm1(-place))
+    def tail_at(depth: float) -> tuple[float, float]:
+        return norm_tail(eigenvalues, edge * -math.expm1(-depth))
 
-    # place runs over all tilts below the edge: 0 is the mean, -5 leaves the tail at 1, and 30 is beyond
+    # depth runs over all tilts below the edge: 0 is the mean, -5 leaves the tail at 1, and 30 is beyond
     # any tail that double precision holds.
-    place = brentq(lambda place: at(place)[1] - math.log(tail), -5.0, 30.0, xtol=1e-12)
-    return math.sqrt(at(float(place))[0])
+    depth = brentq(lambda depth: tail_at(depth)[1] - math.log(tail), -5.0, 30.0, xtol=1e-12)
+    return math.sqrt(tail_at(float(depth))[0])
 
 
 def hospital_sizes(n: int, providers: int, largest_share: float = 0.0) -> tuple[int, ...]:
-    """n patients over `providers` hospitals, each at least one, as equal as whole numbers allow.
+    """Return the sizes of `providers` hospitals for n patients, at least one each, as equal as possible.
 
     With `largest_share` above 1/providers, the first hospital has that share of all and the others
     split the rest. Raises ValueError when there are fewer patients than hospitals.
@@ -93,13 +93,13 @@ def hospital_sizes(n: int, providers: int, largest_share: float = 0.0) -> tuple[
     return (first, *hospital_sizes(n - first, providers - 1))
 
 
-# Of a population each: four at d = 2000. Apart, so that one at any d is at hand with its root.
+# Each holds four populations at d = 2000. Two caches, so that vectors never evict their own root.
 VECTORS = ByteCache(128 * 2**20)
 ROOTS = ByteCache(128 * 2**20)
 
 
 def _eigenvectors(d: int, k: int, s: int, seed: int) -> Array:
-    """U, (d, d) orthogonal: sparse spikes first, then a uniformly random orthonormal complement."""
+    """Return U, (d, d) orthogonal: sparse spikes first, then a uniformly random orthonormal complement."""
     vectors: Array = VECTORS.get((d, k, s, seed), lambda: _new_eigenvectors(d, k, s, seed), 8 * d**2)
     return vectors
 
@@ -120,7 +120,7 @@ def _new_eigenvectors(d: int, k: int, s: int, seed: int) -> Array:
 
 
 def _root(model: SpikedModel) -> Array:
-    """U diag(sqrt lambda), (d, d), column-major for BLAS."""
+    """Return U diag(sqrt lambda), (d, d), column-major for BLAS."""
     root: Array = ROOTS.get(model, lambda: _new_root(model), 8 * model.d**2)
     return root
 
@@ -132,7 +132,7 @@ def _new_root(model: SpikedModel) -> Array:
     return root
 
 
-def forget() -> None:
+def clear_caches() -> None:
     """Drop the populations held, so that they are built anew: with other BLAS threads, other last digits."""
     VECTORS.clear()
     ROOTS.clear()
@@ -140,7 +140,7 @@ def forget() -> None:
 
 @dataclass(frozen=True, eq=False)
 class GaussianPatients:
-    """The patients behind a drawn moment: where there are not too many, their very rows.
+    """Hold the patients behind a drawn moment: where there are not too many, their very rows.
 
     root: gives U diag(sqrt lambda) of their population, (d, d), which is not held here. n: how many they are.
     bound: what their rows are divided by. seed: of the rows given the moment, so that all that is asked for
@@ -152,39 +152,24 @@ class GaussianPatients:
     bound: float
     seed: np.random.SeedSequence
 
-    def unit(self, moment: Array) -> DenseMoment:
-        """Return the moment of these patients' rows scaled to length 1, given their moment, (d, d)."""
-        if self._few(moment):
-            return _moment_of(unit_rows.unit_rows(self._rows(moment)))
-        root = self.root()
-        lengths = np.linalg.norm(root, axis=0)  # of orthogonal columns
-        vectors = np.divide(root, lengths, out=np.zeros_like(root), where=lengths > 0)
-        scaled = unit_rows.unit_moment(moment * self.bound**2, (lengths**2, vectors))
-        return DenseMoment(scaled, exact=False)
+    def unit(self, moment: Array, columns: Indices | None = None) -> DenseMoment:
+        """Return the moment of these patients' rows scaled to length 1, given their moment, (d, d).
 
-    def restricted_unit(self, moment: Array, columns: Indices) -> DenseMoment:
-        """Return the same of the rows within these columns, (j, j)."""
-        if self._few(moment):
-            return _moment_of(unit_rows.unit_rows(self._rows(moment)[:, columns]))
-        part = self.root()[columns]
+        columns: the j to which rows are restricted before, for a moment (j, j); None: all.
+        """
+        kept = np.arange(len(moment)) if columns is None else columns
+        if self.n * len(moment) ** 2 <= unit_rows.EXACT_COST:
+            rows = unit_rows.draw_rows_given_moment(moment, self.n, np.random.default_rng(self.seed))
+            scaled = unit_rows.unit_rows(rows[:, kept])
+            return DenseMoment((scaled.T @ scaled) / len(scaled))
+        part = self.root()[kept]
         values, vectors = np.linalg.eigh(part @ part.T)
-        within = moment[np.ix_(columns, columns)] * self.bound**2
-        scaled = unit_rows.unit_moment(within, (np.maximum(values, 0.0), vectors))
-        return DenseMoment(scaled, exact=False)
+        within = moment[np.ix_(kept, kept)] * self.bound**2
+        return DenseMoment(unit_rows.unit_moment(within, (np.maximum(values, 0.0), vectors)), exact=False)
 
     def share(self, n: int, seed: np.random.SeedSequence) -> GaussianPatients:
         """Return n of the patients of such a population, as a hospital has them."""
         return replace(self, n=n, seed=seed)
-
-    def _few(self, moment: Array) -> bool:
-        return self.n * len(moment) ** 2 <= unit_rows.EXACT_COST
-
-    def _rows(self, moment: Array) -> Array:
-        return unit_rows.rows_of(moment, self.n, np.random.default_rng(self.seed))
-
-
-def _moment_of(rows: Array) -> DenseMoment:
-    return DenseMoment((rows.T @ rows) / len(rows))
 
 
 def _seed(rng: np.random.Generator, index: int) -> np.random.SeedSequence:
@@ -196,12 +181,12 @@ def _seed(rng: np.random.Generator, index: int) -> np.random.SeedSequence:
 
 @dataclass(frozen=True, eq=False)
 class DrawnMoment(DenseMoment):
-    """The moment of patients drawn from a population, of whom fresh ones can be drawn as well."""
+    """Hold the moment of patients drawn from a population, of whom fresh ones can be drawn as well."""
 
     patients: GaussianPatients = field(kw_only=True)
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
-        """Moments of fresh patients, `sizes` at a time: for one pass, the law of dealing n patients.
+        """Give moments of fresh patients, `sizes` at a time: for one pass, the law of dealing n patients.
 
         They are others than those of the matrix. A method that uses every patient once has, over draws
         of patients, exactly this law; a product costs d^2 k, whatever the size.
@@ -209,32 +194,43 @@ class DrawnMoment(DenseMoment):
         return (FreshMoment(self.patients.root(), self.patients.bound, size, rng) for size in sizes)
 
     def unit(self) -> DenseMoment:
-        """The same patients' rows scaled to length 1 (see Moment)."""
         return self.patients.unit(self.matrix)
 
     def restricted_unit(self, columns: Indices) -> DenseMoment:
-        """The same patients' rows within these columns, scaled to length 1 (see Moment)."""
-        return self.patients.restricted_unit(self.matrix, columns)
+        return self.patients.unit(self.matrix, columns)
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnShare(ShareMoment):
-    """The moment of those drawn patients that one hospital has."""
+class DrawnShare:
+    """Hold the moment of those drawn patients that one hospital has, out of a `Split`."""
 
+    split: Split
+    index: int
     patients: GaussianPatients
+    exact: ClassVar[bool] = True
+
+    @property
+    def features(self) -> int:
+        return len(self.split.factor)
+
+    def apply(self, block: Array, rows: Indices | None = None) -> Array:
+        matrix = self.dense()
+        return matrix @ block if rows is None else matrix[rows].T @ block
+
+    def dense(self) -> Array:
+        """Return the (d, d) matrix, read-only."""
+        return self.split.part(self.index)
 
     def unit(self) -> DenseMoment:
-        """The same patients' rows scaled to length 1 (see Moment)."""
         return self.patients.unit(self.dense())
 
     def restricted_unit(self, columns: Indices) -> DenseMoment:
-        """The same patients' rows within these columns, scaled to length 1 (see Moment)."""
-        return self.patients.restricted_unit(self.dense(), columns)
+        return self.patients.unit(self.dense(), columns)
 
 
 @dataclass(frozen=True, eq=False)
 class FreshMoment:
-    """The second moment of `n` fresh patients, good for one product: each is of other patients."""
+    """Hold the second moment of `n` fresh patients, good for one product: each is of other patients."""
 
     root: Array  # of the covariance, any, (d, d)
     bound: float
@@ -244,11 +240,10 @@ class FreshMoment:
 
     @property
     def features(self) -> int:
-        """d."""
         return len(self.root)
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        """S Q with n S ~ Wishart(n, root root^T)/bound^2, exactly, for a fixed Q (see Moment).
+        """Return S Q with n S ~ Wishart(n, root root^T)/bound^2, exactly, for a fixed Q (see Moment).
 
         With root^T Q = P R, P orthonormal: root Y R / n, Y = P L L^T + (I - P P^T) N L^T, where
         L L^T ~ Wishart_k(n, I) by Bartlett and N is i.i.d. standard normal, (d, k).
@@ -264,17 +259,15 @@ class FreshMoment:
         return product
 
     def dense(self) -> Array:
-        """The (d, d) matrix of yet other patients."""
+        """Return the (d, d) matrix of yet other patients."""
         half = self.root @ wishart_factor(self.n, self.features, self.rng)
         return np.asarray(half @ half.T / (self.n * self.bound**2))
 
     def unit(self) -> DenseMoment:
-        """Yet other patients' rows scaled to length 1 (see Moment)."""
         return self._patients().unit(self.dense())
 
     def restricted_unit(self, columns: Indices) -> DenseMoment:
-        """Yet other patients' rows within these columns, scaled to length 1 (see Moment)."""
-        return self._patients().restricted_unit(self.dense(), columns)
+        return self._patients().unit(self.dense(), columns)
 
     def _patients(self) -> GaussianPatients:
         return GaussianPatients(lambda: self.root, self.n, self.bound, _seed(self.rng, 0))
@@ -282,7 +275,7 @@ class FreshMoment:
 
 @dataclass(frozen=True, eq=False)
 class PooledDraw:
-    """n drawn patients as their pooled moment, S = factor factor^T, not yet dealt to hospitals."""
+    """Hold n drawn patients as their pooled moment, S = factor factor^T, not yet dealt to hospitals."""
 
     n: int
     bound: float
@@ -291,7 +284,7 @@ class PooledDraw:
     rng: np.random.Generator
 
     def deal(self, sizes: Sequence[int]) -> Cohort:
-        """The cohort with hospitals of these sizes; the pooled moment is the same for all of them.
+        """Return the cohort with hospitals of these sizes; the pooled moment is the same for all of them.
 
         Hospitals' own moments are drawn, exactly, when first asked for. Raises ValueError for sizes
         that do not add up to n.
