@@ -1,4 +1,4 @@
-"""The dashboard: `streamlit run app.py`. Screens are in pages/, numbers in dppca_core/."""
+"""Serve the dashboard: `streamlit run app.py`. Screens are in pages/, numbers in dppca_core/."""
 
 import gzip
 import threading
@@ -23,11 +23,11 @@ from pages.shared.server import same_origin
 from pages.shared.settings import catalogue
 
 CACHING = {"Cache-Control": "public, max-age=86400"}
-FIRST_SCREEN_SECONDS = 10.0  # what a first visitor's browser takes to show a page, with some to spare
+FIRST_SCREEN_SECONDS = 10.0  # a generous time for a first visitor's browser to show a page
 
 
 def _begin() -> None:
-    """While the first visitor's browser loads: the default experiment; afterwards what other pages need."""
+    """Measure the default experiment while the first visitor's browser loads, then what other pages need."""
     with surviving("warm-up"):
         cache.warm_up()
     time.sleep(FIRST_SCREEN_SECONDS)
@@ -38,7 +38,7 @@ def _begin() -> None:
 
 @asynccontextmanager
 async def warm(app: App) -> AsyncIterator[None]:
-    """Answer at once, and have what visitors need first be measured meanwhile."""
+    """Serve at once, and measure what visitors need first in a thread."""
     threading.Thread(target=_begin, daemon=True, name="warm-up").start()
     yield
 
@@ -54,35 +54,35 @@ async def healthz(request: Request) -> PlainTextResponse:
 
 @lru_cache(maxsize=1)
 def _compressed() -> bytes:
-    """Once: the server would do it for each visitor anew, a twentieth of a second that all others wait."""
+    """Return the compressed library, made once: for each request it would hold up all visitors for 50 ms."""
     return gzip.compress(plotly_bundle.PATH.read_bytes(), compresslevel=6)
 
 
 async def plotly_js(request: Request) -> Response:
-    """The chart library, small for those who read gzip, once that is at hand."""
+    """Return the chart library, compressed for browsers that accept it once that is ready."""
     if "gzip" in request.headers.get("accept-encoding", "") and _compressed.cache_info().currsize:
         headers = CACHING | {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
         return Response(_compressed(), media_type="application/javascript", headers=headers)
-    whole = CACHING | {"Content-Encoding": "identity"}  # or it would be compressed on the way
+    whole = CACHING | {"Content-Encoding": "identity"}  # or Streamlit would compress it for each request
     return FileResponse(plotly_bundle.PATH, headers=whole)
 
 
-def near(request: Request) -> Response:
-    """What has been measured of the settings one press away from those of the query."""
+def prefetched(request: Request) -> Response:
+    """Return what has been measured of the settings one press away from those of the query."""
     settings, _ = catalogue.open_link(dict(request.query_params))
-    found = prefetch.ready(settings)
-    if str(found["known"]) == request.query_params.get("known"):
+    figures = prefetch.ready(settings)
+    if str(figures["known"]) == request.query_params.get("known"):
         return Response(status_code=204)
-    return JSONResponse(found)
+    return JSONResponse(figures)
 
 
 same_origin.answer_refused_handshakes()
-MultiPartParser.spool_max_size = 2**31  # an upload stays in memory: beyond 1 MB it would go to a file
+MultiPartParser.spool_max_size = 2**31  # uploads stay in memory; by default those above 1 MB go to a file
 
 ROUTES = [
     Route("/healthz", healthz),
     Route("/assets/plotly.min.js", plotly_js),
-    Route("/ahead", near),
+    Route("/ahead", prefetched),
 ]
 
 app = App("pages/menu.py", lifespan=warm, routes=ROUTES, middleware=[Middleware(same_origin.SameOrigin)])

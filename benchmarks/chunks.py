@@ -1,9 +1,9 @@
-"""Reducing a Parquet table to its second moment in pieces, beside X^T X of rows that are in memory already.
+"""Time the reduction of a Parquet table to its second moment in pieces, beside X^T X of rows in memory.
 
     python -m benchmarks.chunks [--rows N] [--columns D] [--json FILE]
 
 Each in a process of its own, for its peak memory: `reduce_file` (read, encode, clip, add up; the file has one
-row group, the worst case), `content_key_of_file` (its key for the ledger), reading alone, and X^T X alone,
+row group, the worst case), `content_keys_of_file` (its key for the ledger), reading alone, and X^T X alone,
 one product; three rounds of them. The file is made in a temporary folder, is as large as its rows (1.6 GB by
 default) and is gone afterwards.
 """
@@ -27,7 +27,7 @@ from dppca_core.tables import files
 
 
 def make(path: Path, rows: int, columns: int) -> float:
-    """Returns its seconds, as all actions do."""
+    """Write the table. Return 0.0, since actions return seconds."""
     rng = np.random.default_rng(0)
     pq.write_table(
         pa.table({f"c{i}": rng.standard_normal(rows) for i in range(columns)}), path, row_group_size=rows
@@ -44,7 +44,7 @@ def reduce(path: Path, rows: int, columns: int) -> float:
 
 def key(path: Path, rows: int, columns: int) -> float:
     began = time.perf_counter()
-    tables.content_key_of_file(path)
+    tables.content_keys_of_file(path, former_rows=0)
     return time.perf_counter() - began
 
 
@@ -65,7 +65,7 @@ def product(path: Path, rows: int, columns: int) -> float:
 ACTIONS = {
     "make": make,
     "reduce_file": reduce,
-    "content_key_of_file": key,
+    "content_keys_of_file": key,
     "reading alone": read,
     "X^T X in memory": product,
 }
@@ -75,7 +75,7 @@ FLOOR, ROUNDS = "X^T X in memory", 3
 
 
 def alone(action: str, path: Path, rows: int, columns: int) -> dict[str, float]:
-    """Seconds and peak memory in GiB of one action in a new process."""
+    """Return the seconds and the peak memory in GiB of one action in a new process."""
     command = [sys.executable, "-m", "benchmarks.chunks", "--action", action, "--path", str(path)]
     done = subprocess.run(
         [*command, "--rows", str(rows), "--columns", str(columns)], check=True, capture_output=True, text=True
@@ -99,13 +99,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.parquet"
         alone("make", path, *size)
-        found = {
+        results = {
             name: [alone(name, path, *size) for _ in range(ROUNDS)] for name in ACTIONS if name != "make"
         }
-    ms = {name: 1e3 * np.array([one["seconds"] for one in runs]) for name, runs in found.items()}
+    ms = {name: 1e3 * np.array([run["seconds"] for run in runs]) for name, runs in results.items()}
     rows = [measure.row(name, times, FLOOR, ms[FLOOR]) for name, times in ms.items()]
     measure.show(f"{size[0]:,} x {size[1]}", rows)
-    peak = {name: max(one["GiB"] for one in runs) for name, runs in found.items()}
+    peak = {name: max(run["GiB"] for run in runs) for name, runs in results.items()}
     print("  peak GiB: " + ", ".join(f"{name} {most:.2f}" for name, most in peak.items()))
     measure.keep(options.json, "chunks", {"rows": rows, "peak GiB": peak})
 

@@ -1,4 +1,4 @@
-"""From `streamlit run` to the first usable explorer, beside a page of one empty chart with the same imports.
+"""Time `streamlit run` to the first usable explorer, beside an empty chart with the same imports.
 
     python -m benchmarks.cold_start [--json FILE] [--quick]
 
@@ -46,7 +46,7 @@ _USABLE = {
 
 
 def once(browser: Browser, script: Path, usable: str) -> tuple[float, float]:
-    """Milliseconds from the start of the server until it answers, and until the page can be used."""
+    """Return the milliseconds from the server's start until it answers, and until the page can be used."""
     began = time.perf_counter()
     with serving(script, PYTHONPATH=str(ROOT)) as address:
         answered = time.perf_counter()
@@ -74,7 +74,7 @@ def main() -> None:
             for name, script in scripts.items():
                 took[name].append(once(browser, script, _USABLE[name]))
     answered, usable = (
-        {name: np.array([times[i] for times in found]) for name, found in took.items()} for i in (0, 1)
+        {name: np.array([times[i] for times in pairs]) for name, pairs in took.items()} for i in (0, 1)
     )
     rows = _rows(answered, usable)
     measure.show(f"cold start, load {os.getloadavg()[0]:.1f}", rows)

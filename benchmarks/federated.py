@@ -1,4 +1,4 @@
-"""A round over Flower beside the same round in one process: seconds and bytes, at d = 1,000 and k = 5.
+"""Time a round over Flower beside the same round in one process, at d = 1,000 and k = 5, and count bytes.
 
     python -m benchmarks.federated [--json FILE]
 
@@ -39,33 +39,33 @@ def main() -> None:
     start = block_power.random_start(D, K, rng)
     alone = []
     for _ in range(2 if options.quick else REPEATS):
-        record, _ = in_process.simulate(PLAN, cohort, [Noise()] * 3, start)
-        alone += [one.seconds for one in record.rounds[1:]]
+        local, _ = in_process.simulate(PLAN, cohort, [Noise()] * 3, start)
+        alone += [completed.seconds for completed in local.rounds[1:]]
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         constants = {"bound": 40.0, "features": features}
-        hospitals = demo_hospitals.write(folder, [PLAN], parts, constants, limit=BUDGET)
+        hospitals = demo_hospitals.write_hospitals(folder, [PLAN], parts, constants, limit=BUDGET)
         with Federation(folder, hospitals) as federation:
-            federation.submit(demo_hospitals.agenda(folder, [PLAN], seed=0))
+            federation.submit(demo_hospitals.write_agenda(folder, [PLAN], seed=0))
             before = federation.bytes_passed()
             path = folder / "server" / f"{PLAN.run}.jsonl"
-            found = demo.finished(federation, path, 200.0)
+            record = demo.wait_for_record(federation, path, 200.0)
             after = federation.bytes_passed()
-    if found.ended:
-        raise SystemExit(found.ended)
-    over = 1e3 * np.array([one.seconds for one in found.rounds[1:]])
+    if record.ended:
+        raise SystemExit(record.ended)
+    over = 1e3 * np.array([completed.seconds for completed in record.rounds[1:]])
     once = 1e3 * np.median(alone)
     floor = "one process"
     rows = [
         measure.row("a round in one process", 1e3 * np.array(alone)),
         measure.row("a round over Flower", over, floor, np.full(len(over), once)),
-        measure.row("  its first round", 1e3 * np.array([found.rounds[0].seconds]), floor, np.array([once])),
+        measure.row("  its first round", 1e3 * np.array([record.rounds[0].seconds]), floor, np.array([once])),
     ]
     measure.show(f"DPS-PCA at d = {D:,}, k = {K}, three hospitals", rows)
     payload = message.most_bytes(exchange_of(PLAN).reply)
     sent = {
-        "as a message": max(a.wire_bytes for a in found.rounds[0].answers.values()),
+        "as a message": max(a.wire_bytes for a in record.rounds[0].answers.values()),
         "in all": (after[0] - before[0]) / ROUNDS,
     }
     for what, amount in sent.items():

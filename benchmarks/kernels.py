@@ -1,4 +1,4 @@
-"""The T = 10 iterations of DPS-PCA, MOD-SULQ and Analyze Gauss against the sum of their unavoidable parts.
+"""Time the T = 10 iterations of DPS-PCA, MOD-SULQ and Analyze Gauss against their unavoidable parts.
 
     python -m benchmarks.kernels [--json FILE] [--quick]
 
@@ -32,11 +32,11 @@ ONE_SHOT_PARTS = ("packed noise", "top eigenspace")
 
 
 def power_parts(moment: Moment, rng: np.random.Generator, burn_in: int, runs: int = 1) -> dict[str, Action]:
-    """What `runs` runs of DPS-PCA cannot do without; dense products are taken for all of them at once."""
+    """Return the unavoidable parts of `runs` runs of DPS-PCA; dense products are taken for all at once."""
     d, thresholded = moment.features, STEPS - burn_in
     dense = rng.standard_normal((d, K))
     wide = rng.standard_normal((d, K * runs))
-    # As in a run, each product reads other rows of the matrix: the noise picks most of them anew.
+    # Each product reads other rows of the matrix, as in a run, where the noise changes most of them.
     rows = [np.sort(rng.permutation(d)[:S_HAT]) for _ in range(thresholded * runs)]
     block = linalg.orthonormalise(dense[:S_HAT])
     chosen = (thresholded + (burn_in == 0)) * runs  # as printed the start is thresholded as well
@@ -65,7 +65,7 @@ def power_parts(moment: Moment, rng: np.random.Generator, burn_in: int, runs: in
 
 
 def actions_at(d: int) -> dict[str, Action]:
-    """The methods, and what they cannot do without."""
+    """Return the methods and their unavoidable parts."""
     cohort = SpikedModel(d=d, k=K, s=10).draw(100_000, 1, np.random.default_rng(1))
     moment = cohort.pooled
     rng = np.random.default_rng(2)
@@ -78,8 +78,8 @@ def actions_at(d: int) -> dict[str, Action]:
         noise[triangle] = rng.standard_normal(d * (d + 1) // 2)
         return noise
 
-    def fit(name: str, **own: object) -> Action:
-        return partial(METHODS[name].fit, cohort, k=K, budget=BUDGET, rng=rng, **own)
+    def fit(name: str, **options: object) -> Action:
+        return partial(METHODS[name].fit, cohort, k=K, budget=BUDGET, rng=rng, **options)
 
     return {
         "DPS-PCA": fit("dps_pca", s_hat=S_HAT, iterations=STEPS, burn_in=0),
@@ -93,7 +93,7 @@ def actions_at(d: int) -> dict[str, Action]:
 
 
 def rows_of(took: dict[str, Times]) -> list[Row]:
-    """Every figure beside its floor, the sum of its parts in the same round."""
+    """Return every figure beside its floor, the sum of its parts in the same round."""
     power = np.sum([took[part] for part in POWER_PARTS], axis=0)
     one_shot = np.sum([took[part] for part in ONE_SHOT_PARTS], axis=0)
     return [
@@ -109,22 +109,24 @@ def rows_of(took: dict[str, Times]) -> list[Row]:
 
 
 def batches(rounds: int) -> list[Row]:
-    """RUNS runs in one call, beside one run."""
+    """Time RUNS runs in one call, beside one run."""
     d = 1000
     cohort = SpikedModel(d=d, k=K, s=10).draw(100_000, 1, np.random.default_rng(1))
     budgets = [Budget(float(epsilon), 1e-5) for epsilon in np.geomspace(0.01, 10, RUNS)]
     rows = []
-    for title, own in {"burn-in 2": {"s_hat": S_HAT}, "all rows kept": {}}.items():
-        one = partial(METHODS["dps_pca"].fit, cohort, k=K, budget=BUDGET, rng=np.random.default_rng(1), **own)
+    for title, options in {"burn-in 2": {"s_hat": S_HAT}, "all rows kept": {}}.items():
+        single = partial(
+            METHODS["dps_pca"].fit, cohort, k=K, budget=BUDGET, rng=np.random.default_rng(1), **options
+        )
 
-        def many(generators: int, own: dict[str, int] = own) -> Action:
+        def many(generators: int, options: dict[str, int] = options) -> Action:
             rngs = [np.random.default_rng(seed) for seed in range(generators)]
             chosen = budgets[::generators][: RUNS // generators]
-            return partial(dps_pca_runs, cohort, k=K, budgets=chosen, rngs=rngs, **own)
+            return partial(dps_pca_runs, cohort, k=K, budgets=chosen, rngs=rngs, **options)
 
         together = {f"seeds {n}, epsilons {RUNS // n}": many(n) for n in (50, 10, 1)}
-        parts = power_parts(cohort.pooled, np.random.default_rng(2), 2 if own else STEPS, RUNS)
-        took = measure.in_turn({"one run": one} | together | parts, rounds, time.process_time)
+        parts = power_parts(cohort.pooled, np.random.default_rng(2), 2 if options else STEPS, RUNS)
+        took = measure.in_turn({"one run": single} | together | parts, rounds, time.process_time)
         rows.append(measure.row(f"one run, {title}", took["one run"]))
         rows += [measure.row(f"  {name}", took[name], "one run", took["one run"], 25) for name in together]
         least = np.sum([took[part] for part in parts], axis=0)
@@ -134,7 +136,7 @@ def batches(rounds: int) -> list[Row]:
 
 
 def maps(rounds: int) -> list[Row]:
-    """The map of regions of a population, dense and sparse, against one setting of it."""
+    """Time the map of regions of a population, dense and sparse, against one of its settings."""
     model = SpikedModel(d=1000, k=K, s=10)
     patients, epsilons = np.geomspace(1e3, 1e9, 40).astype(int).tolist(), np.geomspace(0.05, 10, 40).tolist()
     rule, rows = BOUNDS["dps_prediction"], []

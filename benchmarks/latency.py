@@ -1,4 +1,4 @@
-"""Key press to updated panels, in headless Chromium: the explorer beside the same page with stored results.
+"""Time a key press to updated panels in headless Chromium, beside the same page with stored results.
 
     python -m benchmarks.latency [--json FILE] [--quick] [--corner NAME]
 
@@ -33,26 +33,26 @@ SLIDERS = {
 }
 PRESSES = 5
 LOOK_MS = 2000  # between presses of a visitor
-CALM_MS = 500  # for pages whose servers do nothing meanwhile that would help them
+CALM_MS = 500  # for pages whose servers do nothing in between
 BURST, EVERY_MS = 20, 100
 
 
 @dataclass(frozen=True)
 class Corner:
-    """A place of the settings, and how many times the stored page's median a press may take there."""
+    """Hold a corner of the settings, and the allowed ratio of a press there to the stored page's median."""
 
     link: str
     target: float
     sliders: tuple[str, ...] = tuple(SLIDERS)
 
     def start(self, key: str) -> Any:
-        """Where a slider stands."""
+        """Return where a slider stands."""
         asked = dict(part.split("=") for part in self.link.split("&") if part)
         choice = CHOICES[key]
         return choice.read(asked[choice.parameter])[0] if choice.parameter in asked else choice.default
 
     def arrow(self, key: str) -> str:
-        """Towards the end of the slider that is farther away."""
+        """Return the arrow key towards the farther end of the slider."""
         options = CHOICES[key].options
         return "ArrowRight" if 2 * options.index(self.start(key)) < len(options) else "ArrowLeft"
 
@@ -66,7 +66,7 @@ CORNERS = {
 AGAINST_ONE_SLIDER = 3.0
 BURST_TARGET = 1.5
 
-# What is on screen: a figure's mark, or the text of the page with one slider.
+# Identifies what is on screen: a figure's mark, or the text of the page with one slider.
 SHOWN = """() => document.querySelector('.dppca-live')?.dataset.drawn
     ?? document.body.innerText.match(/value (\\d+)/)?.[1]"""
 
@@ -109,7 +109,7 @@ LAST_PRESS = f"""([slider, presses]) => {{
 
 
 def opened(browser: Browser, address: str, link: str) -> Page:
-    """A page that shows something."""
+    """Return a page that shows something."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(f"{address}?{link}")
     page.locator(".dppca-live[data-drawn]").or_(page.get_by_text("value 500")).first.wait_for(timeout=180_000)
@@ -117,7 +117,7 @@ def opened(browser: Browser, address: str, link: str) -> Page:
 
 
 def slider_of(page: Page, key: str) -> Locator:
-    """The page's slider for this setting, or the one that it has."""
+    """Return the page's slider for this setting, or its only one."""
     slider = page.get_by_role("slider")
     slider.first.wait_for()
     named = page.get_by_role("slider", name=SLIDERS[key])
@@ -125,7 +125,7 @@ def slider_of(page: Page, key: str) -> Locator:
 
 
 def press(page: Page, slider: Locator, key: str) -> float:
-    """Milliseconds from the key press to the drawn answer."""
+    """Return the milliseconds from the key press to the drawn answer."""
     page.bring_to_front()
     page.evaluate(ONE_PRESS)
     slider.press(key)
@@ -136,7 +136,7 @@ def press(page: Page, slider: Locator, key: str) -> float:
 def presses(
     browser: Browser, servers: dict[str, Server], corner: Corner, key: str, count: int
 ) -> dict[str, Times]:
-    """Milliseconds of each page's presses of one slider, in turn, (count,) each, after one more."""
+    """Return the milliseconds of each page's presses of one slider, in turn, (count,), after a first one."""
     pages, sliders = {}, {}
     for name, server in servers.items():
         with server.running():
@@ -155,7 +155,7 @@ def presses(
 
 
 def burst(browser: Browser, server: Server, corner: Corner, away: int) -> tuple[float, int]:
-    """Milliseconds from the last of BURST presses to its answer, and how many settings were measured."""
+    """Return the milliseconds from the last of BURST presses to its answer, and the settings begun."""
     with server.running():
         page = opened(browser, server.address, f"{corner.link}&N=1&seed={away + 1}")
         slider = slider_of(page, "providers")
@@ -173,7 +173,7 @@ def burst(browser: Browser, server: Server, corner: Corner, away: int) -> tuple[
 
 
 def rows_of(took: dict[str, dict[str, Times]], corner: Corner, default: bool) -> list[Row]:
-    """Each slider's presses against the stored page's; all of them together, and against one slider."""
+    """Return each slider's presses against the stored page's, all together, and against one slider."""
     rows = []
     for key, times in took.items():
         rows += [
@@ -181,10 +181,10 @@ def rows_of(took: dict[str, dict[str, Times]], corner: Corner, default: bool) ->
             measure.row("  nothing measured ahead", times["cold"], "stored", times["stored"]),
         ]
     every = {name: np.concatenate([times[name] for times in took.values()]) for name in ("live", "stored")}
-    one = np.concatenate([times["slider"] for times in took.values()])
+    single = np.concatenate([times["slider"] for times in took.values()])
     rows.append(measure.row("all sliders", every["live"], "stored", every["stored"], corner.target))
     target = AGAINST_ONE_SLIDER if default else None
-    return [*rows, measure.row("  the same", every["live"], "one slider", one, target)]
+    return [*rows, measure.row("  the same", every["live"], "one slider", single, target)]
 
 
 def main() -> None:
@@ -202,17 +202,17 @@ def main() -> None:
                 for key in corner.sliders
                 if not asked.slider or key in asked.slider
             }
-            one = took.get("providers", next(iter(took.values())))
+            presses_alone = took.get("providers", next(iter(took.values())))
             last = [burst(browser, servers["live"], corner, i) for i in range(bursts)]
             rows = rows_of(took, corner, name == "default")
             ms = np.array([ms for ms, _ in last])
-            # Nothing can be measured ahead of a burst: its like is a press of which that holds as well.
+            # Nothing is prefetched for a burst, so compare it with a press that was not prefetched either.
             for title, page, floor, most in (
                 (f"last of {BURST}", "cold", "one that nothing was measured ahead of", BURST_TARGET),
                 ("  the same", "stored", "one of the stored page", None),
                 ("  the same", "live", "one that was measured ahead", None),
             ):
-                single = np.full(bursts, statistics.median(one[page]))
+                single = np.full(bursts, statistics.median(presses_alone[page]))
                 rows.append(measure.row(title, ms, floor, single, most))
             measure.show(f"{name}, load {os.getloadavg()[0]:.1f}", rows)
             counts = [measured for _, measured in last]

@@ -1,4 +1,4 @@
-"""The pages that a press is timed on: the product, and what it is compared with, each by a server of its own.
+"""Serve the pages that a press is timed on, each by a server of its own.
 
 "slider" is one slider and st.write. "stored" is the explorer with everything that is measured or computed for
 the figure replaced by what a visitor's first screen needed, redrawn at every press. "live" is the product as
@@ -54,7 +54,7 @@ wanted = Results.missing
 explorer_summary.payload = payload
 Results.steps = lambda self, cells: iter(())
 Results.next_missing = lambda self, epsilon, slow=False: None
-engine.ahead = lambda *view: None
+engine.prefetch = lambda *view: None
 """
 
 _LIVE = """
@@ -69,22 +69,22 @@ ROUTES.append(Route("/begun", begun))
 """
 
 _COLD = """
-engine.ahead = lambda *view: None
+engine.prefetch = lambda *view: None
 """
 
-# A server that is held still must not lose its browser meanwhile.
+# Without pings a server that is held still does not lose its browser.
 _ENVIRONMENT = {"PYTHONPATH": str(ROOT), "STREAMLIT_SERVER_WEBSOCKET_PING_INTERVAL": "3600"}
 
 
 class Server:
-    """One page's server, which can be held still, so that the one that is timed has the machine to itself."""
+    """Control one page's server, which can be held still so that the timed one has the machine to itself."""
 
     def __init__(self, address: str, process: subprocess.Popen[bytes]) -> None:
         self.address, self._process = address, process
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Not still meanwhile."""
+        """Let the server run meanwhile."""
         self._process.send_signal(signal.SIGCONT)
         try:
             yield
@@ -92,14 +92,14 @@ class Server:
             self._process.send_signal(signal.SIGSTOP)
 
     def begun(self) -> int:
-        """Of how many settings it has measured anything."""
+        """Return of how many settings it has measured anything."""
         with urllib.request.urlopen(f"{self.address}begun") as answer:
             return int(json.loads(answer.read()))
 
 
 @contextmanager
 def served() -> Iterator[dict[str, Server]]:
-    """The servers of PAGES, all still."""
+    """Start the servers of PAGES, all held still."""
     patches = {"stored": _STORED, "live": _LIVE, "cold": _LIVE + _COLD}
     names = {"root": str(ROOT), "menu": str(ROOT / "pages" / "menu.py")}
     with ExitStack() as stack:
@@ -110,7 +110,9 @@ def served() -> Iterator[dict[str, Server]]:
             text = _APP.format(patch=patches[name], **names) if name in patches else _SLIDER
             script.write_text(text, encoding="utf-8")
             address, process = stack.enter_context(started(script, **_ENVIRONMENT))
-            stack.callback(process.send_signal, signal.SIGCONT)  # or it would not hear that it is over
+            stack.callback(
+                process.send_signal, signal.SIGCONT
+            )  # a stopped process would not receive the signal to end
             servers[name] = Server(address, process)
         for server in servers.values():
             with server.running():

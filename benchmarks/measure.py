@@ -1,4 +1,4 @@
-"""What all benchmarks share: actions timed in turn, ratios within a round, tables, one JSON file.
+"""Share between benchmarks: actions timed in turn, ratios within a round, tables, one JSON file.
 
 A shared machine drifts by more than what is measured. So actions are timed in turn, round after round, each
 right after an untimed run of its own (its data in the caches, as in a loop), and a figure is a ratio to a
@@ -25,7 +25,7 @@ PACKAGES = ("numpy", "scipy", "pandas", "streamlit", "plotly")
 def in_turn(
     actions: Mapping[str, Action], rounds: int, clock: Callable[[], float] = time.perf_counter
 ) -> dict[str, Times]:
-    """Milliseconds of each action, (rounds,) each; a round runs all of them, one after another.
+    """Return the milliseconds of each action, (rounds,); a round runs all of them, one after another.
 
     `clock`: time.process_time for what computes on one thread and waits for nothing, so that other
     processes on the machine do not count.
@@ -42,7 +42,7 @@ def in_turn(
 
 @dataclass(frozen=True)
 class Spread:
-    """Median and quartiles."""
+    """Hold the median and the quartiles."""
 
     median: float
     low: float
@@ -53,14 +53,14 @@ class Spread:
 
 
 def spread(values: Sequence[float] | Times) -> Spread:
-    """Of what was measured, over rounds."""
+    """Return the spread over rounds."""
     low, median, high = (float(value) for value in np.quantile(values, (0.25, 0.5, 0.75)))
     return Spread(median, low, high)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One figure: its time in milliseconds and, beside a floor, the ratio and the most it may be."""
+    """Hold one figure: its time in milliseconds and, beside a floor, the ratio and its allowed maximum."""
 
     name: str
     ms: Spread
@@ -72,21 +72,21 @@ class Row:
 def row(
     name: str, times: Times, floor: str = "", base: Times | None = None, target: float | None = None
 ) -> Row:
-    """The figure of `times`, (rounds,), against the floor's `base`, (rounds,), round by round."""
+    """Return the figure of `times`, (rounds,), against the floor's `base`, (rounds,), round by round."""
     return Row(name, spread(times), floor, None if base is None else spread(times / base), target)
 
 
 def show(title: str, rows: Sequence[Row]) -> None:
     """Print a table."""
     print(f"\n{title}\n{'':38}{'median ms (quartiles)':34}ratio to floor (quartiles)")
-    for one in rows:
-        ratio = "" if one.ratio is None else f"{one.ratio} of {one.floor}"
-        wanted = "" if one.target is None else f", at most {one.target:g}"
-        print(f"  {one.name:36}{one.ms!s:34}{ratio}{wanted}".rstrip())
+    for row in rows:
+        ratio = "" if row.ratio is None else f"{row.ratio} of {row.floor}"
+        wanted = "" if row.target is None else f", at most {row.target:g}"
+        print(f"  {row.name:36}{row.ms!s:34}{ratio}{wanted}".rstrip())
 
 
 def options(description: str | None) -> argparse.ArgumentParser:
-    """A parser of the options that every benchmark has."""
+    """Return a parser of the options that every benchmark has."""
     parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
     parser.add_argument("--json", type=Path, help="keep the figures in this file, beside other benchmarks'")
     parser.add_argument("--quick", action="store_true", help="fewer rounds: to see that it runs")

@@ -1,4 +1,4 @@
-"""Every method at one setting: error, milliseconds, guarantee. `python -m benchmarks.methods`.
+"""Print every method at one setting: error, milliseconds, guarantee. `python -m benchmarks.methods`.
 
 d = 200, n = 100,000, k = 3, s = 10, five hospitals, epsilon = 1, delta = 1e-5, replace-one, exact accounting;
 the median of five draws of patients and noise, one BLAS thread. Times leave out the draw of patients.
@@ -19,16 +19,16 @@ REPEATS = 5
 def main() -> None:
     print("| method | trust | guarantee | error | ms |\n|---|---|---|---:|---:|")
     for name, method in METHODS.items():
-        own = {"s_hat": 20} if "s_hat" in method.uses else {}
+        options = {"s_hat": 20} if "s_hat" in method.uses else {}
         errors, times = [], []
         for repeat in range(REPEATS):
             cohort = MODEL.draw(100_000, 5, np.random.default_rng([repeat, 1]))
-            for provider in cohort:  # drawn when first asked for: not the method's time
+            for provider in cohort:  # moments are drawn lazily, and their time is not the method's
                 provider.moment.dense()
             rng = np.random.default_rng([repeat, 2])
-            found = method.fit(cohort, k=3, budget=BUDGET, rng=rng, **own)
-            errors.append(sin_theta(found.basis, MODEL.basis))
-            times.append(1000 * found.seconds)
+            estimate = method.fit(cohort, k=3, budget=BUDGET, rng=rng, **options)
+            errors.append(sin_theta(estimate.basis, MODEL.basis))
+            times.append(1000 * estimate.seconds)
         error, milliseconds = statistics.median(errors), statistics.median(times)
         guarantee = method.guarantee_at(3)
         print(f"| `{name}` | {method.trust} | {guarantee} | {error:.3f} | {milliseconds:.1f} |")

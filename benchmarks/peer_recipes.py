@@ -1,4 +1,4 @@
-"""Private PCA as a user of each package writes it, and ours, on the same rows and the same budget.
+"""Run private PCA as a user of each package writes it, and ours, on the same rows and the same budget.
 
 A recipe is `recipe(rows, k, budget)` to a function without arguments that fits once and gives a basis,
 (d, k). What comes before, reading rows and forming their moment where the recipe needs it, is not timed. The
@@ -30,14 +30,14 @@ Fit = Callable[[], Array]
 
 
 def scikit_learn(rows: Array, k: int, budget: Budget) -> Fit:
-    """No privacy: scikit-learn's PCA, which centres by the sample mean."""
+    """Return scikit-learn's PCA, without privacy, which centres by the sample mean."""
     from sklearn.decomposition import PCA
 
     return lambda: PCA(n_components=k).fit(rows).components_.T
 
 
 def diffprivlib(rows: Array, k: int, budget: Budget) -> Fit:
-    """IBM's PCA: pure epsilon, replace-one; told the public row norm and that rows are centred."""
+    """Return IBM's PCA: pure epsilon, replace-one; told the public row norm and that rows are centred."""
     from diffprivlib.models import PCA
 
     warnings.simplefilter("ignore")
@@ -46,7 +46,7 @@ def diffprivlib(rows: Array, k: int, budget: Budget) -> Fit:
 
 
 def opendp_pca(rows: Array, k: int, budget: Budget) -> Fit:
-    """OpenDP's PCA: pure epsilon for one changed record, that is replace-one; it estimates a mean as well."""
+    """Return OpenDP's PCA: pure epsilon, replace-one; it estimates a mean as well."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib", "honest-but-curious", "idealized-numerics")
@@ -56,7 +56,7 @@ def opendp_pca(rows: Array, k: int, budget: Budget) -> Fit:
 
 
 def opendp_gaussian(rows: Array, k: int, budget: Budget) -> Fit:
-    """OpenDP's Gaussian on the upper triangle of the second moment, calibrated by OpenDP, then eigh."""
+    """Return OpenDP's Gaussian on the second moment's upper triangle, calibrated by OpenDP, then eigh."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
@@ -81,8 +81,8 @@ def opendp_gaussian(rows: Array, k: int, budget: Budget) -> Fit:
     return fit
 
 
-def ours(name: str, rows: Array, k: int, budget: Budget, classical: bool = False, **own: object) -> Fit:
-    """A method of this project on the moment of the rows.
+def ours(name: str, rows: Array, k: int, budget: Budget, classical: bool = False, **options: object) -> Fit:
+    """Return a method of this project on the moment of the rows.
 
     classical: with the constant sqrt(2 ln(1.25/delta))/epsilon in place of exact accounting. The method's
     "as printed" takes it at sensitivity 1, so where a row moves more the epsilon is divided by that.
@@ -91,11 +91,11 @@ def ours(name: str, rows: Array, k: int, budget: Budget, classical: bool = False
     cohort.pooled.dense()
     rng = np.random.default_rng(0)
     if "s_hat" in METHODS[name].uses:
-        own["s_hat"] = min(KEPT, rows.shape[1])
+        options["s_hat"] = min(KEPT, rows.shape[1])
     if classical:
         moved = symmetric_gaussian.sensitivity(budget)
         budget = Budget(budget.epsilon / moved, budget.delta, budget.neighbours, "as-printed")
-    return lambda: METHODS[name].fit(cohort, k=k, budget=budget, rng=rng, **own).basis
+    return lambda: METHODS[name].fit(cohort, k=k, budget=budget, rng=rng, **options).basis
 
 
 PEERS = {
@@ -109,7 +109,7 @@ OURS = {
     "Analyze Gauss + sparse step": SPARSE,
     "DPS-PCA": partial(ours, "dps_pca"),
 }
-ABLATIONS = {  # of the first of ours: without one of its parts, and without both
+ABLATIONS = {  # the first of ours without one of its parts, and without both
     "without sparsity": ANALYZE,
     "without sparsity, mirrored noise": partial(ANALYZE, noise="mirrored"),
     "classical constant": partial(SPARSE, classical=True, noise="isotropic"),
@@ -119,7 +119,7 @@ NOT_PRIVATE = "scikit-learn PCA, no privacy"
 
 
 def answers(fit: Fit, truth: Array, most: int) -> Iterator[dict[str, float]]:
-    """Seconds and error of each fit."""
+    """Yield the seconds and the error of each fit."""
     for _ in range(most):
         began = time.perf_counter()
         basis = fit()

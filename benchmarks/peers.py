@@ -1,4 +1,4 @@
-"""Ours against the private PCA that others can install: the same rows, the same budget, one run.
+"""Compare ours with the private PCA of other packages: the same rows, the same budget, one run.
 
     make bench-peers        # or: python -m benchmarks.peers [--json FILE] [--page FILE] [--quick]
 
@@ -43,7 +43,7 @@ BEST = next(iter(OURS))
 
 
 class Problem(NamedTuple):
-    """Rows of norm at most 1, (n, d), and the directions to be found, (d, k)."""
+    """Hold rows of norm at most 1, (n, d), and the directions to be found, (d, k)."""
 
     population: str
     rows: Array
@@ -52,7 +52,7 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True)
 class Answer:
-    """Of one recipe at one place; errors and seconds are missing where it failed or was stopped."""
+    """Hold one recipe's result at one place, without errors and seconds where it failed or was stopped."""
 
     recipe: str
     kind: str
@@ -64,10 +64,10 @@ class Answer:
 
 
 def problem(place: int | str) -> Problem:
-    """The rows of one place."""
+    """Return the rows of one place."""
     if isinstance(place, str):
         table = datasets.table(place)
-        rows = np.concatenate([one.moment.rows for one in datasets.cohort(place, (table.n,), 0)])
+        rows = np.concatenate([provider.moment.rows for provider in datasets.cohort(place, (table.n,), 0)])
         return Problem(place, rows, linalg.top_eigenspace(rows.T @ rows, K))
     n = 10_000 if place <= 50 else 100_000
     model = SpikedModel(d=place, k=K, s=min(SPARSITY, place))
@@ -76,7 +76,7 @@ def problem(place: int | str) -> Problem:
 
 
 def stopped_at(limit: float, recipe: str, folder: str, neighbours: str, fits: int) -> Answer:
-    """What a package's recipe answers in a process of its own, as far as it gets."""
+    """Return what a package's recipe answers in a process of its own, as far as it gets."""
     command = [sys.executable, "-m", "benchmarks.peer_recipes", recipe, folder, str(K), neighbours, str(fits)]
     failed = ""
     try:
@@ -87,51 +87,51 @@ def stopped_at(limit: float, recipe: str, folder: str, neighbours: str, fits: in
         printed = done.stdout
         if done.returncode:
             failed = "failed: " + done.stderr.strip().splitlines()[-1]
-    found = [json.loads(line) for line in printed.splitlines() if line.endswith("}")]
-    if not found:
+    fits_done = [json.loads(line) for line in printed.splitlines() if line.endswith("}")]
+    if not fits_done:
         return Answer(recipe, "peer", neighbours, failed=failed)
-    return answer(recipe, "peer", neighbours, found)
+    return answer(recipe, "peer", neighbours, fits_done)
 
 
-def answer(recipe: str, kind: str, neighbours: str, found: Sequence[dict[str, float]]) -> Answer:
-    """The spread of what was found."""
-    spreads = {name: measure.spread([one[name] for one in found]) for name in ("error", "seconds")}
-    return Answer(recipe, kind, neighbours, len(found), **spreads)
+def answer(recipe: str, kind: str, neighbours: str, results: Sequence[dict[str, float]]) -> Answer:
+    """Return the spread of the results."""
+    spreads = {name: measure.spread([result[name] for result in results]) for name in ("error", "seconds")}
+    return Answer(recipe, kind, neighbours, len(results), **spreads)
 
 
-def compared(of: Problem, quick: bool) -> Iterator[Answer]:
-    """Every recipe on these rows."""
-    plain = peer_recipes.scikit_learn(of.rows, K, Budget(EPSILON, DELTA))
-    yield answer(NOT_PRIVATE, "not private", "", list(peer_recipes.answers(plain, of.truth, 1)))
+def compared(problem: Problem, quick: bool) -> Iterator[Answer]:
+    """Yield the answer of every recipe on these rows."""
+    plain = peer_recipes.scikit_learn(problem.rows, K, Budget(EPSILON, DELTA))
+    yield answer(NOT_PRIVATE, "not private", "", list(peer_recipes.answers(plain, problem.truth, 1)))
     for neighbours in NEIGHBOURS:
         budget = Budget(EPSILON, DELTA, neighbours)
         for kind, recipes in {"ours": OURS, "ablation": ABLATIONS}.items():
             for name, recipe in recipes.items():
-                fit = recipe(of.rows, K, budget)
-                yield answer(name, kind, neighbours, list(peer_recipes.answers(fit, of.truth, FITS)))
+                fit = recipe(problem.rows, K, budget)
+                yield answer(name, kind, neighbours, list(peer_recipes.answers(fit, problem.truth, FITS)))
     with tempfile.TemporaryDirectory() as folder:
-        np.save(Path(folder) / "rows.npy", of.rows)
-        np.save(Path(folder) / "truth.npy", of.truth)
+        np.save(Path(folder) / "rows.npy", problem.rows)
+        np.save(Path(folder) / "truth.npy", problem.truth)
         for name in PEERS:
             for neighbours in NEIGHBOURS[:1] if name in PURE else NEIGHBOURS:
                 limit, fits = (LIMIT / 6, 1) if quick else (LIMIT, PEER_FITS)
                 yield stopped_at(limit, name, folder, neighbours, fits)
 
 
-def show(of: Problem, answers: Sequence[Answer]) -> None:
+def show(problem: Problem, answers: Sequence[Answer]) -> None:
     """Print one place's table."""
-    n, d = of.rows.shape
+    n, d = problem.rows.shape
     guess = subspace_metrics.random_guess(d, K)
-    print(f"\nd = {d}, n = {n:,}, {of.population}; a random guess has {guess:.2f}")
+    print(f"\nd = {d}, n = {n:,}, {problem.population}; a random guess has {guess:.2f}")
     print(f"  {'':40}{'neighbours':14}{'error (quartiles)':34}seconds a fit")
-    for one in sorted(answers, key=lambda one: (one.neighbours, one.kind != "peer")):
-        said = f"{one.error!s:34}{one.seconds}" if one.seconds else one.failed
-        print(f"  {one.recipe:40}{one.neighbours:14}{said}")
+    for answer in sorted(answers, key=lambda answer: (answer.neighbours, answer.kind != "peer")):
+        figures = f"{answer.error!s:34}{answer.seconds}" if answer.seconds else answer.failed
+        print(f"  {answer.recipe:40}{answer.neighbours:14}{figures}")
 
 
 def targets(answers: Sequence[Answer]) -> dict[str, float]:
-    """Our error over that of OpenDP's Gaussian (wanted at d = 400: .55) and of plain PCA (1.15)."""
-    error = {(one.recipe, one.neighbours): one.error.median for one in answers if one.error}
+    """Return our error over that of OpenDP's Gaussian (wanted at d = 400: .55) and of plain PCA (1.15)."""
+    error = {(answer.recipe, answer.neighbours): answer.error.median for answer in answers if answer.error}
     ratios = {}
     for neighbours in NEIGHBOURS:
         best = min(error[name, neighbours] for name in OURS)
@@ -141,22 +141,31 @@ def targets(answers: Sequence[Answer]) -> dict[str, float]:
     return ratios
 
 
-def for_page(of: Problem, answers: Sequence[Answer]) -> dict[str, object]:
-    """What a page shows of one place."""
-    ours = {one.neighbours: one.seconds.median for one in answers if one.recipe == BEST and one.seconds}
+def for_page(problem: Problem, answers: Sequence[Answer]) -> dict[str, object]:
+    """Return what a page shows of one place."""
+    ours = {
+        answer.neighbours: answer.seconds.median
+        for answer in answers
+        if answer.recipe == BEST and answer.seconds
+    }
 
-    def row(one: Answer) -> dict[str, object]:
-        said = {"recipe": one.recipe, "kind": one.kind, "neighbours": one.neighbours, "fits": one.fits}
-        if one.failed:
-            said["failed"] = one.failed
-        if one.error and one.seconds:
-            said["error"] = {name: float(f"{value:.4g}") for name, value in asdict(one.error).items()}
-            slower = one.seconds.median / ours.get(one.neighbours, ours[NEIGHBOURS[0]])
-            said["seconds_over_ours"] = float(f"{slower:.2g}")
-        return said
+    def row(answer: Answer) -> dict[str, object]:
+        entry = {
+            "recipe": answer.recipe,
+            "kind": answer.kind,
+            "neighbours": answer.neighbours,
+            "fits": answer.fits,
+        }
+        if answer.failed:
+            entry["failed"] = answer.failed
+        if answer.error and answer.seconds:
+            entry["error"] = {name: float(f"{value:.4g}") for name, value in asdict(answer.error).items()}
+            slower = answer.seconds.median / ours.get(answer.neighbours, ours[NEIGHBOURS[0]])
+            entry["seconds_over_ours"] = float(f"{slower:.2g}")
+        return entry
 
-    n, d = of.rows.shape
-    return {"population": of.population, "d": d, "n": n, "rows": [row(one) for one in answers]}
+    n, d = problem.rows.shape
+    return {"population": problem.population, "d": d, "n": n, "rows": [row(answer) for answer in answers]}
 
 
 def main() -> None:
@@ -167,24 +176,24 @@ def main() -> None:
     places = []
     with threadpool_limits(1):
         for place in PLACES[:3] if options.quick else PLACES:
-            of = problem(place)
-            answers = list(compared(of, options.quick))
+            subject = problem(place)
+            answers = list(compared(subject, options.quick))
             ratios = targets(answers)
-            show(of, answers)
+            show(subject, answers)
             print("  " + "; ".join(f"{name} {ratio:.3f}" for name, ratio in ratios.items()))
             figures[str(place)] = {"answers": answers, "ratios": ratios}
-            places.append(for_page(of, answers))
+            places.append(for_page(subject, answers))
     measure.keep(options.json, "peers", figures)
     if options.page:
         packages = ("diffprivlib", "opendp", "scikit-learn", "numpy")
-        said = {
+        content = {
             "date": date.today().isoformat(),
             "versions": {name: version(name) for name in packages},
             "settings": {"epsilon": EPSILON, "delta": DELTA, "k": K, "s": SPARSITY, "kept": KEPT},
             "limit_seconds": LIMIT,
             "places": places,
         }
-        options.page.write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+        options.page.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

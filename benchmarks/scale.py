@@ -1,4 +1,4 @@
-"""How every method's time and memory grow with d, n and N, beside what its operations say.
+"""Fit how every method's time and memory grow with d, n and N, beside what its operations say.
 
     python -m benchmarks.scale [--json FILE] [--quick]
 
@@ -39,7 +39,7 @@ LAST = 4  # points of which an exponent is fitted
 
 
 class Effort(NamedTuple):
-    """Seconds that one run may be expected to take, and after which no more runs of a point are timed."""
+    """Hold the most seconds that one run may be expected to take, and those after which a point is timed."""
 
     cap: float
     enough: float
@@ -49,7 +49,7 @@ FULL, QUICK = Effort(2.5, 0.15), Effort(0.1, 0.01)
 
 
 class Law(NamedTuple):
-    """Exponents of time and of bytes, and the operations that dominate them."""
+    """Hold the exponents of time and of bytes, and the operations that dominate them."""
 
     time: float
     bytes: float
@@ -57,18 +57,18 @@ class Law(NamedTuple):
 
 
 class Laws(NamedTuple):
-    """A method's, against d on a stored moment and against the number of hospitals."""
+    """Hold a method's laws, against d on a stored moment and against the number of hospitals."""
 
     features: Law
     hospitals: Law
 
 
-# Of a stored moment n is nowhere to be seen, and no method's cost depends on it.
+# The cost of a method on a stored moment does not depend on n.
 FLAT = Law(0, 0, "nothing")
 POOLED = Law(0, 0, "one pooled moment, of whatever number of hospitals")
 _EACH = Law(1, 0, "one eigenproblem a hospital; messages are added up as they come")
 _EIGEN = "k eigenvectors: 4/3 d^3 to tridiagonal form"
-_STEPS = 20  # of sparse_pca, so that convergence does not come into it
+_STEPS = 20  # fixed for sparse_pca, so that its time does not depend on convergence
 
 THEORY: dict[str, Laws] = {
     "amin": Laws(Law(3, 2, "all eigenvectors, 4/3 d^3 and 2 d^3 back; k draws take d^1.5"), POOLED),
@@ -101,14 +101,14 @@ DEAL = Law(1, 1, "a factor a hospital, divided by the sum's: 2 d^3 each; all are
 
 
 class Slope(NamedTuple):
-    """A fitted exponent, with its standard error."""
+    """Hold a fitted exponent with its standard error."""
 
     exponent: float
     error: float
 
 
 def slope(sizes: Sequence[float], values: Sequence[float]) -> Slope:
-    """Of log value on log size over the last LAST points, sizes ascending.
+    """Return the slope of log value on log size over the last LAST points, sizes ascending.
 
     Least squares; the standard error from the residuals. Raises ValueError for fewer than three points.
     """
@@ -123,7 +123,7 @@ def slope(sizes: Sequence[float], values: Sequence[float]) -> Slope:
 
 @dataclass
 class Curve:
-    """One method (or a draw) along one axis."""
+    """Hold one method (or a draw) along one axis."""
 
     name: str
     axis: str
@@ -134,7 +134,7 @@ class Curve:
     stopped: str = ""
 
     def within(self, size: int, cap: float) -> bool:
-        """Whether a run at that size, by its law and the last point, ends within `cap` seconds."""
+        """Return whether a run at that size, by its law and the last point, ends within `cap` seconds."""
         if not self.stopped and self.sizes:
             expected = self.ms[-1] / 1e3 * (size / self.sizes[-1]) ** self.law.time
             if expected > cap:
@@ -153,23 +153,23 @@ class Curve:
         self.ms[at] = min(self.ms[at], milliseconds(action, enough))
 
     def slopes(self) -> tuple[Slope, Slope] | None:
-        """Of time and of bytes; None for fewer than three points."""
+        """Return the slopes of time and of bytes; None for fewer than three points."""
         if len(self.sizes) < 3:
             return None
         return slope(self.sizes, self.ms), slope(self.sizes, self.bytes)
 
     def above(self) -> list[str]:
-        """What grows faster than it may: exponents above theory by more than ALLOWED."""
-        found = self.slopes()
+        """Return the exponents above theory by more than ALLOWED."""
+        slopes = self.slopes()
         return [
-            f"{self.name}: {what} grows as {self.axis}^{one.exponent:.2f}, theory {theory:g}"
-            for what, one, theory in zip(("time", "memory"), found or (), self.law[:2], strict=False)
-            if one.exponent > theory + ALLOWED
+            f"{self.name}: {what} grows as {self.axis}^{slope.exponent:.2f}, theory {theory:g}"
+            for what, slope, theory in zip(("time", "memory"), slopes or (), self.law[:2], strict=False)
+            if slope.exponent > theory + ALLOWED
         ]
 
 
 def milliseconds(action: Action, enough: float) -> float:
-    """CPU time: the least of as many runs as fit into `enough` seconds, from 2 to 50."""
+    """Return the least CPU time of as many runs as fit into `enough` seconds, from 2 to 50."""
     took: list[float] = []
     while len(took) < 2 or (sum(took) < enough and len(took) < 50):
         began = time.process_time()
@@ -179,7 +179,7 @@ def milliseconds(action: Action, enough: float) -> float:
 
 
 def peak(action: Action) -> float:
-    """Bytes: the most that the action holds at once of what it allocates.
+    """Return the most bytes that the action holds at once of what it allocates.
 
     In a thread of its own, where no workspace is left from an earlier run.
     """
@@ -193,16 +193,16 @@ def peak(action: Action) -> float:
 
 
 def fit(name: str, cohort: Cohort) -> Action:
-    """A run of the method, seeded alike each time."""
+    """Return a run of the method, seeded alike each time."""
     method = METHODS[name]
-    own: dict[str, int] = {"s_hat": S_HAT} if "s_hat" in method.uses else {}
+    options: dict[str, int] = {"s_hat": S_HAT} if "s_hat" in method.uses else {}
     if name == "sparse_pca":
-        own["iterations"] = _STEPS
-    return lambda: method.fit(cohort, k=K, budget=BUDGET, rng=np.random.default_rng(1), **own)
+        options["iterations"] = _STEPS
+    return lambda: method.fit(cohort, k=K, budget=BUDGET, rng=np.random.default_rng(1), **options)
 
 
 def drawn(d: int, n: int, hospitals: int) -> Cohort:
-    """A cohort whose moments are there already."""
+    """Return a cohort whose moments are computed already."""
     cohort = SpikedModel(d=d, k=K, s=S).draw(n, hospitals, np.random.default_rng(1))
     for provider in cohort:
         provider.moment.dense()
@@ -216,14 +216,14 @@ def along(
     laws: Mapping[str, Law],
     effort: Effort,
 ) -> list[Curve]:
-    """One curve for each of `laws`; `make` gives the actions at a size."""
+    """Return one curve for each of `laws`; `make` gives the actions at a size."""
     curves = [Curve(name, axis, law) for name, law in laws.items()]
     for size in sizes:
         wanted = [curve for curve in curves if curve.within(size, effort.cap)]
         actions = make(size) if wanted else {}
         for curve in wanted:
             curve.add(size, actions[curve.name], effort.enough)
-    for size in sizes:  # minutes later, so that what disturbed a point once does not do so twice
+    for size in sizes:  # repeat minutes later, so that a disturbance affects no point twice
         wanted = [curve for curve in curves if size in curve.sizes]
         actions = make(size) if wanted else {}
         for curve in wanted:
@@ -232,34 +232,32 @@ def along(
 
 
 def fits(cohort: Cohort, names: Iterable[str]) -> dict[str, Action]:
-    """A run of each of the methods."""
     return {name: fit(name, cohort) for name in names}
 
 
 def rows_of(d: int) -> Cohort:
-    """800 patients as rows; from d = 1,600 on products are taken with the rows themselves."""
+    """Return 800 patients as rows; from d = 1,600 on products are taken with the rows themselves."""
     rows = np.random.default_rng(1).standard_normal((800, d))
     return Cohort.from_rows([rows], 2 * math.sqrt(d))
 
 
 @dataclass(frozen=True, eq=False)
 class Stored(DenseMoment):
-    """A moment of any size at the cost of one product, with batches for DP-Oja: its root is itself."""
+    """Hold a moment of any size at the cost of one product, with batches for DP-Oja: its root is itself."""
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
-        """See Divisible."""
         return (FreshMoment(self.matrix, 1.0, size, rng) for size in sizes)
 
 
 def stored(d: int) -> Cohort:
-    """Of directions that stand out little: the cost of a product does not depend on its numbers."""
+    """Return a cohort of a stored moment: the cost of a product does not depend on its numbers."""
     half = np.random.default_rng(1).standard_normal((64, d)) / (8 * math.sqrt(d))
     moment = Stored(half.T @ half)
     return Cohort((Provider(100_000, moment),), moment)
 
 
 def draw(d: int, n: int, hospitals: int) -> Action:
-    """Drawing the pooled moment and, of more than one hospital, each one's own."""
+    """Return an action that draws the pooled moment and, of more than one hospital, each one's own."""
     model = SpikedModel(d=d, k=K, s=S)
 
     def action() -> Cohort:
@@ -271,25 +269,25 @@ def draw(d: int, n: int, hospitals: int) -> Action:
 
 
 def draws(d: int, n: int, hospitals: int) -> dict[str, Action]:
-    """The draw of a pooled moment, and that of hospitals' own."""
+    """Return the draw of a pooled moment, and that of hospitals' own."""
     return {"draw": draw(d, n, 1), "draw and deal": draw(d, n, hospitals)}
 
 
 def with_matrix(d: int) -> dict[str, Action]:
-    """Methods that form d x d, the draw of their moment, and one eigenproblem of it alone."""
+    """Return methods that form d x d, the draw of their moment, and one eigenproblem of it alone."""
     cohort = drawn(d, N, 1)
     alone = partial(linalg.top_eigenspace, cohort.pooled.dense(), K)
     return fits(cohort, MATRIX) | {"draw": draw(d, N, 1), "floor: eigenproblem": alone}
 
 
 def without_matrix(cohort: Cohort) -> dict[str, Action]:
-    """Methods that form no d x d, and one product of a block with the moment alone."""
+    """Return methods that form no d x d, and one product of a block with the moment alone."""
     block = np.random.default_rng(1).standard_normal((cohort.features, K))
     return fits(cohort, THIN) | {"floor: product": partial(cohort.pooled.apply, block)}
 
 
 def measured(effort: Effort, quick: bool) -> dict[str, list[Curve]]:
-    """All curves, by table."""
+    """Return all curves, by table."""
     features = (100, 140, 200, 280, 400, 560, 800, 1_100, 1_500, 2_000)
     large = (100, 200, 400, 800, 1_600, 3_400, 4_800, 6_800, 9_600)
     wide = (2_000, 3_500, 5_000, 7_500, 10_000, 14_000, 20_000)
@@ -329,20 +327,20 @@ def measured(effort: Effort, quick: bool) -> dict[str, list[Curve]]:
 
 
 def show(title: str, curves: Sequence[Curve]) -> None:
-    """One table."""
+    """Print one table."""
     print(
         f"\nAgainst {title}\n{'':22}{'sizes':>16}{'ms':>19}{'MB':>17}   time ~ (theory)      bytes ~ (theory)"
     )
     for curve in curves:
         reach = f"{curve.sizes[0]:,}-{curve.sizes[-1]:,}"
         ms, megabytes = (f"{v[0]:.3g}-{v[-1]:.3g}" for v in (curve.ms, [b / 1e6 for b in curve.bytes]))
-        found = curve.slopes()
+        slopes = curve.slopes()
         shown = (
             "too few points"
-            if found is None
+            if slopes is None
             else "   ".join(
-                f"{one.exponent:5.2f} +- {one.error:.2f} ({theory:g})"
-                for one, theory in zip(found, curve.law[:2], strict=True)
+                f"{slope.exponent:5.2f} +- {slope.error:.2f} ({theory:g})"
+                for slope, theory in zip(slopes, curve.law[:2], strict=True)
             )
         )
         stopped = f"; stopped: {curve.stopped}" if curve.stopped else ""

@@ -1,4 +1,4 @@
-"""Visitors come and go, and one of them moves a slider all day: does the server keep anything of it?
+"""Check that a server keeps nothing of visitors who come and go, and of one who moves a slider all day.
 
     python -m benchmarks.soak [--json FILE] [--quick] [--cycles 200] [--reruns 2000]
 
@@ -23,15 +23,15 @@ from scripts.started import ROOT, started
 
 CYCLES, RERUNS, AT_ONCE = 200, 2000, 4
 GROWTH = 1.1
-WARM_SECONDS = 30.0  # until the server has measured what it measures before anybody asks
+WARM_SECONDS = 30.0  # until the server has finished its warm-up
 KEPT_SECONDS = 125.0
-MORE = 2  # threads, or files, that may be open at one look and not at the other: a pool's, a timer's
+MORE = 2  # tolerance: threads or files of a pool or a timer come and go
 PAGES = sorted(path.parent.name for path in (ROOT / "pages").glob("*/*/page.py"))
 PATIENTS = ("20,000", "50,000", "100,000", "200,000")
 
 
 class Held(NamedTuple):
-    """What the server holds."""
+    """Hold the counts of what the server holds."""
 
     sessions: int
     connected: int
@@ -42,13 +42,13 @@ class Held(NamedTuple):
 
 
 def held(address: str) -> Held:
-    """As it says itself."""
+    """Return what the server says that it holds."""
     with urllib.request.urlopen(f"{address}held") as answer:
         return Held(**json.load(answer))
 
 
 async def come_and_go(address: str, cycles: int) -> list[str]:
-    """So many sessions, one after another; what went wrong."""
+    """Open so many sessions, one after another; return their faults."""
     faults = []
     for i in range(cycles):
         caller = Caller(PAGES[i % len(PAGES)])
@@ -58,15 +58,17 @@ async def come_and_go(address: str, cycles: int) -> list[str]:
 
 
 async def rerun(address: str, presses: int, at_once: int = AT_ONCE) -> tuple[int, list[str]]:
-    """A few visitors press as soon as they have been answered; how often in all, and what went wrong."""
+    """Let a few visitors press as soon as they are answered; return the number of presses and the faults."""
     each = -(-presses // at_once)
     visitors = [Visitor(PATIENTS[i % len(PATIENTS)], 2 + i) for i in range(at_once)]
-    await asyncio.gather(*(one.stay(address, float("inf"), every=0.0, most=each) for one in visitors))
-    return sum(len(one.took) for one in visitors), [fault for one in visitors for fault in one.faults]
+    await asyncio.gather(*(visitor.stay(address, float("inf"), every=0.0, most=each) for visitor in visitors))
+    return sum(len(visitor.took) for visitor in visitors), [
+        fault for visitor in visitors for fault in visitor.faults
+    ]
 
 
 def visit(address: str, cycles: int, reruns: int, kept: float) -> tuple[Held, int, list[str]]:
-    """All of it once, then what is held when it has been forgotten; how many presses, and what went wrong."""
+    """Run both, wait until they are forgotten; return what is held then, the presses and the faults."""
     faults = asyncio.run(come_and_go(address, cycles))
     presses, more = asyncio.run(rerun(address, reruns))
     time.sleep(kept)
@@ -76,16 +78,16 @@ def visit(address: str, cycles: int, reruns: int, kept: float) -> tuple[Held, in
 
 
 def grown(before: Held, after: Held, sessions: int) -> list[str]:
-    """What the server holds more of than it should."""
-    found = [
+    """Return what the server holds more of than it should."""
+    reasons = [
         f"{name}: {getattr(before, name)} before, {getattr(after, name)} after"
         for name in ("threads", "descriptors")
         if getattr(after, name) > getattr(before, name) + MORE
     ]
     if after.sessions > sessions or after.connected or after.sweeps:
         left = f"{after.connected} connected, and {after.sweeps} sweeps"
-        found.append(f"{after.sessions} sessions in memory, {left}")
-    return found
+        reasons.append(f"{after.sessions} sessions in memory, {left}")
+    return reasons
 
 
 def main() -> None:
@@ -96,23 +98,20 @@ def main() -> None:
     cycles, reruns = (20, 100) if asked.quick else (asked.cycles, asked.reruns)
     with started(Path(__file__).with_name("soak_app.py")) as (address, _):
         time.sleep(WARM_SECONDS)
-        before, _, first = visit(address, max(cycles // 4, 2 * len(PAGES)), reruns // 4, KEPT_SECONDS)
+        before, _, first_faults = visit(address, max(cycles // 4, 2 * len(PAGES)), reruns // 4, KEPT_SECONDS)
         began = time.monotonic()
-        after, presses, second = visit(address, cycles, reruns, KEPT_SECONDS)
+        after, presses, second_faults = visit(address, cycles, reruns, KEPT_SECONDS)
         took = time.monotonic() - began - KEPT_SECONDS
-    faults = sorted(set(first + second + grown(before, after, 1)))
+    faults = sorted(set(first_faults + second_faults + grown(before, after, 1)))
     if after.bytes > GROWTH * before.bytes:
         faults.append("memory grew")
     print(f"\n{cycles} sessions that came and went, {presses:,} reruns, {took:,.0f} s")
-    for name, one, other in zip(Held._fields, before, after, strict=True):
-        print(f"  {name:12}{_said(name, one):>12} before{_said(name, other):>12} after")
+    for name, *values in zip(Held._fields, before, after, strict=True):
+        first, second = (f"{value / 2**20:,.0f} MB" if name == "bytes" else str(value) for value in values)
+        print(f"  {name:12}{first:>12} before{second:>12} after")
     measure.keep(asked.json, "soak", {"before": before._asdict(), "after": after._asdict(), "faults": faults})
     if faults:
         raise SystemExit("; ".join(faults))
-
-
-def _said(name: str, value: int) -> str:
-    return f"{value / 2**20:,.0f} MB" if name == "bytes" else str(value)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The dashboard, with one page more for benchmarks.soak: what this process holds."""
+"""Serve the dashboard with one page more for benchmarks.soak: what this process holds."""
 
 import gc
 import os
@@ -18,10 +18,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def held() -> dict[str, int]:
-    """Sessions in memory, those of them whose browser is connected, sweeps, threads, open files, bytes."""
+    """Return the sessions in memory, those connected, the sweeps, threads, open files and bytes."""
     gc.collect()
-    sessions = [one.id for one in gc.get_objects() if isinstance(one, AppSession)]
-    threads = [one.name for one in threading.enumerate()]
+    sessions = [item.id for item in gc.get_objects() if isinstance(item, AppSession)]
+    threads = [item.name for item in threading.enumerate()]
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return {
         "sessions": len(sessions),

@@ -1,4 +1,4 @@
-"""Sweeps on two cores: parallel efficiency, a Dask cluster beside them, and memory over ten thousand cells.
+"""Time sweeps on two cores: parallel efficiency, a Dask cluster beside them, memory over 10,000 cells.
 
     python -m benchmarks.sweeps [--json FILE] [--without-memory]
 
@@ -41,14 +41,14 @@ MANY = Recipe(
 
 
 def milliseconds(recipe: Recipe, executor: Executor) -> float:
-    """One sweep."""
+    """Return the milliseconds of one sweep."""
     began = time.perf_counter()
     assert len(sweep(recipe, executor)) == len(recipe.cells())
     return 1e3 * (time.perf_counter() - began)
 
 
 def in_turn(runs: dict[str, Executor], rounds: int) -> dict[str, Times]:
-    """`rounds` times each, (rounds,), in turn, so that what else the machine does falls on all of them."""
+    """Return the times of each, (rounds,), in turn, so that other work on the machine affects all."""
     for executor in runs.values():
         sweep(WARM, executor)
     took: dict[str, list[float]] = {name: [] for name in runs}
@@ -59,7 +59,7 @@ def in_turn(runs: dict[str, Executor], rounds: int) -> dict[str, Times]:
 
 
 def resident() -> float:
-    """Megabytes that this process and its children hold."""
+    """Return the megabytes that this process and its children hold."""
     me = os.getpid()
     total = 0
     for entry in Path("/proc").iterdir():
@@ -73,7 +73,7 @@ def resident() -> float:
 
 
 def memory(executor: Executor) -> list[float]:
-    """Megabytes after each thousand of MANY's cells."""
+    """Return the megabytes after each thousand of MANY's cells."""
     held: list[float] = []
 
     def note(at: Progress) -> None:

@@ -1,4 +1,4 @@
-"""Table 1 of Ge et al. (AISTATS 2018) on this machine: milliseconds of one run at d = 200, 400, 800.
+"""Time Table 1 of Ge et al. (AISTATS 2018): milliseconds of one run at d = 200, 400, 800.
 
     python -m benchmarks.table1 [--json FILE] [--quick]
 
@@ -24,7 +24,11 @@ PAPER = {  # milliseconds; "<1 ms" is taken as 1, its upper end
     "ppca": {200: 9_820.0, 400: 37_460.0, 800: 173_780.0},
 }
 R_SAMPLER = {200: 12_000.0, 400: 84_000.0, 800: 709_000.0}  # milliseconds
-OWN = {"dps_pca": {"s_hat": 50, "iterations": 10, "burn_in": 0}, "mod_sulq": {}, "ppca": {"scans": 100}}
+PARAMETERS = {
+    "dps_pca": {"s_hat": 50, "iterations": 10, "burn_in": 0},
+    "mod_sulq": {},
+    "ppca": {"scans": 100},
+}
 ROUNDS = {"dps_pca": 100, "mod_sulq": 20, "ppca": 3}
 
 
@@ -36,8 +40,8 @@ def main() -> None:
         for d in (200, 400, 800):
             cohort = SpikedModel(d=d, k=K, s=10).draw(100_000, 1, np.random.default_rng(1))
             rng = np.random.default_rng(2)
-            for name, own in OWN.items():
-                fit = partial(METHODS[name].fit, cohort, k=K, budget=BUDGET, rng=rng, **own)
+            for name, parameters in PARAMETERS.items():
+                fit = partial(METHODS[name].fit, cohort, k=K, budget=BUDGET, rng=rng, **parameters)
                 rounds = 1 if options.quick else ROUNDS[name]
                 took = measure.spread(measure.in_turn({name: fit}, rounds)[name])
                 paper = PAPER[name][d]

@@ -1,4 +1,4 @@
-"""A visitor as the server sees one: a websocket that speaks Streamlit's own messages.
+"""Act as a visitor as the server sees one: a websocket that speaks Streamlit's own messages.
 
 It holds the widgets' values and the link, asks again by itself where a page refreshes itself, and keeps the
 messages that the server will only refer to later. It counts from a press of the hospitals' slider until a
@@ -25,7 +25,7 @@ _SENTENCE = re.compile(rb"With ([0-9,]+) patients in (\d+) hospitals?")
 
 
 class Visitor:
-    """One session, at this number of patients; its slider goes to and fro."""
+    """Run one session at this number of patients, whose slider goes to and fro."""
 
     def __init__(self, patients: str, hospitals: int) -> None:
         self.took: list[float] = []  # seconds of each press
@@ -75,7 +75,7 @@ class Visitor:
             self.faults.append(f"the connection broke: {reason}")
 
     async def _ask(self, wire: ClientConnection) -> None:
-        """For the whole page, and wait for the figure of the setting."""
+        """Ask for the whole page, and wait for the figure of the setting."""
         self._rest()
         self._answered.clear()
         self._asked = time.monotonic()
@@ -131,10 +131,10 @@ class Visitor:
         elif kind == "slider":
             self._hold(element.slider)
         elif kind == "bidi_component":
-            found = set(_SENTENCE.findall(element.bidi_component.SerializeToString()))
-            if any(patients.decode() != self._patients for patients, _ in found):
-                self.faults.append(f"a figure of somebody else: {found}")
-            elif found == {(self._patients.encode(), str(self._hospitals).encode())}:
+            figures = set(_SENTENCE.findall(element.bidi_component.SerializeToString()))
+            if any(patients.decode() != self._patients for patients, _ in figures):
+                self.faults.append(f"a figure of somebody else: {figures}")
+            elif figures == {(self._patients.encode(), str(self._hospitals).encode())}:
                 self._answered.set()
 
     def _hold(self, slider: Slider) -> None:
@@ -160,7 +160,7 @@ class Visitor:
 
 
 class Caller(Visitor):
-    """One who opens a page, and presses nothing: answered once all of it is there."""
+    """Open a page and press nothing; answered once the whole page is there."""
 
     def __init__(self, page: str, link: str = "") -> None:
         super().__init__("100,000", 5)

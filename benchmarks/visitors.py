@@ -1,4 +1,4 @@
-"""Many visitors at once, each moving a slider every two seconds, beside one visitor alone, in one run.
+"""Time many visitors at once, each moving a slider every two seconds, beside one visitor alone.
 
     python -m benchmarks.visitors [--json FILE] [--quick] [--visitors 50] [--seconds 300]
 
@@ -27,25 +27,27 @@ LEAVING_SECONDS = 10.0  # until the server has forgotten the sessions that have 
 
 
 async def visit(address: str, count: int, seconds: float) -> list[Visitor]:
-    """So many at once, arriving within one interval."""
+    """Run so many visitors at once, arriving within one interval."""
     visitors = [
         Visitor(PATIENTS[i % len(PATIENTS)], HOSPITALS[i // len(PATIENTS) % len(HOSPITALS)])
         for i in range(count)
     ]
-    stays = (one.stay(address, seconds, late=EVERY_SECONDS * i / count) for i, one in enumerate(visitors))
+    stays = (
+        visitor.stay(address, seconds, late=EVERY_SECONDS * i / count) for i, visitor in enumerate(visitors)
+    )
     await asyncio.gather(*stays)
     return visitors
 
 
 def megabytes(server: psutil.Process) -> float:
-    """Of memory, once those who left are forgotten."""
+    """Return the server's memory, once those who left are forgotten."""
     time.sleep(LEAVING_SECONDS)
     return float(server.memory_info().rss / 2**20)
 
 
 def milliseconds(visitors: Sequence[Visitor]) -> measure.Times:
-    """Of all presses."""
-    return np.array([1e3 * seconds for one in visitors for seconds in one.took])
+    """Return the times of all presses."""
+    return np.array([1e3 * seconds for visitor in visitors for seconds in visitor.took])
 
 
 def main() -> None:
@@ -63,10 +65,10 @@ def main() -> None:
         many = asyncio.run(visit(address, asked.visitors, short or asked.seconds))
         cores = (sum(server.cpu_times()[:2]) - used) / (time.monotonic() - began)
         after = megabytes(server)
-    one, all_of_them = milliseconds(alone), milliseconds(many)
+    single, all_of_them = milliseconds(alone), milliseconds(many)
     figures = {
-        "alone": measure.spread(one),
-        "alone p90": float(np.quantile(one, 0.9)),
+        "alone": measure.spread(single),
+        "alone p90": float(np.quantile(single, 0.9)),
         f"{asked.visitors} visitors": measure.spread(all_of_them),
         f"{asked.visitors} visitors p90": float(np.quantile(all_of_them, 0.9)),
         "presses": len(all_of_them),

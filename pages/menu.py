@@ -1,4 +1,4 @@
-"""The router: page configuration, the menu built from the folders, the shared controls."""
+"""Route to the pages: page configuration, the menu built from the folders, the shared controls."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from pages.shared.settings import sidebar
 HERE = Path(__file__).parent
 SECTIONS = ("explore", "hospitals", "learn")
 TITLE = "What privacy costs in PCA"
-# In this order; other pages follow by name.
+# The menu's order; other pages follow by name.
 FIRST = (
     "explorer",
     "convergence",
@@ -25,8 +25,8 @@ FIRST = (
 )
 
 
-def place(page: Path) -> tuple[int, str]:
-    """Where a page stands in its section of the menu."""
+def menu_order(page: Path) -> tuple[int, str]:
+    """Return a page's sort key in its section of the menu."""
     name = page.parent.name
     return (FIRST.index(name) if name in FIRST else len(FIRST), name)
 
@@ -40,13 +40,13 @@ menu = {
             url_path=page.parent.name,
             default=page.parent.name == "explorer",
         )
-        for page in sorted((HERE / section).glob("*/page.py"), key=place)
+        for page in sorted((HERE / section).glob("*/page.py"), key=menu_order)
     ]
     for section in SECTIONS
     if (HERE / section).is_dir()
 }
 page = st.navigation(menu)
 st.set_page_config(f"{page.title} · {TITLE}", str(HERE / "shared" / "icon.svg"), layout="wide")
-with engine.engine().yielding():  # a visitor waits: the engine measures on when the page is there
+with engine.engine().yielding():  # the page runs before the engine's next step
     sidebar.render(page.url_path)
     page.run()

@@ -1,4 +1,4 @@
-"""docs/bounds.md: every bound of the registry, from its rule and its docstrings."""
+"""Write docs/bounds.md: every bound of the registry, from its rule and its docstrings."""
 
 import sys
 from pathlib import Path
@@ -29,7 +29,7 @@ def _row(rule: BoundRule) -> str:
 
 
 def document() -> str:
-    """One table, then each module's docstring with the formulas of its bounds."""
+    """Return one table, then each module's docstring with the formulas of its bounds."""
     rows = [_row(rule) for rule in BOUNDS.values()]
     parts = [
         "# Bounds",
@@ -39,7 +39,7 @@ def document() -> str:
         "Constants that a paper leaves unspecified are free. All are bounds on ‖sin Θ‖_F, but for those of "
         f"the covariance. Letters: {link('symbols', ROOT / 'docs' / 'symbols.md', PAGE)}.",
         "\n".join(("| name | bound | kind | of | free constants |", "|---|---|---|---|---|", *rows)),
-        "\n".join(f"- **{kind}**: {told}" for kind, told in KINDS.items()),
+        "\n".join(f"- **{kind}**: {meaning}" for kind, meaning in KINDS.items()),
     ]
     modules = dict.fromkeys(rule.compute.__module__ for rule in BOUNDS.values())
     for name in modules:
@@ -47,12 +47,11 @@ def document() -> str:
             f"## {link(f'`{name}`', source(name), PAGE)}",
             markdown(sys.modules[name].__doc__ or "", PAGE),
         ]
-        for rule in (one for one in BOUNDS.values() if one.compute.__module__ == name):
+        for rule in (rule for rule in BOUNDS.values() if rule.compute.__module__ == name):
             text = described(rule.compute.__doc__ or "", PAGE, skip=("setting",))
             parts += [f"### {rule.title}", f"`{rule.name}`: {text}", f"```math\n{rule.formula}\n```"]
     return "\n\n".join(parts) + "\n"
 
 
 def documents() -> dict[Path, str]:
-    """The file and what is in it."""
     return {PAGE: document()}

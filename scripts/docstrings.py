@@ -1,4 +1,4 @@
-"""Docstrings as Markdown: formulas as blocks, names in backticks as links, prose without stray markup."""
+"""Write docstrings as Markdown: formulas as blocks, names in backticks as links, no stray markup."""
 
 import ast
 import inspect
@@ -15,7 +15,7 @@ _ENTRY = re.compile(r"^(\w+): ", re.MULTILINE)
 _FORMULA = re.compile(r" {4,}\S")
 _ITEM = re.compile(r"(\d+\.|-) ")
 _CODE = re.compile(r"(`[^`\n]+`)")
-# What Markdown would take for markup outside of backticks: stars, strikes, tags, and _ before a word.
+# Characters that are markup outside of backticks: stars, strikes, tags, and _ before a word.
 _MARKUP = re.compile(r"([*~]|<(?=[a-z/!])|(?<![\w\]})])_(?=\w)|\[(?=[^\]]*\]\())")
 
 
@@ -41,8 +41,8 @@ def described(docstring: str, page: Path, skip: Collection[str] = ()) -> str:
     return "\n\n".join(part for part in (markdown(text, page), listed) if part)
 
 
-def markdown(told: str, page: Path) -> str:
-    """A docstring, as it stands on `page`: lines indented by four or more are formulas."""
+def markdown(docstring: str, page: Path) -> str:
+    """Return a docstring as Markdown for `page`: lines indented by four or more are formulas."""
     lines: list[str] = []
     formula: list[str] = []
     inset = ""
@@ -60,7 +60,7 @@ def markdown(told: str, page: Path) -> str:
         lines.append("")
         formula.clear()
 
-    for line in inspect.cleandoc(told).split("\n"):
+    for line in inspect.cleandoc(docstring).split("\n"):
         if _FORMULA.match(line):
             formula.append(line)
         elif formula and not line:
@@ -78,7 +78,7 @@ def markdown(told: str, page: Path) -> str:
 
 
 def prose(line: str, page: Path) -> str:
-    """One line, with links to the modules and methods that it names."""
+    """Return one line, with links to the modules and methods that it names."""
     parts = _CODE.split(line)
     return "".join(
         _linked(part[1:-1], page) if part.startswith("`") and len(part) > 2 else _MARKUP.sub(r"\\\1", part)
@@ -97,12 +97,12 @@ def _linked(name: str, page: Path) -> str:
 
 
 def link(words: str, to: Path, page: Path) -> str:
-    """A relative link from `page`; just the words where it would lead to the page itself."""
+    """Return a relative link from `page`; just the words where it would lead to the page itself."""
     return words if to == page else f"[{words}]({relative(to, page)})"
 
 
 def relative(to: Path, page: Path) -> str:
-    """The way from a page to a file of the repository."""
+    """Return the relative path from a page to a file of the repository."""
     up = len(page.relative_to(ROOT).parts) - 1
     common = 0
     target, here = to.relative_to(ROOT).parts, page.relative_to(ROOT).parts[:-1]
@@ -111,14 +111,14 @@ def relative(to: Path, page: Path) -> str:
     return "../" * (up - common) + "/".join(target[common:])
 
 
-def named_modules(told: str) -> list[str]:
-    """The modules of the core, without methods, that a docstring refers to by full name."""
-    names = dict.fromkeys(re.findall(r"`(dppca_core\.\w+)`", told))
+def named_modules(docstring: str) -> list[str]:
+    """Return the modules of the core, without methods, that a docstring refers to by full name."""
+    names = dict.fromkeys(re.findall(r"`(dppca_core\.\w+)`", docstring))
     return [name for name in names if (ROOT / Path(*name.split(".")).with_suffix(".py")).exists()]
 
 
 def arguments(function: Callable[..., object]) -> list[tuple[str, str, str]]:
-    """(name, type as written, default) of the keyword arguments of a function, in order.
+    """Return (name, type as written, default) of the keyword arguments of a function, in order.
 
     A default that is a constant of the module is given by its value.
     """
@@ -128,14 +128,16 @@ def arguments(function: Callable[..., object]) -> list[tuple[str, str, str]]:
     defaults = inspect.signature(plain).parameters
     return [
         (
-            one.arg,
-            ast.unparse(one.annotation) if one.annotation else "",
-            "" if defaults[one.arg].default is inspect.Parameter.empty else repr(defaults[one.arg].default),
+            argument.arg,
+            ast.unparse(argument.annotation) if argument.annotation else "",
+            ""
+            if defaults[argument.arg].default is inspect.Parameter.empty
+            else repr(defaults[argument.arg].default),
         )
-        for one in node.args.kwonlyargs
+        for argument in node.args.kwonlyargs
     ]
 
 
 def cell(words: str) -> str:
-    """For a table: a bar would end the cell."""
+    """Return words for a cell of a table, which a bar would end."""
     return words.replace("|", r"\|")

@@ -6,12 +6,12 @@ from scripts import bound_page, method_pages
 
 
 def documents() -> dict[Path, str]:
-    """Every generated file and what is in it."""
+    """Return every generated file and its content."""
     return method_pages.documents() | bound_page.documents()
 
 
 def left_over() -> set[Path]:
-    """Pages of methods that are no more."""
+    """Return pages of methods that no longer exist."""
     return set(method_pages.FOLDER.glob("*.md")) - set(documents())
 
 
@@ -19,8 +19,8 @@ def main() -> None:
     method_pages.FOLDER.mkdir(exist_ok=True)
     for path in left_over():
         path.unlink()
-    for path, told in documents().items():
-        path.write_text(told, encoding="utf-8")
+    for path, content in documents().items():
+        path.write_text(content, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ CODES = {
 
 
 def cleaned(row: dict[str, str]) -> list[str]:
-    """One patient: the hospital, then every column, empty where nothing is recorded."""
+    """Return one patient: the hospital, then every column, empty where nothing is recorded."""
     hospital = "Hungary" if row["id"] == FIRST_OF_HUNGARY else row["dataset"]
     values = [HOSPITALS[hospital]]
     for column in COLUMNS:

@@ -1,4 +1,4 @@
-"""docs/methods: one page for each method of the registry, and their table, from the docstrings."""
+"""Write docs/methods: one page for each method of the registry, and their table, from the docstrings."""
 
 import inspect
 import sys
@@ -48,37 +48,34 @@ HEAD = "<!-- written by make docs from the docstrings: change those -->"
 
 
 def module_of(method: Method) -> ModuleType:
-    """The file of a method."""
     return sys.modules[inspect.unwrap(method.fit).__module__]
 
 
 def page_of(name: str) -> Path:
-    """Its page."""
     return FOLDER / f"{name}.md"
 
 
 def source(module: ModuleType | str) -> Path:
-    """The file of a module of the project."""
     name = module if isinstance(module, str) else module.__name__
     return ROOT / Path(*name.split(".")).with_suffix(".py")
 
 
 def on_screen(use: str) -> str:
-    """A setting's name on screen; the few that have no control are named as in code."""
+    """Return a setting's name on screen; the few that have no control are named as in code."""
     return f"{CHOICES[use].label} (`{use}`)" if use in CHOICES else f"`{use}`"
 
 
 def shown_by(name: str) -> str:
-    """A link to the page *Methods* with this method alone, beside plain PCA."""
+    """Return a link to the page *Methods* with this method alone, beside plain PCA."""
     chosen = {f"use.{other}": other in (name, "pca") for other in METHODS}
     query = urlencode(to_link(defaults() | chosen | {"compare.release": name}))
     return f"http://127.0.0.1:8501/methods?{query}"
 
 
 def example(method: Method) -> str:
-    """A few lines that run it on a synthetic population."""
-    own = {"s_hat": 16, "iterations": 4} if method.private else {"s_hat": 16}
-    options = "".join(f", {name}={value}" for name, value in own.items() if name in method.uses)
+    """Return a few lines that run it on a synthetic population."""
+    settings = {"s_hat": 16, "iterations": 4} if method.private else {"s_hat": 16}
+    options = "".join(f", {name}={value}" for name, value in settings.items() if name in method.uses)
     return "\n".join(
         (
             "```python",
@@ -106,21 +103,21 @@ def _release(method: Method, page: Path) -> list[str]:
         sys.modules[module.release.__module__], "sensitivity", None
     )
     if sensitivity is not None and method.private:
-        told = markdown(sensitivity.__doc__ or "", page)
-        parts += [f"Sensitivity, `{sensitivity.__module__}.{sensitivity.__name__}(budget, ...)`: {told}"]
+        proof = markdown(sensitivity.__doc__ or "", page)
+        parts += [f"Sensitivity, `{sensitivity.__module__}.{sensitivity.__name__}(budget, ...)`: {proof}"]
     return parts
 
 
 def _fit(method: Method, page: Path) -> list[str]:
     fit = inspect.unwrap(method.fit)
-    own = [row for row in arguments(fit) if row[0] not in GIVEN]
-    parts = [f'`METHODS["{method.name}"].fit(cohort, *, k, budget, rng' + (", ...)`" if own else ")`")]
+    options = [row for row in arguments(fit) if row[0] not in GIVEN]
+    parts = [f'`METHODS["{method.name}"].fit(cohort, *, k, budget, rng' + (", ...)`" if options else ")`")]
     explained = entries(sections(fit.__doc__ or "")[1].get("Args", ""))
-    parts.append(described(fit.__doc__ or "", page, skip=("cohort", "k", *(row[0] for row in own))))
-    if own:
+    parts.append(described(fit.__doc__ or "", page, skip=("cohort", "k", *(row[0] for row in options))))
+    if options:
         rows = [
             f"| `{name}` | `{cell(kind)}` | `{default}` | {cell(prose(explained[name], page))} |"
-            for name, kind, default in own
+            for name, kind, default in options
         ]
         parts.append("\n".join(["| parameter | type | default | meaning |", "|---|---|---|---|", *rows]))
     return parts
@@ -133,12 +130,13 @@ def _spends(method: Method, page: Path) -> str:
 
 
 def _guarantee(method: Method) -> str:
-    told = f"**{method.guarantee}**: {GUARANTEES[method.guarantee]}"
-    return told + " For k = 1 the draw is exact, and the guarantee ε." if method.exact_at_one else told
+    guarantee = f"**{method.guarantee}**: {GUARANTEES[method.guarantee]}"
+    return (
+        guarantee + " For k = 1 the draw is exact, and the guarantee ε." if method.exact_at_one else guarantee
+    )
 
 
 def document(method: Method) -> str:
-    """A method's page."""
     page, module = page_of(method.name), module_of(method)
     shared = dict.fromkeys([*named_modules(module.__doc__ or ""), module.release.__module__])
     beyond = [name for name in shared if name != module.__name__]
@@ -175,8 +173,8 @@ def document(method: Method) -> str:
 
 
 def _beyond(name: str, page: Path) -> list[str]:
-    told = import_module(name).__doc__ or ""
-    return [f"### {link(f'`{name}`', source(name), page)}", markdown(told, page)]
+    docstring = import_module(name).__doc__ or ""
+    return [f"### {link(f'`{name}`', source(name), page)}", markdown(docstring, page)]
 
 
 def _where(method: Method, page: Path) -> str:
@@ -194,7 +192,7 @@ def _where(method: Method, page: Path) -> str:
 
 def by_trust() -> list[Method]:
     """Return all methods, those first that trust alike."""
-    order = {trust: place for place, trust in enumerate(text.TRUST_TITLES)}
+    order = {trust: rank for rank, trust in enumerate(text.TRUST_TITLES)}
     return sorted(METHODS.values(), key=lambda method: (order[method.trust], method.name))
 
 
@@ -211,11 +209,11 @@ def readme() -> str:
 
 
 def index() -> str:
-    """The table of all methods."""
+    """Return the table of all methods."""
     rows = [
-        f"| {link(cell(one.title), page_of(one.name), INDEX)} `{one.name}` | {one.trust} | {one.guarantee} "
-        f"| {comparison_words.needs(one.name)} | {cell(one.reference)} |"
-        for one in by_trust()
+        f"| {link(cell(method.title), page_of(method.name), INDEX)} `{method.name}` | {method.trust} "
+        f"| {method.guarantee} | {comparison_words.needs(method.name)} | {cell(method.reference)} |"
+        for method in by_trust()
     ]
     parts = [
         "# Methods",
@@ -228,9 +226,9 @@ def index() -> str:
             ("| method | trust | guarantee | what it needs | reference |", "|---|---|---|---|---|", *rows)
         ),
         "## Trust",
-        "\n".join(f"- **{trust}**: {told}" for trust, told in TRUSTS.items()),
+        "\n".join(f"- **{trust}**: {meaning}" for trust, meaning in TRUSTS.items()),
         "## Guarantee",
-        "\n".join(f"- **{kind}**: {told}" for kind, told in GUARANTEES.items()),
+        "\n".join(f"- **{kind}**: {meaning}" for kind, meaning in GUARANTEES.items()),
         "Noise is drawn in floating point from a seeded generator: these are simulations. How the numbers "
         f"are checked, and what is not: {link('checks', ROOT / 'docs' / 'checks.md', INDEX)}.",
     ]
@@ -238,5 +236,7 @@ def index() -> str:
 
 
 def documents() -> dict[Path, str]:
-    """Every file of docs/methods, README with its table, and what is in them."""
-    return {README: readme(), INDEX: index()} | {page_of(one.name): document(one) for one in METHODS.values()}
+    """Return every file of docs/methods and README with its table, and their content."""
+    return {README: readme(), INDEX: index()} | {
+        page_of(method.name): document(method) for method in METHODS.values()
+    }

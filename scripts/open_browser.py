@@ -1,4 +1,4 @@
-"""Opens an address in the default browser once a server listens there; gives up after a minute."""
+"""Open an address in the default browser once a server listens there; give up after a minute."""
 
 import socket
 import sys

@@ -1,4 +1,4 @@
-"""Pictures of every page of the menu, for README and docs/screens.md: `make pictures`.
+"""Take pictures of every page of the menu, for README and docs/screens.md: `make pictures`.
 
     python -m scripts.pictures [PAGE ...]
 
@@ -28,12 +28,13 @@ LOOKS: dict[str, dict[str, Any]] = {
     "-dark": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "dark"},
     "-phone": {"viewport": {"width": 390, "height": 844}},
 }
-WHOLE = {"explorer": 1180}  # pixels: README opens with this one, and all of its panels
-PRESSED = {"your_data": "Take the breast cancer table as if it were yours"}  # nothing is there before
+WHOLE = {"explorer": 1180}  # pixels: README shows all panels of this page
+PRESSED = {
+    "your_data": "Take the breast cancer table as if it were yours"
+}  # the page is empty before this press
 COLUMNS = 3  # of the gallery
 PATIENCE_MS = 300_000
-# Nothing runs or is still to be mounted, all figures are drawn and have all that their setting needs, and it
-# has been so for a while.
+# True once the page has been idle for 2 s with all figures drawn and complete.
 QUIET = """() => {
   const figures = [...document.querySelectorAll('.dppca-live')];
   const drawn = figures.every((one) => one.dataset.drawn && one.dataset.complete !== 'false');
@@ -48,7 +49,7 @@ QUIET = """() => {
 
 
 class Screen(NamedTuple):
-    """A page: its name in links and files, its title in the menu, and what it is for."""
+    """Hold a page's name in links and files, its title in the menu, and its purpose."""
 
     name: str
     title: str
@@ -56,12 +57,12 @@ class Screen(NamedTuple):
 
     @property
     def files(self) -> list[str]:
-        """Its pictures, one for each look."""
+        """Return the names of its pictures, one for each look."""
         return [f"{self.name}{look}.png" for look in LOOKS]
 
 
 def screens() -> list[Screen]:
-    """Every page that the menu shows: the folders with a page.py, in the order of their names."""
+    """Return every page of the menu: the folders with a page.py, in the order of their names."""
     return [
         Screen(path.parent.name, path.parent.name.replace("_", " ").capitalize(), _purpose(path))
         for path in sorted(ROOT.glob("pages/*/*/page.py"))
@@ -69,9 +70,9 @@ def screens() -> list[Screen]:
 
 
 def _purpose(path: Path) -> str:
-    """The first line of the page's own description."""
-    told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-    return told.partition("\n")[0]
+    """Return the first line of the page's own description."""
+    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return docstring.partition("\n")[0]
 
 
 def take(browser: Browser, address: str, wanted: Sequence[Screen]) -> Iterator[Path]:
@@ -96,10 +97,10 @@ def take(browser: Browser, address: str, wanted: Sequence[Screen]) -> Iterator[P
 
 
 def gallery(shown: Sequence[Screen]) -> str:
-    """A table of the pages with a picture each, for README."""
+    """Return a table of the pages with a picture each, for README."""
     cells = [
-        f"[![{one.title}](docs/pictures/{one.name}.png)](docs/screens.md#{anchor(one)})<br>{one.title}"
-        for one in shown
+        f"[![{screen.title}](docs/pictures/{screen.name}.png)](docs/screens.md#{anchor(screen)})<br>{screen.title}"
+        for screen in shown
     ]
     cells += [""] * (-len(cells) % COLUMNS)
     rows = [cells[i : i + COLUMNS] for i in range(0, len(cells), COLUMNS)]
@@ -108,21 +109,21 @@ def gallery(shown: Sequence[Screen]) -> str:
 
 
 def anchor(screen: Screen) -> str:
-    """What a heading is called in a link."""
+    """Return a page's heading as links write it."""
     return screen.title.lower().replace(" ", "-")
 
 
 def document(shown: Sequence[Screen]) -> str:
-    """docs/screens.md: every page, what it is for, and its pictures."""
+    """Return docs/screens.md: every page, its purpose and its pictures."""
     parts = ["# Every page", "Taken by `make pictures`, each page as it opens: desk, dark, telephone."]
-    for one in shown:
-        desk, dark, phone = (f"pictures/{file}" for file in one.files)
+    for screen in shown:
+        desk, dark, phone = (f"pictures/{file}" for file in screen.files)
         parts += [
-            f"## {one.title}",
-            one.purpose,
-            f"![{one.title}]({desk})",
-            f'<img src="{dark}" width="640" alt="{one.title}, dark"> '
-            f'<img src="{phone}" width="185" alt="{one.title}, on a telephone">',
+            f"## {screen.title}",
+            screen.purpose,
+            f"![{screen.title}]({desk})",
+            f'<img src="{dark}" width="640" alt="{screen.title}, dark"> '
+            f'<img src="{phone}" width="185" alt="{screen.title}, on a telephone">',
         ]
     return "\n\n".join(parts) + "\n"
 
@@ -130,20 +131,22 @@ def document(shown: Sequence[Screen]) -> str:
 def main() -> None:
     shown = screens()
     names = set(sys.argv[1:])
-    unknown = names - {one.name for one in shown}
+    unknown = names - {screen.name for screen in shown}
     if unknown:
         sys.exit(f"no such page: {', '.join(sorted(unknown))}")
-    wanted = [one for one in shown if not names or one.name in names]
+    wanted = [screen for screen in shown if not names or screen.name in names]
     with serving() as address, chromium() as browser:
         for path in take(browser, address, wanted):
             print(f"{path.relative_to(ROOT)} {path.stat().st_size / 1000:.0f} kB", flush=True)
-    for old in {path.name for path in PICTURES.glob("*.png")} - {file for one in shown for file in one.files}:
+    for old in {path.name for path in PICTURES.glob("*.png")} - {
+        file for screen in shown for file in screen.files
+    }:
         (PICTURES / old).unlink()
     write(shown)
 
 
 def write(shown: Sequence[Screen]) -> None:
-    """docs/screens.md, and the gallery in README."""
+    """Write docs/screens.md, and the gallery in README."""
     SCREENS.write_text(document(shown), encoding="utf-8")
     readme = README.read_text(encoding="utf-8")
     before, _, rest = readme.partition(GALLERY[0])

@@ -1,4 +1,4 @@
-"""The dashboard started on a free port, and headless Chromium: for browser tests, pictures and benchmarks."""
+"""Start the dashboard on a free port, and headless Chromium, for browser tests, pictures and benchmarks."""
 
 import os
 import socket
@@ -23,7 +23,7 @@ START_SECONDS = 60
 
 
 def answers(url: str) -> bool:
-    """Whether a server listens there and is content."""
+    """Return whether a healthy server listens there."""
     try:
         urllib.request.urlopen(url).close()
     except OSError:
@@ -43,7 +43,7 @@ def free_port() -> int:
 def started(
     script: str | Path = "app.py", log: Path | None = None, port: int | None = None, **environment: str
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """A Streamlit server of `script`, configured as the dashboard is; yields its address and its process.
+    """Start a Streamlit server of `script`, configured as the dashboard; yield its address and process.
 
     log: where to keep what it prints. port: that of a server that has ended, or a free one. Raises
     RuntimeError, with what it printed, if it does not start.
@@ -79,7 +79,7 @@ def serving(
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """The installed browser, headless."""
+    """Open the installed browser, headless."""
     with sync_playwright() as play:
         path = os.environ.get("CHROMIUM") or "/usr/bin/chromium"
         running = play.chromium.launch(executable_path=path, args=FLAGS)

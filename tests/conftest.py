@@ -1,4 +1,4 @@
-"""Shared by all tests: one BLAS thread, and Hypothesis that draws the same examples every time."""
+"""Give all tests one BLAS thread, and a Hypothesis that draws the same examples every time."""
 
 import gc
 from collections.abc import Iterator
@@ -15,21 +15,21 @@ settings.load_profile("repeatable")
 
 @pytest.fixture(scope="session", autouse=True)
 def one_blas_thread() -> Iterator[None]:
-    """Two threads slow small kernels down and change sums in their last digit."""
+    """Use one thread: two slow small kernels down and change sums in their last digit."""
     with threadpool_limits(limits=1):
         yield
 
 
 @pytest.fixture(scope="session", autouse=True)
 def caches_stay_large() -> Iterator[None]:
-    """A worker in a process of its own shrinks its caches; one in a thread here would shrink every test's."""
+    """Keep a worker that runs in a thread here from shrinking the caches of all tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run_cells, "_WORKER_BYTES", 2**62)
         yield
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of collected tests are not looked through again and again for what could be freed."""
+    """Freeze what was collected, so that garbage collection does not look through it again and again."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)

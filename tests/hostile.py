@@ -1,4 +1,4 @@
-"""What somebody may send on purpose: words, numbers, links and files. Case i is the same at every drawing.
+"""Draw hostile words, numbers, links and files. Case i is always the same.
 
 `cases(few)` is how many a test takes: a few in the suite, its share of FUZZ_CASES with `make fuzz`.
 """
@@ -123,12 +123,12 @@ WORDS = (*MARKUP, *PATHS, *LETTERS, *CODE, *NUMBERS)
 
 
 def cases(few: int, share: float) -> range:
-    """Numbers of the cases to draw: `few`, or this share of FUZZ_CASES."""
+    """Return the numbers of the cases to draw: `few`, or this share of FUZZ_CASES."""
     return range(max(few, round(share * int(os.environ.get("FUZZ_CASES", "0")))))
 
 
 def each(numbers: range, run: Callable[[int], object]) -> None:
-    """All cases, whatever becomes of one; raises AssertionError that lists those that failed."""
+    """Run all cases, whatever becomes of one; raise AssertionError that lists those that failed."""
     failed = {}
     for case in numbers:
         try:
@@ -136,21 +136,26 @@ def each(numbers: range, run: Callable[[int], object]) -> None:
         except Exception as reason:
             where = traceback.extract_tb(reason.__traceback__)[-1]
             failed[case] = f"{type(reason).__name__}: {str(reason)[:400]} ({where.filename}:{where.lineno})"
-    listed = "\n".join(f"case {case}: {said}" for case, said in failed.items())
+    listed = "\n".join(f"case {case}: {message}" for case, message in failed.items())
     assert not failed, f"{len(failed)} of {len(numbers)} cases failed\n{listed}"
 
 
 def is_a_sentence(reason: BaseException) -> bool:
-    """Whether a refusal is in our words: raised by a line of ours, short, on one line, of no Python name."""
-    said = str(reason)
+    """Return whether a refusal is ours: raised by our line, short, on one line, without Python's names."""
+    message = str(reason)
     theirs = ("Traceback", "codec", "object at 0x", "<class", "Errno", "ufunc", "argument")
     raised = traceback.extract_tb(reason.__traceback__)[-1]
     ours = raised.filename.startswith(OURS) and (raised.line or "").startswith("raise ")
-    return ours and 0 < len(said) < 1000 and "\n" not in said and not any(word in said for word in theirs)
+    return (
+        ours
+        and 0 < len(message) < 1000
+        and "\n" not in message
+        and not any(word in message for word in theirs)
+    )
 
 
 def answered(call: Callable[..., Any], *given: object, **named: object) -> Any:
-    """What it returns; None where it is refused in one sentence."""
+    """Return what it returns; None where it is refused in one sentence."""
     try:
         return call(*given, **named)
     except ValueError as reason:
@@ -160,33 +165,33 @@ def answered(call: Callable[..., Any], *given: object, **named: object) -> Any:
 
 
 def word(rng: np.random.Generator) -> str:
-    """One of the list, now and then two of them in one, cut somewhere, or some letters at random."""
+    """Return one of the list, now and then two of them in one, cut somewhere, or some letters at random."""
     kind = rng.random()
-    one = WORDS[int(rng.integers(len(WORDS)))]
+    chosen = WORDS[int(rng.integers(len(WORDS)))]
     if kind < 0.7:
-        return one
+        return chosen
     if kind < 0.8:
-        return one + WORDS[int(rng.integers(len(WORDS)))]
+        return chosen + WORDS[int(rng.integers(len(WORDS)))]
     if kind < 0.9:
-        return one[: int(rng.integers(len(one) + 1))]
+        return chosen[: int(rng.integers(len(chosen) + 1))]
     return "".join(chr(int(c)) for c in rng.integers(1, 0x2FFF, int(rng.integers(1, 30))))
 
 
-def utf8(said: str) -> str:
-    """As a file or a browser can hold it: half a character becomes a question mark."""
-    return said.encode("utf-8", "replace").decode()
+def utf8(words: str) -> str:
+    """Return words as a file or a browser can hold them: half a character becomes a question mark."""
+    return words.encode("utf-8", "replace").decode()
 
 
 def link(rng: np.random.Generator, keys: Sequence[str], words: Callable[[str], str]) -> dict[str, str]:
-    """Up to a dozen parameters: of any page, unknown, misspelt; some with a proper value (`words`)."""
-    found = {}
+    """Return up to a dozen parameters: of any page, unknown, misspelt; some with a proper value (`words`)."""
+    parameters = {}
     for _ in range(int(rng.integers(1, 13))):
         key = keys[int(rng.integers(len(keys)))]
         if rng.random() < 0.1:
             key = (key.upper(), key + "[]", word(rng)[:40] or "x", "story.step ")[int(rng.integers(4))]
         known = key in keys and rng.random() < 0.4
-        found[key] = words(key) if known else word(rng)
-    return found
+        parameters[key] = words(key) if known else word(rng)
+    return parameters
 
 
 _GOOD = Schema(
@@ -199,7 +204,7 @@ _GOOD = Schema(
 
 
 def frame(rng: np.random.Generator, rows: int) -> pd.DataFrame:
-    """A table that fits `dictionary`."""
+    """Return a table that fits `dictionary`."""
     return pd.DataFrame(
         {
             "age": rng.uniform(20, 90, rows).round(1),
@@ -211,25 +216,24 @@ def frame(rng: np.random.Generator, rows: int) -> pd.DataFrame:
 
 
 def dictionary() -> Schema:
-    """Of `frame`."""
     return _GOOD
 
 
 def parquet(table: pa.Table, **options: object) -> bytes:
-    """A table as a Parquet file."""
+    """Return a table as a Parquet file."""
     file = io.BytesIO()
     pq.write_table(table, file, **options)
     return file.getvalue()
 
 
 def bomb(letters: int, rows: int) -> bytes:
-    """A small Parquet file of two columns in which each of `rows` cells is the same text of `letters`."""
+    """Return a small Parquet file of two columns whose cells all are the same text of `letters`."""
     text = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, dtype=np.int32)), pa.array(["x" * letters]))
     return parquet(pa.table({"age": np.zeros(rows), "note": text}), compression="zstd")
 
 
 def table_file(rng: np.random.Generator) -> tuple[str, bytes]:
-    """A name and the bytes of a table: good, odd, broken, or none at all."""
+    """Return a name and the bytes of a table: good, odd, broken, or none at all."""
     made = _SHAPES[int(rng.integers(len(_SHAPES)))](rng)
     data = made if isinstance(made, bytes) else _written(rng, made)
     return word(rng)[:60] + (".csv" if rng.random() < 0.7 else ".parquet"), spoilt(rng, data)
@@ -247,7 +251,7 @@ def _written(rng: np.random.Generator, table: pd.DataFrame) -> bytes:
 
 
 def spoilt(rng: np.random.Generator, data: bytes) -> bytes:
-    """The bytes as they are, cut, or with others among them."""
+    """Return the bytes as they are, cut, or with others among them."""
     kind = rng.random()
     if kind < 0.6 or not data:
         return data
@@ -337,7 +341,7 @@ _SHAPES: tuple[Callable[[np.random.Generator], pd.DataFrame | bytes], ...] = (
 
 
 def json_file(rng: np.random.Generator, good: object) -> bytes:
-    """A JSON value like `good` in which some parts are others, cut or not JSON at all."""
+    """Return a JSON value like `good` in which some parts are others, cut or not JSON at all."""
     if rng.random() < 0.1:
         return (b"[" * 100_000, b"{", b"\xff\xfe", b"1e999", b"NaN", b"9" * 5000, b"")[int(rng.integers(7))]
     text = json.dumps(_changed(rng, good))

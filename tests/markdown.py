@@ -1,4 +1,4 @@
-"""What a Markdown file of the repository holds, as GitHub reads it: blocks, tables, links, headings."""
+"""Read a Markdown file of the repository as GitHub does: blocks, tables, links, headings."""
 
 import os
 import re
@@ -16,7 +16,7 @@ _BARE = re.compile(r"(?<![\"(<\w])https?://[^\s)>\"`|]+")
 
 
 class Block(NamedTuple):
-    """A fenced block: its file, line, language and text."""
+    """Hold a fenced block: its file, line, language and text."""
 
     path: Path
     line: int
@@ -25,19 +25,19 @@ class Block(NamedTuple):
 
 
 def files() -> list[Path]:
-    """Every Markdown file of the repository, without folders of tools (.venv and the like)."""
-    found = []
+    """Return every Markdown file of the repository, without folders of tools (.venv and the like)."""
+    paths = []
     for folder, inside, names in os.walk(ROOT):
         inside[:] = [name for name in inside if not name.startswith((".", "__")) and name != "test-artifacts"]
-        found += [Path(folder, name) for name in names if name.endswith(".md")]
-    return sorted(found)
+        paths += [Path(folder, name) for name in names if name.endswith(".md")]
+    return sorted(paths)
 
 
 @lru_cache(maxsize=256)
 def parts(path: Path) -> tuple[tuple[Block, ...], str]:
-    """The fenced blocks, and the rest of the text with blank lines in their place."""
+    """Return the fenced blocks, and the rest of the text with blank lines in their place."""
     lines = path.read_text(encoding="utf-8").split("\n")
-    found: list[Block] = []
+    blocks: list[Block] = []
     at = 0
     while at < len(lines):
         opened = _FENCE.match(lines[at])
@@ -45,34 +45,33 @@ def parts(path: Path) -> tuple[tuple[Block, ...], str]:
             inset, fence, language = opened.groups()
             end = lines.index(inset + fence, at + 1)  # raises ValueError for a block that is not closed
             held = (line.removeprefix(inset) for line in lines[at + 1 : end])
-            found.append(Block(path, at + 1, language.strip(), "\n".join(held)))
+            blocks.append(Block(path, at + 1, language.strip(), "\n".join(held)))
             lines[at : end + 1] = [""] * (end + 1 - at)
             at = end
         at += 1
-    return tuple(found), "\n".join(lines)
+    return tuple(blocks), "\n".join(lines)
 
 
 def blocks(path: Path) -> tuple[Block, ...]:
-    """The fenced blocks of a file."""
     return parts(path)[0]
 
 
 def indented(path: Path) -> list[str]:
-    """Lines that Markdown takes for code without a fence, and so without a language."""
+    """Return lines that Markdown takes for code without a fence, and so without a language."""
     lines = parts(path)[1].split("\n")
     in_list = False
-    found = []
+    blocks = []
     for before, line in zip(["", *lines], lines, strict=False):
         if line and not line.startswith(" "):
             in_list = bool(re.match(r"([-*+]|\d+[.)]) ", line))
         if line.startswith("    ") and not before.strip() and not in_list:
-            found.append(line)
-    return found
+            blocks.append(line)
+    return blocks
 
 
 def tables(path: Path) -> list[list[dict[str, str]]]:
-    """The tables of a file, each row by the names of its columns."""
-    found: list[list[dict[str, str]]] = []
+    """Return the tables of a file, each row by the names of its columns."""
+    tables_read: list[list[dict[str, str]]] = []
     head: list[str] = []
     lines = parts(path)[1].split("\n")
     for line, after in zip(lines, [*lines[1:], ""], strict=True):
@@ -81,21 +80,21 @@ def tables(path: Path) -> list[list[dict[str, str]]]:
             head = []
         elif not head and set(after) <= set("|-: "):
             head = cells
-            found.append([])
+            tables_read.append([])
         elif not set(line) <= set("|-: "):
-            found[-1].append(dict(zip(head, cells, strict=True)))
-    return found
+            tables_read[-1].append(dict(zip(head, cells, strict=True)))
+    return tables_read
 
 
 def links(path: Path) -> list[str]:
-    """Where the links, images and bare addresses of a file lead; none inside of code."""
+    """Return where the links, images and bare addresses of a file lead; none inside of code."""
     text = re.sub(r"`[^`\n]*`", "`", parts(path)[1])
     return [*_INLINE.findall(text), *_TAG.findall(text), *_BARE.findall(text)]
 
 
 @lru_cache(maxsize=256)
 def anchors(path: Path) -> frozenset[str]:
-    """The names of a file's headings in links: lower case, no punctuation, dashes for blanks."""
+    """Return a file's headings as links write them: lower case, no punctuation, dashes for blanks."""
     counted: dict[str, int] = {}
     names = set()
     for line in parts(path)[1].split("\n"):

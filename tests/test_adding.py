@@ -1,4 +1,4 @@
-"""Adding is easy: one new file or folder of each kind, dropped into a copy of the tree, nothing edited."""
+"""Test that one new file or folder of each kind, dropped into a copy of the tree, needs no other edit."""
 
 import shutil
 import subprocess
@@ -16,16 +16,16 @@ PLACES = {
     "new_page": "pages/learn/new_page",
     "table.json": "data/added_table.json",
 }
-# What holds a method, a bound, a page and its setting, and a table, in a tree that has them.
-HELD = (
-    ("tests/core/methods/test_contract.py", "added_pca"),
-    ("tests/core/methods/test_audit_methods.py", "added_pca and promise or audit_case"),
-    ("tests/core/bounds/test_bounds.py", "added_bound"),
-    ("tests/test_layers.py", ""),
-    ("tests/test_doc_pages.py", "added or every_method or README"),
-    ("tests/pages/shared/settings/test_begins.py", "new_page"),
-    ("tests/pages/shared/settings/test_links.py", "preset or reads_its_own_text"),
-)
+# The tests that check every method, bound, page, setting and table, and their cases for what is added.
+CHECKS = {
+    "tests/core/methods/test_contract.py": "added_pca",
+    "tests/core/methods/test_audit_methods.py": "added_pca and (promise or audit_case)",
+    "tests/core/bounds/test_bounds.py": "added_bound",
+    "tests/test_layers.py": "test_",
+    "tests/test_doc_pages.py": "test_",
+    "tests/pages/shared/settings/test_begins.py": "new_page",
+    "tests/pages/shared/settings/test_links.py": "reads_its_own_text",
+}
 SHOWN = """
 import sys
 from dppca_core import METHODS
@@ -47,7 +47,7 @@ assert "use.added_pca" in page.app.session_state["settings of the last run"]
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
-    """The tree with one more of each kind, and its documentation written anew."""
+    """Copy the tree with one more of each kind, and write its documentation anew."""
     root = tmp_path_factory.mktemp("copy")
     hidden = shutil.ignore_patterns("__pycache__", "*.png", "results")
     for name in COPIED:
@@ -70,6 +70,14 @@ def run(root: Path, *words: str) -> str:
     return done.stdout
 
 
+@pytest.fixture(scope="module")
+def outcomes(copy):
+    """Return the last lines of one run of all `CHECKS` in the copy: an outcome for each test."""
+    chosen = " or ".join(f"({Path(file).stem} and ({cases}))" for file, cases in CHECKS.items())
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA", *CHECKS, "-k", chosen]
+    return subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False).stdout
+
+
 def test_the_readme_and_the_pages_of_methods_follow_from_one_command(copy):
     assert "| `added_pca` | [Added PCA](docs/methods/added_pca.md)" in (copy / "README.md").read_text("utf-8")
     assert "Added PCA" in (copy / "docs" / "methods" / "added_pca.md").read_text("utf-8")
@@ -80,7 +88,7 @@ def test_they_are_there_and_shown(copy):
     run(copy, "-W", "ignore", "-c", SHOWN)
 
 
-@pytest.mark.parametrize(("file", "which"), HELD, ids=[Path(file).stem for file, _ in HELD])
-def test_what_holds_others_holds_them(copy, file, which):
-    """Each of these tests is there for what was added: pytest fails where it selects none."""
-    run(copy, "-m", "pytest", "-p", "no:cacheprovider", "-x", file, *(("-k", which) if which else ()))
+@pytest.mark.parametrize("file", CHECKS, ids=lambda file: Path(file).stem)
+def test_the_checks_of_every_method_bound_and_page_pass(outcomes, file):
+    assert f"PASSED {file}::" in outcomes, outcomes[-3000:]
+    assert f"FAILED {file}" not in outcomes and f"ERROR {file}" not in outcomes, outcomes[-3000:]

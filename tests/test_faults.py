@@ -1,4 +1,4 @@
-"""docs/faults.md names tests and settings that are there."""
+"""Test that docs/faults.md names tests and settings that exist."""
 
 import re
 import tomllib
@@ -14,8 +14,8 @@ def test_every_test_and_file_that_is_named_is_there():
     tests = set(re.findall(r"`((?:\w+/)+test_\w+\.py)`", PAGE))
     files = set(re.findall(r"`((?:dppca_core|pages)/[\w/]+\.py)`", PAGE)) - tests
     assert len(tests) > 10 and files
-    missing = [one for one in tests if not (ROOT / "tests" / one).is_file()]
-    assert not missing + [one for one in files if not (ROOT / one).is_file()]
+    missing = [path for path in tests if not (ROOT / "tests" / path).is_file()]
+    assert not missing + [path for path in files if not (ROOT / path).is_file()]
 
 
 def test_the_servers_settings_are_those_that_the_page_tells():

@@ -1,4 +1,4 @@
-"""Imports run one way, packages hold what belongs together, and nothing reaches for pickle or a global seed.
+"""Test that imports run one way, packages hold what belongs together, and pickle is not used.
 
 All of it is read off the syntax trees: imports within functions and for types alone count like any other.
 """
@@ -82,9 +82,9 @@ def packages(edges: Graph) -> Graph:
     result: Graph = defaultdict(set)
     for name, targets in edges.items():
         for target in targets:
-            one, other = _package(name), _package(target)
-            if one and other and one != other and not other.startswith(f"{one}."):
-                result[one].add(other)
+            package, other = _package(name), _package(target)
+            if package and other and package != other and not other.startswith(f"{package}."):
+                result[package].add(other)
     return result
 
 
@@ -147,7 +147,7 @@ def test_packages_of_the_core_import_one_way():
 
 
 def test_a_planted_circle_is_found():
-    """Also one that is closed within a function, or for types alone."""
+    """The circle may also be closed within a function, or for types alone."""
     known = {"a", "b", "c"}
     lazily = imported("def f():\n    import b", known)
     typed = imported("if TYPE_CHECKING:\n    from c import x", known)

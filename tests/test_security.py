@@ -1,4 +1,4 @@
-"""The posture of docs/security.md, held over syntax trees, the configuration and what git knows."""
+"""Test the posture of docs/security.md on syntax trees, the configuration and what git knows."""
 
 import ast
 import os
@@ -22,7 +22,7 @@ NEVER = {
 }
 MODULES_NEVER = {"pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal", "code", "runpy"}
 NETWORK = {"socket", "ssl", "http", "httpx", "requests", "aiohttp", "grpc", "ftplib", "smtplib", "telnetlib"}
-# Who opens files by a path, and whose path that is.
+# The files that open others by a path, and who chooses that path.
 OPENS = {
     "app.py": "the chart library's own file",
     "dppca_core/datasets.py": "data/, by names in the code",
@@ -65,7 +65,7 @@ OPENERS = {
 
 
 def calls(source: str) -> Iterator[tuple[str, ast.Call]]:
-    """Every call and the last part of its name."""
+    """Yield every call with the last part of its name."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call):
             called = node.func
@@ -73,26 +73,26 @@ def calls(source: str) -> Iterator[tuple[str, ast.Call]]:
 
 
 def imported(source: str) -> set[str]:
-    """The packages and modules that a source imports, by their first name."""
-    found = set()
+    """Return the packages and modules that a source imports, by their first name."""
+    names = set()
     for node in ast.walk(ast.parse(source)):
-        found |= {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
-        found |= {node.module or ""} if isinstance(node, ast.ImportFrom) else set()
-    return {name.split(".")[0] for name in found}
+        names |= {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
+        names |= {node.module or ""} if isinstance(node, ast.ImportFrom) else set()
+    return {name.split(".")[0] for name in names}
 
 
 def dangers(source: str) -> list[str]:
-    """What could run code, or a command, that came with data."""
-    found = []
+    """Return what could run code, or a command, that came with data."""
+    dangerous = []
     for name, call in calls(source):
         keywords = {word.arg: ast.unparse(word.value) for word in call.keywords}
         whole = ast.unparse(call.func)
         if name in NEVER or whole == "compile" or keywords.get("shell") == "True":
-            found.append(ast.unparse(call))
+            dangerous.append(ast.unparse(call))
         loads = whole in ("np.load", "numpy.load", "joblib.load", "yaml.load", "torch.load")
         if (loads and keywords.get("allow_pickle") != "False") or "unsafe_allow_javascript" in keywords:
-            found.append(ast.unparse(call))
-    return found + sorted(imported(source) & MODULES_NEVER)
+            dangerous.append(ast.unparse(call))
+    return dangerous + sorted(imported(source) & MODULES_NEVER)
 
 
 def test_nothing_that_came_with_data_is_run():
@@ -157,7 +157,7 @@ def test_pages_open_files_beside_them_and_in_data_only():
 
 
 def setting(section: str, name: str) -> object:
-    """Of the dashboard's configuration, as Streamlit reads it."""
+    """Return an option of the dashboard's configuration, as Streamlit reads it."""
     return tomllib.loads((ROOT / ".streamlit/config.toml").read_text(encoding="utf-8"))[section].get(name)
 
 
@@ -183,7 +183,7 @@ def test_the_configuration_is_closed(section, name, wanted):
 
 
 def tracked() -> list[Path]:
-    """What is in the repository, or would be."""
+    """Return what is in the repository, or would be."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,

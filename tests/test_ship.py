@@ -1,4 +1,4 @@
-"""What is shipped: the wheel of the core works alone, the container is closed."""
+"""Test what is shipped: the wheel of the core works alone, the container is closed."""
 
 import os
 import re
@@ -19,7 +19,7 @@ SCREENS = {"streamlit", "websockets", "plotly"}
 
 
 def required(text: str) -> set[str]:
-    """The requirements of a file, without comments."""
+    """Return the requirements of a file, without comments."""
     lines = (line.split("#")[0].strip() for line in text.splitlines())
     return {line for line in lines if line and not line.startswith("-")}
 
@@ -34,7 +34,7 @@ def test_the_core_asks_for_what_the_dashboard_does_but_for_screens():
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory) -> Path:
-    """The wheel, built from what is here and unpacked where no checkout is near."""
+    """Install the wheel, built from what is here and unpacked where no checkout is near."""
     folder = tmp_path_factory.mktemp("wheel")
     build = "import sys, hatchling.build; print(hatchling.build.build_wheel(sys.argv[1]))"
     command = [sys.executable, "-c", build, str(folder)]

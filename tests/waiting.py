@@ -1,4 +1,4 @@
-"""How tests wait: for a state, never for a moment. Only a hang takes as long as the limit, on any machine."""
+"""Wait for a state, never for a moment: only a hang takes as long as the limit, on any machine."""
 
 import time
 from collections.abc import Callable
@@ -17,7 +17,7 @@ def eventually(condition: Callable[[], object]) -> bool:
 
 
 class Clock:
-    """Stands in for the module `time` where code measures how long ago something was."""
+    """Stand in for the module `time` where code measures how long ago something was."""
 
     sleep = staticmethod(time.sleep)
 

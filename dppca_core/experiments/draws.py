@@ -50,6 +50,16 @@ def method_options(
     return options
 
 
+def patient_draws(population: SpikedModel | str, n: int, repeats: int) -> int:
+    """Return how many draws of patients the repeats cycle through; each repeat has its own noise.
+
+    A draw costs d^3, so beyond d = 800 two repeats or more share a draw; a whole table is always the same.
+    """
+    if isinstance(population, str):
+        return 1 if n == datasets.table(population).n else repeats
+    return max(1, min(repeats, int(2e9 / population.d**3)))
+
+
 def generator(seed: int, repeat: int, name: str, key: tuple[int, ...] = ()) -> np.random.Generator:
     """Return a generator keyed by what a cell is: the method's name, the repeat, and what else `key` says."""
     return np.random.default_rng([seed, repeat, *name.encode(), *key])

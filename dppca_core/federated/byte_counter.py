@@ -1,4 +1,4 @@
-"""Counts the bytes that pass between a hospital and the server, in both directions, encrypted as they are."""
+"""Count the bytes that pass between a hospital and the server, in both directions, encrypted as they are."""
 
 import socket
 import threading
@@ -6,7 +6,7 @@ from contextlib import suppress
 
 
 class ByteCounter:
-    """Listens on a port of 127.0.0.1 and passes everything to another one. `up` and `down` count bytes."""
+    """Pass everything from a port of 127.0.0.1 to another one. `up` and `down` count bytes."""
 
     def __init__(self, port: int) -> None:
         self.up = self.down = 0
@@ -16,13 +16,13 @@ class ByteCounter:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
-        """Take no more connections; open ones end with their two sides."""
+        """Stop accepting connections; open ones end with their two sides."""
         with suppress(OSError):
             self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()
 
     def _accept(self) -> None:
-        with suppress(OSError):  # closed
+        with suppress(OSError):  # the counter was closed
             while True:
                 near, _ = self._listening.accept()
                 try:

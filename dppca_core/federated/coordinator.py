@@ -17,14 +17,14 @@ from dppca_core.federated.power_rounds import PowerRounds
 from dppca_core.federated.record import Record, RecordedAnswer, Round, closing_line, opening_line, round_line
 from dppca_core.numerics import block_power
 
-# Carries a question to hospitals and returns, by hospital, an answer or why there is none (the end of a
-# sentence). Where only the sum may be seen it returns that alone, under ALL.
+# A transport: it carries a question to hospitals and returns, by hospital, an answer or the end of a sentence
+# that says why there is none. Where the server may see only the sum, it returns that alone, under ALL.
 Ask = Callable[[Message, Sequence[int], float], Mapping[int, RecordedAnswer | str]]
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What happens when a hospital fails: the run stops, or goes on with those that are left.
+    """Say what happens when a hospital fails: the run stops, or goes on with those that are left.
 
     A hospital that failed once is asked no more in that run. fewest: hospitals below which it stops anyway.
     wait_seconds: for the answers of one round. A secure aggregation always stops: without one hospital's
@@ -42,7 +42,10 @@ class Policy:
 
 
 def public_start(plan: Plan, rng: np.random.Generator) -> Array | None:
-    """A random Q(0), (d, k), for a method that iterates, else None. It reads no patients and is no secret."""
+    """Return a random Q(0), (d, k), for a method that iterates, else None.
+
+    It reads no patients: no secret.
+    """
     iterates = isinstance(protocol.exchange_of(plan), PowerRounds)
     return block_power.random_start(plan.d, plan.k, rng) if iterates else None
 
@@ -53,11 +56,11 @@ def run(
     *,
     start: Array | None,
     policy: Policy = Policy(),
-    write: Callable[[str], None] | None = None,
+    write: Callable[[str], object] = str,
     about: Mapping[str, str] | None = None,
     earlier: Record | None = None,
 ) -> Record:
-    """All rounds of a plan, or as many as the policy allows; `write` gets each line of the record in turn.
+    """Run all rounds of a plan, or as many as the policy allows; `write` gets the record line by line.
 
     earlier: the record of this run, broken off, and its start with it. Its finished rounds stand, hospitals
     that failed in them stay left out, and those that had answered the next one repeat what they had sent.
@@ -75,25 +78,22 @@ def run(
         state = protocol.server_step(plan, state, {i: answer.message for i, answer in done.answers.items()})
         left = [hospital for hospital in left if hospital not in done.faults]
     record = replace(record, rounds=tuple(finished))
-    if write is not None:
-        for line in (opening_line(record), *map(round_line, finished)):
-            write(line)
+    for line in (opening_line(record), *map(round_line, finished)):
+        write(line)
     while state.basis is None and not record.ended:
         done, state, ended = _round(plan, ask, state, left, policy)
         left = [hospital for hospital in left if hospital not in done.faults]
         record = replace(record, rounds=(*record.rounds, done), ended=ended)
-        if write is not None:
-            write(round_line(done))
+        write(round_line(done))
     record = replace(record, seconds=time.perf_counter() - begun)
-    if write is not None:
-        write(closing_line(record))
+    write(closing_line(record))
     return record
 
 
 def _round(
     plan: Plan, ask: Ask, state: ServerState, left: list[int], policy: Policy
 ) -> tuple[Round, ServerState, str]:
-    """One round, the server after it, and the sentence with which the run ends here, if it does."""
+    """Return one round, the server after it, and the sentence with which the run ends here, if it does."""
     begun = time.perf_counter()
     question = protocol.question(plan, state)
     answers: dict[int, RecordedAnswer] = {}

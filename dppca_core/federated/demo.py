@@ -13,14 +13,15 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 from dppca_core import datasets
 from dppca_core.accounting import closed_form
-from dppca_core.federated import demo_hospitals, message, record
+from dppca_core.federated import demo_hospitals, message
+from dppca_core.federated import record as records
 from dppca_core.federated.flower_processes import Federation
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import exchange_of
@@ -40,7 +41,7 @@ POLL_SECONDS = 0.1
 
 
 def plans(epsilon: float) -> list[Plan]:
-    """DPS-PCA in four rounds, then the two methods of one round."""
+    """Return DPS-PCA in four rounds, then the two methods of one round."""
     first = Plan(
         run="breast-cancer",
         method="dps_pca",
@@ -58,64 +59,53 @@ def plans(epsilon: float) -> list[Plan]:
     ]
 
 
-def together(agreed: Sequence[Plan]) -> float:
-    """The epsilon of all runs together, at their delta."""
+def total_epsilon(agreed: Sequence[Plan]) -> float:
+    """Return the epsilon of all runs together, at their delta."""
     exchanges = [exchange_of(plan) for plan in agreed]
-    events = (event for one in exchanges for _ in range(one.rounds) for event in one.spends)
+    events = (event for exchange in exchanges for _ in range(exchange.rounds) for event in exchange.spends)
     return closed_form.epsilon_of(events, agreed[0].budget.delta)
 
 
-def finished(federation: Federation, path: Path, seconds: float) -> Record:
-    """The record of a run, once it has its last line. Raises RuntimeError where that takes too long."""
+def wait_for_record(federation: Federation, path: Path, seconds: float) -> Record:
+    """Return the record of a run, once it has its last line.
+
+    Raises RuntimeError where that takes too long.
+    """
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if path.exists() and '{"kind":"end"' in (text := path.read_text(encoding="utf-8")):
-            return record.read(text)
+            return records.read(text)
         time.sleep(POLL_SECONDS)
     raise RuntimeError(f"the run did not end within {seconds:g} s:\n{federation.log('server')}")
 
 
 def run(epsilon: float, folder: Path) -> Generator[tuple[Plan, Record, float, float], None, None]:
-    """Every plan with its record, and bytes that a hospital sent and received meanwhile, on average."""
+    """Yield every plan with its record, and bytes that a hospital sent and received meanwhile, on average."""
     agreed = plans(epsilon)
-    limit = Budget(together(agreed) * (1 + 1e-9), DELTA)
-    hospitals = demo_hospitals.deal(folder, agreed, seed=SEED, limit=limit)
+    limit = Budget(total_epsilon(agreed) * (1 + 1e-9), DELTA)
+    hospitals = demo_hospitals.write_breast_cancer(folder, agreed, seed=SEED, limit=limit)
     with Federation(folder, hospitals) as federation:
-        federation.submit(demo_hospitals.agenda(folder, agreed, seed=SEED))
+        federation.submit(demo_hospitals.write_agenda(folder, agreed, seed=SEED))
         before = federation.bytes_passed()
         for plan in agreed:
             path = folder / "server" / f"{plan.run}.jsonl"
-            found = finished(federation, path, WAIT_SECONDS * exchange_of(plan).rounds)
+            record = wait_for_record(federation, path, WAIT_SECONDS * exchange_of(plan).rounds)
             now = federation.bytes_passed()
-            yield plan, found, now[0] - before[0], now[1] - before[1]
+            yield plan, record, now[0] - before[0], now[1] - before[1]
             before = now
 
 
-@contextmanager
-def stopped_by_signals() -> Iterator[None]:
-    """SIGTERM, and a terminal that is closed, end as Ctrl-C does, so that nothing is left running."""
-
-    def stop(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    earlier = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in earlier.items():
-            signal.signal(number, handler)
-
-
-def report(plan: Plan, found: Record, up: float, down: float) -> str:
-    """What a run gave and cost."""
-    title, rounds = METHODS[plan.method].title, len(found.rounds)
-    if found.basis is None:
-        return f"{title}: {found.ended}"
+def report(plan: Plan, record: Record, up: float, down: float) -> str:
+    title, rounds = METHODS[plan.method].title, len(record.rounds)
+    if record.basis is None:
+        return f"{title}: {record.ended}"
     cohort = datasets.cohort(demo_hospitals.TABLE, SIZES, SEED)
-    distance = subspace_metrics.sin_theta(linalg.top_eigenspace(cohort.pooled.dense(), K), found.basis)
+    distance = subspace_metrics.sin_theta(linalg.top_eigenspace(cohort.pooled.dense(), K), record.basis)
     numbers = message.most_bytes(exchange_of(plan).reply)
-    sent = max(answer.wire_bytes for one in found.rounds for answer in one.answers.values())
-    took = sum(one.seconds for one in found.rounds) / rounds
+    sent = max(
+        answer.wire_bytes for finished_round in record.rounds for answer in finished_round.answers.values()
+    )
+    took = sum(finished_round.seconds for finished_round in record.rounds) / rounds
     return "\n".join(
         [
             f"{title}: {rounds} round{'s' if rounds > 1 else ''} of {took:.1f} s",
@@ -134,22 +124,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--epsilon", type=float, default=8.0, help="of each run (default 8)")
     parser.add_argument("--record", type=Path, help="where to keep the record of DPS-PCA, as JSON lines")
     given = parser.parse_args(arguments)
+    for number in (signal.SIGTERM, signal.SIGHUP):  # end as Ctrl-C does, so that nothing is left running
+        signal.signal(number, signal.default_int_handler)
     try:
         agreed = plans(given.epsilon)
     except ValueError as reason:
         print(f"error: {reason}", file=sys.stderr)
         return 2
     print(f"{sum(SIZES)} patients in {len(SIZES)} hospitals, d = {agreed[0].d}, k = {K}")
-    print(f"each run at ε = {given.epsilon:g}, δ = {DELTA:g}; all together at ε = {together(agreed):.3g}")
+    print(
+        f"each run at ε = {given.epsilon:g}, δ = {DELTA:g}; all together at ε = {total_epsilon(agreed):.3g}"
+    )
     print("starting a SuperLink and three SuperNodes ...", flush=True)
     try:
         with (
-            stopped_by_signals(),
             tempfile.TemporaryDirectory(prefix="federated-") as folder,
             closing(run(given.epsilon, Path(folder))) as runs,
         ):
-            for plan, found, up, down in runs:
-                print(report(plan, found, up, down), flush=True)
+            for plan, record, up, down in runs:
+                print(report(plan, record, up, down), flush=True)
                 if plan == agreed[0] and given.record:
                     given.record.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copy(Path(folder) / "server" / f"{plan.run}.jsonl", given.record)

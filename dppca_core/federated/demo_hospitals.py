@@ -19,16 +19,18 @@ TABLE = "breast_cancer"
 _CONSTANTS = DATA / f"{TABLE}.json"
 
 
-def deal(folder: Path, plans: Sequence[Plan], *, seed: int, limit: Budget, **own: Any) -> dict[str, Path]:
-    """`write` with the breast-cancer table, dealt as `datasets.cohort` does at this seed."""
+def write_breast_cancer(
+    folder: Path, plans: Sequence[Plan], *, seed: int, limit: Budget, **options: Any
+) -> dict[str, Path]:
+    """Call `write_hospitals` with the breast-cancer table, dealt as `datasets.cohort` does at this seed."""
     constants = json.loads(_CONSTANTS.read_text(encoding="utf-8"))
     values, _ = load_breast_cancer(return_X_y=True)
     order = np.random.default_rng(seed).permutation(len(values))
     parts = np.split(values[order], np.cumsum(plans[0].sizes)[:-1])
-    return write(folder, plans, parts, constants, limit=limit, **own)
+    return write_hospitals(folder, plans, parts, constants, limit=limit, **options)
 
 
-def write(
+def write_hospitals(
     folder: Path,
     plans: Sequence[Plan],
     parts: Sequence[Array],
@@ -45,30 +47,35 @@ def write(
     """
     names = plans[0].names
     columns = [feature["name"] for feature in constants["features"]]
-    found = {}
+    files = {}
     for number, (name, part) in enumerate(zip(names, parts, strict=True)):
-        own = folder / name
-        (own / "plans").mkdir(parents=True)
+        hospital_folder = folder / name
+        (hospital_folder / "plans").mkdir(parents=True)
         frame = pd.DataFrame(part, columns=columns)
         rows = "patients.csv" if number == len(parts) - 1 else "patients.parquet"
         if rows == "patients.csv":
-            frame.to_csv(own / rows, index=False)
+            frame.to_csv(hospital_folder / rows, index=False)
         else:
-            frame.to_parquet(own / rows)
-        (own / "constants.json").write_text(json.dumps(constants), encoding="utf-8")
-        says: dict[str, Any] = {"name": name, "plans": "plans", "rows": rows, "constants": "constants.json"}
-        says |= {"keeps": "kept", "limit": asdict(limit)}
+            frame.to_parquet(hospital_folder / rows)
+        (hospital_folder / "constants.json").write_text(json.dumps(constants), encoding="utf-8")
+        settings: dict[str, Any] = {
+            "name": name,
+            "plans": "plans",
+            "rows": rows,
+            "constants": "constants.json",
+        }
+        settings |= {"keeps": "kept", "limit": asdict(limit)}
         if simulations is not None:
-            says["simulation"] = simulations[number]
-        found[name] = own / "hospital.json"
-        found[name].write_text(json.dumps(says), encoding="utf-8")
+            settings["simulation"] = simulations[number]
+        files[name] = hospital_folder / "hospital.json"
+        files[name].write_text(json.dumps(settings), encoding="utf-8")
     (folder / "server").mkdir()
     for plan in plans:
-        agree(folder, plan)
-    return found
+        write_plan(folder, plan)
+    return files
 
 
-def agree(folder: Path, plan: Plan) -> None:
+def write_plan(folder: Path, plan: Plan) -> None:
     """Give server and hospitals a copy of a plan each."""
     text = json.dumps(to_dict(plan), indent=1)
     (folder / "server" / f"{plan.run}.json").write_text(text, encoding="utf-8")
@@ -76,7 +83,7 @@ def agree(folder: Path, plan: Plan) -> None:
         (folder / name / "plans" / f"{plan.run}.json").write_text(text, encoding="utf-8")
 
 
-def agenda(
+def write_agenda(
     folder: Path, plans: Sequence[Plan], *, seed: int, policies: Mapping[str, Mapping[str, Any]] | None = None
 ) -> Path:
     """Write what the ServerApp shall do: plans in turn, recorded in server/RUN.jsonl. policies: by run."""

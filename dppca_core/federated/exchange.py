@@ -1,33 +1,41 @@
-"""What an exchange is: the questions and answers of one method, round by round."""
+"""The interface of an exchange: the questions and answers of one method, round by round."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dppca_core.arrays import Array, Provider
 from dppca_core.federated.message import Arrays, Shapes
 from dppca_core.federated.plan import Plan
-from dppca_core.numerics.block_power import Place
+from dppca_core.numerics.block_power import SparseBasis
 from dppca_core.privacy import Event
 
-ALL = -1  # stands for the hospital, where an answer is that of all of them
+ALL = -1  # the key of an answer that is the sum of all hospitals'
 SPREAD = 50.0  # standard deviations of noise that an honest answer stays within
 
 
 @dataclass(frozen=True, eq=False)
 class ServerState:
-    """Where the server stands: rounds that are over, Q and all Q(t) so far, and at the end the basis."""
+    """Hold where the server stands: rounds that are over, Q and all Q(t) so far, at the end the basis."""
 
     rounds: int = 0
-    place: Place | None = None
+    current: SparseBasis | None = None
     iterates: tuple[Array, ...] = ()
     basis: Array | None = None
 
 
-def no_larger(arrays: Arrays, most: float) -> None:
+class RoundNoise(NamedTuple):
+    """Hold a hospital's own generator of one round, and the one that all hospitals share, if they do."""
+
+    rng: np.random.Generator
+    shared: np.random.Generator | None
+
+
+def check_magnitude(arrays: Arrays, most: float) -> None:
     """Raise ValueError, as the end of a sentence, for an entry beyond `most`.
 
     Rows have norm at most 1, so what is made of them is bounded, and noise lies within 50 of its standard
@@ -39,20 +47,11 @@ def no_larger(arrays: Arrays, most: float) -> None:
             raise ValueError(f"sent {name} with numbers beyond {most:.3g}, which no patients can give")
 
 
-def options(plan: Plan, usual: Mapping[str, Any]) -> dict[str, Any]:
-    """The method's own parameters, the usual ones where the plan says nothing.
-
-    Raises ValueError for one that the method does not have.
-    """
-    for name in plan.own:
-        if name not in usual:
-            raise ValueError(f"{plan.method} has no option {name!r}, only {', '.join(usual)}")
-    return {**usual, **plan.own}
-
-
 @dataclass(frozen=True)
 class Exchange(ABC):
-    """One method between the hospitals and the server of a plan. Raises ValueError for a plan not its own.
+    """Exchange messages of one method between the hospitals and the server of a plan.
+
+    Raises ValueError for a plan of another method or with unsuitable options.
 
     `summed`: the server sees the sum of all hospitals' answers and nothing else (secure aggregation).
     """
@@ -61,13 +60,26 @@ class Exchange(ABC):
 
     @property
     @abstractmethod
-    def rounds(self) -> int:
-        """How many there are."""
+    def defaults(self) -> dict[str, Any]:
+        """Return the method's options where the plan says nothing, or None."""
+
+    @cached_property
+    def _settings(self) -> dict[str, Any]:
+        settings = self.defaults
+        for name, value in self.plan.options:
+            if name not in settings:
+                raise ValueError(f"{self.plan.method} has no option {name!r}, only {', '.join(settings)}")
+            settings[name] = settings[name] if value is None else value
+        return settings
+
+    @property
+    @abstractmethod
+    def rounds(self) -> int: ...
 
     @property
     @abstractmethod
     def spends(self) -> tuple[Event, ...]:
-        """What one round costs each hospital's patients."""
+        """Return what one round costs each hospital's patients."""
 
     @property
     def summed(self) -> bool:
@@ -76,30 +88,23 @@ class Exchange(ABC):
     @property
     @abstractmethod
     def reply(self) -> Shapes:
-        """What an answer holds."""
+        """Return what an answer holds."""
 
     @abstractmethod
     def open(self, start: Array | None) -> ServerState:
-        """Before the first round. `start`: (d, k) orthonormal, for a method that has one."""
+        """Return the state before the first round. `start`: (d, k) orthonormal, for a method that has one."""
 
     @abstractmethod
     def question(self, state: ServerState) -> Arrays:
-        """What the server asks in its next round."""
+        """Return what the server asks in its next round."""
 
     @abstractmethod
     def check_question(self, arrays: Arrays) -> None:
         """Raise ValueError for a question that a hospital must not answer."""
 
     @abstractmethod
-    def answer(
-        self,
-        hospital: int,
-        provider: Provider,
-        arrays: Arrays,
-        own: np.random.Generator,
-        common: np.random.Generator | None,
-    ) -> Arrays:
-        """A hospital's answer, with noise of its own, or of the generator that all of them hold in common."""
+    def answer(self, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise) -> Arrays:
+        """Return a hospital's answer."""
 
     @abstractmethod
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
@@ -107,4 +112,4 @@ class Exchange(ABC):
 
     @abstractmethod
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
-        """The server after a round, from the answers of those hospitals that gave one."""
+        """Return the server after a round, from the answers of those hospitals that gave one."""

@@ -38,7 +38,7 @@ POLL_SECONDS = 0.2
 CONNECT_SECONDS = 60.0
 MOST_WORDS = 300  # characters of a refusal that reach the record
 QUERY = "query"
-CANNOT = "it cannot take part in this run; its own log says why"
+CANNOT_TAKE_PART = "it cannot take part in this run; its own log says why"
 _log = logging.getLogger(__name__)
 
 client_app = ClientApp()
@@ -46,54 +46,54 @@ server_app = ServerApp()
 
 
 def _content(**values: str | bytes) -> RecordDict:
-    # One record of bytes: Flower sends nested objects one by one, and waits for each.
+    # Send one record of bytes: Flower sends nested objects one by one, and waits for each.
     return RecordDict({"dppca": ConfigRecord(dict(values))})
 
 
 @client_app.query()
-def step(asked: Message, context: Context) -> Message:
-    """A hospital's answer, or the sentence with which it refuses."""
+def step(question: Message, context: Context) -> Message:
+    """Return a hospital's answer, or the sentence with which it refuses."""
     try:
-        return Message(_content(answer=_answer(asked, context)), reply_to=asked)
+        return Message(_content(answer=_answer(question, context)), reply_to=question)
     except ValueError as reason:
-        return Message(_content(refused=str(reason)), reply_to=asked)
+        return Message(_content(refused=str(reason)), reply_to=question)
 
 
-def _answer(asked: Message, context: Context) -> bytes:
-    content = asked.content["dppca"]
+def _answer(question: Message, context: Context) -> bytes:
+    content = question.content["dppca"]
     try:
         files = OwnFiles.read(Path(str(context.node_config["hospital"])))
         state = files.state(str(content["run"]))
-    except ValueError as reason:  # it may tell of rows, so it stays here
+    except ValueError as reason:  # the message may tell of rows, so it stays here
         _log.error("%s", reason)
-        raise ValueError(CANNOT) from None
+        raise ValueError(CANNOT_TAKE_PART) from None
     if exchange_of(state.plan).summed:
         raise ValueError("its noise would be too small where answers are not summed securely")
     most = 8 * state.plan.d * (state.plan.k + 1)
-    question = wire.decode(cast(bytes, content["question"]), most)
+    decoded = wire.decode(cast(bytes, content["question"]), most)
     try:
-        return wire.encode(hospital.answer(state, files.keeps, question))
+        return wire.encode(hospital.answer(state, files.keeps, decoded))
     except protocol.LimitError as reason:
         _log.error("%s: %s", reason, reason.detail)
         raise
     except hospital.DamagedError as reason:
         _log.error("%s", reason)
-        raise ValueError(CANNOT) from None
-    except OSError as reason:  # nothing leaves that is not on the disk
+        raise ValueError(CANNOT_TAKE_PART) from None
+    except OSError as reason:  # an answer may leave only once it is on the disk
         _log.error("its files cannot be written: %s", reason.strerror)
-        raise ValueError(CANNOT) from None
+        raise ValueError(CANNOT_TAKE_PART) from None
 
 
 @server_app.main()
 def work(grid: Grid, context: Context) -> None:
-    """Every run of the agenda in turn."""
+    """Run the agenda in turn."""
     agenda = Path(str(context.run_config["agenda"]))
     for item in json.loads(agenda.read_text(encoding="utf-8")):
         run(grid, agenda.parent, **item)
 
 
 def run(grid: Grid, folder: Path, plan: str, record: str, seed: int = 0, policy: Any = None) -> Record:
-    """One run of an agenda; its record is there, line by line, as it goes on.
+    """Run one item of an agenda; its record is written line by line as it goes on.
 
     Raises ValueError for a plan with secure aggregation, which is refused over Flower, and OSError, in one
     sentence, where the record cannot be written: hospitals keep what they sent.
@@ -105,7 +105,7 @@ def run(grid: Grid, folder: Path, plan: str, record: str, seed: int = 0, policy:
     earlier = _earlier(agreed, path)
     start = coordinator.public_start(agreed, np.random.default_rng(seed))
     ask, draft = ask_over(grid, agreed), path.with_name(path.name + ".draft")
-    again = 1 + (len(earlier.rounds) if earlier else 0)  # lines that the earlier record has already
+    again = 1 + (len(earlier.rounds) if earlier else 0)  # lines of the earlier record, written again first
     with draft.open("wb", buffering=0) as lines:
         written = 0
 
@@ -134,7 +134,7 @@ def run(grid: Grid, folder: Path, plan: str, record: str, seed: int = 0, policy:
 
 
 def _earlier(plan: Plan, path: Path) -> Record | None:
-    """The record of this plan as far as its lines are whole."""
+    """Return the record of this plan as far as its lines are whole."""
     whole = path.read_text(encoding="utf-8").rpartition("\n")[0] if path.exists() else ""
     if not whole:
         return None
@@ -144,13 +144,13 @@ def _earlier(plan: Plan, path: Path) -> Record | None:
     return earlier
 
 
-def _words(said: object) -> str:
-    """A hospital's own words, as they may stand in a log and a record: short, one line, plain letters."""
-    return ascii(" ".join(str(said).split())[:MOST_WORDS])[1:-1]
+def _sanitised(refusal: object) -> str:
+    """Return a hospital's words as they may stand in a log and a record: short, one line, plain letters."""
+    return ascii(" ".join(str(refusal).split())[:MOST_WORDS])[1:-1]
 
 
 def ask_over(grid: Grid, plan: Plan) -> Ask:
-    """Asks hospitals by the names under which their SuperNodes are registered; waits until all are there."""
+    """Return a function that asks hospitals by their SuperNodes' names; wait until all are there."""
     nodes: dict[str, int] = {}
     names = [plan.name(hospital) for hospital in range(plan.hospitals)]
     until = time.monotonic() + CONNECT_SECONDS
@@ -164,7 +164,7 @@ def ask_over(grid: Grid, plan: Plan) -> Ask:
     ) -> Mapping[int, RecordedAnswer | str]:
         begun = time.perf_counter()
         there = [hospital for hospital in hospitals if names[hospital] in nodes]
-        found: dict[int, RecordedAnswer | str] = dict.fromkeys(
+        answers: dict[int, RecordedAnswer | str] = dict.fromkeys(
             set(hospitals) - set(there), "is not connected"
         )
         content, group = _content(run=plan.run, question=wire.encode(question)), str(question.round)
@@ -172,13 +172,13 @@ def ask_over(grid: Grid, plan: Plan) -> Ask:
             [Message(content, nodes[names[i]], QUERY, ttl=wait, group_id=group) for i in there]
         )
         waiting = {key: hospital for key, hospital in zip(ids, there, strict=True) if key}
-        found |= dict.fromkeys(set(there) - set(waiting.values()), "is not connected")
+        answers |= dict.fromkeys(set(there) - set(waiting.values()), "is not connected")
         while waiting and time.perf_counter() - begun < wait:
             for reply in grid.pull_messages(list(waiting)):
                 hospital = waiting.pop(reply.metadata.reply_to_message_id)
-                found[hospital] = _read(reply, payload, time.perf_counter() - begun)
+                answers[hospital] = _read(reply, payload, time.perf_counter() - begun)
             time.sleep(POLL_SECONDS if waiting else 0)
-        return found | dict.fromkeys(waiting.values(), f"did not answer within {wait:g} s")
+        return answers | dict.fromkeys(waiting.values(), f"did not answer within {wait:g} s")
 
     return ask
 
@@ -189,7 +189,7 @@ def _read(reply: Message, payload: int, seconds: float) -> RecordedAnswer | str:
     try:
         content = reply.content["dppca"]
         if "refused" in content:
-            return "did not answer: " + _words(content["refused"])
+            return "did not answer: " + _sanitised(content["refused"])
         data = cast(bytes, content["answer"])
         return RecordedAnswer(wire.decode(data, payload), len(data), seconds)
     except (KeyError, TypeError):

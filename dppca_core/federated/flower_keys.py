@@ -20,7 +20,7 @@ _PLAIN = serialization.NoEncryption()
 
 
 def make(folder: Path, hospitals: int) -> None:
-    """ca.crt, server.crt, server.key; for each hospital i node-i, node-i.pub and worker-i.secret."""
+    """Write ca.crt, server.crt, server.key; for each hospital i node-i, node-i.pub and worker-i.secret."""
     folder.mkdir(parents=True, mode=0o700)
     authority, server = (ec.generate_private_key(ec.SECP384R1()) for _ in range(2))
     mine = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])

@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from dppca_core.federated import flower_keys
@@ -27,7 +26,7 @@ _ROOT = Path(__file__).parents[2]
 
 
 class Federation:
-    """`hospitals`: each one's name and hospital.json.
+    """Start and stop the processes of `hospitals`, each one's name and hospital.json, and of the server.
 
     worker: the module that answers for a hospital. Raises RuntimeError, with the end of a log, where a
     process does not start.
@@ -58,12 +57,7 @@ class Federation:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -113,13 +107,13 @@ class Federation:
         )
 
     def bytes_passed(self) -> tuple[float, float]:
-        """Bytes that a hospital has sent and received so far, on average over hospitals."""
+        """Return bytes that a hospital has sent and received so far, on average over hospitals."""
         up = sum(counter.up for counter in self._counters.values())
         down = sum(counter.down for counter in self._counters.values())
         return up / len(self._counters), down / len(self._counters)
 
     def log(self, name: str, lines: int = 20) -> str:
-        """The end of a log: of "server", "submit", "NAME SuperNode" or "NAME worker"."""
+        """Return the end of a log: of "server", "submit", "NAME SuperNode" or "NAME worker"."""
         text = (self.folder / f"{name}.log").read_text(encoding="utf-8", errors="replace")
         return "\n".join(text.splitlines()[-lines:])
 
@@ -147,13 +141,15 @@ class Federation:
             time.sleep(POLL_SECONDS)
 
     def _register(self) -> None:
-        started = {}
-        for number, name in enumerate(self.hospitals):
-            key = str(self._keys / f"node-{number}.pub")
-            command = ["flwr", "supernode", "register", key, "link", "--name", name]
-            started[f"register {number}"] = self._launch(command, f"register {number}")
-        for log, process in started.items():
-            self._finish(process, log)
+        register = ["flwr", "supernode", "register"]
+        started = [
+            self._launch(
+                [*register, str(self._keys / f"node-{i}.pub"), "link", "--name", name], f"register {i}"
+            )
+            for i, name in enumerate(self.hospitals)
+        ]
+        for number, process in enumerate(started):
+            self._finish(process, f"register {number}")
 
     def _finish(self, process: subprocess.Popen[bytes], log: str) -> None:
         try:
@@ -192,8 +188,8 @@ class Federation:
 
 
 def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port: int = found.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
         return port
 
 

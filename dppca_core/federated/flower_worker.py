@@ -36,7 +36,7 @@ from flwr.supernode.runtime.run_clientapp import pull_task_input, push_message, 
 from dppca_core.federated.flower_app import client_app
 
 POLL_SECONDS = 0.1
-SETTLE_SECONDS = 0.1  # a task is offered before its message is there; asking too early costs a second
+MESSAGE_DELAY_SECONDS = 0.1  # a task is offered before its message is there; asking too early costs a second
 _log = logging.getLogger(__name__)
 
 
@@ -51,28 +51,28 @@ def serve(address: str, secret: bytes, answering: ClientAppCallable) -> None:
     """Give the tasks of the SuperNode at this address of the same machine to `answering`, one by one."""
     acquire = "/flwr.proto.Runtime/AcquireTask"
     tasks = _client(address, SuperExecAuthHttpInterceptor(master_secret=secret, protected_methods=[acquire]))
-    wanted = AcquireTaskRequest(supported_task_types=[TaskType.CLIENT_APP])
+    request = AcquireTaskRequest(supported_task_types=[TaskType.CLIENT_APP])
     while True:
         try:
-            if token := tasks.AcquireTask(wanted).token:
-                time.sleep(SETTLE_SECONDS)
-                _work(address, token, answering)
+            if token := tasks.AcquireTask(request).token:
+                time.sleep(MESSAGE_DELAY_SECONDS)
+                _run_task(address, token, answering)
         except (httpx.HTTPError, ObjectPullError, RuntimeError) as reason:
             _log.warning("no task from the SuperNode: %s", reason)
         time.sleep(POLL_SECONDS)
 
 
-def _work(address: str, token: str, answering: ClientAppCallable) -> None:
+def _run_task(address: str, token: str, answering: ClientAppCallable) -> None:
     with _client(address, RuntimeTokenHttpInterceptor(token)) as client:
         heartbeat = HeartbeatSender(make_task_heartbeat_fn_http(client))
         heartbeat.start()
         try:
-            asked, context, _, _ = pull_task_input(client)
+            question, context, _, _ = pull_task_input(client)
             try:
-                reply = answering(asked, context)
+                reply = answering(question, context)
             except Exception:  # its words may hold rows, so they stay here
                 _log.exception("the step failed")
-                reply = Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION), reply_to=asked)
+                reply = Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION), reply_to=question)
             push_message(client, reply, context)
             push_task_output(client, context, SubStatus.COMPLETED, "")
         finally:
@@ -80,7 +80,6 @@ def _work(address: str, token: str, answering: ClientAppCallable) -> None:
 
 
 def main(answering: ClientAppCallable = client_app) -> None:
-    """From the command line."""
     parser = argparse.ArgumentParser(prog="python -m dppca_core.federated.flower_worker", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("address", help="the SuperNode's --host and --port")

@@ -1,4 +1,4 @@
-"""What a hospital keeps on its own disk, so that no round is drawn or paid for twice.
+"""The files on a hospital's own disk, which let no round be drawn or paid for twice.
 
 FOLDER/sent/RUN-ROUND.npz  the answer to that round, the fingerprint of its question, and its price
 FOLDER/ledger.jsonl        one line for each round that was paid for: run, round, neighbours, events
@@ -29,24 +29,29 @@ LEDGER = "ledger.jsonl"
 
 
 class DamagedError(ValueError):
-    """Files of this hospital that do not fit each other. What it says stays here."""
+    """Say that files of this hospital do not fit each other. Its message must not leave the hospital."""
 
 
-def restored(state: ProviderState, folder: Path) -> ProviderState:
-    """The state with what the folder says was spent and sent. Raises DamagedError for damaged files."""
+def load_state(state: ProviderState, folder: Path) -> ProviderState:
+    """Return the state with what the folder says was spent and sent.
+
+    Raises DamagedError for damaged files.
+    """
     paid = _ledger(state, folder)
     stored = [_read(path) for path in sorted((folder / "sent").glob("*.npz"))]
     spent = dict(paid)
-    for one in stored:
-        if one.neighbours != state.allowed.neighbours:
-            raise DamagedError(f"{one.answer.run} was answered for {one.neighbours}, which the limit is not")
-        key = one.answer.run, one.answer.round
-        if spent.setdefault(key, one.events) != one.events:
+    for record in stored:
+        if record.neighbours != state.allowed.neighbours:
+            raise DamagedError(
+                f"{record.answer.run} was answered for {record.neighbours}, which the limit is not"
+            )
+        key = record.answer.run, record.answer.round
+        if spent.setdefault(key, record.events) != record.events:
             raise DamagedError(f"round {key[1]} of {key[0]} has another price in {LEDGER} than its answer")
     sent = {
-        one.answer.round: SentMessage(one.question, one.answer)
-        for one in stored
-        if one.answer.run == state.plan.run
+        record.answer.round: SentMessage(record.question, record.answer)
+        for record in stored
+        if record.answer.run == state.plan.run
     }
     if gone := [number for run, number in paid if run == state.plan.run and number not in sent]:
         raise DamagedError(f"the answer to round {gone[0]} was paid for and is gone: it is not drawn anew")
@@ -54,12 +59,12 @@ def restored(state: ProviderState, folder: Path) -> ProviderState:
 
 
 def answer(state: ProviderState, folder: Path, question: Message) -> Message:
-    """`provider_step` from what is on the disk, and back to it before the answer is returned.
+    """Run `provider_step` from what is on the disk, and store its result before the answer is returned.
 
     Raises ValueError as that does, and DamagedError. One process at a time.
     """
     with journal.locked(folder / LEDGER):
-        before = restored(state, folder)
+        before = load_state(state, folder)
         after, reply = protocol.provider_step(before, question)
         number, run = question.round, state.plan.run
         events, neighbours = after.spent[run, number], state.allowed.neighbours
@@ -73,8 +78,6 @@ def answer(state: ProviderState, folder: Path, question: Message) -> Message:
 
 
 class _Stored(NamedTuple):
-    """One file of `sent`."""
-
     question: str
     answer: Message
     neighbours: str
@@ -102,7 +105,7 @@ def _ledger(state: ProviderState, folder: Path) -> dict[tuple[str, int], tuple[E
 
 
 def _bytes(stored: _Stored) -> bytes:
-    said = {
+    header = {
         "run": stored.answer.run,
         "round": stored.answer.round,
         "question": stored.question,
@@ -111,7 +114,7 @@ def _bytes(stored: _Stored) -> bytes:
     }
     arrays = {f"array {name}": array for name, array in stored.answer.arrays.items()}
     file = io.BytesIO()
-    np.savez(file, allow_pickle=False, said=np.array(json.dumps(said)), **arrays)
+    np.savez(file, allow_pickle=False, said=np.array(json.dumps(header)), **arrays)
     return file.getvalue()
 
 
@@ -119,8 +122,8 @@ def _read(path: Path) -> _Stored:
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
             arrays = {n.removeprefix("array "): stored[n] for n in stored.files if n.startswith("array ")}
-            said = json.loads(str(stored["said"]))
-        message = Message(said["run"], said["round"], arrays)
-        return _Stored(said["question"], message, said["neighbours"], from_plain(said["events"]))
+            header = json.loads(str(stored["said"]))
+        message = Message(header["run"], header["round"], arrays)
+        return _Stored(header["question"], message, header["neighbours"], from_plain(header["events"]))
     except Exception as reason:  # a damaged archive fails in many ways
         raise DamagedError(f"{path.name} cannot be read, and its round is not answered anew") from reason

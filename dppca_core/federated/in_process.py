@@ -1,25 +1,22 @@
 """All hospitals in one process: the same steps, without a network. For simulation, and to compare with."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
 from dppca_core.federated import coordinator, protocol
-from dppca_core.federated.coordinator import Policy
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.message import Message
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise, ProviderState
 from dppca_core.federated.record import Record, RecordedAnswer
 
-_USUAL = Policy()
-
 
 class InProcess:
-    """Carries messages to hospitals that live here, and keeps their states."""
+    """Carry messages to hospitals that live here, and keep their states."""
 
     def __init__(self, states: Sequence[ProviderState]) -> None:
         self.states = list(states)
@@ -27,7 +24,7 @@ class InProcess:
     def __call__(
         self, question: Message, hospitals: Sequence[int], wait: float
     ) -> Mapping[int, RecordedAnswer | str]:
-        """Each hospital's step in turn; of a secure aggregation the sum alone."""
+        """Run each hospital's step in turn; of a secure aggregation return the sum alone."""
         answers: dict[int, RecordedAnswer] = {}
         refused: dict[int, str] = {}
         for hospital in hospitals:
@@ -40,11 +37,11 @@ class InProcess:
             answers[hospital] = RecordedAnswer(answer, answer.payload, time.perf_counter() - begun)
         if not protocol.exchange_of(self.states[0].plan).summed:
             return {**answers, **refused}
-        return refused or {ALL: added(list(answers.values()))}
+        return refused or {ALL: add_answers(list(answers.values()))}
 
 
-def added(answers: Sequence[RecordedAnswer]) -> RecordedAnswer:
-    """What an ideal secure aggregation hands to the server: the sum of all, and of none of them."""
+def add_answers(answers: Sequence[RecordedAnswer]) -> RecordedAnswer:
+    """Return what an ideal secure aggregation hands to the server: the sum of all, and of none of them."""
     first = answers[0].message
     arrays = {name: np.sum([a.message.arrays[name] for a in answers], axis=0) for name in first.arrays}
     message = Message(first.run, first.round, arrays)
@@ -52,20 +49,13 @@ def added(answers: Sequence[RecordedAnswer]) -> RecordedAnswer:
 
 
 def simulate(
-    plan: Plan,
-    cohort: Cohort,
-    noise: Sequence[Noise],
-    start: Array | None,
-    *,
-    policy: Policy = _USUAL,
-    write: Callable[[str], None] | None = None,
-    about: Mapping[str, str] | None = None,
+    plan: Plan, cohort: Cohort, noise: Sequence[Noise], start: Array | None
 ) -> tuple[Record, tuple[ProviderState, ...]]:
-    """A whole run in this process, as `coordinator.run`: its record, and each hospital's state afterwards.
+    """Run all rounds in this process; return the record, and each hospital's state afterwards.
 
     Raises ValueError where plan and cohort do not fit.
     """
     given = zip(cohort, noise, strict=True)
-    carried = InProcess([ProviderState(i, plan, *one) for i, one in enumerate(given)])
-    record = coordinator.run(plan, carried, start=start, policy=policy, write=write, about=about)
-    return record, tuple(carried.states)
+    carrier = InProcess([ProviderState(i, plan, *pair) for i, pair in enumerate(given)])
+    record = coordinator.run(plan, carrier, start=start)
+    return record, tuple(carrier.states)

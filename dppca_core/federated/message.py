@@ -1,25 +1,28 @@
 """A message between a hospital and the server: named arrays, shapes and types checked on arrival."""
 
 import hashlib
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dppca_core import checks
+
+DTYPES = ("float64", "int64")
 Arrays = Mapping[str, NDArray[Any]]
 
 
 class Shape(NamedTuple):
-    """What an array must be: its type, as NumPy names it, and its shape."""
+    """Hold what an array must be: its type, as NumPy names it, and its shape."""
 
     dtype: str
     shape: tuple[int, ...]
 
     @property
     def bytes(self) -> int:
-        """Bytes of such an array."""
         return int(np.dtype(self.dtype).itemsize * np.prod(self.shape, dtype=np.int64))
 
 
@@ -28,7 +31,7 @@ Shapes = Mapping[str, Shape]
 
 @dataclass(frozen=True, eq=False)
 class Message:
-    """Arrays by name, of one round (1, 2, ...) of one run."""
+    """Hold arrays by name, of one round (1, 2, ...) of one run."""
 
     run: str
     round: int
@@ -36,18 +39,32 @@ class Message:
 
     @property
     def payload(self) -> int:
-        """Bytes of the arrays themselves."""
+        """Return the bytes of the arrays themselves."""
         return sum(array.nbytes for array in self.arrays.values())
 
     @property
     def digest(self) -> str:
-        """A fingerprint of names, types, shapes and every bit."""
-        seen = hashlib.sha256(f"{self.run} {self.round}".encode())
+        """Return a fingerprint of names, types, shapes and every bit."""
+        digest = hashlib.sha256(f"{self.run} {self.round}".encode())
         for name in sorted(self.arrays):
             array = np.ascontiguousarray(self.arrays[name])
-            seen.update(f"{name} {array.dtype.str} {array.shape}".encode())
-            seen.update(array.tobytes())
-        return seen.hexdigest()
+            digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+            digest.update(array.tobytes())
+        return digest.hexdigest()
+
+
+def read_array(dtype: str, shape: Sequence[int], data: bytes | memoryview) -> NDArray[Any]:
+    """Return the array whose little-endian numbers are the first of `data`.
+
+    Raises ValueError for another type, or a shape of more numbers.
+    """
+    checks.one_of(DTYPES, dtype=dtype)
+    for length in shape:
+        checks.whole(0, 10**8, shape=length)
+    kind, count = np.dtype(dtype), math.prod(shape)
+    if kind.itemsize * count > len(data):
+        raise ValueError(f"data must hold {shape} numbers, got {len(data)} bytes")
+    return np.frombuffer(data, kind.newbyteorder("<"), count).astype(kind).reshape(shape)
 
 
 def check(message: Message, run: str, number: int, expected: Shapes) -> None:
@@ -64,17 +81,17 @@ def check(message: Message, run: str, number: int, expected: Shapes) -> None:
     for name, (dtype, shape) in expected.items():
         array = message.arrays[name]
         if array.dtype != np.dtype(dtype) or array.shape != shape:
-            found = f"{array.dtype} of shape {array.shape}"
-            raise ValueError(f"sent {name} as {found} instead of {dtype} of shape {shape}")
+            received = f"{array.dtype} of shape {array.shape}"
+            raise ValueError(f"sent {name} as {received} instead of {dtype} of shape {shape}")
         if not np.isfinite(array).all():
             raise ValueError(f"sent {name} with numbers that are not finite")
 
 
 def _listed(names: Mapping[str, object]) -> str:
-    # Foreign names go into sentences, logs and records: short, and in plain letters.
+    # Names that others chose go into sentences, logs and records: keep them short, in plain letters.
     return ascii(", ".join(sorted(names))[:60])[1:-1] or "nothing"
 
 
 def most_bytes(expected: Shapes) -> int:
-    """Bytes of the arrays of such a message: a larger one need not be read at all."""
+    """Return the bytes of the arrays of such a message: a larger one need not be read at all."""
     return sum(shape.bytes for shape in expected.values())

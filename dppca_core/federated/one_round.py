@@ -6,14 +6,13 @@ A symmetric (d, d) matrix travels as its upper triangle, d (d + 1)/2 numbers.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import Array, Provider
-from dppca_core.federated.exchange import SPREAD, Exchange, ServerState, no_larger, options
+from dppca_core.federated.exchange import SPREAD, Exchange, RoundNoise, ServerState, check_magnitude
 from dppca_core.federated.message import Arrays, Shape, Shapes
 from dppca_core.mechanisms import spiked_covariance, symmetric_gaussian
 from dppca_core.methods import dpdis_pca, federated_projector
@@ -21,12 +20,12 @@ from dppca_core.privacy import Event
 
 
 def packed(symmetric: Array) -> Array:
-    """The upper triangle with its diagonal, row by row."""
+    """Return the upper triangle with its diagonal, row by row."""
     return symmetric[np.triu_indices(len(symmetric))]
 
 
 def unpacked(triangle: Array, d: int) -> Array:
-    """The symmetric (d, d) matrix of an upper triangle."""
+    """Return the symmetric (d, d) matrix of an upper triangle."""
     whole = np.zeros((d, d))
     whole[np.triu_indices(d)] = triangle
     whole += np.triu(whole, 1).T
@@ -35,7 +34,7 @@ def unpacked(triangle: Array, d: int) -> Array:
 
 @dataclass(frozen=True)
 class OneRound(Exchange):
-    """No question, one answer."""
+    """Ask nothing and take one answer."""
 
     @property
     def rounds(self) -> int:
@@ -57,19 +56,18 @@ class OneRound(Exchange):
 
 @dataclass(frozen=True)
 class CompressedMoments(OneRound):
-    """DPdisPCA. Options: rank, weights, decomposition, noise, as for `dpdis_pca.fit`."""
+    """Exchange DPdisPCA's messages. Options: rank, weights, decomposition, noise, as for `dpdis_pca.fit`."""
 
     def __post_init__(self) -> None:
-        own, plan = self._own, self.plan
-        checks.whole(plan.k, plan.d, rank=own["rank"])
-        checks.one_of(("eigh", "svd"), decomposition=own["decomposition"])
-        dpdis_pca.shares(plan.sizes, plan.budget, own["weights"])
+        settings, plan = self._settings, self.plan
+        checks.whole(plan.k, plan.d, rank=settings["rank"])
+        checks.one_of(("eigh", "svd"), decomposition=settings["decomposition"])
+        dpdis_pca.shares(plan.sizes, plan.budget, settings["weights"])
 
-    @cached_property
-    def _own(self) -> dict[str, Any]:
-        usual = {"rank": None, "weights": None, "decomposition": "eigh", "noise": None}
-        own = options(self.plan, usual)
-        return own | {"rank": min(2 * self.plan.k, self.plan.d) if own["rank"] is None else own["rank"]}
+    @property
+    def defaults(self) -> dict[str, Any]:
+        rank = min(2 * self.plan.k, self.plan.d)
+        return {"rank": rank, "weights": None, "decomposition": "eigh", "noise": None}
 
     @property
     def spends(self) -> tuple[Event, ...]:
@@ -77,100 +75,92 @@ class CompressedMoments(OneRound):
 
     @property
     def reply(self) -> Shapes:
-        d, rank = self.plan.d, self._own["rank"]
+        d, rank = self.plan.d, self._settings["rank"]
         if rank == d:
             return {"moment": Shape("float64", (d * (d + 1) // 2,))}
         return {"directions": Shape("float64", (d, rank))}
 
-    def answer(
-        self,
-        hospital: int,
-        provider: Provider,
-        arrays: Arrays,
-        own: np.random.Generator,
-        common: np.random.Generator | None,
-    ) -> Arrays:
-        of = self._own
+    def answer(self, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise) -> Arrays:
+        settings = self._settings
         sent = dpdis_pca.message(
-            *(provider, self.plan.budget, own), of["rank"], of["decomposition"], of["noise"]
+            *(provider, self.plan.budget, noise.rng),
+            settings["rank"],
+            settings["decomposition"],
+            settings["noise"],
         )
-        return {"moment": packed(sent)} if of["rank"] == self.plan.d else {"directions": sent}
+        return {"moment": packed(sent)} if settings["rank"] == self.plan.d else {"directions": sent}
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
         std = symmetric_gaussian.sum_noise_std(self.plan.budget) / self.plan.sizes[hospital]
         whole = 1 + SPREAD * std
         # P P^T has the noisy moment's largest eigenvalues, at most d times its largest entry.
-        no_larger(arrays, whole if "moment" in arrays else math.sqrt(self.plan.d * whole))
+        check_magnitude(arrays, whole if "moment" in arrays else math.sqrt(self.plan.d * whole))
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
-        share = dpdis_pca.shares(self._sizes(answers), self.plan.budget, self._own["weights"])
+        share = dpdis_pca.shares(self._sizes(answers), self.plan.budget, self._settings["weights"])
         full = "moment" in self.reply
         parts = (
             unpacked(answers[i]["moment"], self.plan.d) if full else answers[i]["directions"]
             for i in sorted(answers)
         )
-        basis = dpdis_pca.combine(parts, share, self.plan.k, self._own["decomposition"])
+        basis = dpdis_pca.combine(parts, share, self.plan.k, self._settings["decomposition"])
         return ServerState(1, None, (basis,), basis)
 
 
 @dataclass(frozen=True)
 class AveragedProjectors(OneRound):
-    """Averaged projectors. Options: spike, variance, constant, send, as for `federated_projector.fit`."""
+    """Exchange projectors. Options: spike, variance, constant, send, as for `federated_projector.fit`."""
 
     def __post_init__(self) -> None:
-        own = self._own
-        federated_projector.check(own["send"], own["spike"], own["variance"], own["constant"])
+        settings = self._settings
+        federated_projector.check(
+            settings["send"], settings["spike"], settings["variance"], settings["constant"]
+        )
 
-    @cached_property
-    def _own(self) -> dict[str, Any]:
-        usual = {"spike": None, "variance": None, "constant": None, "send": "projector"}
-        return options(self.plan, usual)
+    @property
+    def defaults(self) -> dict[str, Any]:
+        return {"spike": None, "variance": None, "constant": None, "send": "projector"}
 
     @property
     def spends(self) -> tuple[Event, ...]:
         return federated_projector.spends(
-            self.plan.budget, spike=self._own["spike"], variance=self._own["variance"]
+            self.plan.budget, spike=self._settings["spike"], variance=self._settings["variance"]
         )
 
     @property
     def reply(self) -> Shapes:
         d, k = self.plan.d, self.plan.k
-        whole = self._own["send"] == "projector"
+        whole = self._settings["send"] == "projector"
         matrix = Shape("float64", (d * (d + 1) // 2,) if whole else (d, k))
         return {"projector" if whole else "basis": matrix, "worth": Shape("float64", (3,))}
 
-    def answer(
-        self,
-        hospital: int,
-        provider: Provider,
-        arrays: Arrays,
-        own: np.random.Generator,
-        common: np.random.Generator | None,
-    ) -> Arrays:
-        sent = federated_projector.message(provider, self.plan.k, self.plan.budget, own, **self._own)
+    def answer(self, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise) -> Arrays:
+        sent = federated_projector.message(
+            provider, self.plan.k, self.plan.budget, noise.rng, **self._settings
+        )
         worth = np.array([sent.std, sent.spike, sent.variance])
-        if self._own["send"] == "basis":
+        if self._settings["send"] == "basis":
             return {"basis": sent.matrix, "worth": worth}
         return {"projector": packed(sent.matrix), "worth": worth}
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
         plan, (std, *released) = self.plan, arrays["worth"]
-        z = spiked_covariance.multipliers(plan.budget, self._own["spike"] is not None, False)
+        z = spiked_covariance.multipliers(plan.budget, self._settings["spike"] is not None, False)
         most_std = z["projector"] * math.sqrt(2 * min(plan.k, plan.d - plan.k))
         if not 0 < std <= most_std:
             raise ValueError(f"sent worth with a noise of {std:.3g}, which the plan does not have")
         noise = spiked_covariance.spectrum_std(plan.budget, plan.sizes[hospital], z.get("spectrum", 0.0))
-        own = max(self._own["spike"] or 0.0, self._own["variance"] or 0.0)
-        no_larger({"worth": np.array(released)}, plan.d * max(1 + SPREAD * noise, own))
-        no_larger({name: a for name, a in arrays.items() if name != "worth"}, 1 + SPREAD * most_std)
+        stated = max(self._settings["spike"] or 0.0, self._settings["variance"] or 0.0)
+        check_magnitude({"worth": np.array(released)}, plan.d * max(1 + SPREAD * noise, stated))
+        check_magnitude({name: a for name, a in arrays.items() if name != "worth"}, 1 + SPREAD * most_std)
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
         sent = []
         for i in sorted(answers):
-            one = answers[i]
-            matrix = unpacked(one["projector"], self.plan.d) if "projector" in one else one["basis"]
+            answer = answers[i]
+            matrix = unpacked(answer["projector"], self.plan.d) if "projector" in answer else answer["basis"]
             sent.append(
-                federated_projector.SentProjector(matrix, *(float(number) for number in one["worth"]))
+                federated_projector.SentProjector(matrix, *(float(number) for number in answer["worth"]))
             )
         basis, _ = federated_projector.combine(sent, self._sizes(answers), self.plan.k)
         return ServerState(1, None, (basis,), basis)

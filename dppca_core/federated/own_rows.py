@@ -24,7 +24,7 @@ import pandas as pd
 
 from dppca_core.arrays import Array, Provider
 from dppca_core.cohort import Cohort
-from dppca_core.federated.plan import Plan, from_dict
+from dppca_core.federated.plan import from_dict
 from dppca_core.federated.protocol import Noise, ProviderState
 from dppca_core.privacy import Budget
 
@@ -34,7 +34,7 @@ _OPTIONAL = {"limit", "simulation"}
 
 @dataclass(frozen=True)
 class OwnFiles:
-    """What hospital.json says. Raises ValueError naming the file and what is wrong in it."""
+    """Hold what hospital.json says. Raises ValueError naming the file and what is wrong in it."""
 
     name: str
     plans: Path
@@ -46,45 +46,47 @@ class OwnFiles:
 
     @staticmethod
     def read(path: Path) -> "OwnFiles":
-        """From hospital.json. Raises ValueError where it lacks a name, or has one that is unknown."""
+        """Read hospital.json. Raises ValueError where it lacks a name, or has one that is unknown."""
         plain = _json(path)
         if not isinstance(plain, dict) or not _NEEDED <= plain.keys() <= _NEEDED | _OPTIONAL:
             needed = ", ".join(sorted(_NEEDED))
             raise ValueError(f"{path.name} must have {needed}, and may have limit and simulation")
-        folder, limit = path.parent, plain.get("limit")
+        limit = plain.get("limit")
+        plans, rows, constants, keeps = (
+            path.parent / plain[key] for key in ("plans", "rows", "constants", "keeps")
+        )
         return OwnFiles(
-            name=plain["name"],
-            plans=folder / plain["plans"],
-            rows=folder / plain["rows"],
-            constants=folder / plain["constants"],
-            keeps=folder / plain["keeps"],
+            *(plain["name"], plans, rows, constants, keeps),
             limit=None if limit is None else Budget(**limit),
-            simulation={run: _noise(says) for run, says in plain.get("simulation", {}).items()},
+            simulation={run: _noise(settings) for run, settings in plain.get("simulation", {}).items()},
         )
 
     def state(self, run: str) -> ProviderState:
-        """This hospital at the start of an agreed run. Raises ValueError for a run without a plan here."""
-        plan = next((plan for plan in self._agreed() if plan.run == run), None)
+        """Return this hospital at the start of an agreed run.
+
+        Raises ValueError for a run without a plan here.
+        """
+        agreed = (from_dict(_json(path)) for path in sorted(self.plans.glob("*.json")))
+        plan = next((plan for plan in agreed if plan.run == run), None)
         if plan is None:
             raise ValueError(f"{self.name} did not agree to run {run!r}")
         if self.name not in plan.names:
             raise ValueError(f"{self.name} is not one of the hospitals of run {run!r}")
-        provider = _provider(self.rows, self.constants, (_stamp(self.rows), _stamp(self.constants)))
+        provider = _provider(self.rows, self.constants, (_modified(self.rows), _modified(self.constants)))
         noise = self.simulation.get(run, Noise())
         return ProviderState(plan.names.index(self.name), plan, provider, noise, self.limit)
-
-    def _agreed(self) -> list[Plan]:
-        return [from_dict(_json(path)) for path in sorted(self.plans.glob("*.json"))]
 
 
 def _noise(simulation: dict[str, Any]) -> Noise:
     if not simulation.keys() <= {"seed", "shared", "silent"}:
         raise ValueError(f"simulation may have seed, shared and silent, got {simulation!r}")
-    seed, shared = (tuple(found) if (found := simulation.get(key)) else None for key in ("seed", "shared"))
+    seed, shared = (
+        tuple(numbers) if (numbers := simulation.get(key)) else None for key in ("seed", "shared")
+    )
     return Noise(seed, shared, bool(simulation.get("silent")))
 
 
-def _stamp(path: Path) -> int:
+def _modified(path: Path) -> int:
     try:
         return path.stat().st_mtime_ns
     except OSError as reason:
@@ -93,7 +95,7 @@ def _stamp(path: Path) -> int:
 
 @lru_cache(maxsize=1)
 def _provider(rows: Path, constants: Path, stamp: tuple[int, int]) -> Provider:
-    """Patients, read once as long as neither file changes."""
+    """Return the patients, read once as long as neither file changes."""
     public = _json(constants)
     columns = [feature["name"] for feature in public["features"]]
     centre, scale = (np.array([f[key] for f in public["features"]]) for key in ("centre", "scale"))
@@ -102,7 +104,7 @@ def _provider(rows: Path, constants: Path, stamp: tuple[int, int]) -> Provider:
 
 
 def table(path: Path, columns: list[str]) -> Array:
-    """Columns of a CSV or Parquet file, (n, d). Raises ValueError where one or a number is absent."""
+    """Return columns of a CSV or Parquet file, (n, d). Raises ValueError where one or a number is absent."""
     if path.suffix not in (".csv", ".parquet"):
         raise ValueError(f"rows must be a .csv or .parquet file, got {path.name}")
     frame = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
@@ -111,8 +113,8 @@ def table(path: Path, columns: list[str]) -> Array:
     numbers = frame[columns].apply(pd.to_numeric, errors="coerce")
     if empty := [name for name in columns if not np.isfinite(numbers[name]).all()]:
         raise ValueError(f"{path.name} has cells without a number in column {empty[0]!r}")
-    found: Array = numbers.to_numpy(dtype=np.float64)
-    return found
+    values: Array = numbers.to_numpy(dtype=np.float64)
+    return values
 
 
 def _json(path: Path) -> Any:

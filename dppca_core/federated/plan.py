@@ -1,4 +1,4 @@
-"""What hospitals and server agreed on before a run: public, and the same at all of them.
+"""The plan that hospitals and server agreed on before a run: public, and the same at all of them.
 
 Each hospital keeps its own copy and answers nothing else: a server cannot change the method, the noise, the
 number of rounds or another hospital's size by asking.
@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any
 
 from dppca_core import checks
@@ -23,7 +23,7 @@ _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")  # it names files
 
 @dataclass(frozen=True)
 class Plan:
-    """A run: its name, method, hospitals' public sizes, d, k, budget, and the method's own parameters.
+    """Hold a run: its name, method, hospitals' public sizes, d, k, budget, and the method's options.
 
     `names` are the hospitals', for sentences; "Hospital 1", ... where there are none. Raises ValueError for
     a field out of its range.
@@ -55,32 +55,34 @@ class Plan:
 
     @property
     def hospitals(self) -> int:
-        """N."""
         return len(self.sizes)
 
     @property
-    def own(self) -> dict[str, Option]:
-        """The method's own parameters."""
+    def method_options(self) -> dict[str, Option]:
         return dict(self.options)
 
     def name(self, hospital: int) -> str:
-        """What a hospital is called in a sentence."""
+        """Return what a hospital is called in a sentence."""
         return self.names[hospital] if self.names else f"Hospital {hospital + 1}"
 
     @property
     def digest(self) -> str:
-        """A fingerprint: equal exactly for equal plans."""
+        """Return a fingerprint: equal exactly for equal plans."""
         return hashlib.sha256(json.dumps(to_dict(self), sort_keys=True).encode()).hexdigest()
 
 
 def to_dict(plan: Plan) -> dict[str, Any]:
-    """What JSON can hold; `from_dict` gives the same plan back."""
-    own: dict[str, Any] = {"options": plan.own, "sizes": list(plan.sizes), "names": list(plan.names)}
-    return asdict(plan) | own
+    """Return what JSON can hold; `from_dict` gives the same plan back."""
+    lists: dict[str, Any] = {
+        "options": plan.method_options,
+        "sizes": list(plan.sizes),
+        "names": list(plan.names),
+    }
+    return asdict(plan) | lists
 
 
 def from_dict(plain: object) -> Plan:
-    """The plan. Raises ValueError naming what is unknown, missing or unsuitable."""
+    """Return the plan. Raises ValueError naming what is unknown, missing or unsuitable."""
     given = _fields("plan", plain, Plan)
     budget = Budget(**_fields("budget", given["budget"], Budget))
     options = given.get("options", {})
@@ -100,12 +102,9 @@ def from_dict(plain: object) -> Plan:
 def _fields(what: str, plain: object, kind: type[Plan] | type[Budget]) -> dict[str, Any]:
     if not isinstance(plain, Mapping):
         raise ValueError(f"{what} must be an object, got {plain!r}")
-    known = [field.name for field in fields(kind)]
-    for name in plain:
-        if name not in known:
-            raise ValueError(f"{what} has no {name!r}")
-    needed = ("run", "method", "sizes", "d", "k", "budget") if kind is Plan else ("epsilon", "delta")
-    for name in needed:
-        if name not in plain:
-            raise ValueError(f"{what} must have {name}")
+    if unknown := plain.keys() - {field.name for field in fields(kind)}:
+        raise ValueError(f"{what} has no {sorted(map(str, unknown))[0]!r}")
+    for field in fields(kind):
+        if field.default is MISSING and field.name not in plain:
+            raise ValueError(f"{what} must have {field.name}")
     return dict(plain)

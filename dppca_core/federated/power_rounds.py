@@ -10,14 +10,13 @@ server sees the total alone. That takes all hospitals: without one, the sum has 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import Array, Provider
-from dppca_core.federated.exchange import ALL, SPREAD, Exchange, ServerState, no_larger, options
+from dppca_core.federated.exchange import ALL, SPREAD, Exchange, RoundNoise, ServerState, check_magnitude
 from dppca_core.federated.message import Arrays, Shape, Shapes
 from dppca_core.methods import dps_pca
 from dppca_core.numerics import block_power, linalg
@@ -27,33 +26,31 @@ from dppca_core.records import PROVIDER_NOISE
 
 @dataclass(frozen=True)
 class PowerRounds(Exchange):
-    """Options: iterations, s_hat, burn_in, provider_noise, as for `dps_pca.fit`."""
+    """Exchange noisy products. Options: iterations, s_hat, burn_in, provider_noise, as for `dps_pca.fit`."""
 
     def __post_init__(self) -> None:
-        own, plan = self._own, self.plan
-        checks.whole(1, block_power.MOST_STEPS, iterations=own["iterations"])
-        checks.whole(plan.k, plan.d, s_hat=own["s_hat"])
-        checks.whole(0, burn_in=own["burn_in"])
-        checks.one_of(PROVIDER_NOISE, provider_noise=own["provider_noise"])
+        settings, plan = self._settings, self.plan
+        checks.whole(1, block_power.MOST_STEPS, iterations=settings["iterations"])
+        checks.whole(plan.k, plan.d, s_hat=settings["s_hat"])
+        checks.whole(0, burn_in=settings["burn_in"])
+        checks.one_of(PROVIDER_NOISE, provider_noise=settings["provider_noise"])
 
-    @cached_property
-    def _own(self) -> dict[str, Any]:
-        usual = {"iterations": 10, "s_hat": None, "burn_in": 2, "provider_noise": "independent"}
-        own = options(self.plan, usual)
-        return own | {"s_hat": self.plan.d if own["s_hat"] is None else own["s_hat"]}
+    @property
+    def defaults(self) -> dict[str, Any]:
+        return {"iterations": 10, "s_hat": self.plan.d, "burn_in": 2, "provider_noise": "independent"}
 
     @property
     def rounds(self) -> int:
-        return int(self._own["iterations"])
+        return int(self._settings["iterations"])
 
     @property
     def provider_noise(self) -> str:
-        """Whether hospitals' noise is "independent", "shared" or for "secure-aggregation"."""
-        return str(self._own["provider_noise"])
+        """Return "independent", "shared" or "secure-aggregation"."""
+        return str(self._settings["provider_noise"])
 
     @property
     def spends(self) -> tuple[Event, ...]:
-        """One Gaussian release; the rounds together are `dps_pca.spends`."""
+        """Return one Gaussian release; the rounds together are `dps_pca.spends`."""
         (whole,) = dps_pca.spends(self.plan.budget, k=self.plan.k, iterations=self.rounds)
         assert isinstance(whole, Release)
         return (Release(whole.noise_multiplier),)
@@ -68,7 +65,7 @@ class PowerRounds(Exchange):
         return {name: Shape("float64", (self.plan.d, self.plan.k))}
 
     def noise_std(self, hospital: int) -> float:
-        """std of each entry of G_i/n_i in one hospital's H_i."""
+        """Return the std of each entry of G_i/n_i in one hospital's H_i."""
         sigma = dps_pca.sum_noise_std(self.plan.budget, k=self.plan.k, iterations=self.rounds)
         share = self.plan.hospitals**-0.5 if self.summed else 1.0
         return sigma * share / self.plan.sizes[hospital]
@@ -77,13 +74,13 @@ class PowerRounds(Exchange):
         if start is None:
             raise ValueError("start must be given: the iteration begins at a basis that all hospitals see")
         checks.orthonormal(self.plan.d, self.plan.k, start=start)
-        place = block_power.kept(start, self._kept(0))
-        return ServerState(place=place, iterates=(place.full,))
+        current = block_power.truncate(start, self._kept(0))
+        return ServerState(current=current, iterates=(current.full,))
 
     def question(self, state: ServerState) -> Arrays:
-        assert state.place is not None
-        rows = np.arange(self.plan.d) if state.place.rows is None else state.place.rows
-        return {"block": state.place.block, "rows": rows.astype(np.int64)}
+        assert state.current is not None
+        rows = np.arange(self.plan.d) if state.current.rows is None else state.current.rows
+        return {"block": state.current.block, "rows": rows.astype(np.int64)}
 
     def check_question(self, arrays: Arrays) -> None:
         d, k = self.plan.d, self.plan.k
@@ -107,24 +104,17 @@ class PowerRounds(Exchange):
             most = sum(n * (1 + SPREAD * self.noise_std(i)) for i, n in enumerate(sizes))
         else:
             most = 1 + SPREAD * self.noise_std(hospital)
-        no_larger(arrays, most)
+        check_magnitude(arrays, most)
 
-    def answer(
-        self,
-        hospital: int,
-        provider: Provider,
-        arrays: Arrays,
-        own: np.random.Generator,
-        common: np.random.Generator | None,
-    ) -> Arrays:
+    def answer(self, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise) -> Arrays:
         block, rows = arrays["block"], arrays["rows"]
-        if self.provider_noise == "shared" and common is None:
+        rng = noise.shared if self.provider_noise == "shared" else noise.rng
+        if rng is None:
             raise ValueError("cannot share its noise: hospitals have no generator in common")
-        drawn = common if self.provider_noise == "shared" and common is not None else own
         some = None if len(rows) == self.plan.d else rows
         # The check leaves a server 1e-6 of freedom; here the columns are orthonormal to rounding.
         block = linalg.orthonormalise(block)
-        product = dps_pca.release(provider.moment, block, some, self.noise_std(hospital), drawn)
+        product = dps_pca.release(provider.moment, block, some, self.noise_std(hospital), rng)
         return {"weighted product": product * provider.n} if self.summed else {"product": product}
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
@@ -133,16 +123,16 @@ class PowerRounds(Exchange):
         else:
             whole = sum(self.plan.sizes[hospital] for hospital in answers)
             mean = np.zeros((self.plan.d, self.plan.k))
-            for hospital in sorted(answers):  # in one order, so that sums are the same to the bit
+            for hospital in sorted(answers):  # a fixed order makes sums equal to the bit
                 mean += answers[hospital]["product"] * (self.plan.sizes[hospital] / whole)
-        place = block_power.advance(mean, self._kept(state.rounds + 1))
+        current = block_power.advance(mean, self._kept(state.rounds + 1))
         basis = None
         if state.rounds + 1 == self.rounds:
-            basis = linalg.orthonormalise(place.full)
-        full = place.full if basis is None else basis
-        return ServerState(state.rounds + 1, place, (*state.iterates, full), basis)
+            basis = linalg.orthonormalise(current.full)
+        full = current.full if basis is None else basis
+        return ServerState(state.rounds + 1, current, (*state.iterates, full), basis)
 
     def _kept(self, number: int) -> int:
-        """Rows kept in the basis after round `number`; 0 is the start."""
-        burn_in = self._own["burn_in"]
-        return self.plan.d if burn_in > 0 and number <= burn_in else int(self._own["s_hat"])
+        """Return the rows kept in the basis after round `number`; 0 is the start."""
+        burn_in = self._settings["burn_in"]
+        return self.plan.d if burn_in > 0 and number <= burn_in else int(self._settings["s_hat"])

@@ -18,7 +18,7 @@ from dppca_core import checks
 from dppca_core.accounting import closed_form, numerical
 from dppca_core.arrays import Array, Provider
 from dppca_core.federated import message
-from dppca_core.federated.exchange import ALL, Exchange, ServerState
+from dppca_core.federated.exchange import ALL, Exchange, RoundNoise, ServerState
 from dppca_core.federated.message import Message
 from dppca_core.federated.one_round import AveragedProjectors, CompressedMoments
 from dppca_core.federated.plan import Plan
@@ -33,7 +33,7 @@ EXCHANGES: dict[str, type[Exchange]] = {
 
 
 class Silent(np.random.Generator):
-    """Draws zeros where noise is drawn: to test without noise, never for patients."""
+    """Draw zeros where noise is drawn: to test without noise, never for patients."""
 
     # NumPy overloads this method by dtype and out; nothing here asks for anything but sizes.
     def standard_normal(self, size=None, dtype=np.float64, out=None):  # type: ignore[no-untyped-def]
@@ -42,7 +42,7 @@ class Silent(np.random.Generator):
 
 @dataclass(frozen=True)
 class Noise:
-    """Where a hospital's noise comes from: the operating system's entropy, unless it is a simulation.
+    """Give a hospital's noise: from the operating system's entropy, unless it is a simulation.
 
     seed: of a simulation's noise, anew for each round. shared: a seed that all hospitals hold, for noise
     "shared" as printed. silent: no noise at all.
@@ -52,29 +52,28 @@ class Noise:
     shared: tuple[int, ...] | None = None
     silent: bool = False
 
-    def own(self, number: int) -> np.random.Generator:
-        """The generator of one round, this hospital's own."""
+    def for_round(self, number: int) -> RoundNoise:
+        """Return the generators of one round."""
         if self.silent:
-            return Silent(np.random.default_rng(0).bit_generator)
-        return np.random.default_rng() if self.seed is None else np.random.default_rng([*self.seed, number])
-
-    def common(self, number: int) -> np.random.Generator | None:
-        """The generator of one round that all hospitals hold."""
-        if self.silent:
-            return Silent(np.random.default_rng(0).bit_generator)
-        return None if self.shared is None else np.random.default_rng([*self.shared, number])
+            silent = Silent(np.random.default_rng(0).bit_generator)
+            return RoundNoise(silent, silent)
+        rng = np.random.default_rng() if self.seed is None else np.random.default_rng([*self.seed, number])
+        return RoundNoise(rng, None if self.shared is None else np.random.default_rng([*self.shared, number]))
 
 
 class LimitError(ValueError):
-    """A question that the hospital's limit does not allow. `detail`: the numbers, which do not leave it."""
+    """Refuse a question that the hospital's limit does not allow.
 
-    def __init__(self, said: str, detail: str) -> None:
-        super().__init__(said)
+    `detail`: numbers, which do not leave it.
+    """
+
+    def __init__(self, message: str, detail: str) -> None:
+        super().__init__(message)
         self.detail = detail
 
 
 class SentMessage(NamedTuple):
-    """A round that was answered: the fingerprint of its question, and the answer."""
+    """Hold a round that was answered: the fingerprint of its question, and the answer."""
 
     question: str
     answer: Message
@@ -82,7 +81,7 @@ class SentMessage(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ProviderState:
-    """One hospital in one run.
+    """Hold one hospital in one run.
 
     limit: what all runs together may spend of its patients' privacy, by default the plan's budget. spent: the
     events so far, by run and round, those of earlier runs too, all for the limit's neighbours. sent: the
@@ -115,19 +114,18 @@ class ProviderState:
 
     @property
     def allowed(self) -> Budget:
-        """The limit."""
         return self.limit or self.plan.budget
 
 
 def exchange_of(plan: Plan) -> Exchange:
-    """The exchange of a plan's method. Raises ValueError for a method without one, or unsuitable options."""
+    """Return the exchange of a plan's method. Raises ValueError for a method without one, or bad options."""
     if plan.method not in EXCHANGES:
         raise ValueError(f"method must be one of {', '.join(EXCHANGES)}, got {plan.method!r}")
     return EXCHANGES[plan.method](plan)
 
 
 def provider_step(state: ProviderState, question: Message) -> tuple[ProviderState, Message]:
-    """A hospital's next state, and its answer. The only step that reads private rows.
+    """Return a hospital's next state and its answer. The only step that reads private rows.
 
     Raises ValueError, and leaves nothing spent, for a question of another run, out of turn, or with other
     arrays than the method asks, and LimitError beyond the hospital's limit. Their sentences may be told to
@@ -156,20 +154,19 @@ def provider_step(state: ProviderState, question: Message) -> tuple[ProviderStat
             f"{me} has a limit that does not allow round {number}",
             f"ε = {epsilon:.4g} with round {number}, the limit is {limit.epsilon:.4g} at δ = {limit.delta:g}",
         )
-    drawn = state.noise.own(number), state.noise.common(number)
-    arrays = exchange.answer(state.hospital, state.provider, question.arrays, *drawn)
+    arrays = exchange.answer(state.hospital, state.provider, question.arrays, state.noise.for_round(number))
     answer = Message(plan.run, number, arrays)
     sent = {**state.sent, number: SentMessage(question.digest, answer)}
     return replace(state, spent=spent, sent=sent), answer
 
 
 def start(plan: Plan, basis: Array | None = None) -> ServerState:
-    """The server before the first round. `basis`: Q(0), (d, k), for a method that iterates."""
+    """Return the server before the first round. `basis`: Q(0), (d, k), for a method that iterates."""
     return exchange_of(plan).open(basis)
 
 
 def question(plan: Plan, state: ServerState) -> Message:
-    """What the server asks all hospitals next."""
+    """Return what the server asks all hospitals next."""
     return Message(plan.run, state.rounds + 1, exchange_of(plan).question(state))
 
 
@@ -181,7 +178,7 @@ def check_answer(plan: Plan, state: ServerState, hospital: int, answer: Message)
 
 
 def server_step(plan: Plan, state: ServerState, answers: Mapping[int, Message]) -> ServerState:
-    """The server after one more round; its `basis` is there after the last.
+    """Return the server after one more round; its `basis` is there after the last.
 
     `answers` by hospital; of a secure aggregation the one sum, under `ALL`. Hospitals without an answer are
     left out: the others' weights then add up to one. Raises ValueError for no answer, one that does not

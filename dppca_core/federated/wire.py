@@ -5,23 +5,19 @@ no length in it is believed: the bytes that came must be those that it announces
 """
 
 import json
-import math
 import struct
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dppca_core import checks
-from dppca_core.federated.message import Message
+from dppca_core.federated.message import Message, read_array
 
 MOST_HEADER = 2_000
 _LENGTH = struct.Struct("<I")
-_DTYPES = ("float64", "int64")
 
 
 def encode(message: Message) -> bytes:
-    """The message as bytes: its payload, and about 100 more."""
+    """Return the message as bytes: its payload, and about 100 more."""
     arrays = {name: np.ascontiguousarray(array) for name, array in message.arrays.items()}
     named = [[name, array.dtype.name, list(array.shape)] for name, array in arrays.items()]
     header = json.dumps({"run": message.run, "round": message.round, "arrays": named}).encode()
@@ -30,7 +26,7 @@ def encode(message: Message) -> bytes:
 
 
 def decode(data: bytes, payload: int) -> Message:
-    """The message, of at most `payload` bytes of numbers. What they are is left to `message.check`.
+    """Return the message, of at most `payload` bytes of numbers. `message.check` looks at what they are.
 
     Raises ValueError, as the end of a sentence, for bytes that are too many or not a message.
     """
@@ -44,20 +40,10 @@ def decode(data: bytes, payload: int) -> Message:
         checks.whole(0, round=header["round"])
         begin, arrays = _LENGTH.size + length, {}
         for name, dtype, shape in header["arrays"]:
-            arrays[str(name)] = _array(data, begin, dtype, shape)
+            arrays[str(name)] = read_array(dtype, shape, memoryview(data)[begin:])
             begin += arrays[str(name)].nbytes
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError, struct.error):
         raise ValueError("sent what is not a message") from None
     if begin != len(data):
         raise ValueError("sent a message with bytes left over")
     return Message(header["run"], header["round"], arrays)
-
-
-def _array(data: bytes, begin: int, dtype: Any, shape: Any) -> NDArray[Any]:
-    checks.one_of(_DTYPES, dtype=dtype)
-    for length in shape:
-        checks.whole(0, len(data), shape=length)
-    kind = np.dtype(dtype)
-    count = math.prod(shape)
-    checks.whole(0, len(data), numbers=count)
-    return np.frombuffer(data, kind.newbyteorder("<"), count, begin).astype(kind).reshape(shape)

@@ -31,14 +31,14 @@ from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.numerics.linalg import orthonormalise
 
-STRONGEST = 1e14  # energies beyond are not resolved to the unit that the density needs in double precision
+STRONGEST = 1e14  # double precision resolves no single unit beyond, which the density needs
 _CANDIDATES = 16  # floors tried at once
 _FLOOR_ERROR = 0.1  # costs at most 1 % of the acceptance rate
-_PATIENCE = 1000  # blocks without a draw; below a rate of 1e-4 the floor was lost to rounding
+_PATIENCE = 1000  # blocks without a draw: the floor was lost to rounding if the rate is below 1e-4
 
 
 def energies(matrix: Array) -> tuple[Array, Array]:
-    """l_max - l of the symmetric (d, d) matrix, ascending, (d,), and its eigenvectors in that order.
+    """Return l_max - l of a symmetric (d, d) matrix, ascending, (d,), and its eigenvectors in that order.
 
     Raises ValueError if they spread over more than STRONGEST.
     """
@@ -51,7 +51,7 @@ def energies(matrix: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class Conditional:
-    """The exact law of one column given the others, ready to be drawn from.
+    """Hold the exact law of one column given the others, from which columns can be drawn.
 
     The first m coordinates, where P may be negative, are `head` @ xi; the rest are
     (g + frame (inner @ xi - frame^T g)) / root, for xi and g standard normal.
@@ -66,11 +66,10 @@ class Conditional:
 
     @property
     def dimension(self) -> int:
-        """q, of the space whose sphere the column lies on."""
         return len(self.energies) - len(self.head)
 
     def propose(self, count: int, rng: np.random.Generator) -> Array:
-        """Directions of the Gaussian, (d, count)."""
+        """Return directions of the proposal Gaussian, (d, count)."""
         split = len(self.head)
         drawn = np.empty((len(self.energies), count))
         loose = rng.standard_normal((len(self.root), count))
@@ -82,14 +81,13 @@ class Conditional:
         return drawn
 
     def log_acceptance(self, proposed: Array) -> Array:
-        """The logarithm of the probability of keeping each proposal, (d, count) to (count,)."""
+        """Return the log probability of keeping each proposal, (d, count) to (count,)."""
         q = self.dimension
         above = (self.energies - self.floor) @ proposed**2
-        kept: Array = -above + q / 2 * np.log((1 + 2 * above) / q) + (q - 1) / 2
-        return kept
+        return -above + q / 2 * np.log((1 + 2 * above) / q) + (q - 1) / 2
 
     def draw(self, count: int, rng: np.random.Generator) -> Array:
-        """Independent exact draws, (d, count), in blocks of at most max(d, 64) proposals.
+        """Return independent exact draws, (d, count), in blocks of at most max(d, 64) proposals.
 
         Raises ArithmeticError, instead of trying for ever, where rounding leaves nothing to accept.
         """
@@ -110,7 +108,9 @@ class Conditional:
 
 
 def conditional(energies: Array, others: Array) -> Conditional:
-    """The law of a column orthogonal to `others`, (d, m) orthonormal, 0 <= m < d; `energies` ascending.
+    """Return the law of a column orthogonal to `others`, (d, m) orthonormal, 0 <= m < d.
+
+    `energies` ascend.
 
     P is diagonal but for the constraint others^T z = 0. By interlacing it is positive from coordinate m + 1
     on. There y = P^(1/2) z enters the constraint only through its m coordinates in the basis `frame` of
@@ -140,7 +140,7 @@ def conditional(energies: Array, others: Array) -> Conditional:
 
 
 def _floor(energies: Array, others: Array) -> float:
-    """The largest t, to _FLOOR_ERROR, with P > 0 on null(others^T) and tr P^-1 <= 1.
+    """Return the largest t, to _FLOOR_ERROR, with P > 0 on null(others^T) and tr P^-1 <= 1.
 
     Both from the m x m matrix G = others^T P^-1 others: P on the null space has as many negative
     eigenvalues as P has more than G (Haynsworth), and tr = sum 1/P_i - tr(G^-1 others^T P^-2 others).
@@ -155,7 +155,7 @@ def _floor(energies: Array, others: Array) -> float:
         precision[np.abs(precision) < 1e-3] = 1e-3  # off the poles of G, by less than the floor's error
         inverse = 1 / precision
         values, vectors = np.linalg.eigh((inverse @ pairs).reshape(_CANDIDATES, m, m))
-        values[values == 0] = -1e-30  # P is singular there: reads as an infinite trace
+        values[values == 0] = -1e-30  # P is singular there: the trace counts as infinite
         squared = (inverse**2 @ pairs).reshape(_CANDIDATES, m, m)
         lost = np.einsum("cij,cil,clj->cj", vectors, squared, vectors) / values
         positive = np.sum(values < 0, axis=1) == np.sum(inverse < 0, axis=1)
@@ -167,7 +167,7 @@ def _floor(energies: Array, others: Array) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """Where a chain stands: `frame`, (d, k) orthonormal in the eigenbasis, and its trace.
+    """Hold the state of a chain: `frame`, (d, k) orthonormal in the eigenbasis, and its trace.
 
     trace: the energy sum_i a_i |V_i|^2 = k l_max - tr V^T A V after every scan, (scans,).
     """
@@ -177,7 +177,7 @@ class Chain:
 
 
 def chain(energies: Array, start: Array, scans: int, rng: np.random.Generator) -> Chain:
-    """`scans` sweeps over the columns of `start`, (d, k) orthonormal in the eigenbasis, k < d.
+    """Run `scans` sweeps over the columns of `start`, (d, k) orthonormal in the eigenbasis, k < d.
 
     Raises ValueError for scans below 1 or k outside 1..d-1. The start is not modified.
     """

@@ -15,16 +15,16 @@ from dppca_core.arrays import Array, Indices
 from dppca_core.numerics import linalg
 
 _SPARSE_STEPS, _SPARSE_TOLERANCE = 60, 1e-6
-MOST_STEPS = 100_000  # of T: beyond it the noise of all steps would not fit in memory
+MOST_STEPS = 100_000  # the noise of more steps T would not fit in memory
 
 
 def random_start(d: int, k: int, rng: np.random.Generator) -> Array:
-    """A uniformly random (d, k) basis."""
+    """Return a uniformly random (d, k) basis."""
     return linalg.orthonormalise(rng.standard_normal((d, k)))
 
 
 def begin(start: Array | None, d: int, k: int, rng: np.random.Generator) -> Array:
-    """`start`, (d, k), checked: sensitivities hold for orthonormal blocks; a random one for None.
+    """Return `start`, (d, k), checked, or a random one for None: sensitivities hold for orthonormal blocks.
 
     Raises ValueError unless it is (d, k) with orthonormal columns.
     """
@@ -35,7 +35,7 @@ def begin(start: Array | None, d: int, k: int, rng: np.random.Generator) -> Arra
 
 
 def start_near(truth: Array, error: float, rng: np.random.Generator) -> Array:
-    """A (d, k) basis at sin_theta = `error` from `truth`, in a random direction: for simulation only.
+    """Return a (d, k) basis at sin_theta = `error` from `truth`, in a random direction: for simulation only.
 
     W = truth cos + U sin with U orthonormal and orthogonal to truth, so sin_theta = sqrt(k) sin.
     Raises ValueError unless 0 <= error <= sqrt(k) and d >= 2k.
@@ -51,8 +51,8 @@ def start_near(truth: Array, error: float, rng: np.random.Generator) -> Array:
     return near
 
 
-class Place(NamedTuple):
-    """Where the iteration stands: Q as (d, k), and the block of its rows that are not zero.
+class SparseBasis(NamedTuple):
+    """Hold Q, (d, k), and the block of its rows that are not zero.
 
     `rows` None: none is known to be zero, and the block is Q.
     """
@@ -62,23 +62,23 @@ class Place(NamedTuple):
     rows: Indices | None
 
 
-def kept(columns: Array, s_hat: int) -> Place:
-    """Thin QR of the s_hat heaviest rows of `columns`, (d, k); the columns themselves where all are kept."""
+def truncate(columns: Array, s_hat: int) -> SparseBasis:
+    """Return the thin QR of the s_hat heaviest rows of `columns`, (d, k); for s_hat = d the columns."""
     d = len(columns)
     if s_hat >= d:
-        return Place(columns, columns, None)
+        return SparseBasis(columns, columns, None)
     rows = linalg.largest_rows(columns, s_hat)
     block = linalg.orthonormalise(columns.take(rows, axis=0))
-    return Place(linalg.scatter_rows(block, rows, d), block, rows)
+    return SparseBasis(linalg.scatter_rows(block, rows, d), block, rows)
 
 
-def advance(product: Array, s_hat: int) -> Place:
-    """Lines 13 to 15: from the noisy product K, (d, k), to the next Q. s_hat = d thresholds nothing."""
-    return kept(linalg.orthonormalise(product), s_hat)
+def advance(product: Array, s_hat: int) -> SparseBasis:
+    """Return the next Q from the noisy product K, (d, k): lines 13 to 15. s_hat = d thresholds nothing."""
+    return truncate(linalg.orthonormalise(product), s_hat)
 
 
-class Walk:
-    """One run of the iteration, from `start`, (d, k), product by product.
+class PowerIteration:
+    """Hold one run of the iteration from `start`, (d, k), which goes on product by product.
 
     The first `burn_in` steps keep all rows (0 is the paper, which thresholds the start as well):
     thresholding a random start loses the support for good in a share of runs.
@@ -87,32 +87,32 @@ class Walk:
     def __init__(self, start: Array, *, s_hat: int, burn_in: int) -> None:
         self._kept = (len(start), s_hat)  # rows, within the burn-in and after it
         self._burn_in = int(burn_in)
-        self.place = kept(start, self._kept[self._burn_in == 0])
-        self._iterates = [self.place.full]
+        self.current = truncate(start, self._kept[self._burn_in == 0])
+        self._iterates = [self.current.full]
 
     @property
     def step(self) -> int:
-        """How many products were taken."""
+        """Return how many products were taken."""
         return len(self._iterates) - 1
 
-    def take(self, product: Array) -> None:
-        """Go on to the next basis, from the noisy product with `place`, (d, k)."""
-        self.place = advance(product, self._kept[self.step >= self._burn_in])
-        self._iterates.append(self.place.full)
+    def update(self, product: Array) -> None:
+        """Go on to the next basis, from the noisy product with the current one, (d, k)."""
+        self.current = advance(product, self._kept[self.step >= self._burn_in])
+        self._iterates.append(self.current.full)
 
     def finish(
         self, product: Callable[[Array, Indices | None, int], Array], steps: int, tolerance: float = 0.0
     ) -> tuple[Array, ...]:
-        """All bases up to Q(steps); see `iterate`."""
+        """Return all bases up to Q(steps); see `iterate`."""
         for step in range(self.step, steps):
-            before = self.place.full
-            self.take(product(self.place.block, self.place.rows, step))
+            before = self.current.full
+            self.update(product(self.current.block, self.current.rows, step))
             if tolerance > 0 and step >= self._burn_in:
-                now = self.place.full
+                now = self.current.full
                 if np.linalg.norm(now - before @ (before.T @ now)) < tolerance:
                     break
-        # Once more, so that what leaves is orthonormal to rounding and not to that of one Cholesky step.
-        return (*self._iterates[:-1], linalg.orthonormalise(self.place.full))
+        # Orthonormalise again: one Cholesky step leaves more than rounding.
+        return (*self._iterates[:-1], linalg.orthonormalise(self.current.full))
 
 
 def iterate(
@@ -124,12 +124,12 @@ def iterate(
     burn_in: int,
     tolerance: float = 0.0,
 ) -> tuple[Array, ...]:
-    """Bases Q(0), ..., Q(steps), each (d, k), from `start`, (d, k); `burn_in` as in Walk.
+    """Return the bases Q(0), ..., Q(steps), each (d, k), from `start`, (d, k).
 
     `product(block, rows, step)` is (d, k); with `rows`, the block holds just those rows of Q, the others
     being zero. With `tolerance` > 0 it stops once the basis moves less than that.
     """
-    return Walk(start, s_hat=s_hat, burn_in=burn_in).finish(product, steps, tolerance)
+    return PowerIteration(start, s_hat=s_hat, burn_in=burn_in).finish(product, steps, tolerance)
 
 
 def sparse_eigenspace(moment: Array, k: int, s_hat: int) -> Array:

@@ -14,7 +14,7 @@ from dppca_core.arrays import Array
 
 
 def clip_spectrum(eigenvalues: Array, k: float) -> Array:
-    """min(max(g - theta, 0), 1) with theta such that they sum to k: the eigenvalues of the projection.
+    """Return min(max(g - theta, 0), 1) with theta such that they sum to k: the projection's eigenvalues.
 
     f(theta) = sum of the clipped values falls and is linear between the knots {g} and {g - 1}; the
     first knot with f < k ends the piece that holds theta. Exact, any real k in (0, d], ties included.
@@ -36,14 +36,14 @@ def clip_spectrum(eigenvalues: Array, k: float) -> Array:
 
 
 def project(symmetric: Array, k: float, guess: int = 0) -> tuple[Array, int]:
-    """Nearest point of the Fantope {0 <= X <= I, tr X = k} in Frobenius norm, (d, d), and its rank.
+    """Return the nearest point of the Fantope in Frobenius norm, (d, d), and its rank.
 
     It keeps the eigenvectors and clips the eigenvalues. `guess` only saves time: that many of the largest
     are computed first, and when the smallest of them is clipped to zero, so are all the others.
     Raises ValueError unless 0 < k <= d.
     """
     d = len(symmetric)
-    if k < guess <= d // 8:  # beyond, LAPACK's subset is slower than the whole
+    if k < guess <= d // 8:  # LAPACK's subset is slower than all of them for a larger guess
         values, vectors = eigh(symmetric, subset_by_index=(d - guess, d - 1), check_finite=False)
         clipped = clip_spectrum(values, k)
         if clipped[0] == 0:

@@ -36,7 +36,7 @@ _SPARE = 4  # eigenvectors beyond the last rank
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Where the alternating directions stopped, at one penalty.
+    """Hold where the alternating directions stopped, at one penalty.
 
     projection: X, (d, d), in the Fantope to rounding. sparse: Y, (d, d), entries exactly zero, trace
     only near k. The two meet at the optimum. primal: |X - Y|_F; dual: rho |Y - Y_old|_F with S
@@ -53,12 +53,12 @@ class Solution:
 
     @property
     def rows(self) -> int:
-        """Rows of Y that are not zero."""
+        """Return how many rows of Y are not zero."""
         return int(self.sparse.any(axis=1).sum())
 
     @property
     def diagnostics(self) -> dict[str, float]:
-        """The numbers above, by the names that a screen shows."""
+        """Return the numbers above, by the names that a screen shows."""
         return {
             "penalty": self.penalty,
             "steps": self.iterations,
@@ -69,12 +69,12 @@ class Solution:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Empty when converged."""
+        """Return no note when converged, else one."""
         stopped = f"Fantope selection stopped after {self.iterations} steps, before it had converged"
         return () if self.converged else (stopped,)
 
     def basis(self, k: int) -> Array:
-        """Top k eigenvectors, (d, k): of the sparse Y where they are well defined, else of X.
+        """Return the top k eigenvectors, (d, k), of the sparse Y where they are well defined, else of X.
 
         A large penalty leaves Y with fewer than k clear directions, and its next ones are arbitrary.
         Clear is an eigenvalue gap of more than twice |X - Y|_F, which X then shares (Weyl), at least 1e-3.
@@ -95,7 +95,7 @@ def path(
     steps: int = STEPS,
     tolerance: float = 1e-3,
 ) -> tuple[Solution, ...]:
-    """One solution for each of `penalties`, each starting where the one before stopped.
+    """Return one solution for each of `penalties`, each starting where the one before stopped.
 
     second_moment: S, (d, d) symmetric; penalties: lam >= 0 in the units of S, largest first. start: Y,
     (d, d), zero by default. steps: for each penalty. tolerance: of both residuals, times sqrt k; the
@@ -112,7 +112,7 @@ def path(
     dual_variable, work = np.zeros_like(target), np.empty_like(target)
     rho, rank = 1.0, 0
     limit = tolerance * math.sqrt(k)
-    found = []
+    solutions = []
     for penalty in penalties:
         taken, converged = 0, False
         while taken < steps:
@@ -138,12 +138,12 @@ def path(
             elif dual > _IMBALANCE * primal:
                 rho /= _STEP
                 dual_variable *= _STEP
-        found.append(Solution(penalty, projection, sparse, primal, dual, taken, converged))
-    return tuple(found)
+        solutions.append(Solution(penalty, projection, sparse, primal, dual, taken, converged))
+    return tuple(solutions)
 
 
 def select(second_moment: Array, k: int, penalty: float) -> Solution:
-    """The solution at one penalty, from the projector on the top k eigenvectors instead of zero.
+    """Return the solution at one penalty, starting from the projector on the top k eigenvectors.
 
     At lam = 0 that is the solution, so a vanishing penalty gives plain PCA exactly, not to a tolerance.
     """
@@ -152,5 +152,5 @@ def select(second_moment: Array, k: int, penalty: float) -> Solution:
 
 
 def cost(d: int, k: int, providers: int) -> float:
-    """One run of `select` in partial d x d eigenproblems, when it uses all its steps."""
+    """Return the cost of one run of `select` in partial d x d eigenproblems, when it uses all its steps."""
     return 1.0 + STEPS

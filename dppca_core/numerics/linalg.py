@@ -15,7 +15,7 @@ from dppca_core.arrays import Array, Indices
 _CHOLESKY_PIVOT_RATIO = 1e-3
 _BLOCK = 64
 _BELOW = np.tri(_BLOCK, k=-1, dtype=bool)
-# A matrix of so many numbers leaves the fast cache.
+# A matrix of so many numbers does not fit in the fast cache.
 _LARGE = 2**18
 _MOST_HELD = 1024  # 8 MB
 _PIECE, _LEAST_PIECE = 2**17, 16  # numbers, 1 MB; fewer rows than that make no product of two matrices
@@ -23,7 +23,7 @@ _WORKSPACE = local()
 
 
 def orthonormalise(columns: Array) -> Array:
-    """Orthonormal basis of the columns' span, (d, k): the Q of the thin QR with positive diagonal.
+    """Return an orthonormal basis of the columns' span, (d, k): the thin QR's Q with positive diagonal.
 
     Cholesky-QR (R from the k x k Gram matrix) where it is safe, else Householder. Rank-deficient
     input still yields k orthonormal columns.
@@ -42,7 +42,7 @@ def orthonormalise(columns: Array) -> Array:
 
 
 def narrow_product(matrix: Array, block: Array) -> Array:
-    """matrix @ block, (m, k), for a `block`, (d, k), of few columns; row-major if the block is.
+    """Return matrix @ block, (m, k), for a `block`, (d, k), of few columns; row-major if the block is.
 
     BLAS reads a large matrix in half the time from the other side of such a product.
     """
@@ -54,13 +54,13 @@ def narrow_product(matrix: Array, block: Array) -> Array:
 
 
 def pieces(count: int, features: int) -> Iterator[slice]:
-    """Where to cut so many rows of `features` numbers, for pieces that stay in the cache."""
+    """Return slices that cut so many rows of `features` numbers into pieces that stay in the cache."""
     step = max(_LEAST_PIECE, _PIECE // features)
     return (slice(begin, min(begin + step, count)) for begin in range(0, count, step))
 
 
 def gram_product(parts: Iterable[Array], block: Array) -> Array:
-    """The sum of X^T (X block) over parts X, (m, d) each, of a table's rows: (d, k), row-major.
+    """Return the sum of X^T (X block) over parts X, (m, d) each, of a table's rows: (d, k), row-major.
 
     Each part is used twice while it is in the cache, where two products with all rows read them twice from
     memory.
@@ -73,7 +73,7 @@ def gram_product(parts: Iterable[Array], block: Array) -> Array:
 
 
 def largest_rows(columns: Array, count: int) -> Indices:
-    """Indices, ascending, of the `count` rows of largest Euclidean norm."""
+    """Return the indices, ascending, of the `count` rows of largest Euclidean norm."""
     if count >= len(columns):
         return np.arange(len(columns))
     norms = np.square(columns).dot(np.ones(columns.shape[1]))
@@ -83,14 +83,14 @@ def largest_rows(columns: Array, count: int) -> Indices:
 
 
 def scatter_rows(block: Array, rows: Indices, features: int) -> Array:
-    """The (d, k) matrix that holds `block` at `rows` and zero elsewhere."""
+    """Return the (d, k) matrix that holds `block` at `rows` and zero elsewhere."""
     full = np.zeros((features, block.shape[1]))
     full[rows] = block
     return full
 
 
 def top_eigenspace(symmetric: Array, k: int) -> Array:
-    """Eigenvectors of the k algebraically largest eigenvalues, (d, k), largest first.
+    """Return the eigenvectors of the k algebraically largest eigenvalues, (d, k), largest first.
 
     Never a singular value decomposition: that ranks by absolute value and returns large negative
     noise directions.
@@ -99,17 +99,17 @@ def top_eigenspace(symmetric: Array, k: int) -> Array:
 
 
 def top_eigenpairs(symmetric: Array, k: int) -> tuple[Array, Array]:
-    """The k algebraically largest eigenvalues, (k,), largest first, and their eigenvectors, (d, k)."""
+    """Return the k algebraically largest eigenvalues, (k,), largest first, and their eigenvectors, (d, k)."""
     d = len(symmetric)
     values, vectors = eigh(
-        _copied(symmetric), subset_by_index=(d - k, d - 1), check_finite=False, overwrite_a=True
+        _workspace_copy(symmetric), subset_by_index=(d - k, d - 1), check_finite=False, overwrite_a=True
     )
     return values[::-1].copy(), np.ascontiguousarray(vectors[:, ::-1])
 
 
-def _copied(symmetric: Array) -> Array:
-    # LAPACK's own copy, in its column-major order, into memory that this thread has touched before: fresh
-    # pages cost a tenth of the eigenproblem. Held for the last size only, and for none that is large.
+def _workspace_copy(symmetric: Array) -> Array:
+    # LAPACK overwrites a column-major copy. Reuse this thread's memory for it, as fresh pages cost a tenth
+    # of the eigenproblem; keep the last size only, and no large matrix.
     d = len(symmetric)
     if d > _MOST_HELD:
         return symmetric.T.copy(order="K")
@@ -121,7 +121,7 @@ def _copied(symmetric: Array) -> Array:
 
 
 def isotropic_noise(d: int, std: float, rng: np.random.Generator) -> Array:
-    """(G + G^T)/2, G i.i.d. N(0, std^2): variance std^2 on the diagonal, std^2/2 off it.
+    """Draw (G + G^T)/2, G i.i.d. N(0, std^2): variance std^2 on the diagonal, std^2/2 off it.
 
     Isotropic in the Frobenius norm on symmetric matrices, so it goes with the Frobenius sensitivity.
     """
@@ -135,7 +135,10 @@ def isotropic_noise(d: int, std: float, rng: np.random.Generator) -> Array:
 
 
 def mirrored_noise(d: int, std: float, rng: np.random.Generator) -> Array:
-    """Upper triangle with diagonal i.i.d. N(0, std^2), mirrored: goes with the triangle's l2 norm."""
+    """Draw an upper triangle with diagonal i.i.d. N(0, std^2) and mirror it.
+
+    It goes with the triangle's l2 norm.
+    """
     noise = rng.standard_normal((d, d))
     noise *= std
     for block in _blocks(d):
@@ -147,5 +150,5 @@ def mirrored_noise(d: int, std: float, rng: np.random.Generator) -> Array:
 
 
 def _blocks(d: int) -> Iterator[slice]:
-    # In place and by blocks: a second d x d matrix costs more, in page faults, than the sums.
+    # Work in place and by blocks: page faults of a second d x d matrix cost more than the sums.
     return (slice(begin, min(begin + _BLOCK, d)) for begin in range(0, d, _BLOCK))

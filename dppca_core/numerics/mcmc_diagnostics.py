@@ -1,4 +1,4 @@
-"""Has a Markov chain forgotten its start? Two answers from the trace of one number per scan.
+"""Two diagnostics that tell from one number per scan whether a Markov chain has forgotten its start.
 
 Both are estimates from a finite chain: a bad value shows that it has not mixed, a good one never proves
 that it has. Short traces (20 scans) give rough values: split R-hat of a perfect sampler then exceeds 1.2
@@ -11,7 +11,9 @@ from dppca_core.arrays import Array
 
 
 def split_r_hat(traces: Array) -> float:
-    """Gelman-Rubin over the halves of every chain; traces (chains, scans), scans >= 4. About 1 if mixed.
+    """Return Gelman-Rubin's R-hat over the halves of every chain, about 1 if mixed.
+
+    traces: (chains, scans), scans >= 4.
 
     sqrt(((h-1)/h W + B/h) / W): W the mean variance within halves of length h, B/h the variance of their
     means (Gelman et al., Bayesian Data Analysis, 3rd ed., section 11.4; as recalled). Traces that never
@@ -27,7 +29,9 @@ def split_r_hat(traces: Array) -> float:
 
 
 def autocorrelation_time(traces: Array) -> float:
-    """1 + 2 sum_t rho_t, averaged over chains: scans per independent draw; traces (chains, scans).
+    """Return 1 + 2 sum_t rho_t, averaged over chains: scans per independent draw.
+
+    traces: (chains, scans), scans >= 4.
 
     The sum stops before the first negative pair rho_2t + rho_2t+1 (Geyer 1992, initial positive sequence;
     as recalled). 1 for independent scans and for traces that never move. Raises ValueError as above.

@@ -30,7 +30,7 @@ _NO_BATCHES = "cohort must hold rows, or be drawn from a population, to be dealt
 
 
 def clip_rows(rows: Array, bound: float) -> Array:
-    """Every row scaled to norm at most `bound` and divided by `bound`, shape (n, d).
+    """Return every row scaled to norm at most `bound` and divided by `bound`, (n, d).
 
     No row leaves longer than 1, rounding included. Raises ValueError for a bound that is not positive,
     or rows that are empty or not finite.
@@ -45,7 +45,7 @@ def clip_rows(rows: Array, bound: float) -> Array:
 
 
 def _clip(rows: Array, bound: float, clipped: Array) -> None:
-    # Norms through the largest entry, so that rows near 1e308, or near 0, neither overflow nor vanish.
+    # Divide by the largest entry first: squares of entries near 1e308 overflow, near 0 they vanish.
     largest = np.abs(rows).max(axis=1, keepdims=True)
     np.divide(rows, np.where(largest > 0, largest, 1.0), out=clipped)
     length = np.linalg.norm(clipped, axis=1, keepdims=True)
@@ -58,7 +58,7 @@ def _clip(rows: Array, bound: float, clipped: Array) -> None:
 
 @dataclass(frozen=True, eq=False)
 class DenseMoment:
-    """A second moment held as its (d, d) matrix, made read-only.
+    """Hold a second moment as its (d, d) matrix, made read-only.
 
     Taken as it is: finite, symmetric, of rows of norm at most 1. `cohort_from_rows` sees to that itself.
     """
@@ -71,18 +71,16 @@ class DenseMoment:
 
     @property
     def features(self) -> int:
-        """d."""
         return len(self.matrix)
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        """Product with `block` (see Moment); with `rows`, only those rows of the matrix are read."""
+        """Return the product with `block` (see Moment); given `rows`, read only those of the matrix."""
         if rows is None:
             return linalg.narrow_product(self.matrix.T, block)  # symmetric: best read in its own order
         product: Array = self.matrix.take(rows, axis=0).T.dot(block)  # rows are contiguous, columns are not
         return product
 
     def dense(self) -> Array:
-        """The (d, d) matrix, read-only."""
         return self.matrix
 
     def unit(self) -> Moment:
@@ -100,7 +98,7 @@ class DenseMoment:
 
 @dataclass(frozen=True, eq=False)
 class RowMoment:
-    """A second moment held as its rows, (n, d), already clipped.
+    """Hold a second moment as its rows, (n, d), already clipped.
 
     d x d is formed, once, only where it is the cheaper of the two or asked for.
     """
@@ -113,16 +111,15 @@ class RowMoment:
 
     @property
     def features(self) -> int:
-        """d."""
         return int(self.rows.shape[1])
 
     @property
     def tall(self) -> bool:
-        """Whether the matrix is formed for products."""
+        """Return True where the matrix is formed for products."""
         return _tall(len(self.rows), self.features)
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        """The matrix times `block`, or X^T (X block) / n in 4ndk operations (see Moment)."""
+        """Return the matrix times `block`, or X^T (X block) / n in 4ndk operations (see Moment)."""
         if self.tall:
             return self._matrix.apply(block, rows)
         if rows is None:
@@ -135,7 +132,7 @@ class RowMoment:
         return product
 
     def dense(self) -> Array:
-        """X^T X / n, (d, d), read-only."""
+        """Return X^T X / n, (d, d), read-only."""
         return self._matrix.dense()
 
     @cached_property
@@ -143,25 +140,22 @@ class RowMoment:
         return DenseMoment((self.rows.T @ self.rows) / len(self.rows))
 
     def unit(self) -> Moment:
-        """The same rows scaled to length 1 (see Moment)."""
         return RowMoment(unit_rows(self.rows))
 
     def restricted_unit(self, columns: Indices) -> Moment:
-        """The same rows within these columns, scaled to length 1 (see Moment)."""
         return RowMoment(unit_rows(self.rows[:, columns]))
 
     def normalised_product(self, block: Array) -> Array:
-        """Return the mean of v q^T over the same rows (see Moment)."""
         return normalised_product(unit_rows(self.rows), block)
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
-        """Moments of disjoint, randomly chosen rows, as many as `sizes` say, in turn."""
+        """Give moments of disjoint, randomly chosen rows, as many as `sizes` say, in turn."""
         return SumMoment((Provider(len(self.rows), self),)).batches(sizes, rng)
 
 
 @dataclass(frozen=True, eq=False)
 class ChosenRows:
-    """The second moment of some rows of several tables, for one product: they are gathered piece by piece.
+    """Hold the second moment of some rows of several tables for one product, gathering them piece by piece.
 
     No d x d is formed for it.
     """
@@ -172,45 +166,43 @@ class ChosenRows:
 
     @property
     def features(self) -> int:
-        """d."""
         return int(self.tables[0].shape[1])
 
     @property
     def rows(self) -> Array:
-        """The chosen rows, (n, d)."""
-        return np.concatenate([table[places] for table, places in zip(self.tables, self.chosen, strict=True)])
+        """Return the chosen rows, (n, d)."""
+        return np.concatenate(
+            [table[indices] for table, indices in zip(self.tables, self.chosen, strict=True)]
+        )
 
     def _parts(self) -> Iterator[Array]:
-        room = np.empty((0, self.features))
-        for table, places in zip(self.tables, self.chosen, strict=True):
-            for piece in linalg.pieces(len(places), self.features):
-                some = places[piece]
-                if len(room) < len(some):
-                    room = np.empty((len(some), self.features))
-                # "raise", the default, would copy them once more.
-                yield table.take(some, axis=0, out=room[: len(some)], mode="clip")
+        buffer = np.empty((0, self.features))
+        for table, indices in zip(self.tables, self.chosen, strict=True):
+            for piece in linalg.pieces(len(indices), self.features):
+                part = indices[piece]
+                if len(buffer) < len(part):
+                    buffer = np.empty((len(part), self.features))
+                # The default mode, "raise", would copy the rows once more.
+                yield table.take(part, axis=0, out=buffer[: len(part)], mode="clip")
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        """X^T (X block) / n in 4ndk operations (see Moment)."""
+        """Return X^T (X block) / n in 4ndk operations (see Moment)."""
         full = block if rows is None else linalg.scatter_rows(block, rows, self.features)
         product = linalg.gram_product(self._parts(), full)
         product /= sum(map(len, self.chosen))
         return product
 
     def dense(self) -> Array:
-        """X^T X / n, (d, d), read-only."""
+        """Return X^T X / n, (d, d), read-only."""
         return RowMoment(self.rows).dense()
 
     def unit(self) -> Moment:
-        """The chosen rows scaled to length 1 (see Moment)."""
         return RowMoment(self.rows).unit()
 
     def restricted_unit(self, columns: Indices) -> Moment:
-        """The chosen rows within these columns, scaled to length 1 (see Moment)."""
         return RowMoment(self.rows).restricted_unit(columns)
 
     def normalised_product(self, block: Array) -> Array:
-        """Return the mean of v q^T over the chosen rows (see Moment)."""
         return RowMoment(self.rows).normalised_product(block)
 
 
@@ -251,7 +243,6 @@ class UnitMoment:
         return self.base.restricted_unit(columns)
 
     def normalised_product(self, block: Array) -> Array:
-        """Return the mean of v q^T over the same rows (see Moment)."""
         return self.base.normalised_product(block)
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
@@ -263,13 +254,12 @@ class UnitMoment:
 
 @dataclass(frozen=True, eq=False)
 class SumMoment:
-    """The moment of several providers' rows together: sum of n_i/n times each moment."""
+    """Hold the moment of several providers' rows together: the sum of n_i/n times each moment."""
 
     providers: tuple[Provider, ...]
 
     @property
     def features(self) -> int:
-        """d."""
         return self.providers[0].moment.features
 
     @property
@@ -278,47 +268,50 @@ class SumMoment:
         return all(provider.moment.exact for provider in self.providers)
 
     def unit(self) -> Moment:
-        """All providers' rows scaled to length 1 (see Moment)."""
-        return SumMoment(tuple(Provider(one.n, one.moment.unit()) for one in self.providers))
+        return SumMoment(tuple(Provider(provider.n, provider.moment.unit()) for provider in self.providers))
 
     def restricted_unit(self, columns: Indices) -> Moment:
-        """All providers' rows within these columns, scaled to length 1 (see Moment)."""
-        members = (Provider(one.n, one.moment.restricted_unit(columns)) for one in self.providers)
+        members = (
+            Provider(provider.n, provider.moment.restricted_unit(columns)) for provider in self.providers
+        )
         return SumMoment(tuple(members))
 
     def normalised_product(self, block: Array) -> Array:
-        """Return the mean of v q^T over all providers' rows (see Moment)."""
         return self._mean(provider.moment.normalised_product(block) for provider in self.providers)
 
     def _mean(self, parts: Iterable[Array]) -> Array:
         total = np.zeros(())
         for provider, part in zip(self.providers, parts, strict=True):
             total = total + provider.n * part
-        mean: Array = total / sum(provider.n for provider in self.providers)
-        return mean
+        return total / sum(provider.n for provider in self.providers)
 
     @cached_property
     def tall(self) -> bool:
-        """Whether the matrix is formed for products: as for one table of all rows; if a hospital is one."""
-        tables = [one.moment for one in self.providers if isinstance(one.moment, RowMoment)]
-        return len(tables) < len(self.providers) or _tall(sum(len(one.rows) for one in tables), self.features)
+        """Return True where products use the matrix, as for one table of all rows.
+
+        One hospital that holds a matrix is enough.
+        """
+        tables = [provider.moment for provider in self.providers if isinstance(provider.moment, RowMoment)]
+        return len(tables) < len(self.providers) or _tall(
+            sum(len(table.rows) for table in tables), self.features
+        )
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        """A product with the sum if that is cheaper as a matrix, else the mean of products (see Moment)."""
+        """Return a product with the matrix if that is cheaper, else the mean of products (see Moment)."""
         if self.tall:
             return self._matrix.apply(block, rows)
         return self._mean(provider.moment.apply(block, rows) for provider in self.providers)
 
     def dense(self) -> Array:
-        """Weighted mean of the providers' matrices, (d, d), read-only."""
+        """Return the weighted mean of the providers' matrices, (d, d), read-only."""
         return self._matrix.dense()
 
     @cached_property
     def _matrix(self) -> DenseMoment:
-        return DenseMoment(self._mean(map(_once, self.providers)))
+        return DenseMoment(self._mean(map(_transient_matrix, self.providers)))
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
-        """Moments, each for one product, of disjoint, randomly chosen rows, as many as `sizes` say, in turn.
+        """Give moments, each for one product, of disjoint random rows, as many as `sizes` say, in turn.
 
         Raises ValueError where a provider has no rows to choose from, only their moment.
         """
@@ -330,27 +323,30 @@ class SumMoment:
         ends = np.cumsum([len(table) for table in tables])
         order = rng.permutation(int(ends[-1]))
         for group in np.split(order, np.cumsum(sizes)[:-1]):
-            wanted = np.sort(group)
-            places = (0, *np.searchsorted(wanted, ends))
+            batch = np.sort(group)
+            borders = (0, *np.searchsorted(batch, ends))
             yield ChosenRows(
                 tuple(tables),
                 tuple(
-                    wanted[first:last] - begin
-                    for begin, (first, last) in zip((0, *ends[:-1]), pairwise(places), strict=True)
+                    batch[first:last] - begin
+                    for begin, (first, last) in zip((0, *ends[:-1]), pairwise(borders), strict=True)
                 ),
             )
 
 
 def _tall(rows: int, features: int) -> bool:
-    """n > d/2, so that a product with the matrix costs less than two with the rows.
+    """Return True for n > d/2, where a product with the matrix costs less than two with the rows.
 
     Not above the size at which no method forms it.
     """
     return features <= MATRIX_LIMIT and 2 * rows > features
 
 
-def _once(provider: Provider) -> Array:
-    """The provider's matrix, (d, d), for one use: that of few rows is not kept, as there may be many such."""
+def _transient_matrix(provider: Provider) -> Array:
+    """Return the provider's matrix, (d, d), for one use.
+
+    That of few rows is not kept, as there may be many such providers.
+    """
     moment = provider.moment
     if isinstance(moment, RowMoment) and not moment.tall:
         return RowMoment(moment.rows).dense()

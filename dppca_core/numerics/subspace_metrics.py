@@ -33,19 +33,21 @@ def sin_theta(basis: Array, truth: Array) -> float:
 
 
 def sin_thetas(bases: Array, truth: Array) -> Array:
-    """`sin_theta` of each of `bases`, (m, d, k), against one truth, (d, k): shape (m,)."""
+    """Return `sin_theta` of each of `bases`, (m, d, k), against one truth, (d, k): shape (m,)."""
     residual = bases - truth @ (truth.T @ bases)
     sines: Array = np.sqrt(np.einsum("mij,mij->m", residual, residual))
     return sines
 
 
 def projector_distance(basis: Array, truth: Array) -> float:
-    """|| W W^T - V V^T ||_F = sqrt(2) sin_theta, from 0 to sqrt(2k)."""
+    """Return || W W^T - V V^T ||_F = sqrt(2) sin_theta, from 0 to sqrt(2k)."""
     return float(np.sqrt(2.0)) * sin_theta(basis, truth)
 
 
 def schatten(matrix: Array, q: float) -> float:
-    """Schatten q-norm of a symmetric matrix: (sum |lambda_j|^q)^(1/q), q = 1 (nuclear), 2, or inf (operator).
+    """Return the Schatten q-norm of a symmetric matrix, (sum |lambda_j|^q)^(1/q).
+
+    q is 1 (nuclear), 2 (Frobenius) or inf (operator).
 
     The norms of Cai, Xia & Zha (arXiv 2401.03820), for the error of a projector, W W^T - V V^T, without
     unit, q = 2 being `projector_distance`; and of a covariance, in the units of its argument: a method's
@@ -63,24 +65,27 @@ def schatten(matrix: Array, q: float) -> float:
 
 
 def random_guess(d: int, k: int) -> float:
-    """Root mean square of sin_theta for a uniformly random k-subspace of R^d: sqrt(k (1 - k/d))."""
+    """Return the root mean square of sin_theta of a uniformly random k-subspace of R^d: sqrt(k (1 - k/d))."""
     return float(np.sqrt(k * (1 - k / d)))
 
 
 def random_energy(eigenvalues: Array, k: int) -> float:
-    """Captured energy of a uniformly random k-subspace, in the mean: k tr A / (d best); A's d eigenvalues."""
+    """Return the mean captured energy of a uniformly random k-subspace: k tr A / (d best).
+
+    A is given by its d eigenvalues.
+    """
     return k * float(eigenvalues.sum()) / (len(eigenvalues) * float(eigenvalues[:k].sum()))
 
 
 def principal_angles(basis: Array, truth: Array) -> Array:
-    """The k principal angles in radians, ascending: arcsin of the residual's singular values."""
+    """Return the k principal angles in radians, ascending: arcsin of the residual's singular values."""
     sines = np.linalg.svd(basis - truth @ (truth.T @ basis), compute_uv=False)
     angles: Array = np.arcsin(np.clip(np.sort(sines), 0.0, 1.0))
     return angles
 
 
 def captured_energy(basis: Array, second_moment: Array, best: float) -> float:
-    """tr(W^T A W) / `best`, where `best` is the sum of the k largest eigenvalues of A, (d, d).
+    """Return tr(W^T A W) / `best`, where `best` is the sum of the k largest eigenvalues of A, (d, d).
 
     State with the number whether A is the population's or the sample's (`random_energy` is its floor).
     Imtiaz & Sarwate 2018, section 4.
@@ -92,9 +97,9 @@ def captured_energy(basis: Array, second_moment: Array, best: float) -> float:
 
 
 def support_found(basis: Array, truth: Array, size: int) -> float:
-    """Share of the truth's `size` heaviest rows that are among the estimate's `size` heaviest.
+    """Return the share of the truth's `size` heaviest rows that are among the estimate's `size` heaviest.
 
     With `size` the true sparsity this is recall, precision and F1 at once.
     """
-    found = largest_rows(basis, size)
-    return len(np.intersect1d(found, largest_rows(truth, size))) / size
+    estimated_rows = largest_rows(basis, size)
+    return len(np.intersect1d(estimated_rows, largest_rows(truth, size))) / size

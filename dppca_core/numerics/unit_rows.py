@@ -51,7 +51,7 @@ def unit_rows(rows: Array) -> Array:
         part = np.asarray(rows[begin : begin + step], dtype=float)
         largest = np.abs(part).max(axis=1, initial=0.0, keepdims=True)
         usable = np.isfinite(largest) & (largest > 0)
-        # By the largest entry first: the squares of entries near 1e200 overflow, near 1e-200 they vanish.
+        # Divide by the largest entry first: squares of entries near 1e200 overflow, near 1e-200 they vanish.
         part = np.where(usable, part, 0.0) / np.where(usable, largest, 1.0)
         length = np.linalg.norm(part, axis=1, keepdims=True)
         scaled[begin : begin + step] = part / (np.where(usable, length, 1.0) * _ROUNDING)
@@ -125,7 +125,7 @@ def _nodes(values: Array, power: float = 1.0) -> tuple[Array, Array]:
     return times, weights
 
 
-def rows_with_moment(moment: Array, n: int, rng: np.random.Generator) -> Array:
+def draw_rows_given_moment(moment: Array, n: int, rng: np.random.Generator) -> Array:
     """Return n rows, (n, d), whose second moment X^T X/n is this one, uniform among all such rows.
 
     They have the law of n Gaussian rows given their moment, whatever the covariance: X = sqrt(n) O F^T with

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from threading import Lock
-from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cholesky, qr, solve_triangular
 
-from dppca_core.arrays import Array, Indices
+from dppca_core.arrays import Array
 
 
 def wishart_factor(n: int, d: int, rng: np.random.Generator) -> Array:
-    """A, (d, min(n, d)) lower trapezoidal, with A A^T ~ Wishart_d(n, I); column-major.
+    """Draw A, (d, min(n, d)) lower trapezoidal, with A A^T ~ Wishart_d(n, I); column-major.
 
     Bartlett: A_jj^2 ~ chi2_{n-j} (j from 0), N(0, 1) below the diagonal. For n < d the matrix is
     singular and the same columns j < n suffice (Srivastava 2003). O(d^2), any n up to 1e15.
@@ -27,7 +25,7 @@ def wishart_factor(n: int, d: int, rng: np.random.Generator) -> Array:
 
 
 class Split:
-    """Hospitals' moments given the pooled one, S = F F^T: n_i S_i = n F B_i F^T, drawn when asked for.
+    """Draw hospitals' moments given the pooled one, S = F F^T: n_i S_i = n F B_i F^T, when asked for.
 
     The B_i, summing to I, are what remains of independent Wisharts W_i of n_i rows when their sum
     C C^T is divided out, B_i = C^-1 W_i C^-T, and are independent of that sum (Olkin & Rubin 1964).
@@ -42,7 +40,7 @@ class Split:
         self._lock = Lock()
 
     def part(self, index: int) -> Array:
-        """The (d, d) second moment of hospital `index`."""
+        """Return the (d, d) second moment of hospital `index`."""
         with self._lock:
             if self._parts is None:
                 self._parts = self._draw()
@@ -66,26 +64,3 @@ class Split:
             part.flags.writeable = False
             parts.append(part)
         return parts
-
-
-@dataclass(frozen=True, eq=False)
-class ShareMoment:
-    """One hospital's second moment out of a `Split`."""
-
-    split: Split
-    index: int
-    exact: ClassVar[bool] = True
-
-    @property
-    def features(self) -> int:
-        """d."""
-        return len(self.split.factor)
-
-    def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        """Product with `block` (see Moment)."""
-        matrix = self.dense()
-        return matrix @ block if rows is None else matrix[rows].T @ block
-
-    def dense(self) -> Array:
-        """The (d, d) matrix, read-only."""
-        return self.split.part(self.index)

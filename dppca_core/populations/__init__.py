@@ -1,1 +1,1 @@
-"""Where patients come from: spiked and clinical models, real hospitals, standardisation."""
+"""Populations of patients: spiked and clinical models, real hospitals, standardisation."""

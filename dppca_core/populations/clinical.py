@@ -41,7 +41,7 @@ MOST_STRENGTH = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Hospital:
-    """What holds at one hospital, in public units: truth, not data. Arrays are (d,) or (d, d)."""
+    """Hold the truth about one hospital, not data, in public units. Arrays are (d,) or (d, d)."""
 
     mean: Array
     root: Array  # (d, d + 3), its product with its transpose being the covariance
@@ -50,13 +50,12 @@ class Hospital:
 
     @cached_property
     def covariance(self) -> Array:
-        """Of its patients, (d, d)."""
         return self.root @ self.root.T
 
 
 @dataclass(frozen=True)
 class ClinicalModel:
-    """The recipe: d columns, how strongly hospitals differ (0 to 2) and in what, and a seed.
+    """Hold the recipe: d columns, how strongly hospitals differ (0 to 2) and in what, and a seed.
 
     Raises ValueError for d below 20, a strength outside [0, 2], or an unknown difference.
     """
@@ -75,35 +74,35 @@ class ClinicalModel:
 
     @property
     def k(self) -> int:
-        """Directions to find: one for each factor."""
+        """Return the number of directions to estimate: one for each factor."""
         return len(FACTORS)
 
     def loadings(self) -> Array:
-        """L, (d, 3): factors load on columns of their own, at random places."""
-        places = np.random.default_rng([self.seed, self.d]).permutation(self.d)
-        made, begin = np.zeros((self.d, self.k)), 0
+        """Return L, (d, 3): each factor loads on columns of its own, at random places."""
+        order = np.random.default_rng([self.seed, self.d]).permutation(self.d)
+        loadings, begin = np.zeros((self.d, self.k)), 0
         for j, (_, columns, loading) in enumerate(FACTORS):
-            made[places[begin : begin + columns], j] = loading
+            loadings[order[begin : begin + columns], j] = loading
             begin += columns
-        return made
+        return loadings
 
     def covariance(self) -> Array:
-        """Of the common population, (d, d): ones on the diagonal."""
+        """Return the covariance of the common population, (d, d): ones on the diagonal."""
         root = self._root(np.ones(self.k))
         return root @ root.T
 
     def _root(self, variances: Array) -> Array:
-        """(L V^(1/2), (I - diag(L L^T))^(1/2)), (d, d + 3)."""
+        """Return (L V^(1/2), (I - diag(L L^T))^(1/2)), (d, d + 3)."""
         loadings = self.loadings()
-        own = np.sqrt(1 - (loadings**2).sum(axis=1))
-        return np.hstack([loadings * np.sqrt(variances), np.diag(own)])
+        unique_std = np.sqrt(1 - (loadings**2).sum(axis=1))
+        return np.hstack([loadings * np.sqrt(variances), np.diag(unique_std)])
 
     def basis(self) -> Array:
-        """The common truth, (d, 3)."""
+        """Return the common truth, (d, 3)."""
         return linalg.top_eigenspace(self.covariance(), self.k)
 
     def hospital(self, index: int) -> Hospital:
-        """What holds at hospital `index`. The same directions of difference at every strength."""
+        """Return the truth about hospital `index`; at every strength the same directions of difference."""
         rng = np.random.default_rng([self.seed, self.d, 1, index])
         shift, log_scale = rng.standard_normal((2, self.d))
         missing, mix = rng.random(self.d), rng.uniform(-1.0, 1.0, self.k)
@@ -126,7 +125,10 @@ class ClinicalModel:
 
 
 def sizes(n: int) -> tuple[int, ...]:
-    """n patients dealt to the six hospitals by `SHARES`, at least two each. Raises ValueError below 100."""
+    """Return the six hospitals' sizes, n patients in the shares `SHARES`, at least two each.
+
+    Raises ValueError below 100.
+    """
     checks.whole(100, n=n)
     others = tuple(max(2, round(share * n)) for share in SHARES[1:])
     return (n - sum(others), *others)
@@ -134,13 +136,12 @@ def sizes(n: int) -> tuple[int, ...]:
 
 @lru_cache(maxsize=64)
 def hospitals(model: ClinicalModel) -> tuple[Hospital, ...]:
-    """All six."""
     return tuple(model.hospital(index) for index in range(len(SHARES)))
 
 
 @lru_cache(maxsize=64)  # half a megabyte each
 def draw(model: ClinicalModel, n: int, seed: int, repeat: int) -> tuple[DrawnSite, ...]:
-    """n patients at the six hospitals: own means N(mean, covariance/n_i) and n_i scatters Wishart(n_i - 1).
+    """Draw n patients at the six hospitals: means N(mean, covariance/n_i) and n_i scatters Wishart(n_i - 1).
 
     Exact for every n_i >= 2. The same chance at every strength, so that curves are smooth.
     """

@@ -1,4 +1,4 @@
-"""The patients behind a drawn second moment: rows for all that a moment alone does not tell.
+"""Drawn second moments, and the patients behind them: rows for all that a moment alone does not tell.
 
 Up to m = max(10 d, 1000) patients they are the patients themselves: rows with exactly the drawn moment, of
 the law of the patients given it. Of n > m patients m stand in for all: their moment deviates from the
@@ -14,15 +14,17 @@ sin^2 of what methods find the benchmark `benchmarks.patients` finds less than 5
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
-from dppca_core.arrays import Array, Indices
+from dppca_core.arrays import Array, Indices, Moment
 from dppca_core.byte_cache import ByteCache
-from dppca_core.numerics import unit_rows
+from dppca_core.numerics import linalg, unit_rows
 from dppca_core.numerics.moments import DenseMoment
+from dppca_core.numerics.wishart import Split, wishart_factor
 
 SAMPLES = ByteCache(256 * 2**20)  # rows of patients, of three draws at d = 1000
 
@@ -99,7 +101,7 @@ class GaussianPatients:
             turned -= np.diag(values)
             turned *= math.sqrt(self.n / count)
             turned += np.diag(values)
-        rows = unit_rows.rows_with_moment(turned, count, np.random.default_rng(self.seed))
+        rows = unit_rows.draw_rows_given_moment(turned, count, np.random.default_rng(self.seed))
         return unit_rows.unit_rows(rows)
 
     def _spread(self, rows: Array) -> float:
@@ -107,3 +109,113 @@ class GaussianPatients:
 
     def _moment(self, matrix: Array, rows: Array) -> DenseMoment:
         return DenseMoment((matrix + matrix.T) / 2, exact=len(rows) == self.n)
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnMoment(DenseMoment):
+    """Hold the moment of patients drawn from a population, of whom fresh ones can be drawn as well."""
+
+    patients: GaussianPatients = field(kw_only=True)
+
+    def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
+        """Give moments of fresh patients, `sizes` at a time: for one pass, the law of dealing n patients.
+
+        They are others than those of the matrix. A method that uses every patient once has, over draws
+        of patients, exactly this law; a product costs d^2 k, whatever the size.
+        """
+        return (FreshMoment(self.patients.root(), self.patients.bound, size, rng) for size in sizes)
+
+    def unit(self) -> DenseMoment:
+        return self.patients.unit(self.matrix)
+
+    def restricted_unit(self, columns: Indices) -> DenseMoment:
+        return self.patients.restricted_unit(self.matrix, columns)
+
+    def normalised_product(self, block: Array) -> Array:
+        return self.patients.normalised_product(self.matrix, block)
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnShare:
+    """Hold the moment of those drawn patients that one hospital has, out of a `Split`."""
+
+    split: Split
+    index: int
+    patients: GaussianPatients
+    exact: ClassVar[bool] = True
+
+    @property
+    def features(self) -> int:
+        return len(self.split.factor)
+
+    def apply(self, block: Array, rows: Indices | None = None) -> Array:
+        matrix = self.dense()
+        return matrix @ block if rows is None else matrix[rows].T @ block
+
+    def dense(self) -> Array:
+        """Return the (d, d) matrix, read-only."""
+        return self.split.part(self.index)
+
+    def unit(self) -> DenseMoment:
+        return self.patients.unit(self.dense())
+
+    def restricted_unit(self, columns: Indices) -> DenseMoment:
+        return self.patients.restricted_unit(self.dense(), columns)
+
+    def normalised_product(self, block: Array) -> Array:
+        return self.patients.normalised_product(self.dense(), block)
+
+
+@dataclass(frozen=True, eq=False)
+class FreshMoment:
+    """Hold the second moment of `n` fresh patients, good for one product: each is of other patients."""
+
+    root: Array  # of the covariance, any, (d, d)
+    bound: float
+    n: int
+    rng: np.random.Generator
+    exact: ClassVar[bool] = True
+
+    @property
+    def features(self) -> int:
+        return len(self.root)
+
+    def apply(self, block: Array, rows: Indices | None = None) -> Array:
+        """Return S Q with n S ~ Wishart(n, root root^T)/bound^2, exactly, for a fixed Q (see Moment).
+
+        With root^T Q = P R, P orthonormal: root Y R / n, Y = P L L^T + (I - P P^T) N L^T, where
+        L L^T ~ Wishart_k(n, I) by Bartlett and N is i.i.d. standard normal, (d, k).
+        """
+        across = self.root if rows is None else self.root[rows]
+        directions, upper = np.linalg.qr(linalg.narrow_product(across.T, block))
+        factor = wishart_factor(self.n, directions.shape[1], self.rng)
+        normal = self.rng.standard_normal((self.features, factor.shape[1]))
+        normal -= directions @ (directions.T @ normal)
+        mixed = (directions @ factor + normal) @ (factor.T @ upper)
+        product = linalg.narrow_product(self.root, mixed)
+        product /= self.n * self.bound**2
+        return product
+
+    def dense(self) -> Array:
+        """Return the (d, d) matrix of yet other patients."""
+        half = self.root @ wishart_factor(self.n, self.features, self.rng)
+        return np.asarray(half @ half.T / (self.n * self.bound**2))
+
+    def unit(self) -> DenseMoment:
+        return self._patients().unit(self.dense())
+
+    def restricted_unit(self, columns: Indices) -> DenseMoment:
+        return self._patients().restricted_unit(self.dense(), columns)
+
+    def normalised_product(self, block: Array) -> Array:
+        return self._patients().normalised_product(self.dense(), block)
+
+    def _patients(self) -> GaussianPatients:
+        return GaussianPatients(lambda: self.root, self.n, self.bound, seed_of(self.rng, 0))
+
+
+def seed_of(rng: np.random.Generator, index: int) -> np.random.SeedSequence:
+    """Return a seed for what belongs to a generator's numbers, whatever was drawn from it or spawned."""
+    sequence = rng.bit_generator.seed_seq
+    assert isinstance(sequence, np.random.SeedSequence)
+    return np.random.SeedSequence(sequence.entropy, spawn_key=(*sequence.spawn_key, index))

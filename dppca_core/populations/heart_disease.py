@@ -26,7 +26,7 @@ _STORED: dict[str, Any] = json.loads((DATA / "heart_disease.json").read_text(enc
 
 @dataclass(frozen=True)
 class HeartColumn:
-    """One column of the standardised rows: a measurement itself, or whether it is in a category."""
+    """Hold one column of the standardised rows: a measurement itself, or the indicator of a category."""
 
     measurement: str
     name: str
@@ -46,11 +46,13 @@ def _columns(measured: dict[str, Any]) -> list[HeartColumn]:
     return [HeartColumn(key, f"{title}: {word}", share, spread, float(code)) for code, word in named.items()]
 
 
-MEASUREMENTS: dict[str, str] = {one["name"]: one["title"] for one in _STORED["measurements"]}
+MEASUREMENTS: dict[str, str] = {
+    measurement["name"]: measurement["title"] for measurement in _STORED["measurements"]
+}
 COLUMNS: tuple[HeartColumn, ...] = tuple(
-    column for one in _STORED["measurements"] for column in _columns(one)
+    column for measurement in _STORED["measurements"] for column in _columns(measurement)
 )
-_ZERO_IS_ABSENT = tuple(one["name"] for one in _STORED["measurements"] if one.get("zero") == "absent")
+_ZERO_IS_ABSENT = np.array([measurement.get("zero") == "absent" for measurement in _STORED["measurements"]])
 TABLE = Table(
     name="heart_disease",
     features=tuple(column.name for column in COLUMNS),
@@ -62,21 +64,21 @@ TABLE = Table(
 
 @lru_cache(maxsize=1)
 def recorded() -> dict[str, Array]:
-    """Every hospital's (n_i, 13) values as published, NaN where none is recorded; zeros stay. Read-only."""
+    """Return every hospital's (n_i, 13) values as published, NaN where none is recorded. Read-only."""
     with (DATA / "heart_disease.csv").open(newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
-    found = {}
+    by_hospital = {}
     for hospital in dict.fromkeys(line["hospital"] for line in lines):
-        own = [line for line in lines if line["hospital"] == hospital]
-        values = np.array([[float(line[key] or "nan") for key in MEASUREMENTS] for line in own])
+        patients = [line for line in lines if line["hospital"] == hospital]
+        values = np.array([[float(line[key] or "nan") for key in MEASUREMENTS] for line in patients])
         values.flags.writeable = False
-        found[hospital] = values
-    return found
+        by_hospital[hospital] = values
+    return by_hospital
 
 
 @dataclass(frozen=True)
 class Absent:
-    """Shares of a hospital's patients of whom a measurement is absent; `zero` of them recorded as 0.
+    """Hold the share of a hospital's patients without a measurement; `zero` of them have it recorded as 0.
 
     Counted from the rows: not private.
     """
@@ -86,41 +88,37 @@ class Absent:
 
 
 def absent() -> dict[str, dict[str, Absent]]:
-    """By hospital, then by measurement."""
-    found = {}
+    """Return the absent shares by hospital, then by measurement."""
+    by_hospital = {}
     for hospital, values in recorded().items():
-        zero = np.zeros(values.shape, dtype=bool)
-        for j, key in enumerate(MEASUREMENTS):
-            if key in _ZERO_IS_ABSENT:
-                zero[:, j] = values[:, j] == 0
+        zero = (values == 0) & _ZERO_IS_ABSENT
         missing = np.isnan(values) | zero
-        found[hospital] = {
+        by_hospital[hospital] = {
             key: Absent(float(missing[:, j].mean()), float(zero[:, j].mean()))
             for j, key in enumerate(MEASUREMENTS)
         }
-    return found
+    return by_hospital
 
 
 @lru_cache(maxsize=1)
 def rows() -> dict[str, Array]:
-    """Every hospital's (n_i, 22) standardised rows, absent values zero; not yet clipped. Read-only."""
-    places = {key: j for j, key in enumerate(MEASUREMENTS)}
-    found = {}
+    """Return every hospital's (n_i, 22) standardised rows, absent values zero; not yet clipped. Read-only."""
+    positions = {key: j for j, key in enumerate(MEASUREMENTS)}
+    by_hospital = {}
     for hospital, values in recorded().items():
-        made = np.empty((len(values), len(COLUMNS)))
+        missing = np.isnan(values) | ((values == 0) & _ZERO_IS_ABSENT)
+        encoded = np.empty((len(values), len(COLUMNS)))
         for j, column in enumerate(COLUMNS):
-            raw = values[:, places[column.measurement]]
-            unknown = np.isnan(raw)
-            if column.measurement in _ZERO_IS_ABSENT:
-                unknown |= raw == 0
+            measured = positions[column.measurement]
+            raw = values[:, measured]
             known = raw if column.category is None else (raw == column.category).astype(float)
-            made[:, j] = np.where(unknown, 0.0, (known - column.centre) / column.scale)
-        made.flags.writeable = False
-        found[hospital] = made
-    return found
+            encoded[:, j] = np.where(missing[:, measured], 0.0, (known - column.centre) / column.scale)
+        encoded.flags.writeable = False
+        by_hospital[hospital] = encoded
+    return by_hospital
 
 
 def clipped_share() -> float:
-    """Share of rows longer than the public bound. Reads the rows: show it as not private."""
-    lengths = np.concatenate([np.linalg.norm(own, axis=1) for own in rows().values()])
+    """Return the share of rows longer than the public bound. It reads the rows: show it as not private."""
+    lengths = np.concatenate([np.linalg.norm(hospital_rows, axis=1) for hospital_rows in rows().values()])
     return float((lengths > TABLE.bound).mean())

@@ -1,4 +1,4 @@
-"""A hospital as far as standardising needs it: its patients' means, and their moment about any constants.
+"""The summary statistics of one hospital that standardisation needs: means, and moments about constants.
 
 Rows are in public units: 0 is the centre and 1 the scale of one public reference range for all hospitals. A
 hospital holds rows, clipped where they leave it, or, in simulation, moments drawn from their exact law.
@@ -6,7 +6,6 @@ hospital holds rows, clipped where they leave it, or, in simulation, moments dra
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -15,61 +14,38 @@ from dppca_core.arrays import Array, Moment
 from dppca_core.numerics.moments import DenseMoment, RowMoment, clip_rows
 
 
-class Site(Protocol):
-    """One hospital's n patients with d features."""
-
-    @property
-    def n(self) -> int:
-        """Patients."""
-
-    @property
-    def features(self) -> int:
-        """d."""
-
-    def bound(self, centre: Array, scale: Array, tail: float) -> float:
-        """A public length that a row (x - centre)/scale exceeds with probability `tail`, or is clipped to."""
-
-    def means(self, bound: float) -> tuple[Array, Array]:
-        """Means over the patients of u and of u^2, column by column, (d,) each; u = x/bound, |u| <= 1."""
-
-    def moment(self, centre: Array, scale: Array, bound: float) -> Moment:
-        """Second moment of ((x - centre)/scale)/bound."""
-
-
 @dataclass(frozen=True, eq=False)
 class RowSite:
-    """Real rows, (n, d), with the public row bound to which they are clipped."""
+    """Hold one hospital's real rows, (n, d), and the public row bound to which they are clipped."""
 
     rows: Array
     longest: float
 
     @property
     def n(self) -> int:
-        """Patients."""
         return len(self.rows)
 
     @property
     def features(self) -> int:
-        """d."""
         return int(self.rows.shape[1])
 
     def bound(self, centre: Array, scale: Array, tail: float) -> float:
-        """The public bound: longer rows are clipped."""
+        """Return the public bound: longer rows are clipped."""
         return self.longest
 
     def means(self, bound: float) -> tuple[Array, Array]:
-        """See Site."""
+        """Return the means over patients of u and of u^2, (d,) each, u = x/bound, |u| <= 1."""
         clipped = clip_rows(self.rows, bound)
         return clipped.mean(axis=0), (clipped**2).mean(axis=0)
 
     def moment(self, centre: Array, scale: Array, bound: float) -> Moment:
-        """See Site."""
+        """Return the second moment of ((x - centre)/scale)/bound."""
         return RowMoment(clip_rows((self.rows - centre) / scale, bound))
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnSite:
-    """Patients of N(mean, covariance), known by their own mean (d,) and scatter about it over n, (d, d)."""
+    """Hold patients of N(mean, covariance) as their own mean (d,) and scatter about it over n, (d, d)."""
 
     n: int
     own_mean: Array
@@ -79,26 +55,26 @@ class DrawnSite:
 
     @property
     def features(self) -> int:
-        """d."""
         return len(self.mean)
 
     def bound(self, centre: Array, scale: Array, tail: float) -> float:
-        """See Site. No row is clipped: all are shorter, but for n `tail` of the draws."""
+        """Return the length that rows exceed with probability `tail`; no row is clipped."""
         return gaussian_length((self.mean - centre) / scale, self.covariance / np.outer(scale, scale), tail)
 
     def means(self, bound: float) -> tuple[Array, Array]:
-        """See Site."""
         return self.own_mean / bound, (self.own_covariance.diagonal() + self.own_mean**2) / bound**2
 
     def moment(self, centre: Array, scale: Array, bound: float) -> Moment:
-        """See Site."""
         off = self.own_mean - centre
         about = self.own_covariance + np.outer(off, off)
         return DenseMoment(about / (np.outer(scale, scale) * bound**2))
 
 
+Site = RowSite | DrawnSite
+
+
 def gaussian_length(mean: Array, covariance: Array, tail: float) -> float:
-    """B with P(|x| > B) <= `tail` for x ~ N(mean, covariance).
+    """Return B with P(|x| > B) <= `tail` for x ~ N(mean, covariance).
 
     Chernoff, so never too short: B^2 = min over t of (K(t) + log(1/tail))/t, 0 < t < 1/(2 max lambda), with
     K(t) = sum_j -log(1 - 2 lambda_j t)/2 + m_j^2 t/(1 - 2 lambda_j t), m the mean along eigenvector j.
@@ -107,8 +83,8 @@ def gaussian_length(mean: Array, covariance: Array, tail: float) -> float:
     square = (vectors.T @ mean) ** 2
     edge = 0.5 / float(values[-1])
 
-    def length(place: float) -> float:
-        t = edge * place
+    def length(share: float) -> float:
+        t = edge * share
         left = 1 - 2 * values * t
         k = float((square * t / left).sum() - 0.5 * np.log(left).sum())
         return (k - math.log(tail)) / t

@@ -10,9 +10,8 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import qr
@@ -21,19 +20,17 @@ from scipy.optimize import brentq
 from scipy.special import erfcx
 
 from dppca_core import checks
-from dppca_core.arrays import Array, Indices, Moment, Provider
+from dppca_core.arrays import Array, Provider
 from dppca_core.byte_cache import ByteCache
 from dppca_core.cohort import Cohort
-from dppca_core.numerics import linalg
-from dppca_core.numerics.moments import DenseMoment
-from dppca_core.numerics.wishart import ShareMoment, Split, wishart_factor
-from dppca_core.populations.gaussian_patients import GaussianPatients
+from dppca_core.numerics.wishart import Split, wishart_factor
+from dppca_core.populations.gaussian_patients import DrawnMoment, DrawnShare, GaussianPatients, seed_of
 
 MOST_PATIENTS = 10**15  # beyond it a chi-square of n - j degrees of freedom loses j to rounding
 
 
 def norm_tail(eigenvalues: Array, tilt: float) -> tuple[float, float]:
-    """(x, log P(|row|^2 > x)) at the saddlepoint `tilt`, for a Gaussian row with these eigenvalues.
+    """Return (x, log P(|row|^2 > x)) at the saddlepoint `tilt`, for a Gaussian row with these eigenvalues.
 
     |row|^2 = sum lambda_j chi2_1 has K(t) = -1/2 sum log(1 - 2 lambda_j t); x = K'(t), and
     P(> x) = Q(w) + phi(w) (1/u - 1/w), w = sqrt(2 (t x - K)), u = t sqrt(K'')
@@ -55,7 +52,7 @@ def norm_tail(eigenvalues: Array, tilt: float) -> tuple[float, float]:
 
 
 def norm_bound(eigenvalues: Array, n: int, failure: float = 0.01) -> float:
-    """Public B such that some of n independent Gaussian rows is longer than B with P = `failure`.
+    """Return a public B such that some of n independent Gaussian rows is longer than B with P = `failure`.
 
     Solves P(|row|^2 > B^2) = 1 - (1 - failure)^(1/n) by the saddlepoint tail (relative error below
     1 % there). Clipping at B then changes the simulation's law by at most `failure` in total
@@ -68,17 +65,17 @@ def norm_bound(eigenvalues: Array, n: int, failure: float = 0.01) -> float:
     tail = -math.expm1(math.log1p(-failure) / n)
     edge = 0.5 / float(eigenvalues.max())
 
-    def at(place: float) -> tuple[float, float]:
-        return norm_tail(eigenvalues, edge * -math.expm1(-place))
+    def tail_at(depth: float) -> tuple[float, float]:
+        return norm_tail(eigenvalues, edge * -math.expm1(-depth))
 
-    # place runs over all tilts below the edge: 0 is the mean, -5 leaves the tail at 1, and 30 is beyond
+    # depth runs over all tilts below the edge: 0 is the mean, -5 leaves the tail at 1, and 30 is beyond
     # any tail that double precision holds.
-    place = brentq(lambda place: at(place)[1] - math.log(tail), -5.0, 30.0, xtol=1e-12)
-    return math.sqrt(at(float(place))[0])
+    depth = brentq(lambda depth: tail_at(depth)[1] - math.log(tail), -5.0, 30.0, xtol=1e-12)
+    return math.sqrt(tail_at(float(depth))[0])
 
 
 def hospital_sizes(n: int, providers: int, largest_share: float = 0.0) -> tuple[int, ...]:
-    """n patients over `providers` hospitals, each at least one, as equal as whole numbers allow.
+    """Return the sizes of `providers` hospitals for n patients, at least one each, as equal as possible.
 
     With `largest_share` above 1/providers, the first hospital has that share of all and the others
     split the rest. Raises ValueError when there are fewer patients than hospitals.
@@ -94,13 +91,13 @@ def hospital_sizes(n: int, providers: int, largest_share: float = 0.0) -> tuple[
     return (first, *hospital_sizes(n - first, providers - 1))
 
 
-# Of a population each: four at d = 2000. Apart, so that one at any d is at hand with its root.
+# Each holds four populations at d = 2000. Two caches, so that vectors never evict their own root.
 VECTORS = ByteCache(128 * 2**20)
 ROOTS = ByteCache(128 * 2**20)
 
 
 def _eigenvectors(d: int, k: int, s: int, seed: int) -> Array:
-    """U, (d, d) orthogonal: sparse spikes first, then a uniformly random orthonormal complement."""
+    """Return U, (d, d) orthogonal: sparse spikes first, then a uniformly random orthonormal complement."""
     vectors: Array = VECTORS.get((d, k, s, seed), lambda: _new_eigenvectors(d, k, s, seed), 8 * d**2)
     return vectors
 
@@ -121,7 +118,7 @@ def _new_eigenvectors(d: int, k: int, s: int, seed: int) -> Array:
 
 
 def _root(model: SpikedModel) -> Array:
-    """U diag(sqrt lambda), (d, d), column-major for BLAS."""
+    """Return U diag(sqrt lambda), (d, d), column-major for BLAS."""
     root: Array = ROOTS.get(model, lambda: _new_root(model), 8 * model.d**2)
     return root
 
@@ -133,120 +130,15 @@ def _new_root(model: SpikedModel) -> Array:
     return root
 
 
-def forget() -> None:
+def clear_caches() -> None:
     """Drop the populations held, so that they are built anew: with other BLAS threads, other last digits."""
     VECTORS.clear()
     ROOTS.clear()
 
 
-def _seed(rng: np.random.Generator, index: int) -> np.random.SeedSequence:
-    """Return a seed for what belongs to a generator's numbers, whatever was drawn from it or spawned."""
-    sequence = rng.bit_generator.seed_seq
-    assert isinstance(sequence, np.random.SeedSequence)
-    return np.random.SeedSequence(sequence.entropy, spawn_key=(*sequence.spawn_key, index))
-
-
-@dataclass(frozen=True, eq=False)
-class DrawnMoment(DenseMoment):
-    """The moment of patients drawn from a population, of whom fresh ones can be drawn as well."""
-
-    patients: GaussianPatients = field(kw_only=True)
-
-    def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
-        """Moments of fresh patients, `sizes` at a time: for one pass, the law of dealing n patients.
-
-        They are others than those of the matrix. A method that uses every patient once has, over draws
-        of patients, exactly this law; a product costs d^2 k, whatever the size.
-        """
-        return (FreshMoment(self.patients.root(), self.patients.bound, size, rng) for size in sizes)
-
-    def unit(self) -> DenseMoment:
-        """The same patients' rows scaled to length 1 (see Moment)."""
-        return self.patients.unit(self.matrix)
-
-    def restricted_unit(self, columns: Indices) -> DenseMoment:
-        """The same patients' rows within these columns, scaled to length 1 (see Moment)."""
-        return self.patients.restricted_unit(self.matrix, columns)
-
-    def normalised_product(self, block: Array) -> Array:
-        """Return the mean of v q^T over the same patients (see Moment)."""
-        return self.patients.normalised_product(self.matrix, block)
-
-
-@dataclass(frozen=True, eq=False)
-class DrawnShare(ShareMoment):
-    """The moment of those drawn patients that one hospital has."""
-
-    patients: GaussianPatients
-
-    def unit(self) -> DenseMoment:
-        """The same patients' rows scaled to length 1 (see Moment)."""
-        return self.patients.unit(self.dense())
-
-    def restricted_unit(self, columns: Indices) -> DenseMoment:
-        """The same patients' rows within these columns, scaled to length 1 (see Moment)."""
-        return self.patients.restricted_unit(self.dense(), columns)
-
-    def normalised_product(self, block: Array) -> Array:
-        """Return the mean of v q^T over the same patients (see Moment)."""
-        return self.patients.normalised_product(self.dense(), block)
-
-
-@dataclass(frozen=True, eq=False)
-class FreshMoment:
-    """The second moment of `n` fresh patients, good for one product: each is of other patients."""
-
-    root: Array  # of the covariance, any, (d, d)
-    bound: float
-    n: int
-    rng: np.random.Generator
-    exact: ClassVar[bool] = True
-
-    @property
-    def features(self) -> int:
-        """d."""
-        return len(self.root)
-
-    def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        """S Q with n S ~ Wishart(n, root root^T)/bound^2, exactly, for a fixed Q (see Moment).
-
-        With root^T Q = P R, P orthonormal: root Y R / n, Y = P L L^T + (I - P P^T) N L^T, where
-        L L^T ~ Wishart_k(n, I) by Bartlett and N is i.i.d. standard normal, (d, k).
-        """
-        across = self.root if rows is None else self.root[rows]
-        directions, upper = np.linalg.qr(linalg.narrow_product(across.T, block))
-        factor = wishart_factor(self.n, directions.shape[1], self.rng)
-        normal = self.rng.standard_normal((self.features, factor.shape[1]))
-        normal -= directions @ (directions.T @ normal)
-        mixed = (directions @ factor + normal) @ (factor.T @ upper)
-        product = linalg.narrow_product(self.root, mixed)
-        product /= self.n * self.bound**2
-        return product
-
-    def dense(self) -> Array:
-        """The (d, d) matrix of yet other patients."""
-        half = self.root @ wishart_factor(self.n, self.features, self.rng)
-        return np.asarray(half @ half.T / (self.n * self.bound**2))
-
-    def unit(self) -> DenseMoment:
-        """Yet other patients' rows scaled to length 1 (see Moment)."""
-        return self._patients().unit(self.dense())
-
-    def restricted_unit(self, columns: Indices) -> DenseMoment:
-        """Yet other patients' rows within these columns, scaled to length 1 (see Moment)."""
-        return self._patients().restricted_unit(self.dense(), columns)
-
-    def normalised_product(self, block: Array) -> Array:
-        """Return the mean of v q^T over yet other patients (see Moment)."""
-        return self._patients().normalised_product(self.dense(), block)
-
-    def _patients(self) -> GaussianPatients:
-        return GaussianPatients(lambda: self.root, self.n, self.bound, _seed(self.rng, 0))
-
-
 @dataclass(frozen=True, eq=False)
 class PooledDraw:
-    """n drawn patients as their pooled moment, S = factor factor^T, not yet dealt to hospitals."""
+    """Hold n drawn patients as their pooled moment, S = factor factor^T, not yet dealt to hospitals."""
 
     n: int
     bound: float
@@ -255,7 +147,7 @@ class PooledDraw:
     rng: np.random.Generator
 
     def deal(self, sizes: Sequence[int]) -> Cohort:
-        """The cohort with hospitals of these sizes; the pooled moment is the same for all of them.
+        """Return the cohort with hospitals of these sizes; the pooled moment is the same for all of them.
 
         Hospitals' own moments are drawn, exactly, when first asked for. Raises ValueError for sizes
         that do not add up to n.
@@ -266,7 +158,7 @@ class PooledDraw:
             return Cohort((Provider(self.n, self.moment),), self.moment, self.bound)
         split = Split(self.factor, sizes, copy.deepcopy(self.rng))
         members = (
-            Provider(size, DrawnShare(split, i, self.moment.patients.share(size, _seed(self.rng, i))))
+            Provider(size, DrawnShare(split, i, self.moment.patients.share(size, seed_of(self.rng, i))))
             for i, size in enumerate(sizes)
         )
         return Cohort(tuple(members), self.moment, self.bound)
@@ -388,7 +280,7 @@ class SpikedModel:
         else:
             factor = _root(self) @ factor
             factor /= bound * math.sqrt(n)
-        patients = GaussianPatients(partial(_root, self), n, bound, _seed(main, 0))
+        patients = GaussianPatients(partial(_root, self), n, bound, seed_of(main, 0))
         return PooledDraw(n, bound, factor, DrawnMoment(factor @ factor.T, patients=patients), shares)
 
     def rows(self, n: int, rng: np.random.Generator, *, chunk: int = 10_000) -> Iterator[Array]:

@@ -14,9 +14,9 @@ Sensitivity of the sums. Replacing a row moves sum u by |u - v| <= 2 = D_1, addi
 = D_2, adding by 1. Hospitals hold different patients, so each has the whole budget.
 
 Two Gaussian releases and the PCA's own are one Gaussian release with 1/z^2 = 1/z_1^2 + 1/z_2^2 + 1/z_3^2
-(`dppca_core.accounting.closed_form`): `share` of 1/z^2 pays for means and spreads, half each, and `left` is
-the budget that the PCA has then. All that follows a release is post-processing: noisy constants are drawn
-towards the public range by how noisy they are.
+(`dppca_core.accounting.closed_form`): `share` of 1/z^2 pays for means and spreads, half each, and
+`remaining_budget` is what the PCA has then. All that follows a release is post-processing: noisy constants
+are drawn towards the public range by how noisy they are.
 """
 
 import math
@@ -35,16 +35,19 @@ from dppca_core.privacy import Budget, Event, Release
 
 KINDS = ("public", "own-ranges", "pooled", "within-site")
 PAID = ("pooled", "within-site")
-# How far a hospital's mean, and variance, are thought to lie from the public range's, in its units: public
-# guesses, used to weigh a noisy constant against it.
+# Public guesses of how far a hospital's mean and variance lie from the public range's, in its units: they
+# weigh a noisy constant against that range.
 SPREAD_OF_MEANS = 0.5
 SPREAD_OF_VARIANCES = 0.5
-_LEAST, _MOST = 1 / 16, 16.0  # a column's variance in public units: what never varies is not blown up
+_LEAST, _MOST = (
+    1 / 16,
+    16.0,
+)  # limits of a column's variance in public units, so that a constant column is not magnified
 
 
 @dataclass(frozen=True, eq=False)
 class Constants:
-    """What a hospital's rows are standardised by, in public units, (d,) each."""
+    """Hold what a hospital's rows are standardised by, in public units, (d,) each."""
 
     centre: Array
     scale: Array
@@ -52,7 +55,7 @@ class Constants:
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Released means of u and u^2 in public units, (d,) each, with the std of their noise."""
+    """Hold released means of u and u^2 in public units, (d,) each, with the std of their noise."""
 
     mean: Array
     square: Array
@@ -61,12 +64,12 @@ class Summary:
 
 
 def sensitivities(budget: Budget) -> tuple[float, float]:
-    """D_1 and D_2: of the sums of u and of u^2; the proof is in the module's text."""
+    """Return D_1 and D_2, of the sums of u and of u^2; the proof is in the module's text."""
     return (2.0, math.sqrt(2)) if budget.neighbours == "replace-one" else (1.0, 1.0)
 
 
 def multiplier(budget: Budget, share: float) -> float:
-    """z_1 = z_2: std / sensitivity of either release where both together take `share` of the budget.
+    """Return z_1 = z_2, std / sensitivity of either release where both take `share` of the budget.
 
     Raises ValueError unless 0 < share < 1 and the accounting is exact.
     """
@@ -75,8 +78,8 @@ def multiplier(budget: Budget, share: float) -> float:
     return gaussian.noise_multiplier(budget) * math.sqrt(2 / share)
 
 
-def left(budget: Budget, share: float) -> Budget:
-    """What the PCA has left, rounded to the private side: less epsilon at the same delta.
+def remaining_budget(budget: Budget, share: float) -> Budget:
+    """Return the budget that the PCA has left, rounded to the private side: less epsilon at the same delta.
 
     Less delta at the same epsilon where that delta alone covers what is left. Raises ValueError as above.
     """
@@ -89,13 +92,13 @@ def left(budget: Budget, share: float) -> Budget:
 
 
 def spends(budget: Budget, share: float) -> tuple[Event, ...]:
-    """Means and spreads, to each hospital's own patients."""
+    """Return what means and spreads cost each hospital's own patients."""
     z = multiplier(budget, share)
     return (Release(z), Release(z))
 
 
 def release(site: Site, bound: float, budget: Budget, share: float, rng: np.random.Generator) -> Summary:
-    """Noisy means and mean squares of one hospital. The only step here that reads private rows."""
+    """Return noisy means and mean squares of one hospital. The only step here that reads private rows."""
     z = multiplier(budget, share)
     mean, square = site.means(bound)
     by_mean, by_square = (moved * z / site.n for moved in sensitivities(budget))
@@ -107,14 +110,14 @@ def release(site: Site, bound: float, budget: Budget, share: float, rng: np.rand
     )
 
 
-def unprotected(site: Site, bound: float) -> Summary:
-    """The same without noise: not private."""
+def exact_summary(site: Site, bound: float) -> Summary:
+    """Return the same without noise: not private."""
     mean, square = site.means(bound)
     return Summary(mean * bound, square * bound**2, 0.0, 0.0)
 
 
-def together(summaries: Sequence[Summary], sizes: Sequence[int]) -> Summary:
-    """The summary of all hospitals' patients, from what they released."""
+def pool(summaries: Sequence[Summary], sizes: Sequence[int]) -> Summary:
+    """Return the summary of all hospitals' patients, from what they released."""
     share = np.array(sizes) / sum(sizes)
     pairs = list(zip(share, summaries, strict=True))
     return Summary(
@@ -125,50 +128,55 @@ def together(summaries: Sequence[Summary], sizes: Sequence[int]) -> Summary:
     )
 
 
-def constants(found: Summary) -> Constants:
-    """Centre and scale, each drawn towards the public range (0 and 1) by t^2/(t^2 + noise^2).
+def constants(summary: Summary) -> Constants:
+    """Return centre and scale, each drawn towards the public range (0 and 1) by t^2/(t^2 + noise^2).
 
     t is `SPREAD_OF_MEANS` or `SPREAD_OF_VARIANCES`. Without noise: the mean and the standard deviation.
     """
-    noise = found.mean_std**2
-    centre = found.mean * SPREAD_OF_MEANS**2 / (SPREAD_OF_MEANS**2 + noise)
-    variance = found.square - found.mean**2 + noise  # to the mean's square noise adds its own
-    uncertain = found.square_std**2 + 4 * found.mean**2 * noise
+    noise = summary.mean_std**2
+    centre = summary.mean * SPREAD_OF_MEANS**2 / (SPREAD_OF_MEANS**2 + noise)
+    variance = summary.square - summary.mean**2 + noise  # to the mean's square noise adds its own
+    uncertain = summary.square_std**2 + 4 * summary.mean**2 * noise
     variance = 1 + (variance - 1) * SPREAD_OF_VARIANCES**2 / (SPREAD_OF_VARIANCES**2 + uncertain)
     return Constants(centre, np.sqrt(np.clip(variance, _LEAST, _MOST)))
 
 
-def public(features: int) -> Constants:
-    """One public range for all."""
+def public_constants(features: int) -> Constants:
+    """Return the one public range for all."""
     return Constants(np.zeros(features), np.ones(features))
 
 
-def of_sites(
+def constants_by_site(
     sites: Sequence[Site], kind: str, own_ranges: Sequence[Constants], summaries: Sequence[Summary]
 ) -> tuple[Constants, ...]:
-    """Every hospital's constants. Summaries are needed for "pooled" and "within-site" only.
+    """Return every hospital's constants; only "pooled" and "within-site" need summaries.
 
     Raises ValueError for an unknown kind.
     """
     checks.one_of(KINDS, kind=kind)
     if kind == "public":
-        return (public(sites[0].features),) * len(sites)
+        return (public_constants(sites[0].features),) * len(sites)
     if kind == "own-ranges":
         return tuple(own_ranges)
     if kind == "pooled":
-        return (constants(together(summaries, [site.n for site in sites])),) * len(sites)
+        return (constants(pool(summaries, [site.n for site in sites])),) * len(sites)
     return tuple(constants(summary) for summary in summaries)
 
 
 def raw_bound(sites: Sequence[Site], tail: float) -> float:
-    """The public length of rows in public units, over all hospitals."""
-    plain = public(sites[0].features)
+    """Return the public length of rows in public units, over all hospitals."""
+    plain = public_constants(sites[0].features)
     return max(site.bound(plain.centre, plain.scale, tail) for site in sites)
 
 
 def cohort(sites: Sequence[Site], by: Sequence[Constants], tail: float) -> Cohort:
-    """The hospitals' standardised rows, divided by one public bound for all of them."""
+    """Return the hospitals' standardised rows, divided by one public bound for all of them."""
     pairs = list(zip(sites, by, strict=True))
-    bound = max(site.bound(own.centre, own.scale, tail) for site, own in pairs)
-    members = tuple(Provider(site.n, site.moment(own.centre, own.scale, bound)) for site, own in pairs)
+    bound = max(
+        site.bound(site_constants.centre, site_constants.scale, tail) for site, site_constants in pairs
+    )
+    members = tuple(
+        Provider(site.n, site.moment(site_constants.centre, site_constants.scale, bound))
+        for site, site_constants in pairs
+    )
     return Cohort(members, SumMoment(members), bound)

@@ -21,7 +21,7 @@ terms of e^(-2 pi^2 s^2 16^b), zero in any arithmetic: s 4^b is at least 64 wher
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -34,19 +34,21 @@ from dppca_core.privacy import Budget
 if TYPE_CHECKING:
     import opendp.prelude as dp
 
-MOST_FEATURES = 400  # above it drawing takes many seconds, and a matrix is not what one wants to send
+MOST_FEATURES = 400  # drawing a larger matrix takes many seconds
 _EXACT = 53  # bits of an integer that double precision holds
 _MOST_BITS = 20
 _LEAST_BITS = 8
 _PIECE = 2_000  # entries drawn between two reports of progress
 
+Progress = Callable[[float], bool]
+
 
 class StoppedError(Exception):
-    """The person cancelled while noise was drawn: nothing was shown, and what was paid stays paid."""
+    """Say that the person cancelled while noise was drawn: nothing was shown, what was paid stays paid."""
 
 
 class IntegerSum(NamedTuple):
-    """sum x x^T of n rows rounded to multiples of 2^-bits, (d, d), in units of 4^-bits: whole numbers."""
+    """Hold sum x x^T of n rows rounded to multiples of 2^-bits, (d, d), in whole units of 4^-bits."""
 
     n: int
     bits: int
@@ -54,7 +56,7 @@ class IntegerSum(NamedTuple):
 
 
 def bits_for(n: int) -> int:
-    """b such that n 4^b <= 2^53, at most 20: sums of n products of rounded entries are exact.
+    """Return b with n 4^b <= 2^53, at most 20: sums of n products of rounded entries are exact.
 
     Raises ValueError for more rows than leave 8 bits, 2^37.
     """
@@ -63,7 +65,7 @@ def bits_for(n: int) -> int:
 
 
 class Adder:
-    """An `IntegerSum` as it grows: clipped rows are added block by block, and let go.
+    """Add up an `IntegerSum` block by block; the clipped rows are let go.
 
     bits: `bits_for` as many rows as may come. Reads private rows.
     """
@@ -71,53 +73,40 @@ class Adder:
     def __init__(self, d: int, bits: int) -> None:
         self._n, self._bits, self._total = 0, bits, np.zeros((d, d))
 
-    def add(self, rows: Array) -> None:
-        """(m, d) more. Raises ValueError for rows longer than 1, other columns, or more rows than fit."""
-        if rows.ndim != 2 or rows.shape[1] != len(self._total):
-            raise ValueError(f"rows must have {len(self._total)} columns, got shape {rows.shape}")
-        refuse_long(rows)
-        if (self._n + len(rows)) * 4**self._bits > 2**_EXACT:
-            raise ValueError(f"rows must be at most {2**_EXACT // 4**self._bits:,} to be added exactly")
-        whole = np.trunc(rows * 2.0**self._bits)
-        self._total += whole.T @ whole
-        self._n += len(rows)
+    def add(self, rows: Array | IntegerSum) -> None:
+        """Add (m, d) rows, or a sum of some.
+
+        Raises ValueError for rows longer than 1, other columns or bits, or more rows than fit.
+        """
+        if isinstance(rows, IntegerSum):
+            n, bits, total = rows
+        else:
+            if rows.ndim != 2 or rows.shape[1] != len(self._total):
+                raise ValueError(f"rows must have {len(self._total)} columns, got shape {rows.shape}")
+            check_clipped(rows)
+            whole = np.trunc(rows * 2.0**self._bits)
+            n, bits, total = len(rows), self._bits, whole.T @ whole
+        if bits != self._bits or (self._n + n) * 4**bits > 2**_EXACT:
+            raise ValueError("sums must have the same bits, with room for all their rows")
+        self._total += total
+        self._n += n
 
     @property
     def sum(self) -> IntegerSum:
-        """What was added so far."""
         return IntegerSum(self._n, self._bits, self._total)
 
 
-def refuse_long(rows: Array) -> None:
-    """Raises ValueError for rows, (m, d), that are longer than 1 or hold what is no number."""
+def check_clipped(rows: Array) -> None:
+    """Raise ValueError for rows, (m, d), that are longer than 1 or hold what is no number."""
     lengths = np.einsum("ij,ij->i", rows, rows)
     if not (lengths <= 1 + 1e-12).all():
         raise ValueError("rows must be clipped to norm 1 beforehand")
 
 
-def integer_sum(blocks: Iterable[Array], n: int, d: int) -> IntegerSum:
-    """The sum over all blocks of clipped rows, (m, d) each, n rows together. Reads private rows.
-
-    Raises ValueError for rows longer than 1, another number of columns, or of rows.
-    """
-    adder = Adder(d, bits_for(n))
-    for rows in blocks:
-        adder.add(rows)
-    if adder.sum.n != n:
-        raise ValueError(f"rows must be {n} as announced, got {adder.sum.n}")
-    return adder.sum
-
-
-def together(sums: Sequence[IntegerSum]) -> IntegerSum:
-    """One sum of several. Raises ValueError where their bits differ, or leave no room for all their rows."""
-    n, bits = sum(one.n for one in sums), sums[0].bits
-    if any(one.bits != bits for one in sums) or n * 4**bits > 2**_EXACT:
-        raise ValueError("sums must have the same bits, with room for all their rows")
-    return IntegerSum(n, bits, np.sum([one.total for one in sums], axis=0))
-
-
 def noise_std(d: int, bits: int, budget: Budget) -> float:
-    """std of a diagonal entry's noise, in units of 4^-bits: `symmetric_gaussian.sum_noise_std` times 4^bits.
+    """Return the std of a diagonal entry's noise in units of 4^-bits: 4^bits times that of the sum.
+
+    `symmetric_gaussian.sum_noise_std` is that of the sum.
 
     Rows, (m, d), are rounded to multiples of 2^-bits. Public, so it is asked before a release is paid for.
     Raises ValueError for more than 400 features, accounting as printed, whose noise is not exact, and noise
@@ -132,8 +121,10 @@ def noise_std(d: int, bits: int, budget: Budget) -> float:
     return std
 
 
-def release(summed: IntegerSum, budget: Budget, progress: Callable[[float], bool] | None = None) -> Array:
-    """The noisy second moment, (d, d), of rows scaled to norm 1. The only step that releases private rows.
+def release(summed: IntegerSum, budget: Budget, progress: Progress = lambda share: True) -> Array:
+    """Return the noisy second moment, (d, d), of rows scaled to norm 1.
+
+    The only step that releases private rows.
 
     `progress` is told the share done, and answers whether to go on. Raises StoppedError where it says no, and
     ValueError as `noise_std`.
@@ -145,13 +136,13 @@ def release(summed: IntegerSum, budget: Budget, progress: Callable[[float], bool
     noisy = np.empty(len(rows))
     whole = summed.total[rows, columns]
     done = 0
-    for chosen, own in ((diagonal, std), (~diagonal, std / math.sqrt(2))):
-        measure, places = _measurement(own), np.flatnonzero(chosen)
-        for begin in range(0, len(places), _PIECE):
-            piece = places[begin : begin + _PIECE]
+    for chosen, entry_std in ((diagonal, std), (~diagonal, std / math.sqrt(2))):
+        measure, positions = _measurement(entry_std), np.flatnonzero(chosen)
+        for begin in range(0, len(positions), _PIECE):
+            piece = positions[begin : begin + _PIECE]
             noisy[piece] = measure([int(entry) for entry in whole[piece]])
             done += len(piece)
-            if progress is not None and not progress(done / len(rows)):
+            if not progress(done / len(rows)):
                 raise StoppedError
     mean = np.zeros((d, d))
     mean[rows, columns] = noisy / (unit * summed.n)
@@ -159,15 +150,15 @@ def release(summed: IntegerSum, budget: Budget, progress: Callable[[float], bool
     return mean
 
 
-def noisy(whole: Array, std: float) -> Array:
-    """Whole numbers, (m,), each with discrete Gaussian noise. Raises ValueError for a std out of reach."""
+def add_noise(whole: Array, std: float) -> Array:
+    """Return whole numbers, (m,), with discrete Gaussian noise. Raises ValueError for a std out of reach."""
     if not 2.0**6 <= std <= 2.0**56:
         raise ValueError(f"std must be what 64-bit integers can hold, got {std:g}")
     return np.array(_measurement(std)([int(value) for value in whole]), dtype=np.float64)
 
 
 def _measurement(std: float) -> "dp.Measurement":
-    """OpenDP's vector Gaussian on integers: each entry gets discrete Gaussian noise of this std."""
+    """Return OpenDP's vector Gaussian on integers: each entry gets discrete Gaussian noise of this std."""
     import opendp.prelude as dp  # here: slow to load, and needed at a release only
 
     dp.enable_features("contrib")

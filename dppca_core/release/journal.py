@@ -16,14 +16,14 @@ from typing import Any
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Alone with a file, among all processes of this machine that ask; waits for the others."""
+    """Lock a file against all processes of this machine that ask; wait for the others."""
     with _owners(path.with_name(path.name + ".lock"), "a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """All lines, in order; none where there is no file.
+    """Return all lines, in order; none where there is no file.
 
     A part of a line at the end was being written when the machine stopped: nothing followed from it, and it
     is left out. Raises ValueError for anything else that is not an object in JSON.
@@ -32,18 +32,18 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def _parts(name: str, data: bytes) -> tuple[list[dict[str, Any]], bytes]:
-    """The lines, and what is left of one that was being written."""
+    """Return the lines, and what is left of one that was being written."""
     *whole, last = data.split(b"\n")
-    found = []
+    objects = []
     for number, line in enumerate([*whole, last], 1):
         plain = _object(line)
         if plain is not None:
-            found.append(plain)
+            objects.append(plain)
         elif number > len(whole) and (not last or _begun(last)):
-            return found, last
+            return objects, last
         else:
             raise ValueError(f"line {number} of {name} cannot be read: mend or restore it first")
-    return found, b""
+    return objects, b""
 
 
 def _object(line: bytes) -> dict[str, Any] | None:
@@ -55,7 +55,7 @@ def _object(line: bytes) -> dict[str, Any] | None:
 
 
 def _begun(piece: bytes) -> bool:
-    """Whether a line begins like this: one object, not closed yet, in the characters that `append` writes."""
+    """Return True for the beginning of a line: one object, not closed, in `append`'s characters."""
     text = piece.decode("ascii", errors="replace")
     if not text.startswith("{") or not text.isprintable() or not text.isascii():
         return False
@@ -69,12 +69,14 @@ def _begun(piece: bytes) -> bool:
 
 
 def append(path: Path, *plain: dict[str, Any]) -> None:
-    """More lines, all of them on the disk when this returns. The caller holds the lock.
+    """Append lines, all of them on the disk when this returns. The caller holds the lock.
 
     Raises ValueError, and writes nothing, for what JSON cannot hold or after lines that `read` refuses;
     OSError where the disk refuses, as when it is full: then the file is as it was, without a part of a line.
     """
-    line = b"".join(json.dumps(one, separators=(",", ":"), allow_nan=False).encode() + b"\n" for one in plain)
+    line = b"".join(
+        json.dumps(record, separators=(",", ":"), allow_nan=False).encode() + b"\n" for record in plain
+    )
     with _owners(path, "a+") as file:
         file.seek(0)
         before = file.read()
@@ -93,7 +95,7 @@ def append(path: Path, *plain: dict[str, Any]) -> None:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """A whole file at once: after a crash, or on a full disk, it is there in full, or as it was before."""
+    """Replace a whole file: after a crash, or on a full disk, it is there in full, or as it was before."""
     draft = path.with_name(path.name + ".draft")
     try:
         with _owners(draft, "w") as file:
@@ -106,7 +108,7 @@ def replace(path: Path, data: bytes) -> None:
 
 
 def write(file: FileIO, data: bytes) -> None:
-    """All of it, on the disk when this returns: unbuffered, so that closing has nothing left to write.
+    """Write all of it, on the disk when this returns: unbuffered, so that closing has nothing left to write.
 
     Raises OSError where the disk refuses; a part may be written.
     """
@@ -117,13 +119,13 @@ def write(file: FileIO, data: bytes) -> None:
 
 
 def _owners(path: Path, mode: str) -> FileIO:
-    """A file that nobody but its owner reads, in such a folder where there was none; unbuffered."""
+    """Open a file that nobody but its owner reads, and make its folder likewise; unbuffered."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     return FileIO(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))
 
 
 def sync_folder(folder: Path) -> None:
-    """A new file's name is on the disk only once its folder is."""
+    """Put a folder on the disk: only then are the names of its new files."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""What was released on a table: append-only, within a limit that its owner set, counted by dp-accounting.
+"""The ledger of a table's releases: append-only, within its owner's limit, counted by dp-accounting.
 
 A ledger belongs to the content of a table, not to a file's name. A table may have been kept under a former
 key (`tables.content`): then its ledger goes on there, and whatever stands under both keys counts.
@@ -6,7 +6,7 @@ key (`tables.content`): then its ledger goes on there, and whatever stands under
 Paying comes first: `spend` writes the event, on the disk, before any noise is drawn, so that a crash wastes
 budget and never spends it unseen. Between two processes, or two tabs, only one pays at a time, and the second
 sees what the first has spent.
-`ledger_records` has what its lines say.
+`ledger_records` defines its lines.
 """
 
 import json
@@ -29,57 +29,57 @@ from dppca_core.release.ledger_records import (
     Account,
     Entry,
     Limit,
+    content,
+    deduplicated,
     from_lines,
     limit_line,
-    once,
     parse,
     release_line,
-    said,
-    sealed,
+    seal,
 )
 
 _KEY = re.compile(r"[0-9a-f]{8,64}")  # it names a file
 
 
 class OverLimitError(ValueError):
-    """A release that would spend more than the owner's limit; nothing was spent."""
+    """Say that a release would spend more than the owner's limit; nothing was spent."""
 
 
 class Ledger(ABC):
-    """Where one table's lines are kept. patients: of that table, if known; lines of another are refused."""
+    """Keep one table's lines. patients: of that table, if known; lines of another are refused."""
 
     def __init__(self, patients: int | None = None) -> None:
         self._patients = patients
 
     @abstractmethod
     def _lines(self) -> list[dict[str, Any]]:
-        """All lines so far."""
+        """Return all lines so far."""
 
     @abstractmethod
     def _append(self, *lines: dict[str, Any]) -> None:
-        """More lines, which stay: all of them or, where one cannot be written, none."""
+        """Append lines, which stay: all of them or, where one cannot be written, none."""
 
     @abstractmethod
-    def _alone(self) -> Any:
-        """A context in which nobody else writes."""
+    def _exclusive(self) -> Any:
+        """Return a context in which nobody else writes."""
 
     def account(self) -> Account:
-        """As it stands. Raises ValueError for lines that are damaged, or of another table."""
+        """Return the account as it stands. Raises ValueError for damaged lines, or those of another table."""
         return from_lines(self._lines(), self._patients)
 
     def set_limit(self, limit: Limit) -> Account:
-        """The account with this limit from now on.
+        """Set the limit from now on and return the account.
 
         Raises ValueError where delta or neighbours are not those of the first limit, or where more than that
         was spent already.
         """
-        with self._alone():
+        with self._exclusive():
             now = self.account()
             if now.limit is not None:
                 for name in ("delta", "neighbours"):
-                    first, asked = getattr(now.limit, name), getattr(limit, name)
-                    if first != asked:
-                        raise ValueError(f"{name} stays {first}, with which this ledger began, got {asked}")
+                    first, new = getattr(now.limit, name), getattr(limit, name)
+                    if first != new:
+                        raise ValueError(f"{name} stays {first}, with which this ledger began, got {new}")
                 spent = now.spent().epsilon
                 if not numerical.within(spent, limit.epsilon):
                     raise ValueError(f"epsilon = {spent:.4g} is spent already, a limit cannot be below that")
@@ -94,22 +94,22 @@ class Ledger(ABC):
         about: Mapping[str, Any] | None = None,
         expected: Account | None = None,
     ) -> Entry:
-        """Pay for a release, before it is made: the entry, which is on the ledger when this returns.
+        """Pay for a release before it is made; return the entry, which is on the ledger by then.
 
         expected: the account for which the price was said. Raises OverLimitError beyond the limit, and
         ValueError before a limit was set, for no events, or where the account is another by now.
         """
         if not events:
             raise ValueError("events must be given: a release without a cost is not private")
-        with self._alone():
+        with self._exclusive():
             now = self.account()
             if expected is not None and now != expected:
                 raise ValueError("another release was made on this table meanwhile: look at the price again")
-            asked = now.spent(events).epsilon
-            if now.limit is None or not numerical.within(asked, now.limit.epsilon):
+            total = now.spent(events).epsilon
+            if now.limit is None or not numerical.within(total, now.limit.epsilon):
                 most = now.limit.epsilon if now.limit else 0.0
                 raise OverLimitError(
-                    f"this would bring the total to epsilon = {asked:.4g}, and the limit is {most:.4g}: "
+                    f"this would bring the total to epsilon = {total:.4g}, and the limit is {most:.4g}: "
                     "nothing was spent"
                 )
             entry = Entry(_now(), title, tuple(events), dict(about or {}), secrets.token_hex(8))
@@ -117,17 +117,17 @@ class Ledger(ABC):
             return entry
 
     def export(self) -> str:
-        """All lines, as JSON lines."""
+        """Return all lines as JSON lines."""
         return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in self._lines())
 
-    def take_in(self, text: str) -> Account:
-        """The account with the lines of another ledger of the same table, as exported; known ones count once.
+    def merge(self, text: str) -> Account:
+        """Add the lines of another ledger of the same table, as exported; known ones count once.
 
         Raises ValueError for text that is not a ledger, or one of another table, delta or neighbours.
         """
         lines = parse(text)
         theirs = from_lines(lines, self._patients)
-        with self._alone():
+        with self._exclusive():
             mine = self.account()
             if mine.limit and theirs.limit and mine.limit.delta != theirs.limit.delta:
                 raise ValueError(f"delta of that ledger is {theirs.limit.delta:g}, here {mine.limit.delta:g}")
@@ -135,15 +135,15 @@ class Ledger(ABC):
                 raise ValueError(
                     f"that ledger counts {theirs.limit.neighbours}, this {mine.limit.neighbours}"
                 )
-            known = Counter(json.dumps(said(line), sort_keys=True) for line in self._lines())
+            known = Counter(json.dumps(content(line), sort_keys=True) for line in self._lines())
             new = []
-            for line in map(said, lines):
+            for line in map(content, lines):
                 text = json.dumps(line, sort_keys=True)
                 if not known[text]:
                     new.append(line)
-                elif not line.get("id"):  # of an old ledger: as often as it stands there
+                elif not line.get("id"):  # lines of an old ledger count as often as they occur
                     known[text] -= 1
-            # Limits are not taken over where one is set: no file may raise what the owner decided here.
+            # Keep the limit that is set: no file may raise what the owner decided here.
             if mine.limit:
                 new = [line for line in new if line["kind"] != "limit"]
             both = from_lines([*self._lines(), *new], self._patients)
@@ -157,13 +157,13 @@ class Ledger(ABC):
         return self._lines()
 
     def _add(self, *lines: dict[str, Any]) -> None:
-        """More lines, numbered on, each with its digest."""
-        before = len(once(self._written()))
-        self._append(*(sealed(before + i, line) for i, line in enumerate(lines, 1)))
+        """Append lines, numbered on, each with its digest."""
+        before = len(deduplicated(self._written()))
+        self._append(*(seal(before + i, line) for i, line in enumerate(lines, 1)))
 
 
 class SessionLedger(Ledger):
-    """In memory, for one visitor: gone with the session, which the screen says."""
+    """Keep lines in memory, for one visitor: gone with the session, which the screen says."""
 
     def __init__(self, patients: int | None = None) -> None:
         super().__init__(patients)
@@ -176,12 +176,12 @@ class SessionLedger(Ledger):
     def _append(self, *lines: dict[str, Any]) -> None:
         self._kept.extend(lines)
 
-    def _alone(self) -> Any:
+    def _exclusive(self) -> Any:
         return self._lock
 
 
 class DiskLedger(Ledger):
-    """FOLDER/KEY.jsonl, shared by all who open the same table with the same folder.
+    """Keep lines in FOLDER/KEY.jsonl, shared by all who open the same table with the same folder.
 
     `key`, `former`: 8 to 64 hexadecimal digits; `former` is the table's key of an earlier version, if it has
     one. A file under the former key is continued, so that an earlier version that still runs sees what is
@@ -199,7 +199,7 @@ class DiskLedger(Ledger):
 
     @property
     def path(self) -> Path:
-        """The file that the next line is written to: the one under the former key where there is one."""
+        """Return the file of the next line: the one under the former key where there is one."""
         return next((path for path in self._paths if path.exists()), self._paths[-1])
 
     def _lines(self) -> list[dict[str, Any]]:
@@ -213,9 +213,9 @@ class DiskLedger(Ledger):
         journal.append(self.path, *lines)
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _exclusive(self) -> Iterator[None]:
         with ExitStack() as locks:
-            for path in self._paths:  # in one order everywhere, so that nobody waits in a circle
+            for path in self._paths:  # in one order everywhere, so that no two processes deadlock
                 locks.enter_context(journal.locked(path))
             yield
 
@@ -238,10 +238,10 @@ def _merged(files: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
                         f"this table has two ledgers with different {name}: move one out of the folder, and "
                         "add up what both have spent"
                     )
-        for _, line in once(lines):
+        for _, line in deduplicated(lines):
             if line.get("id", "") in known or (limit is not None and line["kind"] == "limit"):
                 continue
-            merged.append(said(line))
+            merged.append(content(line))
         known |= {line["id"] for line in merged if line.get("id")}
         limit = limit or theirs
     return merged

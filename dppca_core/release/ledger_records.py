@@ -1,4 +1,4 @@
-"""What a ledger's lines say: the limit, the releases, and the account that they make up.
+"""The lines of a ledger, limits and releases, and the account that they make up.
 
 One line of JSON each:
 
@@ -32,7 +32,7 @@ from dppca_core.accounting.events_json import from_plain, to_plain
 from dppca_core.privacy import NEIGHBOURS, Budget, Event
 
 MOST_CHARACTERS = 10 * 2**20
-# Of an import: composing more would keep a visitor waiting.
+# Limits of an import: composing more would keep a visitor waiting.
 MOST_LINES = 2_000
 MOST_EVENTS = 5_000
 _MOST_SAID = 200  # letters of a title
@@ -40,7 +40,7 @@ _MOST_SAID = 200  # letters of a title
 
 @dataclass(frozen=True)
 class Limit:
-    """What all releases on the table together may cost. Raises ValueError for a field where no budget is."""
+    """Hold what all releases on the table together may cost. Raises ValueError where no budget is."""
 
     epsilon: float
     delta: float
@@ -53,7 +53,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Entry:
-    """One release: when, what, its events, and whatever else a reader needs to check it."""
+    """Hold one release: when, what, its events, and whatever else a reader needs to check it."""
 
     at: str
     title: str
@@ -63,31 +63,33 @@ class Entry:
 
     @property
     def rows_per_patient(self) -> int | None:
-        """How many rows a patient could have by the owner's word then; None where the line does not say."""
+        """Return how many rows a patient could have, as the owner stated; None where the line lacks it."""
         stated = self.about.get("rows per patient")
         return stated if isinstance(stated, int) and not isinstance(stated, bool) and stated > 0 else None
 
 
 @dataclass(frozen=True)
 class Account:
-    """The ledger as it stands: the limit (None before it was set), and all releases in order."""
+    """Hold the ledger as it stands: the limit (None before it was set), and all releases in order."""
 
     limit: Limit | None = None
     entries: tuple[Entry, ...] = ()
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """All events of all releases."""
         return tuple(event for entry in self.entries for event in entry.events)
 
     def spent(self, more: Sequence[Event] = ()) -> numerical.Total:
-        """epsilon at the limit's delta, with `more` events. Raises ValueError before a limit was set."""
+        """Return epsilon at the limit's delta, with `more` events.
+
+        Raises ValueError before a limit was set.
+        """
         if self.limit is None:
             raise ValueError("set a limit first: what all releases on this table together may cost")
         return numerical.total((*self.events, *more), self.limit.delta)
 
     def spent_by_patient(self, rows: int) -> float:
-        """epsilon of all releases for a patient who has so many rows, at the limit's delta.
+        """Return epsilon of all releases for a patient with so many rows, at the limit's delta.
 
         By `closed_form.grouped`: exact for Gaussian releases. Raises ValueError before a limit was set.
         """
@@ -99,7 +101,10 @@ class Account:
 
 
 def parse(text: str) -> list[dict[str, Any]]:
-    """The lines of an exported ledger. Raises ValueError, with the number of the line, for anything else."""
+    """Return the lines of an exported ledger.
+
+    Raises ValueError, with the number of the line, for anything else.
+    """
     if len(text) > MOST_CHARACTERS:
         raise ValueError(f"a ledger may have {MOST_CHARACTERS:,} characters, got {len(text):,}")
     written = text.splitlines()
@@ -109,7 +114,7 @@ def parse(text: str) -> list[dict[str, Any]]:
     for number, line in enumerate(written, 1):
         try:
             lines.append(json.loads(line, parse_constant=_no_number, parse_float=_finite))
-            from_lines([said(lines[-1])])  # alone it may have any number
+            from_lines([content(lines[-1])])  # a single line may have any number
         except (AttributeError, ValueError, RecursionError):
             raise ValueError(f"line {number} is not of a ledger") from None
     if not lines:
@@ -117,18 +122,18 @@ def parse(text: str) -> list[dict[str, Any]]:
     events = len(from_lines(lines).events)
     if events > MOST_EVENTS:
         raise ValueError(f"a ledger may have {MOST_EVENTS:,} events, got {events:,}")
-    return [line for _, line in once(lines)]
+    return [line for _, line in deduplicated(lines)]
 
 
 def from_lines(lines: Sequence[Mapping[str, Any]], patients: int | None = None) -> Account:
-    """The account that lines make up.
+    """Return the account that lines make up.
 
     Raises ValueError, with the number of the line, for a damaged one, one that is out of its place, and one
     of a table with another number of patients, where that is given.
     """
     limit: Limit | None = None
     entries = []
-    for number, line in once(lines):
+    for number, line in deduplicated(lines):
         try:
             if line["kind"] == "limit":
                 before, limit = limit, Limit(*(line[name.name] for name in fields(Limit)))
@@ -148,38 +153,38 @@ def from_lines(lines: Sequence[Mapping[str, Any]], patients: int | None = None) 
     return Account(limit, tuple(entries))
 
 
-def once(lines: Sequence[Mapping[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
-    """Each line with its place in the file, without copies.
+def deduplicated(lines: Sequence[Mapping[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
+    """Return each line with its place in the file, without copies.
 
     Raises ValueError for one that was changed or is out of its place.
     """
-    found: list[tuple[int, dict[str, Any]]] = []
+    records: list[tuple[int, dict[str, Any]]] = []
     known: dict[str, dict[str, Any]] = {}
     for number, line in enumerate(lines, 1):
-        if not isinstance(line, dict) or not isinstance(own := line.get("id", ""), str):
+        if not isinstance(line, dict) or not isinstance(line_id := line.get("id", ""), str):
             raise ValueError(f"line {number} of the ledger cannot be read: mend or restore it first")
         if line.get("digest", digest := _digest(line)) != digest:
             raise ValueError(f"line {number} of the ledger was changed: restore it first")
-        if own and known.get(own) == said(line):
+        if line_id and known.get(line_id) == content(line):
             continue
-        if own in known or line.get("line", len(found) + 1) != len(found) + 1:
+        if line_id in known or line.get("line", len(records) + 1) != len(records) + 1:
             raise ValueError(
                 f"line {number} of the ledger is out of its place: lines were moved or are gone, "
                 "restore it first"
             )
-        if own:
-            known[own] = said(line)
-        found.append((number, line))
-    return found
+        if line_id:
+            known[line_id] = content(line)
+        records.append((number, line))
+    return records
 
 
-def said(line: Mapping[str, Any]) -> dict[str, Any]:
-    """What a line says, wherever it stands."""
+def content(line: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a line says, wherever it stands."""
     return {name: value for name, value in line.items() if name not in ("line", "digest")}
 
 
-def sealed(number: int, line: Mapping[str, Any]) -> dict[str, Any]:
-    """A line at its place, with the digest by which a change is noticed, if nobody makes it anew."""
+def seal(number: int, line: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a line at its place, with a digest by which a change is noticed unless it is computed again."""
     placed = {"line": number, **line}
     return placed | {"digest": _digest(placed)}
 
@@ -195,20 +200,20 @@ def limit_line(limit: Limit, at: str) -> dict[str, Any]:
 
 def release_line(entry: Entry) -> dict[str, Any]:
     events = to_plain(entry.events)
-    told = {"id": entry.id, "kind": "release", "at": entry.at, "title": entry.title}
-    return {**told, "events": events, "about": entry.about}
+    header = {"id": entry.id, "kind": "release", "at": entry.at, "title": entry.title}
+    return {**header, "events": events, "about": entry.about}
 
 
 def _entry(line: Mapping[str, Any]) -> Entry:
-    at, title, own = line["at"], line["title"], line.get("id", "")
-    if not isinstance(line["about"], dict) or not all(_is_line(said) for said in (at, title, own)):
+    at, title, line_id = line["at"], line["title"], line.get("id", "")
+    if not isinstance(line["about"], dict) or not all(_is_line(text) for text in (at, title, line_id)):
         raise ValueError
-    return Entry(at, title, from_plain(line["events"]), line["about"], own)
+    return Entry(at, title, from_plain(line["events"]), line["about"], line_id)
 
 
-def _is_line(said: object) -> bool:
-    """Whether it is a short text on one line, which every screen and file can show."""
-    return isinstance(said, str) and said.isprintable() and len(said) <= _MOST_SAID
+def _is_line(text: object) -> bool:
+    """Return True for a short text on one line, which every screen and file can show."""
+    return isinstance(text, str) and text.isprintable() and len(text) <= _MOST_SAID
 
 
 def _check_table(number: int, theirs: object, patients: int | None) -> None:

@@ -1,4 +1,4 @@
-"""A release on real patients: paid for first, drawn once from the operating system's entropy, told in full.
+"""Releases on real patients: paid for first, drawn once from the operating system's entropy, documented.
 
 Methods that begin with a noisy second moment get it from `discrete_gaussian` (OpenDP's discrete Gaussian on
 exact integer sums); all that follows is post-processing, and the eigenvalues come with it. DPS-PCA
@@ -8,7 +8,7 @@ point, and the result says so.
 
 import math
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any
@@ -24,19 +24,18 @@ from dppca_core.methods import METHODS, dpdis_pca
 from dppca_core.numerics import block_power, linalg, moments
 from dppca_core.privacy import Budget, Event
 from dppca_core.release import discrete_gaussian as hardened
-from dppca_core.release.discrete_gaussian import IntegerSum
+from dppca_core.release.discrete_gaussian import IntegerSum, Progress
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry
 
 OFFERED = ("analyze_gauss", "analyze_gauss_sparse", "dpdis_pca", "dps_pca")
 HARDENED = ("analyze_gauss", "analyze_gauss_sparse", "dpdis_pca")
-Progress = Callable[[float], bool]
 Part = Array | IntegerSum
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be released. Raises ValueError for a method that is not offered, or a field out of range.
+    """Hold what is to be released. Raises ValueError for a method not offered, or a field out of range.
 
     s_hat: features kept, of the sparse methods. rank: R of DPdisPCA. iterations, burn_in: of DPS-PCA. budget:
     for one row. rows_per_patient: how many rows one patient can have at most, a public statement of the
@@ -70,8 +69,8 @@ class Request:
             raise ValueError("accounting must be exact or zcdp for a release on real patients")
 
     @property
-    def own(self) -> dict[str, int]:
-        """The method's own parameters, as its `fit` names them."""
+    def method_options(self) -> dict[str, int]:
+        """Return the method's parameters, as its `fit` names them."""
         given = {
             "analyze_gauss_sparse": {"s_hat": self.s_hat or self.d},
             "dpdis_pca": {"rank": self.rank or min(2 * self.k, self.d)},
@@ -85,14 +84,14 @@ class Request:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """What it costs, known before anything is read."""
+        """Return what it costs, known before anything is read."""
         spends = METHODS[self.method].spends
         assert spends is not None  # all that is offered is private
-        return spends(self.budget, d=self.d, k=self.k, **self.own)
+        return spends(self.budget, d=self.d, k=self.k, **self.method_options)
 
     @property
     def patient_epsilon(self) -> float:
-        """The epsilon of a patient with all their rows, at the budget's delta (`closed_form.grouped`)."""
+        """Return the epsilon of a patient with all their rows, at the budget's delta."""
         return patient_epsilon(self.events, self.budget, self.rows_per_patient)
 
 
@@ -108,14 +107,13 @@ def patient_epsilon(events: Sequence[Event], budget: Budget, rows_per_patient: i
 
 @dataclass(frozen=True)
 class Released:
-    """What leaves: (d, k) components, k eigenvalues of the scaled rows where they were paid for, the entry.
+    """Hold what leaves: (d, k) components, k eigenvalues of the scaled rows if paid for, the ledger's entry.
 
-    hardened: whether the noise is OpenDP's. document: all as plain JSON, with what is needed to check it.
+    document: all as plain JSON, with what is needed to check it.
     """
 
     basis: Array
     eigenvalues: Array | None
-    hardened: bool
     entry: Entry
     document: dict[str, Any]
 
@@ -129,9 +127,9 @@ def make(
     public: dict[str, Any],
     by_column: bool = False,
     expected: Account | None = None,
-    progress: Progress | None = None,
+    progress: Progress = lambda share: True,
 ) -> Released:
-    """Pays, draws, and returns the release of hospitals' clipped rows, (n_i, d) each, of norm at most 1.
+    """Pay, draw, and return the release of hospitals' clipped rows, (n_i, d) each, of norm at most 1.
 
     A hospital may also be the exact sum of its rows (`discrete_gaussian.Adder`), of a table too large to
     hold. features: names of the d columns. public: what is public about the table (bounds, categories,
@@ -154,18 +152,18 @@ def make(
     }
     entry = ledger.spend(METHODS[request.method].title, request.events, about, expected)
     if request.method in HARDENED:
-        basis, eigenvalues = _of_moments(request, rows, progress)
+        basis, eigenvalues = _from_moments(request, rows, progress)
     else:
         basis, eigenvalues = _in_floating_point(request, rows), None
     promised = guarantee(request, by_column)
     document = _document(request, basis, eigenvalues, features, sizes, public, entry) | {
         "guarantee": promised
     }
-    return Released(basis, eigenvalues, request.method in HARDENED, entry, document)
+    return Released(basis, eigenvalues, entry, document)
 
 
 def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str]) -> None:
-    """Raises ValueError for what could not be released, or not with the guarantee that is stated."""
+    """Raise ValueError for what could not be released, or not with the guarantee that is stated."""
     if len(features) != request.d or any(columns(part) != request.d for part in rows):
         raise ValueError(f"rows must have the {request.d} columns that were asked for")
     if not rows or min(patients(part) for part in rows) < 1:
@@ -174,67 +172,71 @@ def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str]) -> 
         raise ValueError("hospitals must be all rows, or all sums")
     for part in rows:
         if not isinstance(part, IntegerSum):
-            hardened.refuse_long(part)
+            hardened.check_clipped(part)
     if request.method in HARDENED:
         for blocks in _released_together(request, rows):
-            first, n = blocks[0], sum(map(patients, blocks))
-            bits = first.bits if isinstance(first, IntegerSum) else hardened.bits_for(n)
-            hardened.noise_std(request.d, bits, request.budget)
+            hardened.noise_std(request.d, _bits(blocks), request.budget)
 
 
 def patients(part: Part) -> int:
-    """How many rows a hospital has."""
+    """Return how many rows a hospital has."""
     return part.n if isinstance(part, IntegerSum) else len(part)
 
 
 def columns(part: Part) -> int:
-    """How many columns they have. Raises ValueError for what is no matrix."""
+    """Return how many columns they have. Raises ValueError for what is no matrix."""
     matrix = part.total if isinstance(part, IntegerSum) else part
     if matrix.ndim != 2:
         raise ValueError(f"rows must be a matrix, got shape {matrix.shape}")
     return int(matrix.shape[1])
 
 
-def summed(parts: Sequence[Part], d: int) -> IntegerSum:
-    """The exact sum of all rows of these hospitals. Reads private rows."""
-    sums = [part for part in parts if isinstance(part, IntegerSum)]
-    if sums:
-        return hardened.together(sums)
-    blocks = [part for part in parts if not isinstance(part, IntegerSum)]
-    return hardened.integer_sum(blocks, sum(len(block) for block in blocks), d)
+def sum_rows(parts: Sequence[Part], d: int) -> IntegerSum:
+    """Return the exact sum of all rows of these hospitals. Reads private rows."""
+    adder = hardened.Adder(d, _bits(parts))
+    for part in parts:
+        adder.add(part)
+    return adder.sum
+
+
+def _bits(parts: Sequence[Part]) -> int:
+    first = parts[0]
+    return first.bits if isinstance(first, IntegerSum) else hardened.bits_for(sum(map(patients, parts)))
 
 
 def _released_together(request: Request, rows: Sequence[Part]) -> list[list[Part]]:
-    """Whose rows go into one noisy moment: everybody's, or each hospital's own."""
+    """Return whose rows go into one noisy moment: everybody's, or each hospital's own."""
     return [[part] for part in rows] if request.method == "dpdis_pca" else [list(rows)]
 
 
-def _of_moments(
-    request: Request, rows: Sequence[Part], progress: Progress | None
-) -> tuple[Array, Array | None]:
-    """From noisy moments: of all rows together, or of each hospital's, which are different patients'."""
+def _from_moments(request: Request, rows: Sequence[Part], progress: Progress) -> tuple[Array, Array | None]:
+    """Return the result from noisy moments: of all rows together, or one for each hospital's patients."""
     parts = _released_together(request, rows)
     joint = request.method != "dpdis_pca"
-    noisy = []
-    for i, blocks in enumerate(parts):
-        total = summed(blocks, request.d)
-        noisy.append(hardened.release(total, request.budget, _share(progress, i, len(parts))))
+    noisy: list[Array] = []
+
+    def report(share: float) -> bool:
+        return progress((len(noisy) + share) / len(parts))
+
+    for blocks in parts:
+        total = sum_rows(blocks, request.d)
+        noisy.append(hardened.release(total, request.budget, report))
     if joint:
         if request.method == "analyze_gauss":
             basis = linalg.top_eigenspace(noisy[0], request.k)
         else:
-            kept = request.own["s_hat"]
+            kept = request.method_options["s_hat"]
             basis = block_power.sparse_eigenspace(noisy[0], request.k, kept)
         return _ordered(basis, noisy[0])
-    rank = request.own["rank"]
-    sent = [one if rank == request.d else dpdis_pca.compress(one, rank, "eigh") for one in noisy]
+    rank = request.method_options["rank"]
+    sent = [moment if rank == request.d else dpdis_pca.compress(moment, rank, "eigh") for moment in noisy]
     share = dpdis_pca.shares([patients(part) for part in rows], request.budget, "size")
     basis = dpdis_pca.combine(sent, share, request.k, "eigh")
     return _ordered(basis, np.tensordot(share, np.stack(noisy), axes=1))
 
 
 def _ordered(basis: Array, noisy: Array) -> tuple[Array, Array]:
-    """The same subspace by falling eigenvalues of the released moment: eigenvectors of V^T S V turn V."""
+    """Return the same subspace by falling eigenvalues of the released moment: those of V^T S V turn V."""
     values, turn = linalg.top_eigenpairs(basis.T @ noisy @ basis, basis.shape[1])
     return basis @ turn, values
 
@@ -246,28 +248,21 @@ def _moment(part: Part) -> Moment:
 
 
 def _in_floating_point(request: Request, rows: Sequence[Part]) -> Array:
-    """DPS-PCA, seeded by the operating system."""
     providers = tuple(Provider(patients(part), _moment(part)) for part in rows)
     cohort = Cohort(providers, moments.SumMoment(providers))
     rng = np.random.default_rng()
-    found = METHODS[request.method].fit(cohort, k=request.k, budget=request.budget, rng=rng, **request.own)
-    return found.basis
-
-
-def _share(progress: Progress | None, done: int, parts: int) -> Progress | None:
-    if progress is None:
-        return None
-    told = progress
-    return lambda share: told((done + share) / parts)
+    estimate = METHODS[request.method].fit(
+        cohort, k=request.k, budget=request.budget, rng=rng, **request.method_options
+    )
+    return estimate.basis
 
 
 def parameters(request: Request) -> dict[str, Any]:
-    """The request as plain JSON."""
-    return {"d": request.d, "k": request.k, **request.own, "budget": asdict(request.budget)}
+    return {"d": request.d, "k": request.k, **request.method_options, "budget": asdict(request.budget)}
 
 
 def guarantee(request: Request, by_column: bool = False) -> str:
-    """What is promised, in one sentence. by_column: hospitals' sizes follow from rows, and are public."""
+    """Return the guarantee as a sentence. by_column: hospitals' sizes follow from rows, and are public."""
     budget = request.budget
     neighbours = (
         "replacing any one patient's row by any other"
@@ -297,8 +292,7 @@ def _factor(epsilon: float) -> str:
     return f"e^{epsilon:.4g}" + (f" = {math.exp(epsilon):.3g}" if epsilon < 10 else "")
 
 
-def noise_said(request: Request) -> str:
-    """Which noise it was, in one sentence."""
+def noise_sentence(request: Request) -> str:
     if request.method in HARDENED:
         return (
             f"Noise: the discrete Gaussian of OpenDP {version('opendp')} on an exact integer sum, from the "
@@ -323,7 +317,7 @@ def _document(
         "what": METHODS[request.method].title,
         "reference": METHODS[request.method].reference,
         "at": entry.at,
-        "noise": noise_said(request),
+        "noise": noise_sentence(request),
         "hardened": request.method in HARDENED,
         "unit": "row",
         "rows per patient": request.rows_per_patient,

@@ -40,7 +40,7 @@ _FINEST = 2.0**-20  # of a row's largest contribution
 
 @dataclass(frozen=True)
 class Spectrum:
-    """eigenvalues: of the moment S/n, (d,), falling, none below 0. std: of the noise in each. entry: paid."""
+    """Hold `eigenvalues` of S/n, (d,), falling, none below 0; their noise's std; the ledger's entry."""
 
     eigenvalues: Array
     std: float
@@ -48,26 +48,28 @@ class Spectrum:
 
 
 def unit(n: int, d: int) -> float:
-    """g, what eigenvalues of S are rounded to. Raises ValueError unless n and d are whole and positive."""
+    """Return g, what eigenvalues of S are rounded to.
+
+    Raises ValueError unless n and d are whole and positive.
+    """
     checks.whole(1, n=n, d=d)
     return max(_FINEST, 2 * d * n * 2.0**-50)
 
 
 def sensitivity(budget: Budget, n: int, d: int) -> float:
-    """Of the rounded eigenvalues of S, in the l2 norm, with what rounding and the eigensolver add."""
+    """Return the l2 sensitivity of S's rounded eigenvalues, with rounding and the eigensolver's errors."""
     return symmetric_gaussian.sensitivity(budget) + 2 * math.sqrt(d) * unit(n, d)
 
 
 def whole_eigenvalues(summed: discrete_gaussian.IntegerSum) -> Array:
-    """Eigenvalues of S in units of g, whole numbers, falling. Reads private rows."""
+    """Return the eigenvalues of S in units of g, whole numbers, falling. Reads private rows."""
     n, d = summed.n, len(summed.total)
     values = np.linalg.eigvalsh(summed.total / 4.0**summed.bits)[::-1]
-    rounded: Array = np.round(values / unit(n, d))
-    return rounded
+    return np.round(values / unit(n, d))
 
 
 def events(budget: Budget) -> tuple[Event, ...]:
-    """What it costs. Raises ValueError for accounting as printed, which is not exact."""
+    """Return what it costs. Raises ValueError for accounting as printed, which is not exact."""
     if budget.accounting == "as-printed":
         raise ValueError("accounting must be exact or zcdp for a release on real patients")
     return (Release(gaussian.noise_multiplier(budget)),)
@@ -76,7 +78,7 @@ def events(budget: Budget) -> tuple[Event, ...]:
 def make(
     rows: Sequence[private_release.Part], budget: Budget, ledger: Ledger, rows_per_patient: int = 1
 ) -> Spectrum:
-    """Pays, draws, and returns the eigenvalues of all hospitals' clipped rows, given as there.
+    """Pay, draw, and return the eigenvalues of all hospitals' clipped rows.
 
     rows_per_patient: as for `private_release.Request`; it stands on the ledger.
 
@@ -95,7 +97,7 @@ def make(
         "budget": asdict(budget),
     }
     entry = ledger.spend(TITLE, spent, about)
-    whole = whole_eigenvalues(private_release.summed(rows, d))
+    whole = whole_eigenvalues(private_release.sum_rows(rows, d))
     step, std = unit(n, d), gaussian.noise_multiplier(budget) * sensitivity(budget, n, d)
-    noisy = discrete_gaussian.noisy(whole, std / step) * step / n
+    noisy = discrete_gaussian.add_noise(whole, std / step) * step / n
     return Spectrum(np.maximum(np.sort(noisy)[::-1], 0.0), std / n, entry)

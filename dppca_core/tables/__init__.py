@@ -9,7 +9,7 @@
 or, for a file of any size, `tables.reduce_file(path, schema).cohort`.
 """
 
-from dppca_core.tables.content import content_key, content_key_of_file, content_keys_of_file
+from dppca_core.tables.content import content_key, content_keys_of_file
 from dppca_core.tables.dealing import at_random, by_column
 from dppca_core.tables.encoding import Encoded, OwnerOnly, encode
 from dppca_core.tables.examples import dictionary, example
@@ -28,7 +28,6 @@ __all__ = [
     "at_random",
     "by_column",
     "content_key",
-    "content_key_of_file",
     "content_keys_of_file",
     "dictionary",
     "encode",

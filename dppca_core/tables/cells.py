@@ -1,9 +1,9 @@
-"""What one cell says: a number, a text or nothing, decided cell by cell and never from its neighbours.
+"""Cells as numbers, texts or nothing, decided cell by cell and never from their neighbours.
 
 A cell is missing if it is empty, one of `MISSING`, NaN or infinite. "true" and "false" are the numbers 1 and
 0. Whether a column is of numbers or of text (`canonical`) is a summary of its cells, for the owner's screen.
 
-Texts of Arrow's own errors quote cells: `quietly` keeps them from everyone.
+Texts of Arrow's own errors quote cells: `none_if_refused` keeps them from everyone.
 """
 
 from __future__ import annotations
@@ -38,30 +38,30 @@ _DATE = (
 )
 
 
-def quietly(call: Callable[[], Result]) -> Result | None:
-    """What `call` returns, or None where Arrow refuses. Its reason quotes cells and goes no further."""
+def none_if_refused(call: Callable[[], Result]) -> Result | None:
+    """Return what `call` returns, or None where Arrow refuses.
+
+    Its reason quotes cells and goes no further.
+    """
     try:
         return call()
     except _REFUSALS:
         return None
 
 
-def each(batches: Iterable[Result]) -> Iterator[Result | None]:
-    """Batches in turn; None, and no more, where Arrow refuses one."""
-    steps = iter(batches)
-    while True:
-        try:
-            batch = next(steps)
-        except StopIteration:
-            return
-        except _REFUSALS:
-            break
-        yield batch
+def until_refused(batches: Iterable[Result]) -> Iterator[Result | None]:
+    """Yield the batches; yield None, and no more, where Arrow refuses one."""
+    try:
+        yield from batches
+    except _REFUSALS:
+        pass
+    else:
+        return
     yield None
 
 
 class NumberColumn(NamedTuple):
-    """Cells as numbers: values (n,), NaN where there is none; which are missing, which are other text."""
+    """Hold cells as numbers, (n,), NaN where there is none; which are missing, which are other text."""
 
     values: Array
     missing: Mask
@@ -69,13 +69,13 @@ class NumberColumn(NamedTuple):
 
 
 def texts(column: Any) -> pa.Array:
-    """A text column without blanks around its cells, as one array of strings."""
+    """Return a text column without blanks around its cells, as one array of strings."""
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     return pc.utf8_trim_whitespace(whole.cast(pa.large_string()))
 
 
 def portions(chunks: Iterable[Any]) -> Iterator[pa.Array]:
-    """Arrays of a column in turn, cut or put together to about `_PORTION` bytes of text each.
+    """Yield the arrays of a column, cut or put together to about `_PORTION` bytes of text each.
 
     Each step on a text makes another copy of it, so that a whole column at once would need several times
     its size.
@@ -104,7 +104,7 @@ def _chunks(column: Any) -> list[Any]:
 
 
 def numbers(column: Any, decimal_comma: bool = False) -> NumberColumn:
-    """The cells of a column of numbers or of text (as `plain` gives them), each as a number if it is one.
+    """Return the cells of a column of numbers or text (as `plain` gives them), each as a number if it is one.
 
     decimal_comma: 1,5 is one and a half, as in files whose columns are not separated by commas.
     """
@@ -143,7 +143,7 @@ def _numbers(column: pa.Array, decimal_comma: bool) -> NumberColumn:
 
 
 def canonical(chunks: list[Any], decimal_comma: bool = False) -> Any:
-    """float64 where every cell is a number or missing, else trimmed text; null where missing.
+    """Return float64 where every cell is a number or missing, else trimmed text; null where missing.
 
     chunks: of one column. The list is emptied on the way, so that each can go once its text was copied.
     """
@@ -162,7 +162,7 @@ def canonical(chunks: list[Any], decimal_comma: bool = False) -> Any:
 
 def _as_text(chunks: list[Any], decimal_comma: bool) -> pa.ChunkedArray:
     none = pa.scalar(None, pa.large_string())
-    chunks.reverse()  # to take the first from the end
+    chunks.reverse()  # so that pop() takes the first
     in_turn = (chunks.pop() for _ in range(len(chunks)))
     return pa.chunked_array(
         [
@@ -172,17 +172,17 @@ def _as_text(chunks: list[Any], decimal_comma: bool) -> pa.ChunkedArray:
     )
 
 
-def places(column: Any, known: Iterable[str]) -> NDArray[np.intp]:
-    """Which of these texts each cell is, (n,); -1 for none of them."""
+def category_indices(column: Any, known: Iterable[str]) -> NDArray[np.intp]:
+    """Return which of these texts each cell is, (n,); -1 for none of them."""
     words = pa.array(known, pa.large_string())
-    found = [
+    indices = [
         np.asarray(pc.fill_null(pc.index_in(texts(part), words), -1)) for part in portions(_chunks(column))
     ]
-    return np.concatenate([np.empty(0, dtype=np.intp), *found])
+    return np.concatenate([np.empty(0, dtype=np.intp), *indices])
 
 
-def dates(column: Any) -> bool:
-    """Whether a text column holds dates in every cell that is not missing."""
+def holds_dates(column: Any) -> bool:
+    """Return True for a text column that holds dates in every cell that is not missing."""
     if pa.types.is_floating(column.type):
         return False
     some = False
@@ -195,11 +195,11 @@ def dates(column: Any) -> bool:
 
 
 def plain(column: Any, name: str) -> Any:
-    """A column of any flat type as float64 or text. Raises ValueError for lists, records and bytes."""
+    """Return a column of any flat type as float64 or text. Raises ValueError for lists, records and bytes."""
     kind = column.type
     types = pa.types
     if types.is_dictionary(kind):
-        check_text(unpacked(column), name)
+        check_text(unpacked_bytes(column), name)
         return plain(column.cast(kind.value_type), name)
     if types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind) or types.is_null(kind):
         whole = column.cast(pa.uint8()) if types.is_boolean(kind) else column
@@ -223,14 +223,14 @@ def check_text(size: int, name: str, most: int = limits.MOST_TEXT) -> None:
         )
 
 
-def letters(column: Any) -> int:
+def text_bytes(column: Any) -> int:
     """Return the bytes of a text column's texts; 0 for numbers."""
     if pa.types.is_floating(column.type):
         return 0
     return sum(int(pc.sum(pc.binary_length(chunk)).as_py() or 0) for chunk in _chunks(column))
 
 
-def unpacked(column: Any) -> int:
+def unpacked_bytes(column: Any) -> int:
     """Return the bytes of a dictionary column's texts, each as often as it occurs; 0 for other cells."""
     total = 0
     for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else (column,):
@@ -250,11 +250,11 @@ def _what(kind: Any) -> str:
 
 
 def from_frame(frame: pd.DataFrame) -> pa.Table:
-    """A data frame's columns as float64 or text, under their names. Raises ValueError for other cells."""
+    """Return a data frame's columns as float64 or text, by name. Raises ValueError for other cells."""
     columns = {}
     for position, name in enumerate(frame.columns):
         series = frame.iloc[:, position]
-        column = quietly(partial(pa.array, series, from_pandas=True))
+        column = none_if_refused(partial(pa.array, series, from_pandas=True))
         if column is None:  # cells of several types
             column = pa.array([None if value is None else str(value) for value in series])
         if isinstance(column, pa.ChunkedArray):

@@ -1,4 +1,4 @@
-"""What makes two files the same table, for the ledger: what was spent stays spent when it comes back.
+"""Keys that tell the same table in any file, so that its ledger is found when it comes back.
 
 The same table is: equally many rows and columns, the same rows in any order, with the same cells in any
 order of columns. File name, format, separator, quoting, encoding, column names and row numbers without a name
@@ -62,7 +62,7 @@ FORMER_ROWS = 2**24  # 128 MB of row hashes
 
 
 def _mix(words: Words) -> Words:
-    """The finaliser of splitmix64, in place: one bit in changes half of those out."""
+    """Apply the finaliser of splitmix64 in place: one bit in changes half of those out."""
     shifted = np.empty_like(words)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         words ^= np.right_shift(words, np.uint64(shift), out=shifted)
@@ -75,8 +75,8 @@ def _cells(column: Any) -> Words:
     if not pa.types.is_floating(column.type):
         coded = pc.dictionary_encode(cells.texts(column), null_encoding="encode")
         return _words(coded.dictionary).take(np.asarray(coded.indices))
-    found = cells.numbers(column)
-    return _numeric(found.values, found.missing)
+    read = cells.numbers(column)
+    return _numeric(read.values, read.missing)
 
 
 def _numeric(values: Any, missing: Any) -> Words:
@@ -86,16 +86,16 @@ def _numeric(values: Any, missing: Any) -> Words:
 
 
 def _words(text: Any) -> Words:
-    found = cells.numbers(text, decimal_comma=True)
-    words = _numeric(found.values, found.missing)
-    for place in np.flatnonzero(found.unread):
-        digest = hashlib.blake2b(text[int(place)].as_py().encode(), digest_size=8).digest()
-        words[place] = np.uint64(int.from_bytes(digest, "big")) | _TEXT
+    read = cells.numbers(text, decimal_comma=True)
+    words = _numeric(read.values, read.missing)
+    for i in np.flatnonzero(read.unread):
+        digest = hashlib.blake2b(text[int(i)].as_py().encode(), digest_size=8).digest()
+        words[i] = np.uint64(int.from_bytes(digest, "big")) | _TEXT
     return words
 
 
 class Keys(NamedTuple):
-    """The key of a table, and its key of version 1; None where it has more rows than `FORMER_ROWS`."""
+    """Hold the key of a table, and its key of version 1; None where it has more rows than `FORMER_ROWS`."""
 
     key: str
     former: str | None
@@ -115,11 +115,11 @@ class _Content:
         if not self._count:
             self._columns = np.zeros((2, batch.num_columns), dtype=np.uint64)
         rows: Words = np.zeros((2, batch.num_rows), dtype=np.uint64)
-        for place, name in enumerate(batch.schema.names):  # which lists them all anew at each asking
-            words = _cells(cells.plain(batch.column(place), name))
+        for position, name in enumerate(batch.schema.names):  # the schema builds a new list at each access
+            words = _cells(cells.plain(batch.column(position), name))
             for half, mixed in enumerate((_mix(words ^ _OTHER), _mix(words))):
                 rows[1 - half] += mixed
-                self._columns[1 - half, place : place + 1] += mixed.sum(keepdims=True)
+                self._columns[1 - half, position : position + 1] += mixed.sum(keepdims=True)
         for lane, factor in enumerate(_FACTORS):
             self._rows[lane : lane + 1] += _mix(rows[0] * factor + rows[1]).sum(keepdims=True)
         end = self._count + batch.num_rows
@@ -183,10 +183,3 @@ def content_keys_of_file(
     if not done:
         raise ValueError("The file has names but no rows.")
     return content.keys()
-
-
-def content_key_of_file(
-    source: files.Source, encoding: str = "utf-8", progress: Callable[[int, int | None], None] | None = None
-) -> str:
-    """Return the key of a file of any size, in constant memory, as `content_keys_of_file` does."""
-    return content_keys_of_file(source, encoding, progress, former_rows=0).key

@@ -1,4 +1,4 @@
-"""Whose patients a table's rows are: hospitals by a column, or at random by a public seed."""
+"""Assign a table's rows to hospitals: by a column, or at random by a public seed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dppca_core.tables import cells, limits
 
 
 def at_random(n: int, hospitals: int, seed: int) -> tuple[Indices, ...]:
-    """Rows 0..n-1 in random groups of nearly equal size. The seed is public: no noise comes of it.
+    """Return rows 0..n-1 in random groups of nearly equal size. The seed is public: no noise comes of it.
 
     Raises ValueError for fewer rows than hospitals.
     """
@@ -27,32 +27,30 @@ def at_random(n: int, hospitals: int, seed: int) -> tuple[Indices, ...]:
 def by_column(
     column: Any, name: str, kept: cells.Mask | None = None, decimal_comma: bool = False
 ) -> dict[str, Indices]:
-    """Rows of each value of a column, in the order of the values; row numbers among the kept ones only.
+    """Return the rows of each value of a column, in the order of the values, counted among the kept ones.
 
     The values are the hospitals' names. Raises ValueError where a kept row has none, or for too many.
     """
     used = column if kept is None else pc.filter(column, pa.array(kept))
     coded = pc.dictionary_encode(used)
     whole = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
-    found = cells.numbers(whole.dictionary, decimal_comma)
-    place = np.asarray(pc.fill_null(whole.indices, -1))
-    nameless = int((np.append(found.missing, True)[place]).sum())
+    read = cells.numbers(whole.dictionary, decimal_comma)
+    codes = np.asarray(pc.fill_null(whole.indices, -1))
+    nameless = int((np.append(read.missing, True)[codes]).sum())
     if nameless:
         raise ValueError(f"Column '{name}' names no hospital in {nameless:,} rows.")
     words = [
         str(value).strip() if unread else f"{number:.15g}"
-        for value, number, unread in zip(
-            whole.dictionary.to_pylist(), found.values, found.unread, strict=True
-        )
+        for value, number, unread in zip(whole.dictionary.to_pylist(), read.values, read.unread, strict=True)
     ]
     hospitals, of_word = np.unique(words, return_inverse=True)
     if len(hospitals) > limits.MOST_HOSPITALS:
         raise ValueError(too_many(name))
-    return {str(hospital): np.flatnonzero(of_word[place] == i) for i, hospital in enumerate(hospitals)}
+    return {str(hospital): np.flatnonzero(of_word[codes] == i) for i, hospital in enumerate(hospitals)}
 
 
 def too_many(name: str) -> str:
-    """Why a column cannot name the hospitals."""
+    """Return the sentence that says why a column cannot name the hospitals."""
     return (
         f"Column '{name}' has more than {limits.MOST_HOSPITALS} values: choose one that names hospitals, "
         "not patients."

@@ -16,7 +16,7 @@ from dppca_core.tables.schema import Column, Schema
 
 @dataclass(frozen=True)
 class OwnerOnly:
-    """Not private: counts of one table's rows and cells, for its owner's eyes and never for a release.
+    """Count one table's rows and cells. Not private: for its owner's eyes and never for a release.
 
     rows: read. dropped: for a missing cell. filled: missing cells that a constant stands for, of kept rows.
     outside: for each chosen column, cells of kept rows beyond their range or none of their categories.
@@ -31,12 +31,12 @@ class OwnerOnly:
 
     @property
     def kept(self) -> int:
-        """Rows that are used."""
+        """Return how many rows are used."""
         return self.rows - self.dropped
 
     @property
     def clipped_share(self) -> float:
-        """Share of the kept rows that the bound shortens."""
+        """Return the share of the kept rows that the bound shortens."""
         return self.long / max(self.kept, 1)
 
     def __add__(self, other: OwnerOnly) -> OwnerOnly:
@@ -51,7 +51,7 @@ class OwnerOnly:
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """rows: (kept, d) in [-1, 1], not yet clipped to the bound. kept: (n,), which of the table's rows."""
+    """Hold `rows`, (kept, d) in [-1, 1], not yet clipped, and which of the table's rows these are."""
 
     rows: Array = field(repr=False)
     kept: cells.Mask = field(repr=False)
@@ -64,7 +64,7 @@ def encode(
     decimal_comma: bool = False,
     before: int = 0,
 ) -> Encoded:
-    """The rows of a table, each from its own cells and the recipe alone (see the recipe's formulas).
+    """Return the rows of a table, each from its own cells and the schema alone (see its formulas).
 
     decimal_comma: see `cells.numbers`; tables that `read` gave need it no more. before: rows of the file
     before these, for what is said of a row. Raises ValueError, without a cell, for a chosen column that is
@@ -126,7 +126,7 @@ def _numbers(
 
 
 def _what(cell: pa.Array) -> str:
-    if cells.dates(cell):
+    if cells.holds_dates(cell):
         return "but a date: turn them into numbers, such as an age or days since."
     return "but text, or commas in a number: leave the column out, make it a category, or mend it."
 
@@ -135,17 +135,17 @@ def _categories(
     column: Column, cell: pa.Array, decimal_comma: bool, part: Array
 ) -> tuple[cells.Mask, cells.Mask]:
     """Fill (n, c) centred indicators; which are missing, which none of the categories."""
-    found = cells.numbers(cell, decimal_comma)
-    place = np.full(len(found.values), -1)
+    read = cells.numbers(cell, decimal_comma)
+    codes = np.full(len(read.values), -1)
     as_number = cells.numbers(pa.array(column.categories, pa.large_string()), decimal_comma=True)
     for i in np.flatnonzero(~as_number.unread):  # 1, 1.0 and "1" are one answer
-        place[found.values == as_number.values[i]] = i
-    if found.unread.any():
-        place = np.where(found.unread, cells.places(cell, column.categories), place)
+        codes[read.values == as_number.values[i]] = i
+    if read.unread.any():
+        codes = np.where(read.unread, cells.category_indices(cell, column.categories), codes)
     if column.fill:
-        place[found.missing] = column.categories.index(str(column.fill))
+        codes[read.missing] = column.categories.index(str(column.fill))
     part[:] = -column.centre
-    inside = np.flatnonzero(place >= 0)
-    part[inside, place[inside]] += 1.0
+    inside = np.flatnonzero(codes >= 0)
+    part[inside, codes[inside]] += 1.0
     # One category is yes or no: another answer is "no", and nothing that the dictionary forgot.
-    return found.missing, (place < 0) & ~found.missing & (len(column.categories) > 1)
+    return read.missing, (codes < 0) & ~read.missing & (len(column.categories) > 1)

@@ -27,13 +27,12 @@ _NOT_NEGATIVE = ("breast_cancer",)
 
 
 def names() -> tuple[str, ...]:
-    """The tables that are here."""
     brought = (path.stem for path in sorted(DATA.glob("*.csv")) if path.with_suffix(".json").exists())
     return ("breast_cancer", *brought)
 
 
 def example(name: str) -> tuple[reading.Raw, Schema]:
-    """A table and its dictionary, missing numbers filled by the middle of their range.
+    """Return a table and its dictionary, missing numbers filled by the middle of their range.
 
     Columns of the table that the dictionary lacks are labels, or name the hospital. Raises ValueError for
     another name.
@@ -55,7 +54,7 @@ def example(name: str) -> tuple[reading.Raw, Schema]:
 
 
 def dictionary(stored: dict[str, Any], least: float = -math.inf) -> Schema:
-    """The recipe that a bundled file of constants states, in which no range begins below `least`.
+    """Return the schema that a bundled file of constants states; no range begins below `least`.
 
     Raises ValueError for one without columns.
     """

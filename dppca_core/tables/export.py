@@ -10,21 +10,24 @@ import pandas as pd
 
 _STARTS = "=+-@"  # of a formula, in every width
 _BREAKS = ("\t", "\r", "\n")  # at the start of a cell, they may hide one
-_APART = {";", "|", *_BREAKS}  # where a spreadsheet of another country's settings may cut a cell in two
+_APART = {";", "|", *_BREAKS}  # a spreadsheet with another country's settings may cut a cell here
 
 
 def neutral(cell: Any) -> Any:
-    """A text that a spreadsheet would run, with an apostrophe before it; anything else as it is."""
+    """Return a text with an apostrophe before it if a spreadsheet would run it; anything else as it is."""
     if not isinstance(cell, str):
         return cell
-    seen = next((letter for letter in cell if not _unseen(letter)), "")
-    if cell[:1] in _BREAKS or (seen and unicodedata.normalize("NFKC", seen) in _STARTS):
+    first = next((letter for letter in cell if not _unseen(letter)), "")
+    if cell[:1] in _BREAKS or (first and unicodedata.normalize("NFKC", first) in _STARTS):
         return "'" + cell
     return cell
 
 
 def _unseen(letter: str) -> bool:
-    """Blanks, controls and format characters (Unicode Z*, C*), before which a spreadsheet may look."""
+    """Return True for blanks, controls and format characters, before which a spreadsheet may look.
+
+    These are the Unicode categories Z* and C*.
+    """
     return unicodedata.category(letter)[0] in "ZC"
 
 

@@ -15,7 +15,7 @@ from dppca_core.tables import limits, parquet_file, text_file
 from dppca_core.tables.layout import Layout
 
 Source = bytes | str | Path | BinaryIO
-ENCODINGS = ("utf-8", "windows-1252")  # UTF-16 tells itself
+ENCODINGS = ("utf-8", "windows-1252")  # UTF-16 is known by its mark
 _SIGNS = (
     (b"PK\x03\x04", "a zip archive or an Excel workbook: save its sheet as CSV"),
     (b"\xd0\xcf\x11\xe0", "an Excel workbook: save its sheet as CSV"),
@@ -31,7 +31,7 @@ _SIGNS = (
 def opened(
     source: Source, encoding: str = "utf-8", columns: Sequence[str] | None = None, batch_rows: int = 65_536
 ) -> Iterator[Layout]:
-    """Look into a CSV, TSV or Parquet file; `columns` are those of its batches (None: all).
+    """Open a CSV, TSV or Parquet file and give its layout; `columns` are those of its batches (None: all).
 
     encoding: of a text file that does not start with a mark. batch_rows: at most, of a Parquet file.
     Raises ValueError with one sentence, here or while batches are read, for a file that is no table; OSError
@@ -47,15 +47,15 @@ def opened(
             if head.startswith(sign):
                 raise ValueError(f"The file is {what}.")
         if head.startswith(b"PAR1"):
-            yield parquet_file.look(file, columns, batch_rows)
+            yield parquet_file.open_layout(file, columns, batch_rows)
         else:
-            yield text_file.look(file, head, encoding, columns)
+            yield text_file.open_layout(file, head, encoding, columns)
 
 
 @contextmanager
 def _binary(source: Source) -> Iterator[BinaryIO]:
     if isinstance(source, (str, Path)):
-        with pa.OSFile(str(source)) as file:  # Arrow reads it without asking Python
+        with pa.OSFile(str(source)) as file:  # Arrow reads it without calling Python
             yield file
     elif isinstance(source, bytes):
         yield io.BytesIO(source)
@@ -65,7 +65,6 @@ def _binary(source: Source) -> Iterator[BinaryIO]:
 
 
 def size_of(source: Source) -> int:
-    """Bytes of a file."""
     if isinstance(source, bytes):
         return len(source)
     if isinstance(source, (str, Path)):

@@ -1,4 +1,4 @@
-"""What is known of a file before its rows are read: its form, its columns, the way to their batches."""
+"""The form and columns of an opened file, before its rows are read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NO_ROWS = "The file has names but no rows."
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """An opened file. `batches()` gives its rows once; their cells are float64 or text (`cells.plain`).
+    """Hold an opened file. `batches()` gives its rows once, as float64 or text (`cells.plain`).
 
     rows: None where only reading tells. unnamed: columns (from 1) left out because they have no name, as row
     numbers have none. decimal_comma: whether 1,5 is one and a half. unpacked: bytes of the file that are
@@ -61,8 +61,8 @@ def check_names(names: Sequence[str]) -> None:
         )
 
 
-def chosen(columns: Sequence[str] | None, names: Collection[str]) -> tuple[str, ...]:
-    """The wanted columns; None: all. Raises ValueError for one that the file does not have."""
+def select_columns(columns: Sequence[str] | None, names: Collection[str]) -> tuple[str, ...]:
+    """Return the wanted columns, all for None. Raises ValueError for one that the file does not have."""
     absent = [name for name in columns or () if name not in names]
     if absent:
         raise ValueError(f"The file has no column '{absent[0]}'.")

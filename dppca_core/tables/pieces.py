@@ -26,7 +26,7 @@ MOST_MATRIX_BYTES = 2**30  # of all hospitals together
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """cohort: one provider a hospital, moments without rows. hospitals: their names. owner: not private."""
+    """Hold the cohort, moments without rows, one for each hospital; the hospitals; `owner`, not private."""
 
     cohort: Cohort = field(repr=False)
     hospitals: tuple[str, ...] = field(repr=False)
@@ -42,7 +42,7 @@ def reduce_file(
     progress: Callable[[int, int | None], None] | None = None,
     each: Callable[[str, Array], None] | None = None,
 ) -> Reduced:
-    """A CSV, TSV or Parquet file of any size as a cohort, equal to reading, encoding and clipping it whole.
+    """Return a CSV, TSV or Parquet file of any size as a cohort, equal to reading and encoding it whole.
 
     by: the column that names the hospitals; None is one hospital. Only the columns of `schema` and `by` are
     read. progress(rows done, rows in all or None) is called after each batch; to stop, let it raise: the
@@ -84,14 +84,14 @@ def reduce_file(
 def _dealt(
     batch: pa.RecordBatch, encoded: Encoded, by: str | None, decimal_comma: bool
 ) -> Iterator[tuple[str, Array]]:
-    """The rows of each hospital that has some among these."""
+    """Yield the rows of each hospital that has some among these."""
     if not len(encoded.rows):
         return
     if by is None:
         yield "", encoded.rows
         return
-    for hospital, places in dealing.by_column(batch.column(by), by, encoded.kept, decimal_comma).items():
-        yield hospital, encoded.rows[places]
+    for hospital, indices in dealing.by_column(batch.column(by), by, encoded.kept, decimal_comma).items():
+        yield hospital, encoded.rows[indices]
 
 
 def _check_room(hospitals: int, d: int, by: str | None) -> None:

@@ -17,7 +17,7 @@ from dppca_core.tables.layout import NO_ROWS, Layout
 
 @dataclass(frozen=True, eq=False)
 class Raw:
-    """A table as it was brought: private, all of it but its column names.
+    """Hold a table as it was uploaded: private, all of it but its column names.
 
     table: columns of float64 or text, null where missing. unnamed: see Layout. It prints without its cells.
     """
@@ -29,52 +29,53 @@ class Raw:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names, in the file's order."""
+        """Return the names, in the file's order."""
         return tuple(self.table.column_names)
 
     @property
     def n(self) -> int:
-        """Rows, dropped ones included."""
+        """Return the number of rows, dropped ones included."""
         return int(self.table.num_rows)
 
     @cached_property
     def kinds(self) -> dict[str, str]:
-        """ "number", "text" or "date" of each column, to fill the chooser in advance. For the owner only."""
+        """Return "number", "text" or "date" for each column, to fill the chooser in advance.
+
+        For the owner only.
+        """
         return {
             name: "number"
             if pa.types.is_floating(self.table[name].type)
-            else ("date" if cells.dates(self.table[name]) else "text")
+            else ("date" if cells.holds_dates(self.table[name]) else "text")
             for name in self.columns
         }
 
     @cached_property
     def missing(self) -> dict[str, int]:
-        """Missing cells of each column that has some. For the owner only."""
+        """Return how many cells of each column are missing, of those that lack some. For the owner only."""
         return {name: count for name in self.columns if (count := self.table[name].null_count)}
 
     @cached_property
     def constant(self) -> tuple[str, ...]:
-        """Columns with one value, or none: they say nothing about patients. For the owner only."""
+        """Return the columns with one value, or none: they say nothing about patients. For the owner only."""
         return tuple(name for name in self.columns if _constant(self.table[name]))
 
     @cached_property
     def keys(self) -> content.Keys:
-        """Both keys of the table: that of its ledger, and the one that earlier versions kept it under."""
+        """Return the key of its ledger, and the one under which earlier versions kept it."""
         return content.content_keys(self.table)
 
     @property
     def key(self) -> str:
-        """`content_key` of the table."""
         return self.keys.key
 
     @property
     def former_key(self) -> str | None:
-        """The table's key of version 1."""
         return self.keys.former
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """The same as a data frame, for charts that the owner alone sees."""
+        """Return the same as a data frame, for charts that the owner alone sees."""
         frame: pd.DataFrame = self.table.to_pandas()
         return frame
 
@@ -85,7 +86,7 @@ def read(
     encoding: str = "utf-8",
     check_texts: Callable[[int], None] | None = None,
 ) -> Raw:
-    """A CSV, TSV or Parquet table, whole; what it is follows from its bytes, `name` is only kept.
+    """Return a CSV, TSV or Parquet table, whole; its form follows from its bytes, `name` is only kept.
 
     encoding: "utf-8" or "windows-1252", of a text file without a mark. check_texts(bytes of text so far) is
     called after each batch; what it raises stops the reading: how much text a Parquet file holds is known
@@ -101,13 +102,13 @@ def read(
     with files.opened(source, encoding) as layout:
         _check_fits(layout.rows or 0, len(layout.names))
         held = _held(layout, check_texts)
-    # Column by column, and each out of `held` before the next: one column is there twice at a time.
+    # Take each column out of `held` before the next, so that only one is in memory twice.
     columns = {column: cells.canonical(held.pop(column), layout.decimal_comma) for column in layout.names}
     return Raw(name, layout.form, pa.table(columns), layout.unnamed)
 
 
 def _held(layout: Layout, check_texts: Callable[[int], None] | None) -> dict[str, list[pa.Array]]:
-    """Chunks of each column, as the file has them."""
+    """Return the chunks of each column, as the file has them."""
     held: dict[str, list[pa.Array]] = {column: [] for column in layout.names}
     rows, letters = 0, 0
     for batch in layout.batches():
@@ -115,7 +116,7 @@ def _held(layout: Layout, check_texts: Callable[[int], None] | None) -> dict[str
         _check_fits(rows, len(layout.names))
         for column, chunk in zip(layout.names, batch.columns, strict=True):
             held[column].append(chunk)
-            letters += cells.letters(chunk)
+            letters += cells.text_bytes(chunk)
         if letters > limits.MOST_HELD:
             raise ValueError(
                 "The file holds more text than can be opened here: keep the columns that matter."
@@ -127,7 +128,7 @@ def _held(layout: Layout, check_texts: Callable[[int], None] | None) -> dict[str
 
 
 def from_frame(frame: pd.DataFrame, name: str) -> Raw:
-    """A table from a data frame. Raises ValueError as `read` does."""
+    """Return a table from a data frame. Raises ValueError as `read` does."""
     table = cells.from_frame(frame)
     _check_enough(table.num_rows)
     _check_fits(table.num_rows, table.num_columns)
@@ -136,7 +137,7 @@ def from_frame(frame: pd.DataFrame, name: str) -> Raw:
 
 
 def _constant(column: Any) -> bool:
-    """Whether all cells that are there agree, without a set of them all."""
+    """Return True where all cells that are there agree, without a set of them all."""
     ends = pc.min_max(column)
     return bool(ends["min"] == ends["max"])
 

@@ -1,4 +1,4 @@
-"""How a table becomes rows: a public recipe, written down before the rows are looked at.
+"""The public recipe by which a table becomes rows, written down before the rows are looked at.
 
 A number x in [low, high] becomes (x - middle) / half, middle = (low + high)/2, half = (high - low)/2, clipped
 to [-1, 1]. A column of c public categories becomes c columns, each the indicator of its category less
@@ -17,7 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,15 +25,12 @@ import pyarrow as pa
 from dppca_core import checks
 from dppca_core.tables import cells, limits
 
-if TYPE_CHECKING:
-    pass
-
 KINDS = ("number", "category")
 
 
 @dataclass(frozen=True)
 class Column:
-    """One chosen column. A number has low < high, a category its public categories (texts; "1" is also 1.0).
+    """Hold one chosen column. A number has low < high, a category its public categories ("1" is also 1.0).
 
     fill: what stands for a missing cell, a number in [low, high], one of the categories, or "" for none of
     them; None: the row is dropped. A filled row keeps the number of patients public; with dropped rows, the
@@ -80,13 +77,13 @@ class Column:
         for word in self.categories:
             if not isinstance(word, str) or not word.isprintable() or word != word.strip():
                 raise ValueError(f"categories of '{self.name}' must be words, got {word!r}")
-        found = cells.numbers(pa.array(self.categories, pa.large_string()), decimal_comma=True)
-        if found.missing.any():
-            word = self.categories[int(np.argmax(found.missing))]
+        read = cells.numbers(pa.array(self.categories, pa.large_string()), decimal_comma=True)
+        if read.missing.any():
+            word = self.categories[int(np.argmax(read.missing))]
             raise ValueError(f"categories of '{self.name}' must not hold {word!r}, which counts as missing")
         alike = {
             word if unread else float(value)
-            for word, value, unread in zip(self.categories, found.values, found.unread, strict=True)
+            for word, value, unread in zip(self.categories, read.values, read.unread, strict=True)
         }
         if len(alike) < len(self.categories):
             raise ValueError(f"categories of '{self.name}' must differ from each other")
@@ -95,22 +92,22 @@ class Column:
 
     @property
     def middle(self) -> float:
-        """Half way between low and high, encoded as 0: a fill that says nothing."""
+        """Return the middle of the range, encoded as 0: a fill that says nothing."""
         return self.low / 2 + self.high / 2
 
     @property
     def half(self) -> float:
-        """Half the width of the range."""
+        """Return half the width of the range."""
         return self.high / 2 - self.low / 2
 
     @property
     def centre(self) -> float:
-        """What is taken from each indicator: 1/max(c, 2)."""
+        """Return what is taken from each indicator: 1/max(c, 2)."""
         return 1 / max(len(self.categories), 2)
 
     @property
     def features(self) -> tuple[str, ...]:
-        """Names of the columns that it becomes."""
+        """Return the names of the columns that it becomes."""
         if self.kind == "number":
             return (self.name,)
         return tuple(f"{self.name} = {word}" for word in self.categories)
@@ -118,7 +115,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Schema:
-    """The chosen columns, and the public norm that no row exceeds once clipped. Hashable, holds no rows.
+    """Hold the chosen columns, and the public norm that no row exceeds once clipped. Hashable, without rows.
 
     bound: in units of the encoded rows; `default_bound` where None is given. Raises ValueError for no or too
     many columns, fewer than two features, columns of one name, or a bound that is not positive.
@@ -143,17 +140,16 @@ class Schema:
 
     @cached_property
     def features(self) -> tuple[str, ...]:
-        """Names of the encoded columns, (d,): "age", "sex = female"."""
+        """Return the names of the encoded columns, (d,): "age", "sex = female"."""
         return tuple(feature for column in self.columns for feature in column.features)
 
     @property
     def d(self) -> int:
-        """Number of encoded columns."""
         return len(self.features)
 
     @property
     def longest(self) -> float:
-        """The norm that no encoded row exceeds: clipping at it changes nothing.
+        """Return the norm that no encoded row exceeds: clipping at it changes nothing.
 
         A number adds at most 1 to its square, c categories (1 - a)^2 + (c - 1) a^2 or c a^2, a = 1/max(c, 2).
         """
@@ -165,7 +161,9 @@ class Schema:
 
     @property
     def default_bound(self) -> float:
-        """Root mean square norm of rows spread evenly over ranges and categories; sqrt(d/3) for numbers.
+        """Return the root mean square norm of rows spread evenly over ranges and categories.
+
+        It is sqrt(d/3) for numbers.
 
         The noise grows with bound^2, so that against `longest`, where no row is ever clipped, this bound
         saves a factor of up to three. Measured values crowd about the middle of ranges that are wide enough
@@ -178,20 +176,23 @@ class Schema:
         return math.sqrt(total)
 
     def choose(self, names: Sequence[str]) -> Schema:
-        """The same for some of the columns, with their default bound. Raises ValueError for other names."""
+        """Return the schema of some of the columns, with their default bound.
+
+        Raises ValueError for other names.
+        """
         known = {column.name: column for column in self.columns}
         for name in names:
             checks.one_of(known, column=name)
         return Schema(tuple(known[name] for name in names))
 
     def to_json(self) -> str:
-        """As text; `from_json` reads it again."""
+        """Return the schema as text, which `from_json` reads."""
         plain = {"columns": [_plain(column) for column in self.columns], "bound": self.bound}
         return json.dumps(plain, indent=1, ensure_ascii=False)
 
     @staticmethod
     def from_json(text: str | bytes) -> Schema:
-        """A recipe, or a data dictionary, from its JSON. Raises ValueError with one sentence."""
+        """Return the schema in JSON, a recipe or a data dictionary. Raises ValueError with one sentence."""
         try:
             plain = json.loads(text)
         except (ValueError, RecursionError):

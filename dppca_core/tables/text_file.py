@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from dppca_core.tables import cells, limits
-from dppca_core.tables.layout import NO_ROWS, Layout, check_names, chosen
+from dppca_core.tables.layout import NO_ROWS, Layout, check_names, select_columns
 
 DELIMITERS = (",", ";", "\t", "|")
 _FORMS = {",": "CSV", ";": "CSV with semicolons", "\t": "TSV", "|": "CSV with bars"}
@@ -27,7 +27,7 @@ _SAMPLE_ROWS = 50
 
 
 class _Utf8(io.RawIOBase):
-    """A text file as UTF-8, checked while it is read. On a fault it ends, and `refusal` tells why."""
+    """Read a text file as UTF-8 and check it meanwhile. On a fault it ends, and `refusal` says why."""
 
     def __init__(self, file: BinaryIO, encoding: str) -> None:
         self._file, self._encoding = file, encoding
@@ -65,8 +65,8 @@ class _Utf8(io.RawIOBase):
         return f"The file is not in {self._encoding} as it says (somewhere after line {self._line:,})."
 
 
-def look(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[str] | None) -> Layout:
-    """Its columns and batches, from its first bytes. Raises ValueError for what is no table."""
+def open_layout(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[str] | None) -> Layout:
+    """Return its columns and batches, from its first bytes. Raises ValueError for what is no table."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
     elif encoding == "utf-8" or head.startswith(codecs.BOM_UTF8):
@@ -77,21 +77,21 @@ def look(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[str] | No
     check_names(names)
     _no_patient(names)
     if len(head) < limits.HEADER_BYTES and len(sample.strip().splitlines()) < 2:
-        raise ValueError(NO_ROWS)  # Arrow takes a lone line that does not end for a fault
+        raise ValueError(NO_ROWS)  # Arrow fails on a single line without an end
     named = {name: position for position, name in enumerate(names) if name}
-    wanted = chosen(columns, named)
+    names_read = select_columns(columns, named)
 
     def batches() -> Iterator[pa.RecordBatch]:
         file.seek(0)
         text = _Utf8(file, encoding)
         begun = False
         for batch in _raw(text, delimiter, len(names)):
-            rows = batch if begun else batch.slice(1)  # the names
+            rows = batch if begun else batch.slice(1)  # without the names
             begun = True
-            yield pa.record_batch([rows.column(named[name]) for name in wanted], names=list(wanted))
+            yield pa.record_batch([rows.column(named[name]) for name in names_read], names=list(names_read))
 
     unnamed = tuple(position for position, name in enumerate(names, 1) if not name)
-    return Layout(_FORMS[delimiter], wanted, None, batches, unnamed, decimal_comma=delimiter != ",")
+    return Layout(_FORMS[delimiter], names_read, None, batches, unnamed, decimal_comma=delimiter != ",")
 
 
 def _sample(head: bytes, encoding: str) -> str:
@@ -103,9 +103,9 @@ def _sample(head: bytes, encoding: str) -> str:
 
 
 def _separated(sample: str, whole: bool) -> tuple[str, list[str]]:
-    """The separator by which the first lines have equally many cells, the most; and the first cells."""
+    """Return the separator that cuts the first lines into equally many cells, the most; the first cells."""
     best: tuple[bool, int, str, list[str]] = (False, 0, ",", [])
-    for delimiter in reversed(DELIMITERS):  # a draw goes to the comma
+    for delimiter in reversed(DELIMITERS):  # a tie goes to the comma
         lines: list[list[str]] = []
         try:
             for line in csv.reader(io.StringIO(sample, newline=None), delimiter=delimiter):
@@ -133,25 +133,25 @@ def _separated(sample: str, whole: bool) -> tuple[str, list[str]]:
 
 def _no_patient(names: Sequence[str]) -> None:
     """Refuse a first line with numbers in it, unless they count the columns."""
-    found = cells.numbers(pa.array(names, pa.large_string()), decimal_comma=True).values
+    numbers = cells.numbers(pa.array(names, pa.large_string()), decimal_comma=True).values
     counted = [str(i) for i in range(len(names) + 1)]
-    if (found == found).any() and list(names) not in (counted[:-1], counted[1:]):
-        places = [str(i) for i, value in enumerate(found, 1) if value == value]
-        listed = ", ".join(places[:5]) + (" and more" if len(places) > 5 else "")
+    if (numbers == numbers).any() and list(names) not in (counted[:-1], counted[1:]):
+        positions = [str(i) for i, value in enumerate(numbers, 1) if value == value]
+        listed = ", ".join(positions[:5]) + (" and more" if len(positions) > 5 else "")
         raise ValueError(
             f"The first line must name the columns, but it holds numbers (column {listed}): is it a patient?"
         )
 
 
 def _raw(text: _Utf8, delimiter: str, count: int) -> Iterator[pa.RecordBatch]:
-    """Batches of text columns, by position, the first line among the rows."""
+    """Yield batches of text columns, by position, the first line among the rows."""
     ragged: list[tuple[int, int | None]] = []
 
     def refuse(row: pyarrow.csv.InvalidRow) -> str:
         ragged.append((row.actual_columns, row.number))
         return "error"
 
-    reader = cells.quietly(
+    reader = cells.none_if_refused(
         lambda: pyarrow.csv.open_csv(
             text,
             read_options=pyarrow.csv.ReadOptions(
@@ -166,7 +166,7 @@ def _raw(text: _Utf8, delimiter: str, count: int) -> Iterator[pa.RecordBatch]:
         )
     )
     done = 0
-    for batch in cells.each(reader) if reader is not None else (None,):
+    for batch in cells.until_refused(reader) if reader is not None else (None,):
         if batch is None or batch.num_columns != count:
             break
         for position, column in enumerate(batch.columns, 1):
@@ -183,9 +183,9 @@ def _raw(text: _Utf8, delimiter: str, count: int) -> Iterator[pa.RecordBatch]:
     if text.refusal:
         raise ValueError(text.refusal)
     if ragged:
-        found, row = ragged[0]
+        columns, row = ragged[0]
         raise ValueError(
-            f"Row {row or done + 1:,} of the file has not as many cells as the first ({found:,}, not "
+            f"Row {row or done + 1:,} of the file has not as many cells as the first ({columns:,}, not "
             f"{count:,}): every row needs one for each name, and no quotation mark left open."
         )
     raise ValueError(

@@ -1,1 +1,1 @@
-"""What pages share. Not in the menu: it holds no page."""
+"""Share helpers between pages. This folder is not in the menu, since it holds no page."""

@@ -1,1 +1,1 @@
-"""What is dropped into a copy of the tree to see that adding is easy: one file, or folder, of each kind."""
+"""Hold one file or folder of each kind, which a test drops into a copy of the tree."""

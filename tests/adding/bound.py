@@ -1,4 +1,4 @@
-"""A bound that is added by this file alone: the random guess, which holds whatever is done."""
+"""Add a bound by this file alone: the random guess, which holds whatever is done."""
 
 from dppca_core.bounds.rule import BoundRule, make_bound
 from dppca_core.numerics.subspace_metrics import random_guess

@@ -1,4 +1,4 @@
-"""A method that is added by this file alone: Analyze Gauss under another name.
+"""Add a method by this file alone: Analyze Gauss under another name.
 
 A trusted curator releases the pooled second moment plus symmetric Gaussian noise. Noise, sensitivity and
 proof: `dppca_core.mechanisms.symmetric_gaussian`.

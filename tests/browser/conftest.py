@@ -1,4 +1,4 @@
-"""A started server and headless Chromium, driven by Playwright."""
+"""Start a server and headless Chromium, driven by Playwright."""
 
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from scripts.started import COMPLETE, chromium, serving
 from tests.waiting import PATIENCE_SECONDS
 
-# Settings that are measured in a second or two, where a test is about the page and not about its numbers.
+# Settings that are measured in a second or two, for tests of the page and not of its numbers.
 SMALL = "repeats=1&d=30&n=10000&k=2&s=6&shat=10"
 
 POLLING = 50  # milliseconds between looks at a page that something is waited for on
@@ -43,7 +43,7 @@ def patient(made: Waits) -> Waits:
 
 
 class Watched:
-    """A page whose console errors, script errors and requests are kept."""
+    """Open a page and keep its console errors, script errors and requests."""
 
     def __init__(self, browser: Browser, **options: Any) -> None:
         self.page = patient(browser.new_page(**({"viewport": {"width": 1440, "height": 900}} | options)))
@@ -67,7 +67,7 @@ class Watched:
         self.page.wait_for_selector(COMPLETE)
 
     def drawn(self) -> list[Any]:
-        """What the figure's traces hold, as Plotly drew them."""
+        """Return what the figure's traces hold, as Plotly drew them."""
         return self.page.evaluate(
             "document.querySelector('.dppca-live .chart').data.map(t => [t.name, t.x, t.y])"
         )
@@ -76,7 +76,7 @@ class Watched:
         return self.page.locator(".dppca-live .sentence").first.inner_text()
 
     def press(self, label: str, key: str) -> None:
-        """One key on the slider whose label starts so; returns when the server's answer is drawn."""
+        """Press a key on the slider whose label starts so; return when the server's answer is drawn."""
         live = "document.querySelector('.dppca-live')?.dataset"
         before = self.page.evaluate(f"[{live}.drawn, {live}.answered]")
         self.page.get_by_role("slider", name=label).first.press(key)
@@ -87,7 +87,7 @@ class Watched:
         )
 
     def remote(self) -> list[str]:
-        """Requests that left this machine."""
+        """Return the requests that left this machine."""
         inside = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:http://127.0.0.1:")
         return [url for url in self.requests if not url.startswith(inside)]
 
@@ -111,9 +111,9 @@ def watched(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Callab
         return made[-1]
 
     yield make
-    left = [url for one in made for url in one.remote()]
-    for one in made:
+    left = [url for watch in made for url in watch.remote()]
+    for watch in made:
         if request.node.stash.get(FAILED, False):
-            print(one.page.url, one.errors, one.page.inner_text("body"), sep="\n")
-        one.page.close()
+            print(watch.page.url, watch.errors, watch.page.inner_text("body"), sep="\n")
+        watch.page.close()
     assert left == [], "requests that left this machine"

@@ -1,4 +1,4 @@
-"""axe-core on every page of the menu, and the keyboard: order, reach, and focus that is seen."""
+"""Test every page with axe-core, and the keyboard: order, reach, and visible focus."""
 
 import itertools
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 
 SMALL = "?repeats=1&d=30&n=10000&k=2&s=6&shat=10&T=2"
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
-# Streamlit's own: rule, selector of the elements that it may be about, and why it is not ours to mend.
+# Violations of Streamlit's own: rule, selector of its elements, and why it is not ours to mend.
 STREAMLITS = {
     ("list", "[data-testid=stSidebarNavItems]"): "the menu's list holds its sections' headers",
     ("listitem", "[data-testid=stSidebarNavItems] li"): "and its entries are within those sections",
@@ -29,26 +29,28 @@ NAMED = (
     "(chart) => chart.ariaLabel && chart.ariaLabel !== 'A chart that is being drawn')"
 )
 THEMED = "scheme => getComputedStyle(document.querySelector('.stApp')).colorScheme === scheme"
-# What is about to be replaced is faint until it is: for a moment, and not what this is about.
+# Streamlit shows stale elements faintly for a moment, which is no violation of ours.
 STEADY = "[data-stale=true] { opacity: 1 !important } * { transition: none !important }"
 DISABLED = "label => Boolean(label.closest('[data-testid^=stS]')?.querySelector('[disabled]'))"
 
 
-def ours(page, found):
-    """Violations of this run that are ours, and which of Streamlit's own came up."""
+def ours(page, violations):
+    """Return the violations of this run that are ours, and which of Streamlit's own came up."""
     mine, seen = [], set()
-    for violation in found["violations"]:
+    for violation in violations["violations"]:
         if violation["impact"] not in ("serious", "critical") and violation["id"] != "heading-order":
             continue
         for node in violation["nodes"]:
-            of = [(r, s) for r, s in STREAMLITS if r == violation["id"] and fits(page, node["target"][0], s)]
-            seen |= set(of)
-            mine += [] if of else [(violation["id"], node["target"], node["failureSummary"])]
+            selectors = [
+                (r, s) for r, s in STREAMLITS if r == violation["id"] and fits(page, node["target"][0], s)
+            ]
+            seen |= set(selectors)
+            mine += [] if selectors else [(violation["id"], node["target"], node["failureSummary"])]
     return mine, seen
 
 
 def fits(page, target, selector):
-    """Whether this element is one of those; a label only of a control that is disabled."""
+    """Return whether this element is among those; a label only of a control that is disabled."""
     element = page.query_selector(target)
     if element is None or not element.evaluate("(e, s) => e.matches(s)", selector):
         return False
@@ -56,7 +58,7 @@ def fits(page, target, selector):
 
 
 def test_no_page_has_a_serious_violation_of_ours(watched, address):
-    """All rules in the light, contrast again in the dark; the menu names the pages, new ones too."""
+    """All rules are checked in the light theme, contrast in the dark as well."""
     page = watched().page
     page.goto(f"{address}{SMALL}")
     page.wait_for_selector("[data-testid=stSidebarNavLink]")
@@ -77,9 +79,9 @@ def test_no_page_has_a_serious_violation_of_ours(watched, address):
             page.wait_for_function(THEMED, arg=scheme)
 
             def clean(where=(name, scheme), options=options):
-                """Whether axe finds nothing of ours: during a run Streamlit greys what is stale."""
-                found = axe.run(page, options=options | {"resultTypes": ["violations"]}).response
-                mine[where], listed = ours(page, found)
+                """Return whether axe finds nothing of ours: during a run Streamlit greys what is stale."""
+                violations = axe.run(page, options=options | {"resultTypes": ["violations"]}).response
+                mine[where], listed = ours(page, violations)
                 seen.update(listed)
                 return not mine[where]
 
@@ -127,7 +129,7 @@ SPAN = "chart => chart._fullLayout.xaxis.range"
 
 
 def upwards(before, after):
-    """Whether the second stands wholly above the first and not to its right: against reading order."""
+    """Return whether the second stands wholly above the first and not to its right, against reading order."""
     (column, top, _, _, right), (other, _, bottom, left, _) = before, after
     return other < column or (other == column and bottom <= top and left < right)
 
@@ -157,16 +159,16 @@ def test_the_keyboard_reaches_every_control_in_reading_order_and_is_seen(watched
             break
     page.evaluate("document.activeElement.blur()")
     page.wait_for_timeout(200)
-    found = page.evaluate("visited()")
+    visited = page.evaluate("visited()")
     assert page.evaluate("missed()") == []
-    assert [one["said"] for one in found if one["unseen"]] == []
-    assert has <= {one["said"] for one in found}
-    steps = itertools.pairwise(found)
+    assert [control["said"] for control in visited if control["unseen"]] == []
+    assert has <= {control["said"] for control in visited}
+    steps = itertools.pairwise(visited)
     assert [(a["said"], b["said"]) for a, b in steps if upwards(a["place"], b["place"])] == []
 
 
 def test_keys_do_what_the_mouse_does_to_a_chart(watched, address):
-    """Zoom, pan, all of it again, and a line of the legend out and in."""
+    """Zoom, pan, reset, and a line of the legend out and in."""
     page = watched().page
     page.goto(f"{address}bounds{SMALL}")
     page.wait_for_selector(".dppca-live[data-drawn]")

@@ -1,4 +1,4 @@
-"""The bounds page in a real browser."""
+"""Test the bounds page in a real browser."""
 
 import pytest
 
@@ -16,11 +16,11 @@ def text(page):
 def test_a_deep_link_reproduces_the_page_and_sliders_move_it(watched, address):
     page = watched()
     page.page.goto(address + LINK)
-    said = text(page)
+    body = text(page)
     page.page.get_by_text("by Theorem 4.3").first.wait_for()
     page.press("Patients in total", "ArrowRight")
     page.page.wait_for_url("**n=200000**")
-    page.page.wait_for_function("s => !document.body.innerText.includes(s)", arg=said)
+    page.page.wait_for_function("s => !document.body.innerText.includes(s)", arg=body)
     moved = text(page)
     other = watched()
     other.page.goto(page.page.url)

@@ -1,4 +1,4 @@
-"""A connection that breaks within a run loses what the run sent, and nothing else."""
+"""Test that a connection which breaks within a run loses what the run sent, and nothing else."""
 
 import pytest
 from playwright.sync_api import Page
@@ -51,7 +51,7 @@ def answered(page: Page) -> None:
 
 
 def leaving_bounds(watched, address, hears: int, misses: int) -> Page:
-    """A page from which a visitor goes on to the methods, and misses some of that page's first run."""
+    """Return a page from which a visitor goes on to the methods, missing some of that page's first run."""
     visitor = watched()
     visitor.page.add_init_script(DEAF)
     page = visitor.open(f"{address}bounds?{SMALL}").page

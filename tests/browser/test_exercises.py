@@ -1,4 +1,4 @@
-"""The exercises for a class: each link is followed, and what is to be observed is read off the screen."""
+"""Follow the links of the exercises for a class, and read off the screen what is to be observed."""
 
 import re
 
@@ -28,49 +28,49 @@ REGION = """() => {
 NUMBER = r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
 
 
-def number(pattern: str, said: str) -> float:
-    found = re.search(pattern, said)
-    assert found, said
-    return float(found[1])
+def number(pattern: str, body: str) -> float:
+    match = re.search(pattern, body)
+    assert match, body
+    return float(match[1])
 
 
 def attack(before: str, after: str) -> tuple[float, ...]:
-    assert all("Without noise the attacker is right every time" in said for said in (before, after))
-    return tuple(number(rf"this attack was right {NUMBER} %", said) for said in (before, after))
+    assert all("Without noise the attacker is right every time" in body for body in (before, after))
+    return tuple(number(rf"this attack was right {NUMBER} %", body) for body in (before, after))
 
 
 def free(before: str, after: str) -> tuple[float, ...]:
     assert before.endswith("privacy costs") and after.endswith("privacy is free here")
-    return tuple(number(rf"has error {NUMBER}", said) for said in (before, after))
+    return tuple(number(rf"has error {NUMBER}", body) for body in (before, after))
 
 
 def joining(before: str, after: str) -> tuple[float, ...]:
     assert re.search("Joining helps hospitals (A, )?B, C, D, E and F, ", before)
     assert "Joining harms hospitals A, B, C, D, E and F, " in after
-    told = rf"\({NUMBER} alone, {NUMBER} joined; joined without privacy {NUMBER}\)"
-    alone, joined, plain = map(float, re.search(told, after).groups())
+    pattern = rf"\({NUMBER} alone, {NUMBER} joined; joined without privacy {NUMBER}\)"
+    alone, joined, plain = map(float, re.search(pattern, after).groups())
     assert plain == pytest.approx(joined, rel=0.05)
     return alone, joined
 
 
-def error(said: str) -> float:
-    return number(rf"directions with error {NUMBER}", said)
+def error(body: str) -> float:
+    return number(rf"directions with error {NUMBER}", body)
 
 
 def less_privacy(before: str, after: str) -> tuple[float, ...]:
-    found = [number(r"Share of the true rows found\s+(\d+) %", said) for said in (before, after)]
-    assert found == [100, 0]
+    shares = [number(r"Share of the true rows found\s+(\d+) %", body) for body in (before, after)]
+    assert shares == [100, 0]
     assert error(after) >= number(rf"guessing {NUMBER}", after)
     return error(before), error(after)
 
 
 def as_printed(before: str, after: str) -> tuple[float, ...]:
-    was, now = (number(rf"Noise σ per entry\s+{NUMBER}", said) for said in (before, after))
+    was, now = (number(rf"Noise σ per entry\s+{NUMBER}", body) for body in (before, after))
     return (now / was,)
 
 
 def metric(before: str, after: str) -> tuple[float, ...]:
-    guesses = [number(rf"guessing {NUMBER}", said) for said in (before, after)]
+    guesses = [number(rf"guessing {NUMBER}", body) for body in (before, after)]
     assert guesses[1] / guesses[0] == pytest.approx(2**0.5, rel=0.01)
     assert error(after) / error(before) == pytest.approx(2**0.5, rel=0.01)
     return (error(after) / error(before),)
@@ -81,21 +81,21 @@ READERS = (attack, free, joining, less_privacy, as_printed, metric)
 
 @pytest.fixture(scope="module")
 def page(browser, address):
-    """One tab for all, as a class has it."""
+    """Share one tab between all, as a class does."""
     opened = patient(browser.new_page(viewport={"width": 1440, "height": 900}))
     yield opened
     opened.close()
 
 
-def read(page, url: str, of: str) -> str:
-    """What the screen says, and which region the cross is in."""
+def read(page, url: str, title: str) -> str:
+    """Return the screen's text, and which region the cross is in."""
     page.goto(url)
-    if of in READY:
-        page.get_by_test_id("stMain").get_by_text(READY[of]).first.wait_for()
+    if title in READY:
+        page.get_by_test_id("stMain").get_by_text(READY[title]).first.wait_for()
     else:
         page.get_by_text("directions with error").first.wait_for()
     region = ""
-    if of == "bounds":
+    if title == "bounds":
         page.wait_for_function("!document.body.innerText.includes('runs measured')")
         region = page.wait_for_function(REGION).json_value()
     return page.get_by_test_id("stMain").inner_text() + region

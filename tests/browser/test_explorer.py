@@ -1,4 +1,4 @@
-"""The front page in a real browser: sliders, links, scrub, both kinds of data, nothing leaves."""
+"""Test the front page in a real browser: sliders, links, scrub, both kinds of data, no request outside."""
 
 import json
 import urllib.request
@@ -19,8 +19,8 @@ SLIDERS = (
 def test_a_deep_link_is_the_first_thing_a_new_server_shows(watched):
     with serving() as address:
         page = watched().open(f"{address}?eps=2&n=1%2C000%2C000&N=20&d=30&repeats=1&view=Researcher")
-        said = page.sentence()
-        assert said.startswith("With 1,000,000 patients in 20 hospitals at ε = 2, DPS-PCA finds")
+        sentence = page.sentence()
+        assert sentence.startswith("With 1,000,000 patients in 20 hospitals at ε = 2, DPS-PCA finds")
         page.page.get_by_role("radio", name="Researcher", checked=True).wait_for()
         assert page.errors == []
 
@@ -28,10 +28,10 @@ def test_a_deep_link_is_the_first_thing_a_new_server_shows(watched):
 def test_each_slider_moves_by_keyboard_and_the_charts_follow(watched, address):
     page = watched().open(f"{address}?{SMALL}")
     for label in SLIDERS:
-        before, said = page.drawn(), page.sentence()
+        before, sentence = page.drawn(), page.sentence()
         page.press(label, "ArrowRight")
         assert page.drawn() != before, label
-        assert page.sentence() != said or label == "Failure chance", label
+        assert page.sentence() != sentence or label == "Failure chance", label
     assert page.page.get_by_test_id("stException").count() == 0
     assert page.errors == []
     assert page.remote() == []
@@ -50,7 +50,7 @@ def test_a_link_copied_after_moving_reopens_the_same_screen(watched, address):
 
 
 def test_a_presets_link_and_a_reload_keep_the_screen(watched, address):
-    """What the program sets, not only what a widget was moved to, is in the address bar."""
+    """The address bar has what the program sets, not only what a widget was moved to."""
     page = watched().open(f"{address}?repeats=1&d=30&k=2&s=6&shat=10&ghost=true")
     page.page.get_by_role("combobox", name="Start from").click()
     page.page.get_by_role("option", name="Five hospitals, small").click()
@@ -67,12 +67,12 @@ def test_the_scrub_is_live_and_asks_the_server_nothing(watched, address):
     page.settle()
     sent: list[object] = []
     page.page.on("request", lambda request: sent.append(request.url))
-    before, said = page.drawn(), page.sentence()
+    before, sentence = page.drawn(), page.sentence()
     scrub = page.page.get_by_role("slider", name="Scrub ε in the browser")
     scrub.evaluate("s => { s.value = 10; s.dispatchEvent(new Event('input')); }")
     page.page.wait_for_function("document.querySelector('.dppca-live').dataset.drawn.endsWith(':10')")
     assert page.drawn() != before
-    assert "at ε = 0.1," in page.sentence() and page.sentence() != said
+    assert "at ε = 0.1," in page.sentence() and page.sentence() != sentence
     # A busy page may only now ask what was measured beside its own setting, which names no epsilon.
     assert [url for url in sent if "/ahead?" not in url or "eps=" in url] == []
     assert page.page.get_by_role("slider", name="Privacy loss").get_attribute("aria-valuetext") == "1"
@@ -149,16 +149,16 @@ def test_the_next_press_is_answered_before_the_server_is_asked(watched, address)
     # The server measures what lies one press away for who has just moved: a reload counts as a move.
     while "providers" not in near(f"{address}ahead?{SMALL}&seed=7&known=0"):
         page.open(link).settle()
-    with page.page.expect_response(lambda found: "/ahead?" in found.url and found.status == 200):
+    with page.page.expect_response(lambda response: "/ahead?" in response.url and response.status == 200):
         page.open(link)
-    said, drawn = page.sentence(), page.drawn()
+    sentence, drawn = page.sentence(), page.drawn()
     slider = page.page.get_by_role("slider", name="Hospitals").first
     page.page.evaluate("WebSocket.prototype.send = () => {}")  # the server is asked nothing from here on
     slider.press("ArrowRight")
     page.page.get_by_text("patients in 6 hospitals").wait_for()
     assert page.drawn() != drawn
     slider.press("ArrowLeft")  # where the slider was, the screen is as it was
-    page.page.get_by_text(said).wait_for()
+    page.page.get_by_text(sentence).wait_for()
     page.page.wait_for_function("document.querySelector('.dppca-live .chart').data.length")
     assert page.drawn() == drawn
     assert page.errors == []
@@ -168,12 +168,12 @@ def test_a_hostile_link_opens_with_one_sentence_and_no_script(watched, address):
     page = watched()
     page.page.on("dialog", lambda dialog: page.errors.append(dialog.message))
     page.open(f"{address}?eps=0&n=1e40&k=20&s=5&view=%3Cscript%3Ealert(1)%3C%2Fscript%3E&repeats=1&d=30")
-    said = page.page.get_by_test_id("stAlert").inner_text()
+    notice = page.page.get_by_test_id("stAlert").inner_text()
     assert (
-        "Privacy loss ε was 0: set to 0.01" in said
-        and "Patients in total n was 1e40: set to 1,000,000,000" in said
+        "Privacy loss ε was 0: set to 0.01" in notice
+        and "Patients in total n was 1e40: set to 1,000,000,000" in notice
     )
-    assert "Components k lowered to 4" in said
+    assert "Components k lowered to 4" in notice
     assert page.page.get_by_test_id("stException").count() == 0
     assert page.errors == []
     page.page.wait_for_url("**k=4**")  # the address bar shows the settings, not what was asked for
@@ -182,7 +182,7 @@ def test_a_hostile_link_opens_with_one_sentence_and_no_script(watched, address):
 
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
 def test_nothing_is_cut_off(watched, address, width, scheme):
-    """No sideways scrolling, and every panel title inside the window, at desk and phone width."""
+    """Nothing scrolls sideways, and every panel title is inside the window, at desk and phone width."""
     page = watched(viewport={"width": width, "height": 844}, color_scheme=scheme)
     page.open(f"{address}?repeats=1&loadings=true")
     wide = page.page.evaluate("document.documentElement.scrollWidth")

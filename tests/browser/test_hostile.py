@@ -1,4 +1,4 @@
-"""Markup and scripts in links and in a table's column names: shown as they stand, run by nobody."""
+"""Test that markup and scripts in links and column names are shown as they stand, and never run."""
 
 import io
 
@@ -25,7 +25,7 @@ LEADS_AWAY = """() => [...document.querySelectorAll('a')]
 
 
 def innocent(seen, dialogs):
-    """Nothing ran, nothing was asked of another machine, nothing leads there."""
+    """Check that nothing ran, nothing was asked of another machine, and nothing leads there."""
     assert seen.page.evaluate("window.__hit") is None
     assert dialogs == [] and seen.remote() == []
     assert seen.page.evaluate(LEADS_AWAY) == []

@@ -1,4 +1,4 @@
-"""The methods page in a real browser: a point is clicked, a heavy method outlives a change of page."""
+"""Test the methods page in a real browser: a point is clicked, a heavy method outlives a change of page."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The papers page in a real browser: a run that goes on while another page is looked at."""
+"""Test the papers page in a real browser: a run continues while another page is looked at."""
 
 import pytest
 
@@ -8,7 +8,7 @@ pytestmark = pytest.mark.browser
 
 
 def stop_of(page):
-    """The run's own button; while a page is computed, the header has another of that name."""
+    """Return the run's own button; while a page is computed, the header has another of that name."""
     return page.get_by_test_id("stMain").get_by_role("button", name="Stop")
 
 

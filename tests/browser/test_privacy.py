@@ -1,4 +1,4 @@
-"""The animation of releases: played and paused by a button, stepped by hand for who prefers little motion."""
+"""Test the animation of releases: a button plays and pauses it; with reduced motion it goes step by step."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The providers page in a real browser: a run plays without the server, and the link keeps its round."""
+"""Test the providers page in a real browser: a run plays without the server, and the link keeps its round."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A report leaves the planner in a real browser, and opens from disk with nothing but itself."""
+"""Test that a report leaves the planner in a real browser, and opens from disk by itself."""
 
 import pytest
 from playwright.sync_api import TimeoutError
@@ -13,7 +13,7 @@ SIZES = "[...document.querySelectorAll('.main-svg')].map((drawn) => drawn.getBou
 
 
 def test_a_confirmed_plan_leaves_as_a_file_that_needs_nothing(browser, tmp_path):
-    """The planner's button is heard, its simulation is in the file; the file asks nobody for anything."""
+    """The file has the simulation that the planner's button began, and loads nothing."""
     file, asked, complaints = tmp_path / "report.html", [], []
     with serving() as address:
         page = patient(browser.new_context(accept_downloads=True)).new_page()
@@ -23,7 +23,7 @@ def test_a_confirmed_plan_leaves_as_a_file_that_needs_nothing(browser, tmp_path)
         page.get_by_text("Simulation agrees").first.wait_for()
 
         def saved() -> str:
-            """A click builds the file of what the page had last: the answer is in it a moment later.
+            """Return the downloaded file: a click builds it of what the page had last.
 
             Streamlit drops a click that meets the end of a run: nothing is downloaded then.
             """

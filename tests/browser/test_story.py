@@ -1,4 +1,4 @@
-"""The story on a projector: arrow keys turn pages unless a slider has them; it fits; its summary prints."""
+"""Test the story on a projector: arrow keys turn pages unless a slider has them; it fits; it prints."""
 
 import re
 
@@ -50,10 +50,10 @@ def test_arrow_keys_turn_pages_and_the_fullest_steps_fit_a_projector(watched, ad
 
 
 @pytest.mark.parametrize(
-    "own", [{}, {"data": "breast_cancer", "s_hat": 30, "epsilon": 0.01}], ids=["usual", "long"]
+    "changes", [{}, {"data": "breast_cancer", "s_hat": 30, "epsilon": 0.01}], ids=["usual", "long"]
 )
-def test_the_summary_prints_on_one_page(browser, own):
-    asked, _ = catalogue.reconcile(catalogue.defaults() | own)
+def test_the_summary_prints_on_one_page(browser, changes):
+    asked, _ = catalogue.reconcile(catalogue.defaults() | changes)
     sheet = handout.html(view.offer(asked), asked, f"https://example.org/story?{'key=value&' * 30}", "Today.")
     page = patient(browser.new_page())
     page.set_content(sheet)

@@ -7,6 +7,7 @@ import numpy as np
 from dppca_core import METHODS, Budget, Setting, SpikedModel, sin_theta
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
+from dppca_core.populations.spiked import hospital_sizes
 
 SMALL = SpikedModel(d=8, k=2, s=3, spike=100.0, bulk=(0.1, 1.0), seed=4)
 
@@ -34,6 +35,27 @@ ROOMY = Setting(
 def small_cohort(n: int = 400, providers: int | tuple[int, ...] = 3, seed: int = 0) -> Cohort:
     """Patients of SMALL."""
     return SMALL.draw(n, providers, np.random.default_rng([seed, n]))
+
+
+def setting_at(model: SpikedModel, n: int, budget: Budget, **changed: object) -> Setting:
+    """Return a population's setting at n patients of one hospital, in ten rounds that keep every row."""
+    base = {"s_hat": model.d, "providers": 1, "iterations": 10} | changed
+    scaled = model.eigenvalues / model.norm_bound(n) ** 2
+    return Setting(
+        **{"d": model.d, "n": n, "k": model.k, "s": model.s, "eigenvalues": scaled, "budget": budget, **base}
+    )
+
+
+def simulate(model: SpikedModel, setting: Setting, method: str, runs: int, **options: object) -> Array:
+    """Return sin Theta of `runs` runs with other patients and noise; the first of many hospitals has half."""
+    sizes = hospital_sizes(setting.n, setting.providers, largest_share=0.5)
+    errors = []
+    for run in range(runs):
+        cohort = model.draw(setting.n, sizes, np.random.default_rng([run, 5]))
+        rng = np.random.default_rng([run, 6])
+        estimate = METHODS[method].fit(cohort, k=setting.k, budget=setting.budget, rng=rng, **options)
+        errors.append(sin_theta(estimate.basis, model.basis))
+    return np.array(errors)
 
 
 @lru_cache(maxsize=2)

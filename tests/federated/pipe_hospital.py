@@ -23,12 +23,12 @@ LATE_SECONDS = 30.0
 
 
 def die(*_: object) -> None:
-    """As by a power cut."""
+    """Stop as by a power cut."""
     os._exit(1)
 
 
 def spoilt(answer: Message, how: str) -> bytes:
-    """What leaves instead of the honest answer."""
+    """Return what leaves instead of the honest answer."""
     ((name, array),) = answer.arrays.items()
     if how == "late":
         time.sleep(LATE_SECONDS)
@@ -56,12 +56,12 @@ def main() -> None:
         try:
             data = spoilt(hospital.answer(files.state(asked["run"]), files.keeps, question), how)
         except ValueError as reason:
-            data, said = b"", {"refused": str(reason)}
+            data, header = b"", {"refused": str(reason)}
         else:
-            said = {"length": len(data)}
+            header = {"length": len(data)}
         if how == "dies when it has paid":
             die()
-        sys.stdout.buffer.write(json.dumps(said).encode() + b"\n" + data)
+        sys.stdout.buffer.write(json.dumps(header).encode() + b"\n" + data)
         sys.stdout.buffer.flush()
 
 

@@ -19,10 +19,10 @@ ROOT = Path(__file__).parents[2]
 
 
 class Hospital:
-    """One process, which is started when there is none."""
+    """Hold one process, which is started when there is none."""
 
-    def __init__(self, own: Path) -> None:
-        self.own = own
+    def __init__(self, files: Path) -> None:
+        self.files = files
         self._process: subprocess.Popen[bytes] | None = None
 
     def stop(self) -> None:
@@ -33,7 +33,7 @@ class Hospital:
 
     def start(self) -> None:
         if self._process is None:
-            command = [sys.executable, "-m", "tests.federated.pipe_hospital", str(self.own)]
+            command = [sys.executable, "-m", "tests.federated.pipe_hospital", str(self.files)]
             pipe = subprocess.PIPE
             self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, cwd=ROOT)
             assert self._process.stdout and self._process.stdout.readline() == b"ready\n"
@@ -46,12 +46,12 @@ class Hospital:
         self._process.stdin.write(header + b"\n" + data)
         self._process.stdin.flush()
         line = self._process.stdout.readline()
-        said = json.loads(line) if line else {}
-        into.put((said, self._process.stdout.read(said.get("length", 0))))
+        reply = json.loads(line) if line else {}
+        into.put((reply, self._process.stdout.read(reply.get("length", 0))))
 
 
 class Pipes:
-    """Asks hospitals. `how`: what goes wrong, by hospital and round."""
+    """Ask hospitals over pipes. `how`: what goes wrong, by hospital and round."""
 
     def __init__(self, plan: Plan, hospitals: Sequence[Hospital], how: Mapping[tuple[int, int], str]) -> None:
         self.plan, self.hospitals, self.how = plan, hospitals, how
@@ -72,14 +72,14 @@ class Pipes:
         self, i: int, answer: "queue.Queue[tuple[dict, bytes]]", begun: float, wait: float
     ) -> RecordedAnswer | str:
         try:
-            said, data = answer.get(timeout=max(0.0, begun + wait - time.perf_counter()))
+            header, data = answer.get(timeout=max(0.0, begun + wait - time.perf_counter()))
         except queue.Empty:
             return f"did not answer within {wait:g} s"
-        if not said:
+        if not header:
             self.hospitals[i].stop()
             return "went away"
-        if "refused" in said:
-            return f"did not answer: {said['refused']}"
+        if "refused" in header:
+            return f"did not answer: {header['refused']}"
         try:
             payload = most_bytes(exchange_of(self.plan).reply)
             return RecordedAnswer(wire.decode(data, payload), len(data), time.perf_counter() - begun)

@@ -13,16 +13,17 @@ from flwr.app import ConfigRecord, Context, Message, RecordDict
 from dppca_core.federated import flower_worker, wire
 from dppca_core.federated.flower_app import client_app
 
-SPOILT = "spoilt.json"
+SPOILT, DIED = "spoilt.json", "died"
 
 
 def spoilt(asked: Message, context: Context) -> Message:
-    """The ClientApp's answer, or none, or one with NaN."""
+    """Return the ClientApp's answer, or none, or one with NaN."""
     reply = client_app(asked, context)
     path = Path(str(context.node_config["hospital"])).parent / SPOILT
     says = json.loads(path.read_text()) if path.exists() else {}
     how = says.get(f"{asked.content['dppca']['run']} {asked.metadata.group_id}")
     if how == "dies":
+        path.with_name(DIED).touch()
         os._exit(1)
     if how == "NaN":
         answer = wire.decode(reply.content["dppca"]["answer"], 10**6)

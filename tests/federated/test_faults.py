@@ -35,22 +35,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def hospitals(folder: Path) -> Iterator[list[Hospital]]:
-    files = demo_hospitals.deal(folder, [FIRST], seed=demo.SEED, limit=MANY)
-    running = [Hospital(own) for own in files.values()]
+    files = demo_hospitals.write_breast_cancer(folder, [FIRST], seed=demo.SEED, limit=MANY)
+    running = [Hospital(path) for path in files.values()]
     yield running
-    for one in running:
-        one.stop()
+    for hospital in running:
+        hospital.stop()
 
 
 def agreed(folder: Path, name: str) -> Plan:
-    """A new run that all hospitals agreed to."""
     plan = replace(FIRST, run=name.replace(" ", "-"))
-    demo_hospitals.agree(folder, plan)
+    demo_hospitals.write_plan(folder, plan)
     return plan
 
 
 def ledger(folder: Path, hospital: int, plan: Plan) -> list[dict]:
-    """The lines of one run in a hospital's own ledger."""
     text = (folder / demo.NAMES[hospital] / "kept" / "ledger.jsonl").read_text(encoding="utf-8")
     return [line for line in map(json.loads, text.splitlines()) if line["run"] == plan.run]
 
@@ -59,7 +57,7 @@ def product(record: Record, number: int, hospital: int) -> np.ndarray:
     return record.rounds[number - 1].answers[hospital].message.arrays["product"]
 
 
-SAID = {
+FAULT_MESSAGES = {
     "NaN": "sent product with numbers that are not finite",
     "wrong shape": "sent product as float64 of shape (2, 30) instead of float64 of shape (30, 2)",
     "replayed": "sent a message of round 1 in round 2",
@@ -70,25 +68,24 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("how", SAID)
+@pytest.mark.parametrize("how", FAULT_MESSAGES)
 def test_a_fault_ends_the_run_or_the_rest_go_on(folder, hospitals, how):
-    """As the policy says, and with one sentence that says which hospital did what."""
     wait = 2.5 if how == "late" else 20.0
     plan = agreed(folder, f"{how} ends it")
     ended = coordinator.run(
         plan, Pipes(plan, hospitals, {(2, 2): how}), start=START, policy=Policy("stop", 2, wait)
     )
-    assert ended.ended.startswith(f"The run ended in round 2: Hospital 3 {SAID[how]}")
+    assert ended.ended.startswith(f"The run ended in round 2: Hospital 3 {FAULT_MESSAGES[how]}")
     assert "\n" not in ended.ended and ended.basis is None
 
     if how == "late":
         hospitals[2].stop()  # it is still busy
     plan = agreed(folder, f"{how} is left out")
-    found = coordinator.run(
+    record = coordinator.run(
         plan, Pipes(plan, hospitals, {(2, 2): how}), start=START, policy=Policy("continue", 2, wait)
     )
-    assert found.ended == "" and found.basis is not None
-    assert [sorted(done.answers) for done in found.rounds] == [[0, 1, 2], [0, 1], [0, 1]]
+    assert record.ended == "" and record.basis is not None
+    assert [sorted(done.answers) for done in record.rounds] == [[0, 1, 2], [0, 1], [0, 1]]
     assert [len(ledger(folder, i, plan)) for i in range(2)] == [ROUNDS, ROUNDS]
     if how == "late":
         hospitals[2].stop()
@@ -134,17 +131,15 @@ def test_a_hospital_that_lost_its_disk_would_draw_again(folder, hospitals):
 
 
 def test_two_servers_cannot_make_a_hospital_spend_twice(folder, hospitals):
-    """A second server in the same run, with another start: hospitals answered that round already."""
     plan = agreed(folder, "two servers")
     coordinator.run(plan, Pipes(plan, hospitals, {}), start=START)
     other = coordinator.public_start(plan, np.random.default_rng(1))
-    found = coordinator.run(plan, Pipes(plan, hospitals, {}), start=other)
-    assert "has answered round 1 already, to another question" in found.ended
+    record = coordinator.run(plan, Pipes(plan, hospitals, {}), start=other)
+    assert "has answered round 1 already, to another question" in record.ended
     assert [len(ledger(folder, i, plan)) for i in range(3)] == [ROUNDS] * 3
 
 
 def test_processes_find_what_one_process_finds(folder, hospitals):
-    """With the same generators, and from CSV and Parquet, to the last bits of a sum."""
     plan = replace(agreed(folder, "seeded"), names=demo.NAMES)
     noise = [Noise((5, i)) for i in range(3)]
     for i, name in enumerate(demo.NAMES):
@@ -152,7 +147,7 @@ def test_processes_find_what_one_process_finds(folder, hospitals):
         says = json.loads(path.read_text()) | {"simulation": {plan.run: {"seed": [5, i]}}}
         path.write_text(json.dumps(says))
         hospitals[i].stop()
-    found = coordinator.run(plan, Pipes(plan, hospitals, {}), start=START)
+    record = coordinator.run(plan, Pipes(plan, hospitals, {}), start=START)
     expected, _ = in_process.simulate(plan, COHORT, noise, START)
-    for one, other in zip(found.rounds, expected.rounds, strict=True):
-        np.testing.assert_allclose(one.basis, other.basis, rtol=0, atol=1e-10)
+    for finished_round, other in zip(record.rounds, expected.rounds, strict=True):
+        np.testing.assert_allclose(finished_round.basis, other.basis, rtol=0, atol=1e-10)

@@ -26,10 +26,11 @@ SEEDED = replace(POWER, run="seeded", options=(("burn_in", 1), ("iterations", RO
 WITH_NAN = replace(POWER, run="with-nan", options=(("iterations", 1),))
 CRASHED = replace(SEEDED, run="crashed")
 PLANS = [SEEDED, MOMENTS, PROJECTORS, WITH_NAN, CRASHED]
-WAIT_SECONDS = 15.0
+WAIT_SECONDS = 60.0  # spoilt_server cuts it short where a hospital died
 STEP_FAILED = "did not answer: its step failed, and its own log says why"
 LAST = demo.NAMES[-1]
-SPOILT = "spoilt.json"  # read by spoilt_worker, which is not imported: Flower's imports warn
+SERVER_APP = "dppca_core.federated.flower_app:server_app"
+SPOILT, DIED = "spoilt.json", "died"  # of spoilt_worker, which is not imported: Flower's imports warn
 COHORT = datasets.cohort(demo_hospitals.TABLE, demo.SIZES, demo.SEED)
 
 
@@ -43,29 +44,38 @@ def simulation(hospital: int) -> dict[str, object]:
 
 
 class Started:
-    """The federation, and the records of its runs."""
-
     def __init__(self, folder: Path, federation: Federation) -> None:
         self.folder, self.federation = folder, federation
 
     def record(self, plan: Plan) -> Record:
-        return demo.finished(self.federation, self.folder / "server" / f"{plan.run}.jsonl", 120.0)
+        return demo.wait_for_record(self.federation, self.folder / "server" / f"{plan.run}.jsonl", 120.0)
 
 
 def processes_of(folder: Path) -> list[str]:
-    """Those that were started here, and theirs, which inherit the environment; on Linux."""
-    found = []
+    """Return the processes that were started here, and theirs, which inherit the environment; on Linux."""
+    process_ids = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):  # gone meanwhile, or another's
             if f"FLWR_HOME={folder}".encode() in path.read_bytes():
-                found.append(path.parent.name)
-    return found
+                process_ids.append(path.parent.name)
+    return process_ids
+
+
+def shipped(folder: Path, replaced: dict[str, str]) -> Path:
+    """Write what `flwr run` ships, with other components."""
+    manifest = (SHIPPED / "pyproject.toml").read_text()
+    for component, other in replaced.items():
+        assert component in manifest
+        manifest = manifest.replace(component, other)
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text(manifest)
+    return folder
 
 
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     folder = tmp_path_factory.mktemp("flower")
-    hospitals = demo_hospitals.deal(
+    hospitals = demo_hospitals.write_breast_cancer(
         folder,
         PLANS,
         seed=demo.SEED,
@@ -79,7 +89,8 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
             WITH_NAN.run: {"on_fault": "continue"},
             CRASHED.run: {"on_fault": "continue", "wait_seconds": WAIT_SECONDS},
         }
-        federation.submit(demo_hospitals.agenda(folder, PLANS, seed=0, policies=policies))
+        app = shipped(folder / "hasty", {SERVER_APP: "tests.federated.spoilt_server:server_app"})
+        federation.submit(demo_hospitals.write_agenda(folder, PLANS, seed=0, policies=policies), app)
         yield Started(folder, federation)
     until = time.monotonic() + 20.0
     while left := processes_of(folder):
@@ -90,26 +101,26 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
 @pytest.mark.parametrize("plan", [SEEDED, MOMENTS, PROJECTORS], ids=lambda plan: plan.run)
 def test_the_network_finds_what_one_process_finds(started, plan):
     """From each hospital's own CSV or Parquet, with the same noise, or none."""
-    found = started.record(plan)
+    record = started.record(plan)
     start = coordinator.public_start(plan, np.random.default_rng(0))
     expected, _ = in_process.simulate(plan, COHORT, noise(plan), start)
-    assert found.ended == ""
-    np.testing.assert_allclose(found.basis, expected.basis, rtol=0, atol=1e-10)
-    for one, other in zip(found.rounds, expected.rounds, strict=True):
-        assert [answer.message.payload for answer in one.answers.values()] == [
-            answer.message.payload for answer in other.answers.values()
+    assert record.ended == ""
+    np.testing.assert_allclose(record.basis, expected.basis, rtol=0, atol=1e-10)
+    for finished_round, expected_round in zip(record.rounds, expected.rounds, strict=True):
+        assert [answer.message.payload for answer in finished_round.answers.values()] == [
+            answer.message.payload for answer in expected_round.answers.values()
         ]
 
 
 def test_everything_runs_in_processes_that_are_found_again(started):
-    """So that finding none at the end says that all are stopped."""
+    """Show that finding none at the end says that all are stopped."""
     assert len(processes_of(started.folder)) >= 8
 
 
 def test_nan_over_the_network_is_left_out(started):
-    found = started.record(WITH_NAN)
-    assert found.rounds[0].faults == {2: "sent product with numbers that are not finite"}
-    assert sorted(found.rounds[0].answers) == [0, 1] and found.basis is not None
+    record = started.record(WITH_NAN)
+    assert record.rounds[0].faults == {2: "sent product with numbers that are not finite"}
+    assert sorted(record.rounds[0].answers) == [0, 1] and record.basis is not None
 
 
 def test_a_hospital_that_died_comes_back_repeats_itself_and_runs_no_code_of_the_server(started):
@@ -117,31 +128,27 @@ def test_a_hospital_that_died_comes_back_repeats_itself_and_runs_no_code_of_the_
     first = started.record(CRASHED)
     (fault,) = first.rounds[1].faults.items()  # Flower may find the dead process before the time is over
     assert fault in {(2, f"did not answer within {WAIT_SECONDS:g} s"), (2, STEP_FAILED)}
-    own, server = started.folder / LAST, started.folder / "server"
-    stored = np.load(own / "kept" / "sent" / f"{CRASHED.run}-2.npz")["array product"]
-    ledger = (own / "kept" / "ledger.jsonl").read_bytes()
+    folder, server = started.folder / LAST, started.folder / "server"
+    stored = np.load(folder / "kept" / "sent" / f"{CRASHED.run}-2.npz")["array product"]
+    ledger = (folder / "kept" / "ledger.jsonl").read_bytes()
 
-    (own / SPOILT).unlink()
+    (folder / SPOILT).unlink()
+    (folder / DIED).unlink()
     started.federation.stop(LAST)
     started.federation.start(LAST)
     (server / f"{CRASHED.run}.jsonl").rename(server / "first.jsonl")
-    app, trace = started.folder / "app", started.folder / "the server's code ran"
-    app.mkdir()
-    manifest = (
-        (SHIPPED / "pyproject.toml")
-        .read_text()
-        .replace("dppca_core.federated.flower_app:client", "sent:client")
-    )
-    (app / "pyproject.toml").write_text(manifest)
+    trace = started.folder / "the server's code ran"
+    app = shipped(started.folder / "app", {"dppca_core.federated.flower_app:client": "sent:client"})
     (app / "sent.py").write_text(f"open({str(trace)!r}, 'w')\nclient_app = None\n")
-    started.federation.submit(demo_hospitals.agenda(started.folder, [CRASHED], seed=0), app)
+    started.federation.submit(demo_hospitals.write_agenda(started.folder, [CRASHED], seed=0), app)
 
     second = started.record(CRASHED)
     assert second.ended == "" and second.basis is not None
-    assert (own / "kept" / "ledger.jsonl").read_bytes() == ledger
+    assert (folder / "kept" / "ledger.jsonl").read_bytes() == ledger
     np.testing.assert_array_equal(second.rounds[1].answers[2].message.arrays["product"], stored)
-    for one, other in zip(first.rounds, second.rounds, strict=True):
+    for finished_round, repeated_round in zip(first.rounds, second.rounds, strict=True):
         for hospital in (0, 1):
-            arrays = (record.answers[hospital].message.arrays["product"] for record in (one, other))
+            rounds = finished_round, repeated_round
+            arrays = (each.answers[hospital].message.arrays["product"] for each in rounds)
             np.testing.assert_array_equal(*arrays)
     assert list((started.folder / "flower").rglob("sent.py")) and not trace.exists()

@@ -39,25 +39,25 @@ def in_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> list[Path]:
+def files(tmp_path: Path) -> list[Path]:
     simulations = [{PLAN.run: {"seed": [4, i]}} for i in range(3)]
     limit = Budget(100.0, demo.DELTA)
     return list(
-        demo_hospitals.deal(
+        demo_hospitals.write_breast_cancer(
             tmp_path, [PLAN, SUMMED], seed=demo.SEED, limit=limit, simulations=simulations
         ).values()
     )
 
 
 class Loop:
-    """A grid whose nodes are here. `spoil` may replace the last hospital's reply."""
+    """Act as a grid whose nodes are here. `spoil` may replace the last hospital's reply."""
 
-    def __init__(self, own: list[Path], spoil: Callable[[Message], Message] | None = None) -> None:
-        self.own, self.spoil = own, spoil
+    def __init__(self, files: list[Path], spoil: Callable[[Message], Message] | None = None) -> None:
+        self.files, self.spoil = files, spoil
         self.asked: dict[str, Message] = {}
 
     def get_nodes(self):
-        return [SimpleNamespace(name=demo.NAMES[i], node_id=i + 1) for i in range(len(self.own))]
+        return [SimpleNamespace(name=demo.NAMES[i], node_id=i + 1) for i in range(len(self.files))]
 
     def push_messages(self, messages):
         for message in messages:
@@ -72,7 +72,7 @@ class Loop:
         node = asked.metadata.dst_node_id
         if self.spoil and node == 3:
             return self.spoil(asked)
-        config = {"hospital": str(self.own[node - 1])}
+        config = {"hospital": str(self.files[node - 1])}
         context = Context(run_id=1, node_id=node, node_config=config, state=RecordDict(), run_config={})
         return flower_app.client_app(asked, context)
 
@@ -81,10 +81,10 @@ def run(plan: Plan, grid: Loop, **policy) -> coordinator.Record:
     return coordinator.run(plan, flower_app.ask_over(grid, plan), start=START, policy=Policy(**policy))
 
 
-def test_it_is_the_simulation(own):
-    found = run(PLAN, Loop(own))
+def test_it_is_the_simulation(files):
+    record = run(PLAN, Loop(files))
     expected, _ = in_process.simulate(PLAN, COHORT, [Noise((4, i)) for i in range(3)], START)
-    np.testing.assert_allclose(found.basis, expected.basis, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(record.basis, expected.basis, rtol=0, atol=1e-10)
 
 
 def content(**values: str | bytes) -> Callable[[Message], Message]:
@@ -105,81 +105,83 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(("spoil", "said"), BROKEN.values(), ids=list(BROKEN))
-def test_a_broken_reply_is_one_sentence_of_the_record(own, spoil, said):
-    found = run(PLAN, Loop(own, spoil), on_fault="continue")
-    assert found.rounds[0].faults == {2: said} and found.basis is not None
+@pytest.mark.parametrize(("spoil", "message"), BROKEN.values(), ids=list(BROKEN))
+def test_a_broken_reply_is_one_sentence_of_the_record(files, spoil, message):
+    record = run(PLAN, Loop(files, spoil), on_fault="continue")
+    assert record.rounds[0].faults == {2: message} and record.basis is not None
 
 
-def test_a_hospital_that_is_not_there(own, monkeypatch):
+def test_a_hospital_that_is_not_there(files, monkeypatch):
     monkeypatch.setattr(flower_app, "CONNECT_SECONDS", 0.1)
-    assert run(PLAN, Loop(own[:2])).ended == "The run ended in round 1: Hospital 3 is not connected."
+    assert run(PLAN, Loop(files[:2])).ended == "The run ended in round 1: Hospital 3 is not connected."
 
 
-def test_a_hospital_whose_disk_is_full_sends_nothing_and_says_so_in_its_log(own, caplog, monkeypatch):
+def test_a_hospital_whose_disk_is_full_sends_nothing_and_says_so_in_its_log(files, caplog, monkeypatch):
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "/a/path/of/its/own")
 
     monkeypatch.setattr(journal, "replace", full)
-    found = run(PLAN, Loop(own))
-    assert found.ended.startswith(f"The run ended in round 1: Hospital 1 did not answer: {flower_app.CANNOT}")
+    record = run(PLAN, Loop(files))
+    assert record.ended.startswith(
+        f"The run ended in round 1: Hospital 1 did not answer: {flower_app.CANNOT_TAKE_PART}"
+    )
     assert "its files cannot be written: No space left on device" in caplog.text
     assert "/a/path" not in caplog.text
 
 
-def test_what_a_hospital_says_of_its_rows_stays_there(own, caplog):
-    rows = own[2].with_name("patients.csv")
+def test_what_a_hospital_says_of_its_rows_stays_there(files, caplog):
+    rows = files[2].with_name("patients.csv")
     rows.write_text("".join(rows.read_text().splitlines(keepends=True)[:-1]))
-    found = run(PLAN, Loop(own))
-    assert found.ended == (
+    record = run(PLAN, Loop(files))
+    assert record.ended == (
         "The run ended in round 1: Hospital 3 did not answer: it cannot take part in this run; "
         "its own log says why."
     )
     assert "Hospital 3 has 188 patients where the plan says 189" in caplog.text
 
 
-def test_too_little_noise_is_not_sent_where_nothing_sums_securely(own, tmp_path):
+def test_too_little_noise_is_not_sent_where_nothing_sums_securely(files, tmp_path):
     """A hospital refuses though it agreed to the plan, and the server does not ask."""
-    grid = Loop(own)
+    grid = Loop(files)
     question = protocol.question(SUMMED, protocol.start(SUMMED, START))
     answers = flower_app.ask_over(grid, SUMMED)(question, range(3), 1.0)
-    said = "did not answer: its noise would be too small where answers are not summed securely"
-    assert answers == dict.fromkeys(range(3), said)
+    message = "did not answer: its noise would be too small where answers are not summed securely"
+    assert answers == dict.fromkeys(range(3), message)
     with pytest.raises(ValueError, match="no secure aggregation that withstands a server that cheats"):
         flower_app.run(grid, tmp_path / "server", f"{SUMMED.run}.json", "record.jsonl")
 
 
 @pytest.mark.parametrize("lines", [0.5, 1.5, 2.5], ids=["before any round", "in the first", "in the last"])
-def test_a_run_whose_record_met_a_full_disk_goes_on_from_it(own, tmp_path, lines):
+def test_a_run_whose_record_met_a_full_disk_goes_on_from_it(files, tmp_path, lines):
     """Said in one sentence; hospitals, whose noise is true, send what had left again, and pay once."""
     folder = tmp_path / "server"
-    flower_app.run(Loop(own), folder, f"{PLAN.run}.json", "whole.jsonl")
+    flower_app.run(Loop(files), folder, f"{PLAN.run}.json", "whole.jsonl")
     sizes = list(map(len, (folder / "whole.jsonl").read_bytes().splitlines(keepends=True)))
-    demo_hospitals.agree(tmp_path, replace(PLAN, run="second"))
-    said = r"^record\.jsonl cannot be written \(File too large\): started again, the run goes on from"
+    demo_hospitals.write_plan(tmp_path, replace(PLAN, run="second"))
+    message = r"^record\.jsonl cannot be written \(File too large\): started again, the run goes on from"
     room = sum(sizes[: int(lines)]) + sizes[int(lines)] // 2
-    with full_disk(folder / "nothing", room), pytest.raises(OSError, match=said):
-        flower_app.run(Loop(own), folder, "second.json", "record.jsonl")
+    with full_disk(folder / "nothing", room), pytest.raises(OSError, match=message):
+        flower_app.run(Loop(files), folder, "second.json", "record.jsonl")
     sent = {path: path.read_bytes() for path in tmp_path.glob("*/kept/sent/second-*.npz")}
     assert len(sent) == 3 * int(lines)
-    assert flower_app.run(Loop(own), folder, "second.json", "record.jsonl").basis is not None
+    assert flower_app.run(Loop(files), folder, "second.json", "record.jsonl").basis is not None
     assert all(path.read_bytes() == data for path, data in sent.items())
     for ledger in tmp_path.glob(f"*/kept/{hospital.LEDGER}"):
         assert [line["round"] for line in journal.read(ledger) if line["run"] == "second"] == [1, 2]
 
 
-def test_a_run_is_resumed_from_the_start_in_its_record(own, tmp_path):
+def test_a_run_is_resumed_from_the_start_in_its_record(files, tmp_path):
     """Whatever the seed says by then; the record of another run is not written over."""
     item = {"folder": tmp_path / "server", "plan": f"{PLAN.run}.json", "record": "record.jsonl"}
-    first = flower_app.run(Loop(own), **item, seed=1)
+    first = flower_app.run(Loop(files), **item, seed=1)
     path = tmp_path / "server" / "record.jsonl"
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]) + '{"kind"')
-    second = flower_app.run(Loop(own), **item, seed=2)
+    second = flower_app.run(Loop(files), **item, seed=2)
     np.testing.assert_array_equal(first.basis, second.basis)
-    demo_hospitals.agree(tmp_path, replace(PLAN, run="third"))
+    demo_hospitals.write_plan(tmp_path, replace(PLAN, run="third"))
     whole = path.read_text()
     with pytest.raises(ValueError, match=r"record\.jsonl holds the record of another run: keep it"):
-        flower_app.run(Loop(own), **item | {"plan": "third.json"}, seed=2)
+        flower_app.run(Loop(files), **item | {"plan": "third.json"}, seed=2)
     assert path.read_text() == whole
-    third = flower_app.run(Loop(own), **item | {"plan": "third.json", "record": "third.jsonl"}, seed=2)
+    third = flower_app.run(Loop(files), **item | {"plan": "third.json", "record": "third.jsonl"}, seed=2)
     assert third.basis is not None and not np.array_equal(third.start, first.start)

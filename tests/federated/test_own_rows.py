@@ -17,44 +17,45 @@ LIMIT = Budget(9.0, 1e-3)
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> list[Path]:
+def files(tmp_path: Path) -> list[Path]:
     simulations = [{PLAN.run: {"seed": [1, 2]}}, {"other": {"silent": True}}, {}]
-    dealt = demo_hospitals.deal(tmp_path, [PLAN], seed=demo.SEED, limit=LIMIT, simulations=simulations)
+    dealt = demo_hospitals.write_breast_cancer(
+        tmp_path, [PLAN], seed=demo.SEED, limit=LIMIT, simulations=simulations
+    )
     return list(dealt.values())
 
 
-def test_rows_become_the_moment_of_the_simulation(own):
-    """From both formats."""
+def test_rows_become_the_moment_of_the_simulation(files):
     cohort = datasets.cohort(demo_hospitals.TABLE, demo.SIZES, demo.SEED)
-    for hospital, path in enumerate(own):
+    for hospital, path in enumerate(files):
         state = OwnFiles.read(path).state(PLAN.run)
         assert (state.hospital, state.limit) == (hospital, LIMIT)
         np.testing.assert_allclose(state.provider.moment.dense(), cohort[hospital].moment.dense(), atol=1e-12)
 
 
-def test_noise_is_simulated_in_the_named_run_alone(own):
-    assert OwnFiles.read(own[0]).state(PLAN.run).noise == Noise((1, 2))
-    assert OwnFiles.read(own[1]).state(PLAN.run).noise == Noise()
+def test_noise_is_simulated_in_the_named_run_alone(files):
+    assert OwnFiles.read(files[0]).state(PLAN.run).noise == Noise((1, 2))
+    assert OwnFiles.read(files[1]).state(PLAN.run).noise == Noise()
 
 
-def test_rows_are_read_again_when_they_change(own):
-    assert OwnFiles.read(own[2]).state(PLAN.run).provider.n == demo.SIZES[2]
-    rows = own[2].with_name("patients.csv")
+def test_rows_are_read_again_when_they_change(files):
+    assert OwnFiles.read(files[2]).state(PLAN.run).provider.n == demo.SIZES[2]
+    rows = files[2].with_name("patients.csv")
     rows.write_text("".join(rows.read_text().splitlines(keepends=True)[:-1]))
     with pytest.raises(ValueError, match="has 188 patients where the plan says 189"):
-        OwnFiles.read(own[2]).state(PLAN.run)
+        OwnFiles.read(files[2]).state(PLAN.run)
 
 
-def test_a_run_without_a_plan_of_its_own_is_refused(own):
+def test_a_run_without_a_plan_of_its_own_is_refused(files):
     with pytest.raises(ValueError, match="Hospital 1 did not agree to run 'other'"):
-        OwnFiles.read(own[0]).state("other")
-    own[0].write_text(own[0].read_text().replace("Hospital 1", "Hospital 9"))
+        OwnFiles.read(files[0]).state("other")
+    files[0].write_text(files[0].read_text().replace("Hospital 1", "Hospital 9"))
     with pytest.raises(ValueError, match="Hospital 9 is not one of the hospitals of run"):
-        OwnFiles.read(own[0]).state(PLAN.run)
+        OwnFiles.read(files[0]).state(PLAN.run)
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"rows": "absent.csv"}, "absent.csv cannot be read"),
         ({"rows": "hospital.json"}, "must be a .csv or .parquet file, got hospital.json"),
@@ -65,18 +66,18 @@ def test_a_run_without_a_plan_of_its_own_is_refused(own):
         ({"limit": {"epsilon": -1.0, "delta": 1e-3}}, "epsilon must be positive"),
     ],
 )
-def test_what_is_wrong_is_named(own, changed, said):
-    own[2].with_name("hospital.csv").write_text("age\n4\n")
-    own[2].write_text(json.dumps(json.loads(own[2].read_text()) | changed))
-    with pytest.raises(ValueError, match=said):
-        OwnFiles.read(own[2]).state(PLAN.run)
+def test_what_is_wrong_is_named(files, changed, message):
+    files[2].with_name("hospital.csv").write_text("age\n4\n")
+    files[2].write_text(json.dumps(json.loads(files[2].read_text()) | changed))
+    with pytest.raises(ValueError, match=message):
+        OwnFiles.read(files[2]).state(PLAN.run)
 
 
 @pytest.mark.parametrize("cell", ["", "high", "inf"])
-def test_a_cell_without_a_number_is_named_by_its_column(own, cell):
-    rows = own[2].with_name("patients.csv")
+def test_a_cell_without_a_number_is_named_by_its_column(files, cell):
+    rows = files[2].with_name("patients.csv")
     frame = pd.read_csv(rows, dtype=str)
     frame.loc[3, "mean texture"] = cell
     frame.to_csv(rows, index=False)
     with pytest.raises(ValueError, match="has cells without a number in column 'mean texture'"):
-        OwnFiles.read(own[2]).state(PLAN.run)
+        OwnFiles.read(files[2]).state(PLAN.run)

@@ -27,9 +27,9 @@ ONE = wire.encode(Message("run", 1, {"product": np.arange(6.0).reshape(3, 2)}))
 @given(ARRAYS, st.integers(0, 10**6))
 def test_a_message_comes_back_to_the_bit(held, number):
     sent = Message("a-run", number, held)
-    found = wire.decode(wire.encode(sent), sent.payload)
-    assert (found.run, found.round, found.digest) == (sent.run, sent.round, sent.digest)
-    assert all(array.flags.writeable for array in found.arrays.values())
+    received = wire.decode(wire.encode(sent), sent.payload)
+    assert (received.run, received.round, received.digest) == (sent.run, sent.round, sent.digest)
+    assert all(array.flags.writeable for array in received.arrays.values())
 
 
 def test_it_takes_about_a_hundred_bytes_more_than_its_numbers():
@@ -51,13 +51,13 @@ def test_a_changed_byte_gives_a_message_or_is_refused(place, value):
 
 
 def wide(axes: int) -> bytes:
-    """A header whose product of lengths is beyond any number."""
+    """Return a header whose product of lengths is beyond any number."""
     header = json.dumps({"run": "run", "round": 1, "arrays": [["a", "float64", [999] * axes]]}).encode()
     return struct.pack("<I", len(header)) + header + bytes(1_000)
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (ONE + b"0", "sent a message with bytes left over"),
         (ONE[:-1], "sent what is not a message"),
@@ -69,6 +69,6 @@ def wide(axes: int) -> bytes:
         (wide(110), "sent what is not a message"),
     ],
 )
-def test_a_broken_message_is_refused(data, said):
-    with pytest.raises(ValueError, match=said):
+def test_a_broken_message_is_refused(data, message):
+    with pytest.raises(ValueError, match=message):
         wire.decode(data, 48)

@@ -1,4 +1,4 @@
-"""Every page runs under Streamlit's own AppTest, without a browser."""
+"""Run every page under Streamlit's own AppTest, without a browser."""
 
 import functools
 import json
@@ -17,12 +17,12 @@ from tests.waiting import PATIENCE_SECONDS
 
 ROUTER = Path(__file__).resolve().parents[2] / "pages" / "menu.py"
 
-# Every AppTest reads the metadata of all packages, in half a second, to find those with components.
+# Without this cache every AppTest reads the metadata of all packages for half a second.
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
 
 class Screen:
-    """A page that has run, and what it says."""
+    """Run a page, and give access to what it shows."""
 
     def __init__(self, page: str = "", **link: str) -> None:
         self.app = AppTest.from_file(str(ROUTER), default_timeout=60)
@@ -67,23 +67,21 @@ class Screen:
 
     @property
     def figure(self) -> dict[str, Any]:
-        """The live figure's payload, without the time at which it was sent."""
+        """Return the live figure's payload, without the time at which it was sent."""
         payload = json.loads(self.app.get("bidi_component")[0].proto.json)
         del payload["turn"]
         return payload
 
     def words(self) -> dict[str, Any]:
-        """What the figure says at the active epsilon."""
+        """Return the figure's text at the active epsilon."""
         figure = self.figure
         return figure["words"][figure["active"]]
 
     @property
     def link(self) -> dict[str, str]:
-        """The parameters in the address bar."""
         return dict(self.app.query_params)
 
     def setting(self, key: str) -> Any:
-        """The value of a control."""
         return self.app.session_state[key]
 
     def move(self, key: str, value: Any) -> None:
@@ -104,9 +102,9 @@ def screen() -> Callable[..., Screen]:
 
 @pytest.fixture(autouse=True)
 def newcomer(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Every AppTest is the same visitor to the server: a test must not find, or leave, work of another."""
-    own = sweep_jobs.Jobs(Engine())
-    monkeypatch.setattr(sweep_jobs, "jobs", lambda: own)
+    """Separate the tests: every AppTest is the same visitor to the server."""
+    jobs = sweep_jobs.Jobs(Engine())
+    monkeypatch.setattr(sweep_jobs, "jobs", lambda: jobs)
     yield
     beside = engine.engine()
     with beside._changed:
@@ -115,11 +113,11 @@ def newcomer(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A first look is measured to its end, however busy the machine is."""
+    """Measure a first view to its end, however busy the machine is."""
     monkeypatch.setattr(engine, "FIRST_SECONDS", PATIENCE_SECONDS)
 
 
 @pytest.fixture
 def waiting(newcomer: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sweeps that wait their turn for ever: what a page shows meanwhile is looked at."""
+    """Let sweeps wait for ever, to test what a page shows meanwhile."""
     monkeypatch.setattr(sweep_jobs.Job, "begin", lambda job, beside: None)

@@ -1,4 +1,4 @@
-"""Flesch and Kincaid's grade (1975): 0.39 words per sentence + 11.8 syllables per word - 15.59."""
+"""Compute Flesch and Kincaid's grade (1975): 0.39 words per sentence + 11.8 syllables per word - 15.59."""
 
 import re
 
@@ -6,7 +6,7 @@ VOWELS = re.compile(r"[aeiouy]+")
 
 
 def syllables(word: str) -> int:
-    """Groups of vowels, less a silent e; a number counts as one."""
+    """Return the groups of vowels, less a silent e; a number counts as one."""
     letters = re.sub(r"[^a-z]", "", word.lower())
     count = len(VOWELS.findall(letters))
     if letters.endswith(("e", "es", "ed")) and not letters.endswith(("le", "ted", "ded", "ses", "ces")):
@@ -14,8 +14,8 @@ def syllables(word: str) -> int:
     return max(1, count)
 
 
-def grade(said: str) -> float:
-    """The school year from which on it is read with ease."""
-    words = re.findall(r"[A-Za-z0-9][\w.,%'’-]*", said)
-    sentences = [part for part in re.split(r"[.!?:]+(?:\s|$)", said) if part.strip()]
+def grade(body: str) -> float:
+    """Return the school year from which on it is read with ease."""
+    words = re.findall(r"[A-Za-z0-9][\w.,%'’-]*", body)
+    sentences = [part for part in re.split(r"[.!?:]+(?:\s|$)", body) if part.strip()]
     return 0.39 * len(words) / len(sentences) + 11.8 * sum(map(syllables, words)) / len(words) - 15.59

@@ -1,4 +1,4 @@
-"""Every page with its sliders at their ends: no NaN or infinity in a sentence, a table or a figure.
+"""Test every page with its sliders at their ends: no NaN or infinity in a sentence, a table or a figure.
 
 `make fuzz` moves each slider alone as well.
 """
@@ -26,11 +26,11 @@ def test_all_sliders_at_an_end(page, end, waiting):
 
 
 def test_each_slider_alone_at_an_end(waiting):
-    def one(case):
+    def visit(case):
         page, key, end = ALONE[(case * 37) % len(ALONE)]
         Visit(
             page,
             {key: at(key, end), "repeats": "2"} | ({"repeats": at(key, end)} if key == "repeats" else {}),
         )
 
-    hostile.each(hostile.cases(1, 0.1), one)
+    hostile.each(hostile.cases(1, 0.1), visit)

@@ -1,4 +1,4 @@
-"""Links, widgets and files made to break a page. Case i is always the same; `make fuzz` takes 2,000."""
+"""Test links, widgets and files made to break a page. Case i is always the same; `make fuzz` takes 2,000."""
 
 import json
 import re
@@ -25,23 +25,32 @@ READ = st.sampled_from(hostile.WORDS) | st.text() | st.floats().map(str)
 @settings(max_examples=300)
 def test_any_link_is_read_soon_and_reaches_the_core_in_range(params):
     began = time.process_time()
-    opened, said = catalogue.open_link(params)
+    opened, sentences = catalogue.open_link(params)
     assert time.process_time() - began < 1
     assert all(allowed(choice, opened[key]) for key, choice in CHOICES.items())
     assert all(type(opened[key]) is type(choice.default) or choice.words for key, choice in CHOICES.items())
-    experiment, epsilon = to_experiment.of(opened)
+    experiment, epsilon = to_experiment.from_settings(opened)
     experiment.budget(epsilon)
     assert catalogue.to_link(opened).keys() <= OF_PARAMETER.keys()
-    for one in said:
-        assert len(one) < 300 and one.isprintable() and not set(one) & set("<>[]`$\\|~{}"), one
-        assert "www." not in one and "://" not in one
+    for sentence in sentences:
+        assert len(sentence) < 300 and sentence.isprintable() and not set(sentence) & set("<>[]`$\\|~{}"), (
+            sentence
+        )
+        assert "www." not in sentence and "://" not in sentence
 
 
-@pytest.mark.parametrize("word", hostile.WORDS, ids=range(len(hostile.WORDS)))
-def test_every_parameter_takes_every_word_on_the_list(word):
-    for name, choice in OF_PARAMETER.items():
-        opened, said = catalogue.open_link({name: word})
-        assert allowed(choice, opened[choice.key]) and len(said) <= 3
+# Settings of one kind read a link's text by the same code, whatever they are called.
+KINDS = {
+    (type(choice).__name__, type(choice.default).__name__): name for name, choice in OF_PARAMETER.items()
+}
+
+
+@pytest.mark.parametrize("name", KINDS.values(), ids=["-".join(kind) for kind in KINDS])
+def test_every_kind_of_setting_takes_every_word_on_the_list(name):
+    for word in hostile.WORDS:
+        opened, sentences = catalogue.open_link({name: word})
+        choice = OF_PARAMETER[name]
+        assert allowed(choice, opened[choice.key]) and len(sentences) <= 3, word
 
 
 @pytest.mark.parametrize("word", hostile.LONG, ids=range(len(hostile.LONG)))
@@ -65,7 +74,7 @@ def test_sizes_that_somebody_types_are_sizes_or_left_out(changes):
     assert allowed(CHOICES["join.sizes"], controls.edited((400, 300), changes))
 
 
-TYPED = READ.filter(lambda word: word.isprintable() or word.isascii())  # a browser sends no half characters
+TYPED = READ.filter(lambda word: word.isprintable() or word.isascii())  # a browser sends no lone surrogates
 LINES = st.builds(
     dictionary.Line,
     st.sampled_from(dictionary.KINDS),
@@ -90,31 +99,31 @@ def test_whatever_is_typed_becomes_a_dictionary_or_a_sentence(lines, bound):
 
 
 def test_any_link_opens_any_page(waiting):
-    def one(case):
+    def visit(case):
         rng = np.random.default_rng([case, 11])
         Visit(PAGES[case % len(PAGES)], link(rng))
 
-    hostile.each(hostile.cases(4, 0.25), one)
+    hostile.each(hostile.cases(4, 0.25), visit)
 
 
 def test_any_widgets_may_be_moved_on_any_page(waiting):
-    def one(case):
+    def visit(case):
         rng = np.random.default_rng([case, 12])
         page = PAGES[(3 * case) % len(PAGES)]
         visit = Visit(page, link(rng) if rng.random() < 0.5 else {"repeats": "1"})
         for _ in range(4):
             visit.poke(rng)
 
-    hostile.each(hostile.cases(1, 0.1), one)
+    hostile.each(hostile.cases(1, 0.1), visit)
 
 
 RECORD = [json.loads(line) for line in ran(iterations=2)[1]]
 
 
 def test_any_file_may_be_brought(waiting):
-    """A table, then a dictionary, a limit and a ledger; nothing that it holds is run, or breaks the page."""
+    """A table, then a dictionary, a limit and a ledger: nothing in them is run or breaks the page."""
 
-    def one(case):
+    def bring(case):
         rng = np.random.default_rng([case, 13])
         visit = Visit("hospitals/your_data/page.py", {"own.shown": "true"})
         name, data = hostile.table_file(rng)
@@ -130,7 +139,7 @@ def test_any_file_may_be_brought(waiting):
         for _ in range(2):
             visit.poke(rng)
 
-    hostile.each(hostile.cases(2, 0.1), one)
+    hostile.each(hostile.cases(2, 0.1), bring)
 
 
 def bring_file(visit, key, name, data):
@@ -149,17 +158,16 @@ def prepared(name, data):
 
 
 def test_any_table_is_prepared_or_refused():
-    """What the page does with a file, without the page."""
 
-    def one(case):
+    def prepare(case):
         name, data = hostile.table_file(np.random.default_rng([case, 14]))
         hostile.answered(prepared, name, data)
 
-    hostile.each(hostile.cases(15, 0.05), one)
+    hostile.each(hostile.cases(15, 0.05), prepare)
 
 
 def test_any_record_is_shown_or_refused():
-    def one(case):
+    def show(case):
         rng = np.random.default_rng([case, 15])
         some = [rng.random() < 0.3 for _ in RECORD]
         lines = [
@@ -168,12 +176,12 @@ def test_any_record_is_shown_or_refused():
         ]
         hostile.answered(runs.read, b"\n".join(lines))
 
-    hostile.each(hostile.cases(60, 0.05), one)
+    hostile.each(hostile.cases(60, 0.05), show)
 
 
 @pytest.mark.parametrize("name", ["http://a.example/b", "HTTPS://a.example", "www.a.example", "a@b.example"])
 def test_a_name_is_no_address_wherever_it_stands(name):
-    """Markdown finds addresses behind escapes as well: a joiner that nobody sees parts them."""
-    said = text.literal(f"({name})")
-    assert said.replace("\u2060", "").replace("\\", "") == f"({name})"
-    assert not re.search(r"://|www\.|\w@", said, re.IGNORECASE)
+    """Markdown finds addresses behind escapes as well: an invisible joiner parts them."""
+    literal = text.literal(f"({name})")
+    assert literal.replace("\u2060", "").replace("\\", "") == f"({name})"
+    assert not re.search(r"://|www\.|\w@", literal, re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Every page has its pictures, in docs/screens.md and README: `make pictures` takes and writes them."""
+"""Test that every page has its pictures, in docs/screens.md and README, as `make pictures` writes them."""
 
 import pytest
 from PIL import Image

@@ -1,4 +1,4 @@
-"""A page as somebody leaves it who means no good: what is wrong with what it says, and how long it took."""
+"""Visit a page as an attacker does, and check what it shows and how long it takes."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from scripts.started import ROOT
 from tests import hostile
 from tests.pages.conftest import Screen
 
-SECONDS = 40.0  # of processor time, with that of the worker beside the page: ten times the slowest's, alone
+SECONDS = 40.0  # of processor time with the engine's: ten times that of the slowest page alone
 PAGES = sorted(path.relative_to(ROOT / "pages").as_posix() for path in ROOT.glob("pages/*/*/page.py"))
 _QUICK = {"d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10", "T": "3", "repeats": "1"}
 _NO_NUMBER = re.compile(r"\b(nan|NaN|inf|-inf|Infinity)\b")
@@ -31,18 +31,18 @@ def _note(event: str, given: tuple[object, ...]) -> None:
         _OPENED.append(str(given[0]))
 
 
-sys.addaudithook(_note)  # for good: Python removes none
+sys.addaudithook(_note)  # Python cannot remove an audit hook
 
 
 def allowed(choice: Choice, value: object) -> bool:
-    """Whether a control may be set to this: one of its options, or sizes that read as they are written."""
+    """Return whether a control may be set to this: an option, or sizes that read as they are written."""
     if isinstance(choice, Sizes):
         return isinstance(value, str) and choice.read(value) == (value, None)
     return value in choice.options
 
 
 class Visit:
-    """One visitor on one page, whose settings are quick where the link says nothing."""
+    """Open a page for one visitor, with quick settings where the link has none."""
 
     def __init__(self, page: str, link: dict[str, Any]) -> None:
         began = time.process_time()
@@ -50,16 +50,18 @@ class Visit:
         self.check(began)
 
     def check(self, began: float) -> None:
-        """No traceback (`Screen.run` has seen to it), no hang, no file that a link named; in what is said no
-        NaN and nothing that runs.
-        """
+        """Check for a hang, an opened file of a link, NaN and markup; `Screen.run` checks for errors."""
         spent = time.process_time() - began
         assert spent < SECONDS, f"{spent:.1f} s"
         assert not _OPENED, _OPENED
-        said = [str(box.value) for kind in _SAID for box in self.page.app.get(kind) if hasattr(box, "value")]
-        for one in said:
-            assert "own table" in self.page.app.session_state or not _NO_NUMBER.search(one), one
-            assert not _MARKUP.search(one.replace("\\", "")) or "\\<" in one or "\\:" in one, one
+        sentences = [
+            str(box.value) for kind in _SAID for box in self.page.app.get(kind) if hasattr(box, "value")
+        ]
+        for sentence in sentences:
+            assert "own table" in self.page.app.session_state or not _NO_NUMBER.search(sentence), sentence
+            assert not _MARKUP.search(sentence.replace("\\", "")) or "\\<" in sentence or "\\:" in sentence, (
+                sentence
+            )
         for notice in self.page.app.info:
             assert not re.search(r"(?<!\\)[<>`\[\]$]|://|www\.", notice.value), notice.value
         for figure in self.page.app.get("bidi_component"):
@@ -68,34 +70,34 @@ class Visit:
             assert allowed(choice, self.page.app.session_state["settings of the last run"][key]), key
 
     def poke(self, rng: np.random.Generator) -> None:
-        """Some widget set to something that it offers, mostly at an end."""
+        """Set some widget to something that it offers, mostly at an end."""
         app = self.page.app
-        free = [one for kind in _WIDGETS for one in app.get(kind) if not one.disabled]
+        free = [widget for kind in _WIDGETS for widget in app.get(kind) if not widget.disabled]
         if not free:
             return
-        began, one = time.process_time(), free[int(rng.integers(len(free)))]
+        began, widget = time.process_time(), free[int(rng.integers(len(free)))]
         end = int(rng.choice([0, -1])) if rng.random() < 0.7 else None
-        if one.key in CHOICES:
-            options = CHOICES[one.key].options
+        if widget.key in CHOICES:
+            options = CHOICES[widget.key].options
             place = int(rng.integers(len(options))) if end is None else end
-            one.set_value(options[place])
-        elif one.type == "number_input":
+            widget.set_value(options[place])
+        elif widget.type == "number_input":
             least, most = (
-                one.min if one.min is not None else -1e308,
-                one.max if one.max is not None else 1e308,
+                widget.min if widget.min is not None else -1e308,
+                widget.max if widget.max is not None else 1e308,
             )
-            one.set_value(float(rng.choice([least, most, (least + most) / 2])))
-        elif one.type == "selectbox":
-            one.select_index(int(rng.integers(len(one.options))))
-        elif one.type == "multiselect":
-            one.set_value([name for name in one.options if rng.random() < 0.5])
-        elif one.type in ("checkbox", "toggle"):
-            one.set_value(not one.value)
+            widget.set_value(float(rng.choice([least, most, (least + most) / 2])))
+        elif widget.type == "selectbox":
+            widget.select_index(int(rng.integers(len(widget.options))))
+        elif widget.type == "multiselect":
+            widget.set_value([name for name in widget.options if rng.random() < 0.5])
+        elif widget.type in ("checkbox", "toggle"):
+            widget.set_value(not widget.value)
         else:
-            one.click()
+            widget.click()
         try:
             self.page.run()
-        except ValueError:  # AppTest's own, before a run: a box's words have changed since it read them
+        except ValueError:  # AppTest refuses a box whose words have changed since it read them
             return
         self.check(began)
 
@@ -108,7 +110,7 @@ def _refuse(name: str) -> float:
 
 
 def proper(rng: np.random.Generator, parameter: str) -> str:
-    """An option of this control as a link has it, mostly at an end; 1 for a parameter of none."""
+    """Return an option of this control as a link has it, mostly at an end; 1 for a parameter of none."""
     if parameter not in OF_PARAMETER:
         return "1"
     choice = OF_PARAMETER[parameter]
@@ -117,9 +119,9 @@ def proper(rng: np.random.Generator, parameter: str) -> str:
 
 
 def link(rng: np.random.Generator) -> dict[str, str | list[str]]:
-    """Parameters as a browser sends them, now and then twice; what is no character arrives as another."""
-    found = hostile.link(rng, [*OF_PARAMETER, "embed", "run", "x"], lambda name: proper(rng, name))
-    sent = {hostile.utf8(key): hostile.utf8(value) for key, value in found.items()}
+    """Return parameters as a browser sends them, now and then twice; invalid characters are replaced."""
+    parameters = hostile.link(rng, [*OF_PARAMETER, "embed", "run", "x"], lambda name: proper(rng, name))
+    sent = {hostile.utf8(key): hostile.utf8(value) for key, value in parameters.items()}
     return {
         key: [hostile.utf8(hostile.word(rng)), value] if rng.random() < 0.1 else value
         for key, value in sent.items()

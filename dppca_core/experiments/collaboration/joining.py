@@ -65,8 +65,9 @@ class SiteCell(NamedTuple):
 def without_privacy(sites: Sequence[Site], kind: str, printed: Sequence[Constants], tail: float) -> Cohort:
     """Return the hospitals' rows, standardised by exact means and spreads."""
     bound = standardisation.raw_bound(sites, tail)
-    summaries = [standardisation.unprotected(site, bound) for site in sites] if kind in PAID else []
-    return standardisation.cohort(sites, standardisation.of_sites(sites, kind, printed, summaries), tail)
+    summaries = [standardisation.exact_summary(site, bound) for site in sites] if kind in PAID else []
+    constants = standardisation.constants_by_site(sites, kind, printed, summaries)
+    return standardisation.cohort(sites, constants, tail)
 
 
 @lru_cache(maxsize=64)
@@ -143,7 +144,7 @@ def _private_basis(
             standardisation.release(site, bound, recipe.budget, recipe.share, site_rng)
             for site, site_rng in zip(sites, site_rngs, strict=True)
         ]
-    constants = standardisation.of_sites(sites, kind, printed, summaries)
+    constants = standardisation.constants_by_site(sites, kind, printed, summaries)
     joint = standardisation.cohort(sites, constants, tail)
     method, budget = METHODS[recipe.method], recipe.left(kind)
     return method.fit(joint, k=recipe.k, budget=budget, rng=method_rng, **recipe.options).basis

@@ -102,10 +102,8 @@ class CollaborationSetting:
 
     @property
     def patient_draws(self) -> int:
-        """Return how many draws of patients the repeats cycle through; a draw costs d^3."""
-        if isinstance(self.population, str):
-            return 1 if self.n == datasets.table(self.population).n else self.repeats
-        return max(1, min(self.repeats, int(2e9 / self.d**3)))
+        """Return how many draws of patients the repeats cycle through."""
+        return draws.patient_draws(self.population, self.n, self.repeats)
 
     @property
     def together(self) -> bool:

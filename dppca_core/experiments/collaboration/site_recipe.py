@@ -63,7 +63,7 @@ class SiteRecipe:
         checks.one_of(METHODS, method=self.method)
         checks.whole(1, repeats=self.repeats)
         checks.whole(self.k, self.d, s_hat=self.s_hat)
-        standardisation.left(self.budget, self.share)
+        standardisation.remaining_budget(self.budget, self.share)
         if self.data == SYNTHETIC:
             clinical.sizes(self.n)
 
@@ -117,11 +117,11 @@ class SiteRecipe:
         """Return the ranges that the hospitals' laboratories print."""
         if self.synthetic:
             return [hospital.printed for hospital in clinical.hospitals(self.model(strength))]
-        return [standardisation.public(self.d)] * len(self.hospitals)
+        return [standardisation.public_constants(self.d)] * len(self.hospitals)
 
     def left(self, kind: str) -> Budget:
         """Return the budget that is left for the PCA."""
-        return standardisation.left(self.budget, self.share) if kind in PAID else self.budget
+        return standardisation.remaining_budget(self.budget, self.share) if kind in PAID else self.budget
 
     @property
     def options(self) -> dict[str, Any]:

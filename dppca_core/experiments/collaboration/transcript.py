@@ -103,11 +103,11 @@ def simulate(setting: CollaborationSetting, key: str, repeat: int = 0) -> Transc
     record, _ = in_process.simulate(plan, cohort, noise, start)
     if record.ended:
         raise ValueError(record.ended)
-    exchange, silent = protocol.exchange_of(plan), Noise(silent=True).own(0)
+    exchange, silent = protocol.exchange_of(plan), Noise(silent=True).for_round(0)
     hidden = []
     for done in record.rounds:
         question = done.question.arrays
-        parts = {i: exchange.answer(i, site, question, silent, silent) for i, site in enumerate(cohort)}
+        parts = {i: exchange.answer(i, site, question, silent) for i, site in enumerate(cohort)}
         if exchange.summed:
             parts[ALL] = {name: np.sum([part[name] for part in parts.values()], axis=0) for name in parts[0]}
         hidden.append(parts)

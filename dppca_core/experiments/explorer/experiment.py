@@ -104,13 +104,8 @@ class ExplorerExperiment:
 
     @property
     def patient_draws(self) -> int:
-        """Return how many different draws of patients the repeats cycle through; each has its own noise.
-
-        A draw costs d^3, so beyond d = 800 two repeats or more share one; a table is always the same.
-        """
-        if not isinstance(self.population, SpikedModel):
-            return 1
-        return max(1, min(self.repeats, int(2e9 / self.population.d**3)))
+        """Return how many draws of patients the repeats cycle through."""
+        return draws.patient_draws(self.population, self.n, self.repeats)
 
     def generator(self, name: str, repeat: int) -> np.random.Generator:
         """Return the generator of one run, keyed by its method and repeat."""

@@ -31,7 +31,7 @@ _SIDE_BY_SIDE = 256  # columns of one product: more do not make it faster
 class PowerRun(NamedTuple):
     """Hold a simulated run: its state, and a function that draws the noise of each step, (d, k), in order."""
 
-    walk: block_power.Walk
+    walk: block_power.PowerIteration
     noise: Callable[[int], Array]
 
 
@@ -78,7 +78,9 @@ def dps_pca_runs(
 
     def runs() -> Iterator[PowerRun]:
         for rng in rngs:
-            walk = partial(block_power.Walk, block_power.begin(start, d, k, rng), s_hat=kept, burn_in=burn_in)
+            walk = partial(
+                block_power.PowerIteration, block_power.begin(start, d, k, rng), s_hat=kept, burn_in=burn_in
+            )
             yield from (PowerRun(walk(), noise) for noise in noises(rng))
 
     walked = _walk_together(cohort.pooled, runs(), k, iterations)
@@ -102,11 +104,11 @@ def _walk_together(
     """
     while group := list(islice(runs, max(1, _SIDE_BY_SIDE // k))):
         first = group[0].walk
-        while len(group) > 1 and first.step < steps and first.place.rows is None:
+        while len(group) > 1 and first.step < steps and first.current.rows is None:
             noises = [run.noise(first.step) for run in group]
-            sent = messages(moment, [run.walk.place.block for run in group], noises)
+            sent = messages(moment, [run.walk.current.block for run in group], noises)
             for run, product in zip(group, sent, strict=True):
-                run.walk.take(product)
+                run.walk.update(product)
         for run in group:
             yield run.walk.finish(partial(_message, moment, run), steps)
 
@@ -125,7 +127,3 @@ def _message(moment: Moment, run: PowerRun, block: Array, rows: Indices | None, 
     message = run.noise(step)
     message += moment.apply(block, rows)
     return message
-
-
-# The functions by method with which the explorer measures many values of epsilon at once.
-MANY_RUNS: dict[str, Callable[..., tuple[tuple[Estimate, ...], ...]]] = {"dps_pca": dps_pca_runs}

@@ -15,13 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.experiments import draws
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.draws import Truth
 from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED, ExplorerExperiment
-from dppca_core.experiments.explorer.many_runs import MANY_RUNS
+from dppca_core.experiments.explorer.many_runs import dps_pca_runs
 from dppca_core.methods import METHODS
 from dppca_core.numerics import block_power, subspace_metrics
 from dppca_core.populations.spiked import SpikedModel
@@ -141,7 +140,7 @@ class Results(CellStore[Key, Cell]):
         return self._measured(cell[0], self.estimate(*cell))
 
     def try_cells(self, wanted: Iterable[Key]) -> None:
-        """Try each cell; a repeat's successive epsilons run in one call where the method offers that."""
+        """Try each cell; a repeat's successive epsilons of DPS-PCA run in one call."""
         for _ in self.steps(wanted):
             pass
 
@@ -167,9 +166,9 @@ class Results(CellStore[Key, Cell]):
 
     def _try_together(self, name: str, repeat: int, cells: Iterable[Key]) -> None:
         epsilons = list(dict.fromkeys(epsilon for _, epsilon, _ in self.missing(cells)))
-        if len(epsilons) > 1 and name in MANY_RUNS:
+        if len(epsilons) > 1 and name == TRACED:
             with suppress(Exception):  # where it fails, each cell is tried, and its failure kept, by itself
-                for epsilon, estimate in zip(epsilons, self.estimates(name, epsilons, repeat), strict=True):
+                for epsilon, estimate in zip(epsilons, self.estimates(epsilons, repeat), strict=True):
                     self.cells[self.key((name, epsilon, repeat))] = self._measured(name, estimate)
                 return
         for epsilon in epsilons:
@@ -182,15 +181,12 @@ class Results(CellStore[Key, Cell]):
         budget = experiment.budget(epsilon)
         return METHODS[name].fit(experiment.cohort(repeat), k=experiment.k, budget=budget, rng=rng, **options)
 
-    def estimates(self, name: str, epsilons: Sequence[float], repeat: int) -> tuple[Estimate, ...]:
-        """Return `estimate` at each epsilon, in one call. Raises ValueError for a method not in MANY_RUNS."""
-        checks.one_of(tuple(MANY_RUNS), name=name)
-        experiment = self.experiment
-        rng, options = self._random_and_options(name, repeat)
-        budgets = [experiment.budget(epsilon) for epsilon in epsilons]
-        return MANY_RUNS[name](
-            experiment.cohort(repeat), k=experiment.k, budgets=budgets, rngs=[rng], **options
-        )[0]
+    def estimates(self, epsilons: Sequence[float], repeat: int) -> tuple[Estimate, ...]:
+        """Return `estimate` of DPS-PCA at each epsilon, in one call."""
+        cohort, k = self.experiment.cohort(repeat), self.experiment.k
+        rng, options = self._random_and_options(TRACED, repeat)
+        budgets = [self.experiment.budget(epsilon) for epsilon in epsilons]
+        return dps_pca_runs(cohort, k=k, budgets=budgets, rngs=[rng], **options)[0]
 
     def _random_and_options(self, name: str, repeat: int) -> tuple[np.random.Generator, dict[str, Any]]:
         """Return the run's generator and the method's options, its start among them."""

@@ -53,4 +53,4 @@ def for_good() -> None:
 def _forget() -> None:
     draws.DRAWS.clear()
     draws.DEALS.clear()
-    spiked.forget()
+    spiked.clear_caches()

@@ -198,7 +198,7 @@ def terms(found: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[st
                 | {"showlegend": True}
             )
     if cells:
-        low, middle, high = quantiles([scale.of(cell) for cell in cells])
+        low, middle, high = quantiles([scale.values(cell) for cell in cells])
         bands = band(1, METHODS[TRACED].title, look.colour, steps)
         bands[0]["y"], bands[1]["y"] = rounded(low), rounded(high)
         measured = line(1, f"{METHODS[TRACED].title}, measured", look.colour, x=steps, y=rounded(middle))

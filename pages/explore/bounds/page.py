@@ -22,7 +22,7 @@ widgets.view_switches(("view",))
 widgets.notices()
 settings = widgets.settings()
 plain = settings["view"] == "board"
-experiment, epsilon = to_experiment.of(settings)
+experiment, epsilon = to_experiment.from_settings(settings)
 found = cache.results(experiment)
 of = settings["of"]
 chosen = controls.choose(settings)

@@ -78,7 +78,7 @@ def family(settings: Settings) -> Family:
     refused = {value: catalogue.conflict(settings | {key: value}) for value in wanted}
     said += _left_out(key, refused, plain)
     values = tuple(value for value in wanted if refused[value] is None)
-    experiment, epsilon = to_experiment.of(settings)
+    experiment, epsilon = to_experiment.from_settings(settings)
     recipe = _recipe(experiment, epsilon, method.name, key, values)
     return Family(key, values, settings[key], recipe, tuple(said))
 
@@ -140,7 +140,7 @@ def readings(family: Family, settings: Settings, table: pd.DataFrame) -> list[Cu
     rounds = by_round(table)
     found = []
     for value in family.values:
-        experiment, epsilon = to_experiment.of(settings | {"start": "random", family.key: value})
+        experiment, epsilon = to_experiment.from_settings(settings | {"start": "random", family.key: value})
         ratio, theorem = _promised(experiment, epsilon)
         blank = CurveReading(value, random_guess(experiment.d, experiment.k), ratio, theorem)
         runs = rounds[rounds[family.key] == value]

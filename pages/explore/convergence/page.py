@@ -56,5 +56,5 @@ downloads.downloads(
     lambda: charts.figure(family, curves.readings(family, settings, job.table()), settings),
     "dppca-convergence",
 )
-experiment, epsilon = to_experiment.of(settings)
+experiment, epsilon = to_experiment.from_settings(settings)
 sources.page(cache.results(experiment), epsilon, settings, measured=text.about(settings))

@@ -24,7 +24,7 @@ widgets.view_switches()
 with st.container():  # always there: what follows must keep its place, or the figure is built anew
     widgets.notices()
 settings = widgets.settings()
-experiment, epsilon = to_experiment.of(settings)
+experiment, epsilon = to_experiment.from_settings(settings)
 found = cache.results(experiment)
 
 

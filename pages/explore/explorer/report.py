@@ -35,7 +35,7 @@ def build(found: Results, epsilon: float, settings: Settings, link: str) -> Repo
     return Report(
         title="What does privacy cost?",
         sentence=words["sentence"],
-        settings=phrases.settings_said(settings, _KEYS),
+        settings=phrases.settings_in_words(settings, _KEYS),
         figures=_figures(found, epsilon, settings, payload),
         tables=[ReportTable(f"{METHODS[TRACED].title} in four numbers", ("", "", ""), tiles)],
         guarantee=_guarantee(found, epsilon, settings),
@@ -54,7 +54,7 @@ def _figures(
     found: Results, epsilon: float, settings: Settings, payload: dict[str, Any]
 ) -> list[ReportFigure]:
     words = payload["words"][payload["active"]]
-    said = f"{words.get('spoken') or words['sentence']} {phrases.error_means(settings)}"
+    said = f"{words.get('spoken') or words['sentence']} {phrases.error_definition(settings)}"
     plain = settings["view"] == "board"
     drawn = [ReportFigure(payload, "The cost by round, by privacy setting and by method", said)]
     if (TRACED, epsilon, 0) in found.failed:

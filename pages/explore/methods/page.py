@@ -27,7 +27,7 @@ widgets.view_switches(("view",))
 with st.container():
     widgets.notices()
 settings = widgets.settings()
-experiment, epsilon = to_experiment.of(settings | {"start": "random"})  # sweeps know no other
+experiment, epsilon = to_experiment.from_settings(settings | {"start": "random"})  # sweeps know no other
 found = cache.results(experiment)
 controls.choose(settings)
 methods = [name for name in controls.used(settings) if name not in found.skipped]

@@ -22,7 +22,7 @@ with st.container():  # always there: what follows must keep its place, or the f
 settings = widgets.settings()
 of = view.recipe(settings)
 strength, kind = view.strength(of, settings), view.kind(of, settings)
-found = cache.joined(of)
+found = cache.site_results(of)
 differences = ("sites.strength", "sites.differ") if of.synthetic else ()
 for keys in (("sites.data", "sites.method", "sites.kind"), (*differences, "sites.share", "sites.against")):
     for column, key in zip(st.columns(len(keys), vertical_alignment="bottom"), keys, strict=True):

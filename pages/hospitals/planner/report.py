@@ -43,7 +43,7 @@ def build(settings: Settings, read: Mapping[str, SimulatedAnswer], link: str) ->
     return Report(
         title="How many patients does it take?",
         sentence=sentence,
-        settings=phrases.settings_said(settings | {"plan.way": way}, _keys(settings)),
+        settings=phrases.settings_in_words(settings | {"plan.way": way}, _keys(settings)),
         figures=[ReportFigure(figure, title, f"{sentence} {page_text.below_chart(settings)}")],
         tables=[
             phrases.table("By method", table.table(settings, read), text.unmarked(table.notes(settings)))

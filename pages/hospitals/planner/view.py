@@ -60,7 +60,7 @@ def plan(settings: Settings, way: str) -> StudyPlan:
     """The plan of one way; what it does not depend on is held, so that it is looked up again."""
     held = {"start": "random", "metric": "sin", "repeats": 10, "provider_noise": "independent"}
     n = {} if settings["data"] in TABLES else {"n": 10**9}
-    experiment, _ = to_experiment.of(settings | held | n)
+    experiment, _ = to_experiment.from_settings(settings | held | n)
     energy = energetic(settings)
     target = settings["plan.share"] if energy else settings["plan.target"] / factor(settings)
     return StudyPlan(experiment, way, target, energy)

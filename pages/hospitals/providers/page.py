@@ -32,7 +32,7 @@ elif panel == "pair":
     run_panels.pair(recipe, settings)
 else:
     controls.choose_compared()
-    gain_panels.compared(cache.outcomes(recipe), settings)
+    gain_panels.compared(cache.collaboration_results(recipe), settings)
 st.markdown(f"**Try this:** {hints.try_this(recipe, settings)}")
-experiment, epsilon = to_experiment.of(settings)
+experiment, epsilon = to_experiment.from_settings(settings)
 sources.page(cache.results(experiment), epsilon, settings, measured=gain_text.about(recipe))

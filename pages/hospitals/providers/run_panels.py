@@ -125,7 +125,7 @@ def _table_of(of: CollaborationSetting, shown: ShownRun, settings: Settings) -> 
 
 def _again(of: CollaborationSetting, way: str) -> ShownRun:
     """Return the run of these settings: from the cache, or simulated anew where it was given up."""
-    return runs.of_simulation(cache.seen(_once(of), way))
+    return runs.of_simulation(cache.transcript(_once(of), way))
 
 
 def table(shown: ShownRun) -> pd.DataFrame:
@@ -253,6 +253,6 @@ def _sees_note(shown: ShownRun, settings: Settings) -> str:
         return "Rows are those with the largest numbers in the last round."
     said = "Not private: what is without noise never leaves a hospital; it is here as this is a simulation."
     shape = shown.record.plan.method
-    if shape == "dpdis_pca" and shown.record.plan.own.get("rank") != shown.record.plan.d:
+    if shape == "dpdis_pca" and shown.record.plan.method_options.get("rank") != shown.record.plan.d:
         said += " Compressed directions are shown multiplied with themselves, where signs do not matter."
     return f"{said} {text.count(24, 'row', 'rows')} at most are shown, the heaviest without noise."

@@ -50,7 +50,7 @@ class ShownRun:
     @property
     def shared(self) -> bool:
         """Whether all hospitals draw the same noise."""
-        return self.record.plan.own.get("provider_noise") == "shared"
+        return self.record.plan.method_options.get("provider_noise") == "shared"
 
     def name(self, hospital: int) -> str:
         """What a hospital is called on screen: a record's names may hold anything."""

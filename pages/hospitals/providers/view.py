@@ -25,7 +25,7 @@ _QUICK_SECONDS = 0.15  # a single run that a page may wait for
 
 def recipe(settings: Settings) -> tuple[CollaborationSetting, tuple[str, ...]]:
     """The hospitals and how they would join; one sentence for each setting that had to give way."""
-    experiment, epsilon = to_experiment.of(settings)
+    experiment, epsilon = to_experiment.from_settings(settings)
     own, said = page_settings.own_sizes(settings), []
     if settings["join.sizes"] and not own:
         table = TABLES[settings["data"]]

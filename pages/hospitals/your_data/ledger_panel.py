@@ -171,7 +171,7 @@ def _exchange(raw: Raw | Large, ledger: Ledger, account: Account) -> None:
         )
         if upload is not None and st.button("Add its releases to this ledger"):
             try:
-                ledger.take_in(upload.getvalue().decode("utf-8"))
+                ledger.merge(upload.getvalue().decode("utf-8"))
             except UnicodeDecodeError:
                 st.error("Nothing was taken over: the file is no ledger.")
             except ValueError as reason:

@@ -80,7 +80,7 @@ class Prepared:
         """Second moment of all rows, (d, d), without noise."""
         if isinstance(self.held, Rows):
             return self.held.rows.T @ self.held.rows / self.n
-        total = private_release.summed(self.parts, self.d)
+        total = private_release.sum_rows(self.parts, self.d)
         exact: Array = total.total / (4.0**total.bits * total.n)
         return exact
 

@@ -186,7 +186,7 @@ def _settings(of: Public, settings: Settings) -> list[tuple[str, str]]:
     if of.twin is None:
         return said + own
     used = settings | {"own.s": twin.mattering(settings, int(given["k"]), of.schema.d)}
-    return said + own + phrases.settings_said(used, ("own.ratio", "own.s"))
+    return said + own + phrases.settings_in_words(used, ("own.ratio", "own.s"))
 
 
 def _release(of: Public, plain: bool) -> list[ReportFigure]:

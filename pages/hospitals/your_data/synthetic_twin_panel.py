@@ -102,7 +102,7 @@ def of_request(request: Request, sizes: Sequence[int], clip: float, settings: Se
         "spike": BULK * settings["own.ratio"],
         "bulk": BULK,
     }
-    experiment, epsilon = to_experiment.of(wanted)
+    experiment, epsilon = to_experiment.from_settings(wanted)
     clipped = clip if n * d <= _MOST_DRAWN else None
     experiment = replace(experiment, method=request.method, rank=request.rank, clip=clipped)
     return Twin(experiment, epsilon, wanted, request)

@@ -114,7 +114,10 @@ def rehearsed(request: Request, hospitals: int, plain: bool) -> str:
         return f"**Rehearsed is what *Release* would make:** {title}, {components}, {setting}, {place}."
     options = {"rank": "R", "burn_in": "burn-in"}
     given = [f"k = {request.k}"]
-    given += [f"{options.get(name) or text.symbols(name)} = {value}" for name, value in request.own.items()]
+    given += [
+        f"{options.get(name) or text.symbols(name)} = {value}"
+        for name, value in request.method_options.items()
+    ]
     given += [f"ε = {text.number(request.budget.epsilon)}", f"δ = {text.number(request.budget.delta)}"]
     return f"**Rehearsed is what *Release* would make:** {title}, {', '.join(given)}, {place}."
 

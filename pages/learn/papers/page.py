@@ -114,7 +114,7 @@ def vary(chosen: Recipe) -> None:
     """Take the recipe's settings to the explorer, where its sliders can express them."""
     asked = recipe_to_settings.of_recipe(chosen)
     if asked is not None and st.button("Vary it in the explorer", key="vary"):
-        widgets.take(widgets.settings() | asked)
+        widgets.set_all(widgets.settings() | asked)
         st.switch_page("explore/explorer/page.py")
 
 

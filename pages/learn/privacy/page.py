@@ -31,7 +31,7 @@ with st.container():  # always there: what follows must keep its place, or the f
 settings = widgets.settings()
 plain, method = settings["view"] == "board", settings["attack.method"]
 budget, n, draws = view.budget(settings), page_settings.patients(settings), settings["attack.draws"]
-found = cache.draws(view.attacked(settings))
+found = cache.attack_draws(view.attacked(settings))
 attack = view.attack_of(found, settings["attack.alarms"], draws)
 bug, none_here = view.bug(settings)
 honest = view.audit_of(found, "true", draws)

@@ -31,7 +31,7 @@ with st.container(key="story"):
         terms = "\n".join(f"- **{term}:** {words}" for term, words in slide.said.glosses)
         st.container(key="story-terms").markdown(terms)
         for key in controls_of(step, settings):
-            widgets.offer(key, glossary.CONTROLS.get(key) or CHOICES[key].plain, plain=True)
+            widgets.show(key, glossary.CONTROLS.get(key) or CHOICES[key].plain, plain=True)
     with right:
         component.figure(slide.figure, key=f"story {step}", save=f"dppca-story-{step}", says=slide.says)
     if step == STEPS:

@@ -57,7 +57,7 @@ class Spread(NamedTuple):
 
 def recipe(settings: Mapping[str, Any]) -> CollaborationSetting:
     """The hospitals of these settings."""
-    experiment, epsilon = to_experiment.of({**settings, **HELD})
+    experiment, epsilon = to_experiment.from_settings({**settings, **HELD})
     return CollaborationSetting(
         population=experiment.population,
         sizes=experiment.sizes,

@@ -1,1 +1,1 @@
-"""Whatever is measured after a page is shown, and what is kept of it."""
+"""Measure what a page still lacks after it is shown, and keep the results for all visitors."""

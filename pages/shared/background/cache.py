@@ -1,20 +1,23 @@
-"""Results shared between visitors, keyed by recipes only, and how many bytes all of them may take together.
+"""Keep results for all visitors, keyed by recipes only, within a bound on their bytes.
 
-Whatever grows with features, patients or hospitals is in one of `CACHES`, each bounded in bytes. What the
-other caches hold is small whatever is asked for: `SMALL_BYTES` for all of them. docs/security.md has the sum.
+Whatever grows with features, patients or hospitals is in one of `CACHES`, each bounded in bytes. Entries of
+the other caches stay small whatever is asked for: `SMALL_BYTES` for all of them. docs/security.md has the
+sum.
 """
 
 import gc
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from threading import Lock
+from typing import Any
 
 import streamlit as st
 
 from dppca_core import datasets
 from dppca_core.bounds import BOUNDS
 from dppca_core.byte_cache import ByteCache, return_memory
-from dppca_core.experiments import draws as patients
-from dppca_core.experiments.collaboration import transcript as runs
+from dppca_core.experiments import draws
+from dppca_core.experiments.collaboration import transcript as transcripts
 from dppca_core.experiments.collaboration.joining import SiteResults
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
@@ -36,81 +39,77 @@ from pages.shared.background import memory
 from pages.shared.settings import to_experiment
 
 MB = 2**20
-VIEW_BYTES = 2**16  # of one view before its cells are measured, and without what grows with the features
-CELL_BYTES = 1_500  # of a measured cell, and a hospital's of a comparison, with its errors round by round
+VIEW_BYTES = 2**16  # of a view without its cells and without arrays that grow with the features
+CELL_BYTES = 1_500  # of a measured cell, or of a hospital in a comparison, with its errors in each round
 CELLS = ByteCache(128 * MB)
-SEEN = ByteCache(640 * MB, largest=runs.MOST_BYTES)  # two runs as large as a link can ask for, or nearly
+# Nearly two runs of the largest size that a link can ask for.
+TRANSCRIPTS = ByteCache(640 * MB, largest=transcripts.MOST_BYTES)
 CACHES = {
-    "runs message by message": SEEN,
-    "hospitals' own moments": patients.DEALS,
-    "patients drawn": patients.DRAWS,
+    "runs message by message": TRANSCRIPTS,
+    "hospitals' own moments": draws.DEALS,
+    "patients drawn": draws.DRAWS,
     "populations": spiked.VECTORS,
     "populations' roots": spiked.ROOTS,
-    "second moments": patients.MOMENTS,
+    "second moments": draws.MOMENTS,
     "what sweeps are measured against": run_cells.TRUTHS,
     "cells that were measured": CELLS,
 }
 OPTIONAL = {"optional tables": datasets.ROWS, "their hospitals": datasets.DEALT}
-SMALL_BYTES = 192 * MB  # all caches whose entries do not grow, and sweeps' tables
-MOST_BYTES = 2**31  # of everything that is kept for visitors, optional tables aside
+SMALL_BYTES = 192 * MB  # bound on all caches whose entries do not grow, and on sweeps' tables
+MOST_BYTES = 2**31  # bound on everything kept for visitors, except optional tables
 
-_LARGE = 16 * MB  # bytes of a run
+_LARGE = 16 * MB  # bytes of a run above which its temporary memory is returned
 _PORTION_BYTES = 2 * 8 * PORTION  # of one portion of draws, of both cohorts
 _simulating = Lock()
 
 
 def results(experiment: ExplorerExperiment) -> Results:
     """Return the experiment's cells, empty at first."""
-    size = VIEW_BYTES + 8 * experiment.d * (experiment.k + 1)
-    cell = CELL_BYTES + 16 * experiment.iterations
-    found: Results = CELLS.get(experiment, lambda: Results(experiment), size, lambda held: cell * held.done)
-    return found
+    basis_bytes = 8 * experiment.d * (experiment.k + 1)
+    return _cells(Results, experiment, CELL_BYTES + 16 * experiment.iterations, basis_bytes)
 
 
-def joined(of: SiteRecipe) -> SiteResults:
+def site_results(recipe: SiteRecipe) -> SiteResults:
     """Return the cells of hospitals that differ, empty at first."""
-    found: SiteResults = CELLS.get(
-        of, lambda: SiteResults(of), VIEW_BYTES, lambda held: CELL_BYTES * held.done
-    )
-    return found
+    return _cells(SiteResults, recipe, CELL_BYTES)
 
 
-def outcomes(recipe: CollaborationSetting) -> CollaborationResults:
+def collaboration_results(recipe: CollaborationSetting) -> CollaborationResults:
     """Return what hospitals gain by joining, empty at first."""
-    size = VIEW_BYTES + 8 * recipe.d * (recipe.k + 1)
-    found: CollaborationResults = CELLS.get(
-        recipe, lambda: CollaborationResults(recipe), size, lambda held: CELL_BYTES * held.done
+    return _cells(CollaborationResults, recipe, CELL_BYTES, 8 * recipe.d * (recipe.k + 1))
+
+
+def attack_draws(setting: AttackSetting) -> AttackDraws:
+    """Return releases to attack and to audit, none at first."""
+    return _cells(AttackDraws, setting, _PORTION_BYTES)
+
+
+def _cells(store: Callable[[Any], Any], recipe: Hashable, cell_bytes: int, more_bytes: int = 0) -> Any:
+    """Return the recipe's store of cells, counted anew as it grows."""
+    return CELLS.get(
+        recipe, lambda: store(recipe), VIEW_BYTES + more_bytes, lambda held: cell_bytes * held.done
     )
-    return found
 
 
-def seen(recipe: CollaborationSetting, way: str) -> Transcript:
-    """Return one run message by message. Raises MemoryError, with one sentence, where it has no room now."""
-    size = runs.kept_bytes(recipe, PROTOCOLS[way])
+def transcript(recipe: CollaborationSetting, way: str) -> Transcript:
+    """Return one run message by message. Raises MemoryError, with one sentence, where it does not fit now."""
+    size = transcripts.kept_bytes(recipe, PROTOCOLS[way])
 
     def simulate() -> Transcript:
-        with _simulating:  # one at a time: each may take a gigabyte on its way
-            memory.check_run(size + runs.passing_bytes(recipe), memory.available())
-            run = runs.simulate(recipe, way)
+        with _simulating:  # simulate one run at a time: each may allocate a gigabyte
+            memory.check_run(size + transcripts.passing_bytes(recipe), memory.available())
+            run = transcripts.simulate(recipe, way)
             if size > _LARGE:
-                return_memory()  # what it took on its way
+                return_memory()  # the simulation's own arrays
             return run
 
-    found: Transcript = SEEN.get((recipe, way), simulate, size)
-    return found
-
-
-def draws(of: AttackSetting) -> AttackDraws:
-    """Return releases to attack and to audit, none at first."""
-    found: AttackDraws = CELLS.get(
-        of, lambda: AttackDraws(of), VIEW_BYTES, lambda held: _PORTION_BYTES * held.done
-    )
-    return found
+    result: Transcript = TRANSCRIPTS.get((recipe, way), simulate, size)
+    return result
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def picture(budget: Budget, seed: int) -> Picture:
-    """Two neighbouring data sets and their releases."""
+    """Return two neighbouring data sets and their releases."""
     return neighbours.picture(budget, seed=seed)
 
 
@@ -118,9 +117,9 @@ def picture(budget: Budget, seed: int) -> Picture:
 def bounds(
     experiment: ExplorerExperiment, name: str, tau: float, constants: tuple[tuple[str, float], ...]
 ) -> tuple[Bound, ...]:
-    """One bound at every epsilon of the sweep."""
-    found = results(experiment)
-    settings = (replace(found.setting(epsilon), tau=tau) for epsilon in EPSILONS)
+    """Return one bound at every epsilon of the sweep."""
+    cells = results(experiment)
+    settings = (replace(cells.setting(epsilon), tau=tau) for epsilon in EPSILONS)
     return tuple(BOUNDS[name](setting, **dict(constants)) for setting in settings)
 
 
@@ -128,15 +127,15 @@ def bounds(
 def regimes(
     experiment: ExplorerExperiment, by: str, tau: float, constants: tuple[tuple[str, float], ...]
 ) -> RegimeMap:
-    """The map of the bounds page."""
+    """Return the map of regimes that the bounds page shows."""
     return regime_map(results(experiment), by, tau, **dict(constants))
 
 
 def warm_up() -> None:
-    """Before the first visitor: one BLAS thread, the default experiment measured, imports frozen."""
+    """Set one BLAS thread, measure the default experiment and freeze the imports, before any visitor."""
     for_good()
     experiment, epsilon = to_experiment.default()
-    found = results(experiment)
-    found.try_cells(found.first(epsilon))
+    cells = results(experiment)
+    cells.try_cells(cells.first(epsilon))
     gc.collect()
     gc.freeze()

@@ -1,9 +1,9 @@
-"""The one engine of the screens: whatever is measured beside the pages is begun here, from one queue.
+"""Run everything that is measured beside the pages, from one queue.
 
-One thread completes what visitors look at, step by step, and then what their next press may ask for. Each
-sweep has a thread of its own from its turn on; one that waits has none. A step that fails costs its own
-visitor what it was for, and nobody else anything. Nothing that runs is interrupted: it is asked to stop, and
-does so between two steps.
+One thread completes the views that visitors look at, step by step, and then the settings that a next press
+may ask for. Each sweep has a thread of its own once its turn has come; a sweep that waits has none. A step
+that fails ends only the work it belongs to. The engine never interrupts a step: it asks work to stop between
+two steps.
 """
 
 from __future__ import annotations
@@ -28,43 +28,26 @@ NextCell = Callable[[], tuple[Any, ...] | None]
 
 
 class Cells(Protocol):
-    """What is measured cell by cell."""
+    """Define what is measured cell by cell."""
 
     def try_cell(self, *cell: Any) -> None:
         """Measure this cell unless it was, or note why it cannot be."""
 
 
-FIRST_SECONDS = 2.0  # that a page measures before it shows what there is
-_LOOKING_SECONDS = 8.0  # a view that is not refreshed for this long is given up
-_AHEAD_SECONDS = 30.0  # what somebody who has not moved for this long may ask for next counts no more
-_CROWD = 8  # visitors at once beyond whom less than half of a thread completes what they look at
-_YIELD_SECONDS = 0.1  # at most, that the engine waits for pages under way
+FIRST_SECONDS = 2.0  # a page measures for this long before it shows what there is
+_SHOWN_SECONDS = 8.0  # a view that is not refreshed for this long is dropped
+_PREFETCH_SECONDS = 30.0  # nothing is prefetched for visitors who have not moved a control for this long
+_CROWD = 8  # above this many visitors the thread sleeps more than half of the time
+_YIELD_SECONDS = 0.1  # the longest time that the engine waits for running pages
 _REFRESH_SECONDS = 0.6
-_FAULT_SECONDS = 1.0  # until the engine tries again, where it cannot even choose its next step
-_REST_SECONDS = 0.002  # between steps, so that a key press finds the interpreter free
+_FAULT_SECONDS = 1.0  # until the engine tries again after it failed to choose a step
+_REST_SECONDS = 0.002  # between two steps, so that a key press finds the interpreter free
 _ENDED = object()
 
 
 @dataclass(frozen=True)
-class _View:
-    """What a page shows, with the cells that it lacks."""
-
-    cells: Cells
-    next_cell: NextCell
-
-    def step(self) -> bool:
-        missing = self.next_cell()
-        if missing is not None:
-            self.cells.try_cell(*missing)
-        return missing is not None
-
-    def abandon(self, reason: Exception | None = None) -> None:
-        """What was measured stays in the cells."""
-
-
-@dataclass(frozen=True)
-class _Ahead:
-    """What a visitor may ask for next."""
+class _Steps:
+    """Measure what a visitor looks at, or may ask for next."""
 
     steps: Iterator[None]
 
@@ -72,11 +55,21 @@ class _Ahead:
         return next(self.steps, _ENDED) is not _ENDED
 
     def abandon(self, reason: Exception | None = None) -> None:
-        """Nobody has asked for it yet: whoever does is told why it fails."""
+        """Do nothing: measured cells stay where they are, and the page shows what failed."""
+
+
+def _missing_cells(cells: Cells, next_cell: NextCell) -> Iterator[None]:
+    while (missing := next_cell()) is not None:
+        cells.try_cell(*missing)
+        yield
 
 
 class Engine:
-    """What runs beside the pages. sweeps_at_once: of either line of sweeps; None for as many as cores."""
+    """Run the work beside the pages.
+
+    Args:
+        sweeps_at_once: Sweeps that run at a time in each of the two lines; None for the number of cores.
+    """
 
     def __init__(self, sweeps_at_once: int | None = None) -> None:
         sweeps = sweeps_at_once or max(2, cpu_count())
@@ -89,23 +82,23 @@ class Engine:
         """Start the thread that completes screens unless it runs. Return whether it had died."""
         return self._thread.start()
 
-    def look(self, visitor: str, cells: Cells, next_cell: NextCell) -> None:
-        """Complete this view, which the visitor looks at now instead of what they looked at before."""
-        self._show(visitor, Rank.SHOWN, _View(cells, next_cell), _LOOKING_SECONDS)
+    def complete(self, visitor: str, cells: Cells, next_cell: NextCell) -> None:
+        """Complete this view, which the visitor looks at now; drop the one before."""
+        self._show(visitor, Rank.SHOWN, _missing_cells(cells, next_cell), _SHOWN_SECONDS)
 
-    def ahead(self, visitor: str, urgent: Iterator[None], other: Iterator[None]) -> None:
-        """Measure what this visitor may ask for next, instead of what was said before; for few visitors only.
+    def prefetch(self, visitor: str, urgent: Iterator[None], other: Iterator[None]) -> None:
+        """Measure what this visitor may ask for next, in place of an earlier call; for few visitors only.
 
         Args:
             visitor: Their session.
-            urgent: Steps that come before the rest of what is on their screen.
-            other: Steps for when nobody's screen lacks anything.
+            urgent: Steps that run before the rest of what is on their screen.
+            other: Steps that run when nobody's screen lacks anything.
         """
-        self._show(visitor, Rank.NEXT_PRESS, _Ahead(urgent), _AHEAD_SECONDS)
-        self._show(visitor, Rank.WHEN_IDLE, _Ahead(other), _AHEAD_SECONDS)
+        self._show(visitor, Rank.NEXT_PRESS, urgent, _PREFETCH_SECONDS)
+        self._show(visitor, Rank.WHEN_IDLE, other, _PREFETCH_SECONDS)
 
     def sweep(self, visitor: str, work: Work, seconds: float) -> Queued:
-        """Put a sweep of so many rough seconds in line, and begin it at once where a place is free."""
+        """Queue a sweep of about this many seconds, and begin it at once where a place is free."""
         entry = Queued(visitor, "long" if seconds > LONG_SECONDS else "short", work)
         with self._changed:
             self._queue.add(entry)
@@ -113,7 +106,7 @@ class Engine:
         return entry
 
     def stop(self, entry: Queued) -> None:
-        """Take note that a sweep was told to stop: it gives up its place, or ends where it waits."""
+        """Note that a sweep was asked to stop: it frees its place, or ends where it waits."""
         with self._changed:
             entry.ending = True
             if not entry.running and entry in self._queue:
@@ -122,14 +115,14 @@ class Engine:
             self._begin_sweeps()
 
     def position(self, entry: Queued) -> QueuePosition:
-        """Return how many sweeps come before this one."""
+        """Return how many sweeps run before this one."""
         with self._changed:
-            self._tidy()
-            return self._queue.ahead(entry)
+            self._drop_unwanted()
+            return self._queue.position(entry)
 
     @contextmanager
     def yielding(self) -> Iterator[None]:
-        """Begin no step while a visitor waits for a page, for a while."""
+        """Begin no step, for up to _YIELD_SECONDS, while a visitor waits for a page."""
         with self._changed:
             self._pages += 1
         try:
@@ -139,32 +132,33 @@ class Engine:
                 self._pages -= 1
                 self._changed.notify_all()
 
-    def looks_ahead(self) -> bool:
-        """Return whether anything is measured ahead: not for many visitors at once."""
+    def prefetches(self) -> bool:
+        """Return whether anything is prefetched: not for many visitors at once."""
         with self._changed:
-            return self._queue.looks_ahead()
+            return self._queue.prefetches()
 
     def crowd(self) -> int:
         """Return how many visitors look at a view that is not complete."""
         with self._changed:
             return sum(entry.rank == Rank.SHOWN for entry in self._queue.line("screen"))
 
-    def _show(self, visitor: str, rank: Rank, work: Work, seconds: float) -> None:
+    def _show(self, visitor: str, rank: Rank, steps: Iterator[None], seconds: float) -> None:
+        entry = Queued(visitor, "screen", _Steps(steps), rank, time.monotonic() + seconds)
         with self._changed:
-            self._queue.replace(Queued(visitor, "screen", work, rank, time.monotonic() + seconds))
+            self._queue.replace(entry)
             self._changed.notify_all()
         self.revive()
 
-    def _tidy(self) -> None:
-        """Give up what nobody waits for any more."""
+    def _drop_unwanted(self) -> None:
+        """Drop what nobody waits for any more."""
         now = time.monotonic()
         for entry in self._queue.drop(lambda entry: entry.until < now or not sessions.present(entry.visitor)):
             entry.work.abandon()
 
     def _begin_sweeps(self) -> None:
-        self._tidy()
+        self._drop_unwanted()
         for line in ("short", "long"):
-            while (entry := self._queue.take(line)) is not None:
+            while (entry := self._queue.start_next(line)) is not None:
                 try:
                     threading.Thread(target=self._run, args=(entry,), daemon=True, name="sweep").start()
                 except RuntimeError as reason:  # the server has no thread left
@@ -184,23 +178,23 @@ class Engine:
         for_good()
         while True:
             with surviving("engine"):
-                self._go_on()
+                self._take_turns()
             time.sleep(_FAULT_SECONDS)
 
-    def _go_on(self) -> None:
+    def _take_turns(self) -> None:
         while True:
             entry = self._next()
             began = time.monotonic()
             self._step(entry)
-            # Where many look the interpreter is theirs: they ask for more than could be completed anyway.
+            # Leave the interpreter to the pages where many visitors look: the engine cannot keep up anyway.
             time.sleep(_REST_SECONDS + (time.monotonic() - began) * self.crowd() / _CROWD)
 
     def _next(self) -> Queued:
         with self._changed:
             while True:
                 self._changed.wait_for(lambda: not self._pages, _YIELD_SECONDS)
-                self._tidy()
-                entry = self._queue.take("screen")
+                self._drop_unwanted()
+                entry = self._queue.start_next("screen")
                 if entry is not None:
                     return entry
                 self._changed.wait()
@@ -212,8 +206,8 @@ class Engine:
                 more = work.step()
         finally:
             with self._changed:
-                if more or entry.work is not work:  # the visitor looks at something else by now
-                    self._queue.back(entry)
+                if more or entry.work is not work:  # meanwhile the visitor has opened another view
+                    self._queue.requeue(entry)
                 else:
                     self._queue.remove(entry)
 
@@ -225,7 +219,7 @@ def engine() -> Engine:
 
 
 def at_first(steps: Iterator[None]) -> Iterator[None]:
-    """Measure what a page needs at first, for FIRST_SECONDS at most: the engine does the rest."""
+    """Yield from these steps for FIRST_SECONDS at most; the engine does the rest."""
     until = time.monotonic() + FIRST_SECONDS
     for _ in steps:
         yield
@@ -233,16 +227,16 @@ def at_first(steps: Iterator[None]) -> Iterator[None]:
             return
 
 
-def look(cells: Cells, next_cell: NextCell) -> None:
-    """Tell the engine what this visitor is looking at, and which cell that needs next."""
-    engine().look(sessions.visitor(), cells, next_cell)
+def complete(cells: Cells, next_cell: NextCell) -> None:
+    """Have the engine complete the view that this visitor looks at."""
+    engine().complete(sessions.visitor(), cells, next_cell)
 
 
-def ahead(urgent: Iterator[None], other: Iterator[None]) -> None:
-    """Tell the engine what this visitor may ask for next: in steps, most likely first."""
-    engine().ahead(sessions.visitor(), urgent, other)
+def prefetch(urgent: Iterator[None], other: Iterator[None]) -> None:
+    """Have the engine measure what this visitor may ask for next, most likely first."""
+    engine().prefetch(sessions.visitor(), urgent, other)
 
 
 def refresh_seconds() -> float:
-    """Return how often a page that still lacks runs should ask again: seldom where many do."""
-    return min(max(_REFRESH_SECONDS, _REFRESH_SECONDS * engine().crowd() / _CROWD), _LOOKING_SECONDS / 2)
+    """Return the seconds between two refreshes of an incomplete page: longer where many refresh."""
+    return min(max(_REFRESH_SECONDS, _REFRESH_SECONDS * engine().crowd() / _CROWD), _SHOWN_SECONDS / 2)

@@ -1,4 +1,4 @@
-"""What a page says of runs that failed: how many, and why, once."""
+"""Say on a page how many runs failed, and why, once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_NAMED = 3  # reasons, and methods that failed for one of them
 
 def show(failed: Mapping[Any, str], name: Callable[[Any], str] | None = None) -> None:
     """Show `message` as a warning, or nothing where no run failed."""
-    with st.container():  # always there: what follows must keep its place, or a figure is built anew
+    with st.container():  # always shown: the elements below must keep their position, or a figure is rebuilt
         if failed:
             st.warning(message(failed, name))
 
@@ -30,7 +30,7 @@ def message(failed: Mapping[Any, str], name: Callable[[Any], str] | None = None)
         failed: The reason of each failed cell.
         name: From a cell to what the reader calls its method; left out where there is only one.
     """
-    cells = list(failed.items())  # at once: another thread may add to it
+    cells = list(failed.items())  # copied at once: another thread may add to it
     causes = Counter(reason for _, reason in cells).most_common()
     parts = []
     for reason, _ in causes[:_MOST_NAMED]:

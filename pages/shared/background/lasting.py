@@ -1,4 +1,4 @@
-"""A thread that serves every visitor: started when it is first needed, and again where it has died."""
+"""Keep a thread alive that serves every visitor: start it when first needed, and again if it has died."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LOG = logging.getLogger("dppca")
 
 
 class LastingThread:
-    """The one thread of this name that runs `work`."""
+    """Hold the one thread of this name, which runs `work`."""
 
     def __init__(self, name: str, work: Callable[[], None]) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""How much memory the server has left, and whether a run fits into it. No Streamlit here."""
+"""Tell how much memory the server has left, and refuse a run that does not fit. No Streamlit here."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from pathlib import Path
 
 _MEMINFO = Path("/proc/meminfo")
 _GROUP = Path("/sys/fs/cgroup")  # a container's own limit
-SPARE_BYTES = 256 * 2**20  # for everybody's pages
+SPARE_BYTES = 256 * 2**20  # kept free for the pages of all visitors
 
 
 def check_run(needed: int, left: int | None) -> None:
-    """Raise MemoryError, with one sentence, where a simulated run of so many bytes does not fit now."""
+    """Raise MemoryError, with one sentence, unless a simulated run of so many bytes fits now."""
     if left is not None and needed > left - SPARE_BYTES:
         most = max(left - SPARE_BYTES, 0)
         raise MemoryError(
@@ -20,19 +20,19 @@ def check_run(needed: int, left: int | None) -> None:
 
 
 def available() -> int | None:
-    """Bytes of memory that can still be had, of the machine and of this container; None where not told."""
-    found = []
+    """Return the bytes of memory still available to this machine and container, None where neither says."""
+    limits = []
     try:
         words = dict(line.split(":", 1) for line in _MEMINFO.read_text(encoding="ascii").splitlines())
-        found.append(1024 * int(words["MemAvailable"].split()[0]))
+        limits.append(1024 * int(words["MemAvailable"].split()[0]))
     except (OSError, KeyError, ValueError):
         pass
     try:
         used = int((_GROUP / "memory.current").read_text(encoding="ascii"))
-        found.append(int((_GROUP / "memory.max").read_text(encoding="ascii")) - used)
+        limits.append(int((_GROUP / "memory.max").read_text(encoding="ascii")) - used)
     except (OSError, ValueError):  # no group, or "max"
         pass
-    return min(found, default=None)
+    return min(limits, default=None)
 
 
 def megabytes(size: int) -> str:

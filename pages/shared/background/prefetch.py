@@ -1,8 +1,8 @@
-"""What a visitor may ask for next: the settings that are one press of a slider away.
+"""Measure ahead the settings that are one press of a slider away.
 
-They are measured as far as a first look needs, and their figures built, while the visitor looks at what is
-on the screen. The browser fetches those figures (prefetch.js): then a press is answered at once, and the
-server's own answer, which follows, draws the same. Fetching measures nothing.
+They are measured as far as a first view needs, and their figures built, while the visitor looks at the
+screen. The browser fetches those figures (prefetch.js), so that a press is answered at once; the server's own
+answer, which follows, draws the same. Fetching itself measures nothing.
 """
 
 from collections import OrderedDict
@@ -18,39 +18,39 @@ from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
 
 SLIDERS = ("providers", "n", "k", "s", "d", "delta", "s_hat")  # epsilon is answered in the browser
-Move = tuple[str, int]  # a slider, and by how many options it was moved last
+Move = tuple[str, int]  # a slider, and the number of options that it was moved by last
 _KEPT = 256  # figures of one epsilon, about 12 kB each
 _READY: OrderedDict[tuple[Any, ...], dict[str, Any]] = OrderedDict()
 
 
 def begin(now: Settings, move: Move | None) -> None:
-    """Have the worker measure what may be asked for next; the next press of the same slider comes first."""
+    """Have the engine measure what may be asked for next; the next press of the same slider comes first."""
     following, *others = one_press_away(now, move).values()
-    first = look(following) if move and move[0] in SLIDERS else iter(())
-    engine.ahead(first, chain.from_iterable(look(settings) for settings in (following, *others)))
+    first = measure(following) if move and move[0] in SLIDERS else iter(())
+    engine.prefetch(first, chain.from_iterable(measure(settings) for settings in (following, *others)))
 
 
 def one_press_away(now: Settings, move: Move | None) -> dict[Move, Settings]:
-    """The slider that was moved last goes on, then back, then each other slider either way."""
-    key, step = move or (SLIDERS[0], 1)
-    onwards = 1 if step > 0 else -1
-    moves = [(key, onwards), (key, -onwards), *((name, way) for name in SLIDERS for way in (1, -1))]
+    """Return the settings one press away: the last moved slider onwards, then back, then the others."""
+    key, last_step = move or (SLIDERS[0], 1)
+    onwards = 1 if last_step > 0 else -1
+    moves = [(key, onwards), (key, -onwards), *((name, step) for name in SLIDERS for step in (1, -1))]
     fixed = FIXED_BY_TABLE if now["data"] in TABLES else ()
-    found = {}
-    for name, way in dict.fromkeys(moves):
+    settings_by_move = {}
+    for name, step in dict.fromkeys(moves):
         options = CHOICES[name].options
-        place = options.index(now[name]) + way
-        if name in SLIDERS and name not in fixed and 0 <= place < len(options):
-            found[name, way] = catalogue.reconcile(now | {name: options[place]}, name)[0]
-    return found
+        index = options.index(now[name]) + step
+        if name in SLIDERS and name not in fixed and 0 <= index < len(options):
+            settings_by_move[name, step] = catalogue.reconcile(now | {name: options[index]}, name)[0]
+    return settings_by_move
 
 
-def look(settings: Settings) -> Iterator[None]:
-    """A first look at these settings, in steps; its figure at the end."""
-    experiment, epsilon = to_experiment.of(settings)
-    found = cache.results(experiment)
-    yield from found.steps(found.first(epsilon))
-    _READY[_key(settings)] = explorer_summary.at_active(explorer_summary.payload(found, epsilon, settings))
+def measure(settings: Settings) -> Iterator[None]:
+    """Measure what a first view of these settings needs, in steps, and build its figure at the end."""
+    experiment, epsilon = to_experiment.from_settings(settings)
+    results = cache.results(experiment)
+    yield from results.steps(results.first(epsilon))
+    _READY[_key(settings)] = explorer_summary.at_active(explorer_summary.payload(results, epsilon, settings))
     while len(_READY) > _KEPT:
         _READY.popitem(last=False)
     yield
@@ -62,18 +62,18 @@ def ready(now: Settings) -> dict[str, Any]:
     "here" has the sliders' places now, "known" says how many figures there are, "all" how many there may be.
     """
     away = one_press_away(now, None)
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     for (key, _), settings in away.items():
         figure = _READY.get(_key(settings))
         if figure is not None:
-            found.setdefault(key, {})[CHOICES[key].options.index(settings[key])] = figure
-    here = {key: CHOICES[key].options.index(now[key]) for key in found}
-    return {"near": found, "here": here, "known": sum(map(len, found.values())), "all": len(away)}
+            figures.setdefault(key, {})[CHOICES[key].options.index(settings[key])] = figure
+    here = {key: CHOICES[key].options.index(now[key]) for key in figures}
+    return {"near": figures, "here": here, "known": sum(map(len, figures.values())), "all": len(away)}
 
 
 def link(now: Settings) -> dict[str, str]:
-    """What a figure tells the browser, so that it can fetch them; nothing where too many look."""
-    return {"near": urlencode(catalogue.to_link(now))} if engine.engine().looks_ahead() else {}
+    """Return what a figure tells the browser so that it fetches them; nothing where many visitors look."""
+    return {"near": urlencode(catalogue.to_link(now))} if engine.engine().prefetches() else {}
 
 
 def _key(settings: Settings) -> tuple[Any, ...]:

@@ -43,8 +43,8 @@ def while_cells_come(
         part: Renders what has been measured.
         store: Where the cells are kept.
         next_cell: Returns the cell to measure next, or None when the part is complete.
-        first: Measures what a first look needs, in the run of the whole page alone: the background and a
-            refresh would wait for each other.
+        first: Measures what a first view needs. Called in the run of the whole page alone, since the engine
+            and a refresh would wait for each other.
     """
     begun = False
 
@@ -55,7 +55,7 @@ def while_cells_come(
         begun = True
         part()
         if next_cell() is not None:
-            engine.look(store, next_cell)
+            engine.complete(store, next_cell)
 
     while_more(render, lambda: next_cell() is not None, engine.refresh_seconds())
 

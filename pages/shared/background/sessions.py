@@ -1,4 +1,4 @@
-"""Who looks at the page, and whether they are still there."""
+"""Tell which visitor looks at a page, and whether they are still connected."""
 
 import time
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 
 def visitor() -> str:
-    """Who looks at the page now: their session's name; empty outside of one."""
+    """Return the name of the visitor's session; empty outside of a session."""
     context = get_script_run_ctx()
     return context.session_id if context else ""
 
@@ -17,12 +17,12 @@ KEPT_SECONDS = 120.0  # as long as Streamlit lets a browser come back to its ses
 
 
 def present(who: str) -> bool:
-    """Whether this visitor's browser is connected."""
+    """Return whether this visitor's browser is connected."""
     return not Runtime.exists() or Runtime.instance().is_active_session(who)
 
 
 def returning(who: str, seconds: float = KEPT_SECONDS) -> Callable[[], bool]:
-    """Whether this visitor is connected, or was not for so many seconds only: they may come back."""
+    """Return a check that fails once the visitor has been disconnected for this many seconds."""
     left: float | None = None
 
     def may_come_back() -> bool:

@@ -1,9 +1,9 @@
-"""Sweeps that run beside the page: a visitor's own, with progress, time left and a way to stop them.
+"""Run a visitor's sweeps beside the page, with progress, time left and a way to stop them.
 
-A job belongs to a visitor and a place on a page. It waits for its turn, then runs in a thread of its own, for
-a moment right there, which quick sweeps need no longer than, then in worker processes, or on the Dask cluster
-that DASK_SCHEDULER_ADDRESS names, so no page waits for it. Another page, or the same one later, finds it
-running or done; it stops when its visitor has gone. Complete tables are kept for all visitors, by recipe:
+A job belongs to a visitor and a slot on a page. It waits for its turn, then runs in a thread of its own: for
+HERE_SECONDS in the server, which is enough for quick sweeps, then in worker processes or on the Dask cluster
+that DASK_SCHEDULER_ADDRESS names. No page waits for it. Another page, or the same page later, finds it
+running or complete; it stops when its visitor has gone. Complete tables are kept for all visitors, by recipe:
 recipes hold no private data.
 """
 
@@ -26,8 +26,8 @@ from pages.shared.background import sessions
 from pages.shared.background.engine import Engine, engine
 from pages.shared.background.queue import Queued, QueuePosition
 
-HERE_SECONDS = 2.0  # in the server itself, while processes start, which takes them as long
-CELL_SECONDS = 0.5  # expected runs beyond this leave the server free
+HERE_SECONDS = 2.0  # in the server itself, as long as worker processes take to start
+CELL_SECONDS = 0.5  # runs expected to take longer never run in the server itself
 KEPT_TABLES = 48
 KEPT_BYTES = 64 * 2**20  # of complete tables, and as many of the rows of sweeps that have ended
 _ROW_BYTES = 2_000  # of a row as it was measured
@@ -36,9 +36,13 @@ _FIRST_LOOK_SECONDS = 0.25
 
 
 class Job:
-    """One sweep: what has been measured so far, and how it stands.
+    """Hold one sweep: its rows so far, its state and its progress.
 
-    known: rows of another recipe that this one may take over. keep: told when the table is complete.
+    Args:
+        recipe: What is swept.
+        visitor: The session that asked for it.
+        known: Rows of another recipe that this one may take over.
+        keep: Called with the job when its table is complete.
     """
 
     def __init__(
@@ -76,7 +80,7 @@ class Job:
         return tuple(self._rows.values())
 
     def table(self) -> pd.DataFrame:
-        """Return the same as a tidy table."""
+        """Return what has been measured so far as a tidy table."""
         with self._building:
             rows = self.rows
             if len(rows) > len(self._table):
@@ -91,7 +95,7 @@ class Job:
         return self._engine.position(self._entry)
 
     def begin(self, beside: Engine) -> None:
-        """Wait in the engine's queue, or begin at once where there is a place."""
+        """Queue the job in the engine, which begins it at once where a place is free."""
         try:
             self._seconds, self._cells = _missing(self.recipe, self._known)
             self._engine, self._entry = beside, beside.sweep(self.visitor, self, self._seconds)
@@ -99,13 +103,13 @@ class Job:
             self.abandon(reason)
 
     def stop(self) -> None:
-        """Keep what is finished, run no more; wait no more."""
+        """Keep what is finished and run no more."""
         self._stop.set()
         if self._engine is not None and self._entry is not None:
             self._engine.stop(self._entry)
 
     def again(self) -> None:
-        """Let the next start of this recipe go on from here."""
+        """Let the next start of this recipe continue from here."""
         self.state = "again"
 
     def wait(self, seconds: float) -> None:
@@ -113,7 +117,7 @@ class Job:
         self._ended.wait(seconds)
 
     def hold(self, table: pd.DataFrame) -> None:
-        """Take a complete table instead of running."""
+        """Complete the job with this table, without running it."""
         self._table, self.state = table, "complete"
         self.progress = Progress(len(table), len(table), 0.0)
         self._ended.set()
@@ -140,7 +144,7 @@ class Job:
     def abandon(self, reason: Exception | None = None) -> None:
         """End early: it failed for this reason, was stopped, or its visitor has gone and may return."""
         if reason is not None:
-            # A cluster that is gone says so in its own words.
+            # The message of a lost cluster is written for visitors already.
             why = str(reason) if isinstance(reason, OSError) else failures.reason(reason)
             self.state, self.reason = "failed", text.sentence(f"{why}.")
         else:
@@ -183,7 +187,11 @@ def _missing(recipe: Recipe, known: tuple[Row, ...]) -> tuple[float, int]:
 
 
 class Jobs:
-    """All visitors' jobs, and the complete tables. beside: the engine that runs them."""
+    """Hold all visitors' jobs and the complete tables.
+
+    Args:
+        beside: The engine that runs the jobs.
+    """
 
     def __init__(self, beside: Engine) -> None:
         self._engine = beside
@@ -191,20 +199,20 @@ class Jobs:
         self._tables: OrderedDict[Recipe, tuple[pd.DataFrame, int]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def start(self, visitor: str, place: str, recipe: Recipe) -> Job:
-        """Return the visitor's job at this place: the one of this recipe, else a new one instead of it.
+    def start(self, visitor: str, slot: str, recipe: Recipe) -> Job:
+        """Return the visitor's job in this slot: the one of this recipe, else a new one instead of it.
 
         A new one takes over the rows that the two recipes share, as after one more method or value.
         """
         with self._lock:
-            former = self._jobs.get((visitor, place))
+            former = self._jobs.get((visitor, slot))
             if former is not None and former.recipe == recipe and former.state != "again":
                 return former
             if former is not None:
                 former.stop()
             job = Job(recipe, visitor, former.rows if former else (), self._keep)
-            self._jobs[visitor, place] = job
-            self._jobs.move_to_end((visitor, place))
+            self._jobs[visitor, slot] = job
+            self._jobs.move_to_end((visitor, slot))
             self._forget()
             held = self._tables.get(recipe)
             if held is not None:
@@ -214,10 +222,10 @@ class Jobs:
         job.begin(self._engine)
         return job
 
-    def at(self, visitor: str, place: str) -> Job | None:
-        """Return the visitor's job at this place, if there is one."""
+    def at(self, visitor: str, slot: str) -> Job | None:
+        """Return the visitor's job in this slot, if there is one."""
         with self._lock:
-            return self._jobs.get((visitor, place))
+            return self._jobs.get((visitor, slot))
 
     def _keep(self, job: Job) -> None:
         table = job.table()
@@ -248,13 +256,13 @@ def jobs() -> Jobs:
     return Jobs(engine())
 
 
-def start(place: str, recipe: Recipe) -> Job:
-    """Return this visitor's job at this place; one that is quick is complete by then."""
-    job = jobs().start(sessions.visitor(), place, recipe)
+def start(slot: str, recipe: Recipe) -> Job:
+    """Return this visitor's job in this slot; one that is quick is complete by then."""
+    job = jobs().start(sessions.visitor(), slot, recipe)
     job.wait(_FIRST_LOOK_SECONDS)
     return job
 
 
-def at(place: str) -> Job | None:
-    """Return this visitor's job at this place, if there is one."""
-    return jobs().at(sessions.visitor(), place)
+def at(slot: str) -> Job | None:
+    """Return this visitor's job in this slot, if there is one."""
+    return jobs().at(sessions.visitor(), slot)

@@ -1,4 +1,4 @@
-"""How a sweep stands, on the page: a bar with the time left and a button, or why it ended early."""
+"""Show the state of a sweep on the page: a progress bar with a button, or why it ended early."""
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ _WHY_WAIT = (
 )
 
 
-def show(job: Job, place: str) -> None:
+def show(job: Job, slot: str) -> None:
     """Show the bar and the button that stops the job, or why it ended early and the button to go on."""
     done, total = job.progress.completed, job.progress.total
     if job.state in ("complete", "again"):
@@ -22,21 +22,21 @@ def show(job: Job, place: str) -> None:
         waiting = job.state == "waiting"
         right.button(
             "Leave" if waiting else "Stop",
-            key=f"stop {place}",
+            key=f"stop {slot}",
             on_click=job.stop,
             help=_WHY_WAIT if waiting else None,
             width="stretch",
         )
     elif job.state == "stopped":
         left.caption(f"Stopped: {done:,} of {total:,} runs are shown.")
-        right.button("Go on", key=f"go on {place}", on_click=job.again, width="stretch")
+        right.button("Go on", key=f"go on {slot}", on_click=job.again, width="stretch")
     elif job.state == "failed":
         left.warning(f"The runs ended early, {done:,} of {total:,} are shown. {job.reason}")
-        right.button("Try again", key=f"go on {place}", on_click=job.again, width="stretch")
+        right.button("Try again", key=f"go on {slot}", on_click=job.again, width="stretch")
 
 
 def progress(job: Job) -> str:
-    """Return how far the job is, and how long it will still take."""
+    """Return the job's progress and its remaining time."""
     if job.state == "waiting":
         return queue(*job.position)
     seconds = job.progress.seconds_left
@@ -44,16 +44,20 @@ def progress(job: Job) -> str:
     return f"{job.progress.completed:,} of {job.progress.total:,} runs measured{left}"
 
 
-def queue(others: int, own: int) -> str:
-    """Return who comes before a sweep that waits: how many of other visitors, and of its own."""
+def queue(others: int, same_visitor: int) -> str:
+    """Return how many sweeps run before this one, of other visitors and of the same one."""
     theirs = text.count(others, "sweep", "sweeps")
-    if not others and not own:
+    if not others and not same_visitor:
         return "Waiting to begin"
-    if not own:
+    if not same_visitor:
         return f"In the queue: {theirs} of other visitors {'runs' if others == 1 else 'run'} before yours"
-    mine = f"{own} of your own" if others else f"{text.count(own, 'sweep', 'sweeps')} of your own"
+    mine = (
+        f"{same_visitor} of your own"
+        if others
+        else f"{text.count(same_visitor, 'sweep', 'sweeps')} of your own"
+    )
     first = f"{theirs} of other visitors and {mine}" if others else mine
-    return f"In the queue: {first} {'runs' if others + own == 1 else 'run'} before this one"
+    return f"In the queue: {first} {'runs' if others + same_visitor == 1 else 'run'} before this one"
 
 
 def duration(seconds: float) -> str:

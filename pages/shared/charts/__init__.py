@@ -1,1 +1,1 @@
-"""From tables to figures: plain functions, and the style that all charts have."""
+"""Draw tables as figures, by plain functions, in one style."""

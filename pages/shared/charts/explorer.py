@@ -1,4 +1,4 @@
-"""The front page's three linked panels, from measured cells, with a frame for each epsilon. No Streamlit."""
+"""Draw the front page's three linked panels, with a frame for each epsilon. No Streamlit here."""
 
 from __future__ import annotations
 
@@ -25,55 +25,55 @@ _FIRST = ("none", "central")  # groups of the third panel start with these
 _NO_BOUND = Bound({}, math.inf, applies=False, why=(), source="")
 
 
-def reference(found: Results) -> str:
+def reference(results: Results) -> str:
     """Return the method that "without privacy" means in the sentence and in the sweep: as sparse as ours."""
-    return "sparse_pca" if "s_hat" in METHODS[found.experiment.method].uses else "pca"
+    return "sparse_pca" if "s_hat" in METHODS[results.experiment.method].uses else "pca"
 
 
-def reference_look(found: Results) -> style.Look:
+def reference_look(results: Results) -> style.Look:
     """Return how the reference is drawn where it is a line: PCA's dots would be those of a guess."""
-    look = style.look(reference(found))
+    look = style.look(reference(results))
     return look._replace(dash="longdash") if look.dash == "dot" else look
 
 
-def whole(found: Results) -> bool:
-    """Whether the reference may come as close to the truth as it likes: a table's truth has no zero rows."""
-    table = isinstance(found.experiment.population, str)
-    return not table or reference(found) == "pca" or found.experiment.s_hat >= found.experiment.d
+def reference_reaches_truth(results: Results) -> bool:
+    """Return whether the reference can reach the truth: a table's truth has no zero rows."""
+    table = isinstance(results.experiment.population, str)
+    return not table or reference(results) == "pca" or results.experiment.s_hat >= results.experiment.d
 
 
-def _smallest(found: Results, scale: Scale) -> float:
-    last = np.array([scale.last(cell) for cell in found.all_cells()])
+def _smallest(results: Results, scale: Scale) -> float:
+    last = np.array([scale.last(cell) for cell in results.all_cells()])
     return float(last[last > ZERO].min(initial=1e-2))
 
 
-def spreads(found: Results, scale: Scale, names: Sequence[str]) -> Array:
-    """10, 50 and 90 % of each method's runs at each of EPSILONS: (methods, epsilons, 3), nan without runs.
+def spreads(results: Results, scale: Scale, names: Sequence[str]) -> Array:
+    """Return the 10, 50 and 90 % quantiles over runs: (methods, epsilons, 3), nan where nothing was run.
 
-    Sorted together where there are equally many runs: one sort for each would take longer than all else.
+    Methods with equally many runs are sorted together: one sort for each would take longer than all else.
     """
     out = np.full((len(names), len(EPSILONS), 3), math.nan)
     alike: dict[int, list[tuple[int, int, list[float]]]] = {}
     for i, name in enumerate(names):
-        for j, epsilon in enumerate(EPSILONS if found.private(name) else EPSILONS[:1]):
-            runs = [scale.last(cell) for cell in found.measured(name, epsilon)]
+        for j, epsilon in enumerate(EPSILONS if results.private(name) else EPSILONS[:1]):
+            runs = [scale.last(cell) for cell in results.measured(name, epsilon)]
             alike.setdefault(len(runs), []).append((i, j, runs))
     alike.pop(0, None)
     for group in alike.values():
         rows, columns, runs = zip(*group, strict=True)
         out[rows, columns] = quantiles(np.transpose(runs)).T
     for i, name in enumerate(names):
-        if not found.private(name):
+        if not results.private(name):
             out[i] = out[i, 0]
     return out
 
 
 class Trajectories:
-    """Panel 1: error per iteration, with the theorem's terms and the closed form."""
+    """Draw panel 1: error per iteration, with the theorem's terms and the closed form."""
 
-    def __init__(self, found: Results, scale: Scale, plain: bool) -> None:
-        self.found, self.scale = found, scale
-        steps = list(range(found.experiment.iterations + 1))
+    def __init__(self, results: Results, scale: Scale, plain: bool) -> None:
+        self.results, self.scale = results, scale
+        steps = list(range(results.experiment.iterations + 1))
         look = style.look(TRACED)
         name = METHODS[TRACED].title
         terms = ("sampling", "+ privacy", "+ optimisation")
@@ -95,17 +95,17 @@ class Trajectories:
                 trace["visible"] = False
 
     def frame(self, epsilon: float, theorem: Bound, prediction: Bound) -> dict[int, Trace]:
-        """What changes with epsilon, by position among the panel's traces."""
+        """Return what changes with epsilon, by position among the panel's traces."""
         patch: dict[int, Trace] = {}
-        stacked = np.full((3, self.found.experiment.iterations), math.nan)
+        stacked = np.full((3, self.results.experiment.iterations), math.nan)
         if theorem.applies:
             for row, term in zip(stacked, ("stat", "priv", "opt"), strict=True):
                 row[:] = theorem.terms[term]
             stacked = stacked.cumsum(axis=0)
         for i, row in enumerate(stacked):
             patch[i] = {"y": self.scale.drawn(self.scale.bounded(row))}
-        cells = self.found.measured(TRACED, epsilon)
-        spread = quantiles([self.scale.of(cell) for cell in cells]) if cells else None
+        cells = self.results.measured(TRACED, epsilon)
+        spread = quantiles([self.scale.values(cell) for cell in cells]) if cells else None
         for i, which in ((3, 0), (4, 2), (5, 1)):
             patch[i] = {"y": [] if spread is None else self.scale.drawn(spread[which])}
         total = prediction.total if prediction.applies else math.nan
@@ -113,94 +113,84 @@ class Trajectories:
         return patch
 
 
-class Sweep:
-    """Panel 2: error against epsilon, the current epsilon marked."""
-
-    def __init__(
-        self, found: Results, scale: Scale, predictions: Sequence[Bound], span: Sequence[float]
-    ) -> None:
-        method, plain_method = found.experiment.method, reference(found)
-        look = style.look(method)
-        name = METHODS[method].title
-        spread = spreads(found, scale, (method,))[0]
-        seen = np.isfinite(spread[:, 1])
-        at = [epsilon for epsilon, measured in zip(EPSILONS, seen, strict=True) if measured]
-        low, middle, high = spread[seen].T
-        predicted = [bound.total if bound.applies else math.nan for bound in predictions]
-        free = found.measured(plain_method, EPSILONS[0])
-        level = quantiles([scale.last(cell) for cell in free])[1] if free else math.nan
-        ends = [EPSILONS[0], EPSILONS[-1]]
-        self._foot, self._top = ((10**v if scale.log else v) for v in span)
-        bands = band(2, name, look.colour, at)
-        bands[0]["y"], bands[1]["y"] = scale.drawn(low), scale.drawn(high)
-        spot = line(2, "this setting", "#000000", x=[], y=[self._foot, self._top])
-        free_look = reference_look(found)
-        self.traces = [
-            *bands,
-            line(2, name, look.colour, x=at, y=scale.drawn(middle), meta="ghost"),
-            line(2, "closed-form prediction", look.colour, "dash", x=list(EPSILONS))
-            | {"y": scale.drawn(scale.bounded(np.array(predicted)))},
-            line(2, METHODS[plain_method].title, free_look.colour, free_look.dash, x=ends)
-            | {"y": scale.drawn([level] * 2)},
-            line(2, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
-            spot | {"meta": "text-colour", "hoverinfo": "skip"},
-        ]
-
-    def frame(self, epsilon: float) -> dict[int, Trace]:
-        """The mark moves."""
-        return {len(self.traces) - 1: {"x": [epsilon] * 2}}
+def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Sequence[float]) -> list[Trace]:
+    """Return panel 2: error against epsilon; the last trace marks the current epsilon, once it has an x."""
+    method, plain_method = results.experiment.method, reference(results)
+    look = style.look(method)
+    name = METHODS[method].title
+    spread = spreads(results, scale, (method,))[0]
+    seen = np.isfinite(spread[:, 1])
+    at = [epsilon for epsilon, measured in zip(EPSILONS, seen, strict=True) if measured]
+    low, middle, high = spread[seen].T
+    predicted = [bound.total if bound.applies else math.nan for bound in predictions]
+    free = results.measured(plain_method, EPSILONS[0])
+    level = quantiles([scale.last(cell) for cell in free])[1] if free else math.nan
+    ends = [EPSILONS[0], EPSILONS[-1]]
+    foot, top = ((10**v if scale.log else v) for v in span)
+    bands = band(2, name, look.colour, at)
+    bands[0]["y"], bands[1]["y"] = scale.drawn(low), scale.drawn(high)
+    spot = line(2, "this setting", "#000000", x=[], y=[foot, top])
+    free_look = reference_look(results)
+    return [
+        *bands,
+        line(2, name, look.colour, x=at, y=scale.drawn(middle), meta="ghost"),
+        line(2, "closed-form prediction", look.colour, "dash", x=list(EPSILONS))
+        | {"y": scale.drawn(scale.bounded(np.array(predicted)))},
+        line(2, METHODS[plain_method].title, free_look.colour, free_look.dash, x=ends)
+        | {"y": scale.drawn([level] * 2)},
+        line(2, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
+        spot | {"meta": "text-colour", "hoverinfo": "skip"},
+    ]
 
 
 class Comparison:
-    """Panel 3: every method at one epsilon, a dot and its 10-90 % interval, grouped by trust."""
+    """Draw panel 3: every method at one epsilon, a dot and its 10-90 % interval, grouped by trust."""
 
-    def __init__(self, found: Results, scale: Scale, plain: bool) -> None:
-        self.found, self.scale = found, scale
-        self.names = [name for name in found.methods if name not in found.skipped]
-        self._spreads = spreads(found, scale, self.names)
+    def __init__(self, results: Results, scale: Scale, plain: bool) -> None:
+        self.results, self.scale = results, scale
+        self.names = [name for name in results.methods if name not in results.skipped]
+        self._spreads = spreads(results, scale, self.names)
         trusts = [METHODS[name].trust for name in self.names]
         order = dict.fromkeys(trust for trust in (*_FIRST, *trusts) if trust in trusts)
         self._groups: list[tuple[float, list[str]]] = []
-        self.places: list[float] = []
-        place = 0.0
+        self.positions: list[float] = []
+        position = 0.0
         for trust in order:
             members = [name for name in self.names if METHODS[name].trust == trust]
-            self._groups.append((place + 1, members))
-            self.places += [place + i for i in range(len(members) + 1)]
-            place += len(members) + 1.35
-        self.bottom = place - 0.75
+            self._groups.append((position + 1, members))
+            self.positions += [position + i for i in range(len(members) + 1)]
+            position += len(members) + 1.35
+        self.bottom = position - 0.75
         self._headings = [f"<b>{text.TRUST_TITLES[trust]}</b>" for trust in order]
         ends = {"x": [scale.guess] * 2, "y": [-0.6, self.bottom]}
         self.traces = [self._dots(plain), line(3, "random guess", style.GUESS, "dot") | ends]
 
     def _dots(self, plain: bool) -> Trace:
-        """All methods as one trace: twenty with an interval each would take most of a redraw."""
+        """Return all methods as one trace: a trace for each would take most of a redraw."""
         looks = [style.look(name) for name in self.names]
         methods = [METHODS[name] for name in self.names]
-        marker = {
-            "color": [look.colour for look in looks],
-            "symbol": [look.symbol for look in looks],
-            "size": 11,
-        }
+        colours, symbols = [look.colour for look in looks], [look.symbol for look in looks]
         guarantees = [
-            text.guarantee(method.guarantee_at(self.found.experiment.k), plain) for method in methods
+            text.guarantee(method.guarantee_at(self.results.experiment.k), plain) for method in methods
         ]
         return line(3, "methods", style.GUESS) | {
             "mode": "markers",
             "meta": "ghost",
-            "marker": marker,
-            "customdata": [[method.title, said] for method, said in zip(methods, guarantees, strict=True)],
+            "marker": {"color": colours, "symbol": symbols, "size": 11},
+            "customdata": [
+                [method.title, guarantee] for method, guarantee in zip(methods, guarantees, strict=True)
+            ],
             "hovertemplate": "%{x:.3g}<br>%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
         }
 
     def _label(self, name: str, epsilon: float) -> str:
         method = METHODS[name]
-        label = method.title + text.GUARANTEE_MARKS.get(method.guarantee_at(self.found.experiment.k), "")
-        waiting = name in self.found.slow and not self.found.measured(name, epsilon)
+        label = method.title + text.GUARANTEE_MARKS.get(method.guarantee_at(self.results.experiment.k), "")
+        waiting = name in self.results.slow and not self.results.measured(name, epsilon)
         return f"<i>{label} · not live</i>" if waiting else label
 
     def frame(self, epsilon: float) -> tuple[dict[int, Trace], list[str]]:
-        """Dots and intervals at this epsilon, best first in each group; and the axis's words."""
+        """Return dots and intervals at this epsilon, best first in each group, and the axis labels."""
         low, middle, high = self._spreads[:, EPSILONS.index(epsilon)].T
         sign = -1 if self.scale.metric == "energy" else 1
         worse = dict(zip(self.names, np.where(np.isfinite(middle), sign * middle, math.inf), strict=True))
@@ -213,41 +203,41 @@ class Comparison:
             words += [heading, *(self._label(name, epsilon) for name in ranked)]
         arms = {"array": rounded(high - middle), "arrayminus": rounded(middle - low), "symmetric": False}
         look = {"thickness": 2, "width": 4, "color": style.faded(style.GUESS, 0.9)}
-        found = {
+        dots = {
             "x": self.scale.drawn(middle),
             "y": [rows[name] for name in self.names],
             "error_x": arms | look,
         }
-        return {0: found}, words
+        return {0: dots}, words
 
 
-def bounds_at(found: Results, epsilon: float) -> tuple[Bound, Bound]:
-    """Theorem 4.3 and the closed form at this epsilon; void for another method, and for clipped rows."""
-    if found.experiment.method != TRACED or found.experiment.clip is not None:
+def bounds_at(results: Results, epsilon: float) -> tuple[Bound, Bound]:
+    """Return Theorem 4.3 and the closed form here; void for another method and for clipped rows."""
+    if results.experiment.method != TRACED or results.experiment.clip is not None:
         return _NO_BOUND, _NO_BOUND
-    setting = found.setting(epsilon)
+    setting = results.setting(epsilon)
     return BOUNDS["ge2018"](setting), BOUNDS["dps_prediction"](setting)
 
 
-def explorer(found: Results, settings: Settings, bounds: Sequence[tuple[Bound, Bound]]) -> dict[str, Any]:
-    """The three linked panels: data, layout, and one frame for each of EPSILONS.
+def explorer(results: Results, settings: Settings, bounds: Sequence[tuple[Bound, Bound]]) -> dict[str, Any]:
+    """Return the three linked panels: data, layout, and one frame for each of EPSILONS.
 
     A method other than DPS-PCA has no iterates to show, so the first panel is left out.
     """
     plain = settings["view"] == "board"
-    scale = Scale(found, settings)
-    span = scale.span(_smallest(found, scale))
-    first = Trajectories(found, scale, plain) if found.experiment.method == TRACED else None
-    second = Sweep(found, scale, [prediction for _, prediction in bounds], span)
-    third = Comparison(found, scale, plain)
+    scale = Scale(results, settings)
+    span = scale.span(_smallest(results, scale))
+    first = Trajectories(results, scale, plain) if results.experiment.method == TRACED else None
+    second = sweep(results, scale, [prediction for _, prediction in bounds], span)
+    third = Comparison(results, scale, plain)
     rounds = first.traces if first is not None else []
-    panels = (rounds, second.traces, third.traces)
-    starts = (0, len(rounds), len(rounds) + len(second.traces))
+    panels = (rounds, second, third.traces)
+    starts = (0, len(rounds), len(rounds) + len(second))
     frames = []
     for at, (theorem, prediction) in zip(EPSILONS, bounds, strict=True):
         dots, words = third.frame(at)
         iterates = first.frame(at, theorem, prediction) if first is not None else {}
-        patches = (iterates, second.frame(at), dots)
+        patches = (iterates, {len(second) - 1: {"x": [at] * 2}}, dots)
         moved = {
             str(start + i): patch
             for start, part in zip(starts, patches, strict=True)
@@ -256,13 +246,13 @@ def explorer(found: Results, settings: Settings, bounds: Sequence[tuple[Bound, B
         frames.append({"traces": moved, "methods": words})
     return {
         "data": [trace for traces in panels for trace in traces],
-        "layout": _layout(found, scale, span, third, plain),
+        "layout": _layout(results, scale, span, third, plain),
         "frames": frames,
     }
 
 
 def _layout(
-    found: Results, scale: Scale, span: list[float], third: Comparison, plain: bool
+    results: Results, scale: Scale, span: list[float], third: Comparison, plain: bool
 ) -> dict[str, Any]:
     measure = ("share of signal captured" if scale.metric == "energy" else "error") if plain else ""
     measure = measure or text.METRIC_TITLES[scale.metric]
@@ -279,21 +269,21 @@ def _layout(
         "Methods side by side",
     )
     epsilon_title = "privacy setting" if plain else "privacy loss ε"
-    alone = found.experiment.method != TRACED
+    alone = results.experiment.method != TRACED
     first = {
-        "xaxis": axis("round" if plain else "iteration t", range=[-0.3, found.experiment.iterations + 0.3])
-        | {"dtick": max(1, found.experiment.iterations // 5)},
+        "xaxis": axis("round" if plain else "iteration t", range=[-0.3, results.experiment.iterations + 0.3])
+        | {"dtick": max(1, results.experiment.iterations // 5)},
         "yaxis": axis(measure) | value,
     }
     return ({} if alone else first) | {
         "xaxis2": axis(epsilon_title, type="log", range=[-2.04, 1.04], anchor="y2")
         | {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]},
-        # Beside the first panel it has that panel's scale.
+        # Beside the first panel it shares that panel's scale.
         "yaxis2": axis(measure if alone else "", anchor="x2", showticklabels=alone) | value,
         "xaxis3": axis(measure, anchor="y3") | value,
         "yaxis3": axis("", anchor="x3", range=[third.bottom, -0.6], ticks="")
         | {
-            "tickvals": third.places,
+            "tickvals": third.positions,
             "showgrid": False,
         },
         "meta": {"titles": titles[1:] if alone else titles, "rows": third.bottom + 0.6},

@@ -1,7 +1,8 @@
-"""What the live figure says beside its charts: sentence, odds, four figures, badges, for each epsilon."""
+"""Form the text beside the front page's charts, for each epsilon: sentence, odds, figures, badges."""
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections import Counter, OrderedDict
 from collections.abc import Iterable
@@ -20,7 +21,7 @@ from dppca_core.privacy import Budget
 from dppca_core.records import Bound
 from pages.shared import text
 from pages.shared.background import failed_runs
-from pages.shared.charts import explorer, style
+from pages.shared.charts import explorer, explorer_text, style
 from pages.shared.charts.metric_axis import Scale
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
@@ -29,143 +30,129 @@ _NOT_DRAWN = ("epsilon", "ghost", "loadings")
 _KEPT = 48  # under a megabyte each
 _BUILT: OrderedDict[object, dict[str, Any]] = OrderedDict()  # as last built for each view
 _LOCK = Lock()
-_GROWN = 1.1  # so many times the runs are worth drawing anew, while more are coming
-_SAME = 0.01  # of epsilon: a calibration that gives no more or less than this is as asked for
+_GROWN = 1.1  # redraw only when the number of finished runs has grown by 10 %
+_SAME = 0.01  # a true epsilon within this share of the nominal one counts as equal
 
 
-def payload(found: Results, epsilon: float, settings: Settings) -> dict[str, Any]:
-    """Everything that the component draws: figure, frames, words, and which epsilon is active.
+def payload(results: Results, epsilon: float, settings: Settings) -> dict[str, Any]:
+    """Return everything that the component draws: figure, frames, text and the active epsilon.
 
-    All but the active epsilon is built once for all visitors, and again when enough has been measured since.
+    All but the active epsilon is built once for all visitors, and rebuilt when enough has been measured
+    since.
     """
     shown = {key: value for key, value in settings.items() if key not in _NOT_DRAWN}
-    missing = found.next_missing(epsilon, settings["slow"]) is not None
-    runs_measured = len(found.cells)  # before building, which others may overtake
-    measured = runs_measured + len(found.failed)  # a run that fails changes what is said as well
-    state = (found.experiment, tuple(shown.values()))
-    method = found.experiment.method
-    at_epsilon = len(found.measured(method, epsilon))
+    missing = results.next_missing(epsilon, settings["slow"]) is not None
+    runs_measured = len(results.cells)  # count before building: other threads go on measuring
+    measured = runs_measured + len(results.failed)  # a failed run changes the text as well
+    state = (results.experiment, tuple(shown.values()))
+    method = results.experiment.method
+    runs_here = len(results.measured(method, epsilon))
     with _LOCK:
-        held = _BUILT.get(state)
-    little = held is not None and missing and measured < _GROWN * held["version"]
-    if held is None or not (measured == held["version"] or (little and at_epsilon == held["runs"][epsilon])):
+        built = _BUILT.get(state)
+    current = built is not None and measured == built["version"]
+    if built is not None and missing and measured < _GROWN * built["version"]:
+        current = current or runs_here == built["runs"][epsilon]
+    if built is None or not current:
         mark = f"{zlib.crc32(repr(shown).encode()):08x}"
-        runs = {at: len(found.measured(method, at)) for at in EPSILONS}
-        held = _build(found, settings) | {"scene": mark, "version": measured, "runs": runs}
-        held["measured"] = runs_measured
+        runs = {at: len(results.measured(method, at)) for at in EPSILONS}
+        built = _build(results, settings) | {"scene": mark, "version": measured, "runs": runs}
+        built["measured"] = runs_measured
         with _LOCK:
-            _BUILT[state] = held
+            _BUILT[state] = built
             _BUILT.move_to_end(state)
             while len(_BUILT) > _KEPT:
                 _BUILT.popitem(last=False)
-    built = {name: part for name, part in held.items() if name not in ("runs", "measured")}
-    return built | {
+    sent = {name: part for name, part in built.items() if name not in ("runs", "measured")}
+    return sent | {
         "active": EPSILONS.index(epsilon),
         "ghost": settings["ghost"],
         "follow": "epsilon",
         "complete": not missing,
-        "progress": f"{held['measured']:,} runs measured, more coming" if missing else "",
+        "progress": f"{built['measured']:,} runs measured, more coming" if missing else "",
     }
 
 
 def at_active(whole: dict[str, Any]) -> dict[str, Any]:
-    """The payload with the frame and the words of its active epsilon alone."""
+    """Return the payload with the frame and the text of its active epsilon alone."""
     active = whole["active"]
     only = {
-        part: [one if at == active else None for at, one in enumerate(whole[part])]
+        part: [frame if at == active else None for at, frame in enumerate(whole[part])]
         for part in ("frames", "words")
     }
     return whole | only
 
 
-def _build(found: Results, settings: Settings) -> dict[str, Any]:
+def _build(results: Results, settings: Settings) -> dict[str, Any]:
     plain = settings["view"] == "board"
-    bounds = [explorer.bounds_at(found, at) for at in EPSILONS]
-    scale = Scale(found, settings)
-    return explorer.explorer(found, settings, bounds) | {
+    bounds = [explorer.bounds_at(results, at) for at in EPSILONS]
+    scale = Scale(results, settings)
+    measure = catalogue.CHOICES["metric"].text(settings["metric"])
+    heaviest = results.support_size if isinstance(results.experiment.population, str) else None
+    return explorer.explorer(results, settings, bounds) | {
         "plain": plain,
         "scrub": "Try other privacy settings" if plain else "Scrub ε",
-        "tiles": _tile_titles(found, settings),
+        "tiles": explorer_text.tile_titles(measure, scale.metric == "energy", heaviest, plain),
         "words": [
-            _words(found, at, settings, scale, *pair) for at, pair in zip(EPSILONS, bounds, strict=True)
+            _words(results, at, settings, scale, *pair) for at, pair in zip(EPSILONS, bounds, strict=True)
         ],
-        "legend": _legend(found, plain, scale, bounds),
+        "legend": _legend(results, plain, scale, bounds),
     }
 
 
-def _tile_titles(found: Results, settings: Settings) -> list[str]:
-    measure = catalogue.CHOICES["metric"].text(settings["metric"])
-    synthetic = not isinstance(found.experiment.population, str)
-    rows = "true rows found" if synthetic else f"heaviest {found.support_size} features found"
-    energy = settings["metric"] == "energy"
-    if settings["view"] == "board":
-        first = "Share of the pattern captured" if energy else "Error"
-        return [first, "Right measurements found", "Noise added", "Each hospital sends"]
-    return [
-        "Captured energy" if energy else f"Error, {measure}",
-        f"Share of the {rows}",
-        "Noise σ per entry",
-        "Each hospital sends",
-    ]
-
-
 def _words(
-    found: Results,
+    results: Results,
     epsilon: float,
     settings: Settings,
     scale: Scale,
     theorem: Bound,
     prediction: Bound,
 ) -> dict[str, Any]:
-    experiment = found.experiment
+    experiment = results.experiment
     plain = settings["view"] == "board"
     method = METHODS[experiment.method]
-    cells = found.measured(experiment.method, epsilon)
+    cells = results.measured(experiment.method, epsilon)
     shown = {
         "epsilon": text.number(epsilon),
-        "odds": text.odds(true_epsilon(found, epsilon), experiment.delta, experiment.neighbours),
+        "odds": text.odds(true_epsilon(results, epsilon), experiment.delta, experiment.neighbours),
         "theorem": _theorem(theorem, prediction, settings),
-        "notes": _notes(found, epsilon, plain),
-        "printed": printed_plainly(found, epsilon)
+        "notes": _notes(results, epsilon, plain),
+        "printed": printed_plainly(results, epsilon)
         if plain
-        else printed(found, epsilon, (*found.names, *found.slow)),
+        else printed(results, epsilon, (*results.names, *results.slow)),
     }
     if not cells:
-        coming = found.missing((experiment.method, epsilon, repeat) for repeat in range(experiment.repeats))
-        sentence = "Measuring …" if coming else failed_runs.NO_ANSWER
+        coming = results.missing((experiment.method, epsilon, repeat) for repeat in range(experiment.repeats))
+        sentence = text.MEASURING if coming else failed_runs.NO_ANSWER
         return shown | {"sentence": sentence, "tiles": [["…", ""]] * 4}
     low, middle, high = quantiles([scale.last(cell) for cell in cells])
     support = float(np.median([cell.support for cell in cells]))
-    reference = found.measured(explorer.reference(found), epsilon)
-    free = [scale.last(cell) for cell in reference]
-    rows = "" if explorer.whole(found) else f", on as many {_columns_are(found)},"
-    without = f"; without privacy{rows} {text.error(quantiles(free)[1])}" if free else ""
-    verb = "captures" if scale.metric == "energy" else "finds"
-    directions = text.count(experiment.k, "direction", "directions")
-    hold = "holds" if experiment.k == 1 else "hold"
-    quality = (
-        f"a share of {text.error(middle)} of what the best {directions} {hold}"
-        if scale.metric == "energy"
-        else f"the {directions} with error {text.error(middle)}"
-    )
-    setting = f"privacy setting {epsilon:g}" if plain else f"ε = {text.number(epsilon)}"
-    hospitals = text.count(experiment.providers, "hospital", "hospitals")
-    sentence = (
-        f"With {experiment.n:,} {_rows_are(found)} in {hospitals} "
-        f"at {setting}, {method.title} {verb} {quality}{without}; "
-        f"guessing {text.short(scale.guess)}."
+    free = [scale.last(cell) for cell in results.measured(explorer.reference(results), epsilon)]
+    table = experiment.table
+    numbers = explorer_text.Headline(
+        patients=experiment.n,
+        rows=(table.row_noun if table else PATIENTS)[1],
+        hospitals=experiment.providers,
+        epsilon=epsilon,
+        method=method.title,
+        directions=experiment.k,
+        value=middle,
+        free=quantiles(free)[1] if free else None,
+        columns=""
+        if explorer.reference_reaches_truth(results)
+        else (table.column_noun if table else MEASUREMENTS)[1],
+        guess=scale.guess,
     )
     noise = cells[0].noise_std
-    relative = text.percent(noise / float(found.truth.eigenvalues[experiment.k - 1]))
+    relative = text.percent(noise / float(results.truth.eigenvalues[experiment.k - 1]))
     strength = "of the weakest direction's strength"
-    rows = [text.percent(support), f"{found.support_size:,} of {experiment.d:,} count"]
-    if found.support_size >= experiment.d:
+    rows = [text.percent(support), f"{results.support_size:,} of {experiment.d:,} count"]
+    if results.support_size >= experiment.d:
         rows = ["–", "every row is kept"]
     spread = f"{text.error(low)} to {text.error(high)} in 8 of 10 runs" if len(cells) > 2 else ""
     message = text.size(cells[0].bytes_sent)
     rounds = experiment.iterations if "iterations" in method.uses else 1
     return shown | {
-        "sentence": sentence,
+        "sentence": explorer_text.headline(numbers, scale.metric == "energy", plain),
         "tiles": [
             [text.error(middle), spread],
             rows,
@@ -175,109 +162,88 @@ def _words(
     }
 
 
-def _rows_are(found: Results) -> str:
-    return (found.experiment.table.row_noun if found.experiment.table else PATIENTS)[1]
-
-
 def _theorem(theorem: Bound, prediction: Bound, settings: Settings) -> str:
-    """The badge: whether the paper's theorem speaks here, and why not; nothing where it was not asked."""
+    """Return the badge of the paper's theorem; empty where it was not asked."""
     if not theorem.why:
         return ""
-    failed = [line.removeprefix("fails: ") for line in theorem.why if line.startswith("fails")]
-    if settings["view"] == "board":
-        return "" if not failed else "The paper's own guarantee does not reach this setting."
-    if not failed:
-        odds = theorem.quantities["probability"]
-        return f"Theorem 4.3 applies (C1 = 1 assumed), with probability at least {text.short(odds)}."
-    first = failed if settings["view"] == "researcher" else failed[:1]
-    more = f" ({len(failed)} assumptions fail)" if len(first) < len(failed) else ""
-    said = f"Theorem 4.3 says nothing here: it needs {'; '.join(first)}{more}."
-    unpredicted = [line.removeprefix("fails: ") for line in prediction.why if line[:5] == "fails"]
-    if unpredicted:
-        said += f" The closed form is silent too: it needs {unpredicted[0]}."
-    return said
+    failed, unpredicted = (
+        [line.removeprefix("fails: ") for line in bound.why if line.startswith("fails")]
+        for bound in (theorem, prediction)
+    )
+    probability = theorem.quantities.get("probability", math.nan)
+    return explorer_text.theorem(failed, unpredicted, probability, settings["view"])
 
 
-def _notes(found: Results, epsilon: float, plain: bool) -> str:
-    """What the marks on the methods mean, and what happened in most of a method's runs here."""
-    kinds = [METHODS[name].guarantee_at(found.experiment.k) for name in found.methods]
+def _notes(results: Results, epsilon: float, plain: bool) -> str:
+    """Return what the marks on the methods mean, and the notes of most of a method's runs."""
+    kinds = [METHODS[name].guarantee_at(results.experiment.k) for name in results.methods]
     marks = text.guarantee_notes(kinds, plain)
-    said = [marks + "."] if marks else []
-    for name in found.methods:
-        cells = found.measured(name, epsilon)
+    sentences = [marks + "."] if marks else []
+    for name in results.methods:
+        cells = results.measured(name, epsilon)
         if not any(cell.notes for cell in cells):
             continue
         common = Counter(note for cell in cells for note in cell.notes)
         notes = [note for note, times in common.items() if 2 * times > len(cells)]
         notes = [note for note in notes if note not in text.GUARANTEES.values()]
-        said += [f"{METHODS[name].title}: {note}." for note in notes]
-    said += [f"{METHODS[name].title} is left out: {reason}." for name, reason in found.skipped.items()]
-    return " ".join(said)
+        sentences += [f"{METHODS[name].title}: {note}." for note in notes]
+    sentences += [f"{METHODS[name].title} is left out: {reason}." for name, reason in results.skipped.items()]
+    return " ".join(sentences)
 
 
-def _columns_are(found: Results) -> str:
-    return (found.experiment.table.column_noun if found.experiment.table else MEASUREMENTS)[1]
-
-
-def printed_plainly(found: Results, epsilon: float) -> str:
-    """What `printed` warns of, for a reader without symbols."""
-    experiment = found.experiment
-    said = []
+def printed_plainly(results: Results, epsilon: float) -> str:
+    """Return the warnings of `printed` for a reader without symbols."""
+    experiment = results.experiment
+    sentences = _printed_conditions(results, plain=True)
     if experiment.accounting == "as-printed":
-        given = text.short(true_epsilon(found, epsilon))
-        truly = f"the setting that {METHODS[experiment.method].title} truly has is {given}"
-        said.append(f"The noise is as the papers print it: {truly}, not {epsilon:g}.")
-    if experiment.provider_noise == "shared" and experiment.providers > 1:
-        said.append("Hospitals share one noise, as printed: two messages together reveal what it hides.")
-    if experiment.failure == 0.5:
-        said.append("Rows are scaled by the largest of them, as published, which itself is private.")
-    return " ".join(said)
+        title, true = METHODS[experiment.method].title, true_epsilon(results, epsilon)
+        sentences.insert(0, explorer_text.printed_noise(title, true, epsilon))
+    return " ".join(sentences)
+
+
+def _printed_conditions(results: Results, plain: bool) -> list[str]:
+    experiment = results.experiment
+    shared = experiment.provider_noise == "shared" and experiment.providers > 1
+    return explorer_text.printed_conditions(shared, experiment.failure == 0.5, plain)
 
 
 @lru_cache(maxsize=8192)
-def _true_epsilon(name: str, budget: Budget, d: int, k: int, own: tuple[Any, ...]) -> float | None:
-    """What the calibration truly gives, remembered: patients and hospitals change nothing about it."""
-    return METHODS[name].true_epsilon(budget, d=d, k=k, **dict(own))
+def _true_epsilon(name: str, budget: Budget, d: int, k: int, options: tuple[Any, ...]) -> float | None:
+    """Return the epsilon that the calibration truly gives; it depends on neither patients nor hospitals."""
+    return METHODS[name].true_epsilon(budget, d=d, k=k, **dict(options))
 
 
-def true_epsilon(found: Results, epsilon: float) -> float:
+def true_epsilon(results: Results, epsilon: float) -> float:
     """Return the epsilon that the experiment's method truly gives: as printed it is not the one asked for."""
-    experiment = found.experiment
-    own = tuple(experiment.options(experiment.method).items())
-    true = _true_epsilon(experiment.method, experiment.budget(epsilon), experiment.d, experiment.k, own)
-    return epsilon if true is None or abs(true / epsilon - 1) <= _SAME else true
+    true = _other_epsilon(results, epsilon, results.experiment.method)
+    return epsilon if true is None else true
 
 
-def printed(found: Results, epsilon: float, names: Iterable[str]) -> str:
-    """As-printed calibrations among these methods, labelled with the epsilon that they truly give."""
-    experiment = found.experiment
-    budget = experiment.budget(epsilon)
-    truly = {}
+def _other_epsilon(results: Results, epsilon: float, name: str) -> float | None:
+    """Return the epsilon that a method truly gives, None where that is the one asked for."""
+    at = results.experiment
+    true = _true_epsilon(name, at.budget(epsilon), at.d, at.k, tuple(at.options(name).items()))
+    return None if true is None or abs(true / epsilon - 1) <= _SAME else true
+
+
+def printed(results: Results, epsilon: float, names: Iterable[str]) -> str:
+    """Return which of these methods are calibrated as printed, with the epsilon that they truly give."""
+    truly: dict[str, list[str]] = {}
     for name in names:
-        true = _true_epsilon(
-            name, budget, experiment.d, experiment.k, tuple(experiment.options(name).items())
-        )
-        if true is not None and abs(true / epsilon - 1) > _SAME:
-            truly.setdefault(text.short(true) if true >= 1e-3 else "below 0.001", []).append(
-                METHODS[name].title
-            )
-    said = [text.printed_truth(truly, budget)] if truly else []
-    if experiment.provider_noise == "shared" and experiment.providers > 1:
-        said.append(
-            "Shared noise: a server that sees two hospitals' messages can cancel the noise, so the "
-            "guarantee holds for one message alone, not against the server."
-        )
-    if experiment.failure == 0.5:
-        said.append("Scaling by the largest row looks at private rows; it is here to reproduce papers.")
-    return " ".join(said)
+        true = _other_epsilon(results, epsilon, name)
+        if true is not None:
+            shown = text.short(true) if true >= 1e-3 else "below 0.001"
+            truly.setdefault(shown, []).append(METHODS[name].title)
+    sentences = [text.printed_truth(truly, results.experiment.budget(epsilon))] if truly else []
+    return " ".join([*sentences, *_printed_conditions(results, plain=False)])
 
 
 def _legend(
-    found: Results, plain: bool, scale: Scale, bounds: list[tuple[Bound, Bound]]
+    results: Results, plain: bool, scale: Scale, bounds: list[tuple[Bound, Bound]]
 ) -> list[tuple[str, str, str, str]]:
-    """(label, colour, dash, kind) of what is drawn."""
-    method, reference = found.experiment.method, explorer.reference(found)
-    look, free = style.look(method), explorer.reference_look(found)
+    """Return (label, colour, dash, kind) of what is drawn."""
+    method, reference = results.experiment.method, explorer.reference(results)
+    look, free = style.look(method), explorer.reference_look(results)
     items = [
         (f"{METHODS[method].title}, median", look.colour, "solid", "line"),
         (

@@ -1,4 +1,4 @@
-"""A release's loadings beside the true ones, as a heat map. No Streamlit here."""
+"""Draw a release's loadings beside the true ones, as a heat map. No Streamlit here."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from pages.shared.charts.traces import Figure, Trace, axis, rounded, signs
 from pages.shared.text.numbers import listed
 
 
-def loadings(found: Results, basis: Array, limit: int = 40) -> dict[str, Any]:
-    """Heat map of one release's loadings, (d, k), beside the true ones, heaviest rows of either first.
+def loadings(results: Results, basis: Array, limit: int = 40) -> dict[str, Any]:
+    """Return a heat map of a release's loadings, (d, k), beside the true ones, heaviest rows of either first.
 
     The estimate is turned onto the truth (orthogonal Procrustes): only the subspace is estimated.
     """
-    truth = found.truth.basis
+    truth = results.truth.basis
     left, _, right = np.linalg.svd(basis.T @ truth)
     turned = basis @ (left @ right)
     weight = np.maximum(np.linalg.norm(truth, axis=1), np.linalg.norm(turned, axis=1))
     count = int(min(limit, np.count_nonzero(weight)))
     rows = np.argsort(-weight)[:count]
-    names = _row_names(found, rows)
+    names = _row_names(results, rows)
     peak = float(max(np.abs(truth[rows]).max(), np.abs(turned[rows]).max()))
     shared = {"type": "heatmap", "y": names, "colorscale": style.DIVERGING, "zmin": -peak, "zmax": peak}
     columns = [f"{j + 1}" for j in range(truth.shape[1])]
@@ -56,8 +56,8 @@ def loadings(found: Results, basis: Array, limit: int = 40) -> dict[str, Any]:
     return {"data": data, "layout": layout, "frames": []}
 
 
-def _row_names(found: Results, rows: Array) -> list[str]:
-    population = found.experiment.population
+def _row_names(results: Results, rows: Array) -> list[str]:
+    population = results.experiment.population
     if isinstance(population, str):
         return [TABLES[population].features[int(row)] for row in rows]
     return [f"feature {int(row) + 1}" for row in rows]
@@ -67,17 +67,17 @@ _HEAVIEST = 5  # rows of a heat map that are named
 
 
 def _heavy(trace: Trace, most: int) -> list[str]:
-    """Names of a heat map's heaviest rows, by their norm; those without any weight are none of them."""
+    """Return the names of a heat map's heaviest rows, by norm, without those that have no weight."""
     weight = np.linalg.norm(np.array(trace["z"], dtype=float), axis=1)
     order = np.argsort(-weight, kind="stable")[: min(most, np.count_nonzero(weight))]
-    return [str(trace["y"][place]) for place in order]
+    return [str(trace["y"][row]) for row in order]
 
 
 def description(figure: Figure) -> str:
-    """Which rows weigh most in truth, and how many of them weigh most in what was found."""
-    true, found = figure["data"]
+    """Return which rows weigh most in truth, and how many of them weigh most in the release."""
+    true, estimated = figure["data"]
     wanted = _heavy(true, _HEAVIEST)
-    got = _heavy(found, len(wanted))
+    got = _heavy(estimated, len(wanted))
     right = len(set(wanted) & set(got))
     return (
         f"Heat map of the {text.count(len(true['y']), 'heaviest row', 'heaviest rows')}, true beside found. "

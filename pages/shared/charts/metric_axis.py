@@ -1,4 +1,4 @@
-"""The metric on screen: how measured cells become it, and the axis that they stand on. No Streamlit here."""
+"""Convert measured cells to the metric on screen, and give its axis. No Streamlit here."""
 
 from __future__ import annotations
 
@@ -16,46 +16,46 @@ from pages.shared.settings.catalogue import Settings
 
 
 def factor(settings: Settings) -> float:
-    """What turns sin Theta into the error on screen: sqrt 2 where that is the projectors' distance."""
+    """Return the factor from sin Theta to the error on screen: sqrt 2 for the projectors' distance."""
     return math.sqrt(2) if settings["metric"] == "projector" else 1.0
 
 
 def error_title(settings: Settings) -> str:
-    """What the error on screen is called on an axis; where captured energy is on screen, sin Theta."""
+    """Return the axis title of the error on screen; of sin Theta where captured energy is on screen."""
     if settings["view"] == "board":
         return "error"
     return text.METRIC_TITLES["projector" if settings["metric"] == "projector" else "sin"]
 
 
 class Scale:
-    """The metric on screen: how a cell's numbers become it, and what a random guess gives."""
+    """Convert a cell's numbers to the metric on screen, and hold the value of a random guess."""
 
-    def __init__(self, found: Results, settings: Settings) -> None:
+    def __init__(self, results: Results, settings: Settings) -> None:
         self.metric = settings["metric"]
         self.log = settings["scale"] == "log" and self.metric != "energy"
         self.floor = 0.0
         self.factor = factor(settings)
-        d, k = found.experiment.d, found.experiment.k
+        d, k = results.experiment.d, results.experiment.k
         if self.metric == "energy":
-            self.guess = subspace_metrics.random_energy(found.truth.eigenvalues, k)
+            self.guess = subspace_metrics.random_energy(results.truth.eigenvalues, k)
         else:
             self.guess = self.factor * subspace_metrics.random_guess(d, k)
 
-    def of(self, cell: Cell) -> Array:
-        """The cell's values, one per iterate."""
+    def values(self, cell: Cell) -> Array:
+        """Return the cell's values, one per iterate."""
         return cell.energy if self.metric == "energy" else cell.sin * self.factor
 
     def last(self, cell: Cell) -> float:
-        """The cell's value at its output, without the work on all iterates."""
+        """Return the cell's value at its output, without computing all iterates."""
         return float((cell.energy if self.metric == "energy" else cell.sin)[-1]) * self.factor
 
     def bounded(self, values: float | Array) -> Array:
-        """A bound on sin Theta in this metric; nothing for energy, which no bound here speaks of."""
+        """Return a bound on sin Theta in this metric; nan for energy, which no bound here is about."""
         scaled = np.asarray(values, dtype=float) * self.factor
         return scaled * math.nan if self.metric == "energy" else scaled
 
     def span(self, smallest: float) -> list[float]:
-        """A fixed axis range: whole decades down to what was measured, or from zero."""
+        """Return a fixed axis range: whole decades down to the smallest value, or from zero."""
         if self.metric == "energy":
             return [0.0, 1.03]
         if not self.log:
@@ -64,5 +64,5 @@ class Scale:
         return [math.log10(self.floor), math.log10(1.6 * self.guess)]
 
     def drawn(self, values: Sequence[float] | Array) -> list[float | None]:
-        """Rounded for the message; what lies below a logarithmic axis stands on its edge."""
+        """Return rounded values for the message; values below a logarithmic axis are put on its edge."""
         return rounded(np.maximum(np.asarray(values, dtype=float), self.floor))

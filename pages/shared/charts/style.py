@@ -1,13 +1,13 @@
-"""Colours, markers and dashes: one per method on every page, told apart without colour as well."""
+"""Give each method one colour, marker and dash on every page, told apart without colour as well."""
 
 from typing import NamedTuple
 
 
 class Look(NamedTuple):
-    """A colour after Okabe & Ito (safe for colour-blind readers), a marker and a dash.
+    """Hold a colour after Okabe & Ito (safe for colour-blind readers), a marker and a dash.
 
-    Every colour has a contrast of 3:1 or more with the page, light and dark (WCAG 2.1, 1.4.11): their orange
-    and sky blue are darker here, for on white they have 2.3:1.
+    Every colour has a contrast of at least 3:1 with the page, light and dark (WCAG 2.1, 1.4.11). Okabe &
+    Ito's orange and sky blue have 2.3:1 on white, so they are darker here.
     """
 
     colour: str
@@ -54,21 +54,25 @@ LOOKS: dict[str, Look] = {
 _SPARE = Look("#8C6D1F", "star-triangle-up", "longdash")
 
 GUESS = "#7A8793"
-THEOREM = ("#C58300", "#F0C34E", "#F8E2A0")  # sampling, privacy, optimisation: fills, told apart by edges
-THEOREM_DASHES = ("solid", "dash", "dot")  # of the edges, in the first of the colours
+THEOREM = (
+    "#C58300",
+    "#F0C34E",
+    "#F8E2A0",
+)  # fills of sampling, privacy and optimisation; their edges differ by dash
+THEOREM_DASHES = ("solid", "dash", "dot")  # of the edges, all in the first colour
 
-# Of heat maps by sign: 3:1 or more under the signs written on them, in the ink of either theme.
+# Colours of heat maps by sign, with a contrast of 3:1 to the signs written on them in either theme.
 NEGATIVE, POSITIVE = "#3A7CBF", "#C9434F"
 DIVERGING = [[0, NEGATIVE], [0.5, "rgba(128,140,150,0.08)"], [1, POSITIVE]]
 
 
 def look(method: str) -> Look:
-    """The method's look; a method without one of its own still shows."""
+    """Return the method's look; a method without one of its own gets the spare look."""
     return LOOKS.get(method, _SPARE)
 
 
 def faded(colour: str, alpha: float) -> str:
-    """A hex colour as rgba, for bands."""
+    """Return a hex colour as rgba, for bands."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},{alpha})"
 

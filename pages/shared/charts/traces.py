@@ -1,4 +1,4 @@
-"""What figures are made of: plain dictionaries. No Streamlit: tested without a browser.
+"""Build figures from plain dictionaries. No Streamlit here, so that tests need no browser.
 
 A figure is {"data", "layout", "frames"}; frames hold the parts of the traces that differ, so that the browser
 can scrub through them without asking the server.
@@ -19,18 +19,18 @@ Trace = dict[str, Any]
 
 
 def rounded(values: Sequence[float] | Array) -> list[float | None]:
-    """Four significant digits, None for what is not finite: small messages, valid JSON."""
+    """Return four significant digits, None for what is not finite: small messages, valid JSON."""
     return [float(f"{v:.4g}") if math.isfinite(v) else None for v in np.asarray(values, float)]
 
 
 def signs(matrix: Array, peak: float) -> list[list[str]]:
-    """+ or − for every entry of a third of the peak or more: a heat map's colours are not the only sign."""
+    """Return + or − for every entry of at least a third of the peak, to be read without colour."""
     marks = np.where(np.abs(matrix) >= peak / 3, np.where(matrix > 0, "+", "−"), "")
     return [[str(mark) for mark in row] for row in marks]
 
 
 def line(panel: int, name: str, colour: str, dash: str = "solid", **more: Any) -> Trace:
-    """A line on a panel's axes; `more` are its other properties."""
+    """Return a line on a panel's axes; `more` are its other properties."""
     suffix = "" if panel == 1 else str(panel)
     line = {"color": colour, "dash": dash, "width": 2}
     base = {"type": "scatter", "mode": "lines", "name": name, "line": line}
@@ -38,7 +38,7 @@ def line(panel: int, name: str, colour: str, dash: str = "solid", **more: Any) -
 
 
 def band(panel: int, name: str, colour: str, x: Sequence[float]) -> list[Trace]:
-    """Lower edge, then upper edge filled down to it."""
+    """Return the lower edge, then the upper edge filled down to it."""
     edge = {"color": "rgba(0,0,0,0)", "width": 0}
     low = line(panel, f"{name}, 10 %", colour, x=list(x), hoverinfo="skip") | {"line": edge}
     fill = {"fill": "tonexty", "fillcolor": style.faded(colour, 0.18), "line": edge}
@@ -46,14 +46,14 @@ def band(panel: int, name: str, colour: str, x: Sequence[float]) -> list[Trace]:
 
 
 def axis(title: str, **more: Any) -> dict[str, Any]:
-    """An axis with a title; `more` are its other properties."""
+    """Return an axis with a title; `more` are its other properties."""
     return {"title": {"text": title, "standoff": 8}, "zeroline": False, "tickangle": 0} | more
 
 
 def one_panel(
     traces: Sequence[Trace], *, legend_at: float, legend: Trace | None = None, **layout: Any
 ) -> dict[str, Any]:
-    """A figure of one panel with its legend below it: legend_at is in heights of the panel."""
+    """Return a figure of one panel with its legend below it: legend_at is in heights of the panel."""
     below = {"orientation": "h", "y": legend_at, "yanchor": "top", "x": 0, "font": {"size": 11}}
     base = {
         "margin": {"l": 62, "r": 12, "t": 8, "b": 48},
@@ -69,7 +69,7 @@ ZERO = 1e-7  # errors below are an iteration's tolerance, not a measurement
 
 
 def plain_figure(traces: list[Trace], xaxis: Trace, yaxis: Trace) -> dict[str, Any]:
-    """One panel, its legend in groups that are switched on and off line by line."""
+    """Return one panel whose legend has groups that are switched on and off line by line."""
     groups = {"groupclick": "toggleitem", "traceorder": "grouped"}
     return one_panel(traces, legend_at=-0.14, legend=groups, height=520, xaxis=xaxis, yaxis=yaxis)
 

@@ -1,1 +1,1 @@
-"""The chart component: Python, HTML, CSS, JavaScript and the Plotly bundle."""
+"""Hold the chart component: Python, HTML, CSS, JavaScript and the Plotly bundle."""

@@ -1,5 +1,5 @@
-// One figure that answers at once: Plotly.react keeps zoom and hover, and the scrub needs no server.
-// place() and themed() come before it, from layout.js.
+// Draw one figure without waiting for the server: Plotly.react keeps zoom and hover, and scrubbing is local.
+// The functions place() and themed() are those of layout.js, which stands before this file.
 let loading;
 function plotly() {
   if (window.Plotly) return Promise.resolve(window.Plotly);
@@ -14,8 +14,8 @@ function plotly() {
 }
 
 const STEP = 700; // milliseconds between frames that play
-const LEFT = 3000; // milliseconds in which the server may still speak of a setting that was left
-// A figure for a room takes shares of the window: `fits` has that of its height, and of its width for the type.
+const STALE = 3000; // milliseconds in which the server may still answer for the previous setting
+// A figure for a projector has its size in shares of the window: `fits.height`, and `fits.type` for the font.
 function fitted(layout) {
   const fits = layout.meta?.fits;
   if (!fits) return layout;
@@ -33,9 +33,9 @@ class View {
     this.slider = root.querySelector("input");
     this.scrubbed = null; // the epsilon being looked at, when it is not the page's own
     this.waiting = false;
-    this.near = new Near(this);
+    this.prefetch = new Prefetch(this);
     this.slider.addEventListener("input", () => {
-      if (!this.data.words[this.slider.value]) return this.words(); // of a frame that is on its way
+      if (!this.data.words[this.slider.value]) return this.words(); // the frame has not arrived yet
       this.rest();
       this.scrubbed = Number(this.slider.value);
       this.soon();
@@ -53,8 +53,8 @@ class View {
     this.player.addEventListener("click", () => this.play());
     still.addEventListener("change", () => this.rest());
     this.moved = 0; // how often keys have moved the axes
-    keyboard(this.chart, (found) => {
-      this.ranges = found;
+    keyboard(this.chart, (ranges) => {
+      this.ranges = ranges;
       this.moved += 1;
       this.draw();
     });
@@ -67,8 +67,8 @@ class View {
     return this.scrubbed ?? this.data.active;
   }
 
-  // Frame after frame, from the first when the last is on screen; once more pauses it. One frame for each
-  // press where little motion is preferred.
+  // Play the frames, from the first when the last is on screen; a second press pauses. Where reduced motion
+  // is preferred each press shows one frame.
   play() {
     if (this.playing) return this.rest();
     const last = this.data.frames.length - 1;
@@ -93,27 +93,27 @@ class View {
   update(data, use, pick) {
     const before = this.data;
     const [server, turn] = data.turn;
-    if (before && before.turn[0] === server && turn < before.turn[1]) return; // these came late
+    if (before && before.turn[0] === server && turn < before.turn[1]) return; // an older message came late
     this.use = use;
     this.pick = pick;
-    if (this.left && data.scene === this.left.data.scene && performance.now() < this.left.until) return;
-    this.left = null;
+    if (this.replaced && data.scene === this.replaced.data.scene && performance.now() < this.replaced.until) return;
+    this.replaced = null;
     this.root.dataset.answered = `${data.scene}:${data.active}`;
-    this.near.of(data.near);
+    this.prefetch.begin(data.near);
     this.show(data);
   }
 
-  // A figure of what a slider shows by now, before the server answers.
-  ahead(figure) {
-    this.left ??= { data: this.data, held: this.held, until: performance.now() + LEFT };
+  // Show a prefetched figure of the slider's new setting until the server answers.
+  preview(figure) {
+    this.replaced ??= { data: this.data, held: this.held, until: performance.now() + STALE };
     this.show({ ...figure, turn: this.data.turn });
   }
 
-  // The slider is where it was.
-  back() {
-    if (!this.left) return;
-    const { data, held } = this.left;
-    this.left = null;
+  // Undo preview(): the slider is back at its setting.
+  restore() {
+    if (!this.replaced) return;
+    const { data, held } = this.replaced;
+    this.replaced = null;
     this.show(data);
     this.held = held;
   }
@@ -127,18 +127,18 @@ class View {
     }
     this.data = data;
     this.follow(data.follow);
-    if (this.stamp() !== this.stamped) this.soon(!this.left);
+    if (this.stamp() !== this.stamped) this.soon(!this.replaced);
   }
 
-  // What is on screen, as far as the data decides it: the same stamp needs no new drawing.
+  // Identify what the data shows: an unchanged stamp needs no new drawing.
   stamp() {
     const { scene, version, complete, ghost } = this.data;
-    const ink = getComputedStyle(this.root).color; // of the theme, which may follow the day
+    const ink = getComputedStyle(this.root).color; // the theme may change with the time of day
     return JSON.stringify([scene, version, complete, this.index, ghost, ghost && this.data.active, ink]);
   }
 
-  // The page's own epsilon slider speaks to the server only when it is let go; its value, which counts the
-  // options as frames are counted, changes at once, and all frames are here: the figure need not wait.
+  // The page's epsilon slider tells the server only when it is released. Its value, the index of the frame,
+  // changes at once and all frames are here, so the figure follows without waiting.
   follow(control) {
     const input = control && document.querySelector(`.st-key-${control} input[type=range]`);
     if (!input || input === this.followed) return;
@@ -193,11 +193,11 @@ class View {
     const frame = data.frames[began];
     if (frame?.methods) layout.yaxis3.ticktext = frame.methods;
     for (const name of this.moved ? free(layout) : []) {
-      const own = JSON.stringify(layout[name].range); // other ones are of other data
-      const found = this.ranges[name];
-      if (found) found.own ??= own;
+      const whole = JSON.stringify(layout[name].range); // a zoom holds only for the data it was made on
+      const zoomed = this.ranges[name];
+      if (zoomed) zoomed.whole ??= whole;
       layout[name] = { ...layout[name], uirevision: this.moved };
-      if (found?.own === own) layout[name] = { ...layout[name], range: found.range, autorange: false };
+      if (zoomed?.whole === whole) layout[name] = { ...layout[name], range: zoomed.range, autorange: false };
     }
     this.words();
     await library.react(this.chart, this.traces(), layout, { displayModeBar: false, responsive: false, showTips: false });
@@ -209,7 +209,7 @@ class View {
     root.dataset.complete = String(data.complete);
   }
 
-  // The picture as it is on screen, on the page's own background, at twice its size where it has pixels.
+  // Save the picture as it is on screen, on the page's background; as PNG at twice its size.
   async save(format) {
     const library = await plotly();
     const paper = getComputedStyle(this.root).getPropertyValue("--st-background-color");
@@ -237,22 +237,22 @@ class View {
     this.keep.hidden = data.kept === false;
     const ends = data.ends ?? ["more privacy", "more accuracy"];
     root.querySelectorAll(".scrub small").forEach((end, i) => (end.textContent = ends[i]));
-    const say = (name, text) => {
-      const place = root.querySelector(name);
-      place.hidden = unset(text);
-      if (place.textContent !== text) place.textContent = text ?? "";
+    const write = (name, text) => {
+      const element = root.querySelector(name);
+      element.hidden = unset(text);
+      if (element.textContent !== text) element.textContent = text ?? "";
     };
-    // Read aloud when it has come to rest: not at every frame that plays, nor at every run that is measured.
+    // Screen readers read the sentence when nothing changes any more, not at every frame or measured run.
     const rests = data.complete && !this.playing;
     root.querySelector(".sentence").setAttribute("aria-live", rests ? "polite" : "off");
-    say(".sentence", words.sentence);
-    say(".scrub span", data.scrub);
-    say(".odds", words.odds);
-    say(".notes", words.notes);
-    say(".theorem", words.theorem);
-    say(".printed", words.printed);
-    say(".progress", data.progress);
-    say("output", data.plain && !words.at ? words.epsilon : at);
+    write(".sentence", words.sentence);
+    write(".scrub span", data.scrub);
+    write(".odds", words.odds);
+    write(".notes", words.notes);
+    write(".theorem", words.theorem);
+    write(".printed", words.printed);
+    write(".progress", data.progress);
+    write("output", data.plain && !words.at ? words.epsilon : at);
     this.keep.disabled = this.index === data.active;
     const tiles = root.querySelector(".tiles");
     tiles.replaceChildren(
@@ -282,8 +282,8 @@ class View {
   }
 }
 
-// A connection that breaks within a run costs Streamlit messages without which it may draw nothing any more.
-// The link restores the screen.
+// After a connection broke within a run Streamlit may lack messages and draw nothing any more. A reload
+// restores the screen from the link.
 window.addEventListener("error", ({ message }) => {
   if (message?.includes("delta path")) location.reload();
 });

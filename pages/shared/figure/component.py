@@ -1,7 +1,7 @@
-"""The live figure: a component of our own over Plotly.react (chart.html, chart.css and the scripts below).
+"""Show the live figure: a component of our own over Plotly.react (chart.html, chart.css and the scripts).
 
-Streamlit's own chart is built anew on every change, which loses zoom and costs about 20 ms more; and the
-scrub must answer without the server.
+Streamlit's own chart is rebuilt on every change, which loses the zoom and costs about 20 ms more, and
+scrubbing must work without the server.
 """
 
 import itertools
@@ -15,10 +15,11 @@ import streamlit as st
 
 from pages.shared import text
 
-_SERVER = secrets.token_hex(4)  # one that was started anew counts from one
+_SERVER = secrets.token_hex(4)  # tells the counts of two starts of the server apart
 _turns = itertools.count(1)
 _HERE = Path(__file__).parent
-SCRIPTS = ("layout.js", "keyboard.js", "prefetch.js", "chart.js")  # one module: the last exports
+# Joined to one module, whose exports are in the last file.
+SCRIPTS = ("layout.js", "keyboard.js", "prefetch.js", "chart.js")
 _mount = st.components.v2.component(
     "dppca.live",
     html=(_HERE / "chart.html").read_text(encoding="utf-8"),
@@ -29,7 +30,7 @@ _mount = st.components.v2.component(
 
 
 def _nothing() -> None:
-    """For a figure that answers no gesture."""
+    pass
 
 
 def figure(
@@ -40,15 +41,25 @@ def figure(
     save: str = "",
     says: str = "",
 ) -> None:
-    """Show a figure of `charts`; `on_use` is called when a scrubbed frame is kept, `on_pick` at a click.
+    """Show a figure of `charts`.
 
     Frames are of the explorer's epsilons, or with "play" in the payload of rounds, which can play; where
-    little motion is preferred each press shows one more. Unless "kept" is False, one can be kept: its index
-    is then in st.session_state[key]["use"]; of the point that was clicked, "pick" holds its trace's uid as
-    "name", and "x". save: what the figure is called as a file. says: its main finding in a sentence or two,
-    for those who do not see it; frames have their own ("spoken", else "sentence"). `turn` tells the browser
-    what this server sent last: a count, since clocks are set back. Raises ValueError for a figure that says
-    nothing.
+    reduced motion is preferred each press shows one more. Unless "kept" is False, a frame can be kept: its
+    index is then in st.session_state[key]["use"]. After a click, st.session_state[key]["pick"] holds the
+    trace's uid as "name", and "x". The payload's "turn" is a count that tells the browser which message this
+    server sent last; a clock might be set back.
+
+    Args:
+        payload: The figure, with its frames.
+        key: Its key in the session's state.
+        on_use: Called when a scrubbed frame is kept.
+        on_pick: Called at a click on a point.
+        save: Its name as a file.
+        says: Its main finding in a sentence or two, for those who cannot see it; frames have their own
+            ("spoken", else "sentence").
+
+    Raises:
+        ValueError: The figure says nothing.
     """
     if not says and not payload.get("words"):
         raise ValueError(f"{key} must say its main finding, for those who do not see it")
@@ -57,12 +68,12 @@ def figure(
         | {"picks": on_pick is not None, "says": text.unmarked(says)}
         | ({"filename": save} if save else {})
     )
-    if "scene" not in payload:  # a figure without frames is told apart by what it shows
+    if "scene" not in payload:  # a figure without frames is identified by its content
         payload = payload | {"scene": f"{zlib.crc32(repr(payload).encode()):08x}"}
     payload = payload | {"turn": [_SERVER, next(_turns)]}
     _mount(key=key, data=payload, on_use_change=on_use or _nothing, on_pick_change=on_pick or _nothing)
 
 
 def layout_script() -> str:
-    """Return the JavaScript that places a figure's parts, which reports use as well."""
+    """Return the JavaScript that places a figure's parts, for reports."""
     return (_HERE / "layout.js").read_text(encoding="utf-8")

@@ -1,5 +1,5 @@
-// What a mouse does to a chart, by keys when the chart has the focus: the zoom of a drag, the pan, the reset of
-// a double click, and the legend, whose entries are numbered from 1 in the order in which they are read.
+// Operate a chart by keys when it has the focus: zoom, pan, reset, and the legend, whose entries are numbered
+// from 1 in reading order.
 const KEYS = "+ and − zoom, arrows move, 0 shows all, 1 to 9 show or hide a line of the legend";
 const ZOOM = 0.7; // of the span, for each press
 const PAN = 0.15;
@@ -11,7 +11,7 @@ function free(layout) {
   );
 }
 
-// The legend's entry hears a mouse, as it stands on screen; so its groups and its memory stay Plotly's.
+// Send a mouse event to the legend's entry on screen, so that Plotly keeps its groups and its state.
 function toggle(chart, place) {
   const entry = chart.querySelectorAll(".legend .legendtoggle")[place];
   const box = entry?.getBoundingClientRect();
@@ -20,7 +20,7 @@ function toggle(chart, place) {
   return Boolean(entry);
 }
 
-// Ranges after this key, by axis; null for a key that is none of ours, {} to show all.
+// Return the ranges after this key, by axis; null for another key, {} to show all.
 function ranges(chart, key) {
   const full = chart._fullLayout;
   const [right, up] = MOVES[key] ?? [0, 0];
@@ -28,17 +28,17 @@ function ranges(chart, key) {
   if (key === "0") return {};
   if (zoom === 1 && !MOVES[key]) return null;
   if (!free(full).length) return null;
-  const found = {};
+  const changed = {};
   for (const name of free(full)) {
     const [low, high] = full[name].range;
     const middle = (low + high) / 2 + (name[0] === "x" ? right : up) * PAN * (high - low);
     const half = ((high - low) * zoom) / 2;
-    found[name] = { range: [middle - half, middle + half] };
+    changed[name] = { range: [middle - half, middle + half] };
   }
-  return found;
+  return changed;
 }
 
-// `move` is told the ranges of each key that changes them.
+// Call `move` with the ranges after each key that changes them.
 function keyboard(chart, move) {
   chart.setAttribute("aria-keyshortcuts", "+ - 0 ArrowLeft ArrowRight ArrowUp ArrowDown");
   chart.dataset.keys = KEYS;
@@ -46,9 +46,9 @@ function keyboard(chart, move) {
   chart.addEventListener("pointerdown", () => chart.focus({ preventScroll: true }));
   chart.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !chart._fullLayout) return;
-    const found = ranges(chart, event.key);
-    if (found) move(found);
-    if (found || (/^[1-9]$/.test(event.key) && toggle(chart, Number(event.key) - 1))) event.preventDefault();
+    const changed = ranges(chart, event.key);
+    if (changed) move(changed);
+    if (changed || (/^[1-9]$/.test(event.key) && toggle(chart, Number(event.key) - 1))) event.preventDefault();
   });
 }
 

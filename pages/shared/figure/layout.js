@@ -1,11 +1,11 @@
-// Where panels go and what colours they take: shared by the live figure (chart.js) and reports (report.js).
+// Place panels and set their colours, for the live figure (chart.js) and for reports (report.js).
 const MARGIN = { l: 58, r: 16, t: 30, b: 48 };
 const METHOD_LABELS = 196; // pixels for the names of the third panel
 const GAP = 30;
 const ROW = 19; // pixels for each method in the third panel
 const BETWEEN = 90; // pixels between panels one under the other
 
-// Panels side by side where there is room, else one under the other. Domains are shares of the plot area.
+// Place panels side by side where there is room, else one below the other. Domains are shares of the plot area.
 function place(layout, width) {
   const panels = ["", "2", "3"].filter((n) => layout["xaxis" + n] && layout["yaxis" + n]);
   const titles = layout.meta?.titles ?? [];

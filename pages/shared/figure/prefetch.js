@@ -1,35 +1,36 @@
-// What is one press of a slider away, fetched while a visitor looks: then a press is answered before the server
-// is asked. The server's own answer follows, and draws the same.
-// Milliseconds after which it is asked for what has been measured by then, until that is all.
-const ASK = [500, 700, 1500, 2000, 3000, 5000, 8000];
+// Fetch the figures one press of a slider away while a visitor looks, so that a press is answered at once. The
+// server's own answer follows, and draws the same.
+// Milliseconds between requests, until all figures have arrived.
+const PAUSES = [500, 700, 1500, 2000, 3000, 5000, 8000];
 
-class Near {
+class Prefetch {
   constructor(view) {
     this.view = view;
   }
 
-  // Of the setting that the server has sent last; `link` restores it. None: nothing is measured ahead.
-  of(link) {
+  // Fetch what is one press away from the setting of this link; undefined where nothing is prefetched.
+  begin(link) {
     if (link === this.link) return;
     this.link = link;
-    this.found = null;
+    this.figures = null;
     clearTimeout(this.timer);
     if (link !== undefined) this.ask(0, 0);
   }
 
   ask(time, known) {
-    if (time === ASK.length) return;
+    if (time === PAUSES.length) return;
     this.timer = setTimeout(async () => {
       const { link } = this;
       const answer = await fetch(`/ahead?${link}&known=${known}`).catch(() => null);
-      const found = answer?.status === 200 ? await answer.json() : null;
+      const figures = answer?.status === 200 ? await answer.json() : null;
       if (link !== this.link || !this.view.root.isConnected) return;
-      if (found) {
-        this.found = found;
+      if (figures) {
+        this.figures = figures;
         this.watch();
       }
-      if (!this.found || this.found.known < this.found.all) this.ask(time + 1, found?.known ?? known);
-    }, ASK[time]);
+      const all = this.figures && this.figures.known >= this.figures.all;
+      if (!all) this.ask(time + 1, figures?.known ?? known);
+    }, PAUSES[time]);
   }
 
   watch() {
@@ -44,15 +45,15 @@ class Near {
     this.watcher.observe(bar, { attributes: true, subtree: true, attributeFilter: ["value"] });
   }
 
-  // Only what a visitor moves: another slider may give way to it.
+  // React only to the slider that the visitor moves: others may change with it.
   moved(input) {
-    if (!this.found || input !== document.activeElement) return;
+    if (!this.figures || input !== document.activeElement) return;
     const names = input.closest("[class*=st-key-]")?.classList ?? [];
     const control = [...names].find((name) => name.startsWith("st-key-"))?.slice("st-key-".length);
-    const option = Number(input.value); // its place among the slider's options
-    const figure = this.found.near[control]?.[option];
-    if (figure) this.view.ahead(figure);
-    else if (this.found.here[control] === option) this.view.back();
+    const option = Number(input.value); // its index among the slider's options
+    const figure = this.figures.near[control]?.[option];
+    if (figure) this.view.preview(figure);
+    else if (this.figures.here[control] === option) this.view.restore();
   }
 }
 

@@ -1,1 +1,1 @@
-"""HTML reports, downloads and sources."""
+"""Build HTML reports, downloads and lists of sources."""

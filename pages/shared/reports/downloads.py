@@ -1,4 +1,4 @@
-"""What a page lets go: its table as CSV, its figure as one HTML file that needs no network."""
+"""Offer a page's table as CSV and its figure as one HTML file that needs no network."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import streamlit as st
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
-# Shares of the width, with room for the names of the third panel: in the browser our component places them.
+# Shares of the width that leave room for the names of the third panel; layout.js places them in a browser.
 _PANELS = {"": (0.0, 0.26), "2": (0.29, 0.55), "3": (0.76, 1.0)}
 _TITLES_AT = (0.0, 0.29, 0.62)
 
 
 def frozen(figure: dict[str, Any]) -> dict[str, Any]:
-    """The active frame of a figure of ours, its panels not yet placed: layout.js does it in a browser."""
+    """Return a figure's active frame, its panels not yet placed: layout.js does that in a browser."""
     frame = figure["frames"][figure["active"]] if figure["frames"] else {"traces": {}}
     data = [
         {name: value for name, value in (trace | frame["traces"].get(str(i), {})).items() if name != "meta"}
@@ -31,22 +31,15 @@ def frozen(figure: dict[str, Any]) -> dict[str, Any]:
 
 
 def still(figure: dict[str, Any]) -> dict[str, Any]:
-    """A figure of ours as Plotly alone understands it: the active frame, its panels in their places."""
+    """Return a figure as Plotly alone understands it: the active frame, its panels in their places."""
     drawn = frozen(figure)
     layout = {name: value for name, value in drawn["layout"].items() if name != "meta"}
     if len(drawn["layout"].get("meta", {}).get("titles", ())) == 3:
         for panel, domain in _PANELS.items():
             layout[f"xaxis{panel}"] = layout[f"xaxis{panel}"] | {"domain": domain}
+        at_top = {"xref": "paper", "yref": "paper", "y": 1.02, "xanchor": "left", "yanchor": "bottom"}
         layout["annotations"] = [
-            {
-                "text": f"<b>{words}</b>",
-                "xref": "paper",
-                "yref": "paper",
-                "x": x,
-                "y": 1.02,
-                "showarrow": False,
-            }
-            | {"xanchor": "left", "yanchor": "bottom"}
+            at_top | {"text": f"<b>{words}</b>", "x": x, "showarrow": False}
             for words, x in zip(figure["layout"]["meta"]["titles"], _TITLES_AT, strict=True)
         ]
         layout["height"] = 620
@@ -54,9 +47,9 @@ def still(figure: dict[str, Any]) -> dict[str, Any]:
 
 
 def html(figure: dict[str, Any], title: str) -> str:
-    """The figure with the chart library inside (4.8 MB): opens from disk, interactive.
+    """Return the figure as a page with the chart library inside (4.8 MB): opens from disk, interactive.
 
-    Its own sentence, where it has one, stands instead of the title.
+    A figure with its own sentence has that as its title.
     """
     if "words" in figure:
         title = figure["words"][figure["active"]]["sentence"]
@@ -69,29 +62,25 @@ def html(figure: dict[str, Any], title: str) -> str:
 def downloads(
     table: Callable[[], pd.DataFrame], figure: Callable[[], dict[str, Any]], name: str, title: str = ""
 ) -> DeltaGenerator:
-    """Two buttons; nothing is built before one is pressed. Returns the place beside them, for a third."""
-    left, right, place, _ = st.columns(4)
-    left.download_button(
-        "Download the data",
-        lambda: _csv(table()),
-        f"{name}.csv",
-        "text/csv",
-        on_click="ignore",
-        width="stretch",
-    )
-    right.download_button(
-        "Download the figure",
-        lambda: html(figure(), title or name),
-        f"{name}.html",
-        "text/html",
-        on_click="ignore",
-        width="stretch",
-    )
-    return place
+    """Show two buttons, which build nothing before they are pressed; return the column beside them."""
+    left, right, third, _ = st.columns(4)
+    for column, what, build, kind in (
+        (left, "data", lambda: _csv(table()), "csv"),
+        (right, "figure", lambda: html(figure(), title or name), "html"),
+    ):
+        column.download_button(
+            f"Download the {what}",
+            build,
+            f"{name}.{kind}",
+            f"text/{kind}",
+            on_click="ignore",
+            width="stretch",
+        )
+    return third
 
 
 def _csv(table: pd.DataFrame) -> str:
-    """Without cells that a spreadsheet would run: a hospital's name may be anything."""
+    """Return CSV without cells that a spreadsheet would run: a hospital's name may be anything."""
     from dppca_core.tables import safe_csv  # slow to load, and for a press of the button only
 
     return safe_csv(table)

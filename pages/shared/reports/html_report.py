@@ -1,4 +1,4 @@
-"""A screen as one HTML file: opens from disk, needs no network, prints well.
+"""Write a screen as one HTML file, which opens from disk, needs no network and prints well.
 
 Files report.css, layout.js (shared with the live figure) and report.js, and the chart library, go into it.
 """
@@ -31,8 +31,7 @@ _HELP = "One file for the board: settings, charts, guarantee and limits. It open
 
 
 class ReportFigure(NamedTuple):
-    """A figure: the dictionary that `component.figure` shows, what it is called, and its main finding in
-    words."""
+    """Hold a figure as `component.figure` shows it, its title, and its main finding in words."""
 
     figure: dict[str, Any]
     title: str
@@ -40,7 +39,7 @@ class ReportFigure(NamedTuple):
 
 
 class ReportTable(NamedTuple):
-    """A small table: the names of its columns, rows of as many cells, and what its marks mean."""
+    """Hold a small table: its column names, rows of as many cells, and the meaning of its marks."""
 
     title: str
     columns: Sequence[str]
@@ -49,11 +48,15 @@ class ReportTable(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What a report says. All of it is plain text: what looks like markup in it is shown as it stands.
+    """Hold what a report says, as plain text: markup in it is shown as it stands.
 
-    settings: (label, value) in words. guarantee: to a patient, in words. limits, sources: sentences. link:
-    restores the screen (`link`). made: when, by which versions, with which seed (`made`). texts: (title,
-    paragraph) to be copied, such as one for a protocol.
+    Attributes:
+        settings: (label, value) in words.
+        guarantee: What it means to a patient, in words.
+        limits, sources: Sentences.
+        link: The address that restores the screen (`link`).
+        made: When it was made, with which versions and seed (`made`).
+        texts: (title, paragraph) to be copied, such as one for a protocol.
     """
 
     title: str
@@ -70,7 +73,7 @@ class Report(NamedTuple):
 
 
 def link(settings: Settings, page: str = "") -> str:
-    """The address that restores this screen of a page (its path; "" is the front page).
+    """Return the address that restores this screen of a page (its path; "" is the front page).
 
     Without the server's address where that is not known. Call it while the page runs, not when it is pressed.
     """
@@ -83,7 +86,7 @@ def link(settings: Settings, page: str = "") -> str:
 
 
 def made(seed: int | None) -> str:
-    """When, with which seed (None: no seed, a release has none), by which versions."""
+    """Return when it was made, with which seed (None: a release has none) and which versions."""
     now = datetime.now(UTC)
     versions = origins.versions("numpy", "scipy", "streamlit", "plotly")
     seeded = "No seed: noise from the operating system" if seed is None else f"Seed {seed}"
@@ -91,38 +94,38 @@ def made(seed: int | None) -> str:
 
 
 def button(build: Callable[[], Report], name: str, width: Literal["content", "stretch"] = "content") -> None:
-    """Downloads the report as `name`-report.html; nothing is built before it is pressed.
+    """Show a button that downloads the report as `name`-report.html; it is built when pressed.
 
-    It is built outside of the visitor's session: `build` asks for nothing of it, and holds no private row.
+    Streamlit calls `build` outside of the visitor's session, so it must neither use the session nor hold
+    private rows.
     """
-    st.download_button(
-        _LABEL,
-        lambda: html(build()),
-        f"{name}-report.html",
-        "text/html",
-        on_click="ignore",
-        width=width,
-        help=_HELP,
-    )
+    ready_button(lambda: html(build()), name, width=width)
 
 
-def ready_button(file: bytes, name: str, on_click: Callable[[], None] | None = None) -> None:
+def ready_button(
+    file: bytes | Callable[[], str],
+    name: str,
+    on_click: Callable[[], None] | None = None,
+    width: Literal["content", "stretch"] = "content",
+) -> None:
     """Download a report that was built before, under the same address as long as it is the same file.
 
-    What `button` builds when it is pressed is lost if the page runs between the press and the file.
+    The report that `button` builds on a press is lost if the page reruns before the browser has fetched it.
     """
+    file_name = f"{name}-report.html"
     st.download_button(
-        _LABEL, file, f"{name}-report.html", "text/html", on_click=on_click or "ignore", help=_HELP
+        _LABEL, file, file_name, "text/html", on_click=on_click or "ignore", width=width, help=_HELP
     )
 
 
 def html(report: Report) -> str:
-    """The whole file. A pure function; everything in the report is escaped.
+    """Return the whole file. A pure function; everything in the report is escaped.
 
     A content security policy lets nothing be loaded from anywhere, and runs the two scripts that belong to
     it and no other.
     """
-    scripts = (plotly_bundle.PATH.read_text(encoding="utf-8"), _script())
+    script = component.layout_script() + _read("report.js")
+    scripts = (plotly_bundle.PATH.read_text(encoding="utf-8"), script)
     allowed = " ".join(f"'sha256-{_hash(script)}'" for script in scripts)
     policy = (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -161,7 +164,7 @@ def _parts(report: Report) -> Iterable[str]:
     )
     yield _section("Settings", f"<dl>{settings}</dl>")
     if report.figures:
-        drawn = "\n".join(_figure(i, one) for i, one in enumerate(report.figures))
+        drawn = "\n".join(_figure(i, figure) for i, figure in enumerate(report.figures))
         hint = f'<p class="small screen">{_HINT}</p><noscript><p>Charts need JavaScript.</p></noscript>'
         yield _section("Charts", hint + drawn)
     for table in report.tables:
@@ -179,7 +182,7 @@ def _section(title: str, inside: str) -> str:
 
 
 def _list(sentences: Sequence[str]) -> str:
-    return f"<ul>{''.join(f'<li>{escape(one)}</li>' for one in sentences)}</ul>"
+    return f"<ul>{''.join(f'<li>{escape(sentence)}</li>' for sentence in sentences)}</ul>"
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -200,7 +203,7 @@ def _figure(i: int, drawn: ReportFigure) -> str:
 
 
 def _legend(figure: dict[str, Any]) -> str:
-    """The legend that a figure keeps outside its chart."""
+    """Return the legend that a figure keeps outside its chart."""
     if "legend" not in figure:
         return ""
     dashes = {"solid": "solid", "dot": "dotted"}
@@ -219,7 +222,7 @@ def _link(address: str) -> str:
 
 
 def _json(value: object) -> str:
-    """JSON inside a script element: nothing in it ends the element or opens a comment."""
+    """Return JSON for a script element: nothing in it ends the element or opens a comment."""
     written = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for sign in "<>&\u2028\u2029":
         written = written.replace(sign, f"\\u{ord(sign):04x}")
@@ -229,10 +232,6 @@ def _json(value: object) -> str:
 @lru_cache(maxsize=8)
 def _read(name: str) -> str:
     return (_HERE / name).read_text(encoding="utf-8")
-
-
-def _script() -> str:
-    return component.layout_script() + _read("report.js")
 
 
 @lru_cache(maxsize=4)

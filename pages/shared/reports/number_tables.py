@@ -1,4 +1,4 @@
-"""The numbers of a figure as tables, for those who do not see it or have no scripts."""
+"""Write the numbers of a figure as tables, for readers who cannot see it or run no scripts."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any, NamedTuple
 
 from pages.shared.reports import downloads
 
-_MOST = 200  # points of a line: more of them are a picture, not numbers to be read
+_MOST = 200  # longer lines are left out: nobody reads so many numbers
 _MARKUP = re.compile(r"</?(?:b|i|sub|sup|span)(?: [^>]*)?>|<br>")
 
 
 class NumberTable(NamedTuple):
-    """Of one panel: what its columns are, and a row for each mark."""
+    """Hold the column names of one panel, and a row for each mark."""
 
     columns: tuple[str, ...]
     rows: list[tuple[str, ...]]
 
 
 def tables(figure: dict[str, Any]) -> list[NumberTable]:
-    """One table for each panel of a figure, of all that is named and drawn in it."""
+    """Return one table for each panel of a figure, of all that is named and drawn in it."""
     drawn = downloads.frozen(figure)
     panels: dict[tuple[str, str], NumberTable] = {}
     for trace in drawn["data"]:
@@ -38,7 +38,6 @@ def tables(figure: dict[str, Any]) -> list[NumberTable]:
 
 
 def plainly(words: str) -> str:
-    """A chart's text without its markup."""
     return html.unescape(_MARKUP.sub(" ", words)).strip()
 
 
@@ -54,17 +53,17 @@ def _rows(trace: dict[str, Any], across: dict[str, Any], up: dict[str, Any]) -> 
         for i, row in enumerate(z):
             for j, cell in enumerate(row):
                 if cell is not None:
-                    yield name, _said(y, i, up), _said(x, j, across), _number(cell)
+                    yield name, _tick_text(y, i, up), _tick_text(x, j, across), _number(cell)
         return
     if x is None or y is None or len(y) > _MOST or trace.get("mode") == "text":
         return
     for i, value in enumerate(y):
         if value is not None and i < len(x) and x[i] is not None:
-            yield name, _said(x, i, across), _said(y, i, up)
+            yield name, _tick_text(x, i, across), _tick_text(y, i, up)
 
 
-def _said(values: Sequence[Any] | None, i: int, axis: dict[str, Any]) -> str:
-    """A place on an axis as the axis says it."""
+def _tick_text(values: Sequence[Any] | None, i: int, axis: dict[str, Any]) -> str:
+    """Return a place on an axis as the axis labels it."""
     value = i + 1 if values is None else values[i]
     ticks = axis.get("tickvals") or ()
     if value in ticks and axis.get("ticktext"):

@@ -1,4 +1,4 @@
-"""What the reports of several pages say alike: settings in words, formulas as plain text."""
+"""Form the phrases that several pages' reports share: settings in words, formulas as plain text."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _GLOSSED = {
     "epsilon": "Privacy setting (smaller protects more)",
     "k": "Directions to find (main patterns)",
 }
-_SYMBOLIC = ("metric", "scale", "accounting")  # nothing that a board would read
+_SYMBOLIC = ("metric", "scale", "accounting")  # left out for a board
 _ERRORS = {
     "sin": "‖sin Θ‖_F, of the angles Θ between the subspaces",
     "projector": "‖VVᵀ − WWᵀ‖_F = √2 ‖sin Θ‖_F",
 }
 
 
-def settings_said(settings: Settings, keys: Iterable[str]) -> list[tuple[str, str]]:
-    """These controls and what they are set to, in words; what a table fixes is as the table has it."""
+def settings_in_words(settings: Settings, keys: Iterable[str]) -> list[tuple[str, str]]:
+    """Return these controls and their settings in words; what a table fixes is as the table has it."""
     plain, table = settings["view"] == "board", TABLES.get(settings["data"])
-    said = []
+    rows = []
     for key in keys:
         choice, value = CHOICES[key], settings[key]
         if table is not None and key in catalogue.FIXED_BY_TABLE:
@@ -38,12 +38,12 @@ def settings_said(settings: Settings, keys: Iterable[str]) -> list[tuple[str, st
             continue
         shown = text.one_in(value) if plain and key.endswith("delta") else choice.option(value, plain)
         label = choice.name(plain)
-        said.append((_GLOSSED.get(key, label) if plain else label, shown))
-    return said
+        rows.append((_GLOSSED.get(key, label) if plain else label, shown))
+    return rows
 
 
-def error_means(settings: Settings) -> str:
-    """What the error on screen is."""
+def error_definition(settings: Settings) -> str:
+    """Return the definition of the error on screen."""
     metric = settings["metric"]
     if settings["view"] == "board":
         if metric == "energy":
@@ -55,7 +55,7 @@ def error_means(settings: Settings) -> str:
 
 
 def methods(names: Sequence[str], k: int, plain: bool) -> list[str]:
-    """Where each method comes from, whom it trusts and what it promises, one line each."""
+    """Return each method's source, trust model and guarantee, one line each."""
     lines = []
     for name in names:
         method = METHODS[name]
@@ -66,7 +66,7 @@ def methods(names: Sequence[str], k: int, plain: bool) -> list[str]:
 
 
 def accounting(settings: Settings) -> str:
-    """The formula by which noise is set, as plain text."""
+    """Return the formula that sets the noise, as plain text."""
     if settings["accounting"] == "as-printed":
         return (
             "Noise as printed: DPS-PCA σ = (2T/ε) √(2 ln(2T/δ)), the logarithm of its Lemma A.1 restored; "
@@ -83,6 +83,5 @@ def accounting(settings: Settings) -> str:
 
 
 def table(title: str, frame: pd.DataFrame, notes: str = "") -> ReportTable:
-    """A frame as the report's table."""
     rows = [tuple(str(cell) for cell in row) for row in frame.itertuples(index=False)]
     return ReportTable(title, tuple(map(str, frame.columns)), rows, notes)

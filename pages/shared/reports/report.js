@@ -1,6 +1,6 @@
-// Draws a report's charts, on the screen as wide as there is room, on paper as wide as an A4 page.
+// Draw a report's charts: as wide as the window on screen, as wide as an A4 page on paper.
 const PAPER = 680; // CSS pixels between the margins of an A4 page
-const ABREAST = 880; // what three panels side by side need: on paper they are drawn so, and shrunk
+const ABREAST = 880; // the width of three panels side by side, which are shrunk to fit on paper
 
 const figures = [...document.querySelectorAll("figure")].map((figure) => ({
   chart: figure.querySelector(".chart"),

@@ -1,4 +1,4 @@
-"""Where the numbers come from: paper, equation, seed, versions. One expander at the foot of a page."""
+"""Show where the numbers come from: paper, equation, seed, versions, in an expander at a page's foot."""
 
 from __future__ import annotations
 
@@ -40,30 +40,32 @@ $$
 
 
 def drawer() -> DeltaGenerator | None:
-    """The expander at the foot of a page; None while it is closed."""
-    found = st.expander("Where this comes from", key="origins", on_change="rerun")
-    return found if found.open else None
+    """Return the expander at the foot of a page; None while it is closed."""
+    expander = st.expander("Where this comes from", key="origins", on_change="rerun")
+    return expander if expander.open else None
 
 
 def versions(*names: str) -> str:
-    """Of Python and of these packages, or of those that draw and compute."""
+    """Return the versions of Python and of these packages, or of those that draw and compute."""
     used = names or ("numpy", "scipy", "streamlit")
     return ", ".join((f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in used)))
 
 
-def page(found: Results, epsilon: float, settings: Settings, *, measured: str = "", runs: str = "") -> None:
-    """Sources, seeds and limits of a page that measures.
+def page(results: Results, epsilon: float, settings: Settings, *, measured: str = "", runs: str = "") -> None:
+    """Show sources, seeds and limits of a page that measures.
 
-    measured: how, and runs: how often, where it is not as on the front page.
+    Args:
+        measured: How the numbers were measured, where it is not as on the front page.
+        runs: How often, where it is not as on the front page.
     """
-    experiment, place = found.experiment, drawer()
-    if place is None:
+    experiment, expander = results.experiment, drawer()
+    if expander is None:
         return
-    with place:
-        st.markdown((measured or how_measured(found, runs)) + "\n\n" + limits())
+    with expander:
+        st.markdown((measured or how_measured(results, runs)) + "\n\n" + limits())
         if settings["view"] == "researcher":
             st.markdown(_FORMULAS)
-            st.markdown(constants(found, epsilon))
+            st.markdown(constants(results, epsilon))
         st.markdown(
             "| method | source | whom it trusts | guarantee |\n|---|---|---|---|\n"
             + "\n".join(
@@ -74,27 +76,27 @@ def page(found: Results, epsilon: float, settings: Settings, *, measured: str = 
         st.caption(f"Seed {experiment.seed}; {versions()}.")
 
 
-def constants(found: Results, epsilon: float) -> str:
-    """The numbers that the formulas stand on."""
-    experiment, lines = found.experiment, found.setting(epsilon)
+def constants(results: Results, epsilon: float) -> str:
+    """Return the constants that the formulas use."""
+    experiment, lines = results.experiment, results.setting(epsilon)
     return (
-        f"Public row bound B = {found.truth.bound:.4g}; λ_k/B² = "
+        f"Public row bound B = {results.truth.bound:.4g}; λ_k/B² = "
         f"{lines.eigenvalues[experiment.k - 1]:.4g}, λ_k+1/B² = {lines.eigenvalues[experiment.k]:.4g}; "
         f"seed {experiment.seed}; δ = {text.number(experiment.delta)}; τ = {lines.tau:g}, "
         "C1 = C2 = 1 (the paper names no values)."
     )
 
 
-def how_measured(found: Results, said: str = "") -> str:
-    """On what data and how often, where the numbers are simulated; as Markdown."""
-    experiment = found.experiment
+def how_measured(results: Results, runs: str = "") -> str:
+    """Return on what data and how often the numbers are simulated, as Markdown."""
+    experiment = results.experiment
     population = experiment.population
-    runs = said or f"{experiment.repeats} runs, each with its own noise"
+    how_often = runs or f"{experiment.repeats} runs, each with its own noise"
     if isinstance(population, str):
         table = TABLES[population]
         clipped = 100 * clipped_share(population)
         return (
-            f"**Simulation on a real table**, {runs}. {table.title}: {table.source}; licence "
+            f"**Simulation on a real table**, {how_often}. {table.title}: {table.source}; licence "
             f"{table.licence}. Rows are standardised and clipped to norm {table.bound:g} by constants "
             f"stored with the program. {table.provenance} The bound clips {clipped:.1f} % of the rows "
             "(*not private*: computed from the rows). Truth is PCA without privacy on the same clipped "
@@ -102,21 +104,21 @@ def how_measured(found: Results, said: str = "") -> str:
         )
     many = experiment.patient_draws > 1
     draws = f", over {experiment.patient_draws} draws of patients" if many else ", over one draw of patients"
-    if said:
+    if runs:
         draws = ", and its own draw of patients"
     method = METHODS[TRACED]
     return (
-        f"**Simulation**, {runs}{draws}; {method.title} is {method.reference}, Algorithm 1, on the "
+        f"**Simulation**, {how_often}{draws}; {method.title} is {method.reference}, Algorithm 1, on the "
         "population of its section 5: k equal spikes on s rows, the other eigenvalues uniform. Second "
         "moments are drawn from their exact (Wishart) law, so n costs nothing. Rows are divided by a "
         f"public bound that all {experiment.n:,} patients respect with probability "
         f"{1 - experiment.failure:g}. Truth is the population's."
-        + ("" if said else f" Methods other than {method.title} are repeated less often from d = 500 up.")
+        + ("" if runs else f" Methods other than {method.title} are repeated less often from d = 500 up.")
     )
 
 
 def limits() -> str:
-    """What noise here is not."""
+    """Return what the noise here is not."""
     return (
         "Privacy is per patient, at the accounting shown; noise here is seeded and drawn in floating "
         "point: a study tool, not a hardened release."

@@ -1,1 +1,1 @@
-"""Who may talk to the server: same origin, sign-in."""
+"""Decide who may talk to the server: same origin, sign-in."""

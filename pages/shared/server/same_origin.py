@@ -35,13 +35,10 @@ class SameOrigin:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
-            if foreign(Headers(scope=scope)):
-                await WebSocketClose()(scope, receive, send)
-                return
-            await self.app(scope, receive, send)
-        elif scope["type"] == "http":
+        if scope["type"] == "http":
             await self._http(scope, receive, send)
+        elif scope["type"] == "websocket" and foreign(Headers(scope=scope)):
+            await WebSocketClose()(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
@@ -64,12 +61,12 @@ class SameOrigin:
             await PlainTextResponse("Not Found", status_code=404)(scope, receive, guarded)
             return
         if foreign(asked):
-            # Without the header the answer has no leave for another site to read it.
+            # Without this header the answer does not allow another site to read it.
             scope["headers"] = [pair for pair in scope["headers"] if pair[0] != b"origin"]
         try:
             await self.app(scope, receive, guarded)
         except Exception:
-            # The server logs what is raised here, but its own answer would come without the headers.
+            # The server logs the exception, but its own answer would lack the headers.
             if not started:
                 answer = PlainTextResponse("Internal Server Error", status_code=500)
                 await answer(scope, receive, guarded)
@@ -125,7 +122,7 @@ def _serves(name: str, port: int | None, scheme: str) -> bool:
     named = config.get_option("browser.serverAddress")
     if name in _THIS_MACHINE | {named} and port == config.get_option("browser.serverPort"):
         return True
-    # A proxy of another name listens where browsers look without being given a port.
+    # A proxy under another name listens on the scheme's usual port.
     behind = name == named and name not in _THIS_MACHINE
     return behind and not config.is_manually_set("browser.serverPort") and port == _PORTS.get(scheme)
 

@@ -1,4 +1,4 @@
-"""Optional sign-in, by Streamlit's own `st.login`: docs/security.md says how a shared server is given it."""
+"""Ask visitors to sign in where the server wants it, by Streamlit's `st.login` (docs/security.md)."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -8,7 +8,7 @@ from streamlit.errors import StreamlitSecretNotFoundError
 
 
 def asked_for() -> bool:
-    """Whether this server lets in only those who sign in: its secrets have a section [auth].
+    """Return whether only those who sign in are let in: the server's secrets have a section [auth].
 
     Raises StreamlitSecretNotFoundError where there are secrets that cannot be read.
     """

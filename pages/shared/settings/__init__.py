@@ -1,1 +1,1 @@
-"""What a setting is, links, presets, widgets and the panel of settings."""
+"""Define settings, links, presets, widgets and the panel of settings."""

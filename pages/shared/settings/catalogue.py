@@ -1,6 +1,6 @@
-"""What each control may be set to, how a value reads, and how a link's text becomes a value.
+"""List every control with its options, and turn a link into settings that are possible together.
 
-No Streamlit here: tested without a browser. Values are round; a link may hold anything.
+No Streamlit here, so that tests need no browser. Options are round numbers; a link may hold anything.
 """
 
 from __future__ import annotations
@@ -16,13 +16,17 @@ from pages.shared.settings.setting import Choice, Value
 
 
 def _ladder(low: int, high: int) -> tuple[int, ...]:
-    """1, 2, 5 in every decade of [10^low, 10^high]."""
+    """Return 1, 2, 5 in every decade of [10^low, 10^high]."""
     steps = [m * 10**p for p in range(low, high) for m in (1, 2, 5)]
     return (*steps, 10**high)
 
 
-_SMALL = tuple(range(2, 31))
-_ROWS = (*_SMALL, 35, 40, 45, 50, 60, 64, 70, 80, 90, 100, 120, 150, 200, 250, 300, 400, 500, 600)
+def _among(key: str, label: str, plain: str, words: dict[Value, str], **more: Any) -> Choice:
+    """Return a control whose options are these words; the first is its default."""
+    return Choice(key, label, plain, tuple(words), next(iter(words)), words, **more)
+
+
+_ROWS = (*range(2, 31), 35, 40, 45, 50, 60, 64, 70, 80, 90, 100, 120, 150, 200, 250, 300, 400, 500, 600)
 _ROWS = (*_ROWS, 680, 800, 1000, 1200, 1500, 2000)
 _FEATURES = (10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 100, 120, 140, 160, 200, 250, 300, 400, 500)
 _FEATURES = (*_FEATURES, 600, 800, 1000, 1200, 1500, 2000)
@@ -38,7 +42,7 @@ _DELTAS = (*(10.0**-p for p in range(10, 2, -1)), 0.01, 0.02, 0.05, 0.1, 0.2, 0.
 CHOICES: dict[str, Choice] = {
     choice.key: choice
     for choice in (
-        Choice("data", "Data", "Data", tuple(_DATA), SYNTHETIC, _DATA),
+        _among("data", "Data", "Data", _DATA),
         Choice(
             *("epsilon", "Privacy loss ε", "Privacy", EPSILONS, 1.0),
             help="Left: more privacy. Right: more accuracy.",
@@ -71,10 +75,8 @@ CHOICES: dict[str, Choice] = {
             help="0 is the paper; a thresholded random start can lose the support for good.",
             link_name="burn",
         ),
-        Choice(
+        _among(
             *("provider_noise", "Noise across hospitals", "Noise across hospitals"),
-            ("independent", "shared", "secure-aggregation"),
-            "independent",
             {
                 "independent": "independent",
                 "shared": "shared, as printed",
@@ -82,22 +84,16 @@ CHOICES: dict[str, Choice] = {
             },
             link_name="noise",
         ),
-        Choice(
+        _among(
             *("accounting", "Accounting", "Accounting"),
-            ("exact", "zcdp", "as-printed"),
-            "exact",
             {"exact": "exact", "zcdp": "zCDP", "as-printed": "as printed"},
         ),
-        Choice(
+        _among(
             *("neighbours", "Neighbours", "What one patient may change"),
-            ("replace-one", "add-remove"),
-            "replace-one",
             {"replace-one": "replace one", "add-remove": "add or remove one"},
         ),
-        Choice(
+        _among(
             *("scaling", "Row scaling", "Scaling"),
-            ("public", "largest"),
-            "public",
             {"public": "public bound", "largest": "largest row, as published"},
             help="Dividing by the largest row looks at private rows: for reproducing papers only.",
         ),
@@ -111,19 +107,15 @@ CHOICES: dict[str, Choice] = {
             (1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 50.0, 80.0),
             10.0,
         ),
-        Choice(
+        _among(
             *("start", "Start", "Start"),
-            ("random", "near"),
-            "random",
             {"random": "random", "near": "0.1 from the truth (simulation only)"},
             help="Theorem 4.3 assumes a start near the truth, which nobody has.",
         ),
         Choice("repeats", "Repeats", "Repeats", (1, 2, 3, 5, 10, 20, 50), 10),
         Choice("seed", "Seed", "Seed", tuple(range(100)), 0),
-        Choice(
+        _among(
             *("metric", "Error shown as", "Error shown as"),
-            ("sin", "projector", "energy"),
-            "sin",
             {"sin": "‖sin Θ‖", "projector": "projector distance", "energy": "captured energy"},
         ),
         Choice("scale", "Error axis", "Error axis", ("log", "linear"), "log"),
@@ -147,12 +139,11 @@ Settings = dict[str, Any]
 
 
 def defaults() -> Settings:
-    """Every control at its default."""
     return {key: choice.default for key, choice in CHOICES.items()}
 
 
 def to_link(settings: Settings) -> dict[str, str]:
-    """The parameters of a link that restores these settings: what is off its default."""
+    """Return the parameters of a link that restores these settings: those off their default."""
     return {
         choice.parameter: choice.link(settings[key])
         for key, choice in CHOICES.items()
@@ -164,37 +155,37 @@ FIXED_BY_TABLE = ("n", "d", "s", "spike", "bulk", "scaling")
 
 
 def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
-    """The nearest possible settings to what a link asks for, and one sentence for each that was changed."""
+    """Return the nearest possible settings to a link, and a sentence for each that was changed."""
     known = ((OF_PARAMETER[name], raw) for name, raw in params.items() if name in OF_PARAMETER)
     read = {choice.key: choice.read(raw) for choice, raw in known}
     asked = defaults() | {key: value for key, (value, _) in read.items()}
     fixed = FIXED_BY_TABLE if asked["data"] in TABLES else ()
     was = {key: shown for key, (_, shown) in read.items() if shown is not None and key not in fixed}
-    now, reasons = _give_way(asked, None)
-    said = []
+    now, reasons = _resolve(asked, None)
+    sentences = []
     for key in dict.fromkeys([*was, *reasons]):
         name, value = CHOICES[key].name(now["view"] == "board"), CHOICES[key].text(now[key])
         if key not in was:
-            said.append(_gave_way(key, asked, now, reasons[key]))
+            sentences.append(_change(key, asked, now, reasons[key]))
         elif key in reasons:
-            said.append(f"{name} was {was[key]}: set to {value}, as {reasons[key]}.")
+            sentences.append(f"{name} was {was[key]}: set to {value}, as {reasons[key]}.")
         elif CHOICES[key].numeric and was[key][0] in "+-.0123456789":
-            said.append(f"{name} was {was[key]}: set to {value}, the nearest setting.")
+            sentences.append(f"{name} was {was[key]}: set to {value}, the nearest setting.")
         else:
-            said.append(f"{name} was {was[key]}: set to {value}.")
-    return now, said
+            sentences.append(f"{name} was {was[key]}: set to {value}.")
+    return now, sentences
 
 
 def reconcile(settings: Settings, moved: str | None = None) -> tuple[Settings, list[str]]:
-    """The nearest possible combination, and a sentence for each control that gave way.
+    """Return the nearest possible combination, and a sentence for each control that was changed.
 
     The control that was just `moved` stays where it can.
     """
-    now, reasons = _give_way(settings, moved)
-    return now, [_gave_way(key, settings, now, reason) for key, reason in reasons.items()]
+    now, reasons = _resolve(settings, moved)
+    return now, [_change(key, settings, now, reason) for key, reason in reasons.items()]
 
 
-def _gave_way(key: str, before: Settings, now: Settings, reason: str) -> str:
+def _change(key: str, before: Settings, now: Settings, reason: str) -> str:
     choice = CHOICES[key]
     verb = "set"
     if choice.numeric:
@@ -203,27 +194,27 @@ def _gave_way(key: str, before: Settings, now: Settings, reason: str) -> str:
 
 
 def conflict(settings: Settings) -> str | None:
-    """Why these settings cannot stand together, as the end of a sentence; None where they can."""
-    for key, reason in _give_way(settings, None)[1].items():
+    """Return why these settings are impossible together, as the end of a sentence; None if they are not."""
+    for key, reason in _resolve(settings, None)[1].items():
         name = CHOICES[key].name(settings["view"] == "board")
         return f"{name} {reason[3:]}" if reason.startswith("it ") else reason
     return None
 
 
 def _most(key: str, limit: float) -> Value:
-    """The largest option of a control that is at most `limit`."""
+    """Return the largest option of a control that is at most `limit`."""
     return max(option for option in CHOICES[key].options if option <= limit)
 
 
 def _least(key: str, limit: float) -> Value | None:
-    """The smallest option of a control that is at least `limit`, if there is one."""
+    """Return the smallest option of a control that is at least `limit`, if there is one."""
     return min((option for option in CHOICES[key].options if option >= limit), default=None)
 
 
-def _give_way(settings: Settings, moved: str | None) -> tuple[Settings, dict[str, str]]:
-    """The nearest possible combination, and for each control that gave way the reason.
+def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str, str]]:
+    """Return the nearest possible combination, and the reason for each control that was changed.
 
-    From a link (moved None) k and s give way to d, k to s. A table fixes d, n and the true sparsity.
+    From a link (moved None) d prevails over k and s, and s over k. A table fixes d, n and the true sparsity.
     """
     now = dict(settings)
     why: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What pages add to the settings, found by scanning: a page folder may have a settings.py.
+"""Collect what pages add to the settings, by scanning: a page folder may have a settings.py.
 
 Such a file may hold
     settings(shared)   the page's own settings; some are named after the shared ones
@@ -19,7 +19,7 @@ from typing import Any
 from pages.shared.settings.setting import Choice
 
 _PAGES = Path(__file__).resolve().parents[2]
-Reasons = Mapping[str, str]  # by a shared setting's key, in a few words why it cannot be moved
+Reasons = Mapping[str, str]  # by a shared setting's key: why it cannot be moved, in a few words
 
 
 def _nothing(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -28,11 +28,14 @@ def _nothing(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Panel:
-    """What a page changes in the panel of shared settings.
+    """Hold what a page changes in the panel of shared settings.
 
-    instead: a sentence in place of the whole panel. decided: settings that are decided on the page itself,
-    with the reason. unused(settings): settings that make no difference there; None says that a table fixes
-    some as on other pages. held(settings): what a setting shows that something else decides, and what does.
+    Attributes:
+        instead: A sentence in place of the whole panel.
+        decided: Settings that are decided on the page itself, with the reason.
+        unused: From all settings to those that make no difference on the page, with the reason; None where a
+            table fixes some of them as on other pages.
+        held: From all settings to those that something else decides, with what they show and what decides.
     """
 
     instead: str = ""

@@ -1,4 +1,4 @@
-"""One control: its options, how a value reads, and how a link's text becomes a value. No Streamlit here."""
+"""Define one control: its options, their text, and how a link's text becomes one. No Streamlit here."""
 
 from __future__ import annotations
 
@@ -14,11 +14,17 @@ Value = float | int | str | bool
 
 @dataclass(frozen=True)
 class Choice:
-    """One control: its key, its options in order, its default, its words, and how links write it.
+    """Hold one control.
 
-    The key is the core's name of the same thing. `plain` labels it for a board, `label` for everyone else.
-    `words` gives an option's own text, `plain_words` a board's. `link_name` is the control's parameter in
-    links, if not the key, and `link_words` the text of options that links write in another way.
+    Attributes:
+        key: The core's name of the same thing.
+        label: Its name on screen.
+        plain: Its name on screen for a board.
+        options: Its options, in order.
+        words: The text of options that do not read as numbers.
+        plain_words: The text of all options for a board.
+        link_name: Its parameter in links, if not the key.
+        link_words: The text of options that links write in another way.
     """
 
     key: str
@@ -34,7 +40,7 @@ class Choice:
 
     @property
     def parameter(self) -> str:
-        """The control's parameter in links."""
+        """Return the control's parameter in links."""
         return self.link_name or self.key
 
     @property
@@ -42,7 +48,7 @@ class Choice:
         return not isinstance(self.default, (str, bool))
 
     def text(self, value: Value) -> str:
-        """How an option reads on the control and in a link."""
+        """Return an option's text on the control and in a link."""
         if self.words is not None and value in self.words:
             return self.words[value]
         if isinstance(value, bool):
@@ -50,11 +56,11 @@ class Choice:
         return value if isinstance(value, str) else number(value)
 
     def option(self, value: Value, plain: bool) -> str:
-        """How an option reads on screen."""
+        """Return an option's text on screen."""
         return self.plain_words[value] if plain and self.plain_words else self.text(value)
 
     def nearest(self, value: float) -> Value:
-        """The option nearest to a number, by ratio where all options are positive."""
+        """Return the option nearest to a number, by ratio where all options are positive."""
         numbers = [float(option) for option in self.options]
         if min(numbers) > 0:
             if value <= 0:
@@ -63,11 +69,11 @@ class Choice:
         return min(self.options, key=lambda o: abs(float(o) - value))
 
     def name(self, plain: bool) -> str:
-        """What the control is called on screen."""
+        """Return the control's name on screen."""
         return self.plain if plain else self.label
 
     def link(self, value: Value) -> str:
-        """How an option reads in a link."""
+        """Return an option's text in a link."""
         if value in self.link_words:
             return self.link_words[value]
         return str(value).lower() if isinstance(value, bool) else f"{value:g}" if self._float else str(value)
@@ -77,10 +83,10 @@ class Choice:
         return isinstance(self.default, float)
 
     def read(self, raw: str) -> tuple[Value, str | None]:
-        """A link's text as an option; and, when the option is not what the text said, what it was."""
+        """Return the option that a link's text means, and what the text said where it is no option."""
         raw = raw[:_MOST_LETTERS]
         shown = _shown(raw)
-        for same in (str, str.casefold):  # exactly first: n is patients, N is hospitals
+        for same in (str, str.casefold):  # match the case first: n is patients, N is hospitals
             for option in self.options:
                 if same(raw.strip()) in (same(self.link(option)), same(self.text(option))):
                     return option, None
@@ -94,15 +100,15 @@ class Choice:
 
 
 class Sizes(Choice):
-    """Whole numbers in a row, such as 400-300-100; empty for none of its own.
+    """Read whole numbers in a row, such as 400-300-100; empty for none.
 
-    People also type 400; 300 or 50,000 30,000: what can be read in one way only is read.
+    People also type 400; 300 or 50,000 30,000: text that has one reading only is accepted.
     """
 
     _MOST, LARGEST = 200, 10**9
 
     def read(self, raw: str) -> tuple[Value, str | None]:
-        """A link's text as sizes without leading zeros; and what it was, where it is none."""
+        """Return the sizes in a link's text without leading zeros, and what it said where it has none."""
         if raw.strip() in ("", self.text("")):
             return "", None
         numbers = _sizes(raw.strip()) if len(raw) <= 20 * self._MOST else []
@@ -117,9 +123,9 @@ _PLAIN, _GROUPED = "[1-9][0-9]{0,11}", "[1-9][0-9]{0,2}(?:,[0-9]{3})+"
 
 
 def _sizes(raw: str) -> list[int]:
-    """Whole numbers between dashes, semicolons, commas or spaces; none where they could be other numbers.
+    """Return whole numbers between dashes, semicolons, commas or spaces; none where it is ambiguous.
 
-    400,300 may be one size or two: it is not read.
+    400,300 may be one size or two, so it is refused.
     """
     if re.fullmatch("[0-9]{1,12}(-[0-9]{1,12})*", raw):
         return [int(part) for part in raw.split("-")]
@@ -128,24 +134,24 @@ def _sizes(raw: str) -> list[int]:
             parts = re.split(rf"\s*{between}\s*", raw)
             readable = all(re.fullmatch(f"{_PLAIN}|{_GROUPED}", part) for part in parts)
             return [int(part.replace(",", "")) for part in parts] if readable else []
-    one = re.fullmatch(_GROUPED, raw) is not None
+    single = re.fullmatch(_GROUPED, raw) is not None
     several = re.fullmatch(f"{_PLAIN}(,{_PLAIN})+", raw) is not None
-    if one == several:
+    if single == several:
         return []
-    return [int(raw.replace(",", ""))] if one else [int(part) for part in raw.split(",")]
+    return [int(raw.replace(",", ""))] if single else [int(part) for part in raw.split(",")]
 
 
-_MOST_LETTERS = 1_000  # of a link's text: no option has as many
+_MOST_LETTERS = 1_000  # of a link's text that are read; no option is as long
 
 
 def _shown(raw: str) -> str:
-    """So much of a link's text as may stand in a sentence: no markup, nor what Markdown makes a link of."""
+    """Return so much of a link's text as is safe in a sentence: no markup, nothing that becomes a link."""
     kept = re.sub(r"[^\w.,+\- ]", "", raw)
     return re.sub(r"\.(?=[^\W\d])|(?<=[^\W\d])\.|_", "", kept).strip()[:24].strip()
 
 
 def _number(raw: str) -> float:
-    """A number with commas for thousands, or one for the decimals; NaN for anything else."""
+    """Return a number with commas for thousands, or one for the decimals; NaN for anything else."""
     thousands = re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?", raw.strip())
     try:
         return math.nan if "_" in raw else float(raw.replace(",", "" if thousands else "."))

@@ -1,4 +1,4 @@
-"""The sidebar: presets and sliders that pages share, and why one of them cannot be moved on a page."""
+"""Show the sidebar: presets and the sliders that pages share, and why a page disables one of them."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from dppca_core.datasets import TABLES, Table
 from pages.shared.settings import catalogue, of_pages
 from pages.shared.settings.catalogue import CHOICES, PRESETS, Settings
 from pages.shared.settings.of_pages import Panel
-from pages.shared.settings.widgets import named, offer, settings, settle, take
+from pages.shared.settings.widgets import label_with_ends, set_all, settings, show, update
 
 _MAIN = ("epsilon", "delta", "n", "providers", "d", "k", "s", "s_hat")
 _MORE = (
     *("iterations", "burn_in", "provider_noise", "largest_share", "accounting", "neighbours", "scaling"),
     *("spike", "bulk", "start", "repeats", "seed", "metric", "scale"),
 )
-# What is shown, not what is measured: presets leave it alone.
+# These change what is shown, not what is measured, so presets do not set them.
 _SHOWN = ("view", "ghost", "loadings", "slow", *catalogue.PAGE_KEYS)
 
 
 def render(page: str) -> None:
-    """The sidebar, and the link that restores this screen. Afterwards `controls.settings()` is possible.
+    """Show the sidebar and set the link of this screen; afterwards `widgets.settings()` is possible.
 
-    A page that says what stands instead is without the sliders.
+    A page whose panel has a sentence instead shows no sliders.
     """
-    now = settle()
+    now = update()
     chosen = st.session_state.get("preset")
     if chosen is not None and catalogue.reconcile(_preset(chosen, now))[0] != now:
-        st.session_state["preset"] = None  # the sliders have left it
+        st.session_state["preset"] = None  # a slider has moved since
     panel = of_pages.panel(page)
     plain, table = now["view"] == "board", None if panel.unused else TABLES.get(now["data"])
     if panel.instead:
@@ -51,14 +51,14 @@ def render(page: str) -> None:
 
 
 def _preset(name: str, now: Settings) -> Settings:
-    """All settings of a preset; detail, ghost and loadings stay as they are now."""
+    """Return all settings of a preset; detail, ghost and loadings stay as they are now."""
     return catalogue.defaults() | {key: now[key] for key in _SHOWN} | PRESETS[name]
 
 
 def _apply_preset() -> None:
     name = st.session_state["preset"]
     if name is not None:
-        take(_preset(name, settings()))
+        set_all(_preset(name, settings()))
 
 
 def _widget(key: str, plain: bool, held: tuple[str, str] | None, fixed: str | None) -> None:
@@ -68,12 +68,12 @@ def _widget(key: str, plain: bool, held: tuple[str, str] | None, fixed: str | No
         label = f"{choice.name(plain)} · {why}"
         st.text_input(label, shown, disabled=True, key=f"{key} held at {shown}")
         return
-    name = f"{choice.name(plain)} · {fixed}" if fixed else named(choice, plain)
-    offer(key, name, plain, disabled=fixed is not None, help=choice.help or None)
+    name = f"{choice.name(plain)} · {fixed}" if fixed else label_with_ends(choice, plain)
+    show(key, name, plain, disabled=fixed is not None, help=choice.help or None)
 
 
 def _held(key: str, now: Settings, panel: Panel) -> tuple[str, str] | None:
-    """What a control that something else decides shows, and what decides; None for one that can be moved."""
+    """Return what a control that something else decides shows, and what decides it; None if it is free."""
     held = panel.held(now)
     if key in held:
         return held[key]
@@ -85,7 +85,7 @@ def _held(key: str, now: Settings, panel: Panel) -> tuple[str, str] | None:
 
 
 def _why_fixed(key: str, settings: Settings, table: Table | None, panel: Panel) -> str | None:
-    """Why a control is greyed, in a few words; None when it is free."""
+    """Return why a control is greyed, in a few words; None when it is free."""
     if panel.unused is not None:
         return panel.unused(settings).get(key)
     if key in panel.decided:

@@ -1,4 +1,4 @@
-"""What all controls are set to, bound to the link, and the widgets that pages set them by."""
+"""Bind all settings to the link, and show the widgets that set them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.settings.setting import Choice
 
-_SEEN = "settings of the last run"
-_SAID = "sentences about what was changed"
+_LAST = "settings of the last run"
+_NOTICES = "sentences about what was changed"
 _MOVED = "settings moved since the last run"
 _MOVE = "slider moved last, and by how much"
 
@@ -22,80 +22,84 @@ _ENDS = "private ↔ accurate"
 _CONTROLS = {True: st.select_slider, False: st.selectbox}  # by whether the options are numbers
 
 
-def _possible() -> tuple[Settings, list[str]]:
-    """What the controls, or at first the link, ask for: the nearest possible, and what was changed."""
-    if _SEEN not in st.session_state:
+def _possible_settings() -> tuple[Settings, list[str]]:
+    """Return the nearest possible settings to those of the controls or the link, and what was changed."""
+    if _LAST not in st.session_state:
         return catalogue.open_link(st.query_params.to_dict())
-    before: Settings = st.session_state[_SEEN]
-    # Not from the widgets: one that leaves the screen, with a page or a drawer, forgets its value.
+    before: Settings = st.session_state[_LAST]
+    # Do not read the widgets: Streamlit forgets the value of a widget that is no longer on screen.
     now = before | st.session_state.get(_MOVED, {})
     moved = next((key for key in CHOICES if now[key] != before[key]), None)
     if moved is not None and CHOICES[moved].numeric:
         options = CHOICES[moved].options
         st.session_state[_MOVE] = moved, options.index(now[moved]) - options.index(before[moved])
-    possible, said = catalogue.reconcile(now, moved)
-    # Where nothing moved the page refreshed itself: what was said still stands.
-    return possible, st.session_state[_SAID] if moved is None else said
+    possible, sentences = catalogue.reconcile(now, moved)
+    # Where nothing moved the page refreshed itself, so the earlier notices still apply.
+    return possible, st.session_state[_NOTICES] if moved is None else sentences
 
 
 def remember(key: str) -> None:
-    """A widget was moved: its setting is what it shows now."""
+    """Note that a widget was moved: its setting is what it shows now."""
     st.session_state.setdefault(_MOVED, {})[key] = st.session_state[key]
 
 
+def _bound(key: str) -> dict[str, Any]:
+    """Return the arguments that bind a widget to its setting."""
+    return {"key": key, "on_change": remember, "args": (key,)}
+
+
 def set_to(key: str, value: object) -> None:
-    """A setting that a page's own button moves."""
+    """Set a setting from a page's own button."""
     st.session_state[key] = value
     remember(key)
 
 
 def moved() -> bool:
-    """Whether a fragment of the page has moved a setting, which only a run of the whole page takes up."""
+    """Return whether a fragment has moved a setting, which only a run of the whole page applies."""
     return _MOVED in st.session_state
 
 
-def take(asked: Settings) -> None:
-    """All settings at once: the nearest possible to these."""
+def set_all(asked: Settings) -> None:
+    """Set all settings at once, to the nearest possible to these."""
     wanted, _ = catalogue.reconcile(asked)
-    st.session_state[_SEEN], st.session_state[_SAID] = wanted, []
+    st.session_state[_LAST], st.session_state[_NOTICES] = wanted, []
     st.session_state.pop(_MOVED, None)
     for key, value in wanted.items():
         st.session_state[key] = value
 
 
-def named(choice: Choice, plain: bool) -> str:
-    """What a control is called, and where its ends lead; without markup, which screen readers would read."""
+def label_with_ends(choice: Choice, plain: bool) -> str:
+    """Return a control's name and the meaning of its ends, without markup, for screen readers."""
     words = choice.name(plain)
     return f"{words} · {_ENDS}" if choice.key in ("epsilon", "delta") else words
 
 
-def offer(key: str, name: str, plain: bool, **more: Any) -> None:
-    """A control called so, its options in a board's words or not; `more` are the widget's other arguments.
+def show(key: str, name: str, plain: bool, **more: Any) -> None:
+    """Show a control under this name; `more` are the widget's other arguments.
 
-    Each widget begins at its setting: a browser whose connection broke may have missed the run that set it,
-    and takes what a widget begins at as chosen.
+    Each widget has its setting as its default: a browser whose connection broke may have missed the run that
+    set it, and then takes the default as chosen.
     """
     choice, now = CHOICES[key], settings()[key]
     begins = {"value": now} if choice.numeric else {"index": choice.options.index(now)}
     _CONTROLS[choice.numeric](
         *(name, choice.options),
-        key=key,
         format_func=lambda value: choice.option(value, plain),
-        on_change=remember,
-        args=(key,),
+        **_bound(key),
         **begins,
         **more,
     )
 
 
-def settle() -> Settings:
-    """What the link and the widgets ask for, made possible; the link that restores it. Before any widget."""
-    now, said = _possible()
-    st.session_state[_SEEN], st.session_state[_SAID] = now, said
-    # Each line may be the last: a quick hand has the run left off, and nothing may be lost by it.
+def update() -> Settings:
+    """Make the settings of link and widgets possible, and set the link. Call it before any widget."""
+    now, sentences = _possible_settings()
+    st.session_state[_LAST], st.session_state[_NOTICES] = now, sentences
+    # Streamlit may interrupt this run after any statement when the user moves another widget, so the state
+    # must be consistent after each line.
     st.session_state.pop(_MOVED, None)
     for key, value in now.items():
-        # One that shows its setting is left alone, or it would jump back under a quick hand.
+        # Do not write what a widget shows already, or it would jump back while the user moves it.
         if st.session_state.get(key) != value:
             st.session_state[key] = value
     link = catalogue.to_link(now)
@@ -105,53 +109,49 @@ def settle() -> Settings:
 
 
 def choose(key: str) -> None:
-    """One of a page's own controls, where the page is now."""
+    """Show one of a page's own controls."""
     choice, now = CHOICES[key], settings()
     plain = now["view"] == "board"
     if isinstance(choice.default, bool):
-        st.checkbox(choice.name(plain), now[key], key=key, on_change=remember, args=(key,))
+        st.checkbox(choice.name(plain), now[key], **_bound(key))
     else:
-        offer(key, named(choice, plain), plain, help=choice.help or None)
+        show(key, label_with_ends(choice, plain), plain, help=choice.help or None)
 
 
 def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> None:
-    """Detail, ghost and loadings: what is shown, not what is measured."""
+    """Show the switches for detail, ghost and loadings: what is shown, not what is measured."""
     view, now = CHOICES["view"], settings()
     left, middle, right = st.columns([3, 2, 2], vertical_alignment="center")
     left.segmented_control(
         *("Detail", view.options),
         default=now["view"],
-        key="view",
         format_func=view.text,
         label_visibility="collapsed",
         required=True,
-        on_change=remember,
-        args=("view",),
+        **_bound("view"),
     )
     if "ghost" in shown:
-        said = "Hold the previous setting as a ghost"
-        middle.toggle(said, now["ghost"], key="ghost", on_change=remember, args=("ghost",))
+        middle.toggle("Hold the previous setting as a ghost", now["ghost"], **_bound("ghost"))
     if "loadings" in shown:
-        said = "Show the loadings found"
-        right.toggle(said, now["loadings"], key="loadings", on_change=remember, args=("loadings",))
+        right.toggle("Show the loadings found", now["loadings"], **_bound("loadings"))
 
 
 def settings() -> Settings:
-    """What every control is set to, possible together."""
-    return dict(st.session_state[_SEEN])
+    """Return the settings of all controls, possible together."""
+    return dict(st.session_state[_LAST])
 
 
 def last_move() -> tuple[str, int] | None:
-    """The slider that was moved last, and by how many options."""
-    found: tuple[str, int] | None = st.session_state.get(_MOVE)
-    return found
+    """Return the slider that was moved last, and by how many options."""
+    move: tuple[str, int] | None = st.session_state.get(_MOVE)
+    return move
 
 
 def notices(plain: bool = False) -> None:
-    """One sentence for each setting that had to give way, and, unless in plain words, the note on delta."""
-    said = st.session_state[_SAID]
-    if said:
-        st.info("  \n".join(said).replace("*", r"\*"))
+    """Show a sentence for each setting that was changed and, unless `plain`, the note on delta."""
+    sentences = st.session_state[_NOTICES]
+    if sentences:
+        st.info("  \n".join(sentences).replace("*", r"\*"))
     now = settings()
     table = TABLES.get(now["data"])
     n = table.n if table else now["n"]
@@ -161,36 +161,28 @@ def notices(plain: bool = False) -> None:
 
 
 def choose_panel(key: str) -> None:
-    """What a page shows of several things, as a row of pills."""
+    """Choose the panel that a page shows, by a row of pills."""
     choice = CHOICES[key]
     st.pills(
         *(choice.label, choice.options),
         default=settings()[key],
-        key=key,
         format_func=choice.text,
         label_visibility="collapsed",
         required=True,
         wrap=True,
-        on_change=remember,
-        args=(key,),
+        **_bound(key),
     )
 
 
 def choose_among(key: str, options: Sequence[str], shown: str) -> None:
-    """One of those that are here now; the link keeps what was asked for, until that one is back."""
+    """Choose one of `options`; the link keeps what was asked for until that is among them again."""
     choice = CHOICES[key]
     st.session_state[key] = shown
-    st.selectbox(
-        *(choice.label, options, options.index(shown)),
-        key=key,
-        format_func=choice.text,
-        on_change=remember,
-        args=(key,),
-    )
+    st.selectbox(choice.label, options, options.index(shown), format_func=choice.text, **_bound(key))
 
 
 def slow(titles: Sequence[str], seconds: float) -> None:
-    """The button that measures what is too slow to be live, or leaves it out again; nothing for none."""
+    """Show the button that measures the slow methods, or leaves them out again; nothing for none."""
     if not titles:
         return
     asked = settings()["slow"]

@@ -1,31 +1,8 @@
-"""Words for screens: numbers, labels and phrases about privacy. No Streamlit here."""
+"""Form text for screens: numbers, labels and phrases about privacy. No Streamlit here."""
 
-from pages.shared.text.labels import (
-    JOIN_TITLES,
-    JOIN_WAYS,
-    MEASURING,
-    METRIC_TITLES,
-    RELATIONS,
-    TRUST_TITLES,
-)
-from pages.shared.text.markdown import (
-    brief,
-    plainly,
-    sentence,
-    symbols,
-    unmarked,
-)
-from pages.shared.text.numbers import (
-    count,
-    duration,
-    error,
-    listed,
-    number,
-    patients,
-    percent,
-    short,
-    size,
-)
+from pages.shared.text.labels import JOIN_TITLES, JOIN_WAYS, MEASURING, METRIC_TITLES, RELATIONS, TRUST_TITLES
+from pages.shared.text.markdown import brief, plainly, sentence, symbols, unmarked
+from pages.shared.text.numbers import count, duration, error, listed, number, patients, percent, short, size
 from pages.shared.text.privacy_phrases import (
     GUARANTEE_MARKS,
     GUARANTEES,
@@ -40,38 +17,3 @@ from pages.shared.text.privacy_phrases import (
     printed_truth,
     sides,
 )
-
-__all__ = [
-    "GUARANTEES",
-    "GUARANTEE_MARKS",
-    "JOIN_TITLES",
-    "JOIN_WAYS",
-    "MEASURING",
-    "METRIC_TITLES",
-    "PLAIN_GUARANTEES",
-    "RELATIONS",
-    "TRUST_TITLES",
-    "brief",
-    "count",
-    "duration",
-    "error",
-    "even_odds",
-    "guarantee",
-    "guarantee_notes",
-    "large_delta",
-    "listed",
-    "margin",
-    "number",
-    "odds",
-    "one_in",
-    "patients",
-    "percent",
-    "plainly",
-    "printed_truth",
-    "sentence",
-    "short",
-    "sides",
-    "size",
-    "symbols",
-    "unmarked",
-]

@@ -1,4 +1,4 @@
-"""What things are called on screen: metrics, trust, ways to join. No Streamlit here."""
+"""Name things on screen: metrics, trust, protocols. No Streamlit here."""
 
 METRIC_TITLES = {
     "sin": "error ‖sin Θ‖<sub>F</sub>",
@@ -14,7 +14,7 @@ TRUST_TITLES = {
     "local": "No trust at all",
 }
 
-# What the ways are called whose method's own title would not tell them apart.
+# Names of the protocols that share a method, whose title would be ambiguous.
 JOIN_WAYS = {
     "pca": "PCA",
     "sparse_pca": "Sparse PCA",
@@ -28,7 +28,7 @@ JOIN_WAYS = {
     "alone open sparse": "Sparse PCA",
 }
 
-# By whom hospitals trust on each way of `experiments.ways`.
+# Headings of the protocols by whom the hospitals trust.
 JOIN_TITLES = {
     "none": "Joined, no privacy",
     "central": "Joined, trusted curator",

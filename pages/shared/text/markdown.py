@@ -1,4 +1,4 @@
-"""Text between the core's words and Markdown: symbols, sentences, marks. No Streamlit here."""
+"""Convert between the core's words and Markdown: symbols, sentences, marks. No Streamlit here."""
 
 import re
 
@@ -11,7 +11,7 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def symbols(words: str) -> str:
-    """The core's words for parameters as a reader of the papers writes them: ε, √2, 10⁻⁵."""
+    """Return the core's words with the papers' symbols: ε, √2, 10⁻⁵."""
     for name, symbol in _SYMBOLS.items():
         words = re.sub(rf"\b{name}\b", symbol, words)
     words = re.sub(r"\bsqrt ?(?=[\d(])", "√", words)
@@ -19,24 +19,24 @@ def symbols(words: str) -> str:
 
 
 def sentence(words: str) -> str:
-    """As a sentence begins, unless with a symbol, and without what Markdown would read as emphasis."""
+    """Return words with a capital first, unless a symbol, and with Markdown's stars escaped."""
     first = words if re.match(r"\w( |$)", words) else f"{words[:1].upper()}{words[1:]}"
     return first.replace("*", r"\*")
 
 
 def brief(words: str, most: int = 160) -> str:
-    """Somebody else's words on one line, at most so many letters."""
+    """Return somebody else's words on one line of at most so many letters."""
     line = " ".join(words[: 4 * most].split())
     return line if len(line) <= most else f"{line[:most].rstrip()} …"
 
 
-def unmarked(said: str) -> str:
-    """A sentence without its Markdown: emphasis, badges and escapes."""
-    said = re.sub(r":\w[\w-]*\[([^\]]*)\]", r"\1", said)
-    said = re.sub(r"(?<!\\)\*{1,2}", "", said)
-    return re.sub(r"\\([\\`*_\[\]<>$~|#:])", r"\1", said)
+def unmarked(words: str) -> str:
+    """Return a sentence without its Markdown: emphasis, badges and escapes."""
+    words = re.sub(r":\w[\w-]*\[([^\]]*)\]", r"\1", words)
+    words = re.sub(r"(?<!\\)\*{1,2}", "", words)
+    return re.sub(r"\\([\\`*_\[\]<>$~|#:])", r"\1", words)
 
 
-def plainly(said: str) -> str:
-    """A sentence of the page without its Markdown."""
-    return said.replace("**", "").replace("*", "")
+def plainly(words: str) -> str:
+    """Return a sentence without its stars."""
+    return words.replace("**", "").replace("*", "")

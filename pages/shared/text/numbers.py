@@ -1,4 +1,4 @@
-"""Numbers as a reader reads them. No Streamlit here."""
+"""Write numbers as a reader reads them. No Streamlit here."""
 
 import math
 import re
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 
 def number(value: float) -> str:
-    """1e-05 -> 1e-5, 100000 -> 100,000, 0.25 -> 0.25."""
+    """Return 1e-05 as 1e-5, 100000 as 100,000 and 0.25 as 0.25."""
     if isinstance(value, int):
         return f"{value:,}"
     return re.sub(r"e([+-])0+", r"e\1", f"{value:g}").replace("e+", "e")
 
 
 def short(value: float) -> str:
-    """Two significant digits, as a person would write them."""
+    """Return two significant digits, as a person would write them."""
     if not math.isfinite(value):
         return "–"
     if value == 0:
@@ -27,23 +27,23 @@ def short(value: float) -> str:
 
 
 def error(value: float) -> str:
-    """`short`, with what lies below an iteration's tolerance shown as no error at all."""
+    """Return `short`, with 0 for what lies below an iteration's tolerance."""
     return short(0.0 if abs(value) < 1e-7 else value)
 
 
 def percent(share: float) -> str:
-    """Two significant digits, never in powers of ten."""
+    """Return two significant digits, never in powers of ten."""
     value = 100 * share
     return f"{value:,.0f} %" if value >= 10 else f"{value:.2g} %"
 
 
-def count(number: int, one: str, many: str) -> str:
-    """1 hospital, 5 hospitals."""
-    return f"{number:,} {one if number == 1 else many}"
+def count(number: int, singular: str, plural: str) -> str:
+    """Return the number with its noun: 1 hospital, 5 hospitals."""
+    return f"{number:,} {singular if number == 1 else plural}"
 
 
 def patients(number: float) -> str:
-    """Two significant digits: 23,000; 1.2 billion."""
+    """Return two significant digits: 23,000; 1.2 billion."""
     value = float(f"{number:.2g}")
     for unit, name in ((1e9, "billion"), (1e6, "million")):
         if value >= unit:
@@ -52,7 +52,7 @@ def patients(number: float) -> str:
 
 
 def size(count_of_bytes: float) -> str:
-    """Bytes in the unit a person would use."""
+    """Return bytes in the unit a person would use."""
     for unit in ("B", "kB", "MB", "GB"):
         if count_of_bytes < 1000:
             return f"{count_of_bytes:.3g} {unit}"
@@ -61,7 +61,7 @@ def size(count_of_bytes: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """12 ms, 3.5 s, 5 min, 2.5 h, 40 days."""
+    """Return 12 ms, 3.5 s, 5 min, 2.5 h or 40 days."""
     if seconds < 1:
         return f"{1000 * seconds:.0f} ms"
     if seconds < 100:
@@ -71,5 +71,5 @@ def duration(seconds: float) -> str:
 
 
 def listed(words: Sequence[str]) -> str:
-    """a, b and c."""
+    """Return "a, b and c"."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -1,4 +1,4 @@
-"""Phrases about guarantees: what epsilon and delta mean to a patient. No Streamlit here."""
+"""Form phrases about guarantees: what epsilon and delta mean to a patient. No Streamlit here."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -24,14 +24,14 @@ GUARANTEE_MARKS = {"ε": "*", "on a good event": " †", "approximate sampler": 
 
 
 def guarantee(kind: str, plain: bool = False) -> str:
-    """A method's guarantee in a few words."""
+    """Return a method's guarantee in a few words."""
     if plain:
         return PLAIN_GUARANTEES.get(kind, "not protected" if kind == "none" else "protected")
     return GUARANTEES[kind]
 
 
 def guarantee_notes(kinds: Iterable[str], plain: bool = False) -> str:
-    """The marks among these guarantees, explained."""
+    """Return the marks among these guarantees, explained."""
     wanted, words = set(kinds), PLAIN_GUARANTEES if plain else GUARANTEES
     return "; ".join(
         f"{mark.strip()} {words[kind]}" for kind, mark in GUARANTEE_MARKS.items() if kind in wanted
@@ -39,14 +39,14 @@ def guarantee_notes(kinds: Iterable[str], plain: bool = False) -> str:
 
 
 def even_odds(right: float) -> str:
-    """A chance to guess right as odds out of 100: 73:27."""
+    """Return the chance to guess right as odds out of 100: 73:27."""
     percent = 100 * right
     digits = 0 if percent < 99 else 2 if percent < 99.99 else 4
     return f"{percent:.{digits}f}:{100 - percent:.{digits}f}"
 
 
 def odds(epsilon: float, delta: float, neighbours: str) -> str:
-    """What the guarantee means to one patient, as odds."""
+    """Return what the guarantee means to one patient, as odds."""
     ends = even_odds(tradeoff_curves.best_guess(epsilon, delta))
     question = (
         "whether one patient's record or another's was used"
@@ -57,7 +57,7 @@ def odds(epsilon: float, delta: float, neighbours: str) -> str:
 
 
 def printed_truth(truly: Mapping[str, Sequence[str]], budget: Budget) -> str:
-    """Calibrations that keep their paper's constants, with the epsilon that they truly give."""
+    """Return which calibrations keep their paper's constants, with the epsilon that they truly give."""
     each = "; ".join(f"{', '.join(titles)} ε = {given}" for given, titles in truly.items())
     return (
         f"Calibrated by their papers' constants for ε = {budget.epsilon:g}, these truly have, at "
@@ -66,15 +66,15 @@ def printed_truth(truly: Mapping[str, Sequence[str]], budget: Budget) -> str:
 
 
 def one_in(chance: float) -> str:
-    """A small chance in words: 1 in 100,000."""
+    """Return a small chance in words: 1 in 100,000."""
     return f"1 in {patients(1 / chance)}" if chance < 0.05 else f"{100 * chance:g} %"
 
 
 def margin(delta: float) -> str:
-    """What delta is beside `odds`: not the chance that they are exceeded, but what is added to each chance.
+    """Return what delta adds to the chances of `odds`; it is not the chance that they are exceeded.
 
-    One release may tell more than e^epsilon with a chance above delta; over all of them the best guess is
-    right as often as `odds` says, delta included (`tradeoff_curves.best_guess`).
+    A single release may reveal more than e^epsilon with a chance above delta. Over all releases the best
+    guess is right as often as `odds` says, delta included (`tradeoff_curves.best_guess`).
     """
     return (
         f"The promise leaves a margin of {one_in(delta)} for rare outcomes that tell more; it is counted in."
@@ -82,7 +82,7 @@ def margin(delta: float) -> str:
 
 
 def large_delta(delta: float, n: float, plain: bool) -> str:
-    """What a failure chance above one in the number of patients would allow; nothing where it is below."""
+    """Return what a delta above one in the number of patients would allow; empty where it is below."""
     if delta <= 1 / n:
         return ""
     if plain:
@@ -97,5 +97,5 @@ def large_delta(delta: float, n: float, plain: bool) -> str:
 
 
 def sides(replaced: bool) -> tuple[str, str]:
-    """What the two data sets are called."""
+    """Return the names of the two data sets."""
     return ("With the patient", "With another instead") if replaced else ("With the patient", "Without")

@@ -1,6 +1,6 @@
 """Judge whether joining errs less than staying alone, from the spread of the runs. No Streamlit here.
 
-A hospital that only wants to know needs no protection alone, and one that publishes does; so joining is
+A hospital that keeps its result to itself needs no protection, and one that publishes does; so joining is
 compared with both.
 """
 
@@ -12,17 +12,19 @@ from typing import Literal
 from pages.shared import text
 
 Gain = Literal["less", "more", "level", "neither"]
-_HOPELESS = 0.9  # of a random guess: above it an answer is hardly better than none
-_NO_GAIN = 0.1  # of the larger median error: what a reader would not choose by
+_HOPELESS = 0.9  # an error above this share of a random guess's is no answer
+_NO_GAIN = 0.1  # a difference below this share of the larger median error is no gain
 
 
 def gain(joined: Sequence[float], alone: Sequence[float], guess: float) -> Gain:
     """Return whether joining errs "less" or "more" than staying alone, or neither is of use.
 
     Args:
-        joined, alone: the error's 10, 50 and 90 % over runs. "level": these ranges overlap, or the
-            medians read alike or differ by less than a tenth.
-        guess: what a random guess errs.
+        joined, alone: The error's 10, 50 and 90 % quantiles over runs.
+        guess: The error of a random guess.
+
+    Returns:
+        "level" where these ranges overlap or the medians read alike or differ by less than a tenth.
     """
     if min(joined[1], alone[1]) > _HOPELESS * guess:
         return "neither"

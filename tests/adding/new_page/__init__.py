@@ -1,1 +1,1 @@
-"""A new page."""
+"""Add a page by this folder alone."""

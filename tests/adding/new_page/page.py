@@ -1,4 +1,4 @@
-"""A page that is added by this folder alone, with a setting of its own."""
+"""Show a page that is added by this folder alone, with a setting of its own."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""The setting of the new page. No Streamlit here."""
+"""Define the setting of the new page. No Streamlit here."""
 
 from collections.abc import Mapping
 

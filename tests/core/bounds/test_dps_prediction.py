@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dppca_core import METHODS, Budget, Setting, SpikedModel, sin_theta
+from dppca_core import Budget, Setting, SpikedModel
 from dppca_core.bounds import BOUNDS, dps_prediction
-from dppca_core.populations.spiked import hospital_sizes
 from tests.core.laws import mean_is
-from tests.core.problems import GE, GE_FAILURE, GE_N, ge_dps_errors
+from tests.core.problems import GE, GE_FAILURE, GE_N, ge_dps_errors, setting_at, simulate
 
 predict = BOUNDS["dps_prediction"]
 SLACK = 0.01
@@ -40,28 +39,7 @@ def ge_setting(epsilon: float) -> Setting:
 
 def small_setting(n: int = 10**6, **changed: object) -> Setting:
     """Return a setting with twenty hospitals, the first with half of the patients."""
-    base = {"d": MODEL.d, "n": n, "k": MODEL.k, "s": MODEL.s, "s_hat": 30, "providers": 20, "iterations": 10}
-    scaled = MODEL.eigenvalues / MODEL.norm_bound(n) ** 2
-    return Setting(**{**base, "eigenvalues": scaled, "budget": Budget(1.0, 1e-5), **changed})
-
-
-def simulate(setting: Setting) -> np.ndarray:
-    """Return sin^2 of RUNS runs, each with other patients and noise."""
-    sizes = hospital_sizes(setting.n, setting.providers, largest_share=0.5)
-    errors = []
-    for run in range(RUNS):
-        patients, noise = np.random.default_rng([run, 5]), np.random.default_rng([run, 6])
-        estimate = METHODS["dps_pca"].fit(
-            MODEL.draw(setting.n, sizes, patients),
-            k=setting.k,
-            budget=setting.budget,
-            rng=noise,
-            s_hat=setting.s_hat,
-            iterations=setting.iterations,
-            provider_noise=setting.provider_noise,
-        )
-        errors.append(sin_theta(estimate.basis, MODEL.basis) ** 2)
-    return np.array(errors)
+    return replace(setting_at(MODEL, n, Budget(1.0, 1e-5), s_hat=30, providers=20), **changed)
 
 
 def agrees(squares: np.ndarray, predicted: float) -> bool:
@@ -100,7 +78,8 @@ def test_the_published_experiment_at_its_own_delta():
 )
 def test_twenty_unequal_hospitals(setting, monkeypatch):
     """Without the factor f of the selection it is 35 % too low, and rejected."""
-    squares, bound = simulate(setting), predict(setting)
+    options = {name: getattr(setting, name) for name in ("s_hat", "iterations", "provider_noise")}
+    squares, bound = simulate(MODEL, setting, "dps_pca", RUNS, **options) ** 2, predict(setting)
     assert agrees(squares, bound.total)
     assert bound.applies
     monkeypatch.setattr(dps_prediction, "selection_inflation", lambda *sizes: 1.0)

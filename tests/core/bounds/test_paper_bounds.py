@@ -128,18 +128,6 @@ def test_by_hand(name, setting, term, value):
     assert bound.terms[term] == pytest.approx(value, rel=2e-6)
 
 
-@pytest.mark.parametrize("name", [name for name in BOUNDS if BOUNDS[name].kind == "prediction"])
-def test_predictions_add_in_squares(name):
-    bound = BOUNDS[name](TWO)
-    assert bound.total**2 == pytest.approx(bound.terms["privacy"] ** 2 + bound.terms["sampling"] ** 2)
-
-
-@pytest.mark.parametrize("name", [name for name in BOUNDS if BOUNDS[name].kind != "prediction"])
-def test_bounds_add_up(name):
-    bound = BOUNDS[name](TWO)
-    np.testing.assert_allclose(bound.total, sum(bound.terms.values()))
-
-
 @pytest.mark.parametrize("name", [name for name, rule in BOUNDS.items() if rule.fits])
 def test_the_free_constant_scales_as_the_rule_says(name):
     """The fit relies on total = fixed + moving C^power."""

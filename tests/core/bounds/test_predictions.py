@@ -11,42 +11,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dppca_core import METHODS, Budget, Setting, SpikedModel, sin_theta
+from dppca_core import METHODS, Budget, Setting, SpikedModel
 from dppca_core.bounds import BOUNDS, perturbation
 from dppca_core.mechanisms import spiked_covariance
 from dppca_core.numerics.subspace_metrics import captured_energy
-from dppca_core.populations.spiked import hospital_sizes
 from tests.core.laws import mean_is
+from tests.core.problems import setting_at, simulate
 
 SLACK = 0.02
 MODEL = SpikedModel(d=30, k=2, s=8, spike=100.0, bulk=(0.0, 10.0), seed=1)
 ALONE = SpikedModel(d=30, k=1, s=8, spike=20.0, bulk=(1.0, 5.0), seed=2)
-
-
-def setting_at(model: SpikedModel, n: int, budget: Budget, providers: int = 1) -> Setting:
-    return Setting(
-        d=model.d,
-        n=n,
-        k=model.k,
-        s=model.s,
-        s_hat=model.d,
-        providers=providers,
-        iterations=10,
-        eigenvalues=model.eigenvalues / model.norm_bound(n) ** 2,
-        budget=budget,
-    )
-
-
-def simulate(model: SpikedModel, setting: Setting, method: str, runs: int) -> np.ndarray:
-    """Return sin^2 of `runs` runs with other patients and noise; the first of many hospitals has half."""
-    sizes = hospital_sizes(setting.n, setting.providers, largest_share=0.5)
-    errors = []
-    for run in range(runs):
-        cohort = model.draw(setting.n, sizes, np.random.default_rng([run, 5]))
-        rng = np.random.default_rng([run, 6])
-        estimate = METHODS[method].fit(cohort, k=setting.k, budget=setting.budget, rng=rng)
-        errors.append(sin_theta(estimate.basis, model.basis) ** 2)
-    return np.array(errors)
 
 
 def agrees(squares: np.ndarray, predicted: float) -> bool:
@@ -68,7 +42,7 @@ CASES = [
 def test_a_closed_form_is_what_its_method_does(name, method, runs, n):
     """Noise of twice the variance (another shape, or sqrt 2 for sensitivity 1) is rejected."""
     setting = setting_at(MODEL, n, FEW)
-    squares, bound = simulate(MODEL, setting, method, runs), BOUNDS[name](setting)
+    squares, bound = simulate(MODEL, setting, method, runs) ** 2, BOUNDS[name](setting)
     assert bound.applies
     assert agrees(squares, bound.total**2)
     assert not agrees(squares, bound.total**2 + bound.terms["privacy"] ** 2)
@@ -87,8 +61,11 @@ TWENTY = [
 @pytest.mark.parametrize(("name", "method", "budget", "model", "n"), TWENTY, ids=lambda value: str(value))
 def test_twenty_unequal_hospitals(name, method, budget, model, n):
     """These methods pool the rows, so N plays no part; other budgets, relations and calibrations."""
-    setting = setting_at(model, n, budget, 20)
-    squares, bound = simulate(model, setting, method, 60 if method == "ppca" else 200), BOUNDS[name](setting)
+    setting = setting_at(model, n, budget, providers=20)
+    squares, bound = (
+        simulate(model, setting, method, 60 if method == "ppca" else 200) ** 2,
+        BOUNDS[name](setting),
+    )
     assert bound.applies
     assert agrees(squares, bound.total**2)
     assert not agrees(squares, bound.total**2 + bound.terms["privacy"] ** 2)
@@ -127,7 +104,7 @@ def test_the_energy_lost_is_that_of_each_pair(name, method, n):
 def test_without_privacy_sampling_is_left(name):
     """At a huge epsilon every closed form is PCA's, and half of it is refused."""
     setting = setting_at(MODEL, 1000, Budget(1e9, 0.5))
-    squares, bound = simulate(MODEL, setting, "pca", 300), BOUNDS[name](setting)
+    squares, bound = simulate(MODEL, setting, "pca", 300) ** 2, BOUNDS[name](setting)
     assert agrees(squares, bound.total**2)
     assert not agrees(squares, bound.total**2 / 2)
 

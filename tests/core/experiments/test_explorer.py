@@ -90,7 +90,7 @@ def test_where_runs_together_fail_each_is_tried_by_itself(monkeypatch):
             raise ValueError("not this one")
         return kept(self, name, epsilon, repeat)
 
-    def estimates(self, name, epsilons, repeat):
+    def estimates(self, epsilons, repeat):
         raise ArithmeticError("not resolved")
 
     monkeypatch.setattr(Results, "estimate", estimate)

@@ -54,7 +54,7 @@ def test_the_joined_answer_is_the_methods_on_all_hospitals_and_alone_is_on_its_o
     recipe = replace(LOUD, epsilon=1e9, delta=0.5, s_hat=100)
     sites = recipe.sites(1.0, 1)
     tail = joining.FAILURE / recipe.n
-    ranges = [standardisation.public(recipe.d)] * len(sites)
+    ranges = [standardisation.public_constants(recipe.d)] * len(sites)
     every = standardisation.cohort(sites, ranges, tail)
     truth = recipe.model(1.0).basis()
 
@@ -79,7 +79,7 @@ def test_the_method_runs_at_what_is_left(monkeypatch):
     monkeypatch.setitem(METHODS, LOUD.method, replace(method, fit=spied))
     for kind in KINDS:
         joining.measure(LOUD, ("joined", 1.0, kind, 0))
-    left = standardisation.left(LOUD.budget, LOUD.share)
+    left = standardisation.remaining_budget(LOUD.budget, LOUD.share)
     assert budgets == [LOUD.budget, LOUD.budget, left, left]
     assert left.epsilon < LOUD.epsilon == Budget(1.0, 1e-5).epsilon
 

@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 
 from dppca_core import METHODS, Budget
-from dppca_core.experiments.explorer.many_runs import MANY_RUNS, messages
+from dppca_core.experiments.explorer.many_runs import dps_pca_runs, messages
 from tests.core.methods.test_contract import BUDGET, small_cohort
 
-EVERY = pytest.mark.parametrize("name", MANY_RUNS)
 
-
-@EVERY
 @pytest.mark.parametrize("options", [{}, {"s_hat": 5}, {"s_hat": 5, "burn_in": 0}], ids=str)
-def test_many_runs_at_once_are_those_one_by_one(name, options):
+def test_many_runs_at_once_are_those_one_by_one(options):
     """Generators and budgets in order, every iterate to 1e-12; more than fit in a product, and a single run.
 
     One iterator of runs goes through all generators and budgets: each must get its own runs.
@@ -22,24 +19,23 @@ def test_many_runs_at_once_are_those_one_by_one(name, options):
         budgets = [Budget(epsilon, 1e-5) for epsilon in epsilons]
         for seeds in (range(30), [7]):
             rngs = [np.random.default_rng(seed) for seed in seeds]
-            estimates = MANY_RUNS[name](cohort, k=2, budgets=budgets, rngs=rngs, **options)
+            estimates = dps_pca_runs(cohort, k=2, budgets=budgets, rngs=rngs, **options)
             assert [len(of_rng) for of_rng in estimates] == [len(budgets)] * len(seeds)
             for seed, of_rng in zip(seeds, estimates, strict=True):
                 for budget, together in zip(budgets, of_rng, strict=True):
                     rng = np.random.default_rng(seed)
-                    alone = METHODS[name].fit(cohort, k=2, budget=budget, rng=rng, **options)
+                    alone = METHODS["dps_pca"].fit(cohort, k=2, budget=budget, rng=rng, **options)
                     np.testing.assert_allclose(together.iterates, alone.iterates, atol=1e-12)
                     np.testing.assert_allclose(together.basis, alone.basis, atol=1e-12)
                     assert (together.noise_std, together.spent) == (alone.noise_std, alone.spent)
                     assert (together.bytes_sent, together.notes) == (alone.bytes_sent, alone.notes)
 
 
-@EVERY
-def test_many_runs_are_refused_like_one(name):
+def test_many_runs_are_refused_like_a_single_run():
     given = {"k": 2, "budgets": [BUDGET], "rngs": [np.random.default_rng(0)]}
     for wrong, says in (({"budgets": []}, "budgets"), ({"rngs": [0]}, "rng"), ({"k": 9}, "k")):
         with pytest.raises(ValueError, match=says):
-            MANY_RUNS[name](small_cohort(), **(given | wrong))
+            dps_pca_runs(small_cohort(), **(given | wrong))
 
 
 @pytest.mark.parametrize("count", [1, 3])

@@ -59,9 +59,9 @@ def test_the_disk_gives_the_state_back(tmp_path):
     for number in (1, 2):
         hospital.answer(now, tmp_path, asked(number))
         now, _ = protocol.provider_step(now, asked(number))
-    found = hospital.restored(state(), tmp_path)
-    assert found.spent == now.spent
-    assert {n: sent.question for n, sent in found.sent.items()} == {
+    restored = hospital.load_state(state(), tmp_path)
+    assert restored.spent == now.spent
+    assert {n: sent.question for n, sent in restored.sent.items()} == {
         n: s.question for n, s in now.sent.items()
     }
 
@@ -83,11 +83,11 @@ def test_a_crash_before_an_answer_leaves_draws_and_pays_once(tmp_path, monkeypat
             hospital.answer(state(), tmp_path, asked())
     assert lines(tmp_path) == 0 and stored(tmp_path).exists() is kept
     if kept:
-        drawn = hospital.restored(state(), tmp_path).sent[1].answer.arrays["product"]
+        drawn = hospital.load_state(state(), tmp_path).sent[1].answer.arrays["product"]
         with pytest.raises(ValueError, match="to another question"):
             hospital.answer(state(), tmp_path, OTHER)
-        found = hospital.answer(state(), tmp_path, asked())
-        np.testing.assert_array_equal(found.arrays["product"], drawn)
+        answer = hospital.answer(state(), tmp_path, asked())
+        np.testing.assert_array_equal(answer.arrays["product"], drawn)
     else:
         hospital.answer(state(), tmp_path, asked())
     hospital.answer(state(), tmp_path, asked())
@@ -96,7 +96,6 @@ def test_a_crash_before_an_answer_leaves_draws_and_pays_once(tmp_path, monkeypat
 
 @pytest.mark.parametrize("room", [0, 100], ids=["none", "part of an answer"])
 def test_a_full_disk_sends_nothing_and_draws_once(tmp_path, room):
-    """Once there is room, one answer leaves, which is paid for once."""
     hospital.answer(state(), tmp_path, asked())
     before = (tmp_path / hospital.LEDGER).read_bytes()
     with full_disk(tmp_path / "nothing", room), pytest.raises(OSError, match="large"):
@@ -128,9 +127,9 @@ def test_the_order_of_lines_does_not_matter(tmp_path):
     for number in (1, 2, 3):
         hospital.answer(state(), tmp_path, asked(number))
     ledger = tmp_path / hospital.LEDGER
-    whole = hospital.restored(state(), tmp_path)
+    whole = hospital.load_state(state(), tmp_path)
     ledger.write_bytes(b"".join(reversed(ledger.read_bytes().splitlines(keepends=True))))
-    assert hospital.restored(state(), tmp_path).spent == whole.spent
+    assert hospital.load_state(state(), tmp_path).spent == whole.spent
 
 
 def test_an_answer_that_is_gone_is_not_drawn_anew(tmp_path):
@@ -155,12 +154,11 @@ def test_a_ledger_that_is_gone_gives_no_budget_back(tmp_path):
 
 
 def test_a_line_without_its_end_counts(tmp_path):
-    """An editor, or a copy, took the last line break away: the payment stands, the next has its own line."""
     for number in (1, 2):
         hospital.answer(state(), tmp_path, asked(number))
     ledger = tmp_path / hospital.LEDGER
     ledger.write_bytes(ledger.read_bytes().removesuffix(b"\n"))
-    assert len(hospital.restored(state(), tmp_path).spent) == 2
+    assert len(hospital.load_state(state(), tmp_path).spent) == 2
     hospital.answer(state(), tmp_path, asked(3))
     assert lines(tmp_path) == 3
 
@@ -221,7 +219,6 @@ def test_a_torn_last_line_is_mended_and_any_other_is_refused(tmp_path):
 
 
 def test_a_cheaper_price_in_one_of_two_files_is_refused(tmp_path):
-    """The ledger's, which anybody can edit, and the one stored with the answer."""
     hospital.answer(state(), tmp_path, asked())
     ledger = tmp_path / hospital.LEDGER
     line = json.loads(ledger.read_text())
@@ -240,22 +237,21 @@ def test_a_damaged_answer_is_not_drawn_anew(tmp_path):
     assert lines(tmp_path) == 1
 
 
-def _race(folder: Path, gate, found) -> None:
+def _race(folder: Path, gate, results) -> None:
     gate.wait()
-    found.put(hospital.answer(state(), folder, asked()).arrays["product"])
+    results.put(hospital.answer(state(), folder, asked()).arrays["product"])
 
 
 def test_two_processes_asked_at_once_give_one_answer(tmp_path):
-    """Both are asked round 1: one draws, the other repeats it, and it is paid for once."""
     context = multiprocessing.get_context("fork")
-    gate, found = context.Barrier(4), context.Queue()
-    racers = [context.Process(target=_race, args=(tmp_path, gate, found)) for _ in range(4)]
+    gate, results = context.Barrier(4), context.Queue()
+    racers = [context.Process(target=_race, args=(tmp_path, gate, results)) for _ in range(4)]
     for racer in racers:
         racer.start()
-    answers = [found.get(timeout=30) for _ in racers]
+    answers = [results.get(timeout=30) for _ in racers]
     for racer in racers:
         racer.join()
-    assert all(np.array_equal(one, answers[0]) for one in answers)
+    assert all(np.array_equal(answer, answers[0]) for answer in answers)
     assert lines(tmp_path) == 1
 
 

@@ -29,12 +29,12 @@ SEEDED = [Noise((7, i), (9,)) for i in range(3)]
 MODES = pytest.mark.parametrize("mode", ["independent", "shared", "secure-aggregation"])
 
 
-def plan(method: str = "dps_pca", **own: Any) -> Plan:
-    return Plan("trial", method, SIZES, D, K, BUDGET, tuple(sorted(own.items())))
+def plan(method: str = "dps_pca", **options: Any) -> Plan:
+    return Plan("trial", method, SIZES, D, K, BUDGET, tuple(sorted(options.items())))
 
 
-def state(hospital: int = 0, noise: Noise = SEEDED[0], **own: Any) -> ProviderState:
-    return ProviderState(hospital, plan(iterations=3, **own), COHORT[hospital], noise)
+def state(hospital: int = 0, noise: Noise = SEEDED[0], **options: Any) -> ProviderState:
+    return ProviderState(hospital, plan(iterations=3, **options), COHORT[hospital], noise)
 
 
 def asked(which: Plan, number: int = 1, **arrays: Any) -> Message:
@@ -42,12 +42,13 @@ def asked(which: Plan, number: int = 1, **arrays: Any) -> Message:
     return Message(which.run, number, usual | arrays)
 
 
-@MODES
-@pytest.mark.parametrize("burn_in", [0, 2, 9])
+@pytest.mark.parametrize(
+    ("mode", "burn_in"),
+    [("independent", 0), ("independent", 2), ("shared", 9), ("secure-aggregation", 2)],
+)
 def test_without_noise_it_is_the_pooled_iteration(mode, burn_in):
-    """Every basis Q(t) of the sum of hospitals is that of their pooled moment."""
-    own = {"iterations": 6, "s_hat": 6, "burn_in": burn_in}
-    record, _ = simulate(plan(provider_noise=mode, **own), COHORT, SILENT, START)
+    options = {"iterations": 6, "s_hat": 6, "burn_in": burn_in}
+    record, _ = simulate(plan(provider_noise=mode, **options), COHORT, SILENT, START)
     pooled = block_power.iterate(
         *(lambda block, rows, step: COHORT.pooled.apply(block, rows), START),
         s_hat=6,
@@ -59,23 +60,22 @@ def test_without_noise_it_is_the_pooled_iteration(mode, burn_in):
 
 
 @pytest.mark.parametrize("method", ["dpdis_pca", "federated_projector"])
-@pytest.mark.parametrize("own", [{}, {"rank": D, "send": "basis"}], ids=["default", "other"])
-def test_one_round_is_the_methods_own_fit(method, own):
-    """The same generators give the same basis, whether hospitals send messages or not."""
-    own = {name: value for name, value in own.items() if (name == "rank") == (method == "dpdis_pca")}
-    record, _ = simulate(plan(method, **own), COHORT, SEEDED, None)
+@pytest.mark.parametrize("options", [{}, {"rank": D, "send": "basis"}], ids=["default", "other"])
+def test_one_round_is_the_methods_own_fit(method, options):
+    options = {name: value for name, value in options.items() if (name == "rank") == (method == "dpdis_pca")}
+    record, _ = simulate(plan(method, **options), COHORT, SEEDED, None)
 
     class Each:
         hospitals = count()
 
         def spawn(self, wanted: int) -> list[np.random.Generator]:
-            return [SEEDED[i].own(1) for i in islice(self.hospitals, wanted)]
+            return [SEEDED[i].for_round(1).rng for i in islice(self.hospitals, wanted)]
 
     fit = METHODS[method].fit.__wrapped__
-    found = fit(COHORT, k=K, budget=BUDGET, rng=Each(), **own)
-    assert sin_theta(record.basis, found.basis) < 1e-12
+    estimate = fit(COHORT, k=K, budget=BUDGET, rng=Each(), **options)
+    assert sin_theta(record.basis, estimate.basis) < 1e-12
     sent = record.rounds[0].answers[0].message.payload
-    assert sent == found.bytes_sent
+    assert sent == estimate.bytes_sent
 
 
 @MODES
@@ -144,18 +144,16 @@ REFUSED: Mapping[str, tuple[Message, str]] = {
 }
 
 
-@pytest.mark.parametrize(("question", "said"), REFUSED.values(), ids=list(REFUSED))
-def test_a_hospital_refuses(question, said):
-    """And pays nothing: its state stays as it was."""
+@pytest.mark.parametrize(("question", "message"), REFUSED.values(), ids=list(REFUSED))
+def test_a_hospital_refuses(question, message):
     before, _ = provider_step(state(), asked(plan()))
-    with pytest.raises(ValueError, match=said) as refused:
+    with pytest.raises(ValueError, match=message) as refused:
         provider_step(before, question)
     assert str(refused.value).startswith("Hospital 1 ")
     assert len(before.spent) == len(before.sent) == 1
 
 
 def test_a_hospital_refuses_beyond_its_limit():
-    """Of all runs together, composed exactly."""
     _, states = simulate(plan(iterations=3), COHORT, SEEDED, START)
     second = replace(plan(iterations=3), run="second")
     again = ProviderState(0, second, COHORT[0], SEEDED[0], spent=states[0].spent)
@@ -185,8 +183,8 @@ def test_a_hospital_orthonormalises_what_it_is_asked():
     """The check leaves 1e-6; a server that uses it up moves nothing."""
     stretched = START * (1 + 4e-7)
     exact = provider_step(state(noise=SILENT[0]), asked(plan()))[1].arrays["product"]
-    found = provider_step(state(noise=SILENT[0]), asked(plan(), block=stretched))[1].arrays["product"]
-    np.testing.assert_allclose(found, exact, rtol=1e-12, atol=1e-15)
+    product = provider_step(state(noise=SILENT[0]), asked(plan(), block=stretched))[1].arrays["product"]
+    np.testing.assert_allclose(product, exact, rtol=1e-12, atol=1e-15)
 
 
 def test_nothing_private_leaves_with_the_state_printed():
@@ -208,7 +206,7 @@ def broken(answer: Message, what: str) -> Message:
     return changed[what]
 
 
-SAID = {
+FAULT_MESSAGES = {
     "NaN": "sent product with numbers that are not finite",
     "infinity": "sent product with numbers that are not finite",
     "wrong shape": "sent product as float64 of shape (12, 1) instead of float64 of shape (12, 2)",
@@ -236,26 +234,26 @@ TOO_LARGE = {
 
 
 @pytest.mark.parametrize(
-    ("method", "changed", "said"), [(m, *case) for m, cases in TOO_LARGE.items() for case in cases]
+    ("method", "changed", "message"), [(m, *case) for m, cases in TOO_LARGE.items() for case in cases]
 )
-def test_a_number_that_no_patients_give_is_its_senders_fault(method, changed, said):
+def test_a_number_that_no_patients_give_is_its_senders_fault(method, changed, message):
     """Finite, and large enough to drown the others, or to make the next question one that nobody answers."""
     which = plan(method)
     start = START if method == "dps_pca" else None
 
     class Liar(InProcess):
         def __call__(self, question, hospitals, wait):
-            found = dict(super().__call__(question, hospitals, wait))
-            if 1 in found:
-                honest = found[1].message
-                found[1] = replace(found[1], message=replace(honest, arrays={**honest.arrays, **changed}))
-            return found
+            answers = dict(super().__call__(question, hospitals, wait))
+            if 1 in answers:
+                honest = answers[1].message
+                answers[1] = replace(answers[1], message=replace(honest, arrays={**honest.arrays, **changed}))
+            return answers
 
     def carried() -> Liar:
         return Liar([ProviderState(i, which, COHORT[i], SEEDED[i]) for i in range(3)])
 
     stopped = coordinator.run(which, carried(), start=start)
-    assert stopped.ended.startswith(f"The run ended in round 1: Hospital 2 {said}")
+    assert stopped.ended.startswith(f"The run ended in round 1: Hospital 2 {message}")
     went_on = coordinator.run(which, carried(), start=start, policy=coordinator.Policy("continue"))
     assert went_on.ended == "" and list(went_on.rounds[0].faults) == [1] and went_on.basis is not None
 
@@ -271,13 +269,12 @@ def test_a_tiny_spike_says_nothing_and_divides_nothing():
         sent = honest.rounds[0].answers[i].message
         answers[i] = replace(sent, arrays={**sent.arrays, "worth": np.array([1.0, spike, 0.5])})
         exchange.check_reply(i, answers[i].arrays)
-    found = server_step(which, protocol.start(which), answers)
+    after = server_step(which, protocol.start(which), answers)
     without = server_step(which, protocol.start(which), {i: answers[i] for i in (0, 2)})
-    assert sin_theta(found.basis, without.basis) < 1e-12
+    assert sin_theta(after.basis, without.basis) < 1e-12
 
 
 def test_honest_answers_are_far_from_what_is_refused():
-    """At epsilon = .1 and 1, every exchange: nothing comes near the limits."""
     for epsilon in (0.1, 1.0):
         for method in TOO_LARGE:
             which = replace(plan(method), budget=Budget(epsilon, 1e-5))
@@ -295,7 +292,7 @@ def test_foreign_names_are_told_in_plain_letters():
 
 
 class Faulty(InProcess):
-    """Hospital 2 goes wrong in round 2."""
+    """Let hospital 2 go wrong in round 2."""
 
     def __init__(self, which: Plan, what: str) -> None:
         super().__init__([ProviderState(i, which, COHORT[i], SEEDED[i]) for i in range(3)])
@@ -304,27 +301,27 @@ class Faulty(InProcess):
 
     def __call__(self, question, hospitals, wait):
         self.asked.append((question.round, tuple(hospitals)))
-        found = dict(super().__call__(question, hospitals, wait))
+        answers = dict(super().__call__(question, hospitals, wait))
         if question.round == 2 and 1 in hospitals:
-            found[1] = (
+            answers[1] = (
                 f"did not answer within {wait:g} s"
                 if self.what == "late"
-                else replace(found[1], message=broken(found[1].message, self.what))
+                else replace(answers[1], message=broken(answers[1].message, self.what))
             )
-        return found
+        return answers
 
 
-@pytest.mark.parametrize("what", [*SAID, "late"])
+@pytest.mark.parametrize("what", [*FAULT_MESSAGES, "late"])
 def test_a_faulty_hospital_ends_the_run_or_is_left_out(what):
     which = plan(iterations=4)
-    said = SAID.get(what, "did not answer within 60 s")
+    message = FAULT_MESSAGES.get(what, "did not answer within 60 s")
     stopped = coordinator.run(which, Faulty(which, what), start=START)
-    assert stopped.ended == f"The run ended in round 2: Hospital 2 {said}."
+    assert stopped.ended == f"The run ended in round 2: Hospital 2 {message}."
     assert stopped.basis is None and len(stopped.rounds) == 2 and stopped.rounds[1].basis is None
 
     carried = Faulty(which, what)
     went_on = coordinator.run(which, carried, start=START, policy=coordinator.Policy("continue"))
-    assert went_on.ended == "" and went_on.rounds[1].faults == {1: said}
+    assert went_on.ended == "" and went_on.rounds[1].faults == {1: message}
     assert carried.asked[2:] == [(3, (0, 2)), (4, (0, 2))]
     assert sorted(went_on.rounds[3].answers) == [0, 2] and went_on.basis is not None
 
@@ -333,14 +330,13 @@ def test_a_faulty_hospital_ends_the_run_or_is_left_out(what):
 
 
 def test_those_that_are_left_have_the_whole_weight():
-    """Without noise, the rest of a run is that of the two other hospitals."""
     which = plan(iterations=1)
     states = [ProviderState(i, which, COHORT[i], SILENT[0]) for i in range(3)]
     question = protocol.question(which, protocol.start(which, START))
     answers = {i: provider_step(states[i], question)[1] for i in (0, 2)}
-    found = server_step(which, protocol.start(which, START), answers).basis
+    basis = server_step(which, protocol.start(which, START), answers).basis
     mean = (300 * COHORT[0].moment.apply(START) + 100 * COHORT[2].moment.apply(START)) / 400
-    assert sin_theta(found, np.linalg.qr(mean)[0]) < 1e-12
+    assert sin_theta(basis, np.linalg.qr(mean)[0]) < 1e-12
 
 
 def test_a_secure_sum_takes_all_hospitals():
@@ -348,8 +344,8 @@ def test_a_secure_sum_takes_all_hospitals():
     states = [ProviderState(i, which, COHORT[i], SEEDED[i]) for i in range(3)]
     states[1] = replace(states[1], plan=replace(which, run="other"))
     policy = coordinator.Policy("continue")
-    found = coordinator.run(which, InProcess(states), start=START, policy=policy)
-    assert found.ended.startswith("The run ended in round 1: Hospital 2 did not answer")
+    record = coordinator.run(which, InProcess(states), start=START, policy=policy)
+    assert record.ended.startswith("The run ended in round 1: Hospital 2 did not answer")
     alone = provider_step(states[0], protocol.question(which, protocol.start(which, START)))[1]
     with pytest.raises(ValueError, match="answers must be of hospitals of the plan"):
         server_step(which, protocol.start(which, START), {0: alone})
@@ -365,10 +361,10 @@ def test_a_run_is_resumed_from_what_hospitals_have_sent():
     which = plan(iterations=4)
     carried = InProcess([ProviderState(i, which, COHORT[i], Noise()) for i in range(3)])
     whole = coordinator.run(which, carried, start=START)
-    spent = [dict(one.spent) for one in carried.states]
+    spent = [dict(state.spent) for state in carried.states]
     again = coordinator.run(which, carried, start=START)
     np.testing.assert_array_equal(whole.basis, again.basis)
-    assert [dict(one.spent) for one in carried.states] == spent
+    assert [dict(state.spent) for state in carried.states] == spent
 
 
 def test_rounds_in_a_record_stand_and_those_left_out_stay_out():
@@ -396,7 +392,7 @@ def test_hospitals_without_a_common_generator_do_not_share_noise():
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"run": "../etc"}, "run must be"),
         ({"run": ""}, "run must be"),
@@ -406,13 +402,13 @@ def test_hospitals_without_a_common_generator_do_not_share_noise():
         ({"names": ("one",)}, "names must be one for each of 3"),
     ],
 )
-def test_a_plan_checks_itself(changed, said):
-    with pytest.raises(ValueError, match=said):
+def test_a_plan_checks_itself(changed, message):
+    with pytest.raises(ValueError, match=message):
         replace(plan(), **changed)
 
 
 @pytest.mark.parametrize(
-    ("method", "own", "said"),
+    ("method", "options", "message"),
     [
         ("pca", {}, "method must be one of"),
         ("dps_pca", {"rank": 3}, "dps_pca has no option 'rank'"),
@@ -423,9 +419,9 @@ def test_a_plan_checks_itself(changed, said):
         ("federated_projector", {"spike": 1.0}, "spike and variance must be given together"),
     ],
 )
-def test_options_are_checked(method, own, said):
-    with pytest.raises(ValueError, match=said):
-        protocol.exchange_of(plan(method, **own))
+def test_options_are_checked(method, options, message):
+    with pytest.raises(ValueError, match=message):
+        protocol.exchange_of(plan(method, **options))
 
 
 def test_a_plan_is_the_same_from_json():

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from dppca_core import Budget, SpikedModel
-from dppca_core.federated import record
-from dppca_core.federated.coordinator import Policy
-from dppca_core.federated.in_process import simulate
+from dppca_core.federated import coordinator, record
+from dppca_core.federated.in_process import InProcess
 from dppca_core.federated.plan import Plan
-from dppca_core.federated.protocol import Noise
+from dppca_core.federated.protocol import Noise, ProviderState
 from dppca_core.numerics import block_power
 
 SIZES = (60, 40)
@@ -20,19 +19,17 @@ COHORT = MODEL.draw(100, SIZES, np.random.default_rng(1))
 START = block_power.random_start(8, 2, np.random.default_rng(2))
 
 
-def ran(method: str = "dps_pca", **own: object) -> tuple[record.Record, list[str]]:
-    plan = Plan("trial", method, SIZES, 8, 2, Budget(1.0, 1e-5), tuple(sorted(own.items())))
+def ran(method: str = "dps_pca", **options: object) -> tuple[record.Record, list[str]]:
+    plan = Plan("trial", method, SIZES, 8, 2, Budget(1.0, 1e-5), tuple(sorted(options.items())))
     written: list[str] = []
     start = START if method == "dps_pca" else None
-    noise = [Noise((1, i), (2,)) for i in range(2)]
-    found, _ = simulate(
-        plan, COHORT, noise, start, write=written.append, about={"python": "3"}, policy=Policy("continue")
-    )
-    return found, written
+    hospitals = InProcess([ProviderState(i, plan, COHORT[i], Noise((1, i), (2,))) for i in range(2)])
+    run = coordinator.run(plan, hospitals, start=start, write=written.append, about={"python": "3"})
+    return run, written
 
 
 CASES = pytest.mark.parametrize(
-    ("method", "own"),
+    ("method", "options"),
     [
         ("dps_pca", {"iterations": 3, "s_hat": 4, "burn_in": 1}),
         ("dps_pca", {"iterations": 2, "provider_noise": "secure-aggregation"}),
@@ -45,17 +42,17 @@ CASES = pytest.mark.parametrize(
 
 
 @CASES
-def test_what_is_written_is_read_to_the_bit(method, own):
-    found, written = ran(method, **own)
-    assert written == list(record.lines(found))
+def test_what_is_written_is_read_to_the_bit(method, options):
+    run, written = ran(method, **options)
+    assert written == list(record.lines(run))
     read = record.read("\n".join(written))
     assert list(record.lines(read)) == written
-    assert read.plan == found.plan and read.about == {"python": "3"} and read.ended == ""
-    np.testing.assert_array_equal(read.basis, found.basis)
-    for one, other in zip(read.rounds, found.rounds, strict=True):
-        for hospital, answer in other.answers.items():
+    assert read.plan == run.plan and read.about == {"python": "3"} and read.ended == ""
+    np.testing.assert_array_equal(read.basis, run.basis)
+    for read_round, written_round in zip(read.rounds, run.rounds, strict=True):
+        for hospital, answer in written_round.answers.items():
             for name, array in answer.message.arrays.items():
-                np.testing.assert_array_equal(one.answers[hospital].message.arrays[name], array)
+                np.testing.assert_array_equal(read_round.answers[hospital].message.arrays[name], array)
 
 
 def test_a_run_that_was_broken_off_reads_as_one():
@@ -116,16 +113,16 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("spoil", "said"), BAD.values(), ids=list(BAD))
-def test_a_damaged_record_is_refused(spoil, said):
+@pytest.mark.parametrize(("spoil", "message"), BAD.values(), ids=list(BAD))
+def test_a_damaged_record_is_refused(spoil, message):
     _, written = ran(iterations=2)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         record.read("\n".join(spoil(written)))
 
 
 def test_odd_ends_of_lines_in_names_are_no_ends():
-    found, _ = ran(iterations=2)
-    odd = replace(found, ended="one\u2028two\x85three\x1cfour")
+    run, _ = ran(iterations=2)
+    odd = replace(run, ended="one\u2028two\x85three\x1cfour")
     assert record.read("\n".join(record.lines(odd))).ended == odd.ended
 
 
@@ -141,8 +138,8 @@ def test_a_record_too_long_is_not_read(monkeypatch):
 
 
 def test_a_fault_and_the_end_are_told():
-    found, _ = ran(iterations=2)
-    failed = replace(found.rounds[0], faults={1: "did not answer within 60 s"})
-    told = replace(found, rounds=(failed,), ended="The run ended in round 1: it was enough.")
-    read = record.read("\n".join(record.lines(told)))
-    assert read.ended == told.ended and read.rounds[0].faults == failed.faults and read.basis is None
+    run, _ = ran(iterations=2)
+    failed = replace(run.rounds[0], faults={1: "did not answer within 60 s"})
+    failed_run = replace(run, rounds=(failed,), ended="The run ended in round 1: it was enough.")
+    read = record.read("\n".join(record.lines(failed_run)))
+    assert read.ended == failed_run.ended and read.rounds[0].faults == failed.faults and read.basis is None

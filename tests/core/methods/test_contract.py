@@ -151,10 +151,11 @@ def test_a_sparse_answer_has_s_hat_rows(method):
 
 
 @EVERY_SPARSE
-def test_a_bad_s_hat_is_refused_by_name_and_value(method):
+@pytest.mark.parametrize("s_hat", [1, 9])
+def test_a_bad_s_hat_is_refused_by_name_and_value(method, s_hat):
     """test_checks holds the table of other bad numbers."""
-    with pytest.raises(ValueError, match="s_hat must be between 2 and 8, got 1"):
-        run(method, small_cohort(), s_hat=1)
+    with pytest.raises(ValueError, match=f"s_hat must be between 2 and 8, got {s_hat}"):
+        run(method, small_cohort(), s_hat=s_hat)
 
 
 STARTED = {name: m for name, m in METHODS.items() if "start" in signature(m.fit).parameters}

@@ -37,8 +37,10 @@ def dealt(cohort: Cohort, sizes: list[int], seed: int) -> list[Array]:
     return [np.rint(group.rows[:, 0] * cohort.n).astype(int) - 1 for group in groups]
 
 
-@pytest.mark.parametrize("sizes", [[60], [30, 30], [1, 2, 57], [6] * 10, [1] * 60])
-@pytest.mark.parametrize("hospitals", [SIZES, (60,), (1,) * 60])
+@pytest.mark.parametrize(
+    ("sizes", "hospitals"),
+    [([60], SIZES), ([30, 30], (60,)), ([1, 2, 57], (1,) * 60), ([6] * 10, SIZES), ([1] * 60, (1,) * 60)],
+)
 def test_groups_partition_the_patients(sizes, hospitals):
     """Everybody is in one group, of the sizes asked for, whatever their hospital."""
     groups = dealt(numbered(hospitals), sizes, 0)

@@ -71,7 +71,7 @@ def test_a_bad_k_is_refused_by_name_and_value(k):
 
 
 def nearest(projection: Array, symmetric: Array, k: float) -> bool:
-    """Whether `projection` is in the Fantope and no point of it is nearer: <M - P, Z - P> <= 0 for all Z.
+    """Return True where `projection` is in the Fantope and <M - P, Z - P> <= 0 for all Z in it.
 
     The largest <M - P, Z> over the Fantope is the sum of the top eigenvalues of M - P, the last weighed.
     """
@@ -83,19 +83,17 @@ def nearest(projection: Array, symmetric: Array, k: float) -> bool:
     return bool(inside and best - np.vdot(symmetric - projection, projection) < 1e-9)
 
 
-@pytest.mark.parametrize("k", [1, 2.5, 3])
-@pytest.mark.parametrize("guess", [0, 4, 5, 39])
+@pytest.mark.parametrize(("k", "guess"), [(1, 0), (1, 4), (2.5, 5), (2.5, 39), (3, 0), (3, 4), (3, 5)])
 def test_the_projection_is_the_nearest_point_whatever_the_guess(k, guess):
     """d = 40: 4 and 5 eigenvectors take LAPACK's subset, 4 of them fewer than the rank at k = 3."""
     matrix = symmetric(40, 0) * 0.2
-    found, rank = fantope_projection.project(matrix, k, guess)
-    assert nearest(found, matrix, k)
-    assert rank == np.linalg.matrix_rank(found, tol=1e-9)
-    np.testing.assert_array_equal(found, found.T)
+    projection, rank = fantope_projection.project(matrix, k, guess)
+    assert nearest(projection, matrix, k)
+    assert rank == np.linalg.matrix_rank(projection, tol=1e-9)
+    np.testing.assert_array_equal(projection, projection.T)
 
 
 def test_a_projection_without_the_upper_limit_is_rejected():
-    """Planted: eigenvalues thresholded to sum to k, but not clipped at 1."""
     matrix = symmetric(10, 0)
     g, vectors = np.linalg.eigh(matrix)
     theta = brentq(lambda t: np.maximum(g - t, 0).sum() - 2, g.min() - 2, g.max())

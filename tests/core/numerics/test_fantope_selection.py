@@ -20,7 +20,7 @@ def symmetric(d: int, seed: int) -> Array:
 
 
 def problem(seed: int) -> tuple[Array, float, float]:
-    """S of 6 to 10 variables at some scale between 1e-5 and 1e4, k whole or not, and lam."""
+    """Return S of 6 to 10 variables at some scale between 1e-5 and 1e4, k whole or not, and lam."""
     rng = np.random.default_rng(seed)
     d = int(rng.integers(6, 11))
     rows = (rng.standard_normal((3 * d, d)) * np.geomspace(1.0, 0.1, d)) @ rng.standard_normal((d, d))
@@ -29,7 +29,7 @@ def problem(seed: int) -> tuple[Array, float, float]:
 
 
 def reference(moment: Array, k: float, penalty: float) -> Array:
-    """The optimal X from cvxpy with a general conic solver (SCS)."""
+    """Return the optimal X from cvxpy with a general conic solver (SCS)."""
     scale = moment.max()
     X = cp.Variable(moment.shape, symmetric=True)
     gain = cp.sum(cp.multiply(moment / scale, X)) - penalty / scale * cp.sum(cp.abs(X))
@@ -44,7 +44,7 @@ def objective(X: Array, moment: Array, penalty: float) -> float:
 
 
 def agrees(solution: Solution, expected: Array, moment: Array) -> bool:
-    """X, Y and the objective (in units of max S) to 1e-6."""
+    """Compare X, Y and the objective (in units of max S) to 1e-6."""
     gap = abs(
         objective(solution.projection, moment, solution.penalty)
         - objective(expected, moment, solution.penalty)
@@ -58,10 +58,10 @@ def test_ten_random_problems_agree_with_cvxpy(seed, monkeypatch):
     """Some entries zero and some not, so that both steps matter; and two planted bugs are told apart."""
     moment, k, penalty = problem(seed)
     expected = reference(moment, k, penalty)
-    (found,) = path(moment, k, [penalty], **TIGHT)
-    assert found.converged and agrees(found, expected, moment)
-    assert found.projection.trace() == pytest.approx(k, abs=1e-10)
-    assert len(moment) < np.count_nonzero(found.sparse) < moment.size
+    (solution,) = path(moment, k, [penalty], **TIGHT)
+    assert solution.converged and agrees(solution, expected, moment)
+    assert solution.projection.trace() == pytest.approx(k, abs=1e-10)
+    assert len(moment) < np.count_nonzero(solution.sparse) < moment.size
 
     # The soft threshold at lam and not lam / rho: where rho ends at 2, that is twice the penalty.
     (doubled,) = path(moment, k, [2 * penalty], **TIGHT)
@@ -88,10 +88,10 @@ def test_the_scale_of_the_matrix_does_not_matter():
 def test_a_path_gives_the_same_solutions_as_each_penalty_alone():
     moment, k, penalty = problem(6)
     lams = [penalty * factor for factor in (3, 2, 1)]
-    for found, lam in zip(path(moment, k, lams, **TIGHT), lams, strict=True):
+    for solution, lam in zip(path(moment, k, lams, **TIGHT), lams, strict=True):
         (alone,) = path(moment, k, [lam], **TIGHT)
-        assert found.penalty == lam
-        np.testing.assert_allclose(found.projection, alone.projection, atol=1e-6)
+        assert solution.penalty == lam
+        np.testing.assert_allclose(solution.projection, alone.projection, atol=1e-6)
     assert path(moment, k, []) == ()
 
 
@@ -105,7 +105,7 @@ def test_a_path_starts_each_penalty_where_the_last_stopped():
     )
     rng = np.random.default_rng(0)
     noisy = symmetric_gaussian.release(model.draw(n, 1, rng), budget, rng, None, "local")
-    together = sum(found.iterations for found in path(noisy, 3, lams))
+    together = sum(solution.iterations for solution in path(noisy, 3, lams))
     alone = sum(path(noisy, 3, [lam])[0].iterations for lam in lams)
     assert together < 0.8 * alone
 
@@ -113,9 +113,13 @@ def test_a_path_starts_each_penalty_where_the_last_stopped():
 def test_it_stops_by_the_packages_rule():
     """Both residuals below 1e-3 sqrt k, or 100 steps; X is in the Fantope and Y has exact zeros meanwhile."""
     moment = symmetric(30, 1)
-    (found,) = path(moment, 2, [0.05 * np.abs(moment).max()])
-    assert found.converged == (max(found.primal, found.dual) < 1e-3 * np.sqrt(2)) == (found.iterations < 100)
-    assert found.primal == pytest.approx(np.linalg.norm(found.projection - found.sparse))
+    (solution,) = path(moment, 2, [0.05 * np.abs(moment).max()])
+    assert (
+        solution.converged
+        == (max(solution.primal, solution.dual) < 1e-3 * np.sqrt(2))
+        == (solution.iterations < 100)
+    )
+    assert solution.primal == pytest.approx(np.linalg.norm(solution.projection - solution.sparse))
     (early,) = path(moment, 2, [0.05 * np.abs(moment).max()], steps=3)
     assert early.iterations == 3 and not early.converged
     assert early.projection.trace() == pytest.approx(2, abs=1e-12)
@@ -124,7 +128,6 @@ def test_it_stops_by_the_packages_rule():
 
 @pytest.mark.parametrize("k", [1, 3])
 def test_without_a_penalty_it_is_the_top_eigenspace(k):
-    """From the top projector in one step and to rounding, from zero in some."""
     moment = symmetric(12, 2)
     top = linalg.top_eigenspace(moment, k)
     selected = fantope_selection.select(moment, k, 0.0)
@@ -145,13 +148,13 @@ def test_the_start_does_not_change_the_solution():
 def test_a_degenerate_sparse_matrix_gives_way_to_the_projection():
     """Y of rank 1 at k = 2: its second direction would be arbitrary. X has both."""
     basis = linalg.orthonormalise(np.random.default_rng(0).standard_normal((6, 2)))
-    X, one = basis @ basis.T, basis[:, :1] @ basis[:, :1].T
+    X, rank_one = basis @ basis.T, basis[:, :1] @ basis[:, :1].T
 
     def solution(sparse: Array) -> Solution:
         primal = float(np.linalg.norm(X - sparse))
         return Solution(1.0, X, sparse, primal, 0.0, 100, False)
 
-    assert sin_theta(solution(one).basis(2), basis) < 1e-12
+    assert sin_theta(solution(rank_one).basis(2), basis) < 1e-12
     # Clear, and sparse: entries of the size of |X - Y| are gone.
     sparse = np.where(np.abs(X) < 0.02, 0.0, X)
     expected = np.linalg.eigh(sparse)[1][:, -2:]
@@ -160,13 +163,13 @@ def test_a_degenerate_sparse_matrix_gives_way_to_the_projection():
 
 
 def test_a_matrix_of_zeros_has_a_solution():
-    (found,) = path(np.zeros((4, 4)), 2, [0.0])
-    np.testing.assert_allclose(found.projection, np.eye(4) / 2, atol=1e-12)
-    np.testing.assert_allclose(found.basis(2).T @ found.basis(2), np.eye(2), atol=1e-12)
+    (solution,) = path(np.zeros((4, 4)), 2, [0.0])
+    np.testing.assert_allclose(solution.projection, np.eye(4) / 2, atol=1e-12)
+    np.testing.assert_allclose(solution.basis(2).T @ solution.basis(2), np.eye(2), atol=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("own", "message"),
+    ("changed", "message"),
     [
         ({"penalties": [1.0, 2.0]}, r"penalties must descend .*got \[1.0, 2.0\]"),
         ({"penalties": [-0.5]}, r"penalties must .*at least 0, got \[-0.5\]"),
@@ -176,7 +179,7 @@ def test_a_matrix_of_zeros_has_a_solution():
         ({"k": 4}, r"k must lie in \(0, 3\], got 4"),
     ],
 )
-def test_bad_arguments_are_refused_by_name_and_value(own, message):
+def test_bad_arguments_are_refused_by_name_and_value(changed, message):
     good = {"second_moment": np.eye(3), "k": 1, "penalties": [0.1]}
     with pytest.raises(ValueError, match=message):
-        path(**(good | own))
+        path(**(good | changed))

@@ -13,8 +13,9 @@ from tests.core.laws import follows
 rng = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6], ids=lambda c: f"scale {c:g}")
-@pytest.mark.parametrize("condition", [1.0, 1e2, 1e5, 1e12], ids=lambda c: f"cond {c:g}")
+@pytest.mark.parametrize(
+    ("condition", "scale"), [(1.0, 1.0), (1e2, 1e-6), (1e2, 1e6), (1e5, 1e-6), (1e5, 1e6), (1e12, 1.0)]
+)
 def test_orthonormalise_is_the_thin_qr(condition, scale):
     """Cholesky where it is safe, Householder beyond: orthonormal to 1e-9 and the right span for both.
 
@@ -27,7 +28,7 @@ def test_orthonormalise_is_the_thin_qr(condition, scale):
     np.testing.assert_allclose(basis, reference * np.sign(upper.diagonal()), atol=1e-9)
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6], ids=lambda c: f"scale {c:g}")
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
 def test_nearly_dependent_columns_of_any_scale_are_orthonormal(scale):
     """Condition 1e5 in no column's direction, so that Cholesky-QR would lose eps cond^2 = 2e-6."""
     left, right = (np.linalg.qr(rng.standard_normal((size, 4)))[0] for size in (40, 4))
@@ -40,7 +41,7 @@ def test_nearly_dependent_columns_of_any_scale_are_orthonormal(scale):
     assert np.abs(lost.T @ lost - np.eye(4)).max() > 1e-9
 
 
-@pytest.mark.parametrize("rank", [0, 1, 2])
+@pytest.mark.parametrize("rank", [0, 2])
 def test_rank_deficient_columns_still_give_a_basis(rank):
     columns = rng.standard_normal((7, rank)) @ rng.standard_normal((rank, 3))
     basis = linalg.orthonormalise(columns)
@@ -55,22 +56,23 @@ def test_orthonormalise_keeps_its_input():
     np.testing.assert_array_equal(columns, before)
 
 
-@pytest.mark.parametrize("shape", [(7, 5), (5, 7), (600, 500), (20, 20_000)], ids=str)
-@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(
+    ("shape", "order"),
+    [((7, 5), "C"), ((5, 7), "F"), ((600, 500), "C"), ((600, 500), "F"), ((20, 20_000), "F")],
+)
 def test_a_product_read_from_either_side_is_the_product(shape, order):
     matrix, block = np.asarray(rng.standard_normal(shape), order=order), rng.standard_normal((shape[1], 3))
-    found = linalg.narrow_product(matrix, block)
-    np.testing.assert_allclose(found, np.einsum("ij,jk->ik", matrix, block), atol=1e-10)
-    assert found.flags.c_contiguous and found.flags.writeable
+    product = linalg.narrow_product(matrix, block)
+    np.testing.assert_allclose(product, np.einsum("ij,jk->ik", matrix, block), atol=1e-10)
+    assert product.flags.c_contiguous and product.flags.writeable
 
 
 @pytest.mark.parametrize("shape", [(600, 500), (7, 5)], ids=str)
 def test_a_product_with_columns_one_after_the_other_is_not_turned(shape):
-    """Of a large matrix: the copy would cost as much as the product. Of a small one it does not matter."""
     matrix, block = rng.standard_normal(shape), np.asfortranarray(rng.standard_normal((shape[1], 3)))
-    found = linalg.narrow_product(matrix, block)
-    np.testing.assert_allclose(found, matrix @ block, atol=1e-10)
-    assert found.flags.f_contiguous or matrix.size < linalg._LARGE
+    product = linalg.narrow_product(matrix, block)
+    np.testing.assert_allclose(product, matrix @ block, atol=1e-10)
+    assert product.flags.f_contiguous or matrix.size < linalg._LARGE
 
 
 @pytest.mark.parametrize("count", [1, 3, 8, 20])
@@ -93,17 +95,15 @@ def test_scatter_rows_puts_rows_back():
 
 def test_eigenproblems_of_one_size_share_memory_that_was_touched():
     """In LAPACK's order, so that it takes no copy of its own; of another size, and of a large one, anew."""
-    one, other, wide, large = (np.eye(d) for d in (5, 5, 6, linalg._MOST_HELD + 1))
-    first, again = linalg._copied(one), linalg._copied(other)
+    small, other, wide, large = (np.eye(d) for d in (5, 5, 6, linalg._MOST_HELD + 1))
+    first, again = linalg._workspace_copy(small), linalg._workspace_copy(other)
     assert first is again and first.flags.f_contiguous
-    assert linalg._copied(wide).shape == (6, 6)
-    fresh = linalg._copied(large)
-    assert fresh.flags.f_contiguous and not np.shares_memory(fresh, linalg._copied(large))
+    assert linalg._workspace_copy(wide).shape == (6, 6)
+    fresh = linalg._workspace_copy(large)
+    assert fresh.flags.f_contiguous and not np.shares_memory(fresh, linalg._workspace_copy(large))
 
 
 def test_eigenproblems_in_reused_memory_disturb_neither_their_input_nor_each_other():
-    """Sizes in turn, one beyond what is held, in two threads: the eigenpairs of each, the matrices kept."""
-
     def solved(d: int) -> bool:
         half = np.random.default_rng(d).standard_normal((d, d))
         matrix = half + half.T
@@ -119,9 +119,9 @@ def test_large_negative_eigenvalues_are_not_chosen():
     """A singular value decomposition would take -9 first (theory.md, item 6)."""
     vectors = linalg.orthonormalise(rng.standard_normal((5, 5)))
     symmetric = vectors @ np.diag([-9.0, 3.0, 2.0, 0.0, -1.0]) @ vectors.T
-    found = linalg.top_eigenspace(symmetric, 2)
-    assert sin_theta(found, vectors[:, 1:3]) < 1e-12
-    assert abs(found[:, 0] @ vectors[:, 1]) == pytest.approx(1.0)  # largest first
+    basis = linalg.top_eigenspace(symmetric, 2)
+    assert sin_theta(basis, vectors[:, 1:3]) < 1e-12
+    assert abs(basis[:, 0] @ vectors[:, 1]) == pytest.approx(1.0)  # largest first
 
 
 @pytest.mark.parametrize(

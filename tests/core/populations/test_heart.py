@@ -42,7 +42,6 @@ def test_no_swiss_patient_has_a_cholesterol():
 
 
 def test_what_is_absent_states_zero_and_nothing_else_is_hidden():
-    """Row by row against the file: the share of zeros of a measured column is that of its absent values."""
     for hospital, rows in heart_disease.rows().items():
         for column in heart_disease.COLUMNS:
             values = heart_disease.recorded()[hospital][
@@ -51,14 +50,14 @@ def test_what_is_absent_states_zero_and_nothing_else_is_hidden():
             gone = np.isnan(values)
             if column.measurement in ("chol", "trestbps"):
                 gone |= values == 0
-            own = rows[:, PLACES[column.name]]
-            assert (own[gone] == 0).all()
+            encoded = rows[:, PLACES[column.name]]
+            assert (encoded[gone] == 0).all()
             if column.category is None:
                 np.testing.assert_allclose(
-                    own[~gone] * column.scale + column.centre, values[~gone], atol=1e-9
+                    encoded[~gone] * column.scale + column.centre, values[~gone], atol=1e-9
                 )
             else:
-                assert ((own[~gone] > 0) == (values[~gone] == column.category)).all()
+                assert ((encoded[~gone] > 0) == (values[~gone] == column.category)).all()
 
 
 def test_every_category_in_the_rows_is_named():
@@ -75,13 +74,18 @@ def test_every_category_in_the_rows_is_named():
 
 def test_constants_follow_from_public_ranges_alone():
     for measured in STORED["measurements"]:
-        own = [column for column in heart_disease.COLUMNS if column.measurement == measured["name"]]
+        columns = [column for column in heart_disease.COLUMNS if column.measurement == measured["name"]]
         if "range" in measured:
             low, high = measured["range"]
-            assert (own[0].centre - 2 * own[0].scale, own[0].centre + 2 * own[0].scale) == (low, high)
+            assert (columns[0].centre - 2 * columns[0].scale, columns[0].centre + 2 * columns[0].scale) == (
+                low,
+                high,
+            )
         else:
-            share = 1 / max(len(own), 2)
-            assert all(c.centre == share and c.scale**2 == pytest.approx(share * (1 - share)) for c in own)
+            share = 1 / max(len(columns), 2)
+            assert all(
+                c.centre == share and c.scale**2 == pytest.approx(share * (1 - share)) for c in columns
+            )
     assert heart_disease.TABLE.bound >= np.sqrt(heart_disease.TABLE.d)
     assert all((heart_disease.TABLE.source, heart_disease.TABLE.licence, heart_disease.TABLE.provenance))
 

@@ -32,7 +32,7 @@ def draw(sizes: tuple[int, ...], seed: int) -> Cohort:
 
 
 def draw_moments(sizes: tuple[int, ...]) -> Array:
-    """n_i S_i in the units of the data, (DRAWS, hospitals, d, d)."""
+    """Return n_i S_i in the units of the data, (DRAWS, hospitals, d, d)."""
     cohorts = (draw(sizes, seed) for seed in range(DRAWS))
     return np.stack([[p.moment.dense() * (p.n * c.bound**2) for p in c] for c in cohorts])
 
@@ -73,7 +73,6 @@ def test_each_hospital_is_chi_square_and_independent_of_the_others(sizes):
 
 @pytest.mark.parametrize("sizes", [(13, 2, 1, 9), (1, 2, 2)], ids=["n >= d", "n < d"])
 def test_the_eigenvalues_are_those_of_rows(sizes):
-    """The largest eigenvalue of the first hospital, and of the first two together, against rows."""
     rng = np.random.default_rng(3)
     first, second = sizes[:2]
     rows = next(MODEL.rows(DRAWS * (first + second), rng, chunk=10**6))
@@ -110,7 +109,6 @@ def test_planted_swapped_sizes_are_rejected():
 
 
 def test_dealing_again_gives_the_same_hospitals_and_the_same_pooled_moment():
-    """The pooled moment does not depend on how the patients are dealt."""
     pooled = MODEL.draw_pooled(25, np.random.default_rng(0))
     once, twice, other = pooled.deal((13, 12)), pooled.deal((13, 12)), pooled.deal((5, 20))
     np.testing.assert_array_equal(once[1].moment.dense(), twice[1].moment.dense())
@@ -121,12 +119,11 @@ def test_dealing_again_gives_the_same_hospitals_and_the_same_pooled_moment():
 def test_the_order_of_reading_does_not_matter(read_first):
     cohort, same = draw((4, 5, 6), 0), draw((4, 5, 6), 0)
     cohort[read_first].moment.dense()
-    for one, two in zip(cohort, same, strict=True):
-        np.testing.assert_array_equal(one.moment.dense(), two.moment.dense())
+    for provider, same_provider in zip(cohort, same, strict=True):
+        np.testing.assert_array_equal(provider.moment.dense(), same_provider.moment.dense())
 
 
 def test_a_share_applies_like_its_matrix():
-    """Also to a block that stands for some rows only."""
     moment = draw((4, 5), 0)[0].moment
     block = np.random.default_rng(0).standard_normal((MODEL.d, 2))
     rows = np.array([1, 4])

@@ -18,15 +18,14 @@ def drawn() -> DrawnSite:
 
 def test_both_have_the_same_means_and_moments():
     rows, moments = RowSite(ROWS, LONG), drawn()
-    for one, other in zip(rows.means(LONG), moments.means(LONG), strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-12)
-    own, same = (site.moment(CENTRE, SCALE, LONG).dense() for site in (rows, moments))
-    np.testing.assert_allclose(own, same, atol=1e-12)
+    for from_rows, from_moments in zip(rows.means(LONG), moments.means(LONG), strict=True):
+        np.testing.assert_allclose(from_rows, from_moments, atol=1e-12)
+    dense_of_rows, dense_of_moments = (site.moment(CENTRE, SCALE, LONG).dense() for site in (rows, moments))
+    np.testing.assert_allclose(dense_of_rows, dense_of_moments, atol=1e-12)
     assert (rows.n, rows.features) == (moments.n, moments.features) == (50, 4)
 
 
 def test_rows_beyond_the_bound_are_clipped_to_it():
-    """In the means as in the moment, about any centre."""
     site = RowSite(ROWS, 1.0)
     lengths = np.linalg.norm(ROWS, axis=1, keepdims=True)
     np.testing.assert_allclose(site.means(1.0)[0], (ROWS / np.maximum(lengths, 1.0)).mean(axis=0), atol=1e-12)

@@ -26,7 +26,6 @@ EDGES = pytest.mark.parametrize(
 
 @EDGES
 def test_the_recipe_is_kept(model):
-    """Spikes, bulk, support and basis, and a covariance that has them."""
     values, basis, covariance = model.eigenvalues, model.basis, model.covariance()
     assert values.shape == (model.d,)
     assert (values[: model.k] == model.spike).all()
@@ -41,10 +40,9 @@ def test_the_recipe_is_kept(model):
 
 
 def test_the_same_recipe_is_the_same_population():
-    """Also past the cache; another seed is another population."""
     same = SpikedModel(d=12, k=3, s=5, spike=50.0, bulk=(1.0, 4.0), seed=7)
     first = MODEL.covariance()
-    spiked.forget()
+    spiked.clear_caches()
     np.testing.assert_array_equal(same.covariance(), first)
     other = SpikedModel(d=12, k=3, s=5, spike=50.0, bulk=(1.0, 4.0), seed=8)
     assert not np.array_equal(other.basis, MODEL.basis)
@@ -88,8 +86,10 @@ def test_the_bound_fails_as_often_as_it_says(n, failure):
     assert not consistent(MODEL.norm_bound(n, min(2 * failure, 0.9)))
 
 
-@pytest.mark.parametrize("d", [2, 5, 1000])
-@pytest.mark.parametrize(("n", "failure"), [(1, 0.01), (1, 0.5), (10, 0.5), (100_000, 0.01), (10**9, 0.5)])
+@pytest.mark.parametrize(
+    ("d", "n", "failure"),
+    [(2, 1, 0.5), (2, 10**9, 0.5), (5, 1, 0.01), (5, 100_000, 0.01), (1000, 10, 0.5), (1000, 10**9, 0.5)],
+)
 def test_the_bound_for_equal_eigenvalues(d, n, failure):
     """|row|^2 / lambda ~ chi2_d: B^2 to 1 %."""
     tail = -np.expm1(np.log1p(-failure) / n)
@@ -128,7 +128,6 @@ sizes = st.integers(1, 60).flatmap(lambda many: st.tuples(st.integers(many, 10**
 
 @given(case=sizes, share=st.floats(0, 1))
 def test_hospital_sizes(case, share):
-    """They sum to n, none is empty, and the share is honoured where one patient each leaves room."""
     n, providers = case
     split = spiked.hospital_sizes(n, providers, share)
     assert sum(split) == n
@@ -149,9 +148,7 @@ def build(**changed: object) -> SpikedModel:
     [
         ({"d": 1}, "d must be at least 2, got 1"),
         ({"d": 10.0}, r"d must be a whole number, got 10\.0"),
-        ({"k": 0}, "k must be between 1 and 9, got 0"),
         ({"k": 10, "s": 10}, "k must be between 1 and 9, got 10"),
-        ({"k": 2.0}, r"k must be a whole number, got 2\.0"),
         ({"k": True}, "k must be a whole number, got True"),
         ({"s": 1}, "s must be between 2 and 10, got 1"),
         ({"s": 11}, "s must be between 2 and 10, got 11"),
@@ -179,15 +176,11 @@ def test_a_bad_recipe_is_refused_by_name_and_value(changed, says):
     ("n", "providers", "says"),
     [
         (0, 1, "n must be at least 1, got 0"),
-        (-5, 1, "n must be at least 1, got -5"),
         (10.0, 1, r"n must be a whole number, got 10\.0"),
-        (True, 1, "n must be a whole number, got True"),
         (10, 0, "providers must be at least 1, got 0"),
-        (10, True, "providers must be a whole number, got True"),
         (10, 2.0, r"providers must be a whole number, got 2\.0"),
         (3, 4, "n must be at least 4, got 3"),
         (10, (3, 4), "providers must add up to n = 10, got 7"),
-        (10, (11, -1), "n must be at least 1, got -1"),
         (10, (10, 0), "n must be at least 1, got 0"),
         (10, (4.0, 6.0), r"n must be a whole number, got 4\.0"),
     ],
@@ -216,7 +209,6 @@ def test_a_bad_share_is_refused_by_name_and_value(share):
 
 
 def test_a_draw_is_scaled_by_its_bound():
-    """The cohort's bound is the public one, and the moments times its square are in the data's units."""
     n = 10**9
     cohort = MODEL.draw(n, (n - 3, 3), np.random.default_rng(0), failure=0.2)
     assert cohort.bound == MODEL.norm_bound(n, 0.2)

@@ -12,7 +12,8 @@ from dppca_core.accounting import gaussian
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.numerics import moments
 from dppca_core.release import discrete_gaussian
-from dppca_core.release.discrete_gaussian import IntegerSum, bits_for, integer_sum, release
+from dppca_core.release.discrete_gaussian import IntegerSum, bits_for, release
+from dppca_core.release.private_release import sum_rows
 
 BUDGET = Budget(1.0, 1e-5)
 D = 40
@@ -28,15 +29,15 @@ def zero(n: int = 10**6, d: int = D) -> IntegerSum:
 
 
 def test_sums_are_exact():
-    """To the last bit those of rational arithmetic, in blocks of any size."""
+    """Compare with rational arithmetic to the last bit."""
     given = rows(50)
-    found = integer_sum([given[:7], given[7:]], 50, 6)
-    unit = 2**found.bits
+    total = sum_rows([given[:7], given[7:]], 6)
+    unit = 2**total.bits
     whole = [[int(entry * unit) for entry in row] for row in given.tolist()]  # int() rounds towards zero
     exact = [[sum(Fraction(row[i]) * row[j] for row in whole) for j in range(6)] for i in range(6)]
-    assert [[Fraction(entry) for entry in row] for row in found.total.tolist()] == exact
-    np.testing.assert_array_equal(found.total, integer_sum([given], 50, 6).total)
-    np.testing.assert_allclose(found.total / 4.0**found.bits / 50, given.T @ given / 50, atol=2e-6)
+    assert [[Fraction(entry) for entry in row] for row in total.total.tolist()] == exact
+    np.testing.assert_array_equal(total.total, sum_rows([given], 6).total)
+    np.testing.assert_allclose(total.total / 4.0**total.bits / 50, given.T @ given / 50, atol=2e-6)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 2**10, 2**10 + 1, 10**6, 2**31, 2**37])
@@ -94,8 +95,8 @@ def test_opendp_states_the_same_zero_concentrated_guarantee():
 def test_with_hardly_any_noise_it_is_the_moment():
     model = SpikedModel(d=8, k=2, s=4, seed=1)
     given = moments.clip_rows(next(model.rows(500, np.random.default_rng(0))), model.norm_bound(500))
-    found = release(integer_sum([given], 500, 8), Budget(1e6, 1e-5))
-    np.testing.assert_allclose(found, given.T @ given / 500, atol=1e-4)
+    moment = release(sum_rows([given], 8), Budget(1e6, 1e-5))
+    np.testing.assert_allclose(moment, given.T @ given / 500, atol=1e-4)
 
 
 def test_progress_is_told_and_can_stop():
@@ -126,12 +127,10 @@ def test_what_cannot_be_released_is_refused():
         with pytest.raises(ValueError, match="outside of what integers can hold"):
             release(zero(n), Budget(epsilon, delta))
     with pytest.raises(ValueError, match="clipped to norm 1"):
-        integer_sum([rows(5) * 3], 5, 6)
+        sum_rows([rows(5) * 3], 6)
     with pytest.raises(ValueError, match="clipped to norm 1"):
-        integer_sum([rows(5) * np.nan], 5, 6)
-    with pytest.raises(ValueError, match="rows must be 6 as announced, got 5"):
-        integer_sum([rows(5)], 6, 6)
+        sum_rows([rows(5) * np.nan], 6)
     with pytest.raises(ValueError, match="rows must have 7 columns"):
-        integer_sum([rows(5)], 5, 7)
+        sum_rows([rows(5)], 7)
     with pytest.raises(ValueError, match="n must be between"):
         bits_for(2**38)

@@ -10,7 +10,7 @@ from scipy import stats
 
 from dppca_core import Budget
 from dppca_core.numerics import moments
-from dppca_core.release import discrete_gaussian, spectrum
+from dppca_core.release import private_release, spectrum
 from dppca_core.release.ledger import OverLimitError, SessionLedger
 from dppca_core.release.ledger_records import Limit
 
@@ -28,7 +28,7 @@ def ledger(limit=1e9, neighbours="replace-one"):
 
 def whole(last, n=4):
     given_rows = moments.clip_rows(np.vstack([ROWS[: n - 1], last]), 1.0)
-    return spectrum.whole_eigenvalues(discrete_gaussian.integer_sum([given_rows], n, D))
+    return spectrum.whole_eigenvalues(private_release.sum_rows([given_rows], D))
 
 
 @settings(max_examples=60)
@@ -40,11 +40,9 @@ def test_a_row_moves_them_by_at_most_the_sensitivity(x, y):
 
 
 def test_the_sensitivity_is_attained():
-    """One patient moves from an axis that nobody else has to another: one eigenvalue for one."""
     e1, e2, budget = np.eye(D)[0], np.eye(D)[1], Budget(1.0, 1e-5)
     two = [
-        spectrum.whole_eigenvalues(discrete_gaussian.integer_sum([np.array([e1, last])], 2, D))
-        for last in (e1, e2)
+        spectrum.whole_eigenvalues(private_release.sum_rows([np.array([e1, last])], D)) for last in (e1, e2)
     ]
     moved = np.linalg.norm(two[0] - two[1]) * spectrum.unit(2, D)
     assert moved == pytest.approx(math.sqrt(2))
@@ -57,13 +55,13 @@ def test_errors_and_rounding_stay_below_their_allowance():
         step = spectrum.unit(n, d)
         basis = np.linalg.qr(np.random.default_rng(1).standard_normal((d, d)))[0]
         true = n * np.sort(np.random.default_rng(2).dirichlet(np.ones(d)))[::-1]
-        found = np.linalg.eigvalsh((basis * true) @ basis.T)[::-1]
-        assert np.abs(found - true).max() < step / 2
+        computed = np.linalg.eigvalsh((basis * true) @ basis.T)[::-1]
+        assert np.abs(computed - true).max() < step / 2
 
 
 def test_with_hardly_any_noise_they_are_the_eigenvalues():
-    found = spectrum.make([ROWS[:200], ROWS[200:]], Budget(1e6, 1e-5), ledger())
-    np.testing.assert_allclose(found.eigenvalues, np.linalg.eigvalsh(ROWS.T @ ROWS / N)[::-1], atol=1e-4)
+    result = spectrum.make([ROWS[:200], ROWS[200:]], Budget(1e6, 1e-5), ledger())
+    np.testing.assert_allclose(result.eigenvalues, np.linalg.eigvalsh(ROWS.T @ ROWS / N)[::-1], atol=1e-4)
 
 
 def drawn(factor=1.0):
@@ -74,13 +72,15 @@ def drawn(factor=1.0):
     d, budget, account = 40, Budget(1.0, 1e-5), ledger()
     counts = 60 * np.arange(1, d + 1)
     patients = np.repeat(np.eye(d), counts, axis=0)
-    found = [spectrum.make([patients], budget, account).eigenvalues for _ in range(3)]
+    releases = [spectrum.make([patients], budget, account).eigenvalues for _ in range(3)]
     paid = account.account().events[0].noise_multiplier * math.sqrt(2)
-    return np.concatenate([(len(patients) * one - counts[::-1]) / (factor * paid) for one in found])
+    return np.concatenate(
+        [(len(patients) * eigenvalues - counts[::-1]) / (factor * paid) for eigenvalues in releases]
+    )
 
 
 def chance(values):
-    """Two-sided chance of a sum of squares as far from its mean, for standard normal values."""
+    """Return the two-sided chance of a sum of squares as far from its mean, for standard normal values."""
     below = stats.chi2.cdf(float(values @ values), len(values))
     return 2 * min(below, 1 - below)
 

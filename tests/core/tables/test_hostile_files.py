@@ -27,15 +27,15 @@ SECONDS = 5.0  # of processor time, so that a busy machine fails nothing
 
 
 def soon(read, *given):
-    """What it returns, or None where it is refused in one sentence; neither takes long."""
+    """Return the answer, or None where it is refused in one sentence, and check that neither takes long."""
     began = time.process_time()
-    found = hostile.answered(read, *given)
+    answer = hostile.answered(read, *given)
     assert time.process_time() - began < SECONDS
-    return found
+    return answer
 
 
 def released(name: str, data: bytes) -> None:
-    """All that a page does with a table before a release."""
+    """Do all that a page does with a table before a release."""
     raw = tables.read(data, name)
     assert (len(raw.kinds), len(raw.key)) == (len(raw.columns), 64)
     assert raw.n >= 2 and set(raw.missing) | set(raw.constant) <= set(raw.columns)
@@ -49,10 +49,10 @@ def released(name: str, data: bytes) -> None:
 
 
 def test_any_table_is_read_or_refused_in_one_sentence():
-    def one(case):
+    def check_case(case):
         soon(released, *hostile.table_file(np.random.default_rng([case, 1])))
 
-    hostile.each(hostile.cases(60, 0.3), one)
+    hostile.each(hostile.cases(60, 0.3), check_case)
 
 
 LEDGER = SessionLedger()
@@ -63,11 +63,11 @@ LINES = {"ledger": LEDGER.export().splitlines(), "record": ran(iterations=2)[1]}
 
 
 def taken_in(text: str) -> None:
-    """A ledger as a visitor imports it: what was taken in is counted, exported, and taken in again."""
+    """Import a ledger as a visitor does; count it, export it, and import it again."""
     ledger = SessionLedger()
-    account = ledger.take_in(text)
+    account = ledger.merge(text)
     assert account.limit is None or account.spent().epsilon >= 0
-    assert ledger.take_in(ledger.export()) == account
+    assert ledger.merge(ledger.export()) == account
 
 
 READERS = {
@@ -80,7 +80,7 @@ READERS = {
 
 @pytest.mark.parametrize("kind", ["ledger", "record"])
 def test_any_lines_are_read_or_refused_in_one_sentence(kind):
-    def one(case):
+    def check_case(case):
         rng = np.random.default_rng([case, 2])
         lines = [
             hostile.json_file(rng, json.loads(line)) if rng.random() < 0.4 else line.encode()
@@ -88,14 +88,14 @@ def test_any_lines_are_read_or_refused_in_one_sentence(kind):
         ]
         soon(READERS[kind], b"\n".join(lines).decode("utf-8", "replace"))
 
-    hostile.each(hostile.cases(25, 0.05), one)
+    hostile.each(hostile.cases(25, 0.05), check_case)
 
 
 @pytest.mark.parametrize("kind", ["dictionary", "recipe"])
 def test_any_json_is_read_or_refused_in_one_sentence(kind, tmp_path):
     good = json.loads(hostile.dictionary().to_json()) if kind == "dictionary" else recipe_file.to_dict(RECIPE)
 
-    def one(case):
+    def check_case(case):
         given = hostile.json_file(np.random.default_rng([case, 3]), good)
         if kind == "dictionary":
             soon(Schema.from_json, given)
@@ -104,17 +104,16 @@ def test_any_json_is_read_or_refused_in_one_sentence(kind, tmp_path):
         path.write_bytes(given)
         soon(recipe_file.read, path)
 
-    hostile.each(hostile.cases(80, 0.05), one)
+    hostile.each(hostile.cases(80, 0.05), check_case)
 
 
 def test_any_results_are_read_or_refused_and_kept(tmp_path):
-    """A results file with damage anywhere is refused as it is, or read without what was cut off its end."""
     path = tmp_path / "results.csv"
     Store(path, RECIPE).read()
     row = "pca,pca,0.1,4,0,0.5,0.9,0,128,0.01,,,11112222\n"
     good = path.read_bytes() + row.encode() * 3
 
-    def one(case):
+    def check_case(case):
         rng = np.random.default_rng([case, 4])
         words = [hostile.word(rng) if rng.random() < 0.1 else word for word in good.decode().split(",")]
         given = hostile.spoilt(rng, ",".join(words).encode("utf-8", "replace"))
@@ -122,12 +121,12 @@ def test_any_results_are_read_or_refused_and_kept(tmp_path):
         if soon(Store(path, RECIPE).read) is None:
             assert path.read_bytes() == given
 
-    hostile.each(hostile.cases(60, 0.03), one)
+    hostile.each(hostile.cases(60, 0.03), check_case)
 
 
 @pytest.fixture
 def pool():
-    """Arrow's memory, counted from here on."""
+    """Count Arrow's memory from here on."""
     counted, usual = pa.proxy_memory_pool(pa.default_memory_pool()), pa.default_memory_pool()
     pa.set_memory_pool(counted)
     yield counted
@@ -136,7 +135,6 @@ def pool():
 
 @pytest.mark.parametrize("letters", [10**4, 10**6])
 def test_a_small_parquet_does_not_become_a_large_table(pool, letters):
-    """A million cells of one text, in a file of kilobytes: refused before the cells are written out."""
     data = hostile.bomb(letters, 10**6)
     assert len(data) < 2**20
     before = pool.max_memory()
@@ -149,7 +147,7 @@ def test_a_small_parquet_does_not_become_a_large_table(pool, letters):
 
 
 def test_exported_cells_are_no_formula_whatever_they_hold():
-    def one(case):
+    def check_case(case):
         rng = np.random.default_rng([case, 5])
         words = [hostile.utf8(hostile.word(rng)) for _ in range(8)]
         frame = hostile.frame(rng, 8).assign(note=words).rename(columns={"age": words[0]})
@@ -157,7 +155,7 @@ def test_exported_cells_are_no_formula_whatever_they_hold():
             for row in csv.reader(io.StringIO(safe_csv(frame), newline=""), delimiter=delimiter):
                 assert not any(cell.strip(' "\t\n').startswith(("=", "+", "@")) for cell in row)
 
-    hostile.each(hostile.cases(30, 0.02), one)
+    hostile.each(hostile.cases(30, 0.02), check_case)
 
 
 PLANTED = {
@@ -170,9 +168,9 @@ PLANTED = {
 
 @pytest.mark.parametrize("fault", PLANTED.values(), ids=PLANTED.keys())
 def test_a_planted_fault_is_caught_and_told_by_its_case(fault):
-    def one(case):
+    def check_case(case):
         if case == 2:
             hostile.answered(fault)
 
     with pytest.raises(AssertionError, match="1 of 4 cases failed\ncase 2: "):
-        hostile.each(range(4), one)
+        hostile.each(range(4), check_case)

@@ -45,8 +45,8 @@ def test_what_only_the_owner_may_know_is_counted():
     assert (encoded.kept == [True, True, True, False]).all()
     np.testing.assert_allclose(np.linalg.norm(encoded.rows, axis=1), [1.47, 1.47, 0.91], atol=0.005)
     assert encoded.owner.clipped_share == 2 / 3
-    one = tables.encode(Schema((AGE, Column("sex", "category", categories=("F",), fill=""))), table)
-    assert one.owner.outside == (1, 0)  # yes or no
+    yes_or_no = tables.encode(Schema((AGE, Column("sex", "category", categories=("F",), fill=""))), table)
+    assert yes_or_no.owner.outside == (1, 0)  # yes or no
 
 
 CELL = st.none() | st.floats()
@@ -65,9 +65,9 @@ def test_a_row_is_encoded_from_its_own_cells_alone(cells, random):
 
     together = rows(cells)
     alone = [rows([cell]) for cell in cells]
-    np.testing.assert_array_equal(together.rows, np.concatenate([one.rows for one in alone]))
-    np.testing.assert_array_equal(together.kept, [one.kept[0] for one in alone])
-    assert sum((one.owner for one in alone[1:]), alone[0].owner) == together.owner
+    np.testing.assert_array_equal(together.rows, np.concatenate([encoded.rows for encoded in alone]))
+    np.testing.assert_array_equal(together.kept, [encoded.kept[0] for encoded in alone])
+    assert sum((encoded.owner for encoded in alone[1:]), alone[0].owner) == together.owner
     assert np.isfinite(together.rows).all()
     assert (np.abs(together.rows) <= 1).all()
     assert (np.linalg.norm(together.rows, axis=1) <= SCHEMA.longest * (1 + 1e-12)).all()

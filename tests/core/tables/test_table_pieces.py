@@ -53,8 +53,10 @@ def test_pieces_add_up_to_the_whole(path, by, monkeypatch):
     monkeypatch.setattr(pieces, "_BATCH_CELLS", 9 * 256)
     rows, encoded = whole(by)
     cohort = Cohort.from_rows(list(rows.values()), SCHEMA.bound)
-    told = []
-    reduced = tables.reduce_file(path, SCHEMA, by=by, progress=lambda done, total: told.append((done, total)))
+    reports = []
+    reduced = tables.reduce_file(
+        path, SCHEMA, by=by, progress=lambda done, total: reports.append((done, total))
+    )
     assert reduced.hospitals == tuple(rows)
     assert reduced.owner == encoded.owner
     assert [provider.n for provider in reduced.cohort] == [provider.n for provider in cohort]
@@ -62,8 +64,8 @@ def test_pieces_add_up_to_the_whole(path, by, monkeypatch):
         np.testing.assert_allclose(ours.moment.dense(), theirs.moment.dense(), rtol=0, atol=1e-10)
     np.testing.assert_allclose(reduced.cohort.pooled.dense(), cohort.pooled.dense(), rtol=0, atol=1e-10)
     assert reduced.cohort.bound == SCHEMA.bound
-    assert len(told) > 5
-    assert told[-1] == (N, None if path.suffix == ".csv" else N)
+    assert len(reports) > 5
+    assert reports[-1] == (N, None if path.suffix == ".csv" else N)
     assert list(path.parent.iterdir()) == [path]
 
 
@@ -131,7 +133,7 @@ def test_dealing_by_a_column():
 
 
 def arrow_peak(path) -> int:
-    """Bytes that Arrow holds at most while a file is reduced, at the end of each batch."""
+    """Return the bytes that Arrow holds at most at the end of each batch while a file is reduced."""
     schema = Schema(tuple(Column(f"c{i}", "number", -4, 4) for i in range(10)))
     held = [before := pa.total_allocated_bytes()]
     tables.reduce_file(path, schema, progress=lambda done, total: held.append(pa.total_allocated_bytes()))

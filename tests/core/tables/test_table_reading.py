@@ -81,8 +81,8 @@ def test_letters_come_as_they_are_or_not_at_all():
         assert values(tables.read(data.encode(encoding), "t"))["name"] == ["Müller", "Åse"]
     with pytest.raises(ValueError, match="not in UTF-8"):
         tables.read(data.encode("latin-1"), "t")
-    said = tables.read(data.encode("latin-1"), "t", encoding="windows-1252")
-    assert values(said)["name"] == ["Müller", "Åse"]
+    raw = tables.read(data.encode("latin-1"), "t", encoding="windows-1252")
+    assert values(raw)["name"] == ["Müller", "Åse"]
 
 
 def test_dates_constants_and_row_numbers_are_told():
@@ -246,9 +246,13 @@ def test_exports_quote_texts_and_no_numbers():
 
 
 @pytest.mark.parametrize(
-    "before", ["", " ", "\u00a0", "\ufeff", "\u200b", "\x0b", "\t", "\r", "\u202e \u3000"]
+    ("before", "start"),
+    [
+        *(("", start) for start in "=+-@＝﹢"),
+        *((before, "=") for before in (" ", "\u00a0", "\ufeff", "\u200b", "\x0b", "\t", "\r")),
+        ("\u202e \u3000", "＝"),
+    ],
 )
-@pytest.mark.parametrize("start", "=+-@＝﹢")
 def test_a_formula_behind_blanks_is_no_formula(before, start):
     cell = f"{before}{start}1+1"
     assert tables.neutral(cell) == "'" + cell
@@ -323,7 +327,7 @@ def encodes_or_refuses(data: bytes) -> None:
 
 
 def watched(monkeypatch, name: str) -> list[int]:
-    """Bytes that Arrow holds each time that this function of `cells` has worked on a portion."""
+    """Return a list of the bytes that Arrow holds after each portion of this function of `cells`."""
     before, held = pa.total_allocated_bytes(), [0]
     plain = getattr(cells, name)
 
@@ -337,7 +341,7 @@ def watched(monkeypatch, name: str) -> list[int]:
 
 
 def repeated(rows: int, letters: int = 2000) -> bytes:
-    """A small file of two texts with blanks before them, each there many times, and of zeros."""
+    """Return a small file of two texts with blanks before them, each there many times, and of zeros."""
     words = pa.array([" " + "a" * letters, " " + "b" * letters])
     codes = pa.array(np.arange(rows, dtype=np.int32) % 2)
     text = pa.DictionaryArray.from_arrays(codes, words)
@@ -370,16 +374,16 @@ def test_reading_holds_each_text_at_most_twice(monkeypatch):
     """Trimming, comparing and leaving out the missing ones each make a copy."""
     monkeypatch.setattr(parquet_file, "_MOST_UNPACKED", 2**20)
     monkeypatch.setattr(cells, "_PORTION", 2**20)
-    told: list[int] = []
+    sizes: list[int] = []
     data = repeated(10_000)
     held = watched(monkeypatch, "texts")
-    raw = tables.read(data, "t", check_texts=told.append)
-    assert told[-1] == 2001 * 10_000 and told == sorted(told)
+    raw = tables.read(data, "t", check_texts=sizes.append)
+    assert sizes[-1] == 2001 * 10_000 and sizes == sorted(sizes)
     assert raw.kinds["note"] == "text" and raw.missing == {}
-    assert max(held) < 1.5 * told[-1]
+    assert max(held) < 1.5 * sizes[-1]
     monkeypatch.setattr(cells, "_PORTION", 2**40)  # a planted bug: the whole column at once
     assert tables.read(data, "t").table.equals(raw.table)
-    assert max(held) > 3 * told[-1]
+    assert max(held) > 3 * sizes[-1]
 
 
 KEYS = (  # as earlier versions found them: ledgers are kept under them
@@ -390,7 +394,6 @@ KEYS = (  # as earlier versions found them: ledgers are kept under them
 
 @pytest.mark.parametrize("portion", [1, 40, 2**24])
 def test_a_column_reads_alike_in_portions_of_any_size(monkeypatch, portion):
-    """Nothing of a cell depends on those that are read along with it."""
     monkeypatch.setattr(cells, "_PORTION", portion)
     noted = [f" {i % 7} " if i % 3 else "NA" for i in range(50)]
     words = [*noted[:40], "é\u00a0", *noted[41:]]  # a number up to the fortieth row

@@ -68,7 +68,7 @@ def test_figure_2_says_what_it_does_not_know(screen):
 @pytest.fixture(scope="module")
 def found():
     now = catalogue.defaults() | {"d": 30, "n": 1_000_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 3}
-    experiment, _ = to_experiment.of(now)
+    experiment, _ = to_experiment.from_settings(now)
     results = Results(experiment)
     for cell in results.missing(("dps_pca", e, r) for e in EPSILONS for r in range(3)):
         results.cell(*cell)

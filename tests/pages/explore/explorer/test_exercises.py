@@ -66,7 +66,7 @@ def test_less_privacy_errs_more_without_burn_in_and_less_with_it_for_other_seeds
         for burn in (0, 2):
             errors = []
             for seed in (1, 2, 3):
-                experiment, epsilon = to_experiment.of(
+                experiment, epsilon = to_experiment.from_settings(
                     exercise.settings(moved) | {"burn_in": burn, "seed": seed}
                 )
                 found = Results(experiment)
@@ -84,6 +84,6 @@ def test_privacy_becomes_free_for_other_populations_too():
     for seed in range(5):
         regions = []
         for moved in (False, True):
-            experiment, epsilon = to_experiment.of(exercise.settings(moved) | {"seed": seed})
+            experiment, epsilon = to_experiment.from_settings(exercise.settings(moved) | {"seed": seed})
             regions.append(regime(BOUNDS["dps_prediction"], Results(experiment).setting(epsilon)))
         assert regions == ["privacy costs", FREE]

@@ -39,7 +39,7 @@ def test_what_is_drawn_is_what_the_core_measures(screen):
     """The last point of the first panel, the sentence and the tile are one number: the median."""
     page = screen(repeats="3", delta="0.001", scale="linear")
     settings = catalogue.defaults() | {"repeats": 3, "delta": 0.001, "scale": "linear"}
-    experiment, epsilon = to_experiment.of(settings)
+    experiment, epsilon = to_experiment.from_settings(settings)
     found = Results(experiment)
     errors = sorted(found.cell("dps_pca", epsilon, repeat).sin[-1] for repeat in range(3))
     figure = page.figure

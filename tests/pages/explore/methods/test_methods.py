@@ -167,7 +167,7 @@ def test_nobody_is_said_to_fail_before_all_numbers_of_patients_are_measured(foun
 
 @pytest.fixture(scope="module")
 def found():
-    experiment, _ = to_experiment.of(
+    experiment, _ = to_experiment.from_settings(
         catalogue.defaults() | {"d": 30, "n": 10_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 2}
     )
     return Results(experiment)

@@ -181,7 +181,7 @@ def test_a_release_is_asked_for_priced_confirmed_and_made_once(screen, makes):
     assert len(makes) == 1
     (made,) = own(page).made
     made.order.wait(PATIENCE_SECONDS)
-    assert made.order.made.hardened
+    assert made.order.made.document["hardened"]
     assert made.order.made.document["features"] == ["age", "weight", "pulse"]
     assert "seed" not in json.dumps(made.order.made.document["parameters"])
     press(page, "Release")
@@ -559,7 +559,7 @@ def test_a_release_that_is_being_drawn_goes_on_for_the_reloaded_tab(screen, monk
         go_on.wait(PATIENCE_SECONDS)
         if not progress(0.5):
             raise discrete_gaussian.StoppedError
-        return true(summed, budget, None)
+        return true(summed, budget)
 
     monkeypatch.setattr(discrete_gaussian, "release", drawn)
     monkeypatch.setattr("pages.hospitals.your_data.confirmation._FIRST_LOOK_SECONDS", 0.01)
@@ -881,13 +881,13 @@ def test_what_is_rehearsed_is_what_is_released(screen, makes, built, method):
     )
     assert experiment.sizes == prepared.sizes == tuple(map(len, parts))
     assert experiment.budget(rehearsal.epsilon) == request.budget
-    given = {name: experiment.options(method)[name] for name in request.own}
-    assert given == request.own
+    given = {name: experiment.options(method)[name] for name in request.method_options}
+    assert given == request.method_options
     errors = []
     for repeat in range(experiment.repeats):
         rng = experiment.generator(method, repeat)
         estimate = METHODS[method].fit(
-            experiment.cohort(repeat), k=request.k, budget=request.budget, rng=rng, **request.own
+            experiment.cohort(repeat), k=request.k, budget=request.budget, rng=rng, **request.method_options
         )
         errors.append(sin_theta(estimate.basis, results.truth.basis))
         found = results.cell(method, rehearsal.epsilon, repeat).sin[-1]

@@ -1,4 +1,4 @@
-"""Sweeps beside the page: found again, stopped, taken over, and each visitor's own."""
+"""Test sweeps beside the page: found again, stopped, taken over, and separate for each visitor."""
 
 import os
 import signal
@@ -33,7 +33,7 @@ def ended(job: sweep_jobs.Job) -> sweep_jobs.Job:
 
 @pytest.fixture
 def gate(monkeypatch):
-    """Cells wait until it is opened."""
+    """Hold up all cells until it is set."""
     opened = threading.Event()
     measured = run_cells.measured
 
@@ -111,8 +111,8 @@ def test_a_complete_table_is_there_at_once_for_everybody():
     board = Jobs(Engine())
     table = ended(board.start("ann", "here", RECIPE)).table()
     assert eventually(lambda: board._tables)
-    found = board.start("bob", "elsewhere", RECIPE)
-    assert not found.running and found.table() is table
+    job = board.start("bob", "elsewhere", RECIPE)
+    assert not job.running and job.table() is table
 
 
 def test_a_visitor_who_has_gone_is_not_worked_for_until_they_come_back(gate, monkeypatch):
@@ -128,13 +128,12 @@ def test_a_visitor_who_has_gone_is_not_worked_for_until_they_come_back(gate, mon
     assert again is not job and ended(again).state == "complete"
 
 
-def waits_behind(job: sweep_jobs.Job, others: int, own: int = 0) -> bool:
-    """Whether it comes to stand there."""
-    return eventually(lambda: job.state == "waiting" and job.position == (others, own))
+def waits_behind(job: sweep_jobs.Job, others: int, same_visitor: int = 0) -> bool:
+    return eventually(lambda: job.state == "waiting" and job.position == (others, same_visitor))
 
 
 def started(board: Jobs, visitor: str, recipe: Recipe) -> sweep_jobs.Job:
-    """A job that has its turn: later ones come after it."""
+    """Return a running job, so that later ones come after it."""
     job = board.start(visitor, "here", recipe)
     assert eventually(lambda: job.state == "running")
     return job
@@ -181,7 +180,7 @@ def test_a_visitors_second_sweep_waits_for_the_first_and_says_so(gate):
 
 
 def test_the_queue_moves_on_when_visitors_vanish(gate, monkeypatch):
-    """One who runs, and one who waits: both give their places up."""
+    """One runs and one waits: both free their places."""
     gone: set[str] = set()
     monkeypatch.setattr(sessions, "present", lambda visitor: visitor not in gone)
     board = Jobs(Engine(1))
@@ -197,7 +196,7 @@ def test_the_queue_moves_on_when_visitors_vanish(gate, monkeypatch):
 
 
 def test_what_ends_a_sweep_is_said(monkeypatch):
-    for reason, said in (
+    for reason, message in (
         (executors.LostError(), "The cluster stopped answering; what was measured before is kept."),
         (KeyError("x"), "The program failed with KeyError."),
     ):
@@ -207,7 +206,7 @@ def test_what_ends_a_sweep_is_said(monkeypatch):
 
         monkeypatch.setattr(sweep_jobs, "sweep", broken)
         job = ended(Jobs(Engine()).start("ann", "here", RECIPE))
-        assert (job.state, job.reason) == ("failed", said)
+        assert (job.state, job.reason) == ("failed", message)
 
 
 def test_without_a_thread_a_sweep_has_ended_and_can_be_asked_for_again(monkeypatch):
@@ -228,7 +227,7 @@ def test_without_a_thread_a_sweep_has_ended_and_can_be_asked_for_again(monkeypat
 
 
 def test_long_sweeps_go_on_in_processes(monkeypatch):
-    """Begun here while the processes start; together they give the whole table."""
+    """It begins in the server while the processes start; together they measure the whole table."""
     long, clock = replace(RECIPE, repeats=150), Clock()
     monkeypatch.setattr(sweep_jobs, "HERE_SECONDS", 0.9 * sweep_jobs._missing(long, ())[0])
     monkeypatch.setattr(sweep_jobs, "time", clock)
@@ -255,7 +254,6 @@ def test_long_sweeps_go_on_in_processes(monkeypatch):
 
 
 def test_a_run_that_takes_long_leaves_the_server_free(monkeypatch):
-    """No part of it is run here."""
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)
     here = []
     run = run_cells.run
@@ -264,7 +262,7 @@ def test_a_run_that_takes_long_leaves_the_server_free(monkeypatch):
 
 
 def test_a_cluster_that_is_gone_midway_loses_no_run(monkeypatch):
-    """Its scheduler closes after the first task: said in a sentence, and gone on with elsewhere."""
+    """Its scheduler closes after the first task: the page says so, and the sweep continues elsewhere."""
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)
     monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.0)
     workers = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "protocol": "tcp"}
@@ -281,7 +279,9 @@ def test_a_cluster_that_is_gone_midway_loses_no_run(monkeypatch):
                 closing.start()
 
         monkeypatch.setattr(sweep_jobs.Job, "_note", close)
-        monkeypatch.setattr(run_cells, "measured", lambda *of: (time.sleep(0.02), measured(*of))[1])
+        monkeypatch.setattr(
+            run_cells, "measured", lambda *arguments: (time.sleep(0.02), measured(*arguments))[1]
+        )
         job = ended(board.start("ann", "here", long))
         closing.join(PATIENCE_SECONDS)
     assert (job.state, job.reason) == ("failed", f"{executors.LostError()}.")
@@ -289,7 +289,9 @@ def test_a_cluster_that_is_gone_midway_loses_no_run(monkeypatch):
     monkeypatch.delenv(executors.ADDRESS)
     monkeypatch.setattr(sweep_jobs.Job, "_note", noted)
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.5)
-    monkeypatch.setattr(run_cells, "measured", lambda *of: (again.append(of[1]), measured(*of))[1])
+    monkeypatch.setattr(
+        run_cells, "measured", lambda *arguments: (again.append(arguments[1]), measured(*arguments))[1]
+    )
     job.again()
     rest = ended(board.start("ann", "here", long))
     assert rest.state == "complete" and len(again) <= job.progress.total - job.progress.completed
@@ -303,7 +305,7 @@ def test_a_cluster_that_was_never_there_is_said(monkeypatch):
 
 
 def test_a_worker_that_is_killed_costs_no_run(monkeypatch):
-    """Its task is run again: the table is whole, and the same."""
+    """Its task runs again, and the table is the same."""
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)
     monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.05)
     noted, killed = sweep_jobs.Job._note, []
@@ -323,7 +325,7 @@ def test_a_worker_that_is_killed_costs_no_run(monkeypatch):
 
 
 def test_a_visitor_who_vanishes_frees_the_processes_too(monkeypatch):
-    """Tasks that the pool has taken over end unwanted; left alone each would give its rows."""
+    """Tasks that the pool has begun end before their next cell; left alone each would return its rows."""
     gone: set[str] = set()
     monkeypatch.setattr(sessions, "present", lambda visitor: visitor not in gone)
     monkeypatch.setattr(sweep_jobs, "CELL_SECONDS", 0.0)
@@ -337,10 +339,11 @@ def test_a_visitor_who_vanishes_frees_the_processes_too(monkeypatch):
         return future
 
     monkeypatch.setattr(executors.Cores, "submit", noted)
-    heavy = replace(
-        RECIPE, population=replace(MODEL, d=700), methods=(variant("ldp_sparse_pca"),), repeats=20
+    monkeypatch.setattr(run_cells, "TASK_SECONDS", 60.0)  # many cells a task
+    many = replace(
+        RECIPE, population=replace(MODEL, d=200), methods=(variant("ldp_sparse_pca"),), repeats=400
     )
-    job = Jobs(Engine()).start("ann", "here", heavy)
+    job = Jobs(Engine()).start("ann", "here", many)
     assert eventually(lambda: any(future.running() for future in handed))
     gone.add("ann")
     assert ended(job).state == "again"

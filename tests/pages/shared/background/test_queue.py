@@ -1,4 +1,4 @@
-"""The queue: first come, first served, one of each visitor at a time; who has more to do takes turns."""
+"""Test the queue: first come, first served, one of each visitor at a time, and turns after each step."""
 
 import pytest
 
@@ -7,8 +7,6 @@ from pages.shared.background.queue import Line, Queue, Queued, Rank
 
 
 class Nothing:
-    """Work that no test here runs."""
-
     def step(self) -> bool:
         return True
 
@@ -30,48 +28,48 @@ def entry(visitor: str, line: Line = "short", rank: Rank = Rank.SHOWN) -> Queued
 def test_first_come_first_served():
     ann, bob, eve = map(entry, ("ann", "bob", "eve"))
     line = queue(1, ann, bob, eve)
-    assert line.take("short") is ann and line.take("short") is None
-    assert [line.ahead(waits) for waits in (ann, bob, eve)] == [(0, 0), (1, 0), (2, 0)]
+    assert line.start_next("short") is ann and line.start_next("short") is None
+    assert [line.position(waits) for waits in (ann, bob, eve)] == [(0, 0), (1, 0), (2, 0)]
     line.remove(ann)
-    assert line.take("short") is bob and line.ahead(eve) == (1, 0)
+    assert line.start_next("short") is bob and line.position(eve) == (1, 0)
 
 
 def test_one_of_each_visitor_at_a_time():
-    """Whoever asks for ten has one place, and others pass."""
+    """A visitor who asks for ten sweeps has one place, and others pass."""
     first, second, third, bob = (entry(who) for who in ("ann", "ann", "ann", "bob"))
     line = queue(2, first, second, third, bob)
-    assert [line.take("short") for _ in range(3)] == [first, bob, None]
-    assert [line.ahead(waits) for waits in (second, third)] == [(1, 1), (1, 2)]
+    assert [line.start_next("short") for _ in range(3)] == [first, bob, None]
+    assert [line.position(waits) for waits in (second, third)] == [(1, 1), (1, 2)]
     line.remove(bob)
-    assert line.ahead(second) == (0, 1) and line.take("short") is None
+    assert line.position(second) == (0, 1) and line.start_next("short") is None
     line.remove(first)
-    assert line.take("short") is second
+    assert line.start_next("short") is second
 
 
 def test_one_that_was_told_to_stop_holds_up_nobody():
     """A slider moves on: the next sweep begins while the former finishes its task."""
     former, following = entry("ann"), entry("ann")
     line = queue(1, former, following)
-    assert line.take("short") is former
+    assert line.start_next("short") is former
     former.ending = True
-    assert line.ahead(following) == (0, 0) and line.take("short") is following
+    assert line.position(following) == (0, 0) and line.start_next("short") is following
 
 
 def test_long_sweeps_have_a_line_of_their_own():
     hour, quick, later = entry("ann", "long"), entry("ann"), entry("bob", "long")
     line = queue(1, hour, quick, later)
-    assert (line.take("long"), line.take("short")) == (hour, quick)
-    assert line.ahead(later) == (1, 0)
+    assert (line.start_next("long"), line.start_next("short")) == (hour, quick)
+    assert line.position(later) == (1, 0)
 
 
 def served(line: Queue, steps: int) -> list[tuple[str, Rank]]:
-    """Who has each of the next steps, where all always have more."""
+    """Return who has each of the next steps, where all always have more."""
     order = []
     for _ in range(steps):
-        runs = line.take("screen")
+        runs = line.start_next("screen")
         assert runs is not None
         order.append((runs.visitor, runs.rank))
-        line.back(runs)
+        line.requeue(runs)
     return order
 
 
@@ -97,14 +95,14 @@ def test_a_new_view_takes_the_place_of_the_former():
     former, ann, new = entry("bob", "screen"), entry("ann", "screen"), entry("bob", "screen")
     line = queue(1, former, ann)
     line.replace(new)
-    assert line.take("screen") is former and former.work is new.work
+    assert line.start_next("screen") is former and former.work is new.work
     assert len(line.line("screen")) == 2
 
 
 def test_what_runs_is_not_dropped():
     runs, waits = entry("ann"), entry("bob")
     line = queue(1, runs, waits)
-    line.take("short")
+    line.start_next("short")
     assert line.drop(lambda _: True) == [waits] and runs in line and waits not in line
 
 

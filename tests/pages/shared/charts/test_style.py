@@ -1,4 +1,4 @@
-"""Colours are seen on both of the page's backgrounds, and are never the only thing that tells lines apart."""
+"""Test that colours are seen on both backgrounds, and that lines differ in more than colour."""
 
 import itertools
 import tomllib
@@ -31,18 +31,18 @@ def channels(colour):
 
 
 def luminance(colour):
-    """Relative luminance, as WCAG 2.1 defines it."""
+    """Return the relative luminance, as WCAG 2.1 defines it."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels(colour)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one, other):
-    low, high = sorted((luminance(one), luminance(other)))
+def contrast(first, other):
+    low, high = sorted((luminance(first), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 
 def over(colour, share, ground):
-    """A colour of this opacity on a ground."""
+    """Return a colour of this opacity on a ground."""
     mixed = [share * a + (1 - share) * b for a, b in zip(channels(colour), channels(ground), strict=True)]
     return "#" + "".join(f"{round(255 * c):02x}" for c in mixed)
 
@@ -56,7 +56,7 @@ def test_the_formula_is_that_of_the_standard():
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_what_is_drawn_has_three_to_one(theme):
-    """WCAG 2.1, 1.4.11, against the page that charts stand on."""
+    """WCAG 2.1, 1.4.11 asks for it, against the page that charts stand on."""
     page = THEMES[theme]["backgroundColor"]
     assert {colour: contrast(colour, page) for colour in DRAWN if contrast(colour, page) < 3} == {}
 
@@ -64,7 +64,7 @@ def test_what_is_drawn_has_three_to_one(theme):
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("ground", ["backgroundColor", "secondaryBackgroundColor"])
 def test_text_has_four_and_a_half_to_one(theme, ground):
-    """WCAG 2.1, 1.4.3: text, captions (60 % of it), the primary colour as text, also on a tenth of itself."""
+    """WCAG 2.1, 1.4.3: text, captions (60 % of it), the primary colour as text, also on a tenth of it."""
     look = THEMES[theme]
     page, text, primary = look[ground], look["textColor"], look["primaryColor"]
     assert contrast(text, page) >= 4.5
@@ -90,8 +90,8 @@ def test_signs_are_read_on_a_heat_maps_colours(theme):
     ids=["methods", "kinds", "costs"],
 )
 def test_lines_are_told_apart_without_colour(looks):
-    for (one, a), (other, b) in itertools.combinations(looks.items(), 2):
-        assert (a.symbol, a.dash) != (b.symbol, b.dash), (one, other)
+    for (first, a), (other, b) in itertools.combinations(looks.items(), 2):
+        assert (a.symbol, a.dash) != (b.symbol, b.dash), (first, other)
 
 
 def test_bounds_are_told_apart_without_colour():

@@ -1,4 +1,4 @@
-"""Tables and figures leave every page as files that need no network."""
+"""Test that tables and figures leave every page as files that need no network."""
 
 import io
 import json
@@ -20,15 +20,15 @@ SETTINGS = catalogue.defaults() | {"d": 50, "repeats": 2, "n": 10_000}
 
 @pytest.fixture(scope="module")
 def payload():
-    experiment, epsilon = to_experiment.of(SETTINGS)
-    found = cache.results(experiment)
-    for cell in found.missing(found.first(epsilon)):
-        found.try_cell(*cell)
-    return explorer_summary.payload(found, epsilon, SETTINGS)
+    experiment, epsilon = to_experiment.from_settings(SETTINGS)
+    results = cache.results(experiment)
+    for cell in results.missing(results.first(epsilon)):
+        results.try_cell(*cell)
+    return explorer_summary.payload(results, epsilon, SETTINGS)
 
 
 def test_the_explorers_figure_is_drawn_as_it_stands(payload):
-    """The active frame's values, the panels beside each other, and no key that Plotly does not know."""
+    """It has the active frame's values, panels beside each other, and no key unknown to Plotly."""
     still = downloads.still(payload)
     frame = payload["frames"][EPSILONS.index(1.0)]
     for place, patch in frame["traces"].items():
@@ -48,15 +48,15 @@ def test_the_html_stands_alone(payload):
 
 
 def test_the_bounds_table_holds_what_is_drawn():
-    experiment, _ = to_experiment.of(SETTINGS)
-    found = cache.results(experiment)
+    experiment, _ = to_experiment.from_settings(SETTINGS)
+    results = cache.results(experiment)
     for epsilon in EPSILONS:
-        found.try_cell("dps_pca", epsilon, 0)
+        results.try_cell("dps_pca", epsilon, 0)
     evaluated = {"ge2018": controls.evaluated(experiment, "ge2018", SETTINGS)}
-    table = charts.table(found, "dps_pca", evaluated)
+    table = charts.table(results, "dps_pca", evaluated)
     again = pd.read_csv(io.StringIO(table.to_csv(index=False)))
     bounds = again[again["name"] == "ge2018"]
     assert bounds["epsilon"].tolist() == list(EPSILONS)
     np.testing.assert_allclose(bounds["sin_theta"], [bound.final for bound in evaluated["ge2018"]])
     measured = again[(again["name"] == "dps_pca") & (again["repeat"] == 0)].set_index("epsilon")["sin_theta"]
-    assert measured[1.0] == pytest.approx(found.cell("dps_pca", 1.0, 0).sin[-1])
+    assert measured[1.0] == pytest.approx(results.cell("dps_pca", 1.0, 0).sin[-1])

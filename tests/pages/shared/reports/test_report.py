@@ -1,4 +1,4 @@
-"""A report is one file: everything in it, nothing loaded, nothing from outside run."""
+"""Test that a report is one file: everything in it, nothing loaded, nothing from outside run."""
 
 import json
 import re
@@ -39,22 +39,22 @@ LIBRARY = re.compile(r"<script>.*?</script>", re.DOTALL)
 
 
 class Elements(HTMLParser):
-    """Every element with its attributes, as a browser reads them, and all text outside scripts."""
+    """Collect every element with its attributes, as a browser reads them, and all text outside scripts."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.text = ""
         self.feed(LIBRARY.sub("", page, count=1))
 
     def handle_starttag(self, tag, attrs):
-        self.found.append((tag, dict(attrs)))
+        self.tags.append((tag, dict(attrs)))
 
     def handle_data(self, data):
         self.text += data
 
     def all(self, tag):
-        return [attributes for name, attributes in self.found if name == tag]
+        return [attributes for name, attributes in self.tags if name == tag]
 
 
 @pytest.fixture(scope="module")
@@ -72,18 +72,23 @@ def test_every_part_is_there_under_a_heading(page):
         assert sentence in read.text
     assert [attributes.get("href") for attributes in read.all("a")] == [MINE.link]
     assert len(read.all("h1")) == 1 and read.all("html") == [{"lang": "en"}]
-    assert [one["aria-label"] for one in read.all("div") if one.get("role") == "img"] == [
+    assert [
+        attributes["aria-label"] for attributes in read.all("div") if attributes.get("role") == "img"
+    ] == [
         "The error halves.",
         EVIL,
     ]
 
 
 def test_what_comes_from_outside_is_text_and_nothing_else(page):
-    """Two scripts of its own, one block of numbers for each figure, and no element of the attacker's."""
+    """It has two scripts, one block of numbers for each figure, and no element of the attacker's."""
     read = Elements(page)
-    assert [one.get("type") for one in read.all("script")] == [*["application/json"] * 2, "module"]
+    assert [attributes.get("type") for attributes in read.all("script")] == [
+        *["application/json"] * 2,
+        "module",
+    ]
     assert not read.all("img")
-    assert not [name for _, attributes in read.found for name in attributes if name.startswith("on")]
+    assert not [name for _, attributes in read.tags for name in attributes if name.startswith("on")]
     assert page.count("<script>alert") == 0
     blocks = re.findall(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)
     assert [json.loads(block)["data"][0]["name"] for block in blocks] == [EVIL, EVIL]
@@ -92,9 +97,11 @@ def test_what_comes_from_outside_is_text_and_nothing_else(page):
 def test_nothing_is_loaded_from_anywhere(page):
     read = Elements(page)
     assert len(page.encode()) < 6e6
-    assert not [one for one in read.found if {"src", "srcset", "data", "action"} & set(one[1])]
+    assert not [
+        attributes for attributes in read.tags if {"src", "srcset", "data", "action"} & set(attributes[1])
+    ]
     assert not read.all("link") and not re.search(r"url\(|@import", html_report._read("report.css"))
-    (policy,) = (one["content"] for one in read.all("meta") if "http-equiv" in one)
+    (policy,) = (attributes["content"] for attributes in read.all("meta") if "http-equiv" in attributes)
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "'unsafe-inline'" not in policy.split(";")[1]
 
@@ -116,24 +123,24 @@ def test_numbers_stand_in_a_table_for_each_panel(page):
 
 @pytest.fixture
 def built(monkeypatch):
-    """The reports that the last run of a page offers, built as if their button was pressed."""
+    """Return the reports that the last run of a page offers, built as if their button was pressed."""
     offered = []
     monkeypatch.setattr(html_report, "button", lambda build, name, width="": offered.append(build))
     return lambda: offered[-1]()
 
 
 def read(made):
-    """The file's text, once it was checked to stand alone."""
+    """Return the file's text, once it was checked to stand alone."""
     page = html_report.html(made)
     assert len(page.encode()) < 6e6
     return Elements(page).text
 
 
 def restored(made):
-    """The settings that the link of a report opens a page with."""
+    """Return the settings that the link of a report opens a page with."""
     query = dict(parse_qsl(urlsplit(made.link).query))
-    now, said = catalogue.open_link(query)
-    assert not said
+    now, sentences = catalogue.open_link(query)
+    assert not sentences
     return now
 
 
@@ -144,8 +151,8 @@ def test_the_explorers_report_is_the_screen(screen, built, view):
     settings = dict(page.app.session_state["settings of the last run"])
     assert made.sentence == page.words()["sentence"]
     assert restored(made) == settings
-    said = read(made)
-    assert page.words()["odds"] in made.guarantee and page.words()["odds"] in said
+    document = read(made)
+    assert page.words()["odds"] in made.guarantee and page.words()["odds"] in document
     assert dict(made.settings)["Hospitals" if view == "board" else "Hospitals N"] == "3"
     assert "0.01" not in dict(made.settings).values() if view == "board" else True
     assert any("each record outright" in limit for limit in made.limits)
@@ -155,7 +162,7 @@ def test_the_explorers_report_is_the_screen(screen, built, view):
         len(html_report.html(made._replace(figures=4 * list(made.figures))).encode()) < 6e6
     )  # as a story has
     assert any("Ge, Wang, Wang & Liu" in source for source in made.sources)
-    symbols = {sign for sign in "εδσŝλΣ√" if sign in said}
+    symbols = {sign for sign in "εδσŝλΣ√" if sign in document}
     assert symbols <= {"ε"} if view == "board" else {"ε", "δ", "σ", "λ"} <= symbols
 
 

@@ -1,4 +1,4 @@
-"""A started server and pages of other sites: refused, without a look at the outside."""
+"""Test that a started server refuses pages of other sites, and asks nothing outside."""
 
 import asyncio
 import socket
@@ -29,7 +29,7 @@ for name in ("getaddrinfo", "gethostbyname"):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory) -> Iterator[tuple[str, object]]:
-    """The dashboard, printing each name that it looks up."""
+    """Start the dashboard, printing each name that it looks up."""
     folder = tmp_path_factory.mktemp("watched")
     (folder / "sitecustomize.py").write_text(WATCHED)  # Python runs it first
     log = folder / "log"
@@ -38,7 +38,6 @@ def server(tmp_path_factory) -> Iterator[tuple[str, object]]:
 
 
 def connected(address: str, **headers: str) -> bool:
-    """Whether a socket opens."""
     request = tornado.httpclient.HTTPRequest(
         address.replace("http", "ws", 1) + "_stcore/stream", headers=headers, request_timeout=20
     )
@@ -59,7 +58,7 @@ def connected(address: str, **headers: str) -> bool:
 
 
 def test_only_its_own_pages_get_a_socket(server):
-    """Not another site's, nor one that calls this address by its own name; and no name is looked up."""
+    """Another site's pages get none, nor do those that call this address by their own name."""
     address, log = server
     port = address.rstrip("/").rpartition(":")[2]
     assert connected(address)
@@ -77,7 +76,6 @@ def test_only_its_own_pages_get_a_socket(server):
 
 
 def answer(address: str, path: str, **headers: str) -> tuple[int, str, dict[str, str]]:
-    """Status, body and headers of one request."""
     try:
         with urlopen(Request(address + path, headers=headers)) as got:
             return got.status, got.read().decode("utf-8", "replace"), dict(got.headers.items())
@@ -101,7 +99,7 @@ def answer(address: str, path: str, **headers: str) -> tuple[int, str, dict[str,
     ],
 )
 def test_every_answer_forbids_frames_and_guesses_and_hides_metrics(server, path, status):
-    """Not only pages: a frame of any answer, or a script read from a download, is another site's."""
+    """A frame of any answer, or a script read from a download, would be another site's too."""
     address, _ = server
     got, _, headers = answer(address, path)
     lower = {name.lower(): value for name, value in headers.items()}
@@ -114,14 +112,14 @@ def test_every_answer_forbids_frames_and_guesses_and_hides_metrics(server, path,
 @pytest.mark.parametrize("path", ["", "healthz", "ahead", "_stcore/health"])
 def test_no_page_answers_under_a_name_that_is_not_its_own(server, path):
     address, _ = server
-    status, said, headers = answer(address, path, Host="evil.example")
-    assert status == 403 and "server.allowedHosts" in said
+    status, body, headers = answer(address, path, Host="evil.example")
+    assert status == 403 and "server.allowedHosts" in body
     assert {name.lower() for name in headers} >= {"x-frame-options", "content-security-policy"}
     assert answer(address, path, Host="localhost:1")[0] == 200
 
 
 def test_a_failure_carries_the_headers_and_is_still_logged():
-    """The server's own answer to an exception is made outside this layer."""
+    """The server makes its own answer to an exception outside this layer."""
 
     async def broken(scope, receive, send):
         raise ZeroDivisionError
@@ -147,17 +145,17 @@ def test_a_header_beyond_ascii_does_not_end_the_handshake(server, name):
 
 @pytest.mark.parametrize("name", [b"J\xfcrg", "Jürg".encode(), b"a b"], ids=["Latin-1", "UTF-8", "blank"])
 def test_a_protocol_that_cannot_be_is_refused_and_answered(server, name):
-    """As any answer is: whole, with its headers, and without a fault in the log."""
+    """The answer is whole, with its headers, and without a fault in the log."""
     address, log = server
-    said = handshake(address, b"Sec-WebSocket-Protocol: streamlit, " + name)
-    assert said.startswith(b"HTTP/1.1 400 ") and b"invalid Sec-WebSocket-Protocol" in said and said.isascii()
+    body = handshake(address, b"Sec-WebSocket-Protocol: streamlit, " + name)
+    assert body.startswith(b"HTTP/1.1 400 ") and b"invalid Sec-WebSocket-Protocol" in body and body.isascii()
     for header in (b"frame-ancestors 'self'", b"X-Frame-Options: SAMEORIGIN", b"nosniff"):
-        assert header in said
+        assert header in body
     assert "UnicodeEncodeError" not in log.read_text()
 
 
 def handshake(address: str, header: bytes) -> bytes:
-    """What the server answers to a socket that is asked for with this header."""
+    """Return what the server answers to a socket that is asked for with this header."""
     to = urlsplit(address)
     lines = [
         b"GET /_stcore/stream HTTP/1.1",

@@ -1,4 +1,4 @@
-"""A server that asks for sign-in shows nothing before; one that does not asks nobody."""
+"""Test that a server which asks for sign-in shows nothing before, and that any other asks nobody."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ server_metadata_url = "https://sign-in.example/.well-known/openid-configuration"
 
 @pytest.fixture
 def secrets(tmp_path):
-    """A file of secrets, absent at first, that Streamlit reads."""
+    """Name a file of secrets, absent at first, that Streamlit reads."""
     file, before = tmp_path / "secrets.toml", st.get_option("secrets.files")
     config.set_option("secrets.files", [str(file)])
     st.secrets._reset()

@@ -1,4 +1,4 @@
-"""Every control begins at its setting in every run: a browser may have missed the run that set it."""
+"""Test that every control begins at its setting: a browser may have missed the run that set it."""
 
 from urllib.parse import parse_qsl
 
@@ -17,7 +17,7 @@ KINDS = ("select_slider", "selectbox", "checkbox", "toggle", "button_group")
 
 
 def begins_at(kind: str, proto) -> object:
-    """The option, by its place among them, that a browser shows which has never heard of this control."""
+    """Return the place of the option that a browser shows which has never heard of this control."""
     if kind in ("checkbox", "toggle"):
         return proto.default
     return (

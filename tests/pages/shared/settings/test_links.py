@@ -1,4 +1,4 @@
-"""Bad input: any link opens the page at the nearest possible setting and says what it changed."""
+"""Test that any link opens the page at the nearest possible setting and says what it changed."""
 
 import dataclasses
 
@@ -79,7 +79,7 @@ def test_what_a_table_fixes_is_not_spoken_of(screen):
 
 
 def test_a_link_restores_what_made_it(screen):
-    """What off-default settings write, and nothing else; a corrected link writes what it became."""
+    """A link has what is off its default and nothing else; a corrected link has what it became."""
     link = {"eps": "2", "accounting": "as-printed", "noise": "shared", "view": "board", "ghost": "true"}
     assert screen(**link).link == link | {"repeats": "2"}
     assert screen(eps="0", metric="PROJECTOR", d="200").link == {
@@ -90,12 +90,12 @@ def test_a_link_restores_what_made_it(screen):
 
 
 def test_old_links_open_and_new_ones_are_written_as_before():
-    """A setting is called as in the core; links keep the papers' letters."""
+    """Settings are called as in the core; links keep the papers' letters."""
     link = {"eps": "2", "N": "8", "T": "20", "shat": "30", "burn": "1", "noise": "shared", "share": "0.5"}
     link |= {"own.eps": "1", "own.N": "3", "own.T": "5", "own.shat": "12", "own.burn": "1"}
     names = ("epsilon", "providers", "iterations", "s_hat", "burn_in", "provider_noise", "largest_share")
-    opened, said = catalogue.open_link(link | {"family": "shat", "compare.over": "hospitals"})
-    assert said == [] and [opened[name] for name in names] == [2.0, 8, 20, 30, 1, "shared", 0.5]
+    opened, sentences = catalogue.open_link(link | {"family": "shat", "compare.over": "hospitals"})
+    assert sentences == [] and [opened[name] for name in names] == [2.0, 8, 20, 30, 1, "shared", 0.5]
     assert (opened["family"], opened["compare.over"]) == ("s_hat", "providers")
     assert catalogue.to_link(opened) == link | {"family": "shat", "compare.over": "hospitals"}
 
@@ -135,11 +135,11 @@ def test_a_presets_link_is_the_preset(screen, name):
 @settings(max_examples=200, deadline=None)
 def test_any_link_becomes_a_possible_scene(link):
     possible, _ = catalogue.open_link(link)
-    again, said = catalogue.reconcile(possible)
-    assert again == possible and said == []
+    again, sentences = catalogue.reconcile(possible)
+    assert again == possible and sentences == []
     assert catalogue.open_link(catalogue.to_link(possible)) == (possible, [])
     assert all(allowed(choice, possible[key]) for key, choice in CHOICES.items())
-    experiment, _ = to_experiment.of(possible)
+    experiment, _ = to_experiment.from_settings(possible)
     assert 1 <= experiment.k < experiment.d and experiment.k < experiment.s_hat <= experiment.d
 
 
@@ -156,7 +156,7 @@ def test_any_sequence_of_moves_stays_possible(moves):
     for key, value in moves:
         now, _ = catalogue.reconcile(now | {key: value}, moved=key)
         assert now[key] == value or key in ("s", "k", "s_hat", "providers", "start", "d")
-        to_experiment.of(now)
+        to_experiment.from_settings(now)
 
 
 def test_one_control_gives_way_at_the_end_of_the_scale():
@@ -167,9 +167,9 @@ def test_one_control_gives_way_at_the_end_of_the_scale():
 
 
 def test_the_moved_control_stays_and_the_other_gives_way():
-    now, said = catalogue.reconcile(catalogue.defaults() | {"k": 12}, moved="k")
+    now, sentences = catalogue.reconcile(catalogue.defaults() | {"k": 12}, moved="k")
     assert (now["k"], now["s"]) == (12, 13)
-    assert said == ["Rows that matter s raised to 13: it must stay above k = 12."]
+    assert sentences == ["Rows that matter s raised to 13: it must stay above k = 12."]
 
 
 def test_a_control_reads_its_own_text_back():

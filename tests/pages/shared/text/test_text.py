@@ -1,4 +1,4 @@
-"""Words that carry numbers."""
+"""Test phrases that carry numbers."""
 
 import math
 
@@ -36,5 +36,5 @@ def test_sizes(value, shown):
 
 
 def test_true_epsilons_are_told_together():
-    said = text.printed_truth({"0.13": ["X", "Y"], "below 0.001": ["Z"]}, Budget(1.0, 0.3))
-    assert said.endswith("at δ = 0.3: X, Y ε = 0.13; Z ε = below 0.001.")
+    sentence = text.printed_truth({"0.13": ["X", "Y"], "below 0.001": ["Z"]}, Budget(1.0, 0.3))
+    assert sentence.endswith("at δ = 0.3: X, Y ε = 0.13; Z ε = below 0.001.")

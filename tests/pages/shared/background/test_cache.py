@@ -1,4 +1,4 @@
-"""What is kept for visitors takes no more than one number says, by counting bytes."""
+"""Test, by counting bytes, that what is kept for visitors stays within the stated number."""
 
 import gc
 import re
@@ -28,7 +28,7 @@ from pages.shared.background.engine import Engine
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch):
-    """Views of this test only: in the suite others are measured beside it."""
+    """Keep the views of other tests out of the counts."""
     monkeypatch.setattr(cached, "CELLS", ByteCache(cached.CELLS.most))
 
 
@@ -39,7 +39,7 @@ ALLIANCE = CollaborationSetting(
 
 
 def counted(value: object, known: dict[int, object] | None = None) -> int:
-    """Bytes of all that is reached from a value; of a view the whole array that it keeps.
+    """Return the bytes of all that is reached from a value; of a view the whole array that it keeps.
 
     known: what was counted, held so that no identity is used twice meanwhile.
     """
@@ -56,7 +56,7 @@ def counted(value: object, known: dict[int, object] | None = None) -> int:
     if isinstance(value, Mapping):
         return 104 + sum(counted(k, known) + counted(v, known) + 24 for k, v in value.items())
     if isinstance(value, (tuple, list, set, frozenset)):
-        return 56 + sum(counted(one, known) + 8 for one in value)
+        return 56 + sum(counted(item, known) + 8 for item in value)
     if isinstance(value, CellStore):
         return 64 + counted(vars(value), known)
     if is_dataclass(value):
@@ -66,7 +66,7 @@ def counted(value: object, known: dict[int, object] | None = None) -> int:
 
 
 def kept(view: object) -> int:
-    """Bytes that a view is counted for; threads of other tests may keep views beside it."""
+    """Return the bytes that a view is counted for."""
     return cached.CELLS._held[view][1]
 
 
@@ -81,21 +81,11 @@ def test_all_caches_together_stay_below_the_number_that_is_stated():
         assert re.search(rf"\| {name} \| {cache.most // 2**20:,} \|", page), name
 
 
-@pytest.mark.parametrize("name", list(cached.CACHES))
-def test_no_cache_keeps_more_than_it_says(name, monkeypatch):
-    """Filled with what says that it is as large as anything may be."""
-    cache = cached.CACHES[name]
+@pytest.mark.parametrize("cache", [cached.CELLS, cached.TRANSCRIPTS], ids=["limit", "limit and largest"])
+def test_no_cache_keeps_more_than_it_says(cache, monkeypatch):
     monkeypatch.setattr(cache, "_held", type(cache._held)())
-    for size in (
-        cache.most,
-        cache.most // 2,
-        cache.most // 3,
-        1,
-        cache.most,
-        cache.most // 2,
-        cache.most // 2,
-    ):
-        cache.get(object(), object, size)
+    for part in (1, 2, 3, cache.most, 1, 2, 2):
+        cache.get(object(), object, cache.most // part)
         assert cache.size <= cache.most
 
 
@@ -111,27 +101,27 @@ def test_the_largest_run_that_is_simulated_is_the_largest_that_is_kept():
     for d in (100, 500, 1000, 2000):
         for hospitals in (2, 10, 50, 200):
             for rounds in (1, 20, 50):
-                of = CollaborationSetting(
+                setting = CollaborationSetting(
                     SpikedModel(d=d, k=20, s=40), (9,) * hospitals, 20, 40, 40, Budget(1.0, 1e-6), rounds, 0
                 )
                 for key in transcript.CARRIED:
-                    if transcript.refused(of, PROTOCOLS[key]) is None:
-                        most = max(most, transcript.kept_bytes(of, PROTOCOLS[key]))
-    assert 2**28 < most <= transcript.MOST_BYTES <= cached.SEEN.most
+                    if transcript.refused(setting, PROTOCOLS[key]) is None:
+                        most = max(most, transcript.kept_bytes(setting, PROTOCOLS[key]))
+    assert 2**28 < most <= transcript.MOST_BYTES <= cached.TRANSCRIPTS.most
 
 
 FAST = ("analyze_gauss", "analyze_gauss_sparse", "dpdis_pca", "dps_pca", "noisy_power", "pca")
 
 
-def experiment(**own: object) -> ExplorerExperiment:
+def experiment(**changes: object) -> ExplorerExperiment:
     return ExplorerExperiment(
-        MODEL, n=2000, k=3, providers=3, s_hat=12, iterations=6, delta=1e-5, repeats=2, seed=5, **own
+        MODEL, n=2000, k=3, providers=3, s_hat=12, iterations=6, delta=1e-5, repeats=2, seed=5, **changes
     )
 
 
 @pytest.mark.parametrize("energy", [False, True])
 def test_a_complete_view_takes_no_more_than_it_is_counted_for(energy):
-    """And no matrix (d, d): many visitors' settings are kept. It is counted again as it grows."""
+    """It holds no matrix (d, d) either, and is counted again as it grows."""
     at = replace(experiment(), energy=energy)
     whole = cached.results(at)
     empty = kept(at)
@@ -143,19 +133,19 @@ def test_a_complete_view_takes_no_more_than_it_is_counted_for(energy):
 
 
 def test_what_hospitals_gain_takes_no_more_than_it_is_counted_for():
-    gained = cached.outcomes(ALLIANCE)
+    gained = cached.collaboration_results(ALLIANCE)
     for key in gained.wanted():
         gained.try_cell(*key)
-    assert counted(cached.outcomes(ALLIANCE)) < cached.CELLS.size
+    assert counted(cached.collaboration_results(ALLIANCE)) < cached.CELLS.size
     assert gained.truth.second_moment.size == 0
 
 
 def test_hospitals_that_differ_take_no_more_than_they_are_counted_for():
-    of = SiteRecipe(repeats=1)
-    measured = cached.joined(of)
-    for key in measured.wanted(1.0, of.kinds[0]):
+    site_recipe = SiteRecipe(repeats=1)
+    measured = cached.site_results(site_recipe)
+    for key in measured.wanted(1.0, site_recipe.kinds[0]):
         measured.try_cell(*key)
-    assert counted(cached.joined(of).cells) < cached.CELLS.size
+    assert counted(cached.site_results(site_recipe).cells) < cached.CELLS.size
 
 
 def test_complete_sweeps_are_bounded_in_bytes(monkeypatch):
@@ -178,20 +168,20 @@ LINK = {"repeats": "1", "d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10
 
 @pytest.mark.parametrize("panel", ["rounds", "sees", "pair"])
 def test_a_page_does_not_hold_a_run_that_the_cache_gave_up(screen, panel):
-    """Its buttons are held as long as its visitor's session."""
-    cached.SEEN.clear()
+    """Streamlit holds a page's buttons as long as its visitor's session."""
+    cached.TRANSCRIPTS.clear()
     page = screen(PAGE, **{"join.panel": panel}, **LINK)
-    runs = [weakref.ref(run) for run, _ in cached.SEEN._held.values()]
+    runs = [weakref.ref(run) for run, _ in cached.TRANSCRIPTS._held.values()]
     assert runs
-    cached.SEEN.clear()
+    cached.TRANSCRIPTS.clear()
     gc.collect()
     assert not [run for run in runs if run() is not None]
     page.run()
-    assert cached.SEEN.size > 0
+    assert cached.TRANSCRIPTS.size > 0
 
 
 def test_a_run_without_room_is_refused_in_one_sentence(screen, monkeypatch):
-    cached.SEEN.clear()
+    cached.TRANSCRIPTS.clear()
     monkeypatch.setattr(cached.memory, "available", lambda: 2**28)
     page = screen(PAGE, **{"join.panel": "rounds"}, **LINK)
     assert page.notices.startswith("This run takes")

@@ -1,4 +1,4 @@
-"""The figure's payload is built from results that another thread is still completing."""
+"""Test that the figure is built from results that another thread is still completing."""
 
 import json
 import sys
@@ -21,13 +21,13 @@ from pages.shared.settings import catalogue, to_experiment
 
 def small(methods: tuple[str, ...] | None = None) -> tuple[Results, catalogue.Settings]:
     settings = catalogue.defaults() | {"d": 20, "n": 1000, "k": 2, "s": 5, "s_hat": 10, "repeats": 2}
-    experiment = to_experiment.of(settings)[0]
+    experiment = to_experiment.from_settings(settings)[0]
     return Results(experiment, methods) if methods else Results(experiment), settings
 
 
 @contextmanager
 def arriving(results: Results) -> Iterator[None]:
-    """Another thread may run between any two lines: here it does at each line of what reads `cells`.
+    """Let another thread run between any two lines: here it adds a cell at each line that reads `cells`.
 
     There a cell of another epsilon comes or goes, so that the number of cells is never the same twice; and at
     every fifth the next one that the page still wants is there.
@@ -46,7 +46,7 @@ def arriving(results: Results) -> Iterator[None]:
         return at_line
 
     def in_ours(frame: FrameType, event: str, value: object) -> object:
-        """A comprehension is a frame of its own, within the one that names the cells."""
+        """Return the tracer of a frame of ours: a comprehension's is within the one that names the cells."""
         reads = any("cells" in at.f_code.co_names for at in (frame, frame.f_back) if at)
         ours = frame.f_globals.get("__name__", "").startswith(("pages.", "dppca_core.", __name__))
         return at_line if ours and reads else None
@@ -85,41 +85,41 @@ def test_a_planted_loop_over_cells_that_arrive_is_caught():
 
 
 def test_the_payload_is_valid_json_without_nan():
-    found, settings = small()
-    for cell in found.missing(found.first(1.0)):
-        found.cell(*cell)
+    results, settings = small()
+    for cell in results.missing(results.first(1.0)):
+        results.cell(*cell)
     for metric in ("sin", "projector"):
-        built = explorer_summary.payload(found, 1.0, settings | {"metric": metric})
+        built = explorer_summary.payload(results, 1.0, settings | {"metric": metric})
         json.dumps(built, allow_nan=False)
 
 
 def test_an_unchanged_state_is_not_built_twice():
-    found, settings = small()
-    found.cell("dps_pca", 1.0, 0)
-    one = explorer_summary.payload(found, 1.0, settings)
-    other = explorer_summary.payload(found, 2.0, settings | {"epsilon": 2.0})
-    assert one["frames"] is other["frames"]
-    assert one["active"] != other["active"]
+    results, settings = small()
+    results.cell("dps_pca", 1.0, 0)
+    first = explorer_summary.payload(results, 1.0, settings)
+    other = explorer_summary.payload(results, 2.0, settings | {"epsilon": 2.0})
+    assert first["frames"] is other["frames"]
+    assert first["active"] != other["active"]
 
 
 @pytest.mark.parametrize("view", ["analyst", "board"])
 @pytest.mark.parametrize("accounting", ["exact", "as-printed"])
 def test_odds_are_those_of_the_epsilon_that_the_noise_truly_gives(accounting, view):
-    """At each setting of the scrub; as printed, ten rounds at 1 truly give about 0.1."""
+    """As printed, ten rounds at 1 truly give about 0.1."""
     settings = small()[1] | {"accounting": accounting, "view": view}
-    found = Results(to_experiment.of(settings)[0])
-    found.cell("dps_pca", 1.0, 0)
-    built = explorer_summary.payload(found, 1.0, settings)
-    experiment, method = found.experiment, METHODS["dps_pca"]
+    results = Results(to_experiment.from_settings(settings)[0])
+    results.cell("dps_pca", 1.0, 0)
+    built = explorer_summary.payload(results, 1.0, settings)
+    experiment, method = results.experiment, METHODS["dps_pca"]
     trues = []
-    for at, said in zip(explorer_summary.EPSILONS, built["words"], strict=True):
+    for at, words in zip(explorer_summary.EPSILONS, built["words"], strict=True):
         true = method.true_epsilon(
             experiment.budget(at), d=experiment.d, k=experiment.k, **experiment.options("dps_pca")
         )
         ends = text.even_odds(tradeoff_curves.best_guess(true, experiment.delta))
-        assert said["odds"].endswith(f"ends at most at {ends}.")
+        assert words["odds"].endswith(f"ends at most at {ends}.")
         trues.append(true)
     here = explorer_summary.EPSILONS.index(1.0)
     assert ("73:27" in built["words"][here]["odds"]) == (accounting == "exact")
     assert (trues[here] < 0.2) == (accounting == "as-printed")
-    assert built["words"][here]["odds"] in report._guarantee(found, 1.0, settings)
+    assert built["words"][here]["odds"] in report._guarantee(results, 1.0, settings)

@@ -1,4 +1,4 @@
-"""Every chart says its main finding to those who do not see it, with the numbers that are drawn."""
+"""Test that every chart has a description with its main finding and the numbers that are drawn."""
 
 import ast
 import math
@@ -43,7 +43,7 @@ SMALL = {"d": 30, "n": 10_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 2}
 
 
 def silent(source):
-    """Keys of the figures that are given nothing to say."""
+    """Return the keys of the figures that have no description."""
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     figures = [
         call for call in calls if ast.unparse(call.func) in ("component.figure", "figure") and call.keywords
@@ -53,8 +53,8 @@ def silent(source):
 
 
 def test_every_figure_without_frames_is_given_something_to_say():
-    found = [key for path in (ROOT / "pages").rglob("*.py") for key in silent(path.read_text("utf-8"))]
-    assert {ast.literal_eval(key) for key in found} == FRAMED
+    keys = [key for path in (ROOT / "pages").rglob("*.py") for key in silent(path.read_text("utf-8"))]
+    assert {ast.literal_eval(key) for key in keys} == FRAMED
     assert silent("component.figure(drawn, key='new figure', save='x')") == ["'new figure'"]
 
 
@@ -73,40 +73,40 @@ def heat(name, rows):
 
 def test_loadings_name_the_heaviest_rows_of_both_and_count_those_that_agree():
     true = heat("true", {"a": [0.9, 0], "b": [0, 0.8], "c": [0.3, 0.3], "d": [0, 0]})
-    found = heat("found", {"a": [0.9, 0], "b": [0, 0.1], "c": [0, 0.2], "d": [0.5, 0]})
-    said = loadings.description({"data": [true, found]})
-    assert "true: a, b and c." not in said and "Heaviest in truth: a, b and c." in said
-    assert "Heaviest found: a, d and c. 2 of 3 agree." in said
+    estimated = heat("found", {"a": [0.9, 0], "b": [0, 0.1], "c": [0, 0.2], "d": [0.5, 0]})
+    description = loadings.description({"data": [true, estimated]})
+    assert "true: a, b and c." not in description and "Heaviest in truth: a, b and c." in description
+    assert "Heaviest found: a, d and c. 2 of 3 agree." in description
     assert "3 of 3 agree" in loadings.description({"data": [true, true | {"name": "found"}]})
 
 
 def test_released_weights_keep_their_signs_and_names_of_any_letters():
     basis = np.array([[0.8, 0.0], [-0.6, 0.1], [0.0, 0.99]])
     drawn = own_charts.loadings(["<b>age", "chol & co", "bp"], basis, plain=True)
-    said = your_data_descriptions.weights(drawn, plain=True)
-    assert "Direction 1: mostly <b>age 0.8, chol & co -0.6 and bp 0." in said
-    assert "Direction 2: mostly bp 0.99" in said and "Component 2" in your_data_descriptions.weights(
+    description = your_data_descriptions.weights(drawn, plain=True)
+    assert "Direction 1: mostly <b>age 0.8, chol & co -0.6 and bp 0." in description
+    assert "Direction 2: mostly bp 0.99" in description and "Component 2" in your_data_descriptions.weights(
         drawn, plain=False
     )
-    one = own_charts.loadings(["bp"], np.array([[1.0]]), plain=True)
-    assert "Direction 1: mostly bp 1.00." in your_data_descriptions.weights(one, plain=True)
+    single = own_charts.loadings(["bp"], np.array([[1.0]]), plain=True)
+    assert "Direction 1: mostly bp 1.00." in your_data_descriptions.weights(single, plain=True)
 
 
 def test_scree_and_biplot_say_what_is_drawn():
     values = np.array([0.5, 0.25, 0.01])
     drawn = own_charts.scree(values / 2, values, None, plain=True)
-    said = your_data_descriptions.scree(drawn, plain=True)
-    assert "at the mean, 3 directions: 0.25 to 0.005; " in said
-    assert "at mid-range, 3 directions: 0.5 to 0.01." in said
+    description = your_data_descriptions.scree(drawn, plain=True)
+    assert "at the mean, 3 directions: 0.25 to 0.005; " in description
+    assert "at mid-range, 3 directions: 0.5 to 0.01." in description
     both = your_data_descriptions.scree(
         own_charts.scree(values, values, values[:1] / 2, plain=False), plain=False
     )
     assert both.startswith("Eigenvalue") and "released, 1 direction: 0.25." in both
     points, basis = np.eye(2)[[0, 1, 1]], np.array([[0.1, 0.9], [0.3, 0.1], [0.0, 0.0]])
-    said = your_data_descriptions.biplot(
+    description = your_data_descriptions.biplot(
         own_charts.biplot(points, ["ill", "well", "well"], ["x", "y", "z"], basis, True)
     )
-    assert "1 ill and 2 well" in said and "longest arrows: x and y." in said
+    assert "1 ill and 2 well" in description and "longest arrows: x and y." in description
 
 
 def stack(*values):
@@ -119,12 +119,13 @@ def test_terms_say_each_term_or_that_there_is_none():
     guess = [{"name": "random guess", "y": [1.7, 1.7]}]
     measured = [{"name": "DPS-PCA, measured", "y": [1.7, 0.4, 0.06]}]
     drawn = {"data": [*stack(0.25, 0.5, 0.125), *measured, *guess]}
-    said = bounds_descriptions.terms(drawn, True)
-    assert "fails" not in said and "an assumption fails here, in the last" in bounds_descriptions.terms(
-        drawn, False
+    description = bounds_descriptions.terms(drawn, True)
+    assert (
+        "fails" not in description
+        and "an assumption fails here, in the last" in bounds_descriptions.terms(drawn, False)
     )
-    assert "sampling 0.25, privacy 0.5 and optimisation 0.12, together 0.88." in said
-    assert "Measured: 0.06." in said and said.endswith("A random guess has 1.70.")
+    assert "sampling 0.25, privacy 0.5 and optimisation 0.12, together 0.88." in description
+    assert "Measured: 0.06." in description and description.endswith("A random guess has 1.70.")
     void = bounds_descriptions.terms({"data": guess}, False)
     assert void == "Theorem 4.3 says nothing here. A random guess has 1.70."
 
@@ -132,9 +133,12 @@ def test_terms_say_each_term_or_that_there_is_none():
 def test_regions_have_their_shares_and_this_setting_its_region():
     patients, epsilons = np.array([1e2, 1e5, 1e8]), np.array([0.1, 1.0])
     codes = np.array([[2, 2, 1], [2, 1, 0]])
-    said = bounds_descriptions.regimes(RegimeMap(patients, epsilons, codes), 90_000, 1.1, False)
-    assert "privacy is free here in 17 % of it; privacy costs in 33 % of it; hopeless in 50 % of it" in said
-    assert said.endswith("90,000 patients at ε = 1.1: privacy costs.") and "silent" not in said
+    description = bounds_descriptions.regimes(RegimeMap(patients, epsilons, codes), 90_000, 1.1, False)
+    assert (
+        "privacy is free here in 17 % of it; privacy costs in 33 % of it; hopeless in 50 % of it"
+        in description
+    )
+    assert description.endswith("90,000 patients at ε = 1.1: privacy costs.") and "silent" not in description
     lost = RegimeMap(patients, epsilons, np.full((2, 3), REGIONS.index("hopeless")))
     board = bounds_descriptions.regimes(lost, 100, 0.1, True)
     assert "hopeless in 100 % of it" in board and board.endswith("privacy setting 0.1: hopeless.")
@@ -144,17 +148,17 @@ def test_regions_have_their_shares_and_this_setting_its_region():
 def test_figure_2_says_both_ends_and_the_largest_term_there():
     fit = Figure2()
     ends = fit.curves(np.array(EPSILONS))
-    said = bounds_descriptions.figure_2(charts.figure_2(fit))
-    assert f"from {ends['total'][0]:.2f} at ε = {EPSILONS[0]:g}" in said
-    assert f"possible error is {math.sqrt(5):.2f}." in said
+    description = bounds_descriptions.figure_2(charts.figure_2(fit))
+    assert f"from {ends['total'][0]:.2f} at ε = {EPSILONS[0]:g}" in description
+    assert f"possible error is {math.sqrt(5):.2f}." in description
     words = {"stat": "sampling", "priv": "privacy", "opt": "optimisation"}
     for at in (0, -1):
-        assert f"mostly {words[max(words, key=lambda term, at=at: ends[term][at])]}" in said
+        assert f"mostly {words[max(words, key=lambda term, at=at: ends[term][at])]}" in description
 
 
 @pytest.fixture(scope="module")
 def results():
-    return Results(to_experiment.of(catalogue.defaults() | SMALL)[0])
+    return Results(to_experiment.from_settings(catalogue.defaults() | SMALL)[0])
 
 
 def rows(**errors):
@@ -166,58 +170,60 @@ def rows(**errors):
 def test_methods_compared_have_a_finding_also_where_there_is_little_to_compare(results):
     settings = catalogue.defaults() | SMALL | {"compare.panel": "error"}
 
-    def said(table, **own):
-        return methods_descriptions.compared(results, table, "epsilon", 1.0, settings | own)
+    def described(table, **options):
+        return methods_descriptions.compared(results, table, "epsilon", 1.0, settings | options)
 
-    assert said(rows()) == labels.MEASURING
-    assert said(rows(dps_pca=[0.1, 0.2, 0.3])).endswith("DPS-PCA: error 0.2 (0.12 to 0.28 in 8 of 10 runs).")
-    two = said(rows(analyze_gauss=[0.3], wishart=[0.5]))
+    assert described(rows()) == labels.MEASURING
+    assert described(rows(dps_pca=[0.1, 0.2, 0.3])).endswith(
+        "DPS-PCA: error 0.2 (0.12 to 0.28 in 8 of 10 runs)."
+    )
+    two = described(rows(analyze_gauss=[0.3], wishart=[0.5]))
     assert "Analyze Gauss errs least (0.3" in two
-    assert "none is a tenth better" in said(rows(analyze_gauss=[1.36], wishart=[1.37]))
+    assert "none is a tenth better" in described(rows(analyze_gauss=[1.36], wishart=[1.37]))
     panels = {"time": "a fit takes 2 ms", "bytes": "a hospital sends 4 kB"}
     for panel, words in panels.items():
-        assert words in said(rows(dps_pca=[0.1]), **{"compare.panel": panel})
+        assert words in described(rows(dps_pca=[0.1]), **{"compare.panel": panel})
 
 
 def test_joining_says_the_least_error_under_every_heading():
     settings = catalogue.defaults() | SMALL
-    of = joins.recipe(settings)[0]
-    scale = joins.GainScale(CollaborationResults(of), settings)
+    recipe = joins.recipe(settings)[0]
+    scale = joins.GainScale(CollaborationResults(recipe), settings)
 
     def row(key, middle, hospital=ALL):
         error = None if middle is None else np.array([middle / 2, middle, 2 * middle])
         return joins.Row(PROTOCOLS[key], hospital, error, None)
 
     grouped = {"untrusted server": [row("dps_pca", 0.4), row("dpdis_pca", 0.3), row("full", None)]}
-    said = providers_descriptions.gains(grouped, of, scale)
-    assert "least error 0.3, by DPdisPCA" in said and "0.4" not in said
-    assert said.endswith(f"A random guess has {scale.guess:.2f}.")
+    description = providers_descriptions.gains(grouped, recipe, scale)
+    assert "least error 0.3, by DPdisPCA" in description and "0.4" not in description
+    assert description.endswith(f"A random guess has {scale.guess:.2f}.")
     assert (
-        providers_descriptions.gains({"untrusted server": [row("dps_pca", None)]}, of, scale)
+        providers_descriptions.gains({"untrusted server": [row("dps_pca", None)]}, recipe, scale)
         == labels.MEASURING
     )
-    assert providers_descriptions.gains({}, of, scale) == labels.MEASURING
+    assert providers_descriptions.gains({}, recipe, scale) == labels.MEASURING
 
 
 def test_standardising_ranks_the_ways_by_their_error():
     settings = catalogue.defaults() | {"repeats": 1}
-    of = site_view.recipe(settings)
-    found, measure = SiteResults(of), site_view.SiteMeasure(of, settings)
-    assert differences_descriptions.standardising(found, settings) == labels.MEASURING
-    at = site_view.strength(of, settings)
-    for cell in found.first(at, site_view.kind(of, settings)):
-        found.try_cell(*cell)
-    errors = [measure.common(found, at, kind) for kind in of.kinds]
-    least = min(float(one[0][1]) for one in errors if one is not None)
-    said = differences_descriptions.standardising(found, settings)
-    assert text.error(least) in said.partition(";")[0]
-    assert said.endswith(f"Guessing has {measure.guess:.2f}.")
+    recipe = site_view.recipe(settings)
+    results, measure = SiteResults(recipe), site_view.SiteMeasure(recipe, settings)
+    assert differences_descriptions.standardising(results, settings) == labels.MEASURING
+    at = site_view.strength(recipe, settings)
+    for cell in results.first(at, site_view.kind(recipe, settings)):
+        results.try_cell(*cell)
+    errors = [measure.common(results, at, kind) for kind in recipe.kinds]
+    least = min(float(error[0][1]) for error in errors if error is not None)
+    description = differences_descriptions.standardising(results, settings)
+    assert text.error(least) in description.partition(";")[0]
+    assert description.endswith(f"Guessing has {measure.guess:.2f}.")
 
 
 def test_a_papers_figure_says_its_verdict_and_every_curve():
     curves = pd.DataFrame({"label": ["a", "a", "b"], "x": [2.0, 0.5, 1.0], "mean": [0.25, 1.5, 0.125]})
-    said = papers_descriptions.paper("Figure 9: holds", curves, "error ‖sin Θ‖<sub>F</sub>")
-    assert said == "Figure 9: holds. error ‖sin Θ‖F: a from 1.50 at 0.5 to 0.25 at 2; b 0.12 at 1."
+    description = papers_descriptions.paper("Figure 9: holds", curves, "error ‖sin Θ‖<sub>F</sub>")
+    assert description == "Figure 9: holds. error ‖sin Θ‖F: a from 1.50 at 0.5 to 0.25 at 2; b 0.12 at 1."
     assert papers_descriptions.paper("Figure 9: not run here", curves[:0], "bound").endswith(
         "Nothing is stored."
     )
@@ -226,19 +232,23 @@ def test_a_papers_figure_says_its_verdict_and_every_curve():
 def test_the_attack_is_told_by_calculation_and_as_measured():
     """At epsilon = 1, delta = 0.1 and 20 % false alarms the promise demands 1 - 0.1 - 0.2 e = 35.6 %."""
     seen = Rates(0.19, 0.7, (0.1, 0.3), (0.6, 0.8))
-    found = Attack(0.5, 0.2, 0.84, 0.633, np.zeros(1), np.zeros(1), seen, seen)
-    assert "around 0.5 with the patient" in privacy_descriptions.readings(found)
-    assert "line at 0.84 gives 20.0 % false alarms and 63.3 % misses" in privacy_descriptions.readings(found)
-    said = privacy_descriptions.errors(found, Budget(1.0, 0.1))
-    assert "misses 63.3 %; the promise demands at least 35.6 %" in said
-    assert "Measured: 19.0 % false alarms and 70.0 % misses." in said and said.endswith("miss 80.0 %.")
+    attack = Attack(0.5, 0.2, 0.84, 0.633, np.zeros(1), np.zeros(1), seen, seen)
+    assert "around 0.5 with the patient" in privacy_descriptions.readings(attack)
+    assert "line at 0.84 gives 20.0 % false alarms and 63.3 % misses" in privacy_descriptions.readings(attack)
+    description = privacy_descriptions.errors(attack, Budget(1.0, 0.1))
+    assert "misses 63.3 %; the promise demands at least 35.6 %" in description
+    assert "Measured: 19.0 % false alarms and 70.0 % misses." in description and description.endswith(
+        "miss 80.0 %."
+    )
 
 
 def test_charges_are_ranked_at_the_chosen_rounds():
     index = pd.Index([1, 5], name="T")
     costs = pd.DataFrame({"exact": [0.4, 1.0], "basic": [0.4, 5.0], "zcdp": [0.5, 1.25]}, index)
-    said = privacy_descriptions.charged(Accounted(1.0, 5, 2.0, costs, costs), plain=True)
-    assert said.startswith("What 5 rounds") and said.endswith("exact 1.00; zCDP 1.25; simply adding up 5.00.")
+    description = privacy_descriptions.charged(Accounted(1.0, 5, 2.0, costs, costs), plain=True)
+    assert description.startswith("What 5 rounds") and description.endswith(
+        "exact 1.00; zCDP 1.25; simply adding up 5.00."
+    )
     assert (
         "exact 0.4" in privacy_descriptions.charged(Accounted(1.0, 1, 2.0, costs, costs), plain=True).lower()
     )

@@ -1,4 +1,4 @@
-"""What may be asked for next is measured while a visitor looks, and never before what they look at lacks."""
+"""Test that the next settings are measured while a visitor looks, and never before what the screen lacks."""
 
 import json
 import threading
@@ -24,53 +24,59 @@ SMALL = catalogue.defaults() | {"d": 20, "n": 1000, "k": 2, "s": 5, "s_hat": 10,
 
 
 def test_the_slider_that_moved_goes_on_first_then_back_then_the_others():
-    found = prefetch.one_press_away(SMALL, ("n", -2))
-    assert [(key, one["n"]) for (key, _), one in found.items()][:2] == [("n", 500), ("n", 2000)]
-    assert {key for key, _ in list(found)[2:]} == set(prefetch.SLIDERS) - {"n"}
-    assert len(found) == 2 * len(prefetch.SLIDERS)
-    assert all(one[key] != SMALL[key] for (key, _), one in found.items())
+    neighbours = prefetch.one_press_away(SMALL, ("n", -2))
+    assert [(key, settings["n"]) for (key, _), settings in neighbours.items()][:2] == [
+        ("n", 500),
+        ("n", 2000),
+    ]
+    assert {key for key, _ in list(neighbours)[2:]} == set(prefetch.SLIDERS) - {"n"}
+    assert len(neighbours) == 2 * len(prefetch.SLIDERS)
+    assert all(settings[key] != SMALL[key] for (key, _), settings in neighbours.items())
 
 
 def test_what_a_table_fixes_or_a_slider_has_not_is_not_measured():
-    found = prefetch.one_press_away(
+    neighbours = prefetch.one_press_away(
         catalogue.defaults() | {"data": "breast_cancer", "providers": 1}, ("providers", -1)
     ).values()
-    assert {(one["n"], one["d"]) for one in found} == {(100_000, 200)}
-    assert min(one["providers"] for one in found) == 1 and max(one["providers"] for one in found) == 2
+    assert {(settings["n"], settings["d"]) for settings in neighbours} == {(100_000, 200)}
+    assert (
+        min(settings["providers"] for settings in neighbours) == 1
+        and max(settings["providers"] for settings in neighbours) == 2
+    )
 
 
 def test_a_look_ahead_is_all_that_the_press_needs():
-    for _ in prefetch.look(SMALL):
+    for _ in prefetch.measure(SMALL):
         pass
-    experiment, epsilon = to_experiment.of(SMALL)
-    found = cache.results(experiment)
-    assert found.missing(found.first(epsilon)) == []
-    before = explorer_summary.payload(found, epsilon, SMALL)
-    assert explorer_summary.payload(found, epsilon, SMALL)["frames"] is before["frames"]
+    experiment, epsilon = to_experiment.from_settings(SMALL)
+    results = cache.results(experiment)
+    assert results.missing(results.first(epsilon)) == []
+    before = explorer_summary.payload(results, epsilon, SMALL)
+    assert explorer_summary.payload(results, epsilon, SMALL)["frames"] is before["frames"]
 
 
 def test_steps_can_be_left_off_and_taken_up_again():
-    found = Results(to_experiment.of(SMALL)[0])
-    steps = found.steps(found.first(1.0))
-    while not found.cells:
+    results = Results(to_experiment.from_settings(SMALL)[0])
+    steps = results.steps(results.first(1.0))
+    while not results.cells:
         next(steps)
-    assert found.missing(found.first(1.0))
-    found.try_cells(found.first(1.0))
-    assert found.missing(found.first(1.0)) == []
+    assert results.missing(results.first(1.0))
+    results.try_cells(results.first(1.0))
+    assert results.missing(results.first(1.0)) == []
 
 
 def test_two_that_want_the_same_measure_it_once(monkeypatch):
-    found, asked = Results(to_experiment.of(SMALL)[0]), []
+    results, asked = Results(to_experiment.from_settings(SMALL)[0]), []
     kept = Results.estimate
 
     def estimate(self: Results, name: str, epsilon: float, repeat: int) -> object:
-        if self is found:  # an earlier test's results may still fill in the background
+        if self is results:  # an earlier test's results may still fill in the background
             asked.append((name, epsilon, repeat))
             time.sleep(0.001)
         return kept(self, name, epsilon, repeat)
 
     monkeypatch.setattr(Results, "estimate", estimate)
-    threads = [threading.Thread(target=lambda: found.try_cells(found.first(1.0))) for _ in range(2)]
+    threads = [threading.Thread(target=lambda: results.try_cells(results.first(1.0))) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -80,8 +86,6 @@ def test_two_that_want_the_same_measure_it_once(monkeypatch):
 
 
 class Cells:
-    """A view of three cells."""
-
     def __init__(self, log: list[str]) -> None:
         self.log, self.left = log, 3
 
@@ -94,14 +98,13 @@ class Cells:
 
 
 def steps(log: list[str], name: str, count: int) -> Iterator[None]:
-    """So many steps that say their name."""
     for _ in range(count):
         log.append(name)
         yield
 
 
 def finished(log: list[str], count: int) -> list[str]:
-    """What was done, once it is so much and no more comes."""
+    """Wait for so many entries, and return the log once no more come."""
     assert eventually(lambda: len(log) >= count)
     time.sleep(0.05)
     return log
@@ -109,7 +112,7 @@ def finished(log: list[str], count: int) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
-    """The engine waits for a page as long as the page takes."""
+    """Let the engine wait for a page as long as the page takes."""
     monkeypatch.setattr("pages.shared.background.engine._YIELD_SECONDS", PATIENCE_SECONDS)
 
 
@@ -117,21 +120,21 @@ def test_the_next_press_comes_before_the_rest_of_the_view_and_all_else_after_it(
     log: list[str] = []
     beside, view = Engine(), Cells(log)
     with beside.yielding():
-        beside.look("one", view, view.wanted)
-        beside.ahead("one", steps(log, "next", 2), steps(log, "other", 2))
+        beside.complete("one", view, view.wanted)
+        beside.prefetch("one", steps(log, "next", 2), steps(log, "other", 2))
     assert finished(log, 7) == ["next"] * 2 + ["view"] * 3 + ["other"] * 2
 
 
 def test_nothing_is_measured_for_who_has_gone(monkeypatch):
-    """Neither what they looked at, nor what they might have asked for next; others are served."""
+    """Neither their view nor their next settings are measured; other visitors are served."""
     monkeypatch.setattr(sessions, "present", lambda who: who != "gone")
     log: list[str] = []
     hers: list[str] = []
     beside, view, other = Engine(), Cells(log), Cells(hers)
     with beside.yielding():
-        beside.look("gone", view, view.wanted)
-        beside.ahead("gone", steps(log, "next", 2), steps(log, "other", 2))
-        beside.look("here", other, other.wanted)
+        beside.complete("gone", view, view.wanted)
+        beside.prefetch("gone", steps(log, "next", 2), steps(log, "other", 2))
+        beside.complete("here", other, other.wanted)
     assert finished(hers, 3) == ["view"] * 3 and log == []
 
 
@@ -140,8 +143,8 @@ def test_in_a_crowd_nothing_is_measured_ahead():
     beside, view = Engine(), Cells(log)
     with beside.yielding():
         for visitor in range(5):
-            beside.ahead(str(visitor), steps(log, "next", 1), steps(log, "other", 1))
-        beside.look("one", view, view.wanted)
+            beside.prefetch(str(visitor), steps(log, "next", 1), steps(log, "other", 1))
+        beside.complete("one", view, view.wanted)
     assert finished(log, 3) == ["view"] * 3
 
 
@@ -155,39 +158,39 @@ def test_what_fails_ahead_is_dropped(reason):
 
     beside, view = Engine(), Cells(log)
     with beside.yielding():
-        beside.ahead("one", fails(), steps(log, "other", 1))
-        beside.look("one", view, view.wanted)
+        beside.prefetch("one", fails(), steps(log, "other", 1))
+        beside.complete("one", view, view.wanted)
     assert finished(log, 4) == ["view"] * 3 + ["other"]
 
 
 def served(known: str = "0", **link: str) -> starlette.responses.Response:
     query = urlencode(catalogue.to_link(SMALL) | link | {"known": known})
-    return app.near(starlette.requests.Request({"type": "http", "query_string": query.encode()}))
+    return app.prefetched(starlette.requests.Request({"type": "http", "query_string": query.encode()}))
 
 
 def test_what_was_measured_ahead_is_handed_out_and_nothing_else(monkeypatch):
     monkeypatch.setattr(prefetch, "_READY", OrderedDict())
     assert served().status_code == 204  # nothing new: the browser knows none and there is none
     more = prefetch.one_press_away(SMALL, None)["providers", 1]
-    for _ in prefetch.look(more):
+    for _ in prefetch.measure(more):
         pass
     monkeypatch.setattr(Results, "estimate", None)  # handing out measures nothing
-    found = json.loads(served().body)
+    answer = json.loads(served().body)
     options = catalogue.CHOICES["providers"].options
     shown = options.index(more["providers"])
-    assert list(found["near"]) == ["providers"] and list(found["near"]["providers"]) == [str(shown)]
-    assert found["here"] == {"providers": options.index(SMALL["providers"])}
-    assert (found["known"], found["all"]) == (1, len(prefetch.one_press_away(SMALL, None)))
+    assert list(answer["near"]) == ["providers"] and list(answer["near"]["providers"]) == [str(shown)]
+    assert answer["here"] == {"providers": options.index(SMALL["providers"])}
+    assert (answer["known"], answer["all"]) == (1, len(prefetch.one_press_away(SMALL, None)))
     assert served("1").status_code == 204
     assert served(eps="2").status_code == 204  # measured at another epsilon
 
 
 def test_a_figure_ahead_is_the_server_s_own_at_its_epsilon(monkeypatch):
     monkeypatch.setattr(prefetch, "_READY", OrderedDict())
-    for _ in prefetch.look(SMALL):
+    for _ in prefetch.measure(SMALL):
         pass
     ((_, figure),) = prefetch._READY.items()
-    experiment, epsilon = to_experiment.of(SMALL)
+    experiment, epsilon = to_experiment.from_settings(SMALL)
     whole = explorer_summary.payload(cache.results(experiment), epsilon, SMALL)
     at = whole["active"]
     assert figure["scene"] == whole["scene"] and figure["data"] == whole["data"]
