@@ -19,7 +19,6 @@ the `signal`, a declared guess of k lambda_k/tr Sigma.
 """
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +37,7 @@ STAGE_ONE = ("rounds", "moment")
 ROUNDS = 4
 SIGNAL = 0.1
 _FIRST_ROUND = 0.5  # of the weight of another: it is of a random basis
-_LEFT_OUT = 1
+LEFT_OUT = 1
 _LEAST_SHARE, _MOST_SHARE, _SLOPE = 0.2, 0.7, 1.5
 
 
@@ -56,62 +55,41 @@ def selection_share(multiplier: float, factor: float, d: int, n: int, signal: fl
     return min(max(_LEAST_SHARE + _SLOPE * height / signal, _LEAST_SHARE), _MOST_SHARE)
 
 
-@dataclass(frozen=True)
-class StageNoise:
+class StageNoise(NamedTuple):
     """The noise of every release of one run, on the scale of means over n patients.
 
-    s_hat: rows kept. share: w. stage_one: "rounds" or "moment". round_stds: of each entry of a round, (T,).
-    moment_std: of a diagonal entry of stage 1's moment. block_std: of a diagonal entry of stage 2's.
+    share: w. round_stds: of each entry of a round, (T,). moment_std: of a diagonal entry of stage 1's moment,
+    where that takes the place of rounds. block_std: of a diagonal entry of stage 2's.
     """
 
-    k: int
-    s_hat: int
     share: float
-    stage_one: str
-    scaling: str
     round_stds: tuple[float, ...]
     moment_std: float
     block_std: float
 
 
 def stage_noise(
-    cohort: Cohort,
     budget: Budget,
-    trust: str,
+    factor: float,
     *,
-    k: int,
-    s_hat: int | None,
-    iterations: int,
-    share: float | None,
-    signal: float,
-    stage_one: str,
-    scaling: str,
+    d: int,
+    n: int,
+    share: float | None = None,
+    signal: float = SIGNAL,
+    iterations: int = ROUNDS,
 ) -> StageNoise:
-    """Return the noise of a run. Raises ValueError for options out of range."""
-    d = cohort.features
-    kept = d if s_hat is None else s_hat
-    checks.whole(k, d, s_hat=kept)
+    """Return the noise of a run from public numbers, `factor` being c; ValueError for those out of range."""
     checks.whole(1, block_power.MOST_STEPS, iterations=iterations)
     checks.inside_unit_interval(signal=signal)
-    checks.one_of(STAGE_ONE, stage_one=stage_one)
-    checks.one_of(SCALINGS, scaling=scaling)
-    factor = normalised_product.noise_factor(trust, len(cohort))
     z = gaussian.noise_multiplier(budget)
     if share is None:
-        share = selection_share(z, factor, d, cohort.n, signal)
+        share = selection_share(z, factor, d, n, signal)
     checks.inside_unit_interval(share=share)
-    scale = z * factor / cohort.n
+    scale = z * factor / n
     rounds = normalised_product.sensitivity(budget) * scale / np.sqrt(share * round_weights(iterations))
     moments = symmetric_gaussian.sensitivity(budget) * scale
     return StageNoise(
-        k=k,
-        s_hat=kept,
-        share=share,
-        stage_one=stage_one,
-        scaling=scaling,
-        round_stds=tuple(rounds.tolist()),
-        moment_std=moments / math.sqrt(share),
-        block_std=moments / math.sqrt(1 - share),
+        share, tuple(rounds.tolist()), moments / math.sqrt(share), moments / math.sqrt(1 - share)
     )
 
 
@@ -123,37 +101,44 @@ class ReleasedStages(NamedTuple):
     block: Array
 
 
-def release(cohort: Cohort, chosen: StageNoise, start: Array, rng: np.random.Generator) -> ReleasedStages:
+def release(
+    cohort: Cohort,
+    noise: StageNoise,
+    start: Array,
+    rng: np.random.Generator,
+    *,
+    s_hat: int,
+    stage_one: str = "rounds",
+    scaling: str = "unit",
+) -> ReleasedStages:
     """Release both stages. The only step that reads private rows.
 
     Args:
         cohort: All hospitals' patients, as rows or drawn from a population.
-        chosen: The noise of every release.
+        noise: The noise of every release.
         start: Basis of the first round, (d, k) orthonormal.
         rng: Draws the noise.
+        s_hat: Rows kept.
+        stage_one: "rounds" or "moment".
+        scaling: "unit", or "inside" for rows as the cohort holds them, in moments; rounds need no scale.
     """
-    bases, rows = _heaviest(cohort, chosen, start, rng)
-    moment = cohort.pooled.restricted_unit(rows) if chosen.scaling == "unit" else _restricted(cohort, rows)
-    block = symmetric_gaussian.with_noise(moment, chosen.block_std, "isotropic", rng)
-    return ReleasedStages(bases, rows, block)
-
-
-def _restricted(cohort: Cohort, rows: Indices) -> DenseMoment:
-    return DenseMoment(cohort.pooled.apply(np.eye(len(rows)), rows)[rows])
-
-
-def _heaviest(
-    cohort: Cohort, chosen: StageNoise, start: Array, rng: np.random.Generator
-) -> tuple[tuple[Array, ...], Indices]:
-    """Return the bases of stage 1 and the rows that it names."""
-    k, stds = chosen.k, chosen.round_stds
-    if chosen.stage_one == "moment":
-        moment = cohort.pooled.unit() if chosen.scaling == "unit" else cohort.pooled
-        noisy = symmetric_gaussian.with_noise(moment, chosen.moment_std, "isotropic", rng)
-        values, basis = linalg.top_eigenpairs(noisy, k)
-        return (basis,), linalg.largest_rows(basis * values, chosen.s_hat)
-    bases, rounds = normalised_product.release_rounds(cohort, stds, start, _LEFT_OUT, rng)
-    return bases, linalg.largest_rows(stacked_rounds.leading(rounds, stds, _LEFT_OUT), chosen.s_hat)
+    moment = cohort.pooled
+    if stage_one == "moment":
+        whole = moment.unit() if scaling == "unit" else moment
+        noisy = symmetric_gaussian.with_noise(whole, noise.moment_std, "isotropic", rng)
+        values, basis = linalg.top_eigenpairs(noisy, start.shape[1])
+        bases: tuple[Array, ...] = (basis,)
+        rows = linalg.largest_rows(basis * values, s_hat)
+    else:
+        bases, rounds = normalised_product.release_rounds(cohort, noise.round_stds, start, LEFT_OUT, rng)
+        rows = linalg.largest_rows(stacked_rounds.leading(rounds, noise.round_stds, LEFT_OUT), s_hat)
+    if scaling == "unit":
+        restricted = moment.restricted_unit(rows)
+    else:
+        restricted = DenseMoment(moment.apply(np.eye(len(rows)), rows)[rows])
+    return ReleasedStages(
+        bases, rows, symmetric_gaussian.with_noise(restricted, noise.block_std, "isotropic", rng)
+    )
 
 
 def fit(
@@ -174,21 +159,16 @@ def fit(
 ) -> Estimate:
     """Return the estimate of one run under this trust: what all two-stage methods share."""
     d = cohort.features
-    chosen = stage_noise(
-        cohort,
-        budget,
-        trust,
-        k=k,
-        s_hat=s_hat,
-        iterations=iterations,
-        share=share,
-        signal=signal,
-        stage_one=stage_one,
-        scaling=scaling,
-    )
-    released = release(cohort, chosen, block_power.begin(start, d, k, rng), rng)
+    kept = d if s_hat is None else s_hat
+    checks.whole(k, d, s_hat=kept)
+    checks.one_of(STAGE_ONE, stage_one=stage_one)
+    checks.one_of(SCALINGS, scaling=scaling)
+    factor = normalised_product.noise_factor(trust, len(cohort))
+    noise = stage_noise(budget, factor, d=d, n=cohort.n, share=share, signal=signal, iterations=iterations)
+    begin = block_power.begin(start, d, k, rng)
+    released = release(cohort, noise, begin, rng, s_hat=kept, stage_one=stage_one, scaling=scaling)
     basis = linalg.top_eigenspace(released.block, k)
-    off_diagonal = chosen.block_std / math.sqrt(2)
+    off_diagonal = noise.block_std / math.sqrt(2)
     if shrink:
         basis = row_shrinkage.shrunk(released.block, basis, off_diagonal, cohort.n)
     full = linalg.scatter_rows(basis, released.rows, d)
@@ -197,7 +177,7 @@ def fit(
         full,
         iterates=(*released.bases, full),
         noise_std=off_diagonal,
-        bytes_sent=8 * (sent + chosen.s_hat * (chosen.s_hat + 1) // 2),
+        bytes_sent=8 * (sent + kept * (kept + 1) // 2),
         spent=spends(budget, iterations=iterations, share=share, stage_one=stage_one),
     )
 

@@ -6,7 +6,6 @@ alone may spend. Which rows stage 1 names is audited as well.
 """
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -56,61 +55,42 @@ def rounds_case(budget: Budget, k: int, stds: tuple[float, ...], spent: tuple[Ev
     return gaussian_case(f"{len(stds)} normalised rounds, k = {k}", pair, mechanism, spent, budget)
 
 
-def _noise(cohort: Cohort, budget: Budget, k: int, trust: str) -> two_stage.StageNoise:
-    return two_stage.stage_noise(
-        cohort,
-        budget,
-        trust,
-        k=k,
-        s_hat=2,
-        iterations=_STEPS,
-        share=_SHARE,
-        signal=two_stage.SIGNAL,
-        stage_one="rounds",
-        scaling="unit",
-    )
-
-
-def _stages(budget: Budget, k: int, chosen: two_stage.StageNoise) -> tuple[Case, ...]:
+def _stages(budget: Budget, k: int, noise: two_stage.StageNoise) -> tuple[Case, ...]:
     *first, last = two_stage.spends(budget, iterations=_STEPS, share=_SHARE)
     pair, start = crossed(budget), np.eye(3)[:, :k]
 
     def named(cohort: Cohort, rng: np.random.Generator) -> float:
-        rows = two_stage.release(cohort, chosen, start, rng).rows
+        rows = two_stage.release(cohort, noise, start, rng, s_hat=2).rows
         return float(0 in rows) - float(1 in rows)
 
     def block(cohort: Cohort, rng: np.random.Generator) -> float:
         moment = cohort.pooled.restricted_unit(np.arange(3))
-        noisy = symmetric_gaussian.with_noise(moment, chosen.block_std, "isotropic", rng)
+        noisy = symmetric_gaussian.with_noise(moment, noise.block_std, "isotropic", rng)
         return float(noisy[0, 0] - noisy[1, 1])
 
     return (
-        rounds_case(budget, k, chosen.round_stds, tuple(first)),
+        rounds_case(budget, k, noise.round_stds, tuple(first)),
         gaussian_case("moment of the rows kept", pair, block, (last,), budget),
         gaussian_case("rows named", pair, named, tuple(first), budget, tight=False),
     )
 
 
+def _noise(budget: Budget, factor: float, n: int) -> two_stage.StageNoise:
+    return two_stage.stage_noise(budget, factor, d=3, n=n, share=_SHARE, iterations=_STEPS)
+
+
 def one_place(budget: Budget, k: int) -> tuple[Case, ...]:
     """Both stages at one place, or as sealed sums."""
-    return _stages(budget, min(k, 2), _noise(crossed(budget)[0], budget, min(k, 2), "central"))
+    return _stages(budget, min(k, 2), _noise(budget, 1.0, crossed(budget)[0].n))
 
 
 def own_noise(budget: Budget, k: int, trust: str = "untrusted server") -> tuple[Case, ...]:
-    """What the first of two hospitals sends in both stages: its own mean, with its own share of the noise."""
-    first = crossed(budget)[0]
-    both = Cohort((first[0], first[0]), SumMoment((first[0], first[0])))
-    chosen = _noise(both, budget, min(k, 2), trust)
-    scale = both.n / (first.n * math.sqrt(len(both)))  # of the sum's noise to one hospital's mean
-    return _stages(
-        budget,
-        min(k, 2),
-        replace(
-            chosen,
-            round_stds=tuple(scale * std for std in chosen.round_stds),
-            block_std=scale * chosen.block_std,
-        ),
-    )
+    """What the first of two equal hospitals sends in both stages: its own mean, with its share of the noise.
+
+    The sum of both carries c times one curator's noise; each adds 1/sqrt 2 of that to its own sum.
+    """
+    factor = normalised_product.noise_factor(trust, 2) / math.sqrt(2)
+    return _stages(budget, min(k, 2), _noise(budget, factor, crossed(budget)[0].n))
 
 
 def rounds(budget: Budget, k: int) -> tuple[Case, ...]:
@@ -120,7 +100,7 @@ def rounds(budget: Budget, k: int) -> tuple[Case, ...]:
 
 
 def own_rounds(budget: Budget, k: int) -> tuple[Case, ...]:
-    """What the first of two hospitals sends in all rounds of the stacked method with noise of its own."""
+    """What the first of two equal hospitals sends in all rounds of the stacked method."""
     first = tilted(budget)[0]
     both = Cohort((first[0], first[0]), SumMoment((first[0], first[0])))
     std = stacked.round_std(both, budget, "untrusted server", _STEPS) * both.n / (first.n * math.sqrt(2))

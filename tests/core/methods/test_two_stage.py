@@ -62,17 +62,9 @@ def rows_cohort(n: int = 30, d: int = 6, hospitals: int = 2) -> Cohort:
 def test_the_noise_of_both_stages_composes_to_the_budget(neighbours, stage_one, trust, factor):
     """Sum of (sensitivity/std)^2 on the scale of one hospital's, or the curator's, sums: 1/z^2 to 1e-9."""
     budget, cohort = Budget(0.7, 1e-6, neighbours), rows_cohort()
+    d = cohort.features
     chosen = two_stage.stage_noise(
-        cohort,
-        budget,
-        trust,
-        k=2,
-        s_hat=3,
-        iterations=4,
-        share=None,
-        signal=0.1,
-        stage_one=stage_one,
-        scaling="unit",
+        budget, normalised_product.noise_factor(trust, len(cohort)), d=d, n=cohort.n, iterations=4
     )
     moved = math.sqrt(2) if neighbours == "replace-one" else 1.0
     round_moved = 2.0 if neighbours == "replace-one" else 1.0
