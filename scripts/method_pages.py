@@ -42,8 +42,6 @@ GUARANTEES = {
     "approximate sampler": "ε for the exact law; the sampler only approaches it, without a proven distance.",
     "none": "No guarantee.",
 }
-README = ROOT / "README.md"
-TABLE = ("<!-- methods, written by make docs -->", "<!-- end of methods -->")
 HEAD = "<!-- written by make docs from the docstrings: change those -->"
 
 
@@ -196,18 +194,6 @@ def by_trust() -> list[Method]:
     return sorted(METHODS.values(), key=lambda method: (order[method.trust], method.name))
 
 
-def readme() -> str:
-    """Return README with its table of methods as the registry has them."""
-    rows = [
-        f"| `{method.name}` | {link(cell(method.title), page_of(method.name), README)}, "
-        f"{cell(method.reference)} | {method.trust} | {method.guarantee} |"
-        for method in by_trust()
-    ]
-    head = ("| name | method | whom it trusts | guarantee |", "|---|---|---|---|")
-    before, _, rest = README.read_text(encoding="utf-8").partition(TABLE[0])
-    return "\n".join((before + TABLE[0], "", *head, *rows, "", TABLE[1] + rest.partition(TABLE[1])[2]))
-
-
 def index() -> str:
     """Return the table of all methods."""
     rows = [
@@ -236,7 +222,7 @@ def index() -> str:
 
 
 def documents() -> dict[Path, str]:
-    """Return every file of docs/methods and README with its table, and their content."""
-    return {README: readme(), INDEX: index()} | {
+    """Return every file of docs/methods and its content."""
+    return {INDEX: index()} | {
         page_of(method.name): document(method) for method in METHODS.values()
     }

@@ -13,7 +13,6 @@ from scripts.docstrings import markdown, relative
 from scripts.started import ROOT
 
 PATHS = [
-    method_pages.README,
     method_pages.INDEX,
     bound_page.PAGE,
     *(method_pages.page_of(name) for name in METHODS),

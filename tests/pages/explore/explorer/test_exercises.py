@@ -1,4 +1,4 @@
-"""The exercises for a class: links that restore their screens, README and front page alike, and one claim."""
+"""The exercises for a class: links that restore their screens, docs/class.md and front page alike, and one claim."""
 
 import re
 from pathlib import Path
@@ -42,9 +42,9 @@ def test_one_control_is_moved_and_its_name_and_values_are_said(exercise):
     assert len(exercise.numbers) == len(re.findall(r"\{\d\}", exercise.seen))
 
 
-def test_readme_has_them_word_for_word():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert exercises.markdown(base="http://127.0.0.1:8501/") in readme
+def test_the_document_for_a_class_has_them_word_for_word():
+    document = (ROOT / "docs" / "class.md").read_text(encoding="utf-8")
+    assert exercises.markdown(base="http://127.0.0.1:8501/") in document
 
 
 @pytest.mark.parametrize("view", ["board", "analyst"])
