@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.bounds.rule import BoundRule
-from scripts.docstrings import cell, link, markdown
+from scripts.docstrings import cell, described, link, markdown
 from scripts.method_pages import HEAD, page_of, source
 from scripts.started import ROOT
 
@@ -48,8 +48,8 @@ def document() -> str:
             markdown(sys.modules[name].__doc__ or "", PAGE),
         ]
         for rule in (one for one in BOUNDS.values() if one.compute.__module__ == name):
-            told = markdown(rule.compute.__doc__ or "", PAGE)
-            parts += [f"### {rule.title}", f"`{rule.name}`: {told}", f"```math\n{rule.formula}\n```"]
+            text = described(rule.compute.__doc__ or "", PAGE, skip=("setting",))
+            parts += [f"### {rule.title}", f"`{rule.name}`: {text}", f"```math\n{rule.formula}\n```"]
     return "\n\n".join(parts) + "\n"
 
 

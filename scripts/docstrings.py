@@ -4,18 +4,41 @@ import ast
 import inspect
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from dppca_core.methods import METHODS
 from scripts.started import ROOT
 
+_SECTION = re.compile(r"^(Args|Returns|Raises|References):\n((?: {4}.*\n?|\n(?= {4}))+)", re.MULTILINE)
+_ENTRY = re.compile(r"^(\w+): ", re.MULTILINE)
 _FORMULA = re.compile(r" {4,}\S")
-_SECTIONS = ("Args:", "Returns:", "Raises:", "References:")
 _ITEM = re.compile(r"(\d+\.|-) ")
 _CODE = re.compile(r"(`[^`\n]+`)")
 # What Markdown would take for markup outside of backticks: stars, strikes, tags, and _ before a word.
 _MARKUP = re.compile(r"([*~]|<(?=[a-z/!])|(?<![\w\]})])_(?=\w)|\[(?=[^\]]*\]\())")
+
+
+def sections(docstring: str) -> tuple[str, dict[str, str]]:
+    """Return a Google-style docstring's text, and the dedented text of each of its sections by name."""
+    text = inspect.cleandoc(docstring)
+    parts = {name: textwrap.dedent(part).strip() for name, part in _SECTION.findall(text)}
+    return _SECTION.sub("", text).strip(), parts
+
+
+def entries(section: str) -> dict[str, str]:
+    """Return the sentences of a section by the name that each entry begins with, on one line each."""
+    _, *parts = _ENTRY.split(section)
+    return {name: " ".join(words.split()) for name, words in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def described(docstring: str, page: Path, skip: Collection[str] = ()) -> str:
+    """Return a function's docstring as Markdown: its text, then a list of its sections."""
+    text, parts = sections(docstring)
+    items = {f"`{name}`": words for name, words in entries(parts.pop("Args", "")).items() if name not in skip}
+    items |= {f"**{name}**": " ".join(words.split()) for name, words in parts.items()}
+    listed = "\n".join(f"- {name}: {prose(words, page)}" for name, words in items.items())
+    return "\n\n".join(part for part in (markdown(text, page), listed) if part)
 
 
 def markdown(told: str, page: Path) -> str:
@@ -30,13 +53,6 @@ def markdown(told: str, page: Path) -> str:
         while not formula[-1]:
             formula.pop()
         block = textwrap.dedent("\n".join(formula)).split("\n")
-        if lines and lines[-1] in _SECTIONS:
-            title = lines.pop()
-            if len(lines) > 1 and lines[-2].startswith("- "):
-                lines.pop()  # one list for all sections
-            lines.extend([*_listed(title, block, page), ""])
-            formula.clear()
-            return
         fenced = ["```text", *block, "```"]
         if lines and lines[-1]:
             lines.append("")
@@ -68,20 +84,6 @@ def prose(line: str, page: Path) -> str:
         _linked(part[1:-1], page) if part.startswith("`") and len(part) > 2 else _MARKUP.sub(r"\\\1", part)
         for part in parts
     )
-
-
-def _listed(title: str, block: list[str], page: Path) -> list[str]:
-    """Return a section of a Google-style docstring as items of a list; `Args:` has one for each name."""
-    if title != "Args:":
-        return [f"- **{title[:-1]}**: {prose(' '.join(' '.join(block).split()), page)}"]
-    entries: list[str] = []
-    for line in block:
-        if line.startswith(" "):
-            entries[-1] += f" {line.strip()}"
-        else:
-            entries.append(line)
-    named = (entry.partition(": ") for entry in entries)
-    return [f"- `{name}`: {prose(words, page)}" for name, _, words in named]
 
 
 def _linked(name: str, page: Path) -> str:

@@ -19,7 +19,7 @@ PLACES = {
 # What holds a method, a bound, a page and its setting, and a table, in a tree that has them.
 HELD = (
     ("tests/core/methods/test_contract.py", "added_pca"),
-    ("tests/core/methods/test_audit_methods.py", "added_pca and (promise or audit_case)"),
+    ("tests/core/methods/test_audit_methods.py", "added_pca and promise or audit_case"),
     ("tests/core/bounds/test_bounds.py", "added_bound"),
     ("tests/test_layers.py", ""),
     ("tests/test_doc_pages.py", "added or every_method or README"),

@@ -55,10 +55,6 @@ def test_a_page_says_what_the_code_says(method):
         ("One.\n\n    a_1 * b < c\n\nTwo.", "One.\n\n```text\na_1 * b < c\n```\n\nTwo."),
         ("1. One:\n\n       x * y\n\n   for all.\n\nTwo.", ITEM),
         ("1. One:\n       x * y\n   for all.\n\nTwo.", ITEM),
-        (
-            "One.\n\nArgs:\n    k: Number\n        of *it*.\n    d: Size.\n\nReturns:\n    A\n    basis.",
-            "One.\n\n- `k`: Number of \\*it\\*.\n- `d`: Size.\n- **Returns**: A basis.",
-        ),
         ("U~ and *this* of s_hat", r"U\~ and \*this\* of s_hat"),
         ("a <b> of |x|_F <= 1", r"a \<b> of |x|\_F <= 1"),
         (

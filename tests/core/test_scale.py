@@ -1,4 +1,4 @@
-"""The arithmetic of the scale benchmark: exponents of planted power laws, and what is above theory."""
+"""Test the arithmetic of the scale benchmark: exponents of planted power laws, and alarms above theory."""
 
 import numpy as np
 import pytest
@@ -12,13 +12,13 @@ SIZES = [100, 200, 400, 800, 1600, 3200]
 
 @pytest.mark.parametrize("exponent", [0.0, 1.0, 2.5, 3.0])
 def test_an_exact_power_law_has_its_exponent_and_no_error(exponent):
-    found = scale.slope(SIZES, [7.0 * size**exponent for size in SIZES])
-    assert found.exponent == pytest.approx(exponent, abs=1e-12)
-    assert found.error < 1e-9
+    fit = scale.slope(SIZES, [7.0 * size**exponent for size in SIZES])
+    assert fit.exponent == pytest.approx(exponent, abs=1e-12)
+    assert fit.error < 1e-9
 
 
 def test_a_constant_part_counts_only_where_it_is_large():
-    """1 + (d/1000)^3: flat below, and nearly d^3 over the last four of these points."""
+    """1 + (d/1000)^3 is flat at first, and nearly d^3 over the last four of these points."""
     sizes = [*SIZES, 6400, 12800, 25600]
     values = [1 + (size / 1000) ** 3 for size in sizes]
     assert scale.slope(sizes, values).exponent == pytest.approx(3, abs=0.1)
@@ -29,10 +29,10 @@ def test_the_standard_error_is_that_of_least_squares():
     """Over 2,000 draws of log-normal noise, its mean square is the exponents' variance, to 10 %."""
     rng = np.random.default_rng(0)
     noise = np.exp(0.1 * rng.standard_normal((2000, len(SIZES))))
-    found = [scale.slope(SIZES, np.array(SIZES) ** 2.0 * row) for row in noise]
-    variance = np.var([one.exponent for one in found])
-    assert np.mean([one.error**2 for one in found]) == pytest.approx(variance, rel=0.1)
-    assert np.mean([one.exponent for one in found]) == pytest.approx(2.0, abs=0.01)
+    fits = [scale.slope(SIZES, np.array(SIZES) ** 2.0 * row) for row in noise]
+    variance = np.var([fit.exponent for fit in fits])
+    assert np.mean([fit.error**2 for fit in fits]) == pytest.approx(variance, rel=0.1)
+    assert np.mean([fit.exponent for fit in fits]) == pytest.approx(2.0, abs=0.01)
 
 
 def test_too_few_points_are_refused():
@@ -51,7 +51,7 @@ def test_what_grows_faster_than_it_may_is_named(planted, above):
 
 
 def test_a_curve_ends_before_the_point_that_would_take_too_long():
-    """10 ms at 100 and d^3: 640 ms at 400."""
+    """10 ms at 100 grow as d^3 to 640 ms at 400."""
     curve = Curve("a method", "d", Law(3, 2, ""), [100], [10.0], [1.0])
     assert curve.within(400, 0.7) and not curve.stopped
     assert not curve.within(400, 0.6) and "at d = 400" in curve.stopped
@@ -59,7 +59,7 @@ def test_a_curve_ends_before_the_point_that_would_take_too_long():
 
 
 def test_memory_is_the_most_held_at_once():
-    """Of two arrays of a megabyte, one after the other, and both at once."""
+    """Two arrays of a megabyte need one megabyte in turn, and two at once."""
 
     def in_turn() -> None:
         np.ones(125_000)
@@ -78,7 +78,7 @@ def test_points_are_measured_in_turn():
 
 
 def test_every_method_has_its_theory():
-    """And only methods that promise to form no d x d matrix have less than d^2 bytes."""
+    """Only methods that promise to form no d x d matrix have less than d^2 bytes."""
     assert set(scale.THEORY) == set(METHODS)
     for name, laws in scale.THEORY.items():
         assert laws.features.bytes == (2 if METHODS[name].matrix else 1)
