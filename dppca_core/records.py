@@ -114,17 +114,44 @@ class Method:
         return self.spends is not None
 
     def guarantee_at(self, k: int) -> str:
-        """Return the guarantee for k components."""
+        """Return the guarantee for k components.
+
+        Args:
+            k: Number of components.
+
+        Returns:
+            One of GUARANTEES.
+        """
         return "ε" if self.exact_at_one and k == 1 else self.guarantee
 
     def true_epsilon(self, budget: Budget, *, d: int, k: int, **options: object) -> float | None:
-        """Return the epsilon that the calibration truly gives at budget.delta; None without privacy."""
+        """Return the epsilon that the calibration truly gives at budget.delta.
+
+        Args:
+            budget: Privacy budget that the method is given.
+            d: Number of features.
+            k: Number of components.
+            options: The method's own parameters.
+
+        Returns:
+            Epsilon, or None without privacy.
+
+        References:
+            Balle & Wang, ICML 2018, Theorem 8, by `dppca_core.accounting.closed_form`.
+        """
         if self.spends is None:
             return None
         return closed_form.epsilon_of(self.spends(budget, d=d, k=k, **options), budget.delta)
 
     def skip(self, d: int) -> str | None:
-        """Return why the method cannot run at d features, or None."""
+        """Return why the method cannot run at d features.
+
+        Args:
+            d: Number of features.
+
+        Returns:
+            A sentence, or None where it can run.
+        """
         if not self.matrix or d <= MATRIX_LIMIT:
             return None
         size = 8e-9 * d * d

@@ -165,7 +165,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if price:
             block = eigenvalues.release(cohort, basis, price, budget, rng)
         if block is not None:
-            values, basis = eigenvalues.principal(basis, block)
+            values, basis = eigenvalues.principal_axes(basis, block)
             values *= self.bound**2
         # As in scikit-learn, the heaviest loading of a component is positive.
         self.components_: Array = (basis * np.sign(basis[np.abs(basis).argmax(axis=0), range(k)])).T

@@ -22,7 +22,6 @@ law of the output: a mechanism that keeps its claim is falsely accused in at mos
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.special import ndtri
@@ -55,13 +54,6 @@ class LowerBound:
     threshold: float
     above: tuple[float, float]
     mu: float | None = None
-
-
-class EpsilonBound(Protocol):
-    """The protocol that `clopper_pearson` and `gaussian_tradeoff` follow."""
-
-    def __call__(self, here: Array, there: Array, *, delta: float, alpha: float) -> LowerBound:
-        """Return the bound from draws on two neighbouring cohorts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +150,7 @@ def audit(
     delta: float,
     draws: int,
     rng: np.random.Generator,
-    bound: EpsilonBound = clopper_pearson,
+    bound: Callable[..., LowerBound] = clopper_pearson,
     alpha: float = 0.05,
 ) -> LowerBound:
     """Run `mechanism` `draws` times on each of two neighbouring cohorts and bound its epsilon from below.
@@ -171,7 +163,7 @@ def audit(
     return bound(here, there, delta=delta, alpha=alpha)
 
 
-def fitted(
+def as_mechanism(
     method: Method, statistic: Callable[[Estimate], float], *, k: int, budget: Budget, **options: object
 ) -> Mechanism:
     """Return a method as a mechanism: a whole `fit`, and one number of its estimate."""

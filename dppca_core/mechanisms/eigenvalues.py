@@ -97,7 +97,7 @@ def release(cohort: Cohort, basis: Array, price: Event, budget: Budget, rng: np.
     return np.diag(block.diagonal() + scale * rng.laplace(size=k))
 
 
-def principal(basis: Array, block: Array) -> tuple[Array, Array]:
+def principal_axes(basis: Array, block: Array) -> tuple[Array, Array]:
     """Return a released block's eigenvalues, (k,), largest first and none below 0, and its axes, (d, k)."""
     values, turn = linalg.top_eigenpairs(block, len(block))
     return np.maximum(values, 0.0), basis @ turn

@@ -23,7 +23,7 @@ from dppca_core.privacy import Budget, Event, Guarantee
 from dppca_core.records import Estimate, Method
 
 
-def sides(budget: Budget) -> int:
+def movement_factor(budget: Budget) -> int:
     """Return 2 if a row may move utilities both ways (one draw is 2c-private), else 1 (c-private)."""
     return 2 if budget.neighbours == "replace-one" else 1
 
@@ -32,7 +32,7 @@ def strength(budget: Budget, k: int) -> float:
     """Return c, the factor of C in the exponent of one draw."""
     if budget.accounting == "as-printed":
         return budget.epsilon / (k + 1) / 4
-    return budget.epsilon / k / sides(budget)
+    return budget.epsilon / k / movement_factor(budget)
 
 
 def release(cohort: Cohort, k: int, budget: Budget, rng: np.random.Generator) -> Array:
@@ -74,7 +74,7 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
 
 def spends(budget: Budget, *, k: int, **_: object) -> tuple[Event, ...]:
     """Return the k purely private draws."""
-    return (Guarantee(sides(budget) * strength(budget, k)),) * k
+    return (Guarantee(movement_factor(budget) * strength(budget, k)),) * k
 
 
 METHOD = Method(

@@ -210,28 +210,36 @@ class SpikedModel:
 
     @property
     def spikes(self) -> tuple[float, ...]:
-        """The k largest eigenvalues, in the units of the data."""
+        """The k largest eigenvalues, in the units of the data squared."""
         return self.spike if isinstance(self.spike, tuple) else (self.spike,) * self.k
 
     @property
     def eigenvalues(self) -> Array:
-        """All d eigenvalues of the covariance, descending, in the units of the data."""
+        """All d eigenvalues of the covariance, descending, in the units of the data squared."""
         rng = np.random.default_rng([self.seed, 1])
         bulk = np.sort(rng.uniform(*self.bulk, self.d - self.k))[::-1]
         return np.concatenate([np.array(self.spikes, dtype=np.float64), bulk])
 
     @property
     def basis(self) -> Array:
-        """The true (d, k) basis; its rows outside the support are exactly zero."""
+        """The true basis, (d, k); its rows outside the support are exactly zero."""
         return _eigenvectors(self.d, self.k, self.s, self.seed)[:, : self.k]
 
     def covariance(self) -> Array:
-        """The (d, d) covariance, in the units of the data."""
+        """Return the covariance, (d, d), in the units of the data squared."""
         root = _root(self)
         return np.asarray(root @ root.T)
 
     def norm_bound(self, n: int, failure: float = 0.01) -> float:
-        """Public row bound for n patients; see `norm_bound`."""
+        """Return a public row bound for n patients, in the units of the data (see the function `norm_bound`).
+
+        Args:
+            n: Number of patients.
+            failure: Chance that some row is longer.
+
+        Returns:
+            The bound.
+        """
         return norm_bound(self.eigenvalues, n, failure)
 
     def draw(
@@ -242,12 +250,26 @@ class SpikedModel:
         *,
         failure: float = 0.01,
     ) -> Cohort:
-        """Moments of n patients dealt to `providers` (a number, or the sizes), at a cost without n.
+        """Draw the moments of n patients at hospitals, at a cost that does not depend on n.
 
         n S ~ Wishart(n, covariance) by Bartlett's factor (exact for every n >= 1, also n < d), divided
         by the square of `norm_bound(n, failure)`. Hospitals' own moments are exact too, drawn given
-        their sum when first asked for. Raises ValueError for n < 1, fewer patients than hospitals, or
-        sizes that do not add up to n.
+        their sum when first asked for.
+
+        Args:
+            n: Number of patients.
+            providers: Number of hospitals, or their sizes.
+            rng: Source of the draws.
+            failure: Chance that some row is longer than the public bound.
+
+        Returns:
+            The cohort of the hospitals.
+
+        Raises:
+            ValueError: For n < 1, fewer patients than hospitals, or sizes that do not add up to n.
+
+        References:
+            Bartlett 1933 (the Wishart factor); Johnstone, Annals of Statistics 2001 (the model).
         """
         checks.whole(1, n=n)
         if isinstance(providers, Sequence) and not isinstance(providers, str):
@@ -260,10 +282,20 @@ class SpikedModel:
     def draw_pooled(
         self, n: int, rng: np.random.Generator, *, failure: float = 0.01, bound: float | None = None
     ) -> PooledDraw:
-        """The same patients before they are dealt to hospitals; `draw` says how they are drawn.
+        """Draw the same patients before they are dealt to hospitals; `draw` says how they are drawn.
 
-        bound: a public row bound of one's own. Raises ValueError for one that is below
-        `norm_bound(n, failure)`: rows beyond it would be clipped, which this law leaves out.
+        Args:
+            n: Number of patients.
+            rng: Source of the draws.
+            failure: Chance that some row is longer than the public bound.
+            bound: Public row bound, in the units of the data; default `norm_bound(n, failure)`.
+
+        Returns:
+            The pooled draw, which `deal` divides into hospitals.
+
+        Raises:
+            ValueError: For a bound below `norm_bound(n, failure)`: rows beyond it would be clipped, which
+                this law leaves out.
         """
         checks.whole(1, MOST_PATIENTS, n=n)
         longest = self.norm_bound(n, failure)
@@ -284,9 +316,18 @@ class SpikedModel:
         return PooledDraw(n, bound, factor, DrawnMoment(factor @ factor.T, patients=patients), shares)
 
     def rows(self, n: int, rng: np.random.Generator, *, chunk: int = 10_000) -> Iterator[Array]:
-        """The n patients themselves, in blocks of at most `chunk` rows, (m, d), in the units of the data.
+        """Yield the n patients themselves, in blocks, (m, d), in the units of the data.
 
-        Raises ValueError unless n and chunk are whole numbers from 1 on.
+        Args:
+            n: Number of patients.
+            rng: Source of the draws.
+            chunk: Most rows of a block.
+
+        Yields:
+            Blocks of rows, (m, d).
+
+        Raises:
+            ValueError: Unless n and chunk are whole numbers from 1 on.
         """
         checks.whole(1, n=n, chunk=chunk)
         root = _root(self)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dppca_core.arrays import Array
-from dppca_core.auditing.cases.pairs import Case, Pair, along, axes, gaussian_case, moved
+from dppca_core.auditing.cases.pairs import Case, Pair, along, gaussian_case, moved, orthogonal_pair
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods import dpdis_pca, mod_sulq, sulq
@@ -17,7 +17,7 @@ Release = Callable[[Cohort, np.random.Generator], Array]
 def _case(
     title: str, budget: Budget, release: Release, spent: tuple[Event, ...], pair: Pair | None = None
 ) -> Case:
-    chosen = pair or axes(budget)
+    chosen = pair or orthogonal_pair(budget)
     coordinate = along(moved(chosen))
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
@@ -60,7 +60,7 @@ def one_user(budget: Budget, k: int) -> tuple[Case, ...]:
             budget,
             lambda cohort, rng: symmetric_gaussian.release(cohort, budget, rng, None, "local"),
             symmetric_gaussian.spends(budget),
-            axes(budget, n=1),
+            orthogonal_pair(budget, n=1),
         ),
     )
 

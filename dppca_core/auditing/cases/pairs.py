@@ -64,7 +64,7 @@ def neighbours(budget: Budget, x: Array, y: Array, others: Array, n: int) -> Pai
     return cohort(x), cohort(y if budget.neighbours == "replace-one" else np.zeros_like(y))
 
 
-def axes(budget: Budget, n: int = 2, norm: float = 1.0) -> Pair:
+def orthogonal_pair(budget: Budget, n: int = 2, norm: float = 1.0) -> Pair:
     """Return norm e1 against norm e2 in three features, beside n - 1 patients at the third axis."""
     e1, e2, e3 = np.eye(3)
     return neighbours(budget, norm * e1, norm * e2, (n - 1) * np.outer(e3, e3), n)

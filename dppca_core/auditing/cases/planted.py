@@ -14,7 +14,7 @@ import numpy as np
 
 from dppca_core import checks
 from dppca_core.auditing.cases import moments, products
-from dppca_core.auditing.cases.pairs import Case, axes
+from dppca_core.auditing.cases.pairs import Case, orthogonal_pair
 from dppca_core.mechanisms import matrix_product, symmetric_gaussian
 from dppca_core.privacy import Budget
 
@@ -89,7 +89,7 @@ def planted(bug: str, method: str, budget: Budget, k: int, steps: int) -> Plante
     if bug == "shared":
         _, jointly = products.dps(budget, min(k, 2), "shared")
         return Planted(jointly, 1.0, math.inf)  # the same noise in two messages cancels
-    unclipped = replace(case, pair=axes(budget, case.pair[0].n, LONG_ROW))
+    unclipped = replace(case, pair=orthogonal_pair(budget, case.pair[0].n, LONG_ROW))
     return Planted(unclipped, 1.0, LONG_ROW**2 * case.mu)
 
 

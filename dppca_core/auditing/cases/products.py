@@ -7,7 +7,7 @@ import numpy as np
 
 from dppca_core.accounting import gaussian
 from dppca_core.arrays import Array, Provider
-from dppca_core.auditing.cases.pairs import Case, Pair, along, axes, gaussian_case, moved
+from dppca_core.auditing.cases.pairs import Case, Pair, along, gaussian_case, moved, orthogonal_pair
 from dppca_core.cohort import Cohort
 from dppca_core.methods import dp_oja, dps_pca, noisy_power
 from dppca_core.numerics.moments import DenseMoment, SumMoment
@@ -23,7 +23,7 @@ def _block(k: int) -> Array:
 
 def power(budget: Budget, k: int) -> tuple[Case, ...]:
     """Return the case of all products of the noisy power method."""
-    pair, block = axes(budget), _block(k)
+    pair, block = orthogonal_pair(budget), _block(k)
     coordinate = along(moved(pair) @ block)
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
@@ -36,7 +36,7 @@ def power(budget: Budget, k: int) -> tuple[Case, ...]:
 
 def oja(budget: Budget, k: int) -> tuple[Case, ...]:
     """Return the case of the one batch of DP-Oja that the changed patient enters."""
-    pair, block = axes(budget), _block(k)
+    pair, block = orthogonal_pair(budget), _block(k)
     coordinate = along(moved(pair) @ block)
     std = dp_oja.sensitivity(budget, k) * gaussian.noise_multiplier(budget)
 
@@ -52,7 +52,7 @@ def rounds(budget: Budget, k: int, steps: int) -> Case:
     AT_ONCE independent runs are drawn by one call of `release` a round, beside each other as further
     columns of the block, which a product does not mix.
     """
-    pair, block = axes(budget), _block(k)
+    pair, block = orthogonal_pair(budget), _block(k)
     std = dps_pca.sum_noise_std(budget, k=k, iterations=steps)
     direction = moved(pair) @ block
     unit, tiled = direction / np.linalg.norm(direction), np.tile(block, (1, AT_ONCE))
@@ -93,7 +93,9 @@ def server_view(
 def two_hospitals(budget: Budget) -> Pair:
     """Return the pair in which the changed patient is at the first of two hospitals."""
     second = Provider(3, DenseMoment(np.eye(3) / 3))
-    here, there = (Cohort((cohort[0], second), SumMoment((cohort[0], second))) for cohort in axes(budget))
+    here, there = (
+        Cohort((cohort[0], second), SumMoment((cohort[0], second))) for cohort in orthogonal_pair(budget)
+    )
     return here, there
 
 

@@ -38,7 +38,9 @@ def responses(epsilon: float) -> Draw:
     return lambda n, rng: (1.0 * (rng.random(n) < honest), 1.0 * (rng.random(n) >= honest))
 
 
-def false_alarms(bound: lower_bound.EpsilonBound, draw: Draw, delta: float, audits: int = AUDITS) -> int:
+def false_alarms(
+    bound: Callable[..., lower_bound.LowerBound], draw: Draw, delta: float, audits: int = AUDITS
+) -> int:
     rng = np.random.default_rng(0)
     results = (bound(*draw(DRAWS, rng), delta=delta, alpha=NOMINAL) for _ in range(audits))
     return sum(result.epsilon > EPSILON for result in results)
@@ -148,7 +150,7 @@ def test_any_method_is_a_mechanism():
     """A fit that reads the moment without noise is caught; at this budget the method itself is not."""
 
     def shown_epsilon(name: str) -> float:
-        mechanism = lower_bound.fitted(
+        mechanism = lower_bound.as_mechanism(
             METHODS[name], lambda estimate: estimate.basis[0, 0] ** 2, k=1, budget=Budget(1.0, DELTA)
         )
         rng = np.random.default_rng(5)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dppca_core import METHODS, Budget, Cohort, Guarantee, Release
 from dppca_core.accounting import closed_form, gaussian
 from dppca_core.auditing import lower_bound
-from dppca_core.auditing.cases.pairs import along, axes, moved
+from dppca_core.auditing.cases.pairs import along, moved, orthogonal_pair
 from dppca_core.mechanisms import eigenvalues, matrix_product
 from dppca_core.numerics.linalg import orthonormalise
 from dppca_core.privacy import ACCOUNTINGS, NEIGHBOURS
@@ -123,7 +123,7 @@ CLAIM = Budget(2.0, 0.01)
 def shown(neighbours, k, kind=np.random.Generator, pure=False):
     """Return a lower bound on a release's epsilon, above the truth with probability ALPHA at most."""
     budget = Budget(CLAIM.epsilon, CLAIM.delta, neighbours)
-    pair, basis = axes(budget), np.eye(3, k)
+    pair, basis = orthogonal_pair(budget), np.eye(3, k)
     price = Guarantee(CLAIM.epsilon) if pure else Release(gaussian.noise_multiplier(budget))
     place = along(basis.T @ moved(pair) @ basis)
 
@@ -168,13 +168,13 @@ def test_a_sensitivity_of_1_where_more_is_due_is_refuted(monkeypatch):
 def test_principal_axes_are_those_of_the_block_and_no_eigenvalue_is_negative():
     basis = orthonormalise(np.random.default_rng(0).standard_normal((6, 3)))
     turn = orthonormalise(np.random.default_rng(1).standard_normal((3, 3)))
-    values, turned = eigenvalues.principal(basis, turn @ np.diag([2.0, -1.0, 5.0]) @ turn.T)
+    values, turned = eigenvalues.principal_axes(basis, turn @ np.diag([2.0, -1.0, 5.0]) @ turn.T)
     np.testing.assert_allclose(values, [5.0, 2.0, 0.0], atol=1e-12)
     np.testing.assert_allclose(np.abs(turned.T @ basis @ turn[:, [2, 0, 1]]), np.eye(3), atol=1e-12)
 
 
 def test_a_basis_that_would_break_the_sensitivity_and_a_price_with_a_delta_are_refused():
-    cohort, rng = axes(CLAIM)[0], np.random.default_rng(0)
+    cohort, rng = orthogonal_pair(CLAIM)[0], np.random.default_rng(0)
     with pytest.raises(ValueError, match="basis must have orthonormal columns"):
         eigenvalues.release(cohort, 3 * np.eye(3, 2), Release(1.0), CLAIM, rng)
     with pytest.raises(ValueError, match="price must be a Release or purely private"):

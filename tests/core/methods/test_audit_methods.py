@@ -206,7 +206,7 @@ def answer(estimate: Estimate) -> float:
 
 
 def fit_shows(method) -> float:
-    mechanism = lower_bound.fitted(method, answer, k=1, budget=SMALL_BUDGET)
+    mechanism = lower_bound.as_mechanism(method, answer, k=1, budget=SMALL_BUDGET)
     rng = np.random.default_rng(0)
     return lower_bound.audit(
         mechanism, PLAIN, delta=SMALL_BUDGET.delta, draws=300, rng=rng, alpha=ALPHA
