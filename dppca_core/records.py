@@ -14,7 +14,7 @@ import numpy as np
 from dppca_core import checks
 from dppca_core.accounting import closed_form
 from dppca_core.arrays import MATRIX_LIMIT, Array
-from dppca_core.numerics import linalg
+from dppca_core.numerics import block_power, linalg, row_shrinkage
 from dppca_core.privacy import Budget, Event
 
 ProviderNoise = Literal["independent", "shared", "secure-aggregation"]
@@ -59,10 +59,27 @@ class Estimate:
     diagnostics: dict[str, float] = field(default_factory=dict)
 
     @staticmethod
-    def from_moment(moment: Array, k: int, **fields: Any) -> Estimate:
-        """Return the top k eigenvectors of a symmetric matrix, (d, d), whose upper triangle is sent."""
+    def from_moment(
+        moment: Array, k: int, *, s_hat: int | None = None, shrink: int | None = None, **fields: Any
+    ) -> Estimate:
+        """Return the top k directions of a symmetric matrix, (d, d), whose upper triangle is sent.
+
+        Args:
+            moment: The matrix, released or without privacy.
+            k: Number of directions.
+            s_hat: Rows that truncated power iteration keeps; None: the eigenvectors as they are.
+            shrink: Number of patients behind the matrix, where rows are to be shrunk at the end by
+                `noise_std` and the error of sampling; None: as they are.
+            fields: Other fields of the estimate.
+        """
         d = len(moment)
-        return Estimate(linalg.top_eigenspace(moment, k), bytes_sent=8 * d * (d + 1) // 2, **fields)
+        if s_hat is None:
+            basis = linalg.top_eigenspace(moment, k)
+        else:
+            basis = block_power.sparse_eigenspace(moment, k, s_hat)
+        if shrink is not None:
+            basis = row_shrinkage.shrunk(moment, basis, fields.get("noise_std", 0.0), shrink)
+        return Estimate(basis, bytes_sent=8 * d * (d + 1) // 2, **fields)
 
 
 @dataclass(frozen=True)

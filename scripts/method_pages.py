@@ -223,6 +223,4 @@ def index() -> str:
 
 def documents() -> dict[Path, str]:
     """Return every file of docs/methods and its content."""
-    return {INDEX: index()} | {
-        page_of(method.name): document(method) for method in METHODS.values()
-    }
+    return {INDEX: index()} | {page_of(method.name): document(method) for method in METHODS.values()}

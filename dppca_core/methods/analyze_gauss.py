@@ -15,7 +15,13 @@ release = symmetric_gaussian.release
 
 
 def fit(
-    cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, noise: str | None = None
+    cohort: Cohort,
+    *,
+    k: int,
+    budget: Budget,
+    rng: np.random.Generator,
+    noise: str | None = None,
+    shrink: bool = False,
 ) -> Estimate:
     """Return the top k eigenvectors of the noisy pooled second moment.
 
@@ -26,6 +32,7 @@ def fit(
         rng: Source of the noise.
         noise: "isotropic", or "mirrored" (the paper's triangle; the default when the accounting is as
             printed).
+        shrink: True shrinks rows at the end (`dppca_core.numerics.row_shrinkage`).
 
     Returns:
         The basis, (d, k); `covariance` is the noisy moment itself, (d, d), of the scaled rows.
@@ -39,7 +46,12 @@ def fit(
     noisy = release(cohort, budget, rng, noise)
     std = symmetric_gaussian.entry_std(budget, cohort.n, noise)
     return Estimate.from_moment(
-        noisy, k, noise_std=std, spent=symmetric_gaussian.spends(budget), covariance=noisy
+        noisy,
+        k,
+        shrink=cohort.n if shrink else None,
+        noise_std=std,
+        spent=symmetric_gaussian.spends(budget),
+        covariance=noisy,
     )
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from dppca_core import checks
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import symmetric_gaussian
-from dppca_core.numerics import block_power
 from dppca_core.privacy import Budget
 from dppca_core.records import Estimate, Method
 
@@ -25,6 +24,7 @@ def fit(
     rng: np.random.Generator,
     s_hat: int | None = None,
     noise: str | None = None,
+    shrink: bool = False,
 ) -> Estimate:
     """Run truncated power iteration on the noisy moment, from its top eigenvectors, keeping `s_hat` rows.
 
@@ -35,6 +35,7 @@ def fit(
         rng: Source of the noise.
         s_hat: Number of rows that are kept; default d.
         noise: Shape of the noise, as for `analyze_gauss`.
+        shrink: True shrinks rows at the end (`dppca_core.numerics.row_shrinkage`).
 
     Returns:
         The basis, (d, k), with at most `s_hat` non-zero rows.
@@ -49,11 +50,14 @@ def fit(
     d = cohort.features
     kept = d if s_hat is None else s_hat
     checks.whole(k, d, s_hat=kept)
-    noisy = release(cohort, budget, rng, noise)
-    return Estimate(
-        block_power.sparse_eigenspace(noisy, k, kept),
-        noise_std=symmetric_gaussian.entry_std(budget, cohort.n, noise),
-        bytes_sent=8 * d * (d + 1) // 2,
+    noisy = release(cohort, budget, rng, noise, METHOD.trust)
+    std = symmetric_gaussian.entry_std(budget, cohort.n, noise, METHOD.trust, len(cohort))
+    return Estimate.from_moment(
+        noisy,
+        k,
+        s_hat=kept,
+        shrink=cohort.n if shrink else None,
+        noise_std=std,
         spent=symmetric_gaussian.spends(budget),
     )
 

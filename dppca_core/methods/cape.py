@@ -30,7 +30,13 @@ release = symmetric_gaussian.release
 
 
 def fit(
-    cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, noise: str | None = None
+    cohort: Cohort,
+    *,
+    k: int,
+    budget: Budget,
+    rng: np.random.Generator,
+    noise: str | None = None,
+    shrink: bool = False,
 ) -> Estimate:
     """Return the top k eigenvectors of the hospitals' noisy aggregate.
 
@@ -40,6 +46,7 @@ def fit(
         budget: Privacy budget.
         rng: Source of the noise.
         noise: Shape of the noise, as for `analyze_gauss`.
+        shrink: True shrinks rows at the end (`dppca_core.numerics.row_shrinkage`).
 
     Returns:
         The basis, (d, k).
@@ -52,7 +59,9 @@ def fit(
     """
     noisy = release(cohort, budget, rng, noise, METHOD.trust)
     std = symmetric_gaussian.entry_std(budget, cohort.n, noise, METHOD.trust)
-    return Estimate.from_moment(noisy, k, noise_std=std, spent=symmetric_gaussian.spends(budget))
+    return Estimate.from_moment(
+        noisy, k, shrink=cohort.n if shrink else None, noise_std=std, spent=symmetric_gaussian.spends(budget)
+    )
 
 
 METHOD = Method(

@@ -18,7 +18,13 @@ release = symmetric_gaussian.release
 
 
 def fit(
-    cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, noise: str | None = None
+    cohort: Cohort,
+    *,
+    k: int,
+    budget: Budget,
+    rng: np.random.Generator,
+    noise: str | None = None,
+    shrink: bool = False,
 ) -> Estimate:
     """Return the top k eigenvectors of the mean of the users' noisy messages.
 
@@ -29,6 +35,7 @@ def fit(
         rng: Source of the noise.
         noise: "isotropic", or "mirrored" (the paper's triangle; the default when the accounting is as
             printed).
+        shrink: True shrinks rows at the end (`dppca_core.numerics.row_shrinkage`).
 
     Returns:
         The basis, (d, k); `bytes_sent` is one user's.
@@ -41,7 +48,9 @@ def fit(
     """
     noisy = release(cohort, budget, rng, noise, METHOD.trust)
     std = symmetric_gaussian.entry_std(budget, cohort.n, noise, METHOD.trust)
-    return Estimate.from_moment(noisy, k, noise_std=std, spent=symmetric_gaussian.spends(budget))
+    return Estimate.from_moment(
+        noisy, k, shrink=cohort.n if shrink else None, noise_std=std, spent=symmetric_gaussian.spends(budget)
+    )
 
 
 METHOD = Method(

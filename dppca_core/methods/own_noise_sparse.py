@@ -10,7 +10,6 @@ import numpy as np
 from dppca_core import checks
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import symmetric_gaussian
-from dppca_core.numerics import block_power, row_shrinkage
 from dppca_core.privacy import Budget
 from dppca_core.records import Estimate, Method
 
@@ -52,11 +51,12 @@ def fit(
     checks.whole(k, d, s_hat=kept)
     noisy = release(cohort, budget, rng, noise, METHOD.trust)
     std = symmetric_gaussian.entry_std(budget, cohort.n, noise, METHOD.trust, len(cohort))
-    basis = block_power.sparse_eigenspace(noisy, k, kept)
-    return Estimate(
-        row_shrinkage.shrunk(noisy, basis, std, cohort.n) if shrink else basis,
+    return Estimate.from_moment(
+        noisy,
+        k,
+        s_hat=kept,
+        shrink=cohort.n if shrink else None,
         noise_std=std,
-        bytes_sent=8 * d * (d + 1) // 2,
         spent=symmetric_gaussian.spends(budget),
     )
 

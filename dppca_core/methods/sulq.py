@@ -34,7 +34,9 @@ def release(cohort: Cohort, budget: Budget, rng: np.random.Generator) -> Array:
     return symmetric_gaussian.with_noise(cohort.pooled, std, "isotropic", rng)
 
 
-def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> Estimate:
+def fit(
+    cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, shrink: bool = False
+) -> Estimate:
     """Return the top k eigenvectors of the noisy moment.
 
     Args:
@@ -42,6 +44,7 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
         k: Number of components.
         budget: Privacy budget; the calibration is the paper's whatever the accounting.
         rng: Source of the noise.
+        shrink: True shrinks rows at the end (`dppca_core.numerics.row_shrinkage`).
 
     Returns:
         The basis, (d, k).
@@ -51,7 +54,9 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
     """
     std = sum_noise_std(budget, cohort.features) / (math.sqrt(2) * cohort.n)
     spent = spends(budget, d=cohort.features)
-    return Estimate.from_moment(release(cohort, budget, rng), k, noise_std=std, spent=spent)
+    return Estimate.from_moment(
+        release(cohort, budget, rng), k, shrink=cohort.n if shrink else None, noise_std=std, spent=spent
+    )
 
 
 def spends(budget: Budget, *, d: int, **_: object) -> tuple[Event, ...]:

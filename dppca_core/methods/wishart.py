@@ -129,7 +129,9 @@ def release(cohort: Cohort, budget: Budget, rng: np.random.Generator) -> Array:
     return noisy
 
 
-def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> Estimate:
+def fit(
+    cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, shrink: bool = False
+) -> Estimate:
     """Return the top k eigenvectors of the noisy moment.
 
     Args:
@@ -137,6 +139,7 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
         k: Number of components.
         budget: Privacy budget.
         rng: Source of the noise.
+        shrink: True shrinks rows at the end (`dppca_core.numerics.row_shrinkage`).
 
     Returns:
         The basis, (d, k); `noise_std` is off the diagonal, where the noise has variance c^2 m / n^2.
@@ -146,7 +149,9 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
     """
     m, scale = calibrate(budget, cohort.features)
     std, spent = scale * math.sqrt(m) / cohort.n, spends(budget, d=cohort.features)
-    return Estimate.from_moment(release(cohort, budget, rng), k, noise_std=std, spent=spent)
+    return Estimate.from_moment(
+        release(cohort, budget, rng), k, shrink=cohort.n if shrink else None, noise_std=std, spent=spent
+    )
 
 
 def spends(budget: Budget, *, d: int, **_: object) -> tuple[Event, ...]:

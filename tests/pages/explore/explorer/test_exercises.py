@@ -1,4 +1,4 @@
-"""The exercises for a class: links that restore their screens, the document and the front page alike, one claim."""
+"""The exercises for a class: links that restore their screens, one text in document and front page, one claim."""
 
 import re
 from pathlib import Path
