@@ -11,7 +11,8 @@ from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import TRUSTS, WAYS
 from dppca_core.experiments.collaboration.setting import ALL
 from dppca_core.experiments.explorer.quantiles import quantiles
-from pages.hospitals.providers import controls, gain_charts, gain_text, hints
+from pages.hospitals.providers import controls, gain_charts, gain_text
+from pages.hospitals.providers import text as page_text
 from pages.hospitals.providers import view as joins
 from pages.shared import text
 from pages.shared.charts import style
@@ -154,9 +155,9 @@ def test_dots_are_medians_in_the_metric_sorted_within_their_group(measured):
     figure = gain_charts.gains(found, grouped, settings)
     rows = [row for own in grouped.values() for row in own]
     for x, energy, row in zip(figure["data"][2]["x"], figure["data"][3]["x"], rows, strict=True):
-        errors = np.sqrt(2) * found.values(row.way.key, row.hospital, energy=False)
+        errors = np.sqrt(2) * found.values(row.protocol.key, row.hospital, energy=False)
         assert x == pytest.approx(quantiles(errors)[1], rel=1e-3)
-        assert energy == pytest.approx(np.median(found.values(row.way.key, row.hospital, True)), rel=1e-3)
+        assert energy == pytest.approx(np.median(found.values(row.protocol.key, row.hospital, True)), rel=1e-3)
     for own in grouped.values():
         for hospital in {row.hospital for row in own}:
             middles = [row.middle for row in own if row.hospital == hospital]
@@ -171,7 +172,7 @@ def test_the_headline_compares_alike_promises_only(measured):
     found, settings = measured
     grouped = joins.rows(found, settings)
     best = joins.best(grouped, "untrusted server")
-    assert best.way.key != "federated_projector"
+    assert best.protocol.key != "federated_projector"
     smallest = joins.best(grouped, "alone", found.recipe.hospitals[-1])
     said = gain_text.headline(found, settings)
     assert f"the smallest {smallest.middle:.2g}" in said or f"the smallest {smallest.middle:.2f}" in said
@@ -300,13 +301,13 @@ def test_one_hospital_is_told_what_it_can_try(sizes):
     now = catalogue.defaults() | {"providers": 1, "join.sizes": sizes}
     of = joins.recipe(now)[0]
     for panel in ("gain", "travel", "pair"):
-        said = hints.try_this(of, now | {"join.panel": panel})
+        said = page_text.try_this(of, now | {"join.panel": panel})
         assert ("type the size of a second hospital" if sizes else "move *Hospitals N* to 5") in said
         assert "share" not in said and "line" not in said
 
 
 def test_nobody_is_told_to_watch_what_is_not_simulated():
     now = catalogue.defaults() | {"d": 2000, "n": 10**6, "providers": 200, "join.panel": "pair"}
-    assert "line" not in hints.try_this(joins.recipe(now)[0], now)
+    assert "line" not in page_text.try_this(joins.recipe(now)[0], now)
     now |= {"d": 200, "providers": 5}
-    assert "points stay on the line" in hints.try_this(joins.recipe(now)[0], now)
+    assert "points stay on the line" in page_text.try_this(joins.recipe(now)[0], now)

@@ -42,7 +42,7 @@ def settings(**changed):
 
 def simulated(way, **changed):
     of, _ = joins.recipe(settings(**changed))
-    return runs.of_simulation(transcript.simulate(of, way))
+    return runs.from_transcript(transcript.simulate(of, way))
 
 
 def real(names=("North", "South", "East")):
@@ -152,7 +152,7 @@ def test_the_scatter_is_the_message_against_what_it_hides():
     shown = simulated("dps_pca")
     figure = message_charts.message(shown, 1, settings())
     dots = next(i for i, trace in enumerate(figure["data"]) if trace["name"] == "entries")
-    done, hidden = shown.record.rounds[2], shown.seen.hidden[2]
+    done, hidden = shown.record.rounds[2], shown.transcript.hidden[2]
     drawn = figure["frames"][2]["traces"][str(dots)]
     np.testing.assert_allclose(drawn["x"], hidden[1]["product"].ravel(), rtol=1e-3)
     np.testing.assert_allclose(drawn["y"], done.answers[1].message.arrays["product"].ravel(), rtol=1e-3)
@@ -264,14 +264,14 @@ def test_a_message_is_not_called_what_travels_on_the_wire():
     )
     said = run_text.overhead(shown)
     assert f"hold {numbers} of numbers, {whole} with their headers." in said and "not in the record" in said
-    titles = run_text.tile_titles(shown, settings())
+    titles = run_text.tile_titles(shown)
     assert "wire" not in " ".join([said, *titles, *run_panels.table(shown).columns])
     assert run_text.overhead(simulated("dps_pca")) == ""
 
 
 def test_a_run_of_unknown_truth_shows_how_far_it_moved():
     found = real()
-    unknown = runs.of_record(found)
+    unknown = runs.from_record(found)
     assert unknown.errors is None
     figure = network_diagram.figure(unknown, settings())
     assert figure["tiles"][0] == "Moved by this round"
@@ -358,7 +358,7 @@ def test_the_first_few_faults_are_told_and_the_others_counted():
     why = dict.fromkeys(range(200), "did not answer")
     plan = replace(found.plan, sizes=(1,) * 200, names=())
     lost = record.Round(1, first.question, {}, why, None, 1.0)
-    shown = runs.of_record(record.Record(plan, found.start, (lost,), "Nobody answered."))
+    shown = runs.from_record(record.Record(plan, found.start, (lost,), "Nobody answered."))
     assert run_text.step(shown, 1, True, settings())["notes"].endswith("not answer. And 195 more.")
 
 
@@ -396,5 +396,5 @@ def test_a_file_too_large_is_not_read(monkeypatch):
 
 
 def test_names_of_a_record_cannot_carry_markup():
-    shown = runs.of_record(real(names=('<a href="x">N</a>', "![](http://x)", "")))
+    shown = runs.from_record(real(names=('<a href="x">N</a>', "![](http://x)", "")))
     assert [shown.name(i) for i in range(3)] == ["a hrefxNa", "(httpx)", "Hospital 3"]
