@@ -157,7 +157,9 @@ def test_dots_are_medians_in_the_metric_sorted_within_their_group(measured):
     for x, energy, row in zip(figure["data"][2]["x"], figure["data"][3]["x"], rows, strict=True):
         errors = np.sqrt(2) * found.values(row.protocol.key, row.hospital, energy=False)
         assert x == pytest.approx(quantiles(errors)[1], rel=1e-3)
-        assert energy == pytest.approx(np.median(found.values(row.protocol.key, row.hospital, True)), rel=1e-3)
+        assert energy == pytest.approx(
+            np.median(found.values(row.protocol.key, row.hospital, True)), rel=1e-3
+        )
     for own in grouped.values():
         for hospital in {row.hospital for row in own}:
             middles = [row.middle for row in own if row.hospital == hospital]
