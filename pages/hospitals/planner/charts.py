@@ -1,13 +1,10 @@
 """Draw lines of equal error over patients (or hospitals) and epsilon, as a plain dictionary. No Streamlit."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 import pandas as pd
 
-from dppca_core.experiments.planning.bisection import SimulatedAnswer
 from dppca_core.experiments.planning.planning import WAYS
 from pages.hospitals.planner import text as page_text
 from pages.hospitals.planner import view
@@ -158,13 +155,16 @@ def _marks(settings: Settings, simulations: view.Simulations, span: Span) -> lis
     """Mark this setting with a cross, the answer with a dot, and the simulated answer with its interval."""
     chosen, epsilon, amount = view.focus(settings), float(settings["epsilon"]), float(_amount(settings))
     sideways, colour = settings["plan.asked"] == "epsilon", look(chosen).colour
-    marks = [("this setting", epsilon, amount, {"symbol": "x", "size": 12, "color": "#111111"})]
+
+    def at(value: float) -> tuple[float, float]:
+        return (value, amount) if sideways else (epsilon, value)
+
+    marks = [("this setting", (epsilon, amount), {"symbol": "x", "size": 12, "color": "#111111"})]
     answer = view.answer(settings, chosen).value
     if answer is not None:
-        at = (answer, amount) if sideways else (epsilon, answer)
-        marks.append(("the answer", *at, {"symbol": "circle", "size": 13, "color": colour}))
+        marks.append(("the answer", at(answer), {"symbol": "circle", "size": 13, "color": colour}))
     traces = []
-    for name, x, y, marker in marks:
+    for name, (x, y), marker in marks:
         inside = min(max(y, span[0]), span[1])
         mark = line(1, name, "#000000", x=[x], y=[inside], mode="markers", showlegend=True)
         mark["marker"] = marker | {"line": {"color": "#ffffff", "width": 1.5}}
@@ -172,18 +172,14 @@ def _marks(settings: Settings, simulations: view.Simulations, span: Span) -> lis
         traces.append(mark | {"cliponaxis": False})
     simulation = simulations.get(chosen)
     if simulation is not None and simulation.state == "found":
-        at = (simulation.value, amount) if sideways else (epsilon, simulation.value)
-        traces.append(_simulated(simulation, at, sideways, colour))
+        x, y = at(simulation.value)
+        mark = line(1, "simulated, 95 %", colour, x=rounded([x]), y=rounded([y]), mode="markers")
+        mark["marker"] = {"symbol": "diamond-open", "size": 14, "color": colour, "line": {"width": 2.5}}
+        arms = {"type": "data", "symmetric": False, "color": colour, "thickness": 2, "width": 6}
+        arms["array"] = rounded([simulation.high - simulation.value])
+        arms["arrayminus"] = rounded([simulation.value - simulation.low])
+        traces.append(mark | {"showlegend": True, "error_x" if sideways else "error_y": arms})
     return traces
-
-
-def _simulated(simulation: SimulatedAnswer, at: tuple[float, float], sideways: bool, colour: str) -> Trace:
-    arms = {"type": "data", "symmetric": False, "color": colour, "thickness": 2, "width": 6}
-    arms["array"] = rounded([simulation.high - simulation.value])
-    arms["arrayminus"] = rounded([simulation.value - simulation.low])
-    mark = line(1, "simulated, 95 %", colour, x=rounded(at[:1]), y=rounded(at[1:]), mode="markers")
-    marker = {"symbol": "diamond-open", "size": 14, "color": colour, "line": {"width": 2.5}}
-    return mark | {"marker": marker, "showlegend": True, "error_x" if sideways else "error_y": arms}
 
 
 def table(drawn: DrawnPlan, settings: Settings, chosen: str) -> pd.DataFrame:

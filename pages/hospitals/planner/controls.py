@@ -1,7 +1,5 @@
 """The planner's controls, and the simulation that is asked for: one bisection for each method."""
 
-from __future__ import annotations
-
 import time
 
 import streamlit as st
@@ -61,23 +59,18 @@ def running(settings: Settings) -> bool:
     search = view.search(settings, name)
     if search is None or not settings["plan.simulate"]:
         return False
-    job = _advanced(name, search)
-    return job.running or (job.state == "complete" and search.more(job.table()) != job.recipe.swept[0].values)
-
-
-def _advanced(name: str, search: Search) -> Job:
-    """Return the bisection's job, started with one value more each time it has ended with more to do."""
-    current = _job_of(search, name)
-    job, values = current if current is not None else (None, search.first())
+    job, values = _job_of(search, name) or (None, search.first())
     if job is None or job.state == "again":
         job = sweep_jobs.start(_slot(name), search.recipe(values))
     until = time.monotonic() + _WAIT_SECONDS
-    while job.state == "complete" and time.monotonic() < until:
+    while job.state == "complete":
         more = search.more(job.table())
         if more == job.recipe.swept[0].values:
-            break
+            return False
+        if time.monotonic() > until:
+            return True
         job = sweep_jobs.start(_slot(name), search.recipe(more))
-    return job
+    return job.running
 
 
 def simulated(settings: Settings) -> dict[str, SimulatedAnswer]:

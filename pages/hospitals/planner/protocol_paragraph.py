@@ -1,7 +1,5 @@
 """The paragraph for a protocol or an ethics application: the plan, the guarantee, and its limits."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

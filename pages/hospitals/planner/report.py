@@ -1,7 +1,5 @@
 """The planner as a report: what a study needs, for a protocol or an ethics board."""
 
-from __future__ import annotations
-
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.planning.planning import WAYS
 from pages.hospitals.planner import charts, protocol_paragraph, table, view
@@ -15,11 +13,6 @@ _KEYS = (
     *("d", "k", "s", "s_hat", "spike", "bulk", "largest_share", "iterations", "burn_in", "neighbours"),
     *("accounting", "scaling"),
 )
-_HELD = {
-    "patients": ("epsilon", "providers"),
-    "epsilon": ("n", "providers"),
-    "hospitals": ("epsilon", "plan.size"),
-}
 
 
 def build(settings: Settings, simulations: view.Simulations, link: str) -> Report:
@@ -34,6 +27,7 @@ def build(settings: Settings, simulations: view.Simulations, link: str) -> Repor
     simulation, plain = simulations.get(name), settings["view"] == "board"
     headline = page_text.headline(settings, simulations)
     figure = charts.figure(view.drawn(settings), settings, simulations)
+    about = f"{headline} {page_text.below_chart(settings)}"
     notes = text.unmarked(page_text.below_table(settings))
     methods = dict.fromkeys(WAYS[other].method for other in view.listed(settings))
     formulas = (*page_text.PLAIN_FORMULAS, phrases.accounting(settings))
@@ -41,11 +35,7 @@ def build(settings: Settings, simulations: view.Simulations, link: str) -> Repor
         title=page_text.TITLE,
         sentence=headline,
         settings=phrases.settings_said(settings | {"plan.way": name}, _keys(settings)),
-        figures=[
-            ReportFigure(
-                figure, "Where the target is reached", f"{headline} {page_text.below_chart(settings)}"
-            )
-        ],
+        figures=[ReportFigure(figure, "Where the target is reached", about)],
         tables=[phrases.table("By method", table.table(settings, simulations), notes)],
         texts=[(page_text.PARAGRAPH_TITLE, protocol_paragraph.paragraph(settings, simulation))],
         guarantee=protocol_paragraph.guarantee(settings, simulation),
@@ -65,5 +55,7 @@ def build(settings: Settings, simulations: view.Simulations, link: str) -> Repor
 def _keys(settings: Settings) -> tuple[str, ...]:
     """Return the settings that the answer depends on, without the one that is asked for."""
     target = ("plan.share",) if view.energetic(settings) else ("plan.target", "metric")
-    held = _HELD[settings["plan.asked"]]
-    return ("plan.asked", "plan.of", *target, "plan.trust", "plan.way", *held, "delta", "data", *_KEYS)
+    privacy = "n" if settings["plan.asked"] == "epsilon" else "epsilon"
+    size = "plan.size" if settings["plan.asked"] == "hospitals" else "providers"
+    held = ("plan.trust", "plan.way", privacy, size, "delta", "data")
+    return ("plan.asked", "plan.of", *target, *held, *_KEYS)

@@ -1,7 +1,5 @@
 """The planner's table: a row for every method, with its answers by closed form and by simulation."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from dppca_core.experiments.planning.planning import WAYS, PlanAnswer

@@ -3,8 +3,6 @@
 The paragraph for a protocol is in protocol_paragraph.
 """
 
-from __future__ import annotations
-
 import math
 
 from dppca_core.datasets import TABLES

@@ -1,7 +1,5 @@
 """Turn the planner's settings into plans, with their answers and simulations. No Streamlit here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace

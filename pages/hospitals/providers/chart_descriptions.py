@@ -1,7 +1,5 @@
 """Describe charts of the providers page for those who do not see them. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from dppca_core.experiments.collaboration.setting import CollaborationSetting

@@ -1,7 +1,5 @@
 """The editable table of hospitals' sizes of the providers page."""
 
-from __future__ import annotations
-
 from typing import Any, TypeGuard
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Draw protocols, and hospitals alone, as figures that are plain dictionaries. No Streamlit here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -63,15 +61,8 @@ def _dots(
     looks = [look(row.protocol) for row in positions.rows]
     values = np.array([np.full(3, math.nan) if spread is None else spread for spread in spreads])
     low, middle, high = np.maximum(values.reshape(-1, 3).T, floor)
-    suffix = "" if panel == 1 else str(panel)
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": rounded(middle),
-        "y": positions.heights,
-        "xaxis": f"x{suffix}",
-        "yaxis": f"y{suffix}",
+    dots = line(panel, name, style.GUESS, mode="markers", x=rounded(middle), y=positions.heights)
+    return dots | {
         "marker": {
             "size": 11,
             "color": [look.colour for look in looks],
@@ -88,7 +79,6 @@ def _dots(
         },
         "customdata": [text.JOIN_TITLES[row.protocol.trust] for row in positions.rows],
         "hovertemplate": f"{name} %{{x:.3g}}<br>%{{customdata}}<extra></extra>",
-        "showlegend": False,
     }
 
 
@@ -150,9 +140,8 @@ def sent(
     colours = [look(row.protocol).colour for row in positions.rows]
 
     def dots(name: str, values: list[int], hover: str, **marker: Any) -> Trace:
-        return {
-            **{"type": "scatter", "mode": "markers", "y": positions.heights, "showlegend": True},
-            **{"name": name, "x": values, "customdata": [text.size(value) for value in values]},
+        return line(1, name, style.GUESS, mode="markers", x=values, y=positions.heights, showlegend=True) | {
+            "customdata": [text.size(value) for value in values],
             "marker": {"size": 11, "color": colours} | marker,
             "hovertemplate": f"%{{customdata}} {hover}<extra></extra>",
         }

@@ -1,7 +1,5 @@
 """The panels of the providers page that compare protocols: what each finds, and what it transmits."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The sentences and the table that compare protocols: for whom joining pays, and what each transmits."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd
@@ -74,8 +72,8 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
         return "Some ways of joining have no answer at this setting." if over else MEASURING
     table = TABLES.get(settings["data"])
     singular, plural = table.row_noun if table else PATIENTS
-    patients, directions = text.count(recipe.n, singular, plural), _directions(recipe)
-    guess = text.short(scale.guess)
+    patients, guess = text.count(recipe.n, singular, plural), text.short(scale.guess)
+    directions = text.count(recipe.k, "direction", "directions")
     if len(recipe.sizes) == 1:
         return (
             f"One hospital has nobody to join: with {patients} it finds the {directions} with error "
@@ -97,10 +95,6 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
         f"{advice(untrusted, in_house, alone, scale).removesuffix('.')}"
         f"{_weaker_guarantee(grouped, untrusted, recipe, scale)}."
     )
-
-
-def _directions(recipe: CollaborationSetting) -> str:
-    return text.count(recipe.k, "direction", "directions")
 
 
 def _first_and_last(alone: list[Row]) -> str:

@@ -3,8 +3,6 @@
 Figures are payloads of the live component. No Streamlit here.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -44,12 +42,10 @@ def _cut(matrix: Array, rows: Array) -> Array:
     return matrix[np.ix_(rows, rows)] if matrix.shape[0] == matrix.shape[1] else matrix[rows]
 
 
-def _dots(colour: str, hover: str) -> Trace:
-    return {
-        **{"type": "scatter", "mode": "markers", "showlegend": False},
-        "marker": {"color": colour, "size": 5, "opacity": 0.65},
-        "hovertemplate": f"{hover}<extra></extra>",
-    }
+def _dots(panel: int, colour: str, hover: str) -> Trace:
+    marker = {"color": colour, "size": 5, "opacity": 0.65}
+    dots = line(panel, "entries", colour, mode="markers", marker=marker)
+    return dots | {"hovertemplate": f"{hover}<extra></extra>"}
 
 
 def message(shown: ShownRun, hospital: int, settings: Settings, names: Sequence[str] = ()) -> dict[str, Any]:
@@ -58,8 +54,7 @@ def message(shown: ShownRun, hospital: int, settings: Settings, names: Sequence[
     Of a recorded run nobody knows what a message hides: then it is drawn alone.
     """
     plain = settings["view"] == "board"
-    numbers = [done.number for done in shown.record.rounds]
-    pairs = [MessagePair(shown, number, hospital) for number in numbers]
+    pairs = [MessagePair(shown, done.number, hospital) for done in shown.record.rounds]
     rows = _heaviest_rows(pairs)
     matrices = [matrix for pair in pairs for matrix in (pair.received, pair.exact) if matrix is not None]
     peak = max((float(np.abs(_cut(matrix, rows)).max()) for matrix in matrices), default=1.0)
@@ -74,16 +69,16 @@ def message(shown: ShownRun, hospital: int, settings: Settings, names: Sequence[
         ("+ positive", style.POSITIVE, "solid", "band"),
     ]
     if shown.transcript is None:
-        data, layout = [received], _open_layout(len(rows))
+        data, layouts = [received], _open_layouts(len(rows))
         frames = [{0: _heat(pair.received, rows, peak)} for pair in pairs]
     else:
         reach = 1.05 * max((_largest(matrix) for matrix in matrices), default=1.0)
-        layout = _known_layout(reach, len(rows), plain)
+        layouts = _known_layouts(reach, len(rows), plain)
         std = transcript.noise_std(shown.record.plan, hospital)
         data = _band(std, reach) if std is not None else []
         data.append(line(1, "no noise", style.GUESS, "dot", x=[-reach, reach], y=[-reach, reach]))
         first = len(data)  # the trace of each frame's first patch
-        dots = _dots(_RECEIVED, "received %{y:.3g}<br>without noise %{x:.3g}") | {"name": "entries"}
+        dots = _dots(1, _RECEIVED, "received %{y:.3g}<br>without noise %{x:.3g}")
         data += [dots, received, heat | {"xaxis": "x3", "yaxis": "y3", "name": "without noise"}]
         frames = [
             {
@@ -102,12 +97,9 @@ def message(shown: ShownRun, hospital: int, settings: Settings, names: Sequence[
             )
             legend.insert(0, band)
         legend.insert(0, ("no noise: received as it is", style.GUESS, "dot", "line"))
-    words = [
-        message_text.message(shown, pair, number, hospital, settings)
-        for pair, number in zip(pairs, numbers, strict=True)
-    ]
+    words = [message_text.message(pair, settings) for pair in pairs]
     tiles = message_text.PLAIN_TILES if plain else message_text.MESSAGE_TILES
-    return playback.payload(data, layout, frames, words, tiles, legend, settings)
+    return playback.payload(data, *layouts, frames, words, tiles, legend, settings)
 
 
 def _heat(matrix: Array | None, rows: Array, peak: float) -> Trace:
@@ -138,7 +130,7 @@ def _band(std: float, reach: float) -> list[Trace]:
     return [low | {"line": edge}, high | {"line": edge} | fill]
 
 
-def _known_layout(reach: float, rows: int, plain: bool) -> dict[str, Any]:
+def _known_layouts(reach: float, rows: int, plain: bool) -> tuple[dict[str, Any], dict[str, Any]]:
     """Place the entries beside the two heat maps, or above them on a telephone."""
     unit = "" if plain else ", of the scaled moment"
     span = [-reach, reach]
@@ -152,36 +144,24 @@ def _known_layout(reach: float, rows: int, plain: bool) -> dict[str, Any]:
         "xaxis3": axis("without noise", showticklabels=False, anchor="y3", **bare),
         "yaxis3": names | {"anchor": "x3", "showticklabels": False},
     }
-
-    def placed(*domains: list[float]) -> dict[str, Any]:
-        return {
-            name: properties | {"domain": domain}
-            for (name, properties), domain in zip(axes.items(), domains, strict=True)
-        }
-
     deep = 16 * rows + 40
     whole, low = [0, 1], [0, 0.5]
-    narrow = placed([0, 1.0], [0.62, 1], [0.3, 0.63], low, [0.67, 1], low)
-    return {
-        **placed([0, 0.42], whole, [0.62, 0.8], whole, [0.82, 1], whole),
-        "height": max(420, deep + 60),
-        "margin": {"l": 62, "r": 10, "t": 10, "b": 48},
-        "hovermode": "closest",
-        "showlegend": False,
-        "meta": {"titles": (), "narrow": narrow | {"height": 2 * deep + 130}},
-    }
+    wide = playback.placed(axes, [0, 0.42], whole, [0.62, 0.8], whole, [0.82, 1], whole)
+    wide |= {"height": max(420, deep + 60), "margin": {"l": 62, "r": 10, "t": 10, "b": 48}}
+    narrow = playback.placed(axes, [0, 1.0], [0.62, 1], [0.3, 0.63], low, [0.67, 1], low)
+    return wide, narrow | {"height": 2 * deep + 130}
 
 
-def _open_layout(rows: int) -> dict[str, Any]:
+def _open_layouts(rows: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """Place the message alone."""
-    return {
-        "xaxis2": axis("received", showticklabels=False, anchor="y2", domain=[0.18, 0.6], showgrid=False),
+    across = axis("received", showticklabels=False, anchor="y2", showgrid=False)
+    wide = {
+        "xaxis2": across | {"domain": [0.18, 0.6]},
         "yaxis2": axis("", autorange="reversed", type="category", anchor="x2", showgrid=False),
         "height": max(320, 16 * rows + 80),
         "margin": {"l": 62, "r": 10, "t": 10, "b": 40},
-        "showlegend": False,
-        "meta": {"titles": (), "narrow": {"xaxis2": axis("received", showticklabels=False, domain=[0.3, 1])}},
     }
+    return wide, {"xaxis2": across | {"domain": [0.3, 1]}}
 
 
 def pair(
@@ -200,10 +180,8 @@ def pair(
     span = [-across, across]
     data: list[Trace] = []
     for panel, colour in ((1, _OTHER), (2, _RECEIVED)):
-        suffix = "" if panel == 1 else "2"
         data.append(line(panel, "exact", style.GUESS, "dot", x=span, y=span, hoverinfo="skip"))
-        dots = _dots(colour, "recovered %{y:.3g}<br>true %{x:.3g}")
-        data.append(dots | {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"})
+        data.append(_dots(panel, colour, "recovered %{y:.3g}<br>true %{x:.3g}"))
     frames = [
         {1 + 2 * i: _points(r.exact, r.observed) for i, r in enumerate(results)} for results in by_round
     ]
@@ -229,19 +207,12 @@ def pair(
             )
         return placed
 
-    layout = axes(([0, 0.44], [0, 1]), ([0.56, 1], [0, 1])) | {
-        "height": 420,
-        "margin": {"l": 66, "r": 12, "t": 30, "b": 50},
-        "hovermode": "closest",
-        "showlegend": False,
-        "meta": {
-            "titles": (),
-            "narrow": axes(([0, 1], [0.58, 1]), ([0, 1], [0, 0.42])) | {"height": 760},
-        },
-    }
+    wide = axes(([0, 0.44], [0, 1]), ([0.56, 1], [0, 1]))
+    wide |= {"height": 420, "margin": {"l": 66, "r": 12, "t": 30, "b": 50}}
+    narrow = axes(([0, 1], [0.58, 1]), ([0, 1], [0, 0.42])) | {"height": 760}
     legend = [
         ("recovered exactly", style.GUESS, "dot", "line"),
         ("shared noise", _OTHER, "solid", "band"),
         ("noise of their own", _RECEIVED, "solid", "band"),
     ]
-    return playback.payload(data, layout, frames, words, message_text.PAIR_TILES, legend, settings)
+    return playback.payload(data, wide, narrow, frames, words, message_text.PAIR_TILES, legend, settings)

@@ -1,7 +1,5 @@
 """The sentences about what a message tells the server, and what two messages tell those who compare them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -20,10 +18,9 @@ NOBODY_TO_COMPARE = "One hospital has nobody to compare its messages with: raise
 _EXACT = 1e-10  # relative: what rounding leaves
 
 
-def message(
-    shown: ShownRun, pair: MessagePair, number: int, hospital: int, settings: Settings
-) -> dict[str, Any]:
+def message(pair: MessagePair, settings: Settings) -> dict[str, Any]:
     """Return the sentence and the four figures of one round's message."""
+    shown, number, hospital = pair.shown, pair.number, pair.hospital
     done, plain = shown.record.rounds[number - 1], settings["view"] == "board"
     at = f"round {number} of {len(shown.record.rounds)}"
     if pair.received is None:

@@ -4,8 +4,6 @@ The figure is a payload of the live component, with a frame for each round's que
 No Streamlit here.
 """
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Sequence
@@ -179,8 +177,8 @@ def figure(shown: ShownRun, settings: Settings) -> dict[str, Any]:
         ("random guess", style.GUESS, "dot", "line"),
     ]
     return playback.payload(
-        *(_traces(ring, curve), _layout(curve, len(rounds)), frames, words, run_text.tile_titles(shown)),
-        *(legend, settings, steps(shown).index((asked, True))),
+        *(_traces(ring, curve), *_layouts(curve, len(rounds)), frames, words),
+        *(run_text.tile_titles(shown), legend, settings, steps(shown).index((asked, True))),
     )
 
 
@@ -210,28 +208,13 @@ def _traces(ring: _Ring, curve: _Curve) -> list[Trace]:
     ]
 
 
-def _layout(curve: _Curve, rounds: int) -> dict[str, Any]:
+def _layouts(curve: _Curve, rounds: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Place the ring beside the curve, and on a telephone above it."""
     hidden = {"visible": False, "fixedrange": True, "range": [-1.95, 1.95]}
     across = axis("round", range=[-0.3, rounds + 0.3], anchor="y2", dtick=max(1, math.ceil(rounds / 10)))
     up = axis(curve.title, anchor="x2") | curve.axis.properties
     upright = hidden | {"scaleanchor": "x", "scaleratio": 1, "range": [-1.45, 1.45]}
-    return {
-        "xaxis": hidden | {"domain": [0, 0.5]},
-        "yaxis": upright | {"domain": [0, 1]},
-        "xaxis2": across | {"domain": [0.6, 1]},
-        "yaxis2": up | {"domain": [0.04, 0.96]},
-        "height": 440,
-        "margin": {"l": 8, "r": 12, "t": 8, "b": 46},
-        "hovermode": "closest",
-        "showlegend": False,
-        "meta": {
-            "titles": (),
-            "narrow": {
-                "xaxis": hidden | {"domain": [0, 1]},
-                "yaxis": upright | {"domain": [0.48, 1]},
-                "xaxis2": across | {"domain": [0.12, 1]},
-                "yaxis2": up | {"domain": [0, 0.42]},
-                "height": 640,
-            },
-        },
-    }
+    axes = {"xaxis": hidden, "yaxis": upright, "xaxis2": across, "yaxis2": up}
+    wide = playback.placed(axes, [0, 0.5], [0, 1], [0.6, 1], [0.04, 0.96])
+    narrow = playback.placed(axes, [0, 1], [0.48, 1], [0.12, 1], [0, 0.42])
+    return wide | {"height": 440, "margin": {"l": 8, "r": 12, "t": 8, "b": 46}}, narrow | {"height": 640}

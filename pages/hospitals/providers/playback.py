@@ -1,7 +1,5 @@
 """The payload of a figure that plays a run round by round, for the live component. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,9 +9,18 @@ from pages.shared.settings.catalogue import Settings
 LegendEntry = tuple[str, str, str, str]  # label, colour, dash, kind
 
 
+def placed(axes: Mapping[str, Trace], *domains: Sequence[float]) -> dict[str, Any]:
+    """Return axes at these domains, in the axes' order."""
+    return {
+        name: properties | {"domain": domain}
+        for (name, properties), domain in zip(axes.items(), domains, strict=True)
+    }
+
+
 def payload(
     data: list[Trace],
     layout: dict[str, Any],
+    narrow: dict[str, Any],
     frames: Sequence[Mapping[int, Trace]],
     words: list[dict[str, Any]],
     tiles: Sequence[str],
@@ -26,6 +33,7 @@ def payload(
     Args:
         data: The traces.
         layout: Plotly's layout.
+        narrow: What of the layout is different on a telephone.
         frames: For each frame, what changes of the traces, by their index.
         words: For each frame its sentence and the values of its tiles.
         tiles: The titles of the tiles.
@@ -35,7 +43,8 @@ def payload(
     """
     return {
         "data": data,
-        "layout": layout,
+        "layout": layout
+        | {"hovermode": "closest", "showlegend": False, "meta": {"titles": (), "narrow": narrow}},
         "frames": [{"traces": {str(i): patch for i, patch in frame.items()}} for frame in frames],
         "words": words,
         "tiles": list(tiles),

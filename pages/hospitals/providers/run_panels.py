@@ -1,7 +1,5 @@
 """The panels of the providers page that show one run: its rounds, its messages, and two messages together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -117,7 +115,8 @@ def _table_builder(
 
 def _simulate(recipe: CollaborationSetting, key: str) -> ShownRun:
     """Return the run of a protocol, from the cache if it is there; the number of repeats does not matter."""
-    return runs.from_transcript(cache.seen(replace(recipe, repeats=1), key))
+    simulated = cache.seen(replace(recipe, repeats=1), key)
+    return ShownRun(simulated.record, simulated, simulated.errors)
 
 
 def table(shown: ShownRun) -> pd.DataFrame:

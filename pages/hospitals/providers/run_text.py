@@ -1,7 +1,5 @@
 """The sentences about one run, round by round: what is asked and sent, and the error after it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

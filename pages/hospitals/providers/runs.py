@@ -1,7 +1,5 @@
 """The run that the providers page shows: simulated here, stored or uploaded. No Streamlit here."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -57,10 +55,6 @@ class ShownRun:
             return "the sum of all"
         kept = re.sub(r"[^\w .,()&'-]|(?<=www)\.", "", self.record.plan.name(hospital))[:_MOST_NAME].strip()
         return kept.replace("&", "and") or f"Hospital {hospital + 1}"
-
-
-def from_transcript(simulated: Transcript) -> ShownRun:
-    return ShownRun(simulated.record, simulated, simulated.errors)
 
 
 def from_record(recorded: Record, table_name: str = "") -> ShownRun:
@@ -123,6 +117,7 @@ class MessagePair:
     """What arrived from a hospital in a round, and the same without noise where that is known."""
 
     def __init__(self, shown: ShownRun, number: int, hospital: int) -> None:
+        self.shown, self.number, self.hospital = shown, number, hospital
         plan, answer = shown.record.plan, shown.record.rounds[number - 1].answers.get(hospital)
         self.received = None if answer is None else transcript.matrix(answer.message.arrays, plan, hospital)
         hidden = None if shown.transcript is None else shown.transcript.hidden[number - 1].get(hospital)

@@ -3,8 +3,6 @@
 Sentences about errors are in gain_text, about a run in run_text, about its messages in message_text.
 """
 
-from __future__ import annotations
-
 from dppca_core.experiments.collaboration import transcript
 from dppca_core.experiments.collaboration.protocols import WAYS
 from dppca_core.experiments.collaboration.setting import CollaborationSetting

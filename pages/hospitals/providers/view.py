@@ -1,7 +1,5 @@
 """Turn settings into the hospitals that join, and their runs into what the page shows. No Streamlit here."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Mapping
@@ -35,18 +33,12 @@ def recipe(settings: Settings) -> tuple[CollaborationSetting, tuple[str, ...]]:
     rank = min(max(asked, experiment.k), experiment.d)
     if rank != asked:
         adjustments.append(page_text.rank_changed(asked, rank, experiment.k, experiment.d))
+    same = ("population", "k", "s_hat", "iterations", "burn_in", "scaling", "repeats", "seed")
     joining = CollaborationSetting(
-        population=experiment.population,
+        **{name: getattr(experiment, name) for name in same},
         sizes=sizes or experiment.sizes,
-        k=experiment.k,
-        s_hat=experiment.s_hat,
         rank=rank,
         budget=experiment.budget(epsilon),
-        iterations=experiment.iterations,
-        burn_in=experiment.burn_in,
-        scaling=experiment.scaling,
-        repeats=experiment.repeats,
-        seed=experiment.seed,
     )
     return joining, tuple(adjustments)
 

@@ -48,7 +48,8 @@ def recipe(**changed):
 
 @functools.cache
 def simulated(key, **changed):
-    return runs.from_transcript(transcript.simulate(recipe(**changed), key))
+    run = transcript.simulate(recipe(**changed), key)
+    return runs.ShownRun(run.record, run, run.errors)
 
 
 @functools.cache
@@ -246,7 +247,7 @@ def test_a_stored_run_is_shown_with_its_recorded_settings(screen, stored_in):
     page = stored_page(screen, "sees", **{"join.hospital": "2"})
     assert shown.name(1) == "South" and [trace["name"] for trace in page.figure["data"]] == ["received"]
     last = runs.MessagePair(shown, 3, 1)
-    assert last.exact is None and page.words() == message_text.message(shown, last, 3, 1, settings())
+    assert last.exact is None and page.words() == message_text.message(last, settings())
 
 
 def test_no_stored_run_is_one_sentence(screen, stored_in):
