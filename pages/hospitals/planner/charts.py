@@ -1,10 +1,13 @@
 """Draw lines of equal error over patients (or hospitals) and epsilon, as a plain dictionary. No Streamlit."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dppca_core.arrays import Array
 from dppca_core.experiments.planning.planning import WAYS
 from pages.hospitals.planner import text as page_text
 from pages.hospitals.planner import view
@@ -185,16 +188,13 @@ def _marks(settings: Settings, simulations: view.Simulations, span: Span) -> lis
 def table(drawn: DrawnPlan, settings: Settings, chosen: str) -> pd.DataFrame:
     """Return the target's curve of every method, then the plane of the chosen one, point by point."""
     amount = "hospitals" if settings["plan.asked"] == "hospitals" else "patients"
-    epsilons = _epsilons(drawn)
-    curves = [
-        {"what": "target", "way": name, "epsilon": epsilon, amount: float(value)}
-        for name, values in drawn.curves.items()
-        for epsilon, value in zip(epsilons, values, strict=True)
-    ]
-    column = "share_lost" if view.energetic(settings) else "sin_theta"
-    points = [
-        {"what": "plane", "way": chosen, "epsilon": epsilon, amount: float(a), column: float(loss)}
-        for a, losses in zip(drawn.plane.amounts, drawn.plane.losses, strict=True)
-        for epsilon, loss in zip(epsilons, losses, strict=True)
-    ]
-    return pd.DataFrame([*curves, *points])
+    loss = "share_lost" if view.energetic(settings) else "sin_theta"
+
+    def points(lines: Mapping[Any, Array], name: str, value: str) -> pd.DataFrame:
+        wide = pd.DataFrame(lines, index=pd.Index(_epsilons(drawn), name="epsilon"))
+        return wide.melt(var_name=name, value_name=value, ignore_index=False).reset_index()
+
+    plane = dict(zip(drawn.plane.amounts, drawn.plane.losses, strict=True))
+    curves = points(drawn.curves, "way", amount).assign(what="target")
+    whole = pd.concat([curves, points(plane, amount, loss).assign(what="plane", way=chosen)])
+    return whole[["what", "way", "epsilon", amount, loss]]

@@ -240,9 +240,7 @@ def short_reason(answer: PlanAnswer, settings: Settings) -> str:
         "assumption": "formula does not hold",
         "sampling": "none: too few patients",
         "epsilon": "none up to the weakest" if settings["view"] == "board" else "none up to 10",
-        "patients": "none",
-        "hospitals": "none",
-    }[answer.kind]
+    }.get(answer.kind, "none")
 
 
 def below_chart(settings: Settings) -> str:

@@ -10,7 +10,7 @@ from dppca_core.arrays import Array
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import Protocol
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
-from pages.hospitals.providers import gain_text
+from pages.hospitals.providers import gain_text, playback
 from pages.hospitals.providers.view import ErrorAxis, GainScale, Row
 from pages.shared import text
 from pages.shared.charts import style
@@ -99,29 +99,21 @@ def gains(
         _dots(positions, 1, errors, across.floor, "error"),
         _dots(positions, 2, [row.energy for row in positions.rows], 0.0, captured),
     ]
-    error_axis = axis(error_title(settings), anchor="y") | across.properties
-    energy_axis = axis(f"{captured} (share)" if not scale.plain else captured, range=[0, 1.03], anchor="y2")
-    base = {"showlegend": True, "hovermode": "closest"}
-    legend = {"orientation": "h", "x": 1, "xanchor": "right", "y": 1.0, "yanchor": "bottom"}
-    wide = {
-        "xaxis": error_axis | {"domain": [0, 0.62]},
-        "xaxis2": energy_axis | {"domain": [0.65, 1]},
+    axes = {
+        "xaxis": axis(error_title(settings), anchor="y") | across.properties,
+        "xaxis2": axis(captured if scale.plain else f"{captured} (share)", range=[0, 1.03], anchor="y2"),
         "yaxis": positions.axis(anchor="x"),
-        "yaxis2": positions.axis(anchor="x2", showticklabels=False),
-        "height": positions.pixels + 90,
-        "margin": {"l": 245, "r": 12, "t": 30, "b": 50},
-        "legend": legend,
+        "yaxis2": positions.axis(anchor="x2"),
     }
-    tall = positions.pixels * 2 + 70
+    whole, tall = [0, 1], positions.pixels * 2 + 70
     deep = positions.pixels / tall
-    narrow = {
-        "xaxis": error_axis | {"domain": [0, 1]},
-        "xaxis2": energy_axis | {"domain": [0, 1]},
-        "yaxis": positions.axis(anchor="x", domain=[1 - deep, 1]),
-        "yaxis2": positions.axis(anchor="x2", domain=[0, deep]),
-        "height": tall + 84,
-        "margin": {"l": 222, "r": 8, "t": 30, "b": 48},
-    }
+    wide = playback.placed(axes, [0, 0.62], [0.65, 1], whole, whole)
+    wide["yaxis2"]["showticklabels"] = False
+    wide |= {"height": positions.pixels + 90, "margin": {"l": 245, "r": 12, "t": 30, "b": 50}}
+    narrow = playback.placed(axes, whole, whole, [1 - deep, 1], [0, deep])
+    narrow |= {"height": tall + 84, "margin": {"l": 222, "r": 8, "t": 30, "b": 48}}
+    legend = {"orientation": "h", "x": 1, "xanchor": "right", "y": 1.0, "yanchor": "bottom"}
+    base = {"showlegend": True, "hovermode": "closest", "legend": legend}
     return {"data": data, "layout": base | wide | {"meta": {"titles": (), "narrow": narrow}}, "frames": []}
 
 
