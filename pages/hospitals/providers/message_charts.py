@@ -14,7 +14,7 @@ from dppca_core.experiments.collaboration import transcript
 from pages.hospitals.providers import message_text, playback
 from pages.hospitals.providers.runs import MessagePair, ShownRun
 from pages.shared.charts import style
-from pages.shared.charts.traces import Trace, axis, line, rounded, signs
+from pages.shared.charts.traces import Trace, axis, band, line, rounded, signs
 from pages.shared.settings.catalogue import Settings
 
 _MOST_POINTS = 400  # of a message's entries
@@ -89,13 +89,8 @@ def message(shown: ShownRun, hospital: int, settings: Settings, names: Sequence[
             for pair in pairs
         ]
         if std is not None:
-            band = (
-                "8 of 10 entries, by the noise that is told",
-                style.faded(_RECEIVED, 0.3),
-                "solid",
-                "band",
-            )
-            legend.insert(0, band)
+            name, shade = "8 of 10 entries, by the noise that is told", style.faded(_RECEIVED, 0.3)
+            legend.insert(0, (name, shade, "solid", "band"))
         legend.insert(0, ("no noise: received as it is", style.GUESS, "dot", "line"))
     words = [message_text.message(pair, settings) for pair in pairs]
     tiles = message_text.PLAIN_TILES if plain else message_text.MESSAGE_TILES
@@ -122,12 +117,8 @@ def _largest(matrix: Array) -> float:
 def _band(std: float, reach: float) -> list[Trace]:
     """Draw where 8 of 10 entries lie: within 1.28 standard deviations of the noise."""
     wide = 1.2816 * std
-    edge = {"width": 0, "color": "rgba(0,0,0,0)"}
-    ends = [-reach, reach]
-    low = line(1, "10 %", style.GUESS, x=ends, y=[-reach - wide, reach - wide], hoverinfo="skip")
-    high = line(1, "90 %", style.GUESS, x=ends, y=[-reach + wide, reach + wide], hoverinfo="skip")
-    fill = {"fill": "tonexty", "fillcolor": style.faded(_RECEIVED, 0.14)}
-    return [low | {"line": edge}, high | {"line": edge} | fill]
+    low, high = band(1, "entries", _RECEIVED, [-reach, reach])
+    return [low | {"y": [-reach - wide, reach - wide]}, high | {"y": [-reach + wide, reach + wide]}]
 
 
 def _known_layouts(reach: float, rows: int, plain: bool) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -43,6 +43,7 @@ def test_it_opens_with_the_answer_a_row_for_every_method_and_a_paragraph(screen)
         text.headline(settings, {}) in page.markdown and f"DPS-PCA needs {needed} patients" in page.markdown
     )
     assert len(table(page)) == len(WAYS) and table(page).loc["DPS-PCA", "patients at ε = 1"] == needed
+    assert table(page)["whom it trusts"].iloc[0] == "trusted curator"
     assert paragraph(page) == protocol_paragraph.paragraph(settings, None)
     for part in (
         *(f"at least {needed} patients in total, in 5 hospitals", "(ε, δ) = (1, 1e-5)", "d = 200"),
@@ -174,6 +175,8 @@ def test_labels_stand_on_their_lines_and_the_table_holds_the_plane():
     for label in labels:
         curve = next(trace for trace in figure["data"] if trace["name"] == label["name"])
         assert curve["y"][curve["x"].index(label["x"][0])] == label["y"][0] is not None
+        below = np.array(curve["y"], dtype=float) < 0.999 * drawn.plane.edge  # the closed form does not apply
+        assert not below.any()
     assert "DPS-PCA, summed in secret" in downloads.html(figure, "plan")
     rows = charts.table(drawn, settings, "dps_pca")
     assert set(rows["way"]) == set(WAYS) and (rows[rows["what"] == "plane"]["share_lost"] > 0).all()
@@ -193,6 +196,14 @@ def test_smaller_hospitals_need_more_than_their_number_in_proportion(screen):
     ends = [view.answer(settings | {"plan.size": size}, "dps_pca").value for size in (20_000, 10_000)]
     assert f"goes from {ends[0]} hospitals to {ends[1]} hospitals" in page.markdown
     assert ends[1] > 3 * ends[0]
+
+
+def test_the_method_that_needs_least_is_named_unless_it_is_in_focus():
+    settings = catalogue.defaults()
+    needed = {name: view.answer(settings, name).value for name in ("dps_pca", "analyze_gauss")}
+    least = text.value(needed["analyze_gauss"], settings)
+    assert text._least("dps_pca", needed["dps_pca"], settings).endswith(f"would do with {least}.")
+    assert text._least("analyze_gauss", needed["analyze_gauss"], settings) == ""
 
 
 def test_the_projector_distance_is_another_number_for_the_same_plan():

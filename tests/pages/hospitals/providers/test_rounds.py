@@ -164,7 +164,8 @@ def test_the_scatter_is_the_message_against_what_it_hides():
     np.testing.assert_allclose(drawn["y"], done.answers[1].message.arrays["product"].ravel(), rtol=1e-3)
     heats = [trace for trace in figure["data"] if trace["type"] == "heatmap"]
     assert len(heats) == 2 and len({(h["zmin"], h["zmax"]) for h in heats}) == 1
-    assert len(figure["words"]) == 4
+    noise = np.std(np.subtract(done.answers[1].message.arrays["product"], hidden[1]["product"]))
+    assert len(figure["words"]) == 4 and figure["words"][2]["tiles"][0][0] == text.short(noise)
 
 
 def test_the_sum_is_shown_where_single_messages_are_masked():
@@ -290,7 +291,7 @@ def test_a_run_of_unknown_truth_shows_how_far_it_moved():
 
 
 def test_a_hospital_that_fails_is_named_and_so_is_a_run_without_an_end():
-    first, second = recorded().rounds[:2]
+    first, second, third = recorded().rounds
     why = {2: "did not answer within 5 s"}
     broken = record.Round(2, second.question, {0: second.answers[0]}, why, second.basis, 1.0)
     ended = "The run ended in round 2: East did not answer within 5 s."
@@ -299,6 +300,9 @@ def test_a_hospital_that_fails_is_named_and_so_is_a_run_without_an_end():
     assert figure["words"][-1]["notes"] == f"East {why[2]}."
     assert figure["frames"][-1]["traces"]["5"]["marker"]["symbol"][2] == "circle-x-open"
     assert "It did not come to its end" in run_text.headline(shown)
+    later = runs.from_record(record.Record(recorded().plan, recorded().start, (first, broken, third)))
+    last = network_diagram.figure(later, settings())["frames"][-1]["traces"]
+    assert last["5"]["marker"]["symbol"] == ["circle", "circle", "circle-x-open"]
 
 
 def changed(line, **fields):
@@ -358,6 +362,7 @@ def test_the_first_few_faults_are_written_and_the_others_counted():
     plan = replace(recorded().plan, sizes=(1,) * 200, names=())
     lost = record.Round(1, first.question, {}, dict.fromkeys(range(200), "did not answer"), None, 1.0)
     shown = runs.from_record(record.Record(plan, recorded().start, (lost,), "Nobody answered."))
+    assert run_text.travelled(shown, 1, True) == 200 * first.question.payload
     notes = run_text.step(shown, 1, True, settings())["notes"]
     assert notes.count("did not answer") == 5 and notes.endswith("195 more.")
 
