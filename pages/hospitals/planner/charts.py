@@ -38,7 +38,7 @@ def figure(drawn: DrawnPlan, settings: Settings, simulations: view.Simulations) 
     Grey: too few patients for any epsilon. Hatched: an error too large for the closed form.
     """
     plain, chosen = settings["view"] == "board", view.focus(settings)
-    epsilons = _epsilons(drawn)
+    epsilons = drawn.plane.epsilons.tolist()
     span = low, high = _span(drawn, settings)
     traces = _shades(drawn, settings, span)
     for i, level in enumerate(_SHARES if view.energetic(settings) else _ERRORS):
@@ -67,10 +67,6 @@ def figure(drawn: DrawnPlan, settings: Settings, simulations: view.Simulations) 
         "meta": {"titles": (), "narrow": narrow},
     }
     return result
-
-
-def _epsilons(drawn: DrawnPlan) -> list[float]:
-    return [float(epsilon) for epsilon in drawn.plane.epsilons]
 
 
 def _amount(settings: Settings) -> int:
@@ -111,7 +107,7 @@ def _ticks(span: Span) -> Trace:
 
 def _shades(drawn: DrawnPlan, settings: Settings, span: Span) -> list[Trace]:
     """Shade the parts of the plane without an answer."""
-    plain, (low, high), epsilons = settings["view"] == "board", span, _epsilons(drawn)
+    plain, (low, high), epsilons = settings["view"] == "board", span, drawn.plane.epsilons.tolist()
     traces = []
 
     def shade(name: str, heights: list[float | None], opacity: float, **more: object) -> None:
@@ -146,7 +142,7 @@ def _equal_error(
         return []
     label = f"{100 * level:g} %" if energy else f"{level:g}"
     at = label_at if label_at in visible else int(visible[len(visible) // 4])
-    epsilons = _epsilons(drawn)
+    epsilons = drawn.plane.epsilons.tolist()
     curve = line(1, label, style.GUESS, "dot", x=epsilons, y=rounded(values), hoverinfo="skip")
     curve["line"] |= {"width": 1}
     words = line(1, label, style.GUESS, x=[epsilons[at]], y=rounded(values[[at]]), hoverinfo="skip")
@@ -191,7 +187,7 @@ def table(drawn: DrawnPlan, settings: Settings, chosen: str) -> pd.DataFrame:
     loss = "share_lost" if view.energetic(settings) else "sin_theta"
 
     def points(lines: Mapping[Any, Array], name: str, value: str) -> pd.DataFrame:
-        wide = pd.DataFrame(lines, index=pd.Index(_epsilons(drawn), name="epsilon"))
+        wide = pd.DataFrame(lines, index=pd.Index(drawn.plane.epsilons.tolist(), name="epsilon"))
         return wide.melt(var_name=name, value_name=value, ignore_index=False).reset_index()
 
     plane = dict(zip(drawn.plane.amounts, drawn.plane.losses, strict=True))

@@ -1,4 +1,4 @@
-"""The planner's controls, and the simulation that is asked for: one bisection for each method."""
+"""Render the planner's controls, and run the simulation that is asked for: a bisection for each method."""
 
 import time
 
@@ -20,17 +20,15 @@ _WAIT_SECONDS = 0.5  # a rendering waits this long for quick simulations to end
 def choose(settings: Settings) -> None:
     """Render the controls of what is asked, the target, whom hospitals trust, and the method in focus."""
     widgets.choose_panel("plan.asked")
-    keys = ["plan.of", "plan.share" if view.energetic(settings) else "plan.target", "plan.trust"]
-    many = settings["plan.asked"] == "hospitals"
-    columns = st.columns(5 if many else 4, vertical_alignment="bottom")
-    for column, key in zip(columns, keys, strict=False):
+    target = "plan.share" if view.energetic(settings) else "plan.target"
+    size = ["plan.size"] if settings["plan.asked"] == "hospitals" else []
+    keys = ["plan.of", target, "plan.trust", "plan.way", *size]
+    for column, key in zip(st.columns(len(keys), vertical_alignment="bottom"), keys, strict=True):
         with column:
-            widgets.choose(key)
-    with columns[3]:
-        widgets.choose_among("plan.way", view.listed(settings), view.focus(settings))
-    if many:
-        with columns[4]:
-            widgets.choose("plan.size")
+            if key == "plan.way":
+                widgets.choose_among(key, view.listed(settings), view.focus(settings))
+            else:
+                widgets.choose(key)
 
 
 def _slot(name: str) -> str:

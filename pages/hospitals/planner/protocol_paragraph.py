@@ -1,4 +1,4 @@
-"""The paragraph for a protocol or an ethics application: the plan, the guarantee, and its limits."""
+"""Form the paragraph for a protocol or an ethics application: the plan, the guarantee, its limits."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The planner as a report: what a study needs, for a protocol or an ethics board."""
+"""Build the planner's report on what a study needs, for a protocol or an ethics board."""
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.planning.planning import WAYS

@@ -1,4 +1,4 @@
-"""The settings of the planner. No Streamlit here."""
+"""Define the settings of the planner. No Streamlit here."""
 
 from collections.abc import Mapping
 

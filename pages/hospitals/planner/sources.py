@@ -1,4 +1,4 @@
-"""The drawer that says where the planner's numbers come from: closed form, simulation, seed, versions."""
+"""Say where the planner's numbers come from: closed form, simulation, seed, versions."""
 
 import streamlit as st
 

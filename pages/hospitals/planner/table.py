@@ -1,4 +1,4 @@
-"""The planner's table: a row for every method, with its answers by closed form and by simulation."""
+"""Make the planner's table: for every method, its answers by closed form and by simulation."""
 
 import pandas as pd
 

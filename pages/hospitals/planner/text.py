@@ -1,4 +1,4 @@
-"""The planner's sentences: the answer, why there is none, and what stands around it. Plain functions.
+"""Form the planner's sentences: the answer, why there is none, and what stands around it.
 
 The paragraph for a protocol is in protocol_paragraph.
 """

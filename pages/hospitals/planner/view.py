@@ -85,7 +85,7 @@ def bound(settings: Settings) -> Bound:
 
 
 class DrawnPlan(NamedTuple):
-    """The plane of the method in focus, and the target's curve of each method.
+    """Hold the plane of the method in focus, and the target's curve of each method.
 
     floor: the amount below which no epsilon reaches the target, NaN if none on the plane.
     """

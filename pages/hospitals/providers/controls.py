@@ -1,6 +1,6 @@
-"""The editable table of hospitals' sizes of the providers page."""
+"""Render the editable table of hospitals' sizes."""
 
-from typing import Any, TypeGuard
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -15,24 +15,21 @@ _COLUMN = "patients"
 _TABLE = "sizes table: what it began with, and its number"
 
 
-def edited(sizes: tuple[int, ...], changes: dict[str, Any]) -> str:
+def edited(base: tuple[int, ...], changes: dict[str, Any]) -> str:
     """Return the sizes after a data editor's edits, as links write them, without rows that have no size.
 
     Args:
-        sizes: What the table began with.
+        base: The sizes that the table began with.
         changes: The editor's state, which comes from the browser and may hold anything as a cell.
     """
-    cells: list[object] = list(sizes)
+    cells: list[object] = list(base)
     for row, values in changes.get("edited_rows", {}).items():
         cells[int(row)] = values.get(_COLUMN, cells[int(row)])
     deleted = set(changes.get("deleted_rows", []))
     cells = [size for i, size in enumerate(cells) if i not in deleted]
     cells += [values.get(_COLUMN) for values in changes.get("added_rows", [])]
-    return "-".join(str(int(size)) for size in cells[:MOST_HOSPITALS] if _is_size(size))
-
-
-def _is_size(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and 1 <= value <= Sizes.LARGEST
+    sizes = [cell for cell in cells[:MOST_HOSPITALS] if isinstance(cell, int | float)]
+    return "-".join(str(int(size)) for size in sizes if 1 <= size <= Sizes.LARGEST)
 
 
 def sizes(recipe: CollaborationSetting, settings: Settings) -> None:

@@ -28,7 +28,7 @@ def look(protocol: Protocol) -> style.Look:
 
 
 class _Positions:
-    """The height of each line of a chart, and what is written beside it, heading by heading."""
+    """Hold the height of each line of a chart, and what is written beside it, heading by heading."""
 
     def __init__(self, grouped: Mapping[str, list[Row]], recipe: CollaborationSetting, plain: bool) -> None:
         self.rows: list[Row] = []

@@ -1,4 +1,4 @@
-"""The panels of the providers page that compare protocols: what each finds, and what it transmits."""
+"""Render the panels that compare protocols: what each finds, and what it transmits."""
 
 from functools import partial
 

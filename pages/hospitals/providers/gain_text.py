@@ -1,4 +1,4 @@
-"""The sentences and the table that compare protocols: for whom joining pays, and what each transmits."""
+"""Form the sentences and the table that compare protocols: for whom joining pays, what each transmits."""
 
 from collections.abc import Mapping
 

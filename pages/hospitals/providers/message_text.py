@@ -1,4 +1,4 @@
-"""The sentences about what a message tells the server, and what two messages tell those who compare them."""
+"""Form the sentences about what a message tells the server, and two messages those who compare them."""
 
 from typing import Any
 

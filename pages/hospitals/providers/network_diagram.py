@@ -34,7 +34,7 @@ _NAME_LINE = 12  # letters
 
 
 class _Ring:
-    """Where hospitals stand around the server, and the arrows between them."""
+    """Hold where hospitals stand around the server, and draw the arrows between them."""
 
     def __init__(self, shown: ShownRun) -> None:
         self.shown, self.plan = shown, shown.record.plan
@@ -123,7 +123,7 @@ def steps(shown: ShownRun) -> list[tuple[int, bool]]:
 
 
 class _Curve:
-    """The error by round where the truth is known, else how far each round moved the result."""
+    """Hold the error by round where the truth is known, else how far each round moved the result."""
 
     def __init__(self, shown: ShownRun, settings: Settings) -> None:
         self.rounds, values = runs.curve(shown)

@@ -1,4 +1,4 @@
-"""The payload of a figure that plays a run round by round, for the live component. No Streamlit here."""
+"""Make the payload of a figure that plays a run round by round. No Streamlit here."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

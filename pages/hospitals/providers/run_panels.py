@@ -1,4 +1,4 @@
-"""The panels of the providers page that show one run: its rounds, its messages, and two messages together."""
+"""Render the panels that show one run: its rounds, its messages, and two messages together."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The sentences about one run, round by round: what is asked and sent, and the error after it."""
+"""Form the sentences about one run, round by round: what is asked and sent, and the error after it."""
 
 import math
 from collections.abc import Sequence
@@ -27,11 +27,10 @@ _METHODS = {"dps_pca": "DPS-PCA", "dpdis_pca": "DPdisPCA", "federated_projector"
 
 def bytes_on(done: Round, hospitals: Sequence[int], answering: bool) -> dict[int, str]:
     """Return the label beside the arrow of each of these hospitals."""
-    if not answering:
-        return dict.fromkeys(hospitals, text.size(done.question.payload))
-    if ALL in done.answers:
-        return dict.fromkeys(hospitals, text.size(_payload(done)))
-    return {i: text.size(done.answers[i].message.payload) for i in hospitals}
+    if answering and ALL not in done.answers:
+        return {i: text.size(done.answers[i].message.payload) for i in hospitals}
+    payload = _payload(done) if answering else done.question.payload
+    return dict.fromkeys(hospitals, text.size(payload))
 
 
 def _payload(done: Round) -> int:

@@ -1,4 +1,4 @@
-"""The run that the providers page shows: simulated here, stored or uploaded. No Streamlit here."""
+"""Read the run that the providers page shows: simulated here, stored or uploaded. No Streamlit here."""
 
 import re
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _MOST_NAME = 24  # letters
 
 @dataclass(frozen=True, eq=False)
 class ShownRun:
-    """A run's record, with what its messages hide if simulated here, and its errors if the truth is known.
+    """Hold a run's record, what its messages hide if simulated here, and its errors if the truth is known.
 
     errors: sin Theta of the start, if there is one, and after each round.
     """
@@ -114,7 +114,7 @@ def curve(shown: ShownRun) -> tuple[list[int], Array]:
 
 
 class MessagePair:
-    """What arrived from a hospital in a round, and the same without noise where that is known."""
+    """Hold what arrived from a hospital in a round, and the same without noise where that is known."""
 
     def __init__(self, shown: ShownRun, number: int, hospital: int) -> None:
         self.shown, self.number, self.hospital = shown, number, hospital

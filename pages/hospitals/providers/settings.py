@@ -1,4 +1,4 @@
-"""The settings of the providers page. No Streamlit here."""
+"""Define the settings of the providers page. No Streamlit here."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The providers page's introduction, notes on its settings, and hints on what to try next.
+"""Form the providers page's introduction, notes on its settings, and hints on what to try next.
 
 Sentences about errors are in gain_text, about a run in run_text, about its messages in message_text.
 """

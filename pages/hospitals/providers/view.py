@@ -54,7 +54,7 @@ def measure_first(results: CollaborationResults) -> None:
 
 
 class Row(NamedTuple):
-    """A line of the chart: a protocol at a hospital, with the 10, 50 and 90 % quantiles of its runs.
+    """Hold a line of the chart: a protocol at a hospital, and the 10, 50 and 90 % quantiles of its runs.
 
     error: in the metric on screen. energy: the share captured. Both are None before the first run.
     """
@@ -71,7 +71,7 @@ class Row(NamedTuple):
 
 
 class GainScale:
-    """The error on screen (sin Theta or the projectors' distance), and what a random guess gives."""
+    """Hold what a random guess gives, in the error on screen (sin Theta or the projectors' distance)."""
 
     def __init__(self, results: CollaborationResults, settings: Settings) -> None:
         recipe = results.recipe
@@ -81,7 +81,7 @@ class GainScale:
 
 
 class ErrorAxis:
-    """The axis of errors from the least one drawn up to a random guess.
+    """Span the axis of errors from the least one drawn up to a random guess.
 
     floor: where a logarithmic axis begins, a power of ten of at most 0.01. properties: Plotly's.
     """
