@@ -1,6 +1,6 @@
 """Form the sentences and the table that compare protocols: for whom joining pays, what each transmits."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -88,12 +88,14 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     hospitals = text.count(len(recipe.sizes), "hospital", "hospitals")
     who = "One of them" if len(recipe.hospitals) == 1 else "The largest"
     untrusted = joined["untrusted server"]
+    known, published = (
+        [gain(untrusted.error, row.error, scale.guess) for row in rows] for rows in (in_house, alone)
+    )
     return (
         f"Joined, {hospitals} with {patients} find the {directions} with error "
         f"{', '.join(parts)}. {who} alone, protecting its {plural} as well: {_first_and_last(alone)}. "
         f"In-house, unprotected: {_first_and_last(in_house)}. Guessing: {guess}. "
-        f"{advice(untrusted, in_house, alone, scale).removesuffix('.')}"
-        f"{_weaker_guarantee(grouped, untrusted, recipe, scale)}."
+        f"{advice(known, published)}{_weaker_guarantee(grouped, untrusted, recipe, scale)}."
     )
 
 
@@ -136,32 +138,33 @@ _PUBLISHED: dict[Gain, str] = {
 }
 
 
-def advice(joined: Row, in_house: list[Row], protected: list[Row], scale: GainScale) -> str:
+def advice(in_house: Sequence[Gain], published: Sequence[Gain]) -> str:
     """Return for whom joining a server that nobody trusts pays in-house, and where it errs less in public.
 
     A hospital that stays alone needs protection only for what it publishes.
+
+    Args:
+        in_house: How joining compares with each hospital alone and unprotected, the largest first.
+        published: How it compares with each hospital alone and protected.
     """
-    known, published = (verdict(joined, alone, scale) for alone in (in_house, protected))
-    if known == published:
-        return f"Joining a server that nobody trusts {known}."
-    to_publish = verdict(joined, protected, scale, publish=True)
-    return f"For use in-house, joining a server that nobody trusts {known}. To publish, it {to_publish}."
+    known = verdict(in_house)
+    if known == verdict(published):
+        return f"Joining a server that nobody trusts {known}"
+    to_publish = verdict(published, publish=True)
+    return f"For use in-house, joining a server that nobody trusts {known}. To publish, it {to_publish}"
 
 
-def verdict(joined: Row, alone: list[Row], scale: GainScale, publish: bool = False) -> str:
+def verdict(gains: Sequence[Gain], publish: bool = False) -> str:
     """Return how joining compares with staying alone, as the end of a sentence.
 
     Args:
-        joined: The errors of joining.
-        alone: The errors of each hospital alone, the largest first.
-        scale: What a random guess gives.
-        publish: Compare errors with protection only, in words that do not advise to join.
+        gains: Of each hospital, the largest first.
+        publish: The comparison is of what is published only, so the words must not advise to join.
     """
-    gains = [gain(joined.error, row.error, scale.guess) for row in alone]
-    templates = _GAINS | _PUBLISHED if publish else _GAINS
-    if len(alone) == 1:
+    if len(gains) == 1:
         template = (_GAINS_ALIKE | _PUBLISHED if publish else _GAINS_ALIKE)[gains[0]]
         return template.format(who="each of them")
+    templates = _GAINS | _PUBLISHED if publish else _GAINS
     if gains[0] == gains[-1]:
         both = "the largest hospital and the smallest"
         return templates[gains[0]].format(who=both, alike=" alike", err="err")

@@ -213,86 +213,48 @@ def test_no_dot_is_a_median_of_runs_before_the_first_run(measured):
     assert gain_text.notes(empty, settings).startswith("1 run measured, more coming")
 
 
-def row(low, middle, high, hospital=ALL):
-    return view.Row(WAYS["full"], hospital, np.array([low, middle, high]), None)
-
-
-def scale(guess):
-    return type("Scale", (), {"guess": guess, "plain": False})()
-
-
-@pytest.mark.parametrize(
-    ("joined", "alone", "verdict"),
-    [
-        (
-            row(0.5, 0.55, 0.6),
-            [row(0.2, 0.3, 0.4, 0), row(0.7, 0.8, 0.9, 1)],
-            "does not pay for the largest hospital, which errs less alone, "
-            "and pays for the smallest hospital",
-        ),
-        (
-            row(0.3, 0.4, 0.8),
-            [row(0.2, 0.3, 0.4, 0), row(0.7, 0.8, 0.9, 1)],
-            "changes little for the largest hospital and the smallest alike",
-        ),
-        (
-            row(1.3, 1.38, 1.4),
-            [row(1.3, 1.35, 1.4, 0)],
-            "does not help, nor does staying alone: both are hardly better than a guess",
-        ),
-    ],
-)
-def test_the_verdict_follows_the_bands(joined, alone, verdict):
-    assert gain_text.verdict(joined, alone, scale(1.4)) == verdict
-
-
-HOPEFUL, PROTECTED = row(0.3, 0.34, 0.37, 0), row(1.5, 1.6, 1.7, 0)
-
-
-@pytest.mark.parametrize(
-    ("joined", "in_house", "protected", "advice"),
-    [
-        (
-            row(0.38, 0.4, 0.42),
-            [HOPEFUL],
-            [PROTECTED],
-            "For use in-house, joining a server that nobody trusts does not pay: each of them errs less "
-            "alone. To publish, it errs less than each of them alone and protected.",
-        ),
-        (
-            row(0.38, 0.4, 0.42),
-            [HOPEFUL] * 2,
-            [row(0.5, 0.6, 0.7, hospital) for hospital in (0, 1)],
-            "For use in-house, joining a server that nobody trusts does not pay for the largest hospital and "
-            "the smallest alike, which err less alone. To publish, it errs less than the largest hospital "
-            "and the smallest alone and protected.",
-        ),
-        (
-            row(0.1, 0.11, 0.12),
-            [HOPEFUL],
-            [PROTECTED],
-            "Joining a server that nobody trusts pays for each of them.",
-        ),
-    ],
-)
-def test_what_is_published_is_never_said_to_pay(joined, in_house, protected, advice):
-    assert gain_text.advice(joined, in_house, protected, scale(1.68)) == advice
+def narrow(value):
+    return value * (1 - 1e-4), value, value * (1 + 1e-4)
 
 
 @pytest.mark.parametrize(
     ("joined", "alone", "gained"),
     [
-        (0.097, 0.1, "level"),  # 3 %, in however narrow a band
-        (0.0906, 0.1006, "level"),  # 9.9 %
-        (0.089, 0.1, "less"),
-        (0.1, 0.089, "more"),
-        (1e-9, 4e-8, "level"),  # both read 0
-        (1.4, 1.3, "neither"),
+        (narrow(0.097), narrow(0.1), "level"),  # 3 %, in however narrow a band
+        (narrow(0.0906), narrow(0.1006), "level"),  # 9.9 %
+        (narrow(0.089), narrow(0.1), "less"),
+        (narrow(0.1), narrow(0.089), "more"),
+        (narrow(1e-9), narrow(4e-8), "level"),  # both read 0
+        (narrow(1.4), narrow(1.3), "neither"),
+        ((0.5, 0.55, 0.6), (0.2, 0.3, 0.4), "more"),
+        ((0.5, 0.55, 0.6), (0.7, 0.8, 0.9), "less"),
+        ((0.3, 0.4, 0.8), (0.2, 0.3, 0.4), "level"),  # the bands overlap
     ],
 )
-def test_less_than_a_tenth_is_no_gain_even_where_the_runs_are_apart(joined, alone, gained):
-    narrow = [[value * (1 - 1e-4), value, value * (1 + 1e-4)] for value in (joined, alone)]
-    assert verdicts.gain(*narrow, 1.4) == gained
+def test_a_gain_takes_a_tenth_and_bands_apart(joined, alone, gained):
+    assert verdicts.gain(joined, alone, 1.4) == gained
+
+
+@pytest.mark.parametrize(
+    ("in_house", "published"),
+    [
+        (["more"], ["less"]),
+        (["more", "more"], ["less", "less"]),
+        (["level", "less"], ["less", "more"]),
+        (["less"], ["less"]),
+    ],
+)
+def test_what_is_published_is_never_said_to_pay(in_house, published):
+    known, _, publish = gain_text.advice(in_house, published).partition(" To publish, it ")
+    assert gain_text.verdict(in_house) in known
+    assert publish == (gain_text.verdict(published, publish=True) if in_house != published else "")
+    assert "pay" not in publish
+
+
+def test_a_verdict_is_about_the_largest_and_the_smallest():
+    first, second = gain_text.verdict(["more", "level", "less"]).split(", and ")
+    assert "largest" in first and "smallest" in second and second.startswith("pays")
+    assert "alike" in gain_text.verdict(["level", "less", "level"])
 
 
 RARE = {"n": 200_000, "providers": 200, "d": 50, "spike": 20.0, "bulk": 15.0, "delta": 1e-6}
@@ -320,13 +282,9 @@ def test_joining_pays_only_where_staying_alone_unprotected_errs_more(changed, in
     alone = min(results.values(key, 0, False).min() for key in ("alone open", "alone open sparse"))
     assert (joined.max() < alone) == (in_house == "less")
     headline = gain_text.headline(results, settings)
-    known, published = (
-        gain_text._GAINS_ALIKE[in_house],
-        (gain_text._GAINS_ALIKE | gain_text._PUBLISHED)[publish],
-    )
-    assert f"oining a server that nobody trusts {known}" in headline
+    assert f"oining a server that nobody trusts {gain_text.verdict([in_house])}" in headline
     if in_house != publish:
-        assert f"To publish, it {published.format(who='each of them')}" in headline
+        assert f"To publish, it {gain_text.verdict([publish], publish=True)}" in headline
     assert headline.count("pays for") == (in_house == "less")
 
 
