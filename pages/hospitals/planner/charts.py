@@ -107,26 +107,26 @@ def _ticks(span: Span) -> Trace:
 
 def _shades(drawn: DrawnPlan, settings: Settings, span: Span) -> list[Trace]:
     """Shade the parts of the plane without an answer."""
-    plain, (low, high), epsilons = settings["view"] == "board", span, drawn.plane.epsilons.tolist()
+    (low, high), epsilons = span, drawn.plane.epsilons.tolist()
     traces = []
 
-    def shade(name: str, heights: list[float | None], opacity: float, **more: object) -> None:
+    def shade(kind: str, heights: list[float | None], opacity: float, **more: object) -> None:
         base = line(1, "", "#000000", x=epsilons, y=[low] * len(epsilons), hoverinfo="skip")
         base["line"] = {"width": 0}
         fill = {"fill": "tonexty", "fillcolor": _SHADE.format(opacity), "showlegend": True}
+        name = page_text.SHADES[kind][settings["view"] != "board"]
         traces.extend([base, base | {"name": name, "y": heights} | fill | more])
 
     edge = np.clip(np.nan_to_num(drawn.plane.edge, nan=low), low, high)
-    name = "error too large to predict" if plain else "closed form silent: error beyond ⅓ of a guess"
+    kind = "rough"
     if not drawn.plane.holds and not np.isfinite(drawn.curves[view.focus(settings)]).any():
         edge[:] = high
-        name = "the formula does not hold" if plain else "closed form silent: an assumption fails"
+        kind = "assumption"
     if (edge > low).any():
         hatch = {"shape": "/", "fgcolor": _SHADE.format(0.45), "bgcolor": _SHADE.format(0.0), "size": 9}
-        shade(name, rounded(edge), 0.2, fillpattern=hatch)
+        shade(kind, rounded(edge), 0.2, fillpattern=hatch)
     if math.isfinite(drawn.floor) and drawn.floor > low:
-        name = "too few patients for any privacy setting" if plain else "no ε helps: sampling alone errs more"
-        shade(name, rounded([drawn.floor] * len(epsilons)), 0.35)
+        shade("sampling", rounded([drawn.floor] * len(epsilons)), 0.35)
     return traces
 
 

@@ -59,6 +59,12 @@ SWEPT = {
     "hospitals": "numbers of hospitals",
     "epsilon": "privacy settings",
 }
+# The parts of the chart without an answer, in plain view and otherwise.
+SHADES = {
+    "rough": ("error too large to predict", "closed form silent: error beyond ⅓ of a guess"),
+    "assumption": ("the formula does not hold", "closed form silent: an assumption fails"),
+    "sampling": ("too few patients for any privacy setting", "no ε helps: sampling alone errs more"),
+}
 _UNITS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 _PEOPLE = 8.2e9  # on earth, United Nations 2024
 

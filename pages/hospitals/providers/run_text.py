@@ -42,10 +42,9 @@ def travelled(shown: ShownRun, number: int, answering: bool) -> int:
     """Return the bytes of all hospitals, both ways, up to this step."""
     total = 0
     for done in shown.record.rounds[:number]:
-        masked = ALL in done.answers
-        asked = shown.record.plan.hospitals if masked else len(done.answers) + len(done.faults)
-        senders = shown.record.plan.hospitals if masked else len(done.answers)
-        total += asked * done.question.payload
+        senders = shown.record.plan.hospitals if ALL in done.answers else len(done.answers)
+        silent = 0 if ALL in done.answers else len(done.faults)
+        total += (senders + silent) * done.question.payload
         if done.number < number or answering:
             total += senders * _payload(done)
     return total
