@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 
 
 def marked():
-    """Large enough that a server which spools uploads would write it to a file."""
+    """LargeTable enough that a server which spools uploads would write it to a file."""
     frame = patients(n=60_000)
     frame.loc[3, "clinic"], frame.loc[5, "weight"] = CANARY, NUMBER
     return csv(frame)

@@ -10,14 +10,14 @@ from pages.shared import text
 from pages.shared.settings.catalogue import Settings
 
 
-def standardising(found: SiteResults, settings: Settings) -> str:
+def standardising(results: SiteResults, settings: Settings) -> str:
     """The error of every way of standardising at this strength, the least first."""
-    of, measure = found.of, view.SiteMeasure(found.of, settings)
-    at = view.strength(of, settings)
-    seen = {kind: measure.common(found, at, kind) for kind in of.kinds}
-    middles = {kind: float(one[0][1]) for kind, one in seen.items() if one is not None}
+    recipe, measure = results.of, view.SiteMeasure(results.of, settings)
+    at = view.strength(recipe, settings)
+    measured = {kind: measure.common(results, at, kind) for kind in recipe.kinds}
+    middles = {kind: float(errors[0][1]) for kind, errors in measured.items() if errors is not None}
     if not middles:
-        return site_words.waiting(found, settings)
+        return site_words.waiting(results, settings)
     ranked = sorted(middles, key=lambda kind: middles[kind])
     parts = [f"{KIND_TITLES[kind]} {text.error(middles[kind])}" for kind in ranked]
     drawn = "; ".join(parts)

@@ -69,29 +69,32 @@ def _guess_at(x: float) -> tuple[Trace, dict[str, Any]]:
     return entry, {"shapes": [across]}
 
 
-def against_strength(found: SiteResults, settings: Settings) -> dict[str, Any]:
+def against_strength(results: SiteResults, settings: Settings) -> dict[str, Any]:
     """Error against the common truth over the site effects, a line for every way of standardising.
 
     Solid colour with a band is private, thin and dotted the same analysis without privacy.
     """
-    of, measure = found.of, SiteMeasure(found.of, settings)
-    here = view.strength(of, settings)
+    recipe, measure = results.of, SiteMeasure(results.of, settings)
+    here = view.strength(recipe, settings)
     points = {
-        kind: [(at, measure.common(found, at, kind)) for at in found.strengths(here)] for kind in of.kinds
+        kind: [(at, measure.common(results, at, kind)) for at in results.strengths(here)]
+        for kind in recipe.kinds
     }
-    seen = {kind: [(at, one) for at, one in own if one is not None] for kind, own in points.items()}
-    lows = [float(min(spread[0], plain)) for own in seen.values() for _, (spread, plain) in own]
+    curves = {
+        kind: [(at, errors) for at, errors in curve if errors is not None] for kind, curve in points.items()
+    }
+    lows = [float(min(spread[0], plain)) for curve in curves.values() for _, (spread, plain) in curve]
     span, log, floor = _span(measure, settings, lows)
     bands: list[Trace] = []
     lines: list[Trace] = []
-    for kind, own in seen.items():
-        look, at = KIND_LOOKS[kind], [place for place, _ in own]
-        low, middle, high = np.array([spread for _, (spread, _) in own]).reshape(-1, 3).T
+    for kind, curve in curves.items():
+        look, at = KIND_LOOKS[kind], [place for place, _ in curve]
+        low, middle, high = np.array([spread for _, (spread, _) in curve]).reshape(-1, 3).T
         edges = band(1, KIND_TITLES[kind], look.colour, at)
         edges[0]["y"], edges[1]["y"] = (rounded(np.maximum(values, floor)) for values in (low, high))
         bands += [edge | {"legendgroup": kind} for edge in edges]
         mark = {"symbol": look.symbol, "size": 8, "color": look.colour}
-        plain = np.maximum([plain for _, (_, plain) in own], floor)
+        plain = np.maximum([plain for _, (_, plain) in curve], floor)
         lines.append(
             line(1, KIND_TITLES[kind], look.colour, look.dash, x=at, y=rounded(np.maximum(middle, floor)))
             | {"mode": "lines+markers", "marker": mark, "showlegend": True, "legendgroup": kind}
@@ -105,7 +108,7 @@ def against_strength(found: SiteResults, settings: Settings) -> dict[str, Any]:
     lines.append(
         line(1, "dotted, thin: without privacy", style.GUESS, "dot", x=[None], y=[None], showlegend=True)
     )
-    ends = [0.0, found.strengths(here)[-1]]
+    ends = [0.0, results.strengths(here)[-1]]
     guess = [measure.guess] * 2
     lines.append(line(1, "random guess", style.GUESS, "longdashdot", x=ends, y=guess, showlegend=True))
     edge = [10**v for v in span] if log else span
@@ -126,11 +129,11 @@ def against_strength(found: SiteResults, settings: Settings) -> dict[str, Any]:
     return {"data": [*bands, *lines], "layout": layout, "frames": []}
 
 
-def by_kind(found: SiteResults, settings: Settings) -> dict[str, Any]:
+def by_kind(results: SiteResults, settings: Settings) -> dict[str, Any]:
     """The table's hospitals: a dot and its 10-90 % interval for every way of standardising."""
-    of, measure = found.of, SiteMeasure(found.of, settings)
-    seen = {kind: measure.common(found, 0.0, kind) for kind in of.kinds}
-    shown = {kind: one[0] for kind, one in seen.items() if one is not None}
+    recipe, measure = results.of, SiteMeasure(results.of, settings)
+    measured = {kind: measure.common(results, 0.0, kind) for kind in recipe.kinds}
+    shown = {kind: errors[0] for kind, errors in measured.items() if errors is not None}
     span, log, floor = _span(measure, settings, [float(spread[0]) for spread in shown.values()])
     dots = []
     for kind, spread in shown.items():
@@ -144,7 +147,7 @@ def by_kind(found: SiteResults, settings: Settings) -> dict[str, Any]:
             | {"hovertemplate": "%{y}: %{x:.3~g}"}
         )
     guess, across = _guess_at(measure.guess)
-    names = [_broken(KIND_TITLES[kind]) for kind in of.kinds]  # also those of which no run has an answer
+    names = [_broken(KIND_TITLES[kind]) for kind in recipe.kinds]  # also those of which no run has an answer
     layout = _layout(
         axis(measure.error_title, range=span) | _scale(log, span),
         _lines_of(names),
@@ -154,31 +157,31 @@ def by_kind(found: SiteResults, settings: Settings) -> dict[str, Any]:
     return {"data": [*dots, guess], "layout": layout | across, "frames": []}
 
 
-def joining(found: SiteResults, settings: Settings) -> dict[str, Any]:
+def joining(results: SiteResults, settings: Settings) -> dict[str, Any]:
     """Every hospital alone (hollow) and joined (filled), 10-90 % thin, the joined one without privacy a "
     "bar."""
-    of, measure = found.of, SiteMeasure(found.of, settings)
-    at, kind = view.strength(of, settings), view.kind(of, settings)
-    alone, joined = (measure.spread(found, what, at, kind) for what in ("alone", "joined"))
-    names = [f"{name} ({size:,})" for name, size in zip(of.hospitals, of.sizes, strict=True)]
+    recipe, measure = results.of, SiteMeasure(results.of, settings)
+    at, kind = view.strength(recipe, settings), view.kind(recipe, settings)
+    alone, joined = (measure.spread(results, what, at, kind) for what in ("alone", "joined"))
+    names = [f"{name} ({size:,})" for name, size in zip(recipe.hospitals, recipe.sizes, strict=True)]
     if alone is None or joined is None:
         return {
             "data": [],
             "layout": _layout(axis(measure.title), _lines_of(names), _LINE * len(names), []),
             "frames": [],
         }
-    plain = measure.without_privacy(found, at, kind)
+    plain = measure.without_privacy(results, at, kind)
     lows = [float(values.min()) for values in (alone, joined, plain)]
     span, log, floor = ([0.0, 1.03], False, 0.0) if measure.energy else _span(measure, settings, lows)
     alone, joined = np.maximum(alone, floor), np.maximum(joined, floor)
     outcomes = view.outcomes(measure, alone, joined)
     traces: list[Trace] = []
     for i, (name, outcome) in enumerate(zip(names, outcomes, strict=True)):
-        colour, dash, said = OUTCOMES[outcome]
+        colour, dash, label = OUTCOMES[outcome]
         first = outcome not in outcomes[:i]
         traces.append(
             line(
-                1, said, colour, dash, x=rounded([alone[1, i], joined[1, i]]), y=[name] * 2, hoverinfo="skip"
+                1, label, colour, dash, x=rounded([alone[1, i], joined[1, i]]), y=[name] * 2, hoverinfo="skip"
             )
             | {
                 "line": {"color": colour, "dash": dash, "width": 4},
@@ -195,7 +198,7 @@ def joining(found: SiteResults, settings: Settings) -> dict[str, Any]:
             | {"mode": "markers", "marker": marker, "hovertemplate": f"%{{y}}, {what}: %{{x:.3~g}}"}
             | {"error_x": arms | {"symmetric": False, "color": style.GUESS, "thickness": 1, "width": 4}}
         )
-    if not view.plain_is_truth(of, settings):
+    if not view.plain_is_truth(recipe, settings):
         marker = {"symbol": "line-ns", "size": 15, "line": {"width": 2.5, "color": style.GUESS}}
         traces.append(
             line(1, "joined, without privacy", style.GUESS, x=rounded(np.maximum(plain, floor)), y=names)
@@ -207,7 +210,7 @@ def joining(found: SiteResults, settings: Settings) -> dict[str, Any]:
         across = {}
     else:
         traces.append(guess)
-    note = " (synthetic patients)" if of.synthetic else ""
+    note = " (synthetic patients)" if recipe.synthetic else ""
     layout = _layout(
         axis(measure.title + note, range=span) | _scale(log, span),
         _lines_of(names),
@@ -260,13 +263,13 @@ def missing() -> dict[str, Any]:
     return {"data": [grid, line(1, "absent", style.GUESS) | words], "layout": layout, "frames": []}
 
 
-def _absent(one: heart_disease.Absent) -> str:
-    if one.share == 0:
+def _absent(absent: heart_disease.Absent) -> str:
+    if absent.share == 0:
         return ""
-    said = f"{one.share:.0%}" if one.share >= 0.01 else "< 1%"
-    if one.zero >= 0.01:
-        said += "<br>all as 0" if one.zero == one.share else f"<br>{one.zero:.0%} as 0"
-    return said.replace("%", " %")
+    label = f"{absent.share:.0%}" if absent.share >= 0.01 else "< 1%"
+    if absent.zero >= 0.01:
+        label += "<br>all as 0" if absent.zero == absent.share else f"<br>{absent.zero:.0%} as 0"
+    return label.replace("%", " %")
 
 
 def _broken(name: str, width: int = 17) -> str:

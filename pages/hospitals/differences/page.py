@@ -20,61 +20,61 @@ widgets.view_switches(("view",))
 with st.container():  # always there: what follows must keep its place, or the figure is built anew
     widgets.notices()
 settings = widgets.settings()
-of = view.recipe(settings)
-strength, kind = view.strength(of, settings), view.kind(of, settings)
-found = cache.joined(of)
-differences = ("sites.strength", "sites.differ") if of.synthetic else ()
+recipe = view.recipe(settings)
+strength, kind = view.strength(recipe, settings), view.kind(recipe, settings)
+results = cache.joined(recipe)
+differences = ("sites.strength", "sites.differ") if recipe.synthetic else ()
 for keys in (("sites.data", "sites.method", "sites.kind"), (*differences, "sites.share", "sites.against")):
     for column, key in zip(st.columns(len(keys), vertical_alignment="bottom"), keys, strict=True):
         with column:
             widgets.choose(key)
 with st.container():
-    for sentence in text.notes(of, settings):
+    for sentence in text.notes(recipe, settings):
         st.caption(sentence)
 
 
 def panels() -> None:
     """Measure what a first look needs, show it, and let the rest come."""
-    for cell in found.first(strength, kind):
-        if cell not in found.failed:  # one that is worth another try comes last
-            found.try_cell(*cell)
-    st.markdown(f"**{text.headline(found, settings)}**")
-    failed_runs.show(found.failed)
+    for cell in results.first(strength, kind):
+        if cell not in results.failed:  # one that is worth another try comes last
+            results.try_cell(*cell)
+    st.markdown(f"**{text.headline(results, settings)}**")
+    failed_runs.show(results.failed)
     st.header("Standardising, and what it costs")
-    draw = charts.against_strength if of.synthetic else charts.by_kind
+    draw = charts.against_strength if recipe.synthetic else charts.by_kind
     component.figure(
-        draw(found, settings),
+        draw(results, settings),
         key="standardising figure",
         save="dppca-standardising",
-        says=chart_descriptions.standardising(found, settings),
+        says=chart_descriptions.standardising(results, settings),
     )
-    st.table(text.costs(found, settings), hide_index=True, border="horizontal")
-    st.caption(text.below_costs(of))
+    st.table(text.costs(results, settings), hide_index=True, border="horizontal")
+    st.caption(text.below_costs(recipe))
     st.header("Who gains by joining")
     component.figure(
-        charts.joining(found, settings),
+        charts.joining(results, settings),
         key="joining figure",
         save="dppca-joining",
-        says=text.who(found, settings) or text.waiting(found, settings),
+        says=text.who(results, settings) or text.waiting(results, settings),
     )
-    st.caption(text.about_joining(of, settings))
+    st.caption(text.about_joining(recipe, settings))
     if next_cell() is not None:
-        st.caption(refresh.coming(len(found.cells)))
+        st.caption(refresh.coming(len(results.cells)))
     else:
-        most = "at most " if found.failed else ""
-        st.caption(f"Medians of {most}{of.repeats} runs; intervals hold 8 of 10.")
+        most = "at most " if results.failed else ""
+        st.caption(f"Medians of {most}{recipe.repeats} runs; intervals hold 8 of 10.")
 
 
-next_cell = partial(found.next_missing, strength, kind)
-refresh.while_cells_come(panels, found, next_cell)
+next_cell = partial(results.next_missing, strength, kind)
+refresh.while_cells_come(panels, results, next_cell)
 
-if not of.synthetic:
+if not recipe.synthetic:
     st.header("What is missing, hospital by hospital")
-    said = text.missing()
+    missing = text.missing()
     component.figure(
-        charts.missing(), key="missing figure", save="dppca-missing", says=markdown.plainly(said)
+        charts.missing(), key="missing figure", save="dppca-missing", says=markdown.plainly(missing)
     )
-    st.caption(said)
-st.markdown(f"**Try this:** {text.try_this(of, settings)}")
-downloads.downloads(found.table, lambda: charts.joining(found, settings), "dppca-differences")
-sources.page(of, settings)
+    st.caption(missing)
+st.markdown(f"**Try this:** {text.try_this(recipe, settings)}")
+downloads.downloads(results.table, lambda: charts.joining(results, settings), "dppca-differences")
+sources.page(recipe, settings)

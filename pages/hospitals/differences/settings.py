@@ -61,20 +61,20 @@ _METHOD_CONTROLS = ("s_hat", "iterations", "burn_in", "provider_noise")
 def unused(settings: Mapping[str, Any]) -> dict[str, str]:
     """The shared controls that make no difference here, and why in a few words."""
     synthetic = settings["sites.data"] == SYNTHETIC
-    of = SiteRecipe(data=settings["sites.data"])
+    recipe = SiteRecipe(data=settings["sites.data"])
     here = {
         "data": "chosen on the page",
-        "providers": f"{len(of.hospitals)} here",
+        "providers": f"{len(recipe.hospitals)} here",
         "largest_share": "unequal here",
-        "d": f"{of.d} here",
-        "k": f"{of.k} here",
+        "d": f"{recipe.d} here",
+        "k": f"{recipe.k} here",
         "s": "does not apply here",
         "accounting": "exact here",
         "scaling": "public bound here",
         **dict.fromkeys(("spike", "bulk", "start"), "does not apply here"),
     }
     if not synthetic:
-        here["n"] = f"{sum(of.sizes):,} here"
+        here["n"] = f"{sum(recipe.sizes):,} here"
     uses = METHODS[settings["sites.method"]].uses
     title = METHODS[settings["sites.method"]].title
     return here | {key: f"not used by {title}" for key in _METHOD_CONTROLS if key not in uses}

@@ -10,19 +10,21 @@ from pages.shared.reports import sources
 from pages.shared.settings.catalogue import Settings
 
 
-def page(of: SiteRecipe, settings: Settings) -> None:
+def page(recipe: SiteRecipe, settings: Settings) -> None:
     """Sources, seeds and limits."""
     drawer = sources.drawer()
     if drawer is None:
         return
-    method = METHODS[of.method]
+    method = METHODS[recipe.method]
     with drawer:
-        st.markdown(page_text.about(of))
+        st.markdown(page_text.about(recipe))
         trust = text.TRUST_TITLES[method.trust].lower()
-        st.markdown(f"{method.title}: {method.reference}; {trust}; guarantee {method.guarantee_at(of.k)}.")
+        st.markdown(
+            f"{method.title}: {method.reference}; {trust}; guarantee {method.guarantee_at(recipe.k)}."
+        )
         if settings["view"] == "researcher":
             st.markdown(page_text.FORMULAS)
         st.caption(
-            f"Accounting is exact. Seed {of.seed}; {sources.versions()}. A study tool, not a "
+            f"Accounting is exact. Seed {recipe.seed}; {sources.versions()}. A study tool, not a "
             "hardened release."
         )

@@ -41,31 +41,31 @@ def recipe(settings: Mapping[str, Any]) -> SiteRecipe:
     )
 
 
-def kind(of: SiteRecipe, settings: Mapping[str, Any]) -> str:
+def kind(recipe: SiteRecipe, settings: Mapping[str, Any]) -> str:
     """The way of standardising that is looked at: public where the data have no other ranges."""
     asked: str = settings["sites.kind"]
-    return asked if asked in of.kinds else of.kinds[0]
+    return asked if asked in recipe.kinds else recipe.kinds[0]
 
 
-def strength(of: SiteRecipe, settings: Mapping[str, Any]) -> float:
+def strength(recipe: SiteRecipe, settings: Mapping[str, Any]) -> float:
     """How much hospitals differ: real ones as they do."""
-    return float(settings["sites.strength"]) if of.synthetic else 0.0
+    return float(settings["sites.strength"]) if recipe.synthetic else 0.0
 
 
-def plain_is_truth(of: SiteRecipe, settings: Mapping[str, Any]) -> bool:
+def plain_is_truth(recipe: SiteRecipe, settings: Mapping[str, Any]) -> bool:
     """Whether errors are measured against the joint answer without privacy itself."""
-    return not of.synthetic and settings["sites.against"] == "common" and settings["metric"] != "energy"
+    return not recipe.synthetic and settings["sites.against"] == "common" and settings["metric"] != "energy"
 
 
 class SiteMeasure:
     """What is shown of a cell, in the units of the screen; errors, or captured energy."""
 
-    def __init__(self, of: SiteRecipe, settings: Mapping[str, Any]) -> None:
+    def __init__(self, recipe: SiteRecipe, settings: Mapping[str, Any]) -> None:
         self.plain = settings["view"] == "board"
         self.energy = settings["metric"] == "energy"
         self.factor = factor(settings)
         self.against = settings["sites.against"]
-        self.guess = self.factor * subspace_metrics.random_guess(of.d, of.k)
+        self.guess = self.factor * subspace_metrics.random_guess(recipe.d, recipe.k)
         self.error_title = error_title(settings)
         self.title = self.error_title
         if self.energy:
@@ -73,32 +73,32 @@ class SiteMeasure:
                 "share of signal captured" if self.plain else "captured energy of own patients, share"
             )
 
-    def of(self, cell: SiteCell) -> Array:
+    def values(self, cell: SiteCell) -> Array:
         """(N,) values, hospital by hospital."""
         if self.energy:
             return cell.energy
         return self.factor * (cell.own if self.against == "own" else cell.common)
 
-    def spread(self, found: SiteResults, what: What, at: float, kind: str) -> Array | None:
+    def spread(self, results: SiteResults, what: What, at: float, kind: str) -> Array | None:
         """10, 50 and 90 % over the repeats, (3, N); None before the first."""
-        seen = found.measured(what, at, kind)
-        return quantiles([self.of(cell) for cell in seen]) if seen else None
+        cells = results.measured(what, at, kind)
+        return quantiles([self.values(cell) for cell in cells]) if cells else None
 
-    def without_privacy(self, found: SiteResults, at: float, kind: str) -> Array | None:
+    def without_privacy(self, results: SiteResults, at: float, kind: str) -> Array | None:
         """The joint answer without privacy, median, (N,)."""
-        seen = [cell.plain for cell in found.measured("joined", at, kind) if cell.plain]
-        return np.median([self.of(cell) for cell in seen], axis=0) if seen else None
+        cells = [cell.plain for cell in results.measured("joined", at, kind) if cell.plain]
+        return np.median([self.values(cell) for cell in cells], axis=0) if cells else None
 
-    def common(self, found: SiteResults, at: float, kind: str) -> tuple[Array, float] | None:
+    def common(self, results: SiteResults, at: float, kind: str) -> tuple[Array, float] | None:
         """Error against the common truth: 10, 50, 90 % (3,), and the median without privacy."""
-        seen = found.measured("joined", at, kind)
-        if not seen:
+        cells = results.measured("joined", at, kind)
+        if not cells:
             return None
-        plain = [cell.plain.common[0] for cell in seen if cell.plain]
-        spread = quantiles([cell.common[0] for cell in seen])
+        plain = [cell.plain.common[0] for cell in cells if cell.plain]
+        spread = quantiles([cell.common[0] for cell in cells])
         return self.factor * spread, self.factor * float(np.median(plain))
 
-    def said(self, value: float) -> str:
+    def format(self, value: float) -> str:
         """A value as a sentence has it."""
         return text.percent(value) if self.energy else text.error(value)
 

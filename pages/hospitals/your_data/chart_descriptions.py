@@ -29,12 +29,12 @@ def weights(figure: Figure, plain: bool) -> str:
 def scree(figure: Figure, plain: bool) -> str:
     """How strength falls from the first direction to the last, without privacy and as released."""
     what = "Strength" if plain else "Eigenvalue"
-    said = []
+    ranges = []
     for trace in figure["data"]:
         values = drawn_values(trace)
         ends = f"{text.short(values[0])}" + (f" to {text.short(values[-1])}" if len(values) > 1 else "")
-        said.append(f"{trace['name']}, {text.count(len(values), 'direction', 'directions')}: {ends}")
-    return f"{what} of every direction, largest first: {'; '.join(said)}."
+        ranges.append(f"{trace['name']}, {text.count(len(values), 'direction', 'directions')}: {ends}")
+    return f"{what} of every direction, largest first: {'; '.join(ranges)}."
 
 
 def biplot(figure: Figure) -> str:

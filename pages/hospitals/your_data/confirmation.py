@@ -9,18 +9,18 @@ import streamlit as st
 
 from dppca_core.release.private_release import Progress
 from pages.hospitals.your_data import session, text
-from pages.hospitals.your_data.release_job import Order
-from pages.hospitals.your_data.session import Own
+from pages.hospitals.your_data.release_job import ReleaseJob
+from pages.hospitals.your_data.session import TableSession
 from pages.shared.background import refresh, sessions
 
-_FIRST_LOOK_SECONDS = 1.0
+_FIRST_WAIT_SECONDS = 1.0
 
 Make = Callable[[Progress], Any]
-Begin = Callable[[Own], Make | None]
-Keep = Callable[[Own, Order[Any]], None]
+Begin = Callable[[TableSession], Make | None]
+Keep = Callable[[TableSession, ReleaseJob[Any]], None]
 
 
-def offer(
+def show(
     place: str,
     label: str,
     what: tuple[object, ...],
@@ -31,83 +31,83 @@ def offer(
     keep: Keep,
     blocked: bool,
 ) -> None:
-    """The button, then the question, then how the order stands; at this place of the page.
+    """The button, then the question, then how the job stands; at this place of the page.
 
     what: what would be paid for, told apart without rows; the last of it is of which table. begin: from the
-    session to what makes the release. keep: what happens to an order once it is confirmed. Neither may hold
+    session to what makes the release. keep: what happens to an job once it is confirmed. Neither may hold
     rows: a button's arguments outlive the table.
     """
-    own = session.own()
-    of = (place, *what)
-    if own.asked is not None and own.asked.what[0] == place and own.asked.what != of:
-        own.asked = None  # it was asked for something else
-    last = own.orders.get(place)
+    state = session.current()
+    request = (place, *what)
+    if state.pending is not None and state.pending.what[0] == place and state.pending.what != request:
+        state.pending = None  # it was asked for something else
+    last = state.jobs.get(place)
     if last is not None and last.running:
         show_progress(last, "Drawing noise")
-    elif own.asked is None or own.asked.what[0] != place:
+    elif state.pending is None or state.pending.what[0] != place:
         st.markdown(price)
         st.button(
             label,
             type="primary",
             key=f"own ask {place}",
             disabled=blocked,
-            on_click=_ask,
-            args=(own, of, begin),
+            on_click=_make_pending,
+            args=(state, request, begin),
         )
     else:
-        _ask_again(own, own.asked, question, keep)
+        _show_question(state, state.pending, question, keep)
     if last is not None and last.failed and last.what[-1] == what[-1]:
         st.warning(text.ended(last))
 
 
-def _ask(own: Own, of: tuple[Any, ...], begin: Begin) -> None:
-    make = begin(own)
+def _make_pending(state: TableSession, request: tuple[Any, ...], begin: Begin) -> None:
+    make = begin(state)
     if make is not None:
         # It is paid for when it begins: a connection that breaks for a moment must not make it worthless.
-        own.asked = Order(of, make, sessions.returning(sessions.visitor()))
+        state.pending = ReleaseJob(request, make, sessions.returning(sessions.visitor()))
 
 
-def _ask_again(own: Own, order: Order[Any], question: str, keep: Keep) -> None:
+def _show_question(state: TableSession, job: ReleaseJob[Any], question: str, keep: Keep) -> None:
     with st.container(border=True):
         st.markdown(question)
         left, right, _ = st.columns([2, 2, 3])
-        # The order's number is in the key: a click on this button cannot confirm a later order.
+        # The job's number is in the key: a click on this button cannot confirm a later job.
         left.button(
             "Spend and release",
             type="primary",
-            key=f"own confirm {order.number}",
+            key=f"own confirm {job.number}",
             on_click=_confirm,
-            args=(own, order, keep),
+            args=(state, job, keep),
             width="stretch",
         )
         right.button(
             "Do not release",
-            key=f"own decline {order.number}",
+            key=f"own decline {job.number}",
             on_click=_decline,
-            args=(own,),
+            args=(state,),
             width="stretch",
         )
 
 
-def _confirm(own: Own, order: Order[Any], keep: Keep) -> None:
+def _confirm(state: TableSession, job: ReleaseJob[Any], keep: Keep) -> None:
     """The first click makes the release; any other finds it made."""
-    if order.confirm():
-        own.orders[str(order.what[0])] = order
-        own.asked = None
-        keep(own, order)
-        order.wait(_FIRST_LOOK_SECONDS)
+    if job.confirm():
+        state.jobs[str(job.what[0])] = job
+        state.pending = None
+        keep(state, job)
+        job.wait(_FIRST_WAIT_SECONDS)
 
 
-def _decline(own: Own) -> None:
-    own.asked = None
+def _decline(state: TableSession) -> None:
+    state.pending = None
 
 
-def show_progress(order: Order[Any], doing: str) -> None:
-    """Show how far an order is, with a button that stops it, until it has ended."""
+def show_progress(job: ReleaseJob[Any], doing: str) -> None:
+    """Show how far an job is, with a button that stops it, until it has ended."""
 
     def bar() -> None:
         left, right = st.columns([5, 1], vertical_alignment="center")
-        left.progress(min(order.share, 1.0), doing)
-        right.button("Stop", key=f"own stop {order.number}", on_click=order.stop, width="stretch")
+        left.progress(min(job.share, 1.0), doing)
+        right.button("Stop", key=f"own stop {job.number}", on_click=job.stop, width="stretch")
 
-    refresh.while_more(bar, lambda: order.running)
+    refresh.while_more(bar, lambda: job.running)

@@ -15,7 +15,7 @@ NONE_OF_THEM = "none"  # a fill: none of the categories
 
 
 @dataclass(frozen=True)
-class Line:
+class DictionaryLine:
     """One column as typed: `missing` is blank for leaving the patient out, else what is filled in."""
 
     kind: str = "number"
@@ -28,26 +28,26 @@ class Line:
     def lacking(self) -> bool:
         """Whether something has still to be typed."""
         if self.kind == "category":
-            return not words(self.categories)
+            return not split_categories(self.categories)
         return self.low is None or self.high is None
 
 
-def words(typed: str) -> tuple[str, ...]:
+def split_categories(typed: str) -> tuple[str, ...]:
     """Categories between commas, or semicolons where there are some."""
     parts = typed.split(";" if ";" in typed else ",")
     return tuple(part.strip() for part in parts if part.strip())
 
 
-def first(kind: str) -> Line:
+def blank_line(kind: str) -> DictionaryLine:
     """A line with nothing filled in; of text, or of dates, as a category."""
-    return Line("number" if kind == "number" else "category")
+    return DictionaryLine("number" if kind == "number" else "category")
 
 
-def of_column(column: Column) -> Line:
+def line_from_column(column: Column) -> DictionaryLine:
     """The line that says what a column of a dictionary says."""
     if column.kind == "number":
-        return Line("number", float(column.low), float(column.high), "", _filled(column.fill))
-    return Line("category", None, None, "; ".join(column.categories), _filled(column.fill))
+        return DictionaryLine("number", float(column.low), float(column.high), "", _filled(column.fill))
+    return DictionaryLine("category", None, None, "; ".join(column.categories), _filled(column.fill))
 
 
 def _filled(fill: float | str | None) -> str:
@@ -56,11 +56,11 @@ def _filled(fill: float | str | None) -> str:
     return (fill or NONE_OF_THEM) if isinstance(fill, str) else f"{fill:.15g}"
 
 
-def column(name: str, line: Line) -> Column:
+def to_column(name: str, line: DictionaryLine) -> Column:
     """A column of the dictionary. Raises ValueError, with the column's name, for what cannot be."""
     missing = line.missing.strip()
     if line.kind == "category":
-        known = words(line.categories)
+        known = split_categories(line.categories)
         none = missing.casefold() == NONE_OF_THEM and NONE_OF_THEM not in map(str.casefold, known)
         return Column(name, "category", categories=known, fill="" if none else missing or None)
     if line.low is None or line.high is None:
@@ -76,12 +76,12 @@ def column(name: str, line: Line) -> Column:
     return Column(name, "number", line.low, line.high, fill=fill)
 
 
-def schema(lines: Mapping[str, Line], bound: float | None) -> Schema:
+def to_schema(lines: Mapping[str, DictionaryLine], bound: float | None) -> Schema:
     """The dictionary. Raises ValueError with one sentence while something is lacking or cannot be."""
-    return Schema(tuple(column(name, line) for name, line in lines.items()), bound)
+    return Schema(tuple(to_column(name, line) for name, line in lines.items()), bound)
 
 
-def lacking(lines: Mapping[str, Line]) -> str:
+def missing_entries(lines: Mapping[str, DictionaryLine]) -> str:
     """What has still to be typed, in one sentence; nothing where all is there."""
     absent = [name for name, line in lines.items() if line.lacking]
     if not absent:
@@ -90,17 +90,17 @@ def lacking(lines: Mapping[str, Line]) -> str:
     return f"Still to be typed, from a code book, not from these patients: range or categories of {listed}."
 
 
-def frame(lines: Mapping[str, Line]) -> pd.DataFrame:
+def to_frame(lines: Mapping[str, DictionaryLine]) -> pd.DataFrame:
     """The lines as an editable table. It has a download of its own, so no name is a formula there."""
-    found = list(lines.values())
+    rows = list(lines.values())
     return pd.DataFrame(
         {
             "column": pd.Series([safe_cell(name) for name in lines], dtype="str"),
-            "kind": pd.Series([line.kind for line in found], dtype="str"),
-            "low": pd.Series([_or_nan(line.low) for line in found], dtype="float64"),
-            "high": pd.Series([_or_nan(line.high) for line in found], dtype="float64"),
-            "categories": pd.Series([line.categories for line in found], dtype="str"),
-            "missing": pd.Series([line.missing for line in found], dtype="str"),
+            "kind": pd.Series([line.kind for line in rows], dtype="str"),
+            "low": pd.Series([_or_nan(line.low) for line in rows], dtype="float64"),
+            "high": pd.Series([_or_nan(line.high) for line in rows], dtype="float64"),
+            "categories": pd.Series([line.categories for line in rows], dtype="str"),
+            "missing": pd.Series([line.missing for line in rows], dtype="str"),
         }
     )
 
@@ -109,30 +109,30 @@ def _or_nan(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def of_frame(typed: pd.DataFrame, names: Collection[str]) -> dict[str, Line]:
+def lines_from_frame(typed: pd.DataFrame, names: Collection[str]) -> dict[str, DictionaryLine]:
     """The lines that an edited table says, of the columns that it shows, in order."""
     return {
-        name: Line(
+        name: DictionaryLine(
             row.kind if row.kind in KINDS else KINDS[0],
             *(float(end) if pd.notna(end) and math.isfinite(end) else None for end in (row.low, row.high)),
-            *("" if pd.isna(said) else str(said) for said in (row.categories, row.missing)),
+            *("" if pd.isna(cell) else str(cell) for cell in (row.categories, row.missing)),
         )
         for name, row in zip(names, typed.itertuples(), strict=True)
     }
 
 
-def taken(text: bytes, columns: Collection[str]) -> tuple[dict[str, Line], float | None, str]:
+def load(text: bytes, columns: Collection[str]) -> tuple[dict[str, DictionaryLine], float | None, str]:
     """A dictionary from its file: lines of the columns that the table has, its bound, and what is absent.
 
     Raises ValueError with one sentence for a file that is no dictionary, or one of other columns.
     """
-    read = Schema.from_json(text)
-    here = {one.name: of_column(one) for one in read.columns if one.name in columns}
-    absent = [one.name for one in read.columns if one.name not in here]
-    if not here:
+    schema = Schema.from_json(text)
+    lines = {column.name: line_from_column(column) for column in schema.columns if column.name in columns}
+    absent = [column.name for column in schema.columns if column.name not in lines]
+    if not lines:
         raise ValueError("The dictionary speaks of none of this table's columns.")
-    said = ""
+    note = ""
     if absent:
         more = f" and {len(absent) - 3:,} more" if len(absent) > 3 else ""
-        said = f"Not in this table, so left out: {', '.join(absent[:3])}{more}."
-    return here, None if absent else read.bound, said
+        note = f"Not in this table, so left out: {', '.join(absent[:3])}{more}."
+    return lines, None if absent else schema.bound, note

@@ -8,7 +8,7 @@ from dppca_core.tables import files, limits
 
 
 @dataclass(frozen=True, eq=False)
-class Large:
+class LargeTable:
     """The file as it was uploaded. rows: where it tells. key, former_key: `tables.content_keys_of_file`, once
     it was read.
 
@@ -42,9 +42,9 @@ def in_pieces(size: int, rows: int, columns: int) -> bool:
     return size > limits.MOST_BYTES or rows > limits.MOST_ROWS or rows * columns > limits.MOST_CELLS
 
 
-def look(data: bytes, name: str, encoding: str) -> Large | None:
+def open_large(data: bytes, name: str, encoding: str) -> LargeTable | None:
     """The file, if it is larger than `tables.read` holds. Raises ValueError for what is no table."""
     with files.opened(data, encoding) as layout:
         if not in_pieces(len(data), layout.rows or 0, len(layout.names)):
             return None
-        return Large(name, layout.form, layout.names, layout.rows, encoding, data, layout.unnamed)
+        return LargeTable(name, layout.form, layout.names, layout.rows, encoding, data, layout.unnamed)

@@ -14,14 +14,14 @@ from dppca_core.release.discrete_gaussian import StoppedError
 from dppca_core.release.private_release import Progress
 from dppca_core.tables import Schema, limits
 from pages.hospitals.your_data import memory_check
-from pages.hospitals.your_data.large_table import Large
-from pages.hospitals.your_data.prepared_table import IN_ONE_PLACE, Prepared, by_column
+from pages.hospitals.your_data.large_table import LargeTable
+from pages.hospitals.your_data.prepared_table import IN_ONE_PLACE, PreparedTable, by_column
 from pages.shared.background import memory
 
 _SUMMING = 0.75  # share of the time
 
 
-def reduce(large: Large, schema: Schema, by: str | None, progress: Progress) -> Prepared:
+def reduce(large: LargeTable, schema: Schema, by: str | None, progress: Progress) -> PreparedTable:
     """Every hospital's exact sum; all patients in one hospital without a column that deals them.
 
     Raises ValueError with one sentence where the table does not fit the dictionary, and StoppedError.
@@ -37,16 +37,16 @@ def reduce(large: Large, schema: Schema, by: str | None, progress: Progress) -> 
             sums[hospital] = discrete_gaussian.Adder(schema.d, bits)
         sums[hospital].add(rows)
 
-    def share(begin: float, whole: float) -> Callable[[int, int | None], None]:
-        def tell(done: int, of: int | None) -> None:
+    def share_of_time(begin: float, whole: float) -> Callable[[int, int | None], None]:
+        def report(done: int, total: int | None) -> None:
             memory_check.check_rows(done)
-            if not progress(begin + whole * done / max(of or limits.MOST_ROWS_IN_PIECES, done, 1)):
+            if not progress(begin + whole * done / max(total or limits.MOST_ROWS_IN_PIECES, done, 1)):
                 raise StoppedError
 
-        return tell
+        return report
 
     reduced = tables.reduce_file(
-        large.data, schema, by=by, encoding=large.encoding, progress=share(0.0, _SUMMING), each=add
+        large.data, schema, by=by, encoding=large.encoding, progress=share_of_time(0.0, _SUMMING), each=add
     )
     left_out = reduced.owner.dropped
     if left_out and by is not None:
@@ -54,13 +54,13 @@ def reduce(large: Large, schema: Schema, by: str | None, progress: Progress) -> 
             "Patients with a missing cell cannot be left out of hospitals that are read in pieces: fill "
             "their cells in, or read the table without dealing it."
         )
-    keys = tables.content_keys_of_file(large.data, large.encoding, share(_SUMMING, 1 - _SUMMING))
+    keys = tables.content_keys_of_file(large.data, large.encoding, share_of_time(_SUMMING, 1 - _SUMMING))
     # A patient who is left out counts as a row of zeros, as in a table that is held.
-    found = [sums[hospital].sum for hospital in reduced.hospitals]
-    held = tuple(one._replace(n=one.n + left_out) for one in found)
+    hospital_sums = [sums[hospital].sum for hospital in reduced.hospitals]
+    held = tuple(part._replace(n=part.n + left_out) for part in hospital_sums)
     dealt = IN_ONE_PLACE if by is None else by_column(by)
-    sizes = tuple(one.n for one in held)
-    return Prepared(
+    sizes = tuple(part.n for part in held)
+    return PreparedTable(
         replace(large, key=keys.key, former_key=keys.former),
         schema,
         reduced.owner,

@@ -14,13 +14,13 @@ from dppca_core.release.ledger_records import Account, Entry, Limit
 from dppca_core.tables import Raw, content, safe_cell
 from pages.hospitals.your_data import price_text, session, unit_text
 from pages.hospitals.your_data import text as page_text
-from pages.hospitals.your_data.large_table import Large
+from pages.hospitals.your_data.large_table import LargeTable
 from pages.shared import text
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
 
 
-def opened(raw: Raw | Large) -> tuple[Ledger, Account | None]:
+def opened(raw: Raw | LargeTable) -> tuple[Ledger, Account | None]:
     """The ledger of this table's content; no account where it cannot be read, which is then said."""
     ledger = session.ledger(raw)
     try:
@@ -57,7 +57,7 @@ def ask_limit(ledger: Ledger, settings: Settings) -> None:
             help="It stays. Keep it well below one in the number of patients.",
         )
         pairs = catalogue.CHOICES["neighbours"]
-        several = (session.own().rows_per_patient or 1) > 1
+        several = (session.current().rows_per_patient or 1) > 1
         neighbours = right.selectbox(
             "What one row may change" if plain and several else pairs.name(plain),
             NEIGHBOURS,
@@ -80,7 +80,7 @@ def _set_limit(ledger: Ledger, limit: Limit) -> None:
         st.rerun()
 
 
-def show(raw: Raw | Large, ledger: Ledger, account: Account, settings: Settings) -> None:
+def show(raw: Raw | LargeTable, ledger: Ledger, account: Account, settings: Settings) -> None:
     """What is spent and left, and what it was spent on."""
     plain = settings["view"] == "board"
     limit = account.limit
@@ -95,7 +95,7 @@ def show(raw: Raw | Large, ledger: Ledger, account: Account, settings: Settings)
                 f"{text.short(spent.simple)}. Neighbours: "
                 f"{catalogue.CHOICES['neighbours'].text(limit.neighbours)}."
             )
-        of_patient = unit_text.total(account, session.own().rows_per_patient or 1, plain)
+        of_patient = unit_text.total(account, session.current().rows_per_patient or 1, plain)
         if of_patient:
             st.markdown(of_patient)
     if account.entries:
@@ -135,7 +135,7 @@ def _alone(account: Account, entry: Entry, rows: int) -> str:
     return text.short(closed_form.epsilon_of(closed_form.grouped(entry.events, rows), account.limit.delta))
 
 
-def _where(raw: Raw | Large) -> None:
+def _where(raw: Raw | LargeTable) -> None:
     if session.folder() is None:
         st.warning(
             "This ledger is in this session only and is lost when the page is closed: export it. "
@@ -155,7 +155,7 @@ def _where(raw: Raw | Large) -> None:
     st.caption(unit_text.EVADES)
 
 
-def _exchange(raw: Raw | Large, ledger: Ledger, account: Account) -> None:
+def _exchange(raw: Raw | LargeTable, ledger: Ledger, account: Account) -> None:
     with st.expander("Export or import the ledger"):
         if account.limit is not None or account.entries:
             st.download_button(

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from dppca_core.arrays import Array
 from dppca_core.numerics import linalg, subspace_metrics
 from dppca_core.tables import Raw
-from pages.hospitals.your_data.prepared_table import Prepared, Rows
+from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
 
 MOST_POINTS = 2_000
 MOST_ROWS = 5_000
@@ -44,10 +44,10 @@ class TableTruths(NamedTuple):
     mean: Array
 
 
-def truths(own: Prepared) -> TableTruths:
+def truths(prepared: PreparedTable) -> TableTruths:
     """Return the two answers without privacy, and the mean that tells them apart."""
-    covariance, moment = own.covariance, own.moment
-    return TableTruths(_truth(covariance), _truth(moment), own.mean)
+    covariance, moment = prepared.covariance, prepared.moment
+    return TableTruths(_truth(covariance), _truth(moment), prepared.mean)
 
 
 def _truth(matrix: Array) -> TableTruth:
@@ -71,41 +71,41 @@ class ReleaseVerdict(NamedTuple):
     energy: float
 
 
-def verdict(found: TableTruth, basis: Array) -> ReleaseVerdict:
+def verdict(truth: TableTruth, basis: Array) -> ReleaseVerdict:
     """How far a release, (d, k), is from the components of one of the two matrices."""
     d, k = basis.shape
-    plain = linalg.top_eigenspace(found.matrix, k)
-    best = float(found.eigenvalues[:k].sum())
-    energy = subspace_metrics.captured_energy(basis, found.matrix, best) if best > 0 else 0.0
+    plain = linalg.top_eigenspace(truth.matrix, k)
+    best = float(truth.eigenvalues[:k].sum())
+    energy = subspace_metrics.captured_energy(basis, truth.matrix, best) if best > 0 else 0.0
     return ReleaseVerdict(
         subspace_metrics.sin_theta(basis, plain), subspace_metrics.random_guess(d, k), energy
     )
 
 
-def label_columns(own: Prepared, raw: Raw) -> list[str]:
+def label_columns(prepared: PreparedTable, raw: Raw) -> list[str]:
     """Columns that are no features and have two to ten values."""
-    used = {column.name for column in own.schema.columns}
+    used = {column.name for column in prepared.schema.columns}
     table = raw.table
     free = [name for name in raw.columns if name not in used]
     return [name for name in free if 2 <= pc.count_distinct(table[name].drop_null()).as_py() <= MOST_LABELS]
 
 
-def labels(raw: Raw, held: Rows, name: str | None) -> tuple[Array, list[str]]:
+def row_labels(raw: Raw, held: Rows, name: str | None) -> tuple[Array, list[str]]:
     """Places among the rows, and the label of each, "" without a column; rows without one are left out."""
     if name is None:
         return np.arange(len(held.rows)), [""] * len(held.rows)
     column = raw.table[name].to_pandas()[held.kept].reset_index(drop=True)
     known = column.dropna()
-    said = [f"{value:g}" if isinstance(value, float) else str(value) for value in known]
-    return known.index.to_numpy(), said
+    names = [f"{value:g}" if isinstance(value, float) else str(value) for value in known]
+    return known.index.to_numpy(), names
 
 
-def some(places: Array, said: list[str], most: int) -> tuple[Array, list[str]]:
+def sample(places: Array, labels: list[str], most: int) -> tuple[Array, list[str]]:
     """At most so many of them, chosen at random, the same each time."""
     if len(places) <= most:
-        return places, said
+        return places, labels
     drawn = np.sort(np.random.default_rng(0).choice(len(places), most, replace=False))
-    return places[drawn], [said[int(i)] for i in drawn]
+    return places[drawn], [labels[int(i)] for i in drawn]
 
 
 def downstream(raw: Raw, held: Rows, name: str, basis: Array) -> pd.DataFrame:
@@ -120,8 +120,8 @@ def downstream(raw: Raw, held: Rows, name: str, basis: Array) -> pd.DataFrame:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    places, said = some(*labels(raw, held, name), MOST_ROWS)
-    target = np.array(said)
+    places, labels = sample(*row_labels(raw, held, name), MOST_ROWS)
+    target = np.array(labels)
     values, counts = np.unique(target, return_counts=True)
     common = np.isin(target, values[counts >= 2])
     if len(np.unique(target[common])) < 2:

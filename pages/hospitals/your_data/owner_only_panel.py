@@ -18,33 +18,33 @@ from pages.hospitals.your_data import (
     text,
     unit_text,
 )
-from pages.hospitals.your_data.prepared_table import Prepared, Rows
-from pages.hospitals.your_data.session import Made
+from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
+from pages.hospitals.your_data.session import ConfirmedRelease
 from pages.shared.figure import component
 from pages.shared.settings.catalogue import Settings
 
 Value = TypeVar("Value")
 
 
-def show(prepared: Prepared, made: Made | None, settings: Settings) -> None:
+def show(prepared: PreparedTable, made: ConfirmedRelease | None, settings: Settings) -> None:
     """The release that is shown above, against the answer without privacy."""
     if not settings["own.shown"]:
         st.caption("Hidden: the switch at the top shows it.")
         return
     st.markdown(text.NOT_PRIVATE)
-    if made is None or made.order is None or made.released is None:
+    if made is None or made.job is None or made.released is None:
         st.caption("After a release: how far it is from the answer without privacy.")
         return
     if made.key != prepared.raw.key or made.schema != prepared.schema:
         st.caption("The release shown above is of another table, or of other columns.")
         return
     released, plain = made.released, settings["view"] == "board"
-    found = _once("truth", lambda: owner_only_diagnostics.truths(prepared))
+    truths = _compute_once("truth", lambda: owner_only_diagnostics.truths(prepared))
     k = released.basis.shape[1]
     # The mean is private, so that the first component is near it is said here and nowhere else.
-    cosine = owner_only_diagnostics.mean_cosine(found, released.basis)
+    cosine = owner_only_diagnostics.mean_cosine(truths, released.basis)
     covariance, moment = (
-        owner_only_diagnostics.verdict(truth, released.basis) for truth in (found.covariance, found.moment)
+        owner_only_diagnostics.verdict(truth, released.basis) for truth in (truths.covariance, truths.moment)
     )
     rows = int(released.document["rows per patient"])
     st.markdown(text.near_the_mean(cosine, rows, plain))
@@ -54,7 +54,7 @@ def show(prepared: Prepared, made: Made | None, settings: Settings) -> None:
     with left:
         st.markdown("**Strength of every direction**" if plain else "**Scree**")
         drawn = charts.scree(
-            found.covariance.eigenvalues, found.moment.eigenvalues, released.eigenvalues, plain
+            truths.covariance.eigenvalues, truths.moment.eigenvalues, released.eigenvalues, plain
         )
         component.figure(
             drawn, key="own scree", save="not-private-scree", says=chart_descriptions.scree(drawn, plain)
@@ -68,20 +68,20 @@ def show(prepared: Prepared, made: Made | None, settings: Settings) -> None:
         label = _label(prepared, raw)
         _scatter(prepared, raw, held, released, label, plain)
     if label is not None:
-        _downstream(raw, held, made.order.number, released, label)
+        _downstream(raw, held, made.job.number, released, label)
 
 
-def _once(of: object, compute: Callable[[], Value]) -> Value:
+def _compute_once(key: object, compute: Callable[[], Value]) -> Value:
     """Computed once for this table and dictionary, in this session's memory."""
-    known = session.own().measured
-    if of not in known:
-        known[of] = compute()
-    kept: Value = known[of]
+    known = session.current().diagnostics
+    if key not in known:
+        known[key] = compute()
+    kept: Value = known[key]
     return kept
 
 
-def _label(prepared: Prepared, raw: Raw) -> str | None:
-    names = _once("labels", lambda: owner_only_diagnostics.label_columns(prepared, raw))
+def _label(prepared: PreparedTable, raw: Raw) -> str | None:
+    names = _compute_once("labels", lambda: owner_only_diagnostics.label_columns(prepared, raw))
     if not names:
         st.caption("A column with two to ten values, not among the features, could colour the patients.")
         return None
@@ -92,21 +92,21 @@ def _label(prepared: Prepared, raw: Raw) -> str | None:
 
 
 def _scatter(
-    prepared: Prepared, raw: Raw, held: Rows, released: Released, label: str | None, plain: bool
+    prepared: PreparedTable, raw: Raw, held: Rows, released: Released, label: str | None, plain: bool
 ) -> None:
-    basis, rows = released.basis[:, :2], session.own().rows_per_patient or 1
+    basis, rows = released.basis[:, :2], session.current().rows_per_patient or 1
     if basis.shape[1] < 2:
         st.caption("One direction alone has no picture of this kind.")
         return
-    places, said = _once(
+    places, labels = _compute_once(
         ("labels", label),
-        lambda: owner_only_diagnostics.some(
-            *owner_only_diagnostics.labels(raw, held, label), owner_only_diagnostics.MOST_POINTS
+        lambda: owner_only_diagnostics.sample(
+            *owner_only_diagnostics.row_labels(raw, held, label), owner_only_diagnostics.MOST_POINTS
         ),
     )
-    said = said if label else [unit_text.noun(rows)] * len(said)
+    labels = labels if label else [unit_text.noun(rows)] * len(labels)
     points = held.rows[places] @ basis
-    drawn = charts.biplot(points, said, prepared.schema.features, basis, plain)
+    drawn = charts.biplot(points, labels, prepared.schema.features, basis, plain)
     component.figure(
         drawn, key="own biplot", save="not-private-biplot", says=chart_descriptions.biplot(drawn)
     )
@@ -117,7 +117,7 @@ def _scatter(
 def _downstream(raw: Raw, held: Rows, number: int, released: Released, label: str) -> None:
     st.markdown("**Use: telling the label from few numbers**")
     key = ("downstream", number, label)
-    known = session.own().measured
+    known = session.current().diagnostics
     if key not in known:
         if not st.button("Measure it by cross-validation", key="own downstream"):
             return
@@ -132,7 +132,7 @@ def _downstream(raw: Raw, held: Rows, number: int, released: Released, label: st
     shares = {name: st.column_config.NumberColumn(format="percent") for name in scores.columns[1:]}
     st.dataframe(scores, hide_index=True, height="content", column_config=shares)
     used = min(len(held.rows), owner_only_diagnostics.MOST_ROWS)
-    noun = unit_text.noun(session.own().rows_per_patient or 1)
+    noun = unit_text.noun(session.current().rows_per_patient or 1)
     st.caption(
         f"Share of {noun} whose {text.literal(label)} logistic regression gets right, in cross-validation "
         f"over {used:,} {noun}; the released components were found on all of them. "

@@ -15,7 +15,7 @@ from dppca_core.release import private_release
 from dppca_core.release.discrete_gaussian import IntegerSum
 from dppca_core.tables import OwnerOnly, Raw, Schema
 from dppca_core.tables.cells import Mask
-from pages.hospitals.your_data.large_table import Large
+from pages.hospitals.your_data.large_table import LargeTable
 
 _BY = "by the column "
 IN_ONE_PLACE = "all in one place"
@@ -32,7 +32,7 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class PreparedTable:
     """sizes: patients of each hospital. A patient who is left out, for a missing cell, counts as a row of
     zeros: so the number of patients does not tell of any cell, and replacing a row by one that is left out
     moves a sum by at most the row's own length. held: their rows, or their exact sums, of a table too large
@@ -41,7 +41,7 @@ class Prepared:
     Private, all of it but the schema, the sizes and how patients were dealt.
     """
 
-    raw: Raw | Large = field(repr=False)
+    raw: Raw | LargeTable = field(repr=False)
     schema: Schema
     owner: OwnerOnly = field(repr=False)
     sizes: tuple[int, ...]
@@ -50,7 +50,7 @@ class Prepared:
     row_sum: Array = field(repr=False)
 
     @property
-    def of(self) -> tuple[object, ...]:
+    def identity(self) -> tuple[object, ...]:
         """What tells it from another, without a row in it."""
         return self.raw.key, self.schema, self.dealt, self.sizes
 
@@ -117,7 +117,7 @@ class Prepared:
         }
 
 
-def prepare(raw: Raw, schema: Schema, by: str | None, hospitals: int) -> Prepared:
+def prepare(raw: Raw, schema: Schema, by: str | None, hospitals: int) -> PreparedTable:
     """A table in memory. Raises ValueError with one sentence where it does not fit the dictionary."""
     encoded = tables.encode(schema, raw.table)
     n, places = len(encoded.kept), np.cumsum(encoded.kept) - 1
@@ -136,7 +136,7 @@ def prepare(raw: Raw, schema: Schema, by: str | None, hospitals: int) -> Prepare
     groups = tuple(places[group[encoded.kept[group]]] for group in members)
     rows = Rows(moments.clip_rows(encoded.rows, schema.bound), encoded.kept, groups)
     sizes = tuple(len(group) for group in members)
-    return Prepared(raw, schema, encoded.owner, sizes, dealt, rows, rows.rows.sum(axis=0))
+    return PreparedTable(raw, schema, encoded.owner, sizes, dealt, rows, rows.rows.sum(axis=0))
 
 
 def is_by_column(dealt: str) -> bool:

@@ -10,7 +10,7 @@ from dppca_core.privacy import Budget, Event
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import HARDENED, Request
 from pages.hospitals.your_data import unit_text
-from pages.hospitals.your_data.prepared_table import Prepared
+from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.shared import text
 
 ONCE = "It cannot be taken back: what is spent stays spent, also if you stop it or close the page."
@@ -29,7 +29,7 @@ def privacy(epsilon: float, plain: bool) -> str:
     return f"privacy loss {text.short(epsilon)}" if plain else f"ε = {text.short(epsilon)}"
 
 
-def by(request: Request, plain: bool) -> str:
+def title(request: Request, plain: bool) -> str:
     """What would be released."""
     title = METHODS[request.method].title
     return f"A release by {title} with {privacy(request.budget.epsilon, plain)}"
@@ -54,25 +54,25 @@ def price(what: str, events: tuple[Event, ...], account: Account, plain: bool, o
     )
 
 
-def of_spectrum(budget: Budget, plain: bool) -> str:
+def spectrum_title(budget: Budget, plain: bool) -> str:
     """What a release of eigenvalues is called."""
     what = "The strength of every direction" if plain else "A release of all eigenvalues"
     return f"{what} with {privacy(budget.epsilon, plain)}"
 
 
-def confirm(request: Request, own: Prepared, account: Account, plain: bool) -> str:
+def confirm(request: Request, prepared: PreparedTable, account: Account, plain: bool) -> str:
     """What the person confirms."""
     what = text.count(request.k, "direction", "directions") if plain else f"k = {request.k} components"
     rows = request.rows_per_patient
     of_patient = unit_text.price(request.events, request.budget, rows, plain)
-    cost = price(by(request, plain), request.events, account, plain, of_patient)
+    cost = price(title(request, plain), request.events, account, plain, of_patient)
     return (
-        f"**Release {what} of {own.n:,} {unit_text.noun(rows)}?** {cost} {ONCE} The noise is "
+        f"**Release {what} of {prepared.n:,} {unit_text.noun(rows)}?** {cost} {ONCE} The noise is "
         "drawn once, and anybody may see the result."
     )
 
 
-def over(events: tuple[Event, ...], account: Account) -> bool:
+def exceeds_limit(events: tuple[Event, ...], account: Account) -> bool:
     """Whether it would go beyond the limit."""
     assert account.limit is not None
     return not numerical.within(total(account, events).epsilon, account.limit.epsilon)

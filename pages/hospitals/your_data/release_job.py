@@ -10,27 +10,27 @@ from typing import Generic, Literal, TypeVar
 from dppca_core.release.discrete_gaussian import StoppedError
 from dppca_core.release.private_release import Progress
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 State = Literal["asked", "running", "done", "stopped", "refused", "unwritten", "failed"]
 _numbers = itertools.count(1)
 
 
-class Order(Generic[Made]):
+class ReleaseJob(Generic[Result]):
     """`make(progress)` is called by the first `confirm` alone, however often a button is pressed.
 
-    what: the place on the page, and what was asked for there, told apart without rows. said: why not.
+    what: the place on the page, and what was asked for there, told apart without rows. message: why not.
     """
 
     def __init__(
-        self, what: tuple[object, ...], make: Callable[[Progress], Made], present: Callable[[], bool]
+        self, what: tuple[object, ...], make: Callable[[Progress], Result], present: Callable[[], bool]
     ) -> None:
         self.number = next(_numbers)
         self.what = what
         self.state: State = "asked"
-        self.made: Made | None = None
-        self.said = ""
+        self.result: Result | None = None
+        self.message = ""
         self.share = 0.0
-        self._make: Callable[[Progress], Made] | None = make
+        self._make: Callable[[Progress], Result] | None = make
         self._present = [present]
         self._lock = threading.Lock()
         self._stop = threading.Event()
@@ -56,7 +56,7 @@ class Order(Generic[Made]):
             threading.Thread(target=self._run, daemon=True, name="release").start()
         except RuntimeError as reason:  # the server has no thread left: nothing began, nothing was paid
             self._make = None
-            self.state, self.said = "failed", type(reason).__name__
+            self.state, self.message = "failed", type(reason).__name__
             self._ended.set()
         return True
 
@@ -81,15 +81,15 @@ class Order(Generic[Made]):
         make, self._make = self._make, None  # and with it the rows, once this ends
         assert make is not None
         try:
-            self.made = make(self._go_on)
+            self.result = make(self._go_on)
             self.state = "done"
         except StoppedError:
             self.state = "stopped"
         except ValueError as reason:
-            self.state, self.said = "refused", str(reason)
+            self.state, self.message = "refused", str(reason)
         except OSError as reason:  # its text holds a path
-            self.state, self.said = "unwritten", reason.strerror or "the disk refuses"
+            self.state, self.message = "unwritten", reason.strerror or "the disk refuses"
         except Exception as reason:  # its text may hold a cell, and a thread's traceback goes to the log
-            self.state, self.said = "failed", type(reason).__name__
+            self.state, self.message = "failed", type(reason).__name__
         finally:
             self._ended.set()

@@ -25,26 +25,28 @@ from pages.hospitals.your_data import (
 from pages.hospitals.your_data import (
     text as page_text,
 )
-from pages.hospitals.your_data.prepared_table import Prepared
-from pages.hospitals.your_data.release_job import Order
-from pages.hospitals.your_data.session import Made, Own
+from pages.hospitals.your_data.prepared_table import PreparedTable
+from pages.hospitals.your_data.release_job import ReleaseJob
+from pages.hospitals.your_data.session import ConfirmedRelease, TableSession
 from pages.shared import text
 from pages.shared.figure import component
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
 
 
-def possible(settings: Settings, d: int, neighbours: Neighbours, rows: int = 1) -> tuple[Request, list[str]]:
+def nearest_request(
+    settings: Settings, d: int, neighbours: Neighbours, rows: int = 1
+) -> tuple[Request, list[str]]:
     """What the settings ask for, as near as d features allow; a sentence for each that gave way.
 
     Raises ValueError for what cannot be released of so many features.
     """
-    said = []
+    adjustments = []
 
     def at_most(key: str, low: int, high: int) -> int:
         value = min(max(settings[key], low), high)
-        if value != settings[key] and key in _OWN[settings["own.method"]]:
-            said.append(gave_way(key, settings[key], value, settings["view"] == "board"))
+        if value != settings[key] and key in _METHOD_SETTINGS[settings["own.method"]]:
+            adjustments.append(adjustment(key, settings[key], value, settings["view"] == "board"))
         return value
 
     k = at_most("own.k", 1, d - 1)
@@ -60,16 +62,16 @@ def possible(settings: Settings, d: int, neighbours: Neighbours, rows: int = 1) 
         burn_in=settings["own.burn_in"],
         rows_per_patient=rows,
     )
-    return request, said
+    return request, adjustments
 
 
-def gave_way(key: str, wanted: int, value: int, plain: bool) -> str:
+def adjustment(key: str, wanted: int, value: int, plain: bool) -> str:
     """Say that another value is used than the control is set to."""
     way = "lowered" if value < wanted else "raised"
     return f"{widgets.CHOICES[key].name(plain)} {way} to {value} here."
 
 
-_OWN = {
+_METHOD_SETTINGS = {
     "analyze_gauss": ("own.k",),
     "analyze_gauss_sparse": ("own.k", "own.s_hat"),
     "dpdis_pca": ("own.k", "own.rank"),
@@ -77,10 +79,10 @@ _OWN = {
 }
 
 
-def choose(settings: Settings, hospitals: int) -> None:
+def choose_settings(settings: Settings, hospitals: int) -> None:
     """The controls that matter to the method, and what it is for so many hospitals."""
     plain = settings["view"] == "board"
-    keys = ("own.method", "own.epsilon", "own.delta", *_OWN[settings["own.method"]])
+    keys = ("own.method", "own.epsilon", "own.delta", *_METHOD_SETTINGS[settings["own.method"]])
     for begin in range(0, len(keys), 3):
         for column, key in zip(st.columns(3), keys[begin : begin + 3], strict=False):
             with column:
@@ -93,37 +95,37 @@ def choose(settings: Settings, hospitals: int) -> None:
         st.info(alone)
 
 
-def show(prepared: Prepared, account: Account, settings: Settings) -> None:
+def show(prepared: PreparedTable, account: Account, settings: Settings) -> None:
     """Price, button, confirmation, progress; then what was released."""
     plain = settings["view"] == "board"
-    rows = session.own().rows_per_patient
+    rows = session.current().rows_per_patient
     assert account.limit is not None and rows is not None
     try:
-        request, said = possible(settings, prepared.d, account.limit.neighbours, rows)
+        request, adjustments = nearest_request(settings, prepared.d, account.limit.neighbours, rows)
     except ValueError as reason:
         st.error(page_text.refusal(text.symbols(str(reason))))
         return
-    for sentence in said:
+    for sentence in adjustments:
         st.caption(sentence)
     if request.budget.delta > 1 / prepared.n:
         noun = unit_text.noun(rows)
         st.caption(f"The failure chance is above one in the number of {noun}: choose a smaller one.")
     st.caption(unit_text.odds(request.budget, rows, request.patient_epsilon))
     of_patient = unit_text.price(request.events, request.budget, rows, plain)
-    confirmation.offer(
+    confirmation.show(
         "release",
         "Release …",
-        (request, account, prepared.of),
-        price=price_text.price(price_text.by(request, plain), request.events, account, plain, of_patient),
+        (request, account, prepared.identity),
+        price=price_text.price(price_text.title(request, plain), request.events, account, plain, of_patient),
         question=price_text.confirm(request, prepared, account, plain),
         begin=partial(_begin, request, account),
-        keep=partial(_keep, Made(prepared.raw.name, prepared.raw.key, prepared.schema, request)),
-        blocked=price_text.over(request.events, account),
+        keep=partial(_keep, ConfirmedRelease(prepared.raw.name, prepared.raw.key, prepared.schema, request)),
+        blocked=price_text.exceeds_limit(request.events, account),
     )
 
 
-def _begin(request: Request, account: Account, own: Own) -> confirmation.Make | None:
-    prepared = own.ready
+def _begin(request: Request, account: Account, state: TableSession) -> confirmation.Make | None:
+    prepared = state.ready
     if prepared is None:
         return None
     ledger = session.ledger(prepared.raw)
@@ -139,13 +141,13 @@ def _begin(request: Request, account: Account, own: Own) -> confirmation.Make | 
     )
 
 
-def _keep(made: Made, own: Own, order: Order[Released]) -> None:
-    own.made.append(replace(made, order=order))
+def _keep(made: ConfirmedRelease, state: TableSession, job: ReleaseJob[Released]) -> None:
+    state.releases.append(replace(made, job=job))
 
 
-def results(settings: Settings) -> Made | None:
+def show_releases(settings: Settings) -> ConfirmedRelease | None:
     """What was released in this session, one of it in full; the one that is shown."""
-    made = [one for one in session.own().made if one.released is not None]
+    made = [release for release in session.current().releases if release.released is not None]
     if not made:
         return None
     index = len(made) - 1
@@ -159,50 +161,50 @@ def results(settings: Settings) -> Made | None:
         )
     chosen = made[index]
     assert chosen.released is not None
-    rows = session.own().rows_of(chosen.key)
+    rows = session.current().rows_of(chosen.key)
     if rows is not None:
         restated = unit_text.restated(chosen.released, rows, settings["view"] == "board")
         if restated:
             st.warning(restated)
-    _one(chosen, chosen.released, settings)
+    _show_release(chosen, chosen.released, settings)
     return chosen
 
 
-def _titled(i: int, made: Made) -> str:
-    found = made.released
-    assert found is not None
-    at = found.entry.at[11:19]
-    return f"{i + 1} · {found.document['what']} at {at} UTC, {made.name}"
+def _titled(i: int, made: ConfirmedRelease) -> str:
+    released = made.released
+    assert released is not None
+    at = released.entry.at[11:19]
+    return f"{i + 1} · {released.document['what']} at {at} UTC, {made.name}"
 
 
-def saved(own: Own, made: Made) -> None:
+def mark_downloaded(state: TableSession, made: ConfirmedRelease) -> None:
     """Note that a file of this release was asked for."""
-    if made.order is not None:
-        own.downloaded.add(made.order.number)
+    if made.job is not None:
+        state.downloaded.add(made.job.number)
 
 
-def _one(made: Made, found: Released, settings: Settings) -> None:
+def _show_release(made: ConfirmedRelease, released: Released, settings: Settings) -> None:
     features, plain = made.schema.features, settings["view"] == "board"
-    st.markdown(page_text.centring(found, plain))
+    st.markdown(page_text.centring(released, plain))
     st.markdown(
-        f"**{page_text.promise(found, plain)}** {price_text.hardening(found.document['method'], plain)}"
+        f"**{page_text.promise(released, plain)}** {price_text.hardening(released.document['method'], plain)}"
     )
-    frame = page_text.loadings(found, features, plain)
+    frame = page_text.loadings(released, features, plain)
     loadings = "weights" if plain else "loadings"
-    drawn = charts.loadings(features, found.basis, plain)
+    drawn = charts.loadings(features, released.basis, plain)
     says = chart_descriptions.weights(drawn, plain)
     component.figure(drawn, key="own loadings", save="private-components", says=says)
-    if found.eigenvalues is not None:
-        st.caption(page_text.eigenvalues(found, plain))
+    if released.eigenvalues is not None:
+        st.caption(page_text.eigenvalues(released, plain))
     with st.expander(f"All {loadings} as a table"):
         # The list has a download of its own, which a spreadsheet opens.
         st.dataframe(frame.assign(feature=frame["feature"].map(safe_cell)), hide_index=True)
     left, right, beside = st.columns([1, 1, 1])
-    if made in session.own().unsaved:
+    if made in session.current().unsaved:
         # In a column: when it goes, nothing below moves, or Streamlit would close what is folded open there.
         beside.markdown(page_text.UNSAVED)
     # Ready bytes: what is built when it is asked for is lost if the page runs between the click and the file.
-    keep = partial(saved, session.own(), made)
+    keep = partial(mark_downloaded, session.current(), made)
     left.download_button(
         f"Download the {loadings} (CSV)",
         safe_csv(frame),
@@ -213,7 +215,7 @@ def _one(made: Made, found: Released, settings: Settings) -> None:
     )
     right.download_button(
         "Download all of it (JSON)",
-        json.dumps(found.document, indent=1, ensure_ascii=False),
+        json.dumps(released.document, indent=1, ensure_ascii=False),
         "private-release.json",
         "application/json",
         on_click=keep,

@@ -28,8 +28,8 @@ from pages.hospitals.your_data import (
 from pages.hospitals.your_data import (
     text as page_text,
 )
-from pages.hospitals.your_data.prepared_table import Prepared, is_at_random, is_by_column
-from pages.hospitals.your_data.session import Made, Own
+from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random, is_by_column
+from pages.hospitals.your_data.session import ConfirmedRelease, TableSession
 from pages.shared import text
 from pages.shared.reports import html_report, phrases
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
@@ -40,7 +40,7 @@ _REHEARSED = "A rehearsal on a synthetic twin"
 
 
 @dataclass(frozen=True)
-class Public:
+class PublicRecord:
     """What may leave: the dictionary, hospitals' sizes, whether they follow from a column or from chance, the
     ledger as it stands, one release, what a press of Release would ask for, and how the figure of the twin
     is built.
@@ -59,14 +59,14 @@ class Public:
     twin: Callable[[], dict[str, Any]] | None = field(repr=False, default=None)
 
 
-def public(
-    prepared: Prepared | None,
+def public_record(
+    prepared: PreparedTable | None,
     book: Account | None,
-    made: Made | None,
+    made: ConfirmedRelease | None,
     asked: Request | None,
     twin: Callable[[], Any] | None,
     rows: int = 1,
-) -> Public | None:
+) -> PublicRecord | None:
     """Of the release that is shown and, where it is of the table at hand, its ledger and twin."""
     released = made.released if made is not None else None
     if made is not None and released is not None:
@@ -74,13 +74,13 @@ def public(
         dealt = str(released.document["public"]["dealt"])
         hospitals = tuple(released.document["hospitals"]), is_by_column(dealt), is_at_random(dealt)
         rows = rows if here else int(released.document["rows per patient"])
-        return Public(
+        return PublicRecord(
             made.schema, *hospitals, book if here else None, released, asked, rows, twin if here else None
         )
     if prepared is None:
         return None
     hospitals = prepared.sizes, prepared.by_column, prepared.at_random
-    return Public(prepared.schema, *hospitals, book, None, asked, rows, twin)
+    return PublicRecord(prepared.schema, *hospitals, book, None, asked, rows, twin)
 
 
 def link(settings: Settings) -> str:
@@ -88,147 +88,147 @@ def link(settings: Settings) -> str:
     return html_report.link(settings | {"own.shown": False}, "your_data")
 
 
-def file(own: Own, leaves: Public, settings: Settings) -> bytes:
+def file(state: TableSession, record: PublicRecord, settings: Settings) -> bytes:
     """Return the report as a file, written anew only when it says something else."""
-    made = build(leaves, settings, link(settings))
-    if own.report is None or own.report[0] != made:
-        own.report = made, html_report.html(made).encode()
-    return own.report[1]
+    made = build(record, settings, link(settings))
+    if state.report is None or state.report[0] != made:
+        state.report = made, html_report.html(made).encode()
+    return state.report[1]
 
 
-def build(of: Public, settings: Settings, address: str) -> Report:
+def build(record: PublicRecord, settings: Settings, address: str) -> Report:
     """The release in full; before one, the rehearsal."""
-    plain, found = settings["view"] == "board", of.released
+    plain, released = settings["view"] == "board", record.released
     promised = "Nothing was released, so nothing is promised yet."
-    if found is not None:
-        method = found.document["method"]
-        promised = f"{page_text.promise(found, plain)} {price_text.hardening(method, plain)}"
-        promised += f" {restated}" if (restated := unit_text.restated(found, of.rows, plain)) else ""
-    limited = of.book is not None and of.book.limit is not None
-    if of.book is not None and limited:
-        promised += f" All releases of this table together: {price_text.left(of.book, plain)}."
-        promised += f" {total}" if (total := unit_text.total(of.book, of.rows, plain)) else ""
+    if released is not None:
+        method = released.document["method"]
+        promised = f"{page_text.promise(released, plain)} {price_text.hardening(method, plain)}"
+        promised += f" {restated}" if (restated := unit_text.restated(released, record.rows, plain)) else ""
+    limited = record.book is not None and record.book.limit is not None
+    if record.book is not None and limited:
+        promised += f" All releases of this table together: {price_text.left(record.book, plain)}."
+        promised += f" {total}" if (total := unit_text.total(record.book, record.rows, plain)) else ""
     return Report(
-        title=_REHEARSED if found is None else _TITLE,
-        sentence=_sentence(of, plain),
-        settings=_settings(of, settings),
-        figures=[*_release(of, plain), *_twin(of)],
-        tables=_tables(of, plain),
-        texts=[("Strength of the directions", page_text.eigenvalues(found, plain))]
-        if found is not None and found.eigenvalues is not None
+        title=_REHEARSED if released is None else _TITLE,
+        sentence=_sentence(record, plain),
+        settings=_settings(record, settings),
+        figures=[*_release(record, plain), *_twin(record)],
+        tables=_tables(record, plain),
+        texts=[("Strength of the directions", page_text.eigenvalues(released, plain))]
+        if released is not None and released.eigenvalues is not None
         else [],
         guarantee=text.unmarked(promised),
-        limits=_limits(of, plain),
-        sources=_sources(of, settings["view"] == "researcher"),
+        limits=_limits(record, plain),
+        sources=_sources(record, settings["view"] == "researcher"),
         link=address,
-        made=html_report.made(None) if found is not None else html_report.made(0),
+        made=html_report.made(None) if released is not None else html_report.made(0),
     )
 
 
-def _sentence(of: Public, plain: bool) -> str:
-    n, noun, d = sum(of.sizes), unit_text.noun(_rows(of)), of.schema.d
-    where = f"in {page_text.where_patients_are(len(of.sizes))}"
-    if of.at_random:
-        where = page_text.dealt_at_random(len(of.sizes))
+def _sentence(record: PublicRecord, plain: bool) -> str:
+    n, noun, d = sum(record.sizes), unit_text.noun(_rows(record)), record.schema.d
+    where = f"in {page_text.where_patients_are(len(record.sizes))}"
+    if record.at_random:
+        where = page_text.dealt_at_random(len(record.sizes))
     whole = f"{n:,} {noun} {where}, {text.count(d, 'measurement', 'measurements')} of each"
-    found = of.released
-    if found is None:
+    released = record.released
+    if released is None:
         return f"Nothing of {whole}, has been released: this is a rehearsal on invented {noun}."
-    budget, k = found.document["parameters"]["budget"], found.basis.shape[1]
+    budget, k = released.document["parameters"]["budget"], released.basis.shape[1]
     what = text.count(k, *(("direction", "directions") if plain else ("component", "components")))
     cost = price_text.privacy(budget["epsilon"], plain)
-    at = found.entry.at[:16].replace("T", " ")
+    at = released.entry.at[:16].replace("T", " ")
     return (
-        f"{page_text.centring(found, plain)} {what} of {whole}, {'was' if k == 1 else 'were'} released on "
-        f"{at} UTC by {found.document['what']} with {cost}."
+        f"{page_text.centring(released, plain)} {what} of {whole}, {'was' if k == 1 else 'were'} released on "
+        f"{at} UTC by {released.document['what']} with {cost}."
     )
 
 
-def _rows(of: Public) -> int:
+def _rows(record: PublicRecord) -> int:
     """How many rows a patient can have: as the release states it, before one by the answer now."""
-    return of.rows if of.released is None else int(of.released.document["rows per patient"])
+    return record.rows if record.released is None else int(record.released.document["rows per patient"])
 
 
-def _settings(of: Public, settings: Settings) -> list[tuple[str, str]]:
-    plain, found = settings["view"] == "board", of.released
-    sizes, rows = sorted(of.sizes), _rows(of)
-    noun, one = unit_text.noun(rows).capitalize(), "patient" if rows == 1 else "row"
+def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]:
+    plain, released = settings["view"] == "board", record.released
+    sizes, rows = sorted(record.sizes), _rows(record)
+    noun, unit = unit_text.noun(rows).capitalize(), "patient" if rows == 1 else "row"
     hospitals = f"{len(sizes):,}" if len(sizes) > 1 else "all in one place"
-    if of.at_random:
+    if record.at_random:
         hospitals = page_text.dealt_at_random(len(sizes))
-    said = [
+    entries = [
         (noun, f"{sum(sizes):,}"),
         ("Rows of one patient", unit_text.stated(rows)),
         ("Hospitals", hospitals),
         (f"{noun} of each", f"{sizes[0]:,} to {sizes[-1]:,}" if sizes[0] < sizes[-1] else f"{sizes[0]:,}"),
-        ("Measurements" if plain else "Features d", f"{of.schema.d:,}"),
-        (f"Most that one {one} counts for" if plain else "Row bound B", f"{of.schema.bound:.4g}"),
+        ("Measurements" if plain else "Features d", f"{record.schema.d:,}"),
+        (f"Most that one {unit} counts for" if plain else "Row bound B", f"{record.schema.bound:.4g}"),
     ]
-    if found is not None:
-        method, given = found.document["method"], found.document["parameters"]
-        of_patient = found.document["epsilon for a patient"]
-    elif of.asked is not None:
-        method, given = of.asked.method, private_release.parameters(of.asked)
-        of_patient = of.asked.patient_epsilon
+    if released is not None:
+        method, given = released.document["method"], released.document["parameters"]
+        of_patient = released.document["epsilon for a patient"]
+    elif record.asked is not None:
+        method, given = record.asked.method, private_release.parameters(record.asked)
+        of_patient = record.asked.patient_epsilon
     else:
-        return said
+        return entries
     budget = given["budget"]
     options = ("k", "s_hat", "rank", "iterations", "burn_in")
     chance = text.one_in(budget["delta"]) if plain else text.number(budget["delta"])
-    said += [
+    entries += [
         ("Method", METHODS[method].title),
         (f"{'Privacy loss' if plain else 'Privacy loss ε'} for a row", text.number(budget["epsilon"])),
         (f"{'Privacy loss' if plain else 'Privacy loss ε'} for a patient", f"{of_patient:.4g}"),
         (CHOICES["own.delta"].name(plain), chance),
         (CHOICES["neighbours"].name(plain), CHOICES["neighbours"].text(budget["neighbours"])),
     ]
-    own = [(CHOICES[f"own.{key}"].name(plain), str(given[key])) for key in options if key in given]
-    if of.twin is None:
-        return said + own
-    used = settings | {"own.s": twin.mattering(settings, int(given["k"]), of.schema.d)}
-    return said + own + phrases.settings_said(used, ("own.ratio", "own.s"))
+    method_entries = [(CHOICES[f"own.{key}"].name(plain), str(given[key])) for key in options if key in given]
+    if record.twin is None:
+        return entries + method_entries
+    used = settings | {"own.s": twin.mattering(settings, int(given["k"]), record.schema.d)}
+    return entries + method_entries + phrases.settings_said(used, ("own.ratio", "own.s"))
 
 
-def _release(of: Public, plain: bool) -> list[ReportFigure]:
-    found, features = of.released, of.schema.features
-    if found is None:
+def _release(record: PublicRecord, plain: bool) -> list[ReportFigure]:
+    released, features = record.released, record.schema.features
+    if released is None:
         return []
-    first = [features[int(place)] for place in charts.heaviest(found.basis[:, :1], 3)]
+    first = [features[int(place)] for place in charts.heaviest(released.basis[:, :1], 3)]
     direction = "direction" if plain else "component"
-    said = f"The first {direction}, which may be the mean, rests most on {', '.join(first)}. "
-    said += "Its sign has no meaning."
+    sentence = f"The first {direction}, which may be the mean, rests most on {', '.join(first)}. "
+    sentence += "Its sign has no meaning."
     title = "What the released directions are made of" if plain else "Loadings of the released components"
-    return [ReportFigure(charts.loadings(features, found.basis, plain), title, said)]
+    return [ReportFigure(charts.loadings(features, released.basis, plain), title, sentence)]
 
 
-def _twin(of: Public) -> list[ReportFigure]:
-    if of.twin is None:
+def _twin(record: PublicRecord) -> list[ReportFigure]:
+    if record.twin is None:
         return []
-    payload = of.twin()
-    said = payload["words"][payload["active"]]["sentence"]
-    note = f"These {unit_text.noun(_rows(of))} are invented: none of the table has a part in it."
-    return [ReportFigure(payload, "A synthetic twin of the same size", f"{said} {note}")]
+    payload = record.twin()
+    sentence = payload["words"][payload["active"]]["sentence"]
+    note = f"These {unit_text.noun(_rows(record))} are invented: none of the table has a part in it."
+    return [ReportFigure(payload, "A synthetic twin of the same size", f"{sentence} {note}")]
 
 
-def _tables(of: Public, plain: bool) -> list[ReportTable]:
-    found, tables = of.released, []
-    if found is not None:
-        frame = page_text.loadings(found, of.schema.features, plain)
-        weights = [f"{value:.4f}" for value in found.basis.ravel()]
-        k = found.basis.shape[1]
-        rows = [(name, *weights[i * k : i * k + k]) for i, name in enumerate(of.schema.features)]
+def _tables(record: PublicRecord, plain: bool) -> list[ReportTable]:
+    released, tables = record.released, []
+    if released is not None:
+        frame = page_text.loadings(released, record.schema.features, plain)
+        weights = [f"{value:.4f}" for value in released.basis.ravel()]
+        k = released.basis.shape[1]
+        rows = [(name, *weights[i * k : i * k + k]) for i, name in enumerate(record.schema.features)]
         title = "All released weights" if plain else "All released loadings"
         tables.append(ReportTable(title, tuple(frame.columns), rows))
     tables.append(
         ReportTable(
             "What counts as public",
             ("measurement", "range or categories", "if missing"),
-            [(column.name, _range(column), _missing(column)) for column in of.schema.columns],
+            [(column.name, _range(column), _missing(column)) for column in record.schema.columns],
             "Taken as known before anybody looked at a patient: ranges read off the patients are not public.",
         )
     )
-    if of.book is not None and of.book.entries:
-        frame = ledger_panel.releases(of.book, plain)
+    if record.book is not None and record.book.entries:
+        frame = ledger_panel.releases(record.book, plain)
         tables.append(phrases.table("All releases on the ledger of this table", frame))
     return tables
 
@@ -245,46 +245,46 @@ def _missing(column: Column) -> str:
     return "counts as none of them" if column.fill == "" else f"{column.fill} filled in"
 
 
-def _limits(of: Public, plain: bool) -> list[str]:
-    found, n = of.released, sum(of.sizes)
-    said = [page_text.counts_public(of.by_column, of.schema, _rows(of))]
-    if of.at_random:
-        said.append(page_text.at_random(_rows(of)))
-    if found is not None:
-        budget = found.document["parameters"]["budget"]
-        said.append(text.large_delta(budget["delta"], n, plain))
-        said.append(
+def _limits(record: PublicRecord, plain: bool) -> list[str]:
+    released, n = record.released, sum(record.sizes)
+    limits = [page_text.counts_public(record.by_column, record.schema, _rows(record))]
+    if record.at_random:
+        limits.append(page_text.at_random(_rows(record)))
+    if released is not None:
+        budget = released.document["parameters"]["budget"]
+        limits.append(text.large_delta(budget["delta"], n, plain))
+        limits.append(
             "How far this is from the answer without privacy is not said: that would be computed from the "
             "patients' rows, and is not private."
         )
-        said.append(
+        limits.append(
             "Choosing columns, ranges or the number of directions by looking at the patients costs privacy "
             "that is not counted."
         )
-    if of.twin is not None:
-        said.append(
-            f"The twin says what to expect of {unit_text.noun(_rows(of))} like the guesses made for it; the "
+    if record.twin is not None:
+        limits.append(
+            f"The twin says what to expect of {unit_text.noun(_rows(record))} like the guesses made for it; the "
             "real ones may differ."
         )
-        said.append(page_text.mean_zero(_rows(of)))
-    said.append(unit_text.EVADES)
-    said.append("The link restores the settings. The table itself stays with its owner and is in no link.")
-    return [one for one in said if one]
+        limits.append(page_text.mean_zero(_rows(record)))
+    limits.append(unit_text.EVADES)
+    limits.append("The link restores the settings. The table itself stays with its owner and is in no link.")
+    return [limit for limit in limits if limit]
 
 
-def _sources(of: Public, formulas: bool) -> list[str]:
-    found = of.released
-    said = [f"Synthetic twin: simulation {sources.TWIN}"] if of.twin is not None else []
-    if found is not None:
-        said.append(f"The release: {sources.RELEASE} {found.document['noise']}")
-        said.append(f"{found.document['what']}: {found.document['reference']}.")
+def _sources(record: PublicRecord, formulas: bool) -> list[str]:
+    released = record.released
+    lines = [f"Synthetic twin: simulation {sources.TWIN}"] if record.twin is not None else []
+    if released is not None:
+        lines.append(f"The release: {sources.RELEASE} {released.document['noise']}")
+        lines.append(f"{released.document['what']}: {released.document['reference']}.")
     else:
-        said += [f"{METHODS[name].title}: {METHODS[name].reference}." for name in OFFERED]
+        lines += [f"{METHODS[name].title}: {METHODS[name].reference}." for name in OFFERED]
     if formulas:
-        said.append(
+        lines.append(
             "A number x in [l, h] becomes (x − (l+h)/2) / ((h−l)/2), clipped to [−1, 1]; one of c categories "
             "becomes c indicators less 1/max(c, 2); rows are clipped to norm B and divided by it. The noise "
             "has σ = Δ z, for T steps √T Δ z, with Δ = √2 (replace one) or 1 and "
             "δ = Φ(1/(2z) − εz) − e^ε Φ(−1/(2z) − εz) (Balle & Wang 2018)."
         )
-    return [*said, *sources.PAPERS]
+    return [*lines, *sources.PAPERS]

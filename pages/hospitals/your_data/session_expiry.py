@@ -37,7 +37,7 @@ class _Watched:
     tries: int = 0
 
 
-class Leaving:
+class SessionExpiry:
     """One thread, while anybody holds a table, that looks who has left."""
 
     def __init__(self, kept: float = sessions.KEPT_SECONDS, every: float = _LOOK_SECONDS) -> None:
@@ -66,31 +66,31 @@ class Leaving:
     def look(self) -> bool:
         """Forget what those hold who have left for good, and return whether nobody is left to look after."""
         with self._lock:
-            for visitor, one in list(self._watched.items()):
+            for visitor, watched in list(self._watched.items()):
                 done = False
                 with surviving("leaving"):
-                    done = self._gone(visitor, one)
-                if done or one.tries == _MOST_TRIES:
+                    done = self._gone(visitor, watched)
+                if done or watched.tries == _MOST_TRIES:
                     del self._watched[visitor]
             if not self._watched:
                 self._thread.leave()
             return not self._watched
 
-    def _gone(self, visitor: str, one: _Watched) -> bool:
+    def _gone(self, visitor: str, watched: _Watched) -> bool:
         """Whether there is nothing left to look after."""
-        holder = one.holder()
+        holder = watched.holder()
         if holder is None:
             return True
         if sessions.present(visitor):
-            one.left = None
+            watched.left = None
             return False
-        if one.left is None:
-            one.left = time.monotonic()
-        if time.monotonic() - one.left < self._kept:
+        if watched.left is None:
+            watched.left = time.monotonic()
+        if time.monotonic() - watched.left < self._kept:
             return False
-        one.tries += 1
+        watched.tries += 1
         forgotten = _succeeds(holder.forget)
-        dropped = _succeeds(partial(one.drop_uploads, visitor))
+        dropped = _succeeds(partial(watched.drop_uploads, visitor))
         return forgotten and dropped
 
 

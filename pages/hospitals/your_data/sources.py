@@ -6,7 +6,7 @@ import streamlit as st
 
 from dppca_core.methods import METHODS
 from dppca_core.release.private_release import OFFERED
-from pages.hospitals.your_data.prepared_table import DEALING_SEED, Prepared
+from pages.hospitals.your_data.prepared_table import DEALING_SEED, PreparedTable
 from pages.shared.reports import sources
 from pages.shared.settings.catalogue import Settings
 
@@ -28,7 +28,7 @@ PAPERS = (
 )
 
 
-def show(prepared: Prepared | None, settings: Settings) -> None:
+def show(prepared: PreparedTable | None, settings: Settings) -> None:
     """Sources, and what is seeded and what is not."""
     drawer = sources.drawer()
     if drawer is None:

@@ -29,9 +29,9 @@ from pages.hospitals.your_data import (
 from pages.hospitals.your_data import (
     text as page_text,
 )
-from pages.hospitals.your_data.prepared_table import Prepared
-from pages.hospitals.your_data.release_job import Order
-from pages.hospitals.your_data.session import Made, Own
+from pages.hospitals.your_data.prepared_table import PreparedTable
+from pages.hospitals.your_data.release_job import ReleaseJob
+from pages.hospitals.your_data.session import ConfirmedRelease, TableSession
 from pages.shared import text
 from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.charts import explorer_summary
@@ -65,7 +65,7 @@ def request_of(settings: Settings, d: int, account: Account | None) -> Request:
     """
     limit = account.limit if account is not None else None
     neighbours = limit.neighbours if limit is not None else CHOICES["neighbours"].default
-    return release_panel.possible(settings, d, neighbours, session.own().rows_per_patient or 1)[0]
+    return release_panel.nearest_request(settings, d, neighbours, session.current().rows_per_patient or 1)[0]
 
 
 def mattering(settings: Settings, k: int, d: int) -> int:
@@ -73,7 +73,7 @@ def mattering(settings: Settings, k: int, d: int) -> int:
     return int(min(max(settings["own.s"], k + 1), d))
 
 
-def of_request(request: Request, sizes: Sequence[int], clip: float, settings: Settings) -> Twin:
+def twin_of(request: Request, sizes: Sequence[int], clip: float, settings: Settings) -> Twin:
     """Return the rehearsal of this release, on a population with the person's guesses.
 
     sizes: patients of each hospital. clip: the release's row bound, in root mean square lengths of rows that
@@ -149,7 +149,7 @@ def hopeless(twin: Twin, epsilon: float) -> bool:
     return bool(errors) and float(np.median(errors)) > page_text.HARDLY * guess
 
 
-def asked(prepared: Prepared, account: Account | None, settings: Settings) -> Request | None:
+def requested(prepared: PreparedTable, account: Account | None, settings: Settings) -> Request | None:
     """Return what a press of Release would make; None where it would refuse."""
     try:
         return request_of(settings, prepared.d, account)
@@ -157,8 +157,8 @@ def asked(prepared: Prepared, account: Account | None, settings: Settings) -> Re
         return None
 
 
-def figure(
-    prepared: Prepared, request: Request | None, made: Made | None, settings: Settings
+def figure_builder(
+    prepared: PreparedTable, request: Request | None, made: ConfirmedRelease | None, settings: Settings
 ) -> Callable[[], dict[str, Any]] | None:
     """How the twin's figure is built, for a file; None where there is no twin. It holds no table.
 
@@ -170,52 +170,52 @@ def figure(
     if request is None:
         return None
     try:
-        twin = of_request(request, sizes, _clip(prepared), settings)
+        twin = twin_of(request, sizes, _clip(prepared), settings)
     except ValueError:
         return None
     return partial(payload, twin)
 
 
-def _clip(prepared: Prepared) -> float:
+def _clip(prepared: PreparedTable) -> float:
     return prepared.schema.bound / prepared.schema.default_bound
 
 
-def show(prepared: Prepared, account: Account | None, settings: Settings) -> Twin | None:
+def show(prepared: PreparedTable, account: Account | None, settings: Settings) -> Twin | None:
     """The guesses, the figure, the way to the explorer, and eigenvalues of one's own for a slice."""
     n, d = prepared.n, prepared.d
     plain = settings["view"] == "board"
     try:
         request = request_of(settings, d, account)
-        twin = of_request(request, prepared.sizes, _clip(prepared), settings)
+        twin = twin_of(request, prepared.sizes, _clip(prepared), settings)
     except ValueError as reason:
         st.caption(f"Nothing is rehearsed. {page_text.refusal(text.symbols(str(reason)))}")
         return None
-    spectrum = _shaped(prepared, settings)
+    spectrum = _paid_spectrum(prepared, settings)
     for column, key in zip(st.columns(2), ("own.ratio", "own.s"), strict=True):
         with column:
             widgets.choose(key)
     used = twin.settings["s"]
     if used != settings["own.s"]:
-        st.caption(release_panel.gave_way("own.s", settings["own.s"], used, plain))
+        st.caption(release_panel.adjustment("own.s", settings["own.s"], used, plain))
     st.markdown(page_text.rehearsed(request, len(prepared.sizes), plain))
-    found, epsilon = twin.results, twin.epsilon
+    results, epsilon = twin.results, twin.epsilon
 
     def panels() -> None:
         if widgets.settings()["own.epsilon"] != epsilon:
             st.rerun()  # a scrub was kept: only this fragment knows so far
         drawn = payload(twin) | {"follow": "own-epsilon"}
         component.figure(drawn, key="own twin", on_use=_keep_scrubbed)
-        failed_runs.of_methods(found)
+        failed_runs.of_methods(results)
 
     def first_look() -> None:
-        for _ in engine.at_first(found.steps(found.first(epsilon))):
+        for _ in engine.at_first(results.steps(results.first(epsilon))):
             pass
 
-    refresh.while_cells_come(panels, found, partial(found.next_missing, epsilon, False), first_look)
+    refresh.while_cells_come(panels, results, partial(results.next_missing, epsilon, False), first_look)
     link = urlencode(catalogue.to_link(nearest(twin.settings)))
-    said = "Open the explorer with these settings"
-    st.link_button(said, f"./?{link}", help="In a new tab: this table stays here.")
-    rows = session.own().rows_per_patient or 1
+    label = "Open the explorer with these settings"
+    st.link_button(label, f"./?{link}", help="In a new tab: this table stays here.")
+    rows = session.current().rows_per_patient or 1
     noun = unit_text.noun(rows)
     st.caption(
         f"Invented {noun}, as many ({n:,}) and with as many measurements ({d:,}) as yours, whose "
@@ -228,54 +228,54 @@ def show(prepared: Prepared, account: Account | None, settings: Settings) -> Twi
     if account is not None and account.limit is not None:
         with st.expander("Shape the twin by your own table, for a slice of the budget", key="own shaping"):
             widgets.choose("own.slice")
-            _offer(prepared, account, settings)
+            _show_spectrum_price(prepared, account, settings)
     return twin
 
 
-def _shaped(prepared: Prepared, settings: Settings) -> Spectrum | None:
+def _paid_spectrum(prepared: PreparedTable, settings: Settings) -> Spectrum | None:
     """The eigenvalues that were paid for; the guess is moved to them once, before its control is drawn."""
-    own = session.own()
-    if own.spectrum is None or own.spectrum[0] != prepared.of or own.spectrum[1].made is None:
+    state = session.current()
+    if state.spectrum is None or state.spectrum[0] != prepared.identity or state.spectrum[1].result is None:
         return None
-    order = own.spectrum[1]
-    if own.shaped != order.number:
-        own.shaped = order.number
-        ratio = page_text.ratio(order.made, min(settings["own.k"], prepared.d - 1))
+    job = state.spectrum[1]
+    if state.shaped_by != job.number:
+        state.shaped_by = job.number
+        ratio = page_text.ratio(job.result, min(settings["own.k"], prepared.d - 1))
         widgets.set_to("own.ratio", CHOICES["own.ratio"].nearest(ratio))
         st.rerun()
-    return order.made
+    return job.result
 
 
-def _offer(prepared: Prepared, account: Account, settings: Settings) -> None:
+def _show_spectrum_price(prepared: PreparedTable, account: Account, settings: Settings) -> None:
     plain, limit = settings["view"] == "board", account.limit
-    rows = session.own().rows_per_patient
+    rows = session.current().rows_per_patient
     assert limit is not None and rows is not None
     budget = Budget(settings["own.slice"], settings["own.delta"], limit.neighbours)
     events = spectrum_release.events(budget)
     of_patient = unit_text.price(events, budget, rows, plain)
-    price = price_text.price(price_text.of_spectrum(budget, plain), events, account, plain, of_patient)
-    confirmation.offer(
+    price = price_text.price(price_text.spectrum_title(budget, plain), events, account, plain, of_patient)
+    confirmation.show(
         "spectrum",
         "Pay for the spectrum …",
-        (budget, rows, account, prepared.of),
+        (budget, rows, account, prepared.identity),
         price=price,
         question=f"**Release the strength of every direction?** {price} {price_text.ONCE}",
         begin=partial(_begin, budget, rows),
-        keep=partial(_keep, prepared.of),
-        blocked=price_text.over(events, account),
+        keep=partial(_keep, prepared.identity),
+        blocked=price_text.exceeds_limit(events, account),
     )
 
 
-def _begin(budget: Budget, rows: int, own: Own) -> confirmation.Make | None:
-    prepared = own.ready
+def _begin(budget: Budget, rows: int, state: TableSession) -> confirmation.Make | None:
+    prepared = state.ready
     if prepared is None:
         return None
     ledger = session.ledger(prepared.raw)
     return lambda progress: spectrum_release.make(prepared.parts, budget, ledger, rows)
 
 
-def _keep(of: tuple[object, ...], own: Own, order: Order[Spectrum]) -> None:
-    own.spectrum = of, order
+def _keep(table: tuple[object, ...], state: TableSession, job: ReleaseJob[Spectrum]) -> None:
+    state.spectrum = table, job
 
 
 def _keep_scrubbed() -> None:

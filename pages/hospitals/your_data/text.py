@@ -18,7 +18,7 @@ from dppca_core.release.private_release import Released, Request
 from dppca_core.release.spectrum import Spectrum
 from dppca_core.tables import Raw, Schema, limits
 from pages.hospitals.your_data import unit_text
-from pages.hospitals.your_data.large_table import Large
+from pages.hospitals.your_data.large_table import LargeTable
 from pages.hospitals.your_data.owner_only_diagnostics import (
     COVARIANCE,
     MOMENT,
@@ -26,8 +26,8 @@ from pages.hospitals.your_data.owner_only_diagnostics import (
     PARTLY_THE_MEAN,
     ReleaseVerdict,
 )
-from pages.hospitals.your_data.prepared_table import Prepared
-from pages.hospitals.your_data.release_job import Order
+from pages.hospitals.your_data.prepared_table import PreparedTable
+from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
 from pages.shared.background import sessions
 
@@ -41,15 +41,15 @@ _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#]|:(?=\w))")
 
 
-def literal(said: str) -> str:
+def literal(raw: str) -> str:
     """A text in which names that people chose are not read as Markdown, nor made addresses that lead away."""
-    return _ADDRESS.sub("\u2060", _MARKUP.sub(r"\\\1", said))
+    return _ADDRESS.sub("\u2060", _MARKUP.sub(r"\\\1", raw))
 
 
 def refusal(reason: str) -> str:
     """Why something was refused, as one sentence."""
-    said = literal(reason)
-    return f"{said[:1].upper()}{said[1:]}{'' if said.endswith(('.', '?')) else '.'}"
+    sentence = literal(reason)
+    return f"{sentence[:1].upper()}{sentence[1:]}{'' if sentence.endswith(('.', '?')) else '.'}"
 
 
 def held(most: int) -> str:
@@ -62,27 +62,29 @@ def held(most: int) -> str:
     )
 
 
-def brought(raw: Raw | Large) -> str:
+def brought(raw: Raw | LargeTable) -> str:
     """What was brought, in one line."""
     count = raw.n if isinstance(raw, Raw) else raw.rows
     rows = "" if count is None else f"{count:,} rows, "
-    said = f"**{literal(raw.name)}** ({raw.form}): {rows}{len(raw.columns):,} named columns."
+    line = f"**{literal(raw.name)}** ({raw.form}): {rows}{len(raw.columns):,} named columns."
     if raw.unnamed:
         places = ", ".join(str(place) for place in raw.unnamed[:3])
-        said += f" Column {places} has no name and is left out."
-    return said
+        line += f" Column {places} has no name and is left out."
+    return line
 
 
-def ready(own: Prepared, rows: int, plain: bool) -> str:
+def ready(prepared: PreparedTable, rows: int, plain: bool) -> str:
     """What a release would be of."""
-    measured = text.count(own.d, "measurement", "measurements") if plain else f"d = {own.d:,} features"
-    sizes = sorted(own.sizes)
+    measured = (
+        text.count(prepared.d, "measurement", "measurements") if plain else f"d = {prepared.d:,} features"
+    )
+    sizes = sorted(prepared.sizes)
     each = f"{sizes[0]:,}" if sizes[0] == sizes[-1] else f"{sizes[0]:,} to {sizes[-1]:,}"
     n, many = ("", "") if plain else ("n = ", "N = ")
     where = f"{many}{where_patients_are(len(sizes))} ({each} each)"
     if len(sizes) == 1:
         where = where_patients_are(1)
-    return f"**Ready:** {n}{own.n:,} {unit_text.noun(rows)} in {where}, {measured}."
+    return f"**Ready:** {n}{prepared.n:,} {unit_text.noun(rows)} in {where}, {measured}."
 
 
 def where_patients_are(hospitals: int) -> str:
@@ -137,7 +139,7 @@ def in_one_place(method: str, hospitals: int) -> str:
     )
 
 
-def clipped(own: Prepared, clip: float | None) -> str:
+def clipped(prepared: PreparedTable, clip: float | None) -> str:
     """Say how the twin's rows keep within their bound, and whether a release does the same."""
     if clip is not None:
         return (
@@ -146,34 +148,34 @@ def clipped(own: Prepared, clip: float | None) -> str:
         )
     return (
         "So many rows are not drawn one by one: the twin shortens none, and its bound holds the longest. A "
-        f"release shortens rows beyond {own.schema.bound:.4g}, which usually needs less noise."
+        f"release shortens rows beyond {prepared.schema.bound:.4g}, which usually needs less noise."
     )
 
 
-def public_number(own: Prepared, rows: int) -> str:
+def public_number(prepared: PreparedTable, rows: int) -> str:
     """What counts as public beside the dictionary."""
-    return counts_public(own.by_column, own.schema, rows)
+    return counts_public(prepared.by_column, prepared.schema, rows)
 
 
 def counts_public(by_column: bool, schema: Schema, rows: int) -> str:
     """The same, of the dictionary and how patients were dealt."""
-    noun, one = unit_text.noun(rows), "patient" if rows == 1 else "row"
-    said = f"The number of {noun}, and of each hospital's, counts as public and is part of every release."
+    noun, unit = unit_text.noun(rows), "patient" if rows == 1 else "row"
+    sentence = f"The number of {noun}, and of each hospital's, counts as public and is part of every release."
     if rows > 1:
-        said += f" So does your statement that a patient has at most {rows:,} rows."
+        sentence += f" So does your statement that a patient has at most {rows:,} rows."
     if by_column:
-        said += f" Dealt by a column, it tells how many {noun} have each of that column's values."
+        sentence += f" Dealt by a column, it tells how many {noun} have each of that column's values."
     if any(column.fill is None for column in schema.columns):
-        said += (
-            f" A {one} with a missing cell is left out of the sums and still counted, so the number says "
+        sentence += (
+            f" A {unit} with a missing cell is left out of the sums and still counted, so the number says "
             "nothing of which that was; eigenvalues come out smaller by the share that is left out."
         )
-    return said
+    return sentence
 
 
-def bound(own: Prepared, rows: int, plain: bool) -> str:
+def bound(prepared: PreparedTable, rows: int, plain: bool) -> str:
     """What the row bound is."""
-    size = f"{own.schema.bound:.4g}"
+    size = f"{prepared.schema.bound:.4g}"
     if plain:
         return (
             f"No {'patient' if rows == 1 else 'row'} counts for more than a length of {size}: longer rows "
@@ -183,54 +185,54 @@ def bound(own: Prepared, rows: int, plain: bool) -> str:
     return (
         f"Every row is clipped to norm B = {size}, and noise is proportional to B². Without a number of your "
         "own, B is the root mean square norm of rows spread evenly over the ranges; no row is longer than "
-        f" {own.schema.longest:.4g}."
+        f" {prepared.schema.longest:.4g}."
     )
 
 
-def of_owner(own: Prepared) -> list[str]:
+def owner_counts(prepared: PreparedTable) -> list[str]:
     """Counts of rows and cells: not private."""
-    counts = own.owner
-    said = [
+    counts = prepared.owner
+    lines = [
         f"{counts.rows:,} rows were read, {counts.dropped:,} left out for a missing cell, "
         f"{counts.filled:,} missing cells filled in.",
         f"{text.percent(counts.clipped_share)} of the rows used are longer than the bound and shortened.",
     ]
-    names = [column.name for column in own.schema.columns]
+    names = [column.name for column in prepared.schema.columns]
     far = sorted(zip(counts.outside, names, strict=True), reverse=True)
     listed = [f"{literal(name)} {count:,}" for count, name in far[:5] if count]
     if listed:
-        said.append(f"Cells outside their range or categories: {', '.join(listed)}.")
-    constant = [literal(name) for name in own.raw.constant if name in names]
+        lines.append(f"Cells outside their range or categories: {', '.join(listed)}.")
+    constant = [literal(name) for name in prepared.raw.constant if name in names]
     if constant:
-        said.append(f"The same in every row, so it says nothing: {', '.join(constant[:5])}.")
-    return said
+        lines.append(f"The same in every row, so it says nothing: {', '.join(constant[:5])}.")
+    return lines
 
 
-def ratio(found: Spectrum, k: int) -> float:
+def ratio(paid: Spectrum, k: int) -> float:
     """Mean of the k largest over the largest of the rest, were those spread evenly from zero up."""
-    rest = 2 * float(found.eigenvalues[k:].mean())
-    return float(found.eigenvalues[:k].mean()) / rest if rest > 0 else math.inf
+    rest = 2 * float(paid.eigenvalues[k:].mean())
+    return float(paid.eigenvalues[:k].mean()) / rest if rest > 0 else math.inf
 
 
-def spectrum(found: Spectrum, k: int, plain: bool) -> str:
+def spectrum(paid: Spectrum, k: int, plain: bool) -> str:
     """What paid eigenvalues say of the twin."""
-    top = ", ".join(text.short(value) for value in found.eigenvalues[:k])
+    top = ", ".join(text.short(value) for value in paid.eigenvalues[:k])
     least = "Strength" if plain else "Eigenvalues"
-    said = f"**{least} that you paid for:** {top}, each give or take {text.short(2 * found.std)}; "
-    if float(found.eigenvalues[k - 1]) < 2 * found.std:
-        return f"{said}the noise is as large, so this slice cannot tell a pattern."
-    return f"{said}the pattern is about {text.short(ratio(found, k))} times the background."
+    sentence = f"**{least} that you paid for:** {top}, each give or take {text.short(2 * paid.std)}; "
+    if float(paid.eigenvalues[k - 1]) < 2 * paid.std:
+        return f"{sentence}the noise is as large, so this slice cannot tell a pattern."
+    return f"{sentence}the pattern is about {text.short(ratio(paid, k))} times the background."
 
 
-def ended(order: Order[Any]) -> str:
-    """Why an order has no result."""
+def ended(job: ReleaseJob[Any]) -> str:
+    """Why an job has no result."""
     return {
         "stopped": "Stopped: it is on the ledger and paid for, and nothing of it was shown.",
-        "refused": f"Nothing was released: {refusal(order.said)}",
-        "unwritten": f"Nothing was released: the ledger could not be written ({order.said}). Whether it was "
+        "refused": f"Nothing was released: {refusal(job.message)}",
+        "unwritten": f"Nothing was released: the ledger could not be written ({job.message}). Whether it was "
         "paid for stands on it.",
-        "failed": f"Nothing was released: the program failed ({order.said}). The ledger says what is paid.",
-    }[order.state]
+        "failed": f"Nothing was released: the program failed ({job.message}). The ledger says what is paid.",
+    }[job.state]
 
 
 RETURNED = (
@@ -269,10 +271,10 @@ def lost(absent: Sequence[Entry], account: Account, plain: bool) -> str:
         price = f", {unit_text.epsilon(cost, plain)}" if cost != "" else ""
         listed.append(f"{literal(entry.title)} on {literal(entry.at[:16].replace('T', ' '))} UTC{price}")
     more = f" and {len(absent) - _LISTED:,} earlier" if len(absent) > _LISTED else ""
-    one = len(absent) == 1
+    single = len(absent) == 1
     return (
         f"The ledger holds {text.count(len(absent), 'paid release', 'paid releases')} that this session does "
-        f"not have: {'; '.join(listed)}{more}. {'It' if one else 'They'} cannot be shown again. Look in your "
+        f"not have: {'; '.join(listed)}{more}. {'It' if single else 'They'} cannot be shown again. Look in your "
         "downloads folder, or ask who made it. Another release costs anew."
     )
 
@@ -295,37 +297,37 @@ def try_this(table: bool, answered: bool, prepared: bool, released: bool, settin
     return "bring the same table again under another name: its ledger is found by its content."
 
 
-def promise(found: Released, plain: bool) -> str:
+def promise(released: Released, plain: bool) -> str:
     """The guarantee in a sentence: as odds for a board."""
-    budget = found.document["parameters"]["budget"]
+    budget = released.document["parameters"]["budget"]
     if plain:
-        rows, cost = found.document["rows per patient"], found.document["epsilon for a patient"]
+        rows, cost = released.document["rows per patient"], released.document["epsilon for a patient"]
         return unit_text.odds(Budget(**budget), rows, cost)
-    guarantee: str = found.document["guarantee"]
+    guarantee: str = released.document["guarantee"]
     return guarantee.replace(f"{budget['delta']:g}", text.number(budget["delta"]))
 
 
-def loadings(found: Released, features: Sequence[str], plain: bool) -> pd.DataFrame:
+def loadings(released: Released, features: Sequence[str], plain: bool) -> pd.DataFrame:
     """The components as a table, one row a feature."""
     what = "direction" if plain else "component"
-    columns = {f"{what} {j + 1}": found.basis[:, j] for j in range(found.basis.shape[1])}
+    columns = {f"{what} {j + 1}": released.basis[:, j] for j in range(released.basis.shape[1])}
     return pd.DataFrame({"feature": list(features), **columns})
 
 
-def eigenvalues(found: Released, plain: bool) -> str:
+def eigenvalues(released: Released, plain: bool) -> str:
     """The released eigenvalues, in one line."""
-    assert found.eigenvalues is not None
-    listed = ", ".join(text.short(max(value, 0.0)) for value in found.eigenvalues)
+    assert released.eigenvalues is not None
+    listed = ", ".join(text.short(max(value, 0.0)) for value in released.eigenvalues)
     what = "Strength of each direction" if plain else "Private eigenvalues of the scaled rows (shares of B²)"
     return f"{what}: {listed}."
 
 
-def unread(order: Order[Any]) -> str:
+def unread(job: ReleaseJob[Any]) -> str:
     """Why a large table was not read."""
     return {
         "stopped": "Reading was stopped.",
-        "refused": refusal(order.said),
-    }.get(order.state, "The file cannot be read as a table.")
+        "refused": refusal(job.message),
+    }.get(job.state, "The file cannot be read as a table.")
 
 
 def near_the_mean(cosine: float, rows: int, plain: bool) -> str:
@@ -346,33 +348,33 @@ def near_the_mean(cosine: float, rows: int, plain: bool) -> str:
     return f"{first} is not {mean} ({size})."
 
 
-def verdict(found: ReleaseVerdict, uncentred: ReleaseVerdict, k: int, cosine: float, plain: bool) -> str:
+def verdict(measured: ReleaseVerdict, uncentred: ReleaseVerdict, k: int, cosine: float, plain: bool) -> str:
     """Say how good a release is against the components of the covariance; not private.
 
     uncentred: the same against what it estimates. cosine: of the first component with the mean.
     """
     against = "PCA without privacy, with your rows centred at their own mean"
-    said = f"Against {against}: {_verdict(found, k, plain)}"
-    if found.error > HARDLY * found.guess:
+    sentence = f"Against {against}: {_error_and_energy(measured, k, plain)}"
+    if measured.error > HARDLY * measured.guess:
         advice = "ask for fewer directions or measurements, or pay more"
         # Less noise only brings a release closer to what it estimates, which has the mean in it.
         if cosine >= PARTLY_THE_MEAN or uncentred.error < CLOSE * uncentred.guess:
             advice = "paying more does not help, because the mean takes the place of a pattern"
-        said += f" **It is hardly better than a guess:** {advice}."
-    return said
+        sentence += f" **It is hardly better than a guess:** {advice}."
+    return sentence
 
 
-def verdict_uncentred(found: ReleaseVerdict, k: int, plain: bool) -> str:
+def verdict_uncentred(measured: ReleaseVerdict, k: int, plain: bool) -> str:
     """How good a release is against what it estimates; not private."""
     against = "what the release estimates, rows centred at the middle of their public ranges"
-    return f"Against {against}: {_verdict(found, k, plain)}"
+    return f"Against {against}: {_error_and_energy(measured, k, plain)}"
 
 
-def _verdict(found: ReleaseVerdict, k: int, plain: bool) -> str:
-    error = f"{'error' if plain else '‖sin Θ‖ ='} {text.error(found.error)}"
+def _error_and_energy(measured: ReleaseVerdict, k: int, plain: bool) -> str:
+    error = f"{'error' if plain else '‖sin Θ‖ ='} {text.error(measured.error)}"
     best = text.count(k, "direction", "directions")
     return (
-        f"{error}, where guessing has {text.short(found.guess)}. It captures {text.percent(found.energy)} of "
+        f"{error}, where guessing has {text.short(measured.guess)}. It captures {text.percent(measured.energy)} of "
         f"what the best {best} {'holds' if k == 1 else 'hold'}."
     )
 

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from pages.hospitals.your_data import session_expiry
-from pages.hospitals.your_data.session_expiry import Leaving
+from pages.hospitals.your_data.session_expiry import SessionExpiry
 from pages.shared.background import sessions
 from tests.waiting import PATIENCE_SECONDS, Clock, eventually
 
@@ -58,7 +58,7 @@ def test_a_connection_that_breaks_for_a_moment_ends_no_release(here, clock):
 
 def test_a_table_goes_some_time_after_its_owner(here):
     """By the thread that looks, without anybody asking."""
-    watching, ann, bob, dropped = Leaving(0.0, 0.01), Holder(), Holder(), []
+    watching, ann, bob, dropped = SessionExpiry(0.0, 0.01), Holder(), Holder(), []
     for who, holder in (("ann", ann), ("bob", bob)):
         watching.watch(who, holder, dropped.append)
     here.remove("ann")
@@ -67,7 +67,7 @@ def test_a_table_goes_some_time_after_its_owner(here):
 
 
 def test_who_comes_back_finds_their_table(here, clock):
-    watching, ann = Leaving(50, NEVER), Holder()
+    watching, ann = SessionExpiry(50, NEVER), Holder()
     watching.watch("ann", ann, [].append)
     for _ in range(4):
         here.remove("ann")
@@ -84,7 +84,7 @@ def test_who_comes_back_finds_their_table(here, clock):
 
 def test_nothing_is_held_for_the_sake_of_forgetting_it(here):
     """Nor does a thread look on."""
-    watching, ann = Leaving(60, 0.01), Holder()
+    watching, ann = SessionExpiry(60, 0.01), Holder()
     watching.watch("ann", ann, [].append)
     watching.watch("ann", ann, [].append)
     del ann

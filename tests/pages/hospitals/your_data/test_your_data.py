@@ -39,7 +39,7 @@ from pages.hospitals.your_data import report as own_report
 from pages.hospitals.your_data import (
     text as words,
 )
-from pages.hospitals.your_data.release_job import Order
+from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
 from pages.shared.background import memory, sessions
 from pages.shared.reports import html_report
@@ -179,35 +179,35 @@ def test_a_release_is_asked_for_priced_confirmed_and_made_once(screen, makes):
     page.move("own.epsilon", 0.1)
     page.move("own.k", 1)
     assert len(makes) == 1
-    (made,) = own(page).made
-    made.order.wait(PATIENCE_SECONDS)
-    assert made.order.made.hardened
-    assert made.order.made.document["features"] == ["age", "weight", "pulse"]
-    assert "seed" not in json.dumps(made.order.made.document["parameters"])
+    (made,) = own(page).releases
+    made.job.wait(PATIENCE_SECONDS)
+    assert made.job.result.hardened
+    assert made.job.result.document["features"] == ["age", "weight", "pulse"]
+    assert "seed" not in json.dumps(made.job.result.document["parameters"])
     press(page, "Release")
     spend(page)
-    for made in own(page).made:
-        made.order.wait(PATIENCE_SECONDS)
-    assert len(makes) == 2 and len(own(page).made) == 2
+    for made in own(page).releases:
+        made.job.wait(PATIENCE_SECONDS)
+    assert len(makes) == 2 and len(own(page).releases) == 2
 
 
 def test_a_click_on_an_old_confirmation_confirms_nothing(screen, makes):
     """Moved settings let an order go; its button, still on a slow screen, is not the next order's."""
     page = limited(screen)
     press(page, "Release")
-    old = own(page).asked
+    old = own(page).pending
     page.move("own.epsilon", 0.2)
-    assert own(page).asked is None
+    assert own(page).pending is None
     assert not [label for label in labels(page) if label.startswith("Spend")]
     press(page, "Release")
-    assert own(page).asked is not old
+    assert own(page).pending is not old
     assert not makes
 
 
 def test_many_clicks_at_once_make_one_release():
     """Forty threads confirm one order, and one of them is the first."""
     calls, gate = [], threading.Barrier(40)
-    order = Order(("here",), lambda progress: calls.append(progress(1.0)), lambda: True)
+    order = ReleaseJob(("here",), lambda progress: calls.append(progress(1.0)), lambda: True)
     first = []
 
     def click():
@@ -234,16 +234,16 @@ def test_a_stopped_release_is_paid_for_and_not_shown(screen, monkeypatch):
         raise AssertionError("it was not stopped")
 
     monkeypatch.setattr(discrete_gaussian, "release", release)
-    monkeypatch.setattr("pages.hospitals.your_data.confirmation._FIRST_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("pages.hospitals.your_data.confirmation._FIRST_WAIT_SECONDS", 0.01)
     page = begun_release(screen)
     assert begun.wait(PATIENCE_SECONDS)
     press(page, "Stop")
     go_on.set()
-    own(page).made[0].order.wait(PATIENCE_SECONDS)
+    own(page).releases[0].job.wait(PATIENCE_SECONDS)
     page.run()
     assert "paid for, and nothing of it was shown" in warnings(page)
     assert "0.5 of the limit" in page.app.get("progress")[0].proto.text
-    assert own(page).made[0].order.made is None
+    assert own(page).releases[0].job.result is None
 
 
 def test_every_method_can_be_released(screen):
@@ -252,12 +252,12 @@ def test_every_method_can_be_released(screen):
         page.move("own.method", method)
         press(page, "Release")
         spend(page)
-        found = own(page).made[-1].released
+        found = own(page).releases[-1].released
         assert found.basis.shape == (3, 2) and found.document["method"] == method
         assert "Components k lowered to 2" in page.captions
         hard = method in private_release.HARDENED
         assert ("not hardened" in page.markdown + page.captions) != hard
-    assert [one.released.document["method"] for one in own(page).made] == list(private_release.OFFERED)
+    assert [one.released.document["method"] for one in own(page).releases] == list(private_release.OFFERED)
 
 
 def test_beyond_the_limit_there_is_no_button(screen):
@@ -273,7 +273,7 @@ def test_beyond_the_limit_there_is_no_button(screen):
 def spend(page):
     """Confirm what was asked for; the page as it is once that is drawn."""
     press(page, "Spend")
-    for order in own(page).orders.values():
+    for order in own(page).jobs.values():
         order.wait(PATIENCE_SECONDS)
     page.run()
 
@@ -318,7 +318,7 @@ def test_a_patient_with_eight_rows_is_told_ten_and_not_one(screen, folder, built
     press(page, "Release")
     assert "of 120 rows?" in page.markdown
     spend(page)
-    document = own(page).made[0].released.document
+    document = own(page).releases[0].released.document
     assert (document["unit"], document["rows per patient"]) == ("row", 8)
     assert document["epsilon for a patient"] == pytest.approx(10.2962, abs=1e-4)
     assert document["parameters"]["budget"]["epsilon"] == 1
@@ -343,10 +343,10 @@ def test_each_release_keeps_the_answer_it_was_made_with(screen, folder):
     spend(page)
     assert "rows per patient" not in page.app.dataframe[-1].value
     press(page, "Release")
-    asked = own(page).asked
+    asked = own(page).pending
     answer(page, 4)
-    assert own(page).asked is None and asked is not None  # the question was for another number
-    z = own(page).made[0].released.entry.events[0].noise_multiplier
+    assert own(page).pending is None and asked is not None  # the question was for another number
+    z = own(page).releases[0].released.entry.events[0].noise_multiplier
     cost = gaussian.epsilon_of(z / 4, 1e-6)
     assert f"up to 4, it has ε = {cost:.2f} for a patient" in warnings(page)
     page.move("own.epsilon", 0.2)
@@ -355,7 +355,7 @@ def test_each_release_keeps_the_answer_it_was_made_with(screen, folder):
     ledger = page.app.dataframe[-1].value
     assert ledger["rows per patient"].tolist() == ["1", "4"]
     assert ledger.iloc[0, -1] == "0.5" and float(ledger.iloc[1, -1]) > 4 * 0.2
-    both = own(page).made[1].released.entry.events[0].noise_multiplier
+    both = own(page).releases[1].released.entry.events[0].noise_multiplier
     total = gaussian.epsilon_of((z**-2 + both**-2) ** -0.5 / 4, 1e-6)
     assert f"all releases so far have ε = {total:.2f} together" in page.markdown
 
@@ -396,7 +396,7 @@ def test_leaving_is_asked_about_until_a_file_was_asked_for(screen):
     press(page, "Release")
     spend(page)
     assert guarded(page)["armed"] and "Not downloaded yet" in page.markdown
-    release.saved(own(page), own(page).made[0])
+    release.mark_downloaded(own(page), own(page).releases[0])
     page.run()
     assert not guarded(page)["armed"] and "Not downloaded yet" not in page.markdown
     press(page, "Release")
@@ -418,7 +418,7 @@ def test_downloads_are_the_same_ready_bytes_in_every_run(screen, monkeypatch):
     for label in ("Download the loadings (CSV)", "Download all of it (JSON)", "Export it (JSON lines)"):
         assert isinstance(first[label], str), label
     assert isinstance(first["Save the dictionary"], str) and isinstance(first["Download a report"], bytes)
-    assert json.loads(first["Download all of it (JSON)"]) == own(page).made[0].released.document
+    assert json.loads(first["Download all of it (JSON)"]) == own(page).releases[0].released.document
     html = html_report.html
     monkeypatch.setattr(html_report, "html", lambda made: pytest.fail("written again") and html(made))
     page.run()
@@ -432,7 +432,7 @@ def test_a_paid_release_of_another_session_is_named_and_not_shown(screen, folder
     page = brought(screen)
     assert "holds 1 paid release that this session does not have: Analyze Gauss on 20" in warnings(page)
     assert "ε = 0.5." in warnings(page) and "costs anew" in warnings(page)
-    assert not own(page).made
+    assert not own(page).releases
     press(page, "Release")
     spend(page)
     assert "holds 1 paid release that" in warnings(page)  # the one it has is not among them
@@ -479,9 +479,9 @@ def test_a_reloaded_tab_gets_its_releases_back_and_nobody_else_does(screen, abse
     stranger.run()
     tab.run()
     assert headings(tab) == ["1 · Your table", "3 · Release"] and headings(stranger) == ["1 · Your table"]
-    assert not own(stranger).made and "reloaded" not in stranger.notices
+    assert not own(stranger).releases and "reloaded" not in stranger.notices
     assert own(tab).raw is None and own(tab).prepared is None
-    assert own(tab).made[0].released is before.made[0].released and "The page was reloaded" in tab.notices
+    assert own(tab).releases[0].released is before.releases[0].released and "The page was reloaded" in tab.notices
     assert guarded(tab)["armed"]
     upload(tab, csv(patients()))
     answer(tab)
@@ -499,30 +499,30 @@ def test_a_copied_tab_gets_nothing_while_the_other_is_open(screen, absent, monke
     unsaved_warning.take_over(own(copy), secret, armed=True)
     copy.run()
     assert "copy of another tab" in copy.notices and headings(copy) == ["1 · Your table"]
-    assert not own(copy).made and not own(copy).ledgers and not guarded(copy)["armed"]
+    assert not own(copy).releases and not own(copy).ledgers and not guarded(copy)["armed"]
     assert guarded(copy)["copied"] and session.sessions()[secret] is own(first)
     absent.add("first")
     again = screen(PAGE)
     unsaved_warning.take_over(own(again), secret, armed=True)
     again.run()
     own(again).visitor = "again"
-    assert len(own(again).made) == 1 and "The page was reloaded" in again.notices
+    assert len(own(again).releases) == 1 and "The page was reloaded" in again.notices
     copy.run()
-    assert "copy of another tab" in copy.notices and not own(copy).made
+    assert "copy of another tab" in copy.notices and not own(copy).releases
     monkeypatch.setattr(unsaved_warning, "_RELOAD_SECONDS", 0)
     absent.add("again")
     copy.run()
     assert "The other tab has gone" in copy.notices and guarded(copy)["armed"]
-    assert own(copy).made == own(again).made and session.sessions()[secret] is own(copy)
+    assert own(copy).releases == own(again).releases and session.sessions()[secret] is own(copy)
 
 
 def test_an_order_goes_on_while_any_of_its_pages_is_there():
     """A page that was thought gone can come back, and its heir can be closed."""
-    order = Order(("release",), lambda progress: progress(0.5), lambda: False)
+    order = ReleaseJob(("release",), lambda progress: progress(0.5), lambda: False)
     order.follow(lambda: True)
     order.confirm()
     order.wait(PATIENCE_SECONDS)
-    assert order.made is True
+    assert order.result is True
 
 
 def test_what_the_server_no_longer_has_is_said(screen, absent, folder):
@@ -562,7 +562,7 @@ def test_a_release_that_is_being_drawn_goes_on_for_the_reloaded_tab(screen, monk
         return true(summed, budget, None)
 
     monkeypatch.setattr(discrete_gaussian, "release", drawn)
-    monkeypatch.setattr("pages.hospitals.your_data.confirmation._FIRST_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("pages.hospitals.your_data.confirmation._FIRST_WAIT_SECONDS", 0.01)
     returning = sessions.returning
     monkeypatch.setattr(sessions, "returning", lambda who: lambda: present["former"])
     former = begun_release(screen)
@@ -576,9 +576,9 @@ def test_a_release_that_is_being_drawn_goes_on_for_the_reloaded_tab(screen, monk
     assert "still being drawn" in tab.notices and guarded(tab)["armed"]
     present["former"] = False  # the tab as it was before the reload
     go_on.set()
-    own(tab).made[0].order.wait(PATIENCE_SECONDS)
+    own(tab).releases[0].job.wait(PATIENCE_SECONDS)
     tab.run()
-    assert own(tab).made[0].released is not None and "Download all of it (JSON)" in downloads(tab)
+    assert own(tab).releases[0].released is not None and "Download all of it (JSON)" in downloads(tab)
 
 
 def downloads(page):
@@ -636,7 +636,7 @@ def test_a_paid_release_goes_on_while_its_visitor_may_come_back(screen, monkeypa
     monkeypatch.setattr(private_release, "make", make)
     monkeypatch.setattr(sessions, "present", lambda who: False)
     spend(page)
-    assert went_on == [True] and own(page).made[0].released is not None
+    assert went_on == [True] and own(page).releases[0].released is not None
 
 
 def test_a_full_disk_releases_nothing(screen, folder, monkeypatch):
@@ -650,7 +650,7 @@ def test_a_full_disk_releases_nothing(screen, folder, monkeypatch):
     press(page, "Spend")
     assert "Nothing was released: the ledger could not be written (No space left" in warnings(page)
     assert str(folder) not in warnings(page)
-    assert own(page).made[0].order.made is None
+    assert own(page).releases[0].job.result is None
 
 
 def test_a_table_without_room_is_refused_before_it_is_read(screen, monkeypatch):
@@ -858,8 +858,8 @@ def test_what_is_rehearsed_is_what_is_released(screen, makes, built, method):
     page = limited(screen, dictionary=_wide(), **{"own.method": method} | REHEARSED[method])
     prepared = own(page).prepared[1]
     settings = dict(page.app.session_state["settings of the last run"])
-    rehearsal = synthetic_twin_panel.of_request(
-        synthetic_twin_panel.asked(prepared, None, settings), prepared.sizes, 1.0, settings
+    rehearsal = synthetic_twin_panel.twin_of(
+        synthetic_twin_panel.requested(prepared, None, settings), prepared.sizes, 1.0, settings
     )
     experiment, results = rehearsal.experiment, live.Results(rehearsal.experiment)
     # A busy machine shows the first runs alone, and their median.
@@ -893,7 +893,7 @@ def test_what_is_rehearsed_is_what_is_released(screen, makes, built, method):
         found = results.cell(method, rehearsal.epsilon, repeat).sin[-1]
         assert found == pytest.approx(errors[-1], rel=1e-6, abs=1e-9)
     assert f"error {text.error(float(np.median(errors)))}" in sentence
-    document = own(page).made[0].released.document
+    document = own(page).releases[0].released.document
     assert document["hospitals"] == list(experiment.sizes)
     dealt = "at random" if "own.N" in REHEARSED[method] else "all in one place"
     assert document["public"]["dealt"].startswith(dealt)
@@ -1043,7 +1043,7 @@ def test_one_switch_hides_all_that_is_not_private(screen):
 def test_the_verdict_and_the_use_are_right(screen):
     """By hand on the clipped rows; the sex of these patients is a coin, so nothing tells it."""
     page = released(screen, **{"own.shown": "true"})
-    prepared, basis = own(page).prepared[1], own(page).made[0].released.basis
+    prepared, basis = own(page).prepared[1], own(page).releases[0].released.basis
     rows = prepared.held.rows
     found = owner_only_diagnostics.truths(prepared)
     for truth, matrix in (
@@ -1072,7 +1072,7 @@ def test_where_the_first_component_is_the_mean_both_errors_are_told_and_named(sc
     press(page, "Set this limit")
     press(page, "Release")
     spend(page)
-    prepared, basis = own(page).prepared[1], own(page).made[0].released.basis
+    prepared, basis = own(page).prepared[1], own(page).releases[0].released.basis
     found = owner_only_diagnostics.truths(prepared)
     assert owner_only_diagnostics.verdict(found.moment, basis).error < 0.1
     assert owner_only_diagnostics.verdict(found.covariance, basis).error > 0.9
@@ -1106,7 +1106,7 @@ def test_the_owner_reads_that_the_first_component_is_partly_the_mean_and_a_repor
     press(page, "Set this limit")
     press(page, "Release")
     spend(page)
-    basis = own(page).made[0].released.basis
+    basis = own(page).releases[0].released.basis
     assert (
         0.5
         < owner_only_diagnostics.mean_cosine(owner_only_diagnostics.truths(own(page).prepared[1]), basis)
@@ -1186,7 +1186,7 @@ def test_a_report_is_of_the_release_and_the_same_for_any_rows(screen, built, vie
     press(page, "Set this limit")
     press(page, "Release")
     spend(page)
-    made, found = built(), own(page).made[0].released
+    made, found = built(), own(page).releases[0].released
     assert made.guarantee.split(" All releases")[0] in page.markdown.replace("**", "").replace("\\", "")
     assert "0.5 of the limit" in made.guarantee
     assert ("2 directions of" if view == "board" else "2 components of") in made.sentence
@@ -1216,7 +1216,7 @@ def test_another_session_and_the_logs_hold_no_cell(screen, folder, capfd, caplog
     other = screen(PAGE)
     logs = "".join(capfd.readouterr()) + caplog.text
     disk = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
-    released_ = json.dumps(own(page).made[0].released.document)
+    released_ = json.dumps(own(page).releases[0].released.document)
     seen = [
         other.markdown,
         other.captions,
@@ -1257,7 +1257,7 @@ def test_nothing_holds_the_rows_once_they_are_let_go(screen):
     page.run()
     gc.collect()
     assert [one() is None for one in held] == [True] * 4
-    assert len(own(page).made) == 1
+    assert len(own(page).releases) == 1
 
 
 async def _parsed(size):
@@ -1294,7 +1294,7 @@ def test_a_paid_spectrum_is_on_the_ledger_and_shapes_the_twin(screen, folder):
     press(page, "Spend")
     entries = DiskLedger(folder, content_key(patients())).account().entries
     assert [entry.title for entry in entries] == ["Eigenvalues"]
-    values = own(page).spectrum[1].made.eigenvalues
+    values = own(page).spectrum[1].result.eigenvalues
     ratio = values[0] / (2 * values[1:].mean())
     assert page.setting("own.ratio") == catalogue.CHOICES["own.ratio"].nearest(ratio)
     assert "that you paid for" in page.markdown
@@ -1352,7 +1352,7 @@ def test_a_table_too_large_to_hold_is_read_in_pieces_and_released(screen, monkey
     press(page, "Set this limit")
     press(page, "Release")
     spend(page)
-    assert own(page).made[0].released.document["hospitals"] == list(theirs.sizes)
+    assert own(page).releases[0].released.document["hospitals"] == list(theirs.sizes)
     assert "‖sin Θ‖" in page.markdown and "no rows here to draw" in page.captions
 
 
