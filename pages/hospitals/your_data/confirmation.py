@@ -1,4 +1,4 @@
-"""How the page spends: its price in words, one button, one question, one answer that counts once."""
+"""The controls that spend privacy budget: a price, one button, one question, one answer that counts once."""
 
 from __future__ import annotations
 
@@ -13,46 +13,54 @@ from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import TableSession
 from pages.shared.background import refresh, sessions
 
-_FIRST_WAIT_SECONDS = 1.0
+FIRST_WAIT_SECONDS = 1.0  # for a job that ends at once, before the page is drawn
 
 Make = Callable[[Progress], Any]
-Begin = Callable[[TableSession], Make | None]
+Prepare = Callable[[TableSession], Make | None]
 Keep = Callable[[TableSession, ReleaseJob[Any]], None]
 
 
 def show(
-    place: str,
+    kind: str,
     label: str,
     what: tuple[object, ...],
     *,
     price: str,
     question: str,
-    begin: Begin,
+    prepare: Prepare,
     keep: Keep,
     blocked: bool,
 ) -> None:
-    """The button, then the question, then how the job stands; at this place of the page.
+    """Render the button, then the question, then the state of the job.
 
-    what: what would be paid for, told apart without rows; the last of it is of which table. begin: from the
-    session to what makes the release. keep: what happens to an job once it is confirmed. Neither may hold
-    rows: a button's arguments outlive the table.
+    Neither `prepare` nor `keep` may hold rows: a button's arguments outlive the table.
+
+    Args:
+        kind: The kind of job: one of each can be pending or running.
+        label: Of the button.
+        what: What would be paid for, without any row; the last item identifies the table.
+        price: The cost, beside the button.
+        question: Asked after the button was pressed.
+        prepare: Returns the function that makes the release, from the session.
+        keep: Stores a job once it is confirmed.
+        blocked: Whether the button is disabled.
     """
     state = session.current()
-    request = (place, *what)
-    if state.pending is not None and state.pending.what[0] == place and state.pending.what != request:
-        state.pending = None  # it was asked for something else
-    last = state.jobs.get(place)
+    request = (kind, *what)
+    if state.pending is not None and state.pending.what[0] == kind and state.pending.what != request:
+        state.pending = None  # the settings have changed since it was requested
+    last = state.jobs.get(kind)
     if last is not None and last.running:
         show_progress(last, "Drawing noise")
-    elif state.pending is None or state.pending.what[0] != place:
+    elif state.pending is None or state.pending.what[0] != kind:
         st.markdown(price)
         st.button(
             label,
             type="primary",
-            key=f"own ask {place}",
+            key=f"own ask {kind}",
             disabled=blocked,
             on_click=_make_pending,
-            args=(state, request, begin),
+            args=(state, request, prepare),
         )
     else:
         _show_question(state, state.pending, question, keep)
@@ -60,10 +68,10 @@ def show(
         st.warning(text.ended(last))
 
 
-def _make_pending(state: TableSession, request: tuple[Any, ...], begin: Begin) -> None:
-    make = begin(state)
+def _make_pending(state: TableSession, request: tuple[Any, ...], prepare: Prepare) -> None:
+    make = prepare(state)
     if make is not None:
-        # It is paid for when it begins: a connection that breaks for a moment must not make it worthless.
+        # A job is paid for when it begins, so a connection that breaks for a moment must not stop it.
         state.pending = ReleaseJob(request, make, sessions.returning(sessions.visitor()))
 
 
@@ -83,27 +91,22 @@ def _show_question(state: TableSession, job: ReleaseJob[Any], question: str, kee
         right.button(
             "Do not release",
             key=f"own decline {job.number}",
-            on_click=_decline,
-            args=(state,),
+            on_click=setattr,
+            args=(state, "pending", None),
             width="stretch",
         )
 
 
 def _confirm(state: TableSession, job: ReleaseJob[Any], keep: Keep) -> None:
-    """The first click makes the release; any other finds it made."""
-    if job.confirm():
+    if job.confirm():  # only for the first click
         state.jobs[str(job.what[0])] = job
         state.pending = None
         keep(state, job)
-        job.wait(_FIRST_WAIT_SECONDS)
-
-
-def _decline(state: TableSession) -> None:
-    state.pending = None
+        job.wait(FIRST_WAIT_SECONDS)
 
 
 def show_progress(job: ReleaseJob[Any], doing: str) -> None:
-    """Show how far an job is, with a button that stops it, until it has ended."""
+    """Render how far a job is, with a button that stops it, until it has ended."""
 
     def bar() -> None:
         left, right = st.columns([5, 1], vertical_alignment="center")

@@ -21,8 +21,10 @@ from pages.shared.background import memory
 _SUMMING = 0.75  # share of the time
 
 
-def reduce(large: LargeTable, schema: Schema, by: str | None, progress: Progress) -> PreparedTable:
-    """Every hospital's exact sum; all patients in one hospital without a column that deals them.
+def reduce(
+    large: LargeTable, schema: Schema, hospital_column: str | None, progress: Progress
+) -> PreparedTable:
+    """Return every hospital's exact sum; without a column that names hospitals, all patients are in one.
 
     Raises ValueError with one sentence where the table does not fit the dictionary, and StoppedError.
     """
@@ -37,35 +39,32 @@ def reduce(large: LargeTable, schema: Schema, by: str | None, progress: Progress
             sums[hospital] = discrete_gaussian.Adder(schema.d, bits)
         sums[hospital].add(rows)
 
-    def share_of_time(begin: float, whole: float) -> Callable[[int, int | None], None]:
+    def reporter(begin: float, share: float) -> Callable[[int, int | None], None]:
         def report(done: int, total: int | None) -> None:
             memory_check.check_rows(done)
-            if not progress(begin + whole * done / max(total or limits.MOST_ROWS_IN_PIECES, done, 1)):
+            if not progress(begin + share * done / max(total or limits.MOST_ROWS_IN_PIECES, done, 1)):
                 raise StoppedError
 
         return report
 
     reduced = tables.reduce_file(
-        large.data, schema, by=by, encoding=large.encoding, progress=share_of_time(0.0, _SUMMING), each=add
+        large.data,
+        schema,
+        by=hospital_column,
+        encoding=large.encoding,
+        progress=reporter(0.0, _SUMMING),
+        each=add,
     )
     left_out = reduced.owner.dropped
-    if left_out and by is not None:
+    if left_out and hospital_column is not None:
         raise ValueError(
             "Patients with a missing cell cannot be left out of hospitals that are read in pieces: fill "
             "their cells in, or read the table without dealing it."
         )
-    keys = tables.content_keys_of_file(large.data, large.encoding, share_of_time(_SUMMING, 1 - _SUMMING))
+    keys = tables.content_keys_of_file(large.data, large.encoding, reporter(_SUMMING, 1 - _SUMMING))
+    sums_of_hospitals = [sums[hospital].sum for hospital in reduced.hospitals]
     # A patient who is left out counts as a row of zeros, as in a table that is held.
-    hospital_sums = [sums[hospital].sum for hospital in reduced.hospitals]
-    held = tuple(part._replace(n=part.n + left_out) for part in hospital_sums)
-    dealt = IN_ONE_PLACE if by is None else by_column(by)
-    sizes = tuple(part.n for part in held)
-    return PreparedTable(
-        replace(large, key=keys.key, former_key=keys.former),
-        schema,
-        reduced.owner,
-        sizes,
-        dealt,
-        held,
-        row_sum,
-    )
+    held = tuple(part._replace(n=part.n + left_out) for part in sums_of_hospitals)
+    dealt = IN_ONE_PLACE if hospital_column is None else by_column(hospital_column)
+    raw = replace(large, key=keys.key, former_key=keys.former)
+    return PreparedTable(raw, schema, reduced.owner, tuple(part.n for part in held), dealt, held, row_sum)

@@ -1,4 +1,4 @@
-"""A table ready for release: encoded by its public dictionary, clipped, dealt to hospitals."""
+"""A table ready for release: encoded by its public dictionary, clipped, assigned to hospitals."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ from pages.hospitals.your_data.large_table import LargeTable
 
 _BY = "by the column "
 IN_ONE_PLACE = "all in one place"
-DEALING_SEED = 0  # public: which hospital a patient is dealt to hides nothing
+DEALING_SEED = 0  # public: to which hospital a patient is assigned hides nothing
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """rows: (m, d), clipped to the bound and divided by it. kept: which of the table. groups: by hospital."""
+    """Hold the encoded rows, (m, d), clipped to the bound and divided by it.
+
+    `kept` marks which rows of the table they are, and `groups` lists their indices by hospital.
+    """
 
     rows: Array
     kept: Mask
@@ -33,12 +36,14 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class PreparedTable:
-    """sizes: patients of each hospital. A patient who is left out, for a missing cell, counts as a row of
-    zeros: so the number of patients does not tell of any cell, and replacing a row by one that is left out
-    moves a sum by at most the row's own length. held: their rows, or their exact sums, of a table too large
-    to hold. row_sum: (d,), of all clipped rows: what the owner's covariance is centred by, never a release.
+    """Hold the patients of each hospital, ready for a release.
 
-    Private, all of it but the schema, the sizes and how patients were dealt.
+    A patient who is left out, for a missing cell, counts as a row of zeros: so the number of patients does
+    not tell of any cell, and replacing a row by one that is left out moves a sum by at most the row's own
+    length. `held` is the patients' rows or, of a table too large to hold, each hospital's exact sum.
+    `row_sum`, (d,), of all clipped rows, centres the owner's covariance and never a release.
+
+    All of it is private except the schema, the sizes and how patients were assigned (`dealt`).
     """
 
     raw: Raw | LargeTable = field(repr=False)
@@ -51,22 +56,21 @@ class PreparedTable:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What tells it from another, without a row in it."""
+        """Return what distinguishes this table from another, without a row in it."""
         return self.raw.key, self.schema, self.dealt, self.sizes
 
     @property
     def n(self) -> int:
-        """Patients in the table, those without a usable row among them."""
+        """Return the number of patients, including those without a usable row."""
         return sum(self.sizes)
 
     @property
     def d(self) -> int:
-        """Features."""
         return self.schema.d
 
     @property
     def parts(self) -> list[private_release.Part]:
-        """What each hospital brings to a release."""
+        """Return each hospital's contribution to a release: its rows, or their exact sum."""
         if isinstance(self.held, Rows):
             rows, groups = self.held.rows, self.held.groups
             return [
@@ -77,7 +81,7 @@ class PreparedTable:
 
     @property
     def moment(self) -> Array:
-        """Second moment of all rows, (d, d), without noise."""
+        """Return the second moment of all rows, (d, d), without noise."""
         if isinstance(self.held, Rows):
             return self.held.rows.T @ self.held.rows / self.n
         total = private_release.summed(self.parts, self.d)
@@ -86,29 +90,30 @@ class PreparedTable:
 
     @property
     def mean(self) -> Array:
-        """Mean of the clipped rows of the patients who are used, (d,)."""
+        """Return the mean, (d,), of the clipped rows of the patients who are used."""
         return self.row_sum / self.owner.kept
 
     @property
     def covariance(self) -> Array:
-        """Covariance of the same rows, (d, d), without noise: about their own mean."""
+        """Return the covariance of the same rows, (d, d), about their own mean, without noise."""
         used = self.moment * (self.n / self.owner.kept)
         return used - np.outer(self.mean, self.mean)
 
     @property
     def by_column(self) -> bool:
-        """Whether a patient's own row says to which hospital it belongs."""
+        """Return whether a patient's own row states the hospital."""
         return is_by_column(self.dealt)
 
     @property
     def at_random(self) -> bool:
-        """Whether the hospitals are none that exist."""
+        """Return whether the hospitals are invented."""
         return is_at_random(self.dealt)
 
     @property
     def public(self) -> dict[str, Any]:
-        """What a release tells of the table, beside its sizes: the dictionary, where rows are centred, and
-        how patients were dealt.
+        """Return what a release publishes of the table beside its sizes.
+
+        The dictionary, where rows are centred, and how patients were assigned to hospitals.
         """
         return {
             "dictionary": json.loads(self.schema.to_json()),
@@ -117,38 +122,38 @@ class PreparedTable:
         }
 
 
-def prepare(raw: Raw, schema: Schema, by: str | None, hospitals: int) -> PreparedTable:
-    """A table in memory. Raises ValueError with one sentence where it does not fit the dictionary."""
+def prepare(raw: Raw, schema: Schema, hospital_column: str | None, hospitals: int) -> PreparedTable:
+    """Prepare a table in memory. Raises ValueError with one sentence where it does not fit the dictionary."""
     encoded = tables.encode(schema, raw.table)
-    n, places = len(encoded.kept), np.cumsum(encoded.kept) - 1
+    n, index = len(encoded.kept), np.cumsum(encoded.kept) - 1
     if len(encoded.rows) < 2:
         raise ValueError(
             "Fewer than two patients are left: every other row has a missing cell. Fill them in."
         )
-    if by is None and hospitals == 1:
+    if hospital_column is None and hospitals == 1:
         members, dealt = (np.arange(n),), IN_ONE_PLACE
-    elif by is None:
+    elif hospital_column is None:
         members = tables.at_random(n, min(hospitals, n), DEALING_SEED)
         dealt = f"at random, seed {DEALING_SEED}"
     else:
-        members = tuple(tables.by_column(raw.table[by], by).values())
-        dealt = by_column(by)
-    groups = tuple(places[group[encoded.kept[group]]] for group in members)
+        members = tuple(tables.by_column(raw.table[hospital_column], hospital_column).values())
+        dealt = by_column(hospital_column)
+    groups = tuple(index[group[encoded.kept[group]]] for group in members)
     rows = Rows(moments.clip_rows(encoded.rows, schema.bound), encoded.kept, groups)
     sizes = tuple(len(group) for group in members)
     return PreparedTable(raw, schema, encoded.owner, sizes, dealt, rows, rows.rows.sum(axis=0))
 
 
 def is_by_column(dealt: str) -> bool:
-    """Return whether hospitals are the values of a column, by what a release tells of the dealing."""
+    """Return whether hospitals are the values of a column."""
     return dealt.startswith(_BY)
 
 
 def is_at_random(dealt: str) -> bool:
-    """Return whether hospitals are none that exist, by what a release tells of the dealing."""
+    """Return whether hospitals are invented."""
     return not is_by_column(dealt) and dealt != IN_ONE_PLACE
 
 
-def by_column(by: str) -> str:
-    """How patients were dealt."""
-    return f"{_BY}'{by}'"
+def by_column(name: str) -> str:
+    """Return how patients were assigned, as a release states it."""
+    return f"{_BY}'{name}'"

@@ -1,6 +1,6 @@
-"""What one visitor has brought and released: in the memory of this session, and nowhere else.
+"""The table and the releases of one visitor, held in the memory of their session and nowhere else.
 
-Nothing here is given to a cache, a log, a link or a file; only a ledger may be on disk, and holds no cell.
+Nothing here is given to a cache, a log, a link or a file. Only a ledger may be on disk, and it holds no cell.
 """
 
 from __future__ import annotations
@@ -35,88 +35,72 @@ _KEY = "own table"
 
 @dataclass(frozen=True)
 class ConfirmedRelease:
-    """A confirmed job, and of what: the table's name and key, its dictionary, and what was asked for."""
+    """Hold a confirmed job, the name, key and dictionary of its table, and the request."""
 
     name: str
     key: str
     schema: Schema
     request: Request
-    job: ReleaseJob[Released] | None = None
+    job: ReleaseJob[Released]
 
     @property
     def released(self) -> Released | None:
-        """What came of it, so far."""
-        return self.job.result if self.job is not None else None
+        """Return the result of the job, or None while it is drawn and after it failed."""
+        return self.job.result
 
 
 @dataclass
 class TableSession:
-    """raw: the table. lines, bound: its dictionary as typed, which a new table of the same columns keeps.
-    said: why the last file was not taken. files: uploads that were looked at, by place. base: the lines that
-    the editor of this generation began with. example: the bundled table that this is. tables: how many were
-    brought. several: whether a patient can have more than one row, and most_rows how many; None until the
-    owner has said so of this very table. by: the column that
-    names the hospitals. prepared: the last one, and of what. asked: an job to be confirmed. orders: the
-    last that was, by place on the page. made: all releases' orders, oldest first. spectrum: the last job of
-    eigenvalues, and of which `PreparedTable.of`, for another dictionary has other eigenvalues; shaped: the number
-    of the one that the twin was shaped by. measured: what only the owner may see of this table, by what was
-    asked. downloaded: numbers of the orders of which a file was asked for. returned: how releases of another
-    session came here (`unsaved`), for which `token` is the secret that only this browser tab has. elsewhere:
-    the secret of a session that is still open in the tab of which this is a copy. missing: whether the server
-    no longer has what this tab paid for. visitor: whose session it is. report: the last one, and its file.
-    """
+    """Hold the table of one visitor, what they typed about it, and what they released."""
 
     raw: Raw | LargeTable | None = None
-    upload_error: str = ""
-    files: dict[str, str] = field(default_factory=dict)
-    lines: dict[str, DictionaryLine] = field(default_factory=dict)
-    editor_lines: dict[str, DictionaryLine] = field(default_factory=dict)
-    example: str = ""
-    tables: int = 0
-    several: bool | None = None
+    upload_error: str = ""  # why the last file was refused
+    files: dict[str, str] = field(default_factory=dict)  # the last upload handled, by uploader
+    lines: dict[str, DictionaryLine] = field(default_factory=dict)  # kept for a new table's same columns
+    editor_lines: dict[str, DictionaryLine] = field(default_factory=dict)  # those the editor began with
+    example: str = ""  # name of the bundled table that this is
+    tables: int = 0  # how many were loaded so far
+    several: bool | None = None  # whether a patient can have several rows; None until the owner answers
     most_rows: int | None = None
     chosen: tuple[str, ...] = ()
     bound: float | None = None
     hospital_column: str | None = None
     generation: int = 0
-    prepared: tuple[object, PreparedTable | str] | None = None
+    prepared: tuple[object, PreparedTable | str] | None = None  # with what it was prepared from
     ledgers: dict[str, SessionLedger] = field(default_factory=dict)
-    pending: ReleaseJob[Any] | None = None
-    jobs: dict[str, ReleaseJob[Any]] = field(default_factory=dict)
-    releases: list[ConfirmedRelease] = field(default_factory=list)
+    pending: ReleaseJob[Any] | None = None  # waits for its confirmation
+    jobs: dict[str, ReleaseJob[Any]] = field(default_factory=dict)  # the last confirmed, by kind
+    releases: list[ConfirmedRelease] = field(default_factory=list)  # oldest first
+    # With the `PreparedTable.identity` that it belongs to: another dictionary has other eigenvalues.
     spectrum: tuple[tuple[object, ...], ReleaseJob[Spectrum]] | None = None
-    shaped_by: int = 0
-    diagnostics: dict[object, Any] = field(default_factory=dict)
-    downloaded: set[int] = field(default_factory=set)
-    returned: str = ""
-    elsewhere: str = field(repr=False, default="")
-    missing: bool = False
+    shaped_by: int = 0  # number of the spectrum job that set the twin's guess
+    diagnostics: dict[object, Any] = field(default_factory=dict)  # of this table, for its owner alone
+    downloaded: set[int] = field(default_factory=set)  # numbers of jobs of which a file was requested
+    returned: str = ""  # how releases of another session came here
+    elsewhere: str = field(repr=False, default="")  # token of the open tab of which this is a copy
+    missing: bool = False  # the server no longer has what this tab paid for
     visitor: str = ""
     report: tuple[Report, bytes] | None = None
-    token: str = field(repr=False, default_factory=secrets.token_urlsafe)
+    token: str = field(repr=False, default_factory=secrets.token_urlsafe)  # known to this browser tab alone
 
     @property
     def ready(self) -> PreparedTable | None:
-        """The table as it was prepared last, if it fits its dictionary."""
+        """Return the table as it was prepared last, if it fits its dictionary."""
         result = self.prepared[1] if self.prepared is not None else None
         return result if isinstance(result, PreparedTable) else None
 
     @property
     def rows_per_patient(self) -> int | None:
-        """How many rows one patient can have at most; None until the owner has said it."""
+        """Return how many rows one patient can have at most, or None until the owner has answered."""
         if self.several is None:
             return None
         return self.most_rows if self.several else 1
 
-    def rows_of(self, key: str) -> int | None:
-        """The same, of the table with this key; None where another one is here."""
-        return self.rows_per_patient if self.raw is not None and self.raw.key == key else None
-
-    def bring(self, raw: Raw | LargeTable) -> None:
-        """Another table. What was typed for columns of the same names stays."""
-        self._let_go()
+    def load(self, raw: Raw | LargeTable) -> None:
+        """Replace the table. What was typed for columns of the same names stays."""
+        self._drop_results()
         self.raw, self.upload_error, self.example = raw, "", ""
-        return_memory()  # of the table before, and of what was needed to read this
+        return_memory()  # of the former table, and of what reading this one needed
         self.several = self.most_rows = None
         self.tables += 1
         self.chosen = tuple(name for name in self.chosen if name in raw.columns)
@@ -124,12 +108,12 @@ class TableSession:
         self.generation += 1
 
     def forget(self) -> None:
-        """The table, and all that was computed of it but what was released."""
-        self._let_go()
+        """Drop the table and everything computed from it, except what was released."""
+        self._drop_results()
         self.raw = None
         return_memory()  # else it stays with this process, and the next visitor's table finds no room
 
-    def _let_go(self) -> None:
+    def _drop_results(self) -> None:
         self.prepared = self.pending = None
         reading = self.jobs.pop("reading", None)
         if reading is not None:
@@ -138,61 +122,53 @@ class TableSession:
 
     @property
     def unsaved(self) -> list[ConfirmedRelease]:
-        """Releases of which no file was asked for yet, oldest first."""
+        """List the releases of which no file was requested yet, oldest first."""
         return [
             release
             for release in self.releases
-            if release.job is not None
-            and release.released is not None
-            and release.job.number not in self.downloaded
+            if release.released is not None and release.job.number not in self.downloaded
         ]
 
     @property
     def drawing(self) -> bool:
-        """Whether something that was paid for is being drawn."""
-        return any(job.running for place, job in self.jobs.items() if place != "reading")
+        """Return whether something that was paid for is being drawn."""
+        return any(job.running for kind, job in self.jobs.items() if kind != "reading")
 
     @property
     def at_stake(self) -> bool:
-        """Whether leaving would lose something paid: a running job, or a release without a file."""
+        """Return whether leaving would lose something paid: a running job, or a release without a file."""
         return bool(self.unsaved) or self.drawing
 
     @property
     def paid(self) -> bool:
-        """Whether a release that was paid for is here, or is being drawn."""
-        return any(
-            release.job is not None and (release.job.running or release.released) for release in self.releases
-        )
+        """Return whether a release that was paid for is here, or is being drawn."""
+        return any(release.job.running or release.released for release in self.releases)
 
     @property
     def known_entries(self) -> set[str]:
-        """Ids, on the ledger, of the releases that this session has."""
-        known = {release.released.entry.id for release in self.releases if release.released is not None}
-        if self.spectrum is not None and self.spectrum[1].result is not None:
-            known.add(self.spectrum[1].result.entry.id)
-        return known
+        """Return the ledger ids of the releases that this session has."""
+        results = [release.released for release in self.releases]
+        spectrum = self.spectrum[1].result if self.spectrum is not None else None
+        return {result.entry.id for result in (*results, spectrum) if result is not None}
 
     def inherit(self, former: TableSession) -> None:
-        """Take over what another session of the same browser tab paid for, and its ledgers; no table."""
+        """Take over what another session of the same browser tab paid for, and its ledgers, but no table."""
         self.releases = [*former.releases, *self.releases]
         self.downloaded |= former.downloaded
         self.spectrum = self.spectrum or former.spectrum
-        for place in ("release", "spectrum"):
-            job = former.jobs.get(place)
-            if job is not None and job.running:
-                self.jobs[place] = job
-        for key, kept in former.ledgers.items():
-            self.ledgers.setdefault(key, kept)
+        running = {kind: job for kind, job in former.jobs.items() if kind != "reading" and job.running}
+        self.jobs |= running
+        self.ledgers = former.ledgers | self.ledgers
 
-    def is_new(self, place: str, file_id: str) -> bool:
-        """Whether this upload was not looked at in an earlier run; notes that it is now."""
-        known = self.files.get(place)
-        self.files[place] = file_id
+    def is_new(self, uploader: str, file_id: str) -> bool:
+        """Return whether this upload was not handled in an earlier run, and note that it is now."""
+        known = self.files.get(uploader)
+        self.files[uploader] = file_id
         return known != file_id
 
 
 def current() -> TableSession:
-    """This session's."""
+    """Return the session of the visitor whose page is running."""
     state: TableSession = st.session_state.setdefault(_KEY, TableSession())
     context = get_script_run_ctx()
     if context is not None:
@@ -211,36 +187,36 @@ def _drop_all(uploads: UploadedFileManager, leaver: weakref.ref[TableSession], v
 
 @st.cache_resource(show_spinner=False)
 def sessions() -> weakref.WeakValueDictionary[str, TableSession]:
-    """Return the sessions by their secret, until `leaving` forgets them; `unsaved` looks them up."""
+    """Return the sessions by their token, until `expiry` forgets them."""
     return weakref.WeakValueDictionary()
 
 
-def tokens_of(kept: TableSession | None) -> list[str]:
-    """List the secrets that lead to this session: after a reload the former page's does too."""
-    return [token for token, each in list(sessions().items()) if each is kept]
+def tokens_of(session: TableSession | None) -> list[str]:
+    """List the tokens that lead to this session: after a reload the former page's does too."""
+    return [token for token, kept in list(sessions().items()) if kept is session]
 
 
 @st.cache_resource(show_spinner=False)
 def expiry() -> SessionExpiry:
-    """Forgets the tables of those who have left this server."""
+    """Return what forgets the tables of visitors who have left this server."""
     return SessionExpiry()
 
 
 def drop_upload(file_id: str) -> None:
-    """Let an uploaded file go, once it was read: the server would hold it until the session ends."""
+    """Drop an uploaded file once it was read: the server would hold it until the session ends."""
     context = get_script_run_ctx()
     if context is not None:
         context.uploaded_file_mgr.remove_file(context.session_id, file_id)
 
 
 def folder() -> Path | None:
-    """Where ledgers are on disk; None for the session only."""
+    """Return the folder of ledgers on disk, or None where they are kept in the session only."""
     named = os.environ.get(LEDGER_DIR, "")
     return Path(named) if named else None
 
 
 def ledger(raw: Raw | LargeTable) -> Ledger:
-    """The ledger of this table's content, under whatever name it came."""
+    """Return the ledger of this table's content, under whatever name it was uploaded."""
     where = folder()
     patients = raw.n if isinstance(raw, Raw) else raw.rows
     if where is not None:

@@ -1,7 +1,7 @@
-"""Tables of visitors who have left are forgotten: Streamlit keeps a session for those who may come back.
+"""Forget the tables of visitors who have left.
 
-It does so for two minutes or, where no other session ends, for good. A table whose forgetting fails keeps no
-other table.
+Streamlit keeps a session for those who may come back: for two minutes or, where no other session ends, for
+good. A table that cannot be forgotten does not keep any other from being forgotten.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from dppca_core.experiments.failures import surviving
 from pages.shared.background import sessions
 from pages.shared.background.lasting import LastingThread
 
-_LOOK_SECONDS = 5.0
+_CHECK_SECONDS = 5.0
 _MOST_TRIES = 5  # to forget one visitor's table
 
 
 class Forgetful(Protocol):
-    """What holds a table."""
+    """Hold a table, until told to forget it."""
 
     def forget(self) -> None:
-        """Hold it no more."""
+        """Drop the table."""
 
 
 @dataclass
@@ -38,16 +38,16 @@ class _Watched:
 
 
 class SessionExpiry:
-    """One thread, while anybody holds a table, that looks who has left."""
+    """Run one thread, while anybody holds a table, that checks who has left."""
 
-    def __init__(self, kept: float = sessions.KEPT_SECONDS, every: float = _LOOK_SECONDS) -> None:
+    def __init__(self, kept: float = sessions.KEPT_SECONDS, every: float = _CHECK_SECONDS) -> None:
         self._kept, self._every = kept, every  # seconds
         self._watched: dict[str, _Watched] = {}
         self._lock = threading.Lock()
         self._thread = LastingThread("leaving", self._work)
 
     def watch(self, visitor: str, holder: Forgetful, drop_uploads: Callable[[str], None]) -> None:
-        """Once this visitor has left for long enough, `holder` forgets, and their uploads are dropped."""
+        """Have `holder` forget, and the uploads dropped, once this visitor has been away for long enough."""
         with self._lock:
             known = self._watched.get(visitor)
             if known is None or known.holder() is not holder:
@@ -60,24 +60,24 @@ class SessionExpiry:
             return bool(self._watched) and self._thread.start()
 
     def _work(self) -> None:
-        while not self.look():
+        while not self.check():
             time.sleep(self._every)
 
-    def look(self) -> bool:
-        """Forget what those hold who have left for good, and return whether nobody is left to look after."""
+    def check(self) -> bool:
+        """Forget the tables of those who have left for good. Return whether nobody is left to watch."""
         with self._lock:
             for visitor, watched in list(self._watched.items()):
                 done = False
                 with surviving("leaving"):
-                    done = self._gone(visitor, watched)
+                    done = self._expire(visitor, watched)
                 if done or watched.tries == _MOST_TRIES:
                     del self._watched[visitor]
             if not self._watched:
                 self._thread.leave()
             return not self._watched
 
-    def _gone(self, visitor: str, watched: _Watched) -> bool:
-        """Whether there is nothing left to look after."""
+    def _expire(self, visitor: str, watched: _Watched) -> bool:
+        """Forget the table if its visitor has left for good. Return whether nothing is left to forget."""
         holder = watched.holder()
         if holder is None:
             return True
@@ -95,8 +95,7 @@ class SessionExpiry:
 
 
 def _succeeds(step: Callable[[], None]) -> bool:
-    """Take this step of forgetting, and return whether it succeeds: the other is taken either way."""
-    with surviving("leaving"):
+    with surviving("leaving"):  # the other step is taken even where this one fails
         step()
         return True
     return False

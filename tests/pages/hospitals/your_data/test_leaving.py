@@ -71,15 +71,15 @@ def test_who_comes_back_finds_their_table(here, clock):
     watching.watch("ann", ann, [].append)
     for _ in range(4):
         here.remove("ann")
-        assert not watching.look()
+        assert not watching.check()
         clock.now += 40
-        assert not watching.look() and not ann.forgot.is_set()
+        assert not watching.check() and not ann.forgot.is_set()
         here.add("ann")
-        assert not watching.look()
+        assert not watching.check()
     here.clear()
-    watching.look()
+    watching.check()
     clock.now += 50
-    assert watching.look() and ann.forgot.is_set()
+    assert watching.check() and ann.forgot.is_set()
 
 
 def test_nothing_is_held_for_the_sake_of_forgetting_it(here):

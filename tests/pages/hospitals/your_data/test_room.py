@@ -156,7 +156,7 @@ def test_a_forgotten_table_goes_back_to_the_system(monkeypatch):
     monkeypatch.setattr(session, "return_memory", lambda: returned.append(mine.raw))
     mine = session.TableSession()
     raw = read(FILES["CSV"], "t")
-    mine.bring(raw)
+    mine.load(raw)
     assert returned == [raw]
     mine.forget()
     assert returned == [raw, None]

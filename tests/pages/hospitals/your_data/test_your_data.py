@@ -26,9 +26,11 @@ from dppca_core.release.ledger_records import Account, Limit
 from dppca_core.tables import Column, Schema, content, content_key, limits
 from pages.hospitals.your_data import (
     owner_only_diagnostics,
+    owner_only_text,
     price_text,
     session,
     synthetic_twin_panel,
+    twin_text,
     unit_text,
     unsaved_warning,
 )
@@ -36,9 +38,6 @@ from pages.hospitals.your_data import (
     release_panel as release,
 )
 from pages.hospitals.your_data import report as own_report
-from pages.hospitals.your_data import (
-    text as words,
-)
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
 from pages.shared.background import memory, sessions
@@ -234,7 +233,7 @@ def test_a_stopped_release_is_paid_for_and_not_shown(screen, monkeypatch):
         raise AssertionError("it was not stopped")
 
     monkeypatch.setattr(discrete_gaussian, "release", release)
-    monkeypatch.setattr("pages.hospitals.your_data.confirmation._FIRST_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("pages.hospitals.your_data.confirmation.FIRST_WAIT_SECONDS", 0.01)
     page = begun_release(screen)
     assert begun.wait(PATIENCE_SECONDS)
     press(page, "Stop")
@@ -481,7 +480,10 @@ def test_a_reloaded_tab_gets_its_releases_back_and_nobody_else_does(screen, abse
     assert headings(tab) == ["1 · Your table", "3 · Release"] and headings(stranger) == ["1 · Your table"]
     assert not own(stranger).releases and "reloaded" not in stranger.notices
     assert own(tab).raw is None and own(tab).prepared is None
-    assert own(tab).releases[0].released is before.releases[0].released and "The page was reloaded" in tab.notices
+    assert (
+        own(tab).releases[0].released is before.releases[0].released
+        and "The page was reloaded" in tab.notices
+    )
     assert guarded(tab)["armed"]
     upload(tab, csv(patients()))
     answer(tab)
@@ -562,7 +564,7 @@ def test_a_release_that_is_being_drawn_goes_on_for_the_reloaded_tab(screen, monk
         return true(summed, budget, None)
 
     monkeypatch.setattr(discrete_gaussian, "release", drawn)
-    monkeypatch.setattr("pages.hospitals.your_data.confirmation._FIRST_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("pages.hospitals.your_data.confirmation.FIRST_WAIT_SECONDS", 0.01)
     returning = sessions.returning
     monkeypatch.setattr(sessions, "returning", lambda who: lambda: present["former"])
     former = begun_release(screen)
@@ -830,8 +832,8 @@ def test_fewer_columns_than_were_guessed_to_matter_are_said(screen, built, view)
 
 def test_a_single_direction_holds_and_two_hold():
     found = owner_only_diagnostics.ReleaseVerdict(0.1, 0.9, 0.95)
-    assert "what the best 1 direction holds." in words.verdict_uncentred(found, 1, True)
-    assert "what the best 2 directions hold." in words.verdict_uncentred(found, 2, True)
+    assert "what the best 1 direction holds." in owner_only_text.verdict_uncentred(found, 1, True)
+    assert "what the best 2 directions hold." in owner_only_text.verdict_uncentred(found, 2, True)
 
 
 @pytest.mark.parametrize(("short", "rest"), [(7e-13, "nothing"), (0.25, "0.25")])
@@ -840,7 +842,7 @@ def test_what_rounding_leaves_of_a_limit_is_nothing(monkeypatch, short, rest):
     spent = numerical.Total(1.0 - short, 1.0)
     monkeypatch.setattr(price_text, "total", lambda account, more=(): spent)
     assert price_text.left(account, True).endswith(f" is spent, {rest} is left")
-    assert price_text.price("It", (), account, True).endswith(f", and leaves {rest}.")
+    assert price_text.price("It", (), account, Budget(1.0, 1e-5), 1, True).endswith(f", and leaves {rest}.")
 
 
 # Each with a value that no other default has, so that what is not passed on shows.
@@ -980,8 +982,8 @@ def test_a_rehearsal_no_better_than_a_guess_says_so(screen, ratio, hopeless):
     link = {"own.eps": "0.05" if hopeless else "10", "own.ratio": ratio}
     page = brought(screen, dictionary=_wide(), **link)
     figure = page.figure
-    assert (words.NO_BETTER in figure["words"][figure["active"]]["sentence"]) == hopeless
-    assert (words.NO_BETTER in warnings(page)) == hopeless
+    assert (twin_text.NO_BETTER in figure["words"][figure["active"]]["sentence"]) == hopeless
+    assert (twin_text.NO_BETTER in warnings(page)) == hopeless
 
 
 def test_a_method_for_several_hospitals_says_what_it_is_in_one_place(screen):
@@ -1121,7 +1123,7 @@ def test_the_owner_reads_that_the_first_component_is_partly_the_mean_and_a_repor
 )
 def test_how_much_of_the_mean_the_first_component_is(cosine, much):
     for rows, noun in ((1, "patients"), (8, "rows")):
-        sentence = words.near_the_mean(cosine, rows, False)
+        sentence = owner_only_text.near_the_mean(cosine, rows, False)
         assert f"is {much} the mean of your {noun}" in sentence and f"cosine {cosine:.3f}" in sentence
 
 
@@ -1139,11 +1141,13 @@ _IN_VAIN = "paying more does not help, because the mean takes the place of a pat
 )
 def test_nobody_is_told_to_pay_more_where_the_mean_is_what_errs(cosine, uncentred, advice):
     estimated = owner_only_diagnostics.ReleaseVerdict(uncentred, 0.95, 0.9)
-    sentence = words.verdict(
+    sentence = owner_only_text.verdict(
         owner_only_diagnostics.ReleaseVerdict(0.94, 0.95, 0.1), estimated, 1, cosine, False
     )
     assert sentence.endswith(f" **It is hardly better than a guess:** {advice}")
-    useful = words.verdict(owner_only_diagnostics.ReleaseVerdict(0.1, 0.95, 0.9), estimated, 1, cosine, False)
+    useful = owner_only_text.verdict(
+        owner_only_diagnostics.ReleaseVerdict(0.1, 0.95, 0.9), estimated, 1, cosine, False
+    )
     assert "pay" not in useful
 
 
