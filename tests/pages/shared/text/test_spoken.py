@@ -201,17 +201,15 @@ def test_joining_says_the_least_error_under_every_heading():
 
 def test_standardising_ranks_the_ways_by_their_error():
     settings = catalogue.defaults() | {"repeats": 1}
-    of = site_view.recipe(settings)
-    found, measure = SiteResults(of), site_view.SiteMeasure(of, settings)
-    assert differences_descriptions.standardising(found, settings) == labels.MEASURING
-    at = site_view.strength(of, settings)
-    for cell in found.first(at, site_view.kind(of, settings)):
-        found.try_cell(*cell)
-    errors = [measure.common(found, at, kind) for kind in of.kinds]
-    least = min(float(one[0][1]) for one in errors if one is not None)
-    said = differences_descriptions.standardising(found, settings)
-    assert text.error(least) in said.partition(";")[0]
-    assert said.endswith(f"Guessing has {measure.guess:.2f}.")
+    results = SiteResults(site_view.recipe(settings))
+    shown = site_view.SiteView(results, settings)
+    assert differences_descriptions.standardising(shown) == labels.MEASURING
+    for cell in results.first(shown.strength, shown.kind):
+        results.try_cell(*cell)
+    least = min(float(spread[1]) for spread, _ in shown.common_by_kind().values())
+    description = differences_descriptions.standardising(shown)
+    assert text.error(least) in description.partition(";")[0]
+    assert description.endswith(f"Guessing has {shown.guess:.2f}.")
 
 
 def test_a_papers_figure_says_its_verdict_and_every_curve():
