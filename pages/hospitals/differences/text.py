@@ -220,10 +220,10 @@ def about(recipe: SiteRecipe) -> str:
             f"noise. Hospitals of {listed([f'{size:,}' for size in recipe.sizes])} patients, {recipe.d} "
             f"columns; {len(clinical.FACTORS)} clinical factors ({factors}) with invented loadings. At 1 a "
             "column's shift has a standard deviation of half a public scale, spreads are off by a fifth, one "
-            "column in ten is missing at a hospital, and factors' variances lie between 0.55 and 1.8; printed "
-            f"ranges carry {clinical.PRINTED:.0%} of a laboratory's shift and (log) scale. Means and Wishart "
-            "matrices are drawn from their exact law. Rows are divided by a length that all respect with "
-            "probability 0.99, chosen with the population known; a real release chooses it beforehand, and "
+            "column in ten is missing at a hospital, and factors' variances lie between 0.55 and 1.8; "
+            f"printed ranges carry {clinical.PRINTED:.0%} of a laboratory's shift and (log) scale. Means and "
+            "Wishart matrices are drawn from their exact law. Rows are divided by a length that all respect "
+            "with probability 0.99, chosen with the population known; a real release chooses it beforehand, and "
             "clips."
         )
     table = heart_disease.TABLE
