@@ -8,7 +8,7 @@ import pytest
 from dppca_core.tables import Schema, content_key, read
 from scripts.started import ROOT, serving, started
 from tests.browser.conftest import patient
-from tests.pages.hospitals.your_data.test_your_data import CANARY, DICTIONARY, NUMBER, csv, patients
+from tests.pages.hospitals.your_data.table_page import CANARY, DICTIONARY, NUMBER, csv, patients
 
 pytestmark = pytest.mark.browser
 

@@ -223,8 +223,8 @@ def about(recipe: SiteRecipe) -> str:
             "column in ten is missing at a hospital, and factors' variances lie between 0.55 and 1.8; "
             f"printed ranges carry {clinical.PRINTED:.0%} of a laboratory's shift and (log) scale. Means and "
             "Wishart matrices are drawn from their exact law. Rows are divided by a length that all respect "
-            "with probability 0.99, chosen with the population known; a real release chooses it beforehand, and "
-            "clips."
+            "with probability 0.99, chosen with the population known; a real release chooses it beforehand, "
+            "and clips."
         )
     table = heart_disease.TABLE
     return (

@@ -101,8 +101,8 @@ def test_a_truth_is_not_drawn_as_an_error_of_itself(measured):
     assert "joined, without privacy" not in [trace["name"] for trace in figure["data"]]
     assert figure["layout"]["xaxis"]["range"][0] >= -2
     assert "without privacy" not in text.who(shown) and "grey bar" not in text.about_joining(shown)
-    own = SiteView(measured, DEFAULTS)
-    assert "joined, without privacy" in [trace["name"] for trace in charts.joining(own)["data"]]
+    usual = SiteView(measured, DEFAULTS)
+    assert "joined, without privacy" in [trace["name"] for trace in charts.joining(usual)["data"]]
 
 
 def test_nothing_measured_yet_is_drawn_as_nothing():

@@ -26,9 +26,9 @@ class Holder:
 @pytest.fixture
 def here(monkeypatch) -> set[str]:
     """Who is there."""
-    found = {"ann", "bob"}
-    monkeypatch.setattr(sessions, "present", found.__contains__)
-    return found
+    visitors = {"ann", "bob"}
+    monkeypatch.setattr(sessions, "present", visitors.__contains__)
+    return visitors
 
 
 @pytest.fixture
