@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from dppca_core.release.ledger import Ledger
 from dppca_core.release.private_release import Progress
 from pages.hospitals.your_data import session, text
+from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import TableSession
 from pages.shared.background import refresh, sessions
 
 FIRST_WAIT_SECONDS = 1.0  # for a job that ends at once, before the page is drawn
 
-Make = Callable[[Progress], Any]
-Prepare = Callable[[TableSession], Make | None]
+Make = Callable[[PreparedTable, Ledger, Progress], Any]
 Keep = Callable[[TableSession, ReleaseJob[Any]], None]
 
 
@@ -27,13 +29,13 @@ def show(
     *,
     price: str,
     question: str,
-    prepare: Prepare,
+    make: Make,
     keep: Keep,
     blocked: bool,
 ) -> None:
     """Render the button, then the question, then the state of the job.
 
-    Neither `prepare` nor `keep` may hold rows: a button's arguments outlive the table.
+    Neither `make` nor `keep` may hold rows: a button's arguments outlive the table.
 
     Args:
         kind: The kind of job: one of each can be pending or running.
@@ -41,7 +43,7 @@ def show(
         what: What would be paid for, without any row; the last item identifies the table.
         price: The cost, beside the button.
         question: Asked after the button was pressed.
-        prepare: Returns the function that makes the release, from the session.
+        make: Makes the release of the table that the session has then, paid for on its ledger.
         keep: Stores a job once it is confirmed.
         blocked: Whether the button is disabled.
     """
@@ -60,7 +62,7 @@ def show(
             key=f"own ask {kind}",
             disabled=blocked,
             on_click=_make_pending,
-            args=(state, request, prepare),
+            args=(state, request, make),
         )
     else:
         _show_question(state, state.pending, question, keep)
@@ -68,11 +70,11 @@ def show(
         st.warning(text.ended(last))
 
 
-def _make_pending(state: TableSession, request: tuple[Any, ...], prepare: Prepare) -> None:
-    make = prepare(state)
-    if make is not None:
+def _make_pending(state: TableSession, request: tuple[Any, ...], make: Make) -> None:
+    if state.ready is not None:
+        run = partial(make, state.ready, session.ledger(state.ready.raw))
         # A job is paid for when it begins, so a connection that breaks for a moment must not stop it.
-        state.pending = ReleaseJob(request, make, sessions.returning(sessions.visitor()))
+        state.pending = ReleaseJob(request, run, sessions.returning(sessions.visitor()))
 
 
 def _show_question(state: TableSession, job: ReleaseJob[Any], question: str, keep: Keep) -> None:

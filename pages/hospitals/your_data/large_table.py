@@ -11,7 +11,7 @@ from dppca_core.tables import files, limits
 class LargeTable:
     """Hold the file as it was uploaded.
 
-    `rows` is None where the file does not state it. `key` and `former_key` are those of
+    `n`, its rows, is None where the file does not state it. `key` and `former_key` are those of
     `tables.content_keys_of_file`, known once the file was read. Kinds and constants
     cannot be known without reading: all columns count as numbers until the owner says otherwise.
     """
@@ -19,7 +19,7 @@ class LargeTable:
     name: str
     form: str
     columns: tuple[str, ...]
-    rows: int | None
+    n: int | None
     encoding: str
     data: bytes = field(repr=False)
     unnamed: tuple[int, ...] = ()

@@ -28,7 +28,7 @@ def reduce(
 
     Raises ValueError with one sentence where the table does not fit the dictionary, and StoppedError.
     """
-    bits = discrete_gaussian.bits_for(large.rows or limits.MOST_ROWS_IN_PIECES)
+    bits = discrete_gaussian.bits_for(large.n or limits.MOST_ROWS_IN_PIECES)
     sums: dict[str, discrete_gaussian.Adder] = {}
     row_sum = np.zeros(schema.d)
 

@@ -34,7 +34,8 @@ ledger = account = request = build_twin = None
 if prepared is not None:
     ledger, account = ledger_panel.open_ledger(prepared.raw)
     st.header("2 · Rehearse on a synthetic twin")
-    twin = synthetic_twin_panel.show(prepared, account, settings)
+    request = synthetic_twin_panel.requested(prepared, account, settings)
+    twin = synthetic_twin_panel.show(prepared, account, request, settings)
     st.header("3 · Release")
     if account is not None:
         # Before the limit is set too, since these settings are what is rehearsed.
@@ -56,7 +57,6 @@ if prepared is not None:
     st.header("4 · The ledger of this table")
     if account is not None:
         ledger_panel.show(prepared.raw, ledger, account, settings)
-    request = synthetic_twin_panel.requested(prepared, account, settings)
     build_twin = synthetic_twin_panel.figure_builder(prepared, request, release, settings)
 record = report.public_record(prepared, account, release, request, build_twin, state.rows_per_patient or 1)
 if record is not None:

@@ -100,16 +100,6 @@ class PreparedTable:
         return used - np.outer(self.mean, self.mean)
 
     @property
-    def by_column(self) -> bool:
-        """Return whether a patient's own row states the hospital."""
-        return is_by_column(self.dealt)
-
-    @property
-    def at_random(self) -> bool:
-        """Return whether the hospitals are invented."""
-        return is_at_random(self.dealt)
-
-    @property
     def public(self) -> dict[str, Any]:
         """Return what a release publishes of the table beside its sizes.
 
@@ -145,7 +135,7 @@ def prepare(raw: Raw, schema: Schema, hospital_column: str | None, hospitals: in
 
 
 def is_by_column(dealt: str) -> bool:
-    """Return whether hospitals are the values of a column."""
+    """Return whether hospitals are the values of a column, so that a patient's row states its own."""
     return dealt.startswith(_BY)
 
 

@@ -10,8 +10,9 @@ import streamlit as st
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget, Neighbours
 from dppca_core.release import private_release
+from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account
-from dppca_core.release.private_release import Released, Request
+from dppca_core.release.private_release import Progress, Released, Request
 from dppca_core.tables import Schema, safe_cell, safe_csv
 from pages.hospitals.your_data import (
     chart_descriptions,
@@ -22,7 +23,7 @@ from pages.hospitals.your_data import (
     unit_text,
 )
 from pages.hospitals.your_data import text as page_text
-from pages.hospitals.your_data.prepared_table import PreparedTable
+from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_column
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import ConfirmedRelease, TableSession
 from pages.shared import text
@@ -104,24 +105,22 @@ def show(prepared: PreparedTable, account: Account, settings: Settings) -> None:
         (request, account, prepared.identity),
         price=price,
         question=price_text.question(request, prepared.n, price, plain),
-        prepare=partial(_prepare, request, account),
+        make=partial(_make, request, account),
         keep=partial(_keep, prepared.raw.name, prepared.raw.key, prepared.schema, request),
         blocked=price_text.exceeds_limit(request.events, account),
     )
 
 
-def _prepare(request: Request, account: Account, state: TableSession) -> confirmation.Make | None:
-    prepared = state.ready
-    if prepared is None:
-        return None
-    ledger = session.ledger(prepared.raw)
-    return lambda progress: private_release.make(
+def _make(
+    request: Request, account: Account, prepared: PreparedTable, ledger: Ledger, progress: Progress
+) -> Released:
+    return private_release.make(
         request,
         prepared.parts,
         ledger,
         features=prepared.schema.features,
         public=prepared.public,
-        by_column=prepared.by_column,
+        by_column=is_by_column(prepared.dealt),
         expected=account,
         progress=progress,
     )

@@ -50,7 +50,7 @@ class PublicRecord:
     at_random: bool
     account: Account | None
     released: Released | None
-    request: Request | None
+    request: Request | str | None
     rows: int = 1
     twin: Callable[[], dict[str, Any]] | None = field(repr=False, default=None)
 
@@ -64,7 +64,7 @@ def public_record(
     prepared: PreparedTable | None,
     account: Account | None,
     release: ConfirmedRelease | None,
-    request: Request | None,
+    request: Request | str | None,
     twin: Callable[[], Any] | None,
     rows: int = 1,
 ) -> PublicRecord | None:
@@ -159,7 +159,7 @@ def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]
     if released is not None:
         method, given = released.document["method"], released.document["parameters"]
         of_patient = released.document["epsilon for a patient"]
-    elif record.request is not None:
+    elif isinstance(record.request, Request):
         method, given = record.request.method, private_release.parameters(record.request)
         of_patient = record.request.patient_epsilon
     else:

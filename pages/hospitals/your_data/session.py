@@ -218,7 +218,6 @@ def folder() -> Path | None:
 def ledger(raw: Raw | LargeTable) -> Ledger:
     """Return the ledger of this table's content, under whatever name it was uploaded."""
     where = folder()
-    patients = raw.n if isinstance(raw, Raw) else raw.rows
     if where is not None:
-        return DiskLedger(where, raw.key, patients, raw.former_key)
-    return current().ledgers.setdefault(raw.key, SessionLedger(patients))
+        return DiskLedger(where, raw.key, raw.n, raw.former_key)
+    return current().ledgers.setdefault(raw.key, SessionLedger(raw.n))

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Any
 
 from dppca_core.experiments.failures import surviving
 from pages.shared.background import sessions
@@ -22,16 +22,9 @@ _CHECK_SECONDS = 5.0
 _MOST_TRIES = 5  # to forget one visitor's table
 
 
-class Forgetful(Protocol):
-    """Hold a table, until told to forget it."""
-
-    def forget(self) -> None:
-        """Drop the table."""
-
-
 @dataclass
 class _Watched:
-    holder: weakref.ref[Forgetful]
+    holder: weakref.ref[Any]
     drop_uploads: Callable[[str], None]
     left: float | None = None
     tries: int = 0
@@ -46,8 +39,8 @@ class SessionExpiry:
         self._lock = threading.Lock()
         self._thread = LastingThread("leaving", self._work)
 
-    def watch(self, visitor: str, holder: Forgetful, drop_uploads: Callable[[str], None]) -> None:
-        """Have `holder` forget, and the uploads dropped, once this visitor has been away for long enough."""
+    def watch(self, visitor: str, holder: Any, drop_uploads: Callable[[str], None]) -> None:
+        """Call `holder.forget` and drop the uploads once this visitor has been away for long enough."""
         with self._lock:
             known = self._watched.get(visitor)
             if known is None or known.holder() is not holder:
@@ -89,13 +82,9 @@ class SessionExpiry:
         if time.monotonic() - watched.left < self._kept:
             return False
         watched.tries += 1
-        forgotten = _succeeds(holder.forget)
-        dropped = _succeeds(partial(watched.drop_uploads, visitor))
-        return forgotten and dropped
-
-
-def _succeeds(step: Callable[[], None]) -> bool:
-    with surviving("leaving"):  # the other step is taken even where this one fails
-        step()
-        return True
-    return False
+        succeeded = 0
+        for step in (holder.forget, partial(watched.drop_uploads, visitor)):
+            with surviving("leaving"):  # the second step is taken even where the first fails
+                step()
+                succeeded += 1
+        return succeeded == 2

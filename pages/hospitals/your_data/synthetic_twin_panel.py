@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -16,8 +16,9 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.numerics import subspace_metrics
 from dppca_core.privacy import Budget
 from dppca_core.release import spectrum as spectrum_release
+from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account
-from dppca_core.release.private_release import Request
+from dppca_core.release.private_release import Progress, Request
 from dppca_core.release.spectrum import Spectrum
 from pages.hospitals.your_data import (
     confirmation,
@@ -58,19 +59,16 @@ class Twin(NamedTuple):
         return cache.results(self.experiment)
 
 
-def _request(settings: Settings, d: int, account: Account | None) -> Request:
+def requested(prepared: PreparedTable, account: Account | None, settings: Settings) -> Request | str:
+    """Return what a press of Release would make, or why it would refuse."""
     # Before the limit is set, neighbours are what the limit's form begins with.
     limit = account.limit if account is not None else None
     neighbours = limit.neighbours if limit is not None else CHOICES["neighbours"].default
-    return release_panel.nearest_request(settings, d, neighbours, session.current().rows_per_patient or 1)[0]
-
-
-def requested(prepared: PreparedTable, account: Account | None, settings: Settings) -> Request | None:
-    """Return what a press of Release would make, or None where it would refuse."""
+    rows = session.current().rows_per_patient or 1
     try:
-        return _request(settings, prepared.d, account)
-    except ValueError:
-        return None
+        return release_panel.nearest_request(settings, prepared.d, neighbours, rows)[0]
+    except ValueError as reason:
+        return str(reason)
 
 
 def mattering(settings: Settings, k: int, d: int) -> int:
@@ -96,20 +94,13 @@ def twin_of(request: Request, sizes: Sequence[int], clip: float, settings: Setti
     n, d, k, hospitals = sum(sizes), request.d, request.k, len(sizes)
     if d < _FEWEST or n < hospitals:
         raise ValueError(f"A twin needs at least {_FEWEST} measurements.")
-    budget = request.budget
-    wanted = catalogue.defaults() | {
+    wanted = catalogue.defaults() | asdict(request.budget)
+    wanted |= {name: getattr(request, name) for name in ("d", "k", "iterations", "burn_in")}
+    wanted |= {
         "view": settings["view"],
-        "epsilon": budget.epsilon,
-        "delta": budget.delta,
-        "neighbours": budget.neighbours,
-        "accounting": budget.accounting,
         "n": n,
-        "d": d,
-        "k": k,
         "s": mattering(settings, k, d),
         "s_hat": request.s_hat or d,
-        "iterations": request.iterations,
-        "burn_in": request.burn_in,
         "providers": hospitals,
         "largest_share": max(sizes) / n if max(sizes) > min(sizes) + 1 else 0.0,
         "spike": BULK * settings["own.ratio"],
@@ -157,7 +148,7 @@ def hopeless(twin: Twin, epsilon: float) -> bool:
 
 
 def figure_builder(
-    prepared: PreparedTable, request: Request | None, release: ConfirmedRelease | None, settings: Settings
+    prepared: PreparedTable, request: Request | str, release: ConfirmedRelease | None, settings: Settings
 ) -> Callable[[], dict[str, Any]] | None:
     """Return what builds the twin's figure for a file, or None where there is no twin. It holds no table.
 
@@ -166,7 +157,7 @@ def figure_builder(
     sizes = prepared.sizes
     if release is not None and release.released is not None:
         request, sizes = release.request, tuple(release.released.document["hospitals"])
-    if request is None:
+    if isinstance(request, str):
         return None
     try:
         return partial(payload, twin_of(request, sizes, _clip(prepared), settings))
@@ -178,11 +169,14 @@ def _clip(prepared: PreparedTable) -> float:
     return prepared.schema.bound / prepared.schema.default_bound
 
 
-def show(prepared: PreparedTable, account: Account | None, settings: Settings) -> Twin | None:
+def show(
+    prepared: PreparedTable, account: Account | None, request: Request | str, settings: Settings
+) -> Twin | None:
     """Render the guesses, the figure, a link to the explorer, and the price of the table's eigenvalues."""
     n, d, plain = prepared.n, prepared.d, settings["view"] == "board"
     try:
-        request = _request(settings, d, account)
+        if isinstance(request, str):
+            raise ValueError(request)
         twin = twin_of(request, prepared.sizes, _clip(prepared), settings)
     except ValueError as reason:
         st.caption(f"Nothing is rehearsed. {page_text.refusal(text.symbols(str(reason)))}")
@@ -249,18 +243,14 @@ def _show_spectrum_price(
         (budget, rows, account, prepared.identity),
         price=price,
         question=price_text.spectrum_question(price),
-        prepare=partial(_prepare, budget, rows),
+        make=partial(_make, budget, rows),
         keep=partial(_keep, prepared.identity),
         blocked=price_text.exceeds_limit(events, account),
     )
 
 
-def _prepare(budget: Budget, rows: int, state: TableSession) -> confirmation.Make | None:
-    prepared = state.ready
-    if prepared is None:
-        return None
-    ledger = session.ledger(prepared.raw)
-    return lambda progress: spectrum_release.make(prepared.parts, budget, ledger, rows)
+def _make(budget: Budget, rows: int, prepared: PreparedTable, ledger: Ledger, _: Progress) -> Spectrum:
+    return spectrum_release.make(prepared.parts, budget, ledger, rows)
 
 
 def _keep(identity: tuple[object, ...], state: TableSession, job: ReleaseJob[Spectrum]) -> None:

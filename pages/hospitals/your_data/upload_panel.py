@@ -18,7 +18,7 @@ from pages.hospitals.your_data import (
     unit_question,
     upload_text,
 )
-from pages.hospitals.your_data.prepared_table import PreparedTable
+from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random, is_by_column
 from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.text import literal, refusal
 from pages.shared.background import memory
@@ -249,9 +249,9 @@ def _prepare_once(
 def _show_facts(prepared: PreparedTable, rows: int, settings: Settings) -> None:
     plain = settings["view"] == "board"
     st.success(upload_text.ready(prepared, rows, plain))
-    public = upload_text.counts_public(prepared.by_column, prepared.schema, rows)
+    public = upload_text.counts_public(is_by_column(prepared.dealt), prepared.schema, rows)
     st.caption(f"{upload_text.bound(prepared.schema, rows, plain)} {public}")
-    if prepared.at_random:
+    if is_at_random(prepared.dealt):
         st.caption(upload_text.at_random(rows))
     if settings["own.shown"]:
         with st.container(border=True):

@@ -55,8 +55,7 @@ def held(most: int) -> str:
 
 def uploaded(raw: Raw | LargeTable) -> str:
     """Return the table's name, form and size in one line."""
-    count = raw.n if isinstance(raw, Raw) else raw.rows
-    rows = "" if count is None else f"{count:,} rows, "
+    rows = "" if raw.n is None else f"{raw.n:,} rows, "
     line = f"**{literal(raw.name)}** ({raw.form}): {rows}{len(raw.columns):,} named columns."
     if raw.unnamed:
         places = ", ".join(str(place) for place in raw.unnamed[:_LISTED])
