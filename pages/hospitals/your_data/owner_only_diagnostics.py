@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from dppca_core.arrays import Array
 from dppca_core.numerics import linalg, subspace_metrics
+from dppca_core.release import private_release
 from dppca_core.tables import Raw
 from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
 
@@ -48,11 +49,16 @@ class TableTruths(NamedTuple):
 
 def truths(prepared: PreparedTable) -> TableTruths:
     """Return the two answers without privacy, and the mean by which they differ."""
-    covariance, moment = (
-        TableTruth(matrix, np.linalg.eigvalsh(matrix)[::-1])
-        for matrix in (prepared.covariance, prepared.moment)
-    )
-    return TableTruths(covariance, moment, prepared.mean)
+    held, used = prepared.held, prepared.owner.kept
+    if isinstance(held, Rows):
+        moment = held.rows.T @ held.rows / prepared.n
+    else:
+        total = private_release.summed(prepared.parts, prepared.d)
+        moment = total.total / (4.0**total.bits * total.n)
+    mean = prepared.row_sum / used  # of the patients who are used, as is the covariance
+    covariance = moment * (prepared.n / used) - np.outer(mean, mean)
+    matrices = (TableTruth(matrix, np.linalg.eigvalsh(matrix)[::-1]) for matrix in (covariance, moment))
+    return TableTruths(*matrices, mean)
 
 
 def mean_cosine(answers: TableTruths, basis: Array) -> float:
@@ -109,7 +115,7 @@ def sample(indices: Array, labels: list[str], most: int) -> tuple[Array, list[st
     return indices[drawn], [labels[int(i)] for i in drawn]
 
 
-def downstream(raw: Raw, held: Rows, name: str, basis: Array) -> pd.DataFrame:
+def downstream(raw: Raw, held: Rows, answers: TableTruths, name: str, basis: Array) -> pd.DataFrame:
     """Return the share of patients whose label logistic regression gets right, in cross-validation.
 
     From the released components, (d, k), from as many without privacy, of the covariance and of the second
@@ -129,12 +135,13 @@ def downstream(raw: Raw, held: Rows, name: str, basis: Array) -> pd.DataFrame:
         raise ValueError("fewer than two labels have two patients")
     rows, target = held.rows[indices[common]], target[common]
     folds = StratifiedKFold(min(FOLDS, int(counts[counts >= 2].min())), shuffle=True, random_state=0)
-    moment, mean, k = held.rows.T @ held.rows / len(held.rows), held.rows.mean(axis=0), basis.shape[1]
+    centred, uncentred = (
+        linalg.top_eigenspace(truth.matrix, basis.shape[1]) for truth in (answers.covariance, answers.moment)
+    )
     features = {
         "released components": rows @ basis,
-        f"as many without privacy, {COVARIANCE}": rows
-        @ linalg.top_eigenspace(moment - np.outer(mean, mean), k),
-        f"as many without privacy, {MOMENT}": rows @ linalg.top_eigenspace(moment, k),
+        f"as many without privacy, {COVARIANCE}": rows @ centred,
+        f"as many without privacy, {MOMENT}": rows @ uncentred,
         "all columns": rows,
     }
     lines = []

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 import pandas as pd
 import streamlit as st
 
-from dppca_core.release.private_release import Released
+from dppca_core.arrays import Array
 from dppca_core.tables import Raw
 from pages.hospitals.your_data import (
     chart_descriptions,
@@ -66,9 +67,11 @@ def show(prepared: PreparedTable, release: ConfirmedRelease | None, settings: Se
     with right:
         st.markdown("**Your rows along the released directions**" if plain else "**Biplot**")
         label = _choose_label(prepared, raw)
-        _scatter(prepared, raw, held, released, label, plain)
+        _scatter(prepared, raw, held, released.basis[:, :2], label, plain)
     if label is not None:
-        _downstream(raw, held, release.job.number, released, label)
+        # The job's number is in the key: another release has other scores.
+        measure = partial(owner_only_diagnostics.downstream, raw, held, truths, label, released.basis)
+        _downstream(("downstream", release.job.number, label), measure, len(held.rows), label)
 
 
 def _compute_once(key: object, compute: Callable[[], Value]) -> Value:
@@ -92,9 +95,9 @@ def _choose_label(prepared: PreparedTable, raw: Raw) -> str | None:
 
 
 def _scatter(
-    prepared: PreparedTable, raw: Raw, held: Rows, released: Released, label: str | None, plain: bool
+    prepared: PreparedTable, raw: Raw, held: Rows, basis: Array, label: str | None, plain: bool
 ) -> None:
-    basis, rows = released.basis[:, :2], session.current().rows_per_patient or 1
+    rows = session.current().rows_per_patient or 1
     if basis.shape[1] < 2:
         st.caption(owner_only_text.ONE_DIRECTION)
         return
@@ -113,16 +116,15 @@ def _scatter(
         st.caption(owner_only_text.drawn(len(indices), prepared.n, rows))
 
 
-def _downstream(raw: Raw, held: Rows, number: int, released: Released, label: str) -> None:
+def _downstream(key: object, measure: Callable[[], pd.DataFrame], rows: int, label: str) -> None:
     st.markdown("**Use: telling the label from few numbers**")
-    key = ("downstream", number, label)
     known = session.current().diagnostics
     if key not in known:
         if not st.button("Measure it by cross-validation", key="own downstream"):
             return
         with st.spinner("Measuring"):
             try:
-                known[key] = owner_only_diagnostics.downstream(raw, held, label, released.basis)
+                known[key] = measure()
             except ValueError as reason:
                 st.info(refusal(str(reason)))
                 return
@@ -130,5 +132,5 @@ def _downstream(raw: Raw, held: Rows, number: int, released: Released, label: st
     scores: pd.DataFrame = known[key]
     shares = {name: st.column_config.NumberColumn(format="percent") for name in scores.columns[1:]}
     st.dataframe(scores, hide_index=True, height="content", column_config=shares)
-    used = min(len(held.rows), owner_only_diagnostics.MOST_ROWS)
+    used = min(rows, owner_only_diagnostics.MOST_ROWS)
     st.caption(owner_only_text.use(scores, label, used, session.current().rows_per_patient or 1))

@@ -80,26 +80,6 @@ class PreparedTable:
         return list(self.held)
 
     @property
-    def moment(self) -> Array:
-        """Return the second moment of all rows, (d, d), without noise."""
-        if isinstance(self.held, Rows):
-            return self.held.rows.T @ self.held.rows / self.n
-        total = private_release.summed(self.parts, self.d)
-        exact: Array = total.total / (4.0**total.bits * total.n)
-        return exact
-
-    @property
-    def mean(self) -> Array:
-        """Return the mean, (d,), of the clipped rows of the patients who are used."""
-        return self.row_sum / self.owner.kept
-
-    @property
-    def covariance(self) -> Array:
-        """Return the covariance of the same rows, (d, d), about their own mean, without noise."""
-        used = self.moment * (self.n / self.owner.kept)
-        return used - np.outer(self.mean, self.mean)
-
-    @property
     def public(self) -> dict[str, Any]:
         """Return what a release publishes of the table beside its sizes.
 

@@ -15,7 +15,7 @@ from pages.hospitals.your_data import (
     owner_only_text,
     prepared_table,
     session,
-    unit_question,
+    unit_text,
     upload_text,
 )
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random, is_by_column
@@ -26,6 +26,7 @@ from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
 
 _NO_COLUMN = "none"
+_MOST_ROWS = 10_000  # of one patient
 
 
 def show(settings: Settings) -> PreparedTable | None:
@@ -37,7 +38,7 @@ def show(settings: Settings) -> PreparedTable | None:
     left, right = st.columns([5, 1], vertical_alignment="center")
     left.markdown(upload_text.uploaded(state.raw))
     right.button("Forget it", on_click=state.forget, help=upload_text.HELP["forget"], width="stretch")
-    rows = unit_question.ask(state)
+    rows = _ask_rows(state)
     if rows is None:
         return None
     _choose_columns(state, state.raw)
@@ -127,6 +128,38 @@ def _set_lines(state: TableSession, lines: dict[str, dictionary.DictionaryLine],
     state.chosen, state.bound = tuple(lines), bound
     state.generation += 1
     state.hospital_column = None if state.hospital_column in state.chosen else state.hospital_column
+
+
+def _ask_rows(state: TableSession) -> int | None:
+    """Return how many rows one patient can have at most, or None until that is answered."""
+    options = (unit_text.ONE, unit_text.SEVERAL)
+    chosen = st.radio(
+        unit_text.QUESTION,
+        options,
+        index=None if state.several is None else int(state.several),
+        key=f"own several {state.tables}",
+        help=unit_text.HELP,
+    )
+    state.several = None if chosen is None else chosen == unit_text.SEVERAL
+    if state.several:
+        state.most_rows = st.number_input(
+            unit_text.MOST_ROWS,
+            min_value=2,
+            max_value=_MOST_ROWS,
+            value=state.most_rows,
+            step=1,
+            key=f"own most rows {state.tables}",
+            placeholder="type a number",
+            width=300,
+            help=unit_text.MOST_ROWS_HELP,
+        )
+    if state.example and state.several is False:
+        st.caption(unit_text.OF_EXAMPLE)
+    if state.rows_per_patient is None:
+        st.info(unit_text.UNANSWERED)
+    elif state.several:
+        st.warning(unit_text.weaker(state.rows_per_patient))
+    return state.rows_per_patient
 
 
 def _choose_columns(state: TableSession, raw: tables.Raw | large_table.LargeTable) -> None:

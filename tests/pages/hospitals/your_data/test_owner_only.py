@@ -47,7 +47,7 @@ def test_the_verdict_and_the_use_are_right():
         assert verdict.error == pytest.approx(sin_theta(basis, vectors[:, -2:]), abs=1e-9)
         assert f"{verdict.error:.2f}" in page.markdown or f"{verdict.error:.2g}" in page.markdown
         assert verdict.energy == pytest.approx(np.trace(basis.T @ matrix @ basis) / values[-2:].sum())
-    right = diagnostics.downstream(table.raw, table.held, "sex", basis).set_index("from")["right"]
+    right = diagnostics.downstream(table.raw, table.held, truths, "sex", basis).set_index("from")["right"]
     assert abs(right["all columns"] - right["always the commonest label"]) < 0.2
 
 
