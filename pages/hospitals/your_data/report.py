@@ -31,7 +31,7 @@ from pages.hospitals.your_data.session import ConfirmedRelease, TableSession
 from pages.shared import text
 from pages.shared.reports import html_report, phrases
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
-from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.settings.catalogue import Settings
 
 _OPTIONS = ("k", "s_hat", "rank", "iterations", "burn_in")
 
@@ -164,21 +164,19 @@ def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]
         of_patient = record.request.patient_epsilon
     else:
         return entries
-    budget = given["budget"]
-    loss = "Privacy loss" if plain else "Privacy loss ε"
-    chance = text.one_in(budget["delta"]) if plain else text.number(budget["delta"])
+    budget, loss = given["budget"], "Privacy loss" if plain else "Privacy loss ε"
+    used = settings | {f"own.{key}": given[key] for key in _OPTIONS if key in given}
+    used |= {"own.delta": budget["delta"], "neighbours": budget["neighbours"]}
+    keys = ["own.delta", "neighbours", *(f"own.{key}" for key in _OPTIONS if key in given)]
+    if record.twin is not None:
+        used["own.s"] = twin.mattering(settings, int(given["k"]), record.schema.d)
+        keys += ["own.ratio", "own.s"]
     entries += [
         ("Method", METHODS[method].title),
         (f"{loss} for a row", text.number(budget["epsilon"])),
         (f"{loss} for a patient", f"{of_patient:.4g}"),
-        (CHOICES["own.delta"].name(plain), chance),
-        (CHOICES["neighbours"].name(plain), CHOICES["neighbours"].text(budget["neighbours"])),
     ]
-    entries += [(CHOICES[f"own.{key}"].name(plain), str(given[key])) for key in _OPTIONS if key in given]
-    if record.twin is not None:
-        used = settings | {"own.s": twin.mattering(settings, int(given["k"]), record.schema.d)}
-        entries += phrases.settings_said(used, ("own.ratio", "own.s"))
-    return entries
+    return entries + phrases.settings_said(used, keys)
 
 
 def _release(record: PublicRecord, plain: bool) -> list[ReportFigure]:
