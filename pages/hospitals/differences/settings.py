@@ -36,12 +36,8 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
             "sites.differ", "In what hospitals differ", "In what they differ", tuple(differ), "all", differ
         ),
         Choice(
-            "sites.kind",
-            "Standardised by",
-            "Standardised by",
-            standardisation.KINDS,
-            "own-ranges",
-            KIND_TITLES,
+            *("sites.kind", "Standardised by", "Standardised by"),
+            *(standardisation.KINDS, "own-ranges", KIND_TITLES),
         ),
         Choice("sites.method", "Method", "Method", SITE_METHODS, "dpdis_pca", titles),
         Choice(

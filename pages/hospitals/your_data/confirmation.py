@@ -12,6 +12,7 @@ from dppca_core.release.ledger import Ledger
 from dppca_core.release.private_release import Progress
 from pages.hospitals.your_data import session, text
 from pages.hospitals.your_data.prepared_table import PreparedTable
+from pages.hospitals.your_data.price_text import Price
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import TableSession
 from pages.shared.background import refresh, sessions
@@ -26,12 +27,10 @@ def show(
     kind: str,
     label: str,
     what: tuple[object, ...],
-    *,
-    price: str,
-    question: str,
+    price: Price,
+    question: Callable[[str], str],
     make: Make,
     keep: Keep,
-    blocked: bool,
 ) -> None:
     """Render the button, then the question, then the state of the job.
 
@@ -41,11 +40,10 @@ def show(
         kind: The kind of job: one of each can be pending or running.
         label: Of the button.
         what: What would be paid for, without any row; the last item identifies the table.
-        price: The cost, beside the button.
-        question: Asked after the button was pressed.
+        price: The cost, in words and whether it is beyond the limit.
+        question: Returns what is asked after the button was pressed, from the cost in words.
         make: Makes the release of the table that the session has then, paid for on its ledger.
         keep: Stores a job once it is confirmed.
-        blocked: Whether the button is disabled.
     """
     state = session.current()
     request = (kind, *what)
@@ -55,17 +53,17 @@ def show(
     if last is not None and last.running:
         show_progress(last, "Drawing noise")
     elif state.pending is None or state.pending.what[0] != kind:
-        st.markdown(price)
+        st.markdown(price.sentence)
         st.button(
             label,
             type="primary",
             key=f"own ask {kind}",
-            disabled=blocked,
+            disabled=price.exceeds_limit,
             on_click=_make_pending,
             args=(state, request, make),
         )
     else:
-        _show_question(state, state.pending, question, keep)
+        _show_question(state, state.pending, question(price.sentence), keep)
     if last is not None and last.failed and last.what[-1] == what[-1]:
         st.warning(text.ended(last))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 from dppca_core.accounting import numerical
 from dppca_core.methods import METHODS
@@ -44,25 +45,33 @@ def spectrum_title(budget: Budget, plain: bool) -> str:
     return f"{what} with {privacy(budget.epsilon, plain)}"
 
 
+class Price(NamedTuple):
+    """Hold what a release will cost and leave, in words, and whether that is beyond the limit."""
+
+    sentence: str
+    exceeds_limit: bool
+
+
 def price(
     title: str, events: tuple[Event, ...], account: Account, budget: Budget, rows: int, plain: bool
-) -> str:
+) -> Price:
     """Return what a release will cost, a row and a patient with several, and what is left."""
     most, now = _limit(account).epsilon, total(account).epsilon
     after = total(account, events).epsilon
     if not numerical.within(after, most):
-        return (
+        sentence = (
             f"{title} would bring the total to {privacy(after, plain)}, beyond the limit "
             f"{text.number(most)}: ask for less."
         )
-    return (
+        return Price(sentence, True)
+    sentence = (
         f"{title} brings what is spent from {text.short(now)} to {text.short(after)} of your limit "
         f"{text.number(most)}, and leaves {_rest(after, most)}."
-        f"{unit_text.price(events, budget, rows, plain)}"
     )
+    return Price(sentence + unit_text.price(events, budget, rows, plain), False)
 
 
-def question(request: Request, n: int, price: str, plain: bool) -> str:
+def question(request: Request, n: int, plain: bool, price: str) -> str:
     """Return what the owner of n rows confirms for this price."""
     what = text.count(request.k, "direction", "directions") if plain else f"k = {request.k} components"
     return (
@@ -74,11 +83,6 @@ def question(request: Request, n: int, price: str, plain: bool) -> str:
 def spectrum_question(price: str) -> str:
     """Return what the owner confirms before eigenvalues are released."""
     return f"**Release the strength of every direction?** {price} {ONCE}"
-
-
-def exceeds_limit(events: tuple[Event, ...], account: Account) -> bool:
-    """Return whether a release would go beyond the limit."""
-    return not numerical.within(total(account, events).epsilon, _limit(account).epsilon)
 
 
 def left(account: Account, plain: bool) -> str:

@@ -103,11 +103,10 @@ def show(prepared: PreparedTable, account: Account, settings: Settings) -> None:
         "release",
         "Release …",
         (request, account, prepared.identity),
-        price=price,
-        question=price_text.question(request, prepared.n, price, plain),
+        price,
+        partial(price_text.question, request, prepared.n, plain),
         make=partial(_make, request, account),
         keep=partial(_keep, prepared.raw.name, prepared.raw.key, prepared.schema, request),
-        blocked=price_text.exceeds_limit(request.events, account),
     )
 
 

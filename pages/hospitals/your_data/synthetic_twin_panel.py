@@ -241,11 +241,10 @@ def _show_spectrum_price(
         "spectrum",
         "Pay for the spectrum …",
         (budget, rows, account, prepared.identity),
-        price=price,
-        question=price_text.spectrum_question(price),
+        price,
+        price_text.spectrum_question,
         make=partial(_make, budget, rows),
         keep=partial(_keep, prepared.identity),
-        blocked=price_text.exceeds_limit(events, account),
     )
 
 

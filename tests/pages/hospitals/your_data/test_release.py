@@ -154,7 +154,7 @@ def test_what_rounding_leaves_of_a_limit_is_nothing(monkeypatch, short, rest):
     monkeypatch.setattr(price_text, "total", lambda account, more=(): numerical.Total(1.0 - short, 1.0))
     assert price_text.left(account, True).endswith(f" is spent, {rest} is left")
     price = price_text.price("It", (), account, Budget(1.0, 1e-5), 1, True)
-    assert price.endswith(f", and leaves {rest}.")
+    assert price.sentence.endswith(f", and leaves {rest}.") and not price.exceeds_limit
 
 
 def test_a_full_disk_releases_nothing(folder, monkeypatch):
