@@ -16,6 +16,8 @@ from dppca_core.populations import clinical
 from pages.shared import text
 from pages.shared.charts.metric_axis import error_title, factor
 
+_SHARED = ("n", "epsilon", "delta", "neighbours", "iterations", "burn_in", "provider_noise")
+
 
 def recipe(settings: Mapping[str, Any]) -> SiteRecipe:
     """Return the comparison that the settings ask for, possible for all settings."""
@@ -23,18 +25,12 @@ def recipe(settings: Mapping[str, Any]) -> SiteRecipe:
     return SiteRecipe(
         data=settings["sites.data"],
         method=settings["sites.method"],
-        n=settings["n"],
-        epsilon=settings["epsilon"],
-        delta=settings["delta"],
-        neighbours=settings["neighbours"],
         share=settings["sites.share"],
         differences=clinical.DIFFERENCES if differ == "all" else (differ,),
         s_hat=min(max(settings["s_hat"], blank.k), blank.d),
-        iterations=settings["iterations"],
-        burn_in=settings["burn_in"],
-        provider_noise=settings["provider_noise"],
         repeats=settings["repeats"],
         seed=settings["seed"],
+        **{name: settings[name] for name in _SHARED},
     )
 
 

@@ -14,7 +14,8 @@ from pages.hospitals.your_data.text import component
 from pages.shared.charts import style
 from pages.shared.charts.traces import Trace, axis, one_panel, rounded, signs
 
-MOST_ROWS = 30
+MOST_ROWS = 30  # of a heat map, and points of a scree plot
+_ARROWS = 8
 _LABELS = ("dps_pca", "analyze_gauss", "analyze_gauss_sparse", "ppca", "cape", "ldp_pca", "sparse_pca", "pca")
 _MOST_NAME = 28
 RELEASED, PLAIN, UNCENTRED = (style.look(name) for name in ("dps_pca", "pca", "sparse_pca"))
@@ -68,11 +69,9 @@ def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace, height: int) -> dic
     return one_panel(traces, legend_at=-0.2, legend={"font": {}}, **layout)
 
 
-def scree(
-    covariance: Array, moment: Array, released: Array | None, plain: bool, most: int = 30
-) -> dict[str, Any]:
+def scree(covariance: Array, moment: Array, released: Array | None, plain: bool) -> dict[str, Any]:
     """Draw the eigenvalues of the clipped rows' covariance and second moment, and the released ones."""
-    count = min(most, len(covariance))
+    count = min(MOST_ROWS, len(covariance))
     spectra = [
         (f"not private, {COVARIANCE}", PLAIN, covariance[:count]),
         (f"not private, {MOMENT}", UNCENTRED, moment[:count]),
@@ -97,7 +96,7 @@ def scree(
 
 
 def biplot(
-    points: Array, labels: Sequence[str], features: Sequence[str], basis: Array, plain: bool, arrows: int = 8
+    points: Array, labels: Sequence[str], features: Sequence[str], basis: Array, plain: bool
 ) -> dict[str, Any]:
     """Draw patients along two released components, (m, 2), coloured by label, and the heaviest loadings.
 
@@ -117,7 +116,7 @@ def biplot(
                 "hoverinfo": "skip",
             }
         )
-    heavy = heaviest(basis, arrows)
+    heavy = heaviest(basis, _ARROWS)
     tips = basis[heavy] * 0.8 * float(np.abs(points).max(initial=1e-9)) / float(np.abs(basis).max())
     for index, (x, y) in zip(heavy, tips, strict=True):
         traces.append(

@@ -65,6 +65,8 @@ def reduce(
     sums_of_hospitals = [sums[hospital].sum for hospital in reduced.hospitals]
     # A patient who is left out counts as a row of zeros, as in a table that is held.
     held = tuple(part._replace(n=part.n + left_out) for part in sums_of_hospitals)
-    dealt = IN_ONE_PLACE if hospital_column is None else by_column(hospital_column)
+    assignment = IN_ONE_PLACE if hospital_column is None else by_column(hospital_column)
     raw = replace(large, key=keys.key, former_key=keys.former)
-    return PreparedTable(raw, schema, reduced.owner, tuple(part.n for part in held), dealt, held, row_sum)
+    return PreparedTable(
+        raw, schema, reduced.owner, tuple(part.n for part in held), assignment, held, row_sum
+    )

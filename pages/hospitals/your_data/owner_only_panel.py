@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -24,8 +24,6 @@ from pages.hospitals.your_data.session import ConfirmedRelease
 from pages.hospitals.your_data.text import refusal
 from pages.shared.figure import component
 from pages.shared.settings.catalogue import Settings
-
-Value = TypeVar("Value")
 
 
 def show(prepared: PreparedTable, release: ConfirmedRelease | None, settings: Settings) -> None:
@@ -74,13 +72,12 @@ def show(prepared: PreparedTable, release: ConfirmedRelease | None, settings: Se
         _downstream(("downstream", release.job.number, label), measure, len(held.rows), label)
 
 
-def _compute_once(key: object, compute: Callable[[], Value]) -> Value:
+def _compute_once(key: object, compute: Callable[[], Any]) -> Any:
     """Compute something once for this table and dictionary, and keep it in this session's memory."""
     known = session.current().diagnostics
     if key not in known:
         known[key] = compute()
-    value: Value = known[key]
-    return value
+    return known[key]
 
 
 def _choose_label(prepared: PreparedTable, raw: Raw) -> str | None:

@@ -43,21 +43,21 @@ class PreparedTable:
     length. `held` is the patients' rows or, of a table too large to hold, each hospital's exact sum.
     `row_sum`, (d,), of all clipped rows, centres the owner's covariance and never a release.
 
-    All of it is private except the schema, the sizes and how patients were assigned (`dealt`).
+    All of it is private except the schema, the sizes and how patients were assigned (`assignment`).
     """
 
     raw: Raw | LargeTable = field(repr=False)
     schema: Schema
     owner: OwnerOnly = field(repr=False)
     sizes: tuple[int, ...]
-    dealt: str
+    assignment: str
     held: Rows | tuple[IntegerSum, ...] = field(repr=False)
     row_sum: Array = field(repr=False)
 
     @property
     def identity(self) -> tuple[object, ...]:
         """Return what distinguishes this table from another, without a row in it."""
-        return self.raw.key, self.schema, self.dealt, self.sizes
+        return self.raw.key, self.schema, self.assignment, self.sizes
 
     @property
     def n(self) -> int:
@@ -88,7 +88,7 @@ class PreparedTable:
         return {
             "dictionary": json.loads(self.schema.to_json()),
             "centred": "at the middle of the public ranges, not at the mean",
-            "dealt": self.dealt,
+            "dealt": self.assignment,
         }
 
 
@@ -101,27 +101,27 @@ def prepare(raw: Raw, schema: Schema, hospital_column: str | None, hospitals: in
             "Fewer than two patients are left: every other row has a missing cell. Fill them in."
         )
     if hospital_column is None and hospitals == 1:
-        members, dealt = (np.arange(n),), IN_ONE_PLACE
+        members, assignment = (np.arange(n),), IN_ONE_PLACE
     elif hospital_column is None:
         members = tables.at_random(n, min(hospitals, n), DEALING_SEED)
-        dealt = f"at random, seed {DEALING_SEED}"
+        assignment = f"at random, seed {DEALING_SEED}"
     else:
         members = tuple(tables.by_column(raw.table[hospital_column], hospital_column).values())
-        dealt = by_column(hospital_column)
+        assignment = by_column(hospital_column)
     groups = tuple(index[group[encoded.kept[group]]] for group in members)
     rows = Rows(moments.clip_rows(encoded.rows, schema.bound), encoded.kept, groups)
     sizes = tuple(len(group) for group in members)
-    return PreparedTable(raw, schema, encoded.owner, sizes, dealt, rows, rows.rows.sum(axis=0))
+    return PreparedTable(raw, schema, encoded.owner, sizes, assignment, rows, rows.rows.sum(axis=0))
 
 
-def is_by_column(dealt: str) -> bool:
+def is_by_column(assignment: str) -> bool:
     """Return whether hospitals are the values of a column, so that a patient's row states its own."""
-    return dealt.startswith(_BY)
+    return assignment.startswith(_BY)
 
 
-def is_at_random(dealt: str) -> bool:
+def is_at_random(assignment: str) -> bool:
     """Return whether hospitals are invented."""
-    return not is_by_column(dealt) and dealt != IN_ONE_PLACE
+    return not is_by_column(assignment) and assignment != IN_ONE_PLACE
 
 
 def by_column(name: str) -> str:

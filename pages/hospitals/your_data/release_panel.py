@@ -119,7 +119,7 @@ def _make(
         ledger,
         features=prepared.schema.features,
         public=prepared.public,
-        by_column=is_by_column(prepared.dealt),
+        by_column=is_by_column(prepared.assignment),
         expected=account,
         progress=progress,
     )

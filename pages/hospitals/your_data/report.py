@@ -40,14 +40,14 @@ _OPTIONS = ("k", "s_hat", "rank", "iterations", "burn_in")
 class PublicRecord:
     """Hold what may leave the server: what is public about a table, its ledger, a release and its rehearsal.
 
-    `dealt` states how patients were assigned to hospitals, `account` is the ledger as it stands, `request`
+    `assignment` states how patients were assigned to hospitals, `account` is the ledger as it stands, `request`
     what a press of Release would make or why it would refuse, and `twin` builds the rehearsal's figure.
     `rows` is how many rows one patient can have at most by the owner's answer now.
     """
 
     schema: Schema
     sizes: tuple[int, ...]
-    dealt: str
+    assignment: str
     account: Account | None
     released: Released | None
     request: Request | str | None
@@ -71,15 +71,15 @@ def public_record(
     """Return the record of the release shown, with ledger and twin where it is of the table at hand."""
     released = release.released if release is not None else None
     if release is not None and released is not None:
-        dealt = str(released.document["public"]["dealt"])
+        assignment = str(released.document["public"]["dealt"])
         if prepared is None or (release.key, release.schema) != (prepared.raw.key, prepared.schema):
             account, twin, rows = None, None, int(released.document["rows per patient"])
         schema, sizes = release.schema, tuple(released.document["hospitals"])
     elif prepared is not None:
-        schema, sizes, dealt = prepared.schema, prepared.sizes, prepared.dealt
+        schema, sizes, assignment = prepared.schema, prepared.sizes, prepared.assignment
     else:
         return None
-    return PublicRecord(schema, sizes, dealt, account, released, request, rows, twin)
+    return PublicRecord(schema, sizes, assignment, account, released, request, rows, twin)
 
 
 def file(state: TableSession, record: PublicRecord, settings: Settings) -> bytes:
@@ -124,7 +124,7 @@ def build(record: PublicRecord, settings: Settings) -> Report:
 def _sentence(record: PublicRecord, plain: bool) -> str:
     noun, hospitals, released = unit_text.noun(record.stated_rows), len(record.sizes), record.released
     where = f"in {upload_text.where_patients_are(hospitals)}"
-    if is_at_random(record.dealt):
+    if is_at_random(record.assignment):
         where = upload_text.dealt_at_random(hospitals)
     measured = text.count(record.schema.d, "measurement", "measurements")
     whole = f"{sum(record.sizes):,} {noun} {where}, {measured} of each"
@@ -144,7 +144,7 @@ def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]
     sizes, rows = sorted(record.sizes), record.stated_rows
     noun = unit_text.noun(rows).capitalize()
     hospitals = f"{len(sizes):,}" if len(sizes) > 1 else "all in one place"
-    if is_at_random(record.dealt):
+    if is_at_random(record.assignment):
         hospitals = upload_text.dealt_at_random(len(sizes))
     bound = f"Most that one {unit_text.unit(rows)} counts for" if plain else "Row bound B"
     entries = [
@@ -234,8 +234,8 @@ def _public(column: Column) -> tuple[str, str, str]:
 
 def _limits(record: PublicRecord, plain: bool) -> list[str]:
     rows = record.stated_rows
-    limits = [upload_text.counts_public(is_by_column(record.dealt), record.schema, rows)]
-    if is_at_random(record.dealt):
+    limits = [upload_text.counts_public(is_by_column(record.assignment), record.schema, rows)]
+    if is_at_random(record.assignment):
         limits.append(upload_text.at_random(rows))
     if record.released is not None:
         delta = record.released.document["parameters"]["budget"]["delta"]

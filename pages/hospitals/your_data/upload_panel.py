@@ -282,9 +282,9 @@ def _prepare_once(
 def _show_facts(prepared: PreparedTable, rows: int, settings: Settings) -> None:
     plain = settings["view"] == "board"
     st.success(upload_text.ready(prepared, rows, plain))
-    public = upload_text.counts_public(is_by_column(prepared.dealt), prepared.schema, rows)
+    public = upload_text.counts_public(is_by_column(prepared.assignment), prepared.schema, rows)
     st.caption(f"{upload_text.bound(prepared.schema, rows, plain)} {public}")
-    if is_at_random(prepared.dealt):
+    if is_at_random(prepared.assignment):
         st.caption(upload_text.at_random(rows))
     if settings["own.shown"]:
         with st.container(border=True):
