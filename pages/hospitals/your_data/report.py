@@ -40,9 +40,9 @@ _OPTIONS = ("k", "s_hat", "rank", "iterations", "burn_in")
 class PublicRecord:
     """Hold what may leave the server: what is public about a table, its ledger, a release and its rehearsal.
 
-    `assignment` states how patients were assigned to hospitals, `account` is the ledger as it stands, `request`
-    what a press of Release would make or why it would refuse, and `twin` builds the rehearsal's figure.
-    `rows` is how many rows one patient can have at most by the owner's answer now.
+    `assignment` states how patients were assigned to hospitals, `account` is the ledger as it stands,
+    `request` what a press of Release would make or why it would refuse, and `twin` builds the rehearsal's
+    figure. `rows` is how many rows one patient can have at most by the owner's answer now.
     """
 
     schema: Schema
