@@ -7,7 +7,6 @@ from functools import partial
 
 import streamlit as st
 
-from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget, Neighbours
 from dppca_core.release import private_release
 from dppca_core.release.ledger import Ledger
@@ -75,8 +74,7 @@ def choose_settings(settings: Settings, hospitals: int) -> None:
         for column, key in zip(st.columns(3), keys[begin : begin + 3], strict=False):
             with column:
                 widgets.choose(key)
-    trust = f"Whom it trusts: {text.TRUST_TITLES[METHODS[method].trust].lower()}. "
-    st.caption(trust + price_text.hardening(method, plain))
+    st.caption(f"{page_text.trust(method)} {price_text.hardening(method, plain)}")
     alone = page_text.in_one_place(method, hospitals)
     if alone:
         st.info(alone)
@@ -138,7 +136,7 @@ def show_releases(settings: Settings) -> ConfirmedRelease | None:
     if not finished:
         return None
     titles = [
-        f"{i} · {released.document['what']} at {released.entry.at[11:19]} UTC, {release.name}"
+        page_text.release_title(i, released, release.name)
         for i, (release, released) in enumerate(finished, start=1)
     ]
     index = len(finished) - 1

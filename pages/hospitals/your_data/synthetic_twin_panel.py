@@ -33,7 +33,6 @@ from pages.hospitals.your_data.owner_only_diagnostics import HARDLY_BETTER
 from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import ConfirmedRelease, TableSession
-from pages.shared import text
 from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.charts import explorer_summary
 from pages.shared.figure import component
@@ -179,7 +178,7 @@ def show(
             raise ValueError(request)
         twin = twin_of(request, prepared.sizes, _clip(prepared), settings)
     except ValueError as reason:
-        st.caption(f"Nothing is rehearsed. {page_text.refusal(text.symbols(str(reason)))}")
+        st.caption(twin_text.not_rehearsed(str(reason)))
         return None
     spectrum = _paid_spectrum(prepared, settings)
     for column, key in zip(st.columns(2), ("own.ratio", "own.s"), strict=True):

@@ -84,6 +84,16 @@ def adjusted(name: str, wanted: int, value: int) -> str:
     return f"{name} {'lowered' if value < wanted else 'raised'} to {value} here."
 
 
+def trust(method: str) -> str:
+    """Return whom the method trusts."""
+    return f"Whom it trusts: {text.TRUST_TITLES[METHODS[method].trust].lower()}."
+
+
+def release_title(number: int, released: Released, table: str) -> str:
+    """Return what the release with this number of the session is called."""
+    return f"{number} · {released.document['what']} at {released.entry.at[11:19]} UTC, {table}"
+
+
 def in_one_place(method: str, hospitals: int) -> str:
     """Return what a method for several hospitals is where all patients are in one; nothing elsewhere."""
     if hospitals > 1 or METHODS[method].trust == "central":

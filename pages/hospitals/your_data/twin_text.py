@@ -8,7 +8,7 @@ from dppca_core.methods import METHODS
 from dppca_core.release.private_release import Request
 from dppca_core.release.spectrum import Spectrum
 from pages.hospitals.your_data import unit_text
-from pages.hospitals.your_data.text import components
+from pages.hospitals.your_data.text import components, refusal
 from pages.hospitals.your_data.upload_text import where_patients_are
 from pages.shared import text
 
@@ -29,6 +29,11 @@ def rehearsed(request: Request, hospitals: int, plain: bool) -> str:
         given += [f"{_SYMBOLS.get(name) or text.symbols(name)} = {n}" for name, n in request.own.items()]
         given += [f"ε = {text.number(epsilon)}", f"δ = {text.number(delta)}"]
     return f"{what}, {', '.join(given)}, {where}."
+
+
+def not_rehearsed(reason: str) -> str:
+    """Return why there is no rehearsal."""
+    return f"Nothing is rehearsed. {refusal(text.symbols(reason))}"
 
 
 def invented(n: int, d: int, rows: int, paid: bool, clipped: bool, bound: float) -> str:

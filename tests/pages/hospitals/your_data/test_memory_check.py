@@ -151,7 +151,7 @@ def test_texts_without_room_are_one_sentence(monkeypatch):
 
 
 def test_a_forgotten_table_goes_back_to_the_system(monkeypatch):
-    """What stays with the process is missing to the next visitor's table."""
+    """Memory that stays with the process is missing to the next visitor's table."""
     returned = []
     monkeypatch.setattr(session, "return_memory", lambda: returned.append(mine.raw))
     mine = session.TableSession()

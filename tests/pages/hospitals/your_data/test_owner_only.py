@@ -1,4 +1,4 @@
-"""What only the owner may see: hidden by one switch, right, and in no report."""
+"""Numbers for the owner alone: hidden by one switch, right, and in no report."""
 
 import json
 

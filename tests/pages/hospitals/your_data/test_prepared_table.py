@@ -1,4 +1,4 @@
-"""A prepared table: what leaves no trace in the numbers that count as public."""
+"""A prepared table: who is left out leaves no trace in the numbers that count as public."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""What a visitor has brought is forgotten once they have left."""
+"""A table is forgotten once its visitor has left."""
 
 import gc
 import threading
@@ -10,11 +10,11 @@ from pages.hospitals.your_data.session_expiry import SessionExpiry
 from pages.shared.background import sessions
 from tests.waiting import PATIENCE_SECONDS, Clock, eventually
 
-NEVER = 3600.0  # seconds between looks of a thread: the test looks itself
+NEVER = 3600.0  # seconds between checks of a thread: the test checks itself
 
 
 class Holder:
-    """What holds a table."""
+    """Stand in for a session that holds a table."""
 
     def __init__(self) -> None:
         self.forgot = threading.Event()
@@ -25,7 +25,7 @@ class Holder:
 
 @pytest.fixture
 def here(monkeypatch) -> set[str]:
-    """Who is there."""
+    """Return the visitors who are there."""
     visitors = {"ann", "bob"}
     monkeypatch.setattr(sessions, "present", visitors.__contains__)
     return visitors
@@ -33,7 +33,7 @@ def here(monkeypatch) -> set[str]:
 
 @pytest.fixture
 def clock(monkeypatch) -> Clock:
-    """Where it is read how long somebody has been away."""
+    """Replace the clock by which it is measured how long somebody has been away."""
     made = Clock()
     for module in (sessions, session_expiry):
         monkeypatch.setattr(module, "time", made)

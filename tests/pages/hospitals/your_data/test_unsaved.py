@@ -43,7 +43,7 @@ def test_leaving_is_asked_about_until_a_file_was_asked_for():
 
 
 def test_downloads_are_the_same_ready_bytes_in_every_run(monkeypatch):
-    """What is built when it is pressed is lost if the page runs between the press and the file."""
+    """A file built when its button is pressed is lost if the page runs between the press and the file."""
     given = {}
     monkeypatch.setattr(st, "download_button", lambda label, data, *a, **k: given.update({label: data}))
     monkeypatch.setattr(
