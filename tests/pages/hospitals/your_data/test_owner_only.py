@@ -77,7 +77,7 @@ def test_where_the_first_component_is_the_mean_both_errors_are_stated(built):
     assert "cosine" not in page.markdown and "may be the mean" in page.markdown
 
 
-@pytest.mark.parametrize(("mean", "cosine"), [([3.0, 4.0], 0.6), ([-1.0, 0.0], 1.0), ([0.0, 0.0], 0.0)])
+@pytest.mark.parametrize(("mean", "cosine"), [([3.0, 4.0], 0.6), ([0.0, 0.0], 0.0)])
 def test_the_cosine_with_the_mean(mean, cosine):
     truths = diagnostics.TableTruths(None, None, np.array(mean))
     assert diagnostics.mean_cosine(truths, np.eye(2)) == pytest.approx(cosine)
