@@ -207,17 +207,15 @@ def test_joining_says_the_least_error_under_every_heading():
 
 def test_standardising_ranks_the_ways_by_their_error():
     settings = catalogue.defaults() | {"repeats": 1}
-    recipe = site_view.recipe(settings)
-    results, measure = SiteResults(recipe), site_view.SiteMeasure(recipe, settings)
-    assert differences_descriptions.standardising(results, settings) == labels.MEASURING
-    at = site_view.strength(recipe, settings)
-    for cell in results.first(at, site_view.kind(recipe, settings)):
+    results = SiteResults(site_view.recipe(settings))
+    shown = site_view.SiteView(results, settings)
+    assert differences_descriptions.standardising(shown) == labels.MEASURING
+    for cell in results.first(shown.strength, shown.kind):
         results.try_cell(*cell)
-    errors = [measure.common(results, at, kind) for kind in recipe.kinds]
-    least = min(float(error[0][1]) for error in errors if error is not None)
-    description = differences_descriptions.standardising(results, settings)
+    least = min(float(spread[1]) for spread, _ in shown.common_by_kind().values())
+    description = differences_descriptions.standardising(shown)
     assert text.error(least) in description.partition(";")[0]
-    assert description.endswith(f"Guessing has {measure.guess:.2f}.")
+    assert description.endswith(f"Guessing has {shown.guess:.2f}.")
 
 
 def test_a_papers_figure_says_its_verdict_and_every_curve():
