@@ -81,12 +81,11 @@ def _path(name: str) -> Path:
     return DATA / "recipes" / f"{name}.json"
 
 
-def stored(name: str, folder: Path | None = None) -> Stored:
+def stored(name: str) -> Stored:
     """Read a stored result.
 
     Args:
         name: The recipe.
-        folder: The folder of results; None: data/results.
 
     Returns:
         The table, as `remake` wrote it, and its provenance.
@@ -94,7 +93,7 @@ def stored(name: str, folder: Path | None = None) -> Stored:
     Raises:
         ValueError: For a result that is absent, damaged or not of today's recipe.
     """
-    folder = folder or DATA / "results"
+    folder = DATA / "results"
     again = f"run python -m dppca_core.experiments.papers {name}"
     expected = fingerprint(name)
     try:
@@ -118,14 +117,13 @@ def stored(name: str, folder: Path | None = None) -> Stored:
     return Stored(name, table, *about, expected)
 
 
-def remake(name: str, executor: Executor | None, timed: bool, folder: Path | None = None) -> Path:
+def remake(name: str, executor: Executor | None, timed: bool) -> Path:
     """Run a recipe of the papers and write its result.
 
     Args:
         name: The recipe.
         executor: The executor of the cells; None runs them in this thread.
         timed: Whether the seconds are kept.
-        folder: The folder of results; None: data/results.
 
     Returns:
         The path of the table.
@@ -134,7 +132,7 @@ def remake(name: str, executor: Executor | None, timed: bool, folder: Path | Non
         ValueError: For an unknown name, or a table that is not there.
         OSError: For a result that cannot be written.
     """
-    chosen, folder = recipe(name), folder or DATA / "results"
+    chosen, folder = recipe(name), DATA / "results"
     table = shown(sweep(chosen, executor), timed)
     path = folder / f"{name}.csv"
     data = table.to_csv(index=False, float_format=f"%.{_DIGITS}g").encode()
