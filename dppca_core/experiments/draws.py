@@ -58,7 +58,7 @@ def generator(seed: int, repeat: int, name: str, key: tuple[int, ...] = ()) -> n
 
 @dataclass(frozen=True)
 class Scaling:
-    """The rule that brings rows to a length of at most 1.
+    """Hold the rule that brings rows to a length of at most 1.
 
     "bound" divides by a public constant: `bound`, or what n rows exceed with probability `failure`.
     "bound-sqrt-d" divides by the public constant `bound` sqrt(d), so that the eigenvalues of the scaled rows
@@ -177,7 +177,7 @@ def _drawn_rows(
 
 
 class Truth(NamedTuple):
-    """The basis and spectrum that estimates are measured against."""
+    """Hold the basis and spectrum that estimates are measured against."""
 
     basis: Array
     eigenvalues: Array  # all d, descending, of the rows scaled to the bound

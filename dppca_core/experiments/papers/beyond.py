@@ -66,7 +66,7 @@ def _fewer(name: str, many: str, few: str) -> Check:
 
 
 def _never(table: pd.DataFrame, label: str) -> str:
-    """Say that a method misses the target with the most patients, and whether it reached it with fewer."""
+    """Return the clause that a method never reached the target, or reached it and lost it again."""
     medians = table[table["label"] == label].groupby("n")["sin_theta"].median()
     most = f"by {medians.index[-1]:,.0f} patients, the most that were measured"
     reached = medians[medians <= TARGET]

@@ -98,9 +98,8 @@ def sweep(
                 file.append(marked)
             rows |= dict(zip(ended.keys, marked, strict=True))
             done += ended.seconds
-            pace = (time.monotonic() - started) / done
-            left = pace * max(rough - done, 0.0) if len(rows) < len(wanted) else 0.0
-            report(Progress(len(rows), len(wanted), left, tuple(marked)))
+            left = (time.monotonic() - started) / done * max(rough - done, 0.0)
+            report(Progress(len(rows), len(wanted), left if len(rows) < len(wanted) else 0.0, tuple(marked)))
     return store.table(recipe, rows)
 
 
