@@ -107,21 +107,6 @@ class Scaling:
 PUBLIC = Scaling()
 
 
-def pooled(
-    model: SpikedModel, n: int, scaling: Scaling, seed: int, draw: int, key: tuple[int, ...] = ()
-) -> PooledDraw:
-    """Draw n patients, not yet assigned to hospitals; another `draw` or `key` gives other patients."""
-    failure = 0.5 if scaling.kind == "largest" else scaling.failure
-    drawn: PooledDraw = DRAWS.get(
-        (model, n, scaling, seed, draw, key),
-        lambda: model.draw_pooled(
-            n, generator(seed, draw, "patients", key), failure=failure, bound=scaling.public_bound(model)
-        ),
-        16 * model.d**2,
-    )
-    return drawn
-
-
 def cohort(
     population: SpikedModel | str,
     sizes: tuple[int, ...],
@@ -141,11 +126,19 @@ def cohort(
         whole = sum(sizes) == datasets.table(population).n
         return datasets.cohort(population, sizes, seed, 0 if whole else draw, scaling.kind)
 
+    n, failure = sum(sizes), 0.5 if scaling.kind == "largest" else scaling.failure
+
     def deal() -> Cohort:
+        rng = generator(seed, draw, "patients", key)
         if scaling.kind in ("clipped", "unit"):
-            bound = None if scaling.kind == "unit" else scaling.divisor(population, sum(sizes))
-            return _drawn_rows(population, sizes, bound, generator(seed, draw, "patients", key))
-        return pooled(population, sum(sizes), scaling, seed, draw, key).deal(sizes)
+            bound = None if scaling.kind == "unit" else scaling.divisor(population, n)
+            return _drawn_rows(population, sizes, bound, rng)
+        pooled: PooledDraw = DRAWS.get(  # other sizes of hospitals have the same patients
+            (population, n, scaling, seed, draw, key),
+            lambda: population.draw_pooled(n, rng, failure=failure, bound=scaling.public_bound(population)),
+            16 * population.d**2,
+        )
+        return pooled.deal(sizes)
 
     cell = (population, scaling, seed, draw, key, sizes)
     dealt: Cohort = DEALS.get(cell, deal, 8 * len(sizes) * population.d**2)

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dppca_core import datasets
-from dppca_core.arrays import Array
 from dppca_core.byte_cache import ByteCache
 from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws, failures
@@ -192,19 +191,16 @@ def _error(metric: str, estimate: Estimate, truth: Truth, k: int, size: int) -> 
         best = float(truth.eigenvalues[:k].sum())
         return subspace_metrics.captured_energy(estimate.basis, truth.second_moment, best)
     if metric == "covariance":
-        return _covariance_error(estimate.covariance, truth)
+        if estimate.covariance is None:
+            return float("nan")
+        error = np.linalg.norm(estimate.covariance - truth.second_moment)
+        return float(error / np.linalg.norm(truth.second_moment))
     if metric == "rounds":
         bases = estimate.iterates or (estimate.basis,)
         return " ".join(
             repr(float(error)) for error in subspace_metrics.sin_thetas(np.stack(bases), truth.basis)
         )
     return subspace_metrics.support_found(estimate.basis, truth.basis, size or len(estimate.basis))
-
-
-def _covariance_error(covariance: Array | None, truth: Truth) -> float:
-    if covariance is None:
-        return float("nan")
-    return float(np.linalg.norm(covariance - truth.second_moment) / np.linalg.norm(truth.second_moment))
 
 
 def grouped(
