@@ -70,15 +70,15 @@ def _keyed(values: dict[str, Value], names: Sequence[str]) -> tuple[int, ...]:
     return tuple(number for part in parts for number in part)
 
 
-def run(recipe: Recipe, keys: Sequence[Key], mark: str = "") -> list[Row]:
+def run(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -> list[Row]:
     """Return a row for each of the cells, those that fail with their reason.
 
-    BLAS is pinned by the caller. Raises UnwantedError before the first cell at which the file `mark` is gone.
+    BLAS is pinned by the caller. Raises UnwantedError before a cell once the file `cancelled_by` is gone.
     """
     done: dict[RunnableCell, Row] = {}
     rows = []
     for key in keys:
-        cancellation.check(mark)
+        cancellation.check(cancelled_by)
         cell = runnable(recipe, key)
         if cell not in done:
             done[cell] = measured(recipe, cell)
@@ -86,7 +86,7 @@ def run(recipe: Recipe, keys: Sequence[Key], mark: str = "") -> list[Row]:
     return rows
 
 
-def run_in_worker(recipe: Recipe, keys: Sequence[Key], mark: str = "") -> list[Row]:
+def run_in_worker(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -> list[Row]:
     """Run cells as `run` does, in a process that does nothing else.
 
     Its caches are small: loky restarts a worker whose memory grows by more than 300 MB.
@@ -94,7 +94,7 @@ def run_in_worker(recipe: Recipe, keys: Sequence[Key], mark: str = "") -> list[R
     for_good()
     for cache in (draws.DRAWS, draws.DEALS, TRUTHS):
         cache.shrink(_WORKER_BYTES)
-    return run(recipe, keys, mark)
+    return run(recipe, keys, cancelled_by)
 
 
 def named(recipe: Recipe, key: Key, method: str) -> Row:
