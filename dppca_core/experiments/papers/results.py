@@ -81,11 +81,12 @@ def _path(name: str) -> Path:
     return DATA / "recipes" / f"{name}.json"
 
 
-def stored(name: str) -> Stored:
+def stored(name: str, folder: Path | None = None) -> Stored:
     """Read a stored result.
 
     Args:
         name: The recipe.
+        folder: The folder of results; None: data/results.
 
     Returns:
         The table, as `remake` wrote it, and its provenance.
@@ -93,7 +94,7 @@ def stored(name: str) -> Stored:
     Raises:
         ValueError: For a result that is absent, damaged or not of today's recipe.
     """
-    folder = DATA / "results"
+    folder = folder or DATA / "results"
     again = f"run python -m dppca_core.experiments.papers {name}"
     expected = fingerprint(name)
     try:
