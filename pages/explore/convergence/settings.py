@@ -11,7 +11,7 @@ FAMILIES = ("epsilon", "delta", "n", "providers", "d", "k", "s", "s_hat", "itera
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """The convergence page's own controls. A method with a number of iterations keeps all its iterates."""
+    """Return the page's own controls. Only methods with a number of iterations keep all their iterates."""
     titles = {name: method.title for name, method in METHODS.items() if "iterations" in method.uses}
     names = {key: shared[key].label for key in FAMILIES}
     plain = {key: shared[key].plain for key in FAMILIES}
