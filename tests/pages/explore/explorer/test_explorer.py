@@ -40,8 +40,8 @@ def test_what_is_drawn_is_what_the_core_measures(screen):
     page = screen(repeats="3", delta="0.001", scale="linear")
     settings = catalogue.defaults() | {"repeats": 3, "delta": 0.001, "scale": "linear"}
     experiment, epsilon = to_experiment.of(settings)
-    found = Results(experiment)
-    errors = sorted(found.cell("dps_pca", epsilon, repeat).sin[-1] for repeat in range(3))
+    results = Results(experiment)
+    errors = sorted(results.cell("dps_pca", epsilon, repeat).sin[-1] for repeat in range(3))
     figure = page.figure
     frame = figure["frames"][figure["active"]]["traces"]
     position = next(i for i, t in enumerate(figure["data"]) if t.get("mode") == "lines+markers")
@@ -110,9 +110,11 @@ def test_the_hospitals_can_always_be_changed(screen):
 
 
 def test_as_printed_is_labelled_with_the_epsilon_it_truly_gives(screen):
-    said = screen(accounting="as-printed").words()["printed"]
-    assert "these truly have, at δ = 1e-5" in said
-    assert "DPS-PCA ε = 0.13" in said
+    page = screen(accounting="as-printed")
+    experiment, epsilon = to_experiment.of(page.app.session_state["settings of the last run"])
+    budget, options = experiment.budget(epsilon), experiment.options("dps_pca")
+    true = METHODS["dps_pca"].true_epsilon(budget, d=experiment.d, k=experiment.k, **options)
+    assert true < 0.2 and f"DPS-PCA ε = {text.short(true)}" in page.words()["printed"]
 
 
 def test_every_method_is_there_with_its_trust_and_its_guarantee(screen):
@@ -123,9 +125,9 @@ def test_every_method_is_there_with_its_trust_and_its_guarantee(screen):
         assert any(method.title in row for row in rows)
         heading = text.TRUST_TITLES[method.trust]
         assert f"<b>{heading}</b>" in rows
-    said = page.words()["notes"]
-    assert "‡ approximate sampler: pure ε not guaranteed" in said and "† private on a good event" in said
-    assert "approximate sampler" not in screen(d="20", k="1").words()["notes"]
+    kinds = {method.guarantee_at(3) for method in METHODS.values()}
+    assert text.guarantee_notes(kinds) in page.words()["notes"]
+    assert text.GUARANTEE_MARKS["approximate sampler"].strip() not in screen(d="20", k="1").words()["notes"]
 
 
 def test_what_is_not_live_runs_at_a_button(screen):
