@@ -13,18 +13,18 @@ from pages.shared import text
 from pages.shared.settings.catalogue import Settings
 
 
-def compared(found: Results, rows: pd.DataFrame, key: str, here: Value, settings: Settings) -> str:
-    """The headline of methods against each other; of one method alone, what it has."""
-    measure = ComparisonMeasure(found, settings, settings["compare.panel"])
-    said = page_text.headline if measure.errs else page_text.cheapest
-    headline = said(found, rows, key, here, settings)
-    seen = page_text.spreads(rows, measure)
-    if len(seen) != 1:
+def compared(results: Results, rows: pd.DataFrame, key: str, here: Value, settings: Settings) -> str:
+    """Return the headline of methods against each other, and the value of a method that is alone."""
+    measure = ComparisonMeasure(results, settings, settings["compare.panel"])
+    form = page_text.headline if measure.errs else page_text.cheapest
+    headline = form(results, rows, key, here, settings)
+    spreads = page_text.spreads(rows, measure)
+    if len(spreads) != 1:
         return headline
-    ((name, (low, middle, high)),) = seen.items()
-    what, unit = {
+    ((name, spread),) = spreads.items()
+    quantity, unit = {
         "time": ("a fit takes", page_text.milliseconds),
         "bytes": ("a hospital sends", text.size),
-    }.get(measure.panel, ("captured energy" if measure.energy else "error", measure.said))
-    spread = f"{unit(float(middle))} ({unit(float(low))} to {unit(float(high))} in 8 of 10 runs)"
-    return f"{headline} {METHODS[name].title}: {what} {spread}."
+    }.get(measure.panel, ("captured energy" if measure.energy else "error", measure.text))
+    low, middle, high = (unit(float(value)) for value in spread)
+    return f"{headline} {METHODS[name].title}: {quantity} {middle} ({low} to {high} in 8 of 10 runs)."
