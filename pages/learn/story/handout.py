@@ -1,4 +1,4 @@
-"""What the board takes home: one printed page, and the fuller report. Only `buttons` is Streamlit's."""
+"""Write what the board takes home: one printed page, and a report. Only `buttons` is Streamlit's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import streamlit as st
 from pages.learn.story import charts, glossary, sources, text, view
 from pages.learn.story import slides as page_slides
 from pages.learn.story.settings import STEPS
-from pages.learn.story.view import Offer, Weights
+from pages.learn.story.view import Decision, Weights
 from pages.shared.charts import style
 from pages.shared.reports import html_report
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
@@ -40,19 +40,19 @@ svg { width: 100%; height: auto; display: block; }
 _LABELS, _WIDTH, _ROW, _BAR = 230, 680, 19, 11
 
 
-def _picture(found: Weights, colour: str) -> str:
-    """Released weights as bars, true ones as marks across them, as one SVG without scripts."""
-    scale, top = _WIDTH - _LABELS - 50, 4
+def _picture(weights: Weights) -> str:
+    """Return released weights as bars, with true ones as marks across them, in an SVG without scripts."""
+    scale, top, colour = _WIDTH - _LABELS - 50, 4, style.look(weights.protocol).colour
     parts = []
-    labels = charts.names(found.of, found.rows)
-    for i, (name, row) in enumerate(zip(labels, found.rows, strict=True)):
-        y, weight, true = top + _ROW * i, float(found.found[row]), float(found.true[row])
-        at = _LABELS + scale * true
+    labels = charts.names(weights.setting, weights.rows)
+    for i, (name, row) in enumerate(zip(labels, weights.rows, strict=True)):
+        y, released, true = top + _ROW * i, float(weights.released[row]), float(weights.true[row])
+        x = _LABELS + scale * true
         parts.append(
             f'<text x="{_LABELS - 8}" y="{y + 11}" text-anchor="end">{escape(name)}</text>'
-            f'<rect x="{_LABELS}" y="{y}" width="{scale * weight:.1f}" height="{_BAR}" fill="{colour}"/>'
-            f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{y - 3}" y2="{y + 15}" stroke="#000" stroke-width="2.5"/>'
-            f'<text x="{_LABELS + scale * max(weight, true) + 8:.1f}" y="{y + 11}">{weight:.2f}</text>'
+            f'<rect x="{_LABELS}" y="{y}" width="{scale * released:.1f}" height="{_BAR}" fill="{colour}"/>'
+            f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{y - 3}" y2="{y + 15}" stroke="#000" stroke-width="2.5"/>'
+            f'<text x="{_LABELS + scale * max(released, true) + 8:.1f}" y="{y + 11}">{released:.2f}</text>'
         )
     height = top + _ROW * len(labels) + 2
     return (
@@ -61,23 +61,23 @@ def _picture(found: Weights, colour: str) -> str:
     )
 
 
-def html(found: Offer, settings: Settings, link: str, made: str) -> str:
-    """The page: self-contained, without scripts, one sheet of A4 when printed."""
-    said, of = text.offer(found), found.weights.of
-    listed = text.listed(settings, of)
+def html(decision: Decision, settings: Settings, link: str, made: str) -> str:
+    """Return the page: self-contained, without scripts, one sheet of A4 when printed."""
+    shown, setting = text.decision(decision), decision.weights.setting
+    listed = text.listed(settings, setting)
     dl = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in listed)
-    limits = "".join(f"<li>{escape(one)}</li>" for one in _limits(settings))
-    sees = glossary.SERVER_SEES[found.way]
-    failure = text.failure(of)
-    failure = "" if failure in said.more else failure  # it stands above already
-    page = f"{said.sentences} {listed} {limits} {sees} server weight".lower()
+    limits = "".join(f"<li>{escape(limit)}</li>" for limit in _limits(settings))
+    sees = glossary.SERVER_SEES[decision.weights.protocol]
+    failure = text.failure(setting)
+    failure = "" if failure in shown.more else failure  # it stands above already
+    page = f"{shown.sentences} {listed} {limits} {sees} server weight".lower()
     # Only the words of this page: with all of them it may not fit one sheet.
     terms = "".join(
         f"<li><b>{escape(term)}:</b> {escape(words)}</li>"
         for term, words in glossary.GLOSSARY
         if term.lower() in page
     )
-    heading = "The release" if text.advised(found) else "What a release would hold"
+    heading = "The release" if text.is_advised(decision) else "What a release would hold"
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -89,16 +89,16 @@ def html(found: Offer, settings: Settings, link: str, made: str) -> str:
 </head>
 <body>
 <h1>{escape(TITLE)}</h1>
-<p class="finding">{escape(said.finding)}</p>
-{"".join(f"<p>{escape(one)}</p>" for one in said.more)}
+<p class="finding">{escape(shown.finding)}</p>
+{"".join(f"<p>{escape(sentence)}</p>" for sentence in shown.more)}
 <h2>{heading}: weights of the measurements that count most</h2>
-{_picture(found.weights, style.look(found.way).colour)}
+{_picture(decision.weights)}
 <p class="small">Bars: what a release would hold, in one simulated run. Black marks: the truth, which only
 this demonstration knows. Weight: 0 is none, 1 is full.</p>
 <div class="two">
 <div><h2>Settings</h2><dl>{dl}</dl></div>
 <div><h2>What patients are promised</h2>
-<p>{escape(text.promise(of))} {escape(failure)}</p>
+<p>{escape(text.promise(setting))} {escape(failure)}</p>
 <p>The server sees {escape(sees)}. No patient's row leaves a hospital.</p></div>
 </div>
 <h2>Limits</h2>
@@ -121,15 +121,15 @@ def _limits(settings: Settings) -> Sequence[str]:
 
 
 def full(settings: Settings, link: str) -> Report:
-    """The report: all eight steps."""
+    """Return the report: all eight steps."""
     slides = [page_slides.slide({**settings, "story.step": step}) for step in range(1, STEPS + 1)]
-    of = view.recipe(settings)
+    setting = view.to_setting(settings)
     return Report(
         title="Sharing a pattern, not a patient",
-        sentence=slides[-1].says,
-        settings=text.listed(settings, of),
-        figures=[ReportFigure(one.figure, one.said.title, one.says) for one in slides],
-        guarantee=f"{text.promise(of)} {text.failure(of)}",
+        sentence=slides[-1].text.sentences,
+        settings=text.listed(settings, setting),
+        figures=[ReportFigure(slide.figure, slide.title, slide.text.sentences) for slide in slides],
+        guarantee=f"{text.promise(setting)} {text.failure(setting)}",
         limits=_limits(settings),
         sources=sources.SOURCES,
         link=link,
@@ -139,12 +139,12 @@ def full(settings: Settings, link: str) -> Report:
 
 
 def buttons(settings: Settings) -> None:
-    """The page to print, and the report; neither is built before it is pressed."""
+    """Show buttons for the page to print and the report; neither is built before it is pressed."""
     link = html_report.link(settings, PAGE)  # known while the page runs, not when a button is pressed
     with st.container(horizontal=True):
         st.download_button(
             "One-page summary",
-            lambda: html(view.offer(settings), settings, link, html_report.made(settings["seed"])),
+            lambda: html(view.measure_decision(settings), settings, link, html_report.made(settings["seed"])),
             "summary.html",
             "text/html",
             on_click="ignore",

@@ -1,4 +1,4 @@
-"""What a speaker says, and is asked, at each step. Right at any setting: numbers are on the slide."""
+"""What a speaker says and is asked at each step, at any setting: numbers are on the slide."""
 
 from __future__ import annotations
 
