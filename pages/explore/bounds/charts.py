@@ -1,7 +1,5 @@
 """Draw bounds beside what was measured, as plain dictionaries. No Streamlit: no browser in tests."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The bounds page's own controls: which bounds, their free constants, and a card for each."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

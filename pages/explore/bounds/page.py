@@ -6,7 +6,7 @@ import streamlit as st
 
 from dppca_core.bounds.ge_figure2 import Figure2
 from dppca_core.experiments.explorer.experiment import EPSILONS
-from pages.explore.bounds import chart_descriptions, charts, controls, text
+from pages.explore.bounds import charts, controls, text
 from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.charts.metric_axis import Scale
 from pages.shared.figure import component
@@ -49,7 +49,7 @@ def panels() -> None:
     if "ge2018" in here and not plain:
         st.markdown("**Theorem 4.3 term by term**, at this ε")
         terms = charts.terms(results, here["ge2018"], epsilon, scale)
-        finding = chart_descriptions.terms(terms, here["ge2018"].applies)
+        finding = text.terms(terms, here["ge2018"].applies)
         component.figure(terms, key="terms figure", says=finding)
     if results.next_of(method) is not None:
         st.caption(refresh.coming(len(results.cells)))
@@ -63,7 +63,7 @@ region_map = controls.regions(experiment, settings)
 component.figure(
     charts.regimes(region_map, experiment.n, epsilon, plain),
     key="regime figure",
-    says=chart_descriptions.regimes(region_map, experiment.n, epsilon, plain),
+    says=text.regimes(region_map, experiment.n, epsilon, plain),
 )
 st.caption(text.REGIME_NOTES[settings["map"]])
 
@@ -75,7 +75,7 @@ st.header("Figure 2 of Ge et al.")
 widgets.choose("figure2")
 if settings["figure2"]:
     figure_2 = charts.figure_2(Figure2())
-    component.figure(figure_2, key="figure 2", says=chart_descriptions.figure_2(figure_2))
+    component.figure(figure_2, key="figure 2", says=text.figure_2(figure_2))
     st.caption(text.FIGURE_2_NOTE)
 st.markdown(f"**Try this:** {text.try_this(settings)}")
 downloads.downloads(

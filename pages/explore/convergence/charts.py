@@ -4,8 +4,6 @@ The values of a family are ordered, and so are their colours, which can be seen 
 Markers and dashes differ as well; the value of the current setting has the thick, solid line.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Form the recipe of a family of trajectories from settings, and read rates off its runs. No Streamlit."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import lru_cache
 

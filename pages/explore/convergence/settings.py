@@ -1,7 +1,5 @@
 """The settings of the convergence page. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from dppca_core.methods import METHODS

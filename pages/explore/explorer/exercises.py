@@ -3,8 +3,6 @@
 Links are made from settings, so they stay valid; a browser test follows each and finds `observed` there.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from urllib.parse import urlencode
 

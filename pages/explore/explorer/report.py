@@ -1,7 +1,5 @@
 """Write the front page as a report: what privacy costs at one setting."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dppca_core.experiments.explorer.experiment import TRACED

@@ -1,7 +1,5 @@
 """The sentences of the front page. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Draw methods against each other, as plain dictionaries. No Streamlit: no browser in tests."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

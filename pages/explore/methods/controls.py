@@ -1,7 +1,5 @@
 """The methods page's own controls: which methods, what is swept, and the jobs that measure them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

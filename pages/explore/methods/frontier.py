@@ -1,7 +1,5 @@
 """Draw the frontier of privacy and error: points to click and their lower convex hull. No Streamlit here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Packages that can be installed, beside ours, as `make bench-peers` measured them (data/peers.json)."""
 
-from __future__ import annotations
-
 import json
 from functools import lru_cache
 from pathlib import Path

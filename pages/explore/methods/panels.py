@@ -1,7 +1,5 @@
 """Show what was measured of a sweep: one function for each view of the methods page."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
-from pages.explore.methods import chart_descriptions, charts, controls, text
+from pages.explore.methods import charts, controls, text
 from pages.explore.methods import frontier as frontier_charts
 from pages.explore.methods.charts import ComparisonMeasure
 from pages.explore.methods.sweeps import SweepSetting
@@ -44,7 +42,7 @@ def against(
     """Show error, time or bytes of every method against what is swept, and a table at the current setting."""
     measure = ComparisonMeasure(results, settings, settings["compare.panel"])
     rows = text.at_here(table, sweep.over, sweep.here)
-    finding = chart_descriptions.compared(results, rows, sweep.over, sweep.here, settings)
+    finding = text.compared(results, rows, sweep.over, sweep.here, settings)
     figure = charts.against(table, measure, methods, sweep, settings)
     failures = text.failures(table) if measure.errs else ""
     notes = (text.drawn(measure, sweep), sweep.left_out, failures, progress)

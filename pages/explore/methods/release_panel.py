@@ -1,7 +1,5 @@
 """Show one release of any method: its loadings beside the true ones."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dppca_core.experiments.explorer.results import Results, run_seconds

@@ -1,7 +1,5 @@
 """The settings of the methods page. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from dppca_core.experiments.explorer.experiment import EPSILONS

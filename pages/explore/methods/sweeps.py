@@ -1,7 +1,5 @@
 """Form the recipes that sweep a setting of an experiment over its methods. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The sentences and the table of the methods page, formed from its numbers. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -134,6 +132,22 @@ def cheapest(results: Results, rows: pd.DataFrame, key: str, here: Value, settin
     titles = [f"{METHODS[name].title} {verb}" for name in (ranked[0], ranked[-1])]
     values = [unit(float(costs[name][1])) for name in (ranked[0], ranked[-1])]
     return f"{where}, {titles[0]} least ({values[0]} {each}) and {titles[1]} most ({values[1]})."
+
+
+def compared(results: Results, rows: pd.DataFrame, key: str, here: Value, settings: Settings) -> str:
+    """Return the finding of methods against each other, and the value of a method that is alone."""
+    measure = ComparisonMeasure(results, settings, settings["compare.panel"])
+    finding = (headline if measure.errs else cheapest)(results, rows, key, here, settings)
+    values = spreads(rows, measure)
+    if len(values) != 1:
+        return finding
+    ((name, spread),) = values.items()
+    quantity, unit = {
+        "time": ("a fit takes", milliseconds),
+        "bytes": ("a hospital sends", text.size),
+    }.get(measure.panel, ("captured energy" if measure.energy else "error", measure.text))
+    low, middle, high = (unit(float(value)) for value in spread)
+    return f"{finding} {METHODS[name].title}: {quantity} {middle} ({low} to {high} in 8 of 10 runs)."
 
 
 def milliseconds(value: float) -> str:

@@ -1,7 +1,5 @@
 """Draw a paper's figure as a plain dictionary: what is stored, what is printed, and what was run again."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -9,7 +9,7 @@ import streamlit as st
 from dppca_core.experiments import Recipe
 from dppca_core.experiments.papers import FIGURES, Figure, PaperRun
 from dppca_core.experiments.sweeps import recipe_file
-from pages.learn.papers import chart_descriptions, charts, recipe_to_settings, results
+from pages.learn.papers import charts, recipe_to_settings, results
 from pages.learn.papers import text as page_text
 from pages.learn.papers.results import Result
 from pages.shared import text
@@ -58,7 +58,7 @@ def panel(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None) 
     second = figure.curves(run, job.table()) if job is not None and len(job.table()) else None
     drawn = charts.comparison(figure, recipe, stored.curves, second)
     verdict = f"{figure.title}: {results.verdict(figure.key, figure.runs.index(run))}"
-    says = chart_descriptions.paper(verdict, stored.curves, charts.Y_TITLES[figure.metric])
+    says = page_text.paper(verdict, stored.curves, charts.Y_TITLES[figure.metric])
     component.figure(drawn, key="paper figure", says=says)
     if job is None:
         return

@@ -1,7 +1,5 @@
 """Convert a recipe to the settings of the sliders, where they can express it. No Streamlit here."""
 
-from __future__ import annotations
-
 from dppca_core.experiments import Recipe
 from dppca_core.populations.spiked import SpikedModel
 from pages.shared.settings.catalogue import CHOICES, SYNTHETIC, Settings

@@ -1,7 +1,5 @@
 """Read what the papers page shows of a figure: stored curves and verdicts, and a visitor's second run."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple

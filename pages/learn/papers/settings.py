@@ -1,7 +1,5 @@
 """The settings of the papers page. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from dppca_core.experiments.papers import FIGURES

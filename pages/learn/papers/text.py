@@ -1,7 +1,6 @@
 """The sentences of the papers page, formed from its numbers. No Streamlit here."""
 
-from __future__ import annotations
-
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,6 +14,7 @@ INSTEAD = "This page runs the papers' own settings. The sliders are on the other
 REPRODUCED = {True: "comes out as printed", False: "does not come out as printed"}
 HOLDS = {True: "holds", False: "does not hold"}
 NOT_RUN = "not run here"
+_MARKUP = re.compile(r"<[^>]+>")
 TOO_FEW = "is too few runs to decide"
 
 
@@ -81,6 +81,18 @@ def stored(source: Stored) -> str:
     """Return when and by which command a result was stored, with which seed and versions."""
     versions = ", ".join(f"{name} {value}" for name, value in source.versions.items())
     return f"Stored {source.date} by `{source.command}`; seed {source.seed}; {versions}."
+
+
+def paper(verdict: str, curves: pd.DataFrame, measure: str) -> str:
+    """Return the verdict, and every curve at both of its ends; measure: the vertical axis's title."""
+    parts = []
+    for label, curve in curves.groupby("label", sort=False):
+        rows = curve.sort_values("x").iloc[[0, -1]].itertuples()
+        ends = [f"{text.short(row.mean)} at {text.number(row.x)}" for row in rows]
+        name = text.symbols(str(label)) or "this run"
+        parts.append(f"{name} {ends[0]}" if len(curve) == 1 else f"{name} from {ends[0]} to {ends[1]}")
+    drawn = f"{_MARKUP.sub('', measure)}: {'; '.join(parts)}" if parts else "Nothing is stored"
+    return f"{verdict}. {drawn}."
 
 
 def try_this(can_run: bool) -> str:

@@ -1,7 +1,5 @@
 """Draw what delta lets happen, and what rounds cost, as plain dictionaries. No Streamlit here."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

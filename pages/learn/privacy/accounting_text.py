@@ -1,7 +1,5 @@
 """The sentences of the privacy page on delta, rounds and audits, from its numbers. No Streamlit here."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd
@@ -115,6 +113,15 @@ def charges(costs: Accounted, plain: bool) -> pd.DataFrame:
             f"{cost} for the exact noise": [figures(float(charged[name])) for name in names],
         }
     )
+
+
+def charged(costs: Accounted, plain: bool) -> str:
+    """Return what each accounting charges for the exact noise of the chosen rounds, the least first."""
+    charges = costs.charged.loc[costs.steps].sort_values()
+    parts = [f"{accounting(str(name), plain)} {text.short(v)}" for name, v in charges.items()]
+    count = text.count(costs.steps, "round", "rounds")
+    quantity = "privacy setting" if plain else "ε"
+    return f"What {count} with the same noise would be charged, as {quantity}: {'; '.join(parts)}."
 
 
 def audited(

@@ -3,8 +3,6 @@
 Figures are plain dictionaries, without Streamlit: tested without a browser.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The sentences of the privacy page on attacks, formed from its numbers. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -162,6 +160,26 @@ def attacked(method: str, settings: Mapping[str, Any]) -> str:
     return (
         f"Seen by the attacker: {what}, drawn by the method's own release step at the pair of patients "
         "that moves it most. Everybody else's data are known and only shift it."
+    )
+
+
+def readings(attack: Attack) -> str:
+    """Return how far apart the two laws are, and the two errors of the chosen line."""
+    return (
+        f"What is read lies around 0 without the patient and around {text.short(attack.mu)} with the "
+        f"patient, in standard deviations of the noise. A line at {attack.limit:.2f} gives "
+        f"{share(attack.alarms)} false alarms and {share(attack.misses)} misses."
+    )
+
+
+def errors(attack: Attack, budget: Budget) -> str:
+    """Return the misses of the chosen test by calculation, by the promise and as measured."""
+    rates = attack.measured
+    least = float(tradeoff_curves.allowed(budget.epsilon, budget.delta, attack.alarms))
+    return (
+        f"At {share(attack.alarms)} false alarms the best test of this noise misses {share(attack.misses)}; "
+        f"the promise demands at least {share(least)}. Measured: {share(rates.false_alarms)} false alarms "
+        f"and {share(rates.misses)} misses. A random guess would miss {share(1 - attack.alarms)}."
     )
 
 

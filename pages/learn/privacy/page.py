@@ -10,7 +10,6 @@ from pages.learn.privacy import (
     accounting_text,
     attack_charts,
     attack_text,
-    chart_descriptions,
     sources,
     view,
 )
@@ -63,9 +62,9 @@ st.header("The attacker's best test")
 st.markdown(attack_text.chosen(attack, plain))
 left, right = st.columns(2)
 with left:
-    show(attack_charts.readings(attack, plain), "readings", chart_descriptions.readings(attack))
+    show(attack_charts.readings(attack, plain), "readings", attack_text.readings(attack))
 with right:
-    show(attack_charts.errors(attack, budget, plain), "errors", chart_descriptions.errors(attack, budget))
+    show(attack_charts.errors(attack, budget, plain), "errors", attack_text.errors(attack, budget))
 st.markdown(attack_text.measured(attack, count))
 st.caption(attack_text.attacked(method, settings))
 
@@ -84,7 +83,7 @@ left, right = st.columns(2)
 with left:
     show(accounting_charts.noise(rounds, plain), "noise", comparison, "rounds-noise")
 with right:
-    says = chart_descriptions.charged(rounds, plain)
+    says = accounting_text.charged(rounds, plain)
     show(accounting_charts.charged(rounds, plain), "charged", says, "rounds-cost")
 st.table(accounting_text.charges(rounds, plain), hide_index=True, border="horizontal")
 if not plain:

@@ -1,7 +1,5 @@
 """The settings of the privacy page. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

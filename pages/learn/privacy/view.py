@@ -1,7 +1,5 @@
 """Measure what the privacy page attacks, audits and adds up. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Draw the story's figures: few marks, large type, one finding each. Plain dictionaries, no Streamlit."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Show the steps of the story in a row, along which arrow keys move."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages.shared.settings.catalogue import CHOICES

@@ -1,7 +1,5 @@
 """The sentences of the story's two curves, error against privacy and against patients. No Streamlit here."""
 
-from __future__ import annotations
-
 import math
 
 from pages.learn.story.glossary import (

@@ -1,7 +1,5 @@
 """The story's terms: titles, protocols, a glossary, and errors in words. No Streamlit here."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from dppca_core.experiments.collaboration.setting import CollaborationSetting

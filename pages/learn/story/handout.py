@@ -1,7 +1,5 @@
 """Write what the board takes home: one printed page, and a report. Only `buttons` is Streamlit's."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

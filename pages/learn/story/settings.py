@@ -1,7 +1,5 @@
 """The story's own controls, and which two controls each of its steps has. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

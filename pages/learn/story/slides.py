@@ -1,7 +1,5 @@
 """Form the steps of the story: what each measures, draws and says. Only `notes` is Streamlit's."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What a speaker says and is asked at each step, at any setting: numbers are on the slide."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

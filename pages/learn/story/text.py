@@ -3,8 +3,6 @@
 They are as plain as a newspaper's. Those of steps 5 and 6, which read a curve, are in `curve_text`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -5,8 +5,6 @@ bound, sin Theta as the error, and enough rounds. Runs are cached by their setti
 counts in every step.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
