@@ -9,7 +9,7 @@ import streamlit as st
 from dppca_core.experiments import Recipe
 from dppca_core.experiments.papers import FIGURES, Figure, PaperRun
 from dppca_core.experiments.sweeps import recipe_file
-from pages.learn.papers import charts, recipe_to_settings, results
+from pages.learn.papers import charts, results
 from pages.learn.papers import text as page_text
 from pages.learn.papers.results import Result
 from pages.shared import text
@@ -144,9 +144,9 @@ if stored.verdict.findings:
     st.markdown(page_text.findings(stored.verdict.findings, plain))
 if recipe is not None:
     run_buttons(run, recipe)
-    explorer_settings = recipe_to_settings.of_recipe(recipe)
-    if explorer_settings is not None and st.button("Vary it in the explorer", key="vary"):
-        widgets.take(widgets.settings() | explorer_settings)
+    varied = results.explorer_settings(recipe)
+    if varied is not None and st.button("Vary it in the explorer", key="vary"):
+        widgets.take(widgets.settings() | varied)
         st.switch_page("explore/explorer/page.py")
 elif run.recipe:
     st.info(why_not)

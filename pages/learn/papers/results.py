@@ -13,9 +13,11 @@ from dppca_core.experiments.papers import FIGURES, Figure, PaperRun, Stored, Ver
 from dppca_core.experiments.papers.beyond import TARGET
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
+from dppca_core.populations.spiked import SpikedModel
 from pages.learn.papers import text
 from pages.shared.background import sweep_jobs
 from pages.shared.background.sweep_jobs import Job
+from pages.shared.settings.catalogue import CHOICES, SYNTHETIC, Settings
 
 QUICK_REPEATS, QUICK_POINTS = 3, 4
 _NOTHING = pd.DataFrame(columns=["label", "method", "x", "mean", "low", "high", "runs"])
@@ -125,3 +127,24 @@ def second_recipe(first: Recipe, quick: bool, seed: int) -> Recipe:
 def expected_seconds(recipe: Recipe) -> float:
     """Return the rough time of a sweep on one core."""
     return run_cells.total_seconds(recipe)
+
+
+def explorer_settings(recipe: Recipe) -> Settings | None:
+    """Return the explorer's settings at the middle of a recipe's sweep; None where no sliders have them."""
+    population = recipe.population
+    if not isinstance(population, SpikedModel) or population.bulk[0] != 0 or recipe.bound is not None:
+        return None
+    middle = {axis.name: axis.values[len(axis.values) // 2] for axis in recipe.swept}
+    variants = [dict(variant.options) for variant in recipe.methods if variant.method == "dps_pca"]
+    options = variants[0] if variants else {}
+    values = {name: getattr(recipe, name) for name in ("epsilon", "delta", "n", "providers", "iterations")}
+    values |= {name: getattr(population, name) for name in ("d", "k", "s", "spike", "seed")}
+    for name in ("s_hat", "burn_in", "provider_noise", "accounting", "neighbours"):
+        values[name] = options.get(name, getattr(recipe, name))
+    values |= middle | {"bulk": population.bulk[1], "largest_share": recipe.largest_share}
+    values["scaling"] = {"bound": "public"}.get(recipe.scaling, recipe.scaling)
+    settings = {key: value for key, value in values.items() if value is not None}
+    for key in ("epsilon", "delta"):  # the middle of a sweep need not be an option
+        settings[key] = CHOICES[key].nearest(settings[key])
+    known = all(value in CHOICES[key].options for key, value in settings.items())
+    return settings | {"data": SYNTHETIC} if known else None

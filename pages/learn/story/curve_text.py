@@ -2,18 +2,8 @@
 
 import math
 
-from pages.learn.story.glossary import (
-    ERROR,
-    GUESS,
-    NOISE,
-    SETTING,
-    StepText,
-    error,
-    share_of_guess,
-    times,
-    useless,
-    why_unseen,
-)
+from pages.learn.story import glossary
+from pages.learn.story.glossary import StepText, error, useless
 from pages.learn.story.view import NEARLY_FREE, Curve
 from pages.shared import text
 
@@ -24,9 +14,9 @@ def _finding(curve: Curve) -> tuple[str, str]:
     alike = error(now) == error(without)
     if useless(without, setting):
         sentence = f"The error is {error(now)}, and even without noise it is {error(without)}."
-        return sentence, why_unseen(setting)
+        return sentence, glossary.why_unseen(setting)
     if useless(now, setting):
-        share = f"That is {share_of_guess(now, setting)}, and of little use."
+        share = f"That is {glossary.share_of_guess(now, setting)}, and of little use."
         if any(curve.useful[: curve.here]):  # with more noise for its size, and yet better
             return f"Here the answer fails: the error is {error(now)}.", f"{share} Noise alone is not why."
         return f"Here privacy costs too much: the error is {error(now)}.", share
@@ -35,18 +25,23 @@ def _finding(curve: Curve) -> tuple[str, str]:
         finding = f"Here privacy is almost free: error {error(now)}, {both}."
         return finding, "What is left does not come from noise."
     more = (
-        f"Noise makes it {times(now / without)} as large."
+        f"Noise makes it {glossary.times(now / without)} as large."
         if without > 1e-6
         else "Noise makes nearly all of it."
     )
     both = ", with noise and without." if alike else f". Without noise it is {error(without)}."
-    return f"The error is {error(now)}{both}", f"{more} It is {share_of_guess(now, setting)}."
+    return f"The error is {error(now)}{both}", f"{more} It is {glossary.share_of_guess(now, setting)}."
 
 
 def cost(curve: Curve) -> StepText:
     """Return step 5."""
     finding, follows = _finding(curve)
-    return StepText(finding, (follows, _useful(curve)), (ERROR, GUESS, NOISE, SETTING), _try_cost(curve))
+    return StepText(
+        finding,
+        (follows, _useful(curve)),
+        (glossary.ERROR, glossary.GUESS, glossary.NOISE, glossary.SETTING),
+        _try_cost(curve),
+    )
 
 
 def _useful(curve: Curve) -> str:
@@ -96,7 +91,7 @@ def bought(curve: Curve) -> StepText:
         elif isinstance(setting.population, str) and here > 0:
             fewer = error(curve.private[0].middle)
             follows = f"With only {at[0]:,.0f} of these patients the error is {fewer}."
-    return StepText(finding, (follows, _enough(curve)), (ERROR, NOISE), _try_bought(curve))
+    return StepText(finding, (follows, _enough(curve)), (glossary.ERROR, glossary.NOISE), _try_bought(curve))
 
 
 def _enough(curve: Curve) -> str:

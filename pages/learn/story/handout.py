@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 
 import streamlit as st
 
@@ -16,25 +17,7 @@ from pages.shared.settings.catalogue import Settings
 
 PAGE = "story"
 TITLE = "Should we release a pattern, and at what cost?"
-_CSS = """
-@page { size: A4; margin: 13mm 16mm; }
-* { box-sizing: border-box; }
-body { font: 10pt/1.34 Helvetica, Arial, sans-serif; color: #1b2733; background: #fff;
-  margin: 0 auto; max-width: 178mm; }
-h1 { font-size: 19pt; margin: 0 0 2mm; line-height: 1.15; }
-h2 { font-size: 11.5pt; margin: 3.5mm 0 1mm; color: #125d91; }
-p { margin: 0 0 1.5mm; }
-.finding { font-size: 12.5pt; font-weight: 650; }
-.two { display: grid; grid-template-columns: 1fr 1fr; gap: 0 9mm; }
-dl { margin: 0; display: grid; grid-template-columns: auto 1fr; gap: 0.4mm 4mm; }
-dt { color: #4a5866; }
-dd { margin: 0; font-weight: 600; }
-ul { margin: 0; padding-left: 4.5mm; }
-svg { width: 100%; height: auto; display: block; }
-.small { font-size: 8pt; color: #4a5866; overflow-wrap: anywhere; }
-@media screen { body { padding: 8mm; max-width: 194mm; } }
-@media screen and (max-width: 600px) { .two { grid-template-columns: 1fr; } }
-"""
+_CSS = Path(__file__).with_name("handout.css").read_text(encoding="utf-8")
 _LABELS, _WIDTH, _ROW, _BAR = 230, 680, 19, 11
 
 
@@ -83,7 +66,8 @@ def html(decision: Decision, settings: Settings, link: str, made: str) -> str:
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(TITLE)}</title>
-<style>{_CSS}</style>
+<style>
+{_CSS}</style>
 </head>
 <body>
 <h1>{escape(TITLE)}</h1>

@@ -11,27 +11,8 @@ from dppca_core.auditing import tradeoff_curves
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.privacy import Budget
-from pages.learn.story import view
-from pages.learn.story.glossary import (
-    ERROR,
-    GUESS,
-    NOISE,
-    PATTERN,
-    PROTOCOL_TITLES,
-    SEALED,
-    SERVER,
-    SETTING,
-    SPY,
-    TOTAL,
-    WEIGHT,
-    StepText,
-    blind_guess,
-    error,
-    share_of_guess,
-    too_few_kept,
-    useless,
-    why_unseen,
-)
+from pages.learn.story import glossary, view
+from pages.learn.story.glossary import StepText, error, useless
 from pages.learn.story.view import NEARLY_FREE, Decision, Joined, Spread
 from pages.shared import text
 from pages.shared.text.verdicts import Gain, gain
@@ -60,7 +41,7 @@ def sharing(sharing: view.Sharing) -> StepText:
         follows = "Nobody is there to join."
     elif useless(sharing.together.middle, setting):
         finding = f"Not even all {count} hospitals together see {patterns}: error {together}."
-        follows = why_unseen(setting)
+        follows = glossary.why_unseen(setting)
     elif useless(sharing.alone.middle, setting):
         finding = f"The largest hospital cannot see it alone: error {alone}."
         follows = f"All {count} together can: error {together}."
@@ -73,8 +54,8 @@ def sharing(sharing: view.Sharing) -> StepText:
         if sharing.alone.middle < NEARLY_FREE * sharing.together.middle:
             follows = "Working together hardly helps here."
     truth = ("The whole table counts as the truth here.",) if _is_table(setting) else ()
-    more = (follows, *truth, blind_guess(setting))
-    return StepText(finding, more, (PATTERN, ERROR, GUESS), _try_sharing(sharing))
+    more = (follows, *truth, glossary.blind_guess(setting))
+    return StepText(finding, more, (glossary.PATTERN, glossary.ERROR, glossary.GUESS), _try_sharing(sharing))
 
 
 def _is_table(setting: CollaborationSetting) -> bool:
@@ -109,7 +90,9 @@ def rebuilt(record: view.RebuiltRecord) -> StepText:
         f"So a crowd of {size:,} hides nobody." if size > 1 else "Here there is not even a crowd.",
     )
     control = "*Hospitals*" if _is_table(setting) else "*Patients in total*"
-    return StepText(finding, more, (TOTAL, SPY), f"pick another patient, then move {control}.")
+    return StepText(
+        finding, more, (glossary.TOTAL, glossary.SPY), f"pick another patient, then move {control}."
+    )
 
 
 def pattern(weights: view.Weights) -> StepText:
@@ -124,8 +107,8 @@ def pattern(weights: view.Weights) -> StepText:
     control = "*Measurements kept* down" if _is_table(setting) else "*Patients in total* to the left"
     return StepText(
         "A pattern is a list of weights. It names measurements, not patients.",
-        (seen, f"The error is {error(weights.error.middle)}. {blind_guess(setting)}"),
-        (PATTERN, WEIGHT),
+        (seen, f"The error is {error(weights.error.middle)}. {glossary.blind_guess(setting)}"),
+        (glossary.PATTERN, glossary.WEIGHT),
         f"move {control}. Which bars go wrong first?",
     )
 
@@ -149,7 +132,7 @@ def attack(attack: view.SpyAttack) -> StepText:
         f"A spy reads {attack.tries} noisy releases, half of them with the patient. The best guess is right "
         f"{attack.right} times.",
         tuple(more),
-        (NOISE, SPY, SETTING),
+        (glossary.NOISE, glossary.SPY, glossary.SETTING),
         "draw again, then move *Privacy setting* to the right.",
     )
 
@@ -172,11 +155,11 @@ def joined(joined: Joined) -> StepText:
     one_hospital = len(setting.sizes) == 1
     where = "the hospital" if one_hospital else "the largest hospital"
     rows = f"The patients' rows, {text.size(joined.kept)} in {where}, stay at home."
-    errors = {name: joined.errors[name].middle for name in PROTOCOL_TITLES}
+    errors = {name: joined.errors[name].middle for name in glossary.PROTOCOL_TITLES}
     best, chosen = min(errors, key=lambda name: errors[name]), errors[protocol]
     price = f"The error is {error(chosen)}."
     if useless(joined.free.middle, setting):
-        price = f"Even without noise the error is {error(joined.free.middle)}. {why_unseen(setting)}"
+        price = f"Even without noise the error is {error(joined.free.middle)}. {glossary.why_unseen(setting)}"
     elif useless(errors[best], setting):
         price = "At this privacy setting, no way gives a useful answer."
     elif one_hospital:
@@ -184,13 +167,15 @@ def joined(joined: Joined) -> StepText:
     elif best == protocol or errors[best] > chosen / NEARLY_FREE or error(errors[best]) == error(chosen):
         price += " No way here is clearly better."
     else:
-        price += f" “{PROTOCOL_TITLES[best]}” has {error(errors[best])}, but asks for {_TRUST[best]}."
+        price += (
+            f" “{glossary.PROTOCOL_TITLES[best]}” has {error(errors[best])}, but asks for {_TRUST[best]}."
+        )
     if not useless(errors[best], setting) and not one_hospital:
         price += _better_alone(joined)
     return StepText(
         f"{_SEES[protocol]} {text.size(joined.sent[protocol])}.",
         (rows, price),
-        (SERVER, SEALED),
+        (glossary.SERVER, glossary.SEALED),
         "move *Hospitals* up. Whose bar grows, and whose does not?",
     )
 
@@ -267,7 +252,8 @@ def _decide(decision: Decision) -> tuple[str, str]:
         beside = f"The largest hospital alone has {in_house} in-house, and {published} if it publishes."
         costs = f"{beside} {together}" if joined == free else f"The error is {joined}. {beside} {together}"
         return f"We {release}", costs
-    keep = " and keep all measurements" if decision.in_house.method == "pca" and too_few_kept(setting) else ""
+    dense = decision.in_house.method == "pca" and glossary.too_few_kept(setting)
+    keep = " and keep all measurements" if dense else ""
     little = "joining changes little"
     finding = {
         "less": f"join: error {joined} together with privacy against {in_house} alone.",
@@ -291,8 +277,9 @@ def _refuse(decision: Decision) -> tuple[str, str]:
     setting, joined, free = decision.weights.setting, decision.weights.error.middle, decision.free.middle
     if useless(free, setting):
         finding = f"We would not release this. Even without noise the error is {error(free)}."
-        return finding, f"{why_unseen(setting)} {blind_guess(setting)}"
-    cost = f"That is {share_of_guess(joined, setting)}, and too much. Without noise it is {error(free)}."
+        return finding, f"{glossary.why_unseen(setting)} {glossary.blind_guess(setting)}"
+    share = glossary.share_of_guess(joined, setting)
+    cost = f"That is {share}, and too much. Without noise it is {error(free)}."
     in_house, published = decision.in_house.error.middle, decision.published.error.middle
     if len(setting.sizes) > 1 and not useless(in_house, setting):
         cost += f" For use in-house, stay alone: {error(in_house)}."
@@ -315,7 +302,7 @@ def decision(decision: Decision) -> StepText:
     if setting.budget.delta > 1 / setting.n:
         more.append(failure(setting))
     move = "find the most private setting that you would still release, if there is one. Print the summary."
-    return StepText(finding, tuple(more), (ERROR, NOISE, SPY), move)
+    return StepText(finding, tuple(more), (glossary.ERROR, glossary.NOISE, glossary.SPY), move)
 
 
 def opening(settings: Mapping[str, Any]) -> str:
@@ -346,5 +333,5 @@ def listed(settings: Mapping[str, Any], setting: CollaborationSetting) -> Sequen
         ("Patterns", str(setting.k)),
         ("Privacy setting (ε)", text.number(setting.budget.epsilon)),
         ("Chance of failure (δ)", text.number(setting.budget.delta)),
-        ("Way of working", PROTOCOL_TITLES[settings["story.way"]]),
+        ("Way of working", glossary.PROTOCOL_TITLES[settings["story.way"]]),
     )

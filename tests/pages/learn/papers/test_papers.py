@@ -8,7 +8,7 @@ import pytest
 from dppca_core import datasets
 from dppca_core.experiments.papers import FIGURES, recipe, results
 from dppca_core.experiments.sweeps import run_cells
-from pages.learn.papers import charts, recipe_to_settings
+from pages.learn.papers import charts
 from pages.learn.papers import results as paper_results
 from pages.learn.papers import text as paper_text
 from pages.shared import text
@@ -172,7 +172,9 @@ def test_equal_runs_agree_and_shifted_ones_do_not():
 def test_what_the_explorer_is_given_is_the_recipe():
     """Where it is given anything: every setting is one of its options, and those of the model are exact."""
     recipes = {key: paper_results.recipe_of(figure.runs[0])[0] for key, figure in FIGURES.items()}
-    given = {key: (recipe, recipe_to_settings.of_recipe(recipe)) for key, recipe in recipes.items() if recipe}
+    given = {
+        key: (recipe, paper_results.explorer_settings(recipe)) for key, recipe in recipes.items() if recipe
+    }
     given = {key: (recipe, settings) for key, (recipe, settings) in given.items() if settings is not None}
     notes = {
         key: catalogue.reconcile(catalogue.defaults() | settings)[1] for key, (_, settings) in given.items()
@@ -186,7 +188,7 @@ def test_what_the_explorer_is_given_is_the_recipe():
 
 
 def test_figure_3a_can_be_varied_in_the_explorer():
-    asked = recipe_to_settings.of_recipe(recipe("ge-3a"))
+    asked = paper_results.explorer_settings(recipe("ge-3a"))
     assert asked is not None
     assert (asked["d"], asked["s_hat"], asked["accounting"], asked["scaling"]) == (
         1000,
