@@ -16,6 +16,7 @@ from pages.shared.background.sweep_jobs import Job
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
 
+LIVE = ""  # the key of the job of all methods that are not heavy
 _PICKED = "methods compared"
 PICKED_POINT = "a point was clicked"  # only the fragment that draws it knows so far
 
@@ -70,34 +71,34 @@ def _choose_swept(settings: Settings) -> None:
     )
 
 
-def jobs(slot: str, sweep: SweepSetting) -> tuple[Job | None, dict[str, Job]]:
-    """Return the job of the live methods, and those of heavy methods that were asked for at this setting.
+def jobs(slot: str, sweep: SweepSetting) -> dict[str, Job]:
+    """Return the jobs of heavy methods that were asked for at this setting, and that of all others under "".
 
     Jobs of heavy methods at another setting are stopped.
     """
-    heavy = {}
+    jobs = {}
+    first = sweeps.first_run(sweep)
+    if sweep.live is not None and first is not None:
+        jobs[LIVE] = _live_job(slot, sweep.live, first)
     for name, recipe in sweep.heavy.items():
         job = sweep_jobs.at(f"{slot} {name}")
         if job is not None and job.recipe == recipe:
-            heavy[name] = _job(f"{slot} {name}", recipe)
+            jobs[name] = _job(f"{slot} {name}", recipe)
         elif job is not None:
             job.stop()
-    return _live_job(slot, sweep), heavy
+    return jobs
 
 
-def _live_job(slot: str, sweep: SweepSetting) -> Job | None:
+def _live_job(slot: str, recipe: Recipe, first: Recipe) -> Job:
     """Return the job of the live methods: one run of each first, where all of them take long."""
-    first = sweeps.first_run(sweep)
-    if sweep.live is None or first is None:
-        return None
     former = sweep_jobs.at(slot)
-    fresh = former is None or not sweeps.shares_rows(former.recipe, sweep.live)
+    fresh = former is None or not sweeps.shares_rows(former.recipe, recipe)
     begun = former is not None and former.running and former.recipe == first
-    if begun or (fresh and run_cells.total_seconds(sweep.live) > sweep_jobs.HERE_SECONDS):
+    if begun or (fresh and run_cells.total_seconds(recipe) > sweep_jobs.HERE_SECONDS):
         job = _job(slot, first)
         if job.running:
             return job
-    return _job(slot, sweep.live)
+    return _job(slot, recipe)
 
 
 def _job(slot: str, recipe: Recipe) -> Job:
@@ -107,8 +108,9 @@ def _job(slot: str, recipe: Recipe) -> Job:
     return sweep_jobs.start(slot, recipe)
 
 
-def progress(sweep: SweepSetting, live: Job | None) -> str:
+def progress(sweep: SweepSetting, jobs: dict[str, Job]) -> str:
     """Return how far the live methods are; empty when they are complete."""
+    live = jobs.get(LIVE)
     if live is None or (live.recipe == sweep.live and not live.running):
         return ""
     return f"{sweep_status.progress(live) if live.recipe == sweep.live else 'One run of each method first'}."
@@ -124,23 +126,19 @@ def show_heavy(slot: str, sweep: SweepSetting, jobs: dict[str, Job]) -> None:
             sweep_status.show(jobs[name], job_slot)
         else:
             about = sweep_status.duration(run_cells.total_seconds(recipe))
-            st.button(
-                f"Measure {title} too, about {about}",
-                key=f"ask {job_slot}",
-                on_click=sweep_jobs.start,
-                args=(job_slot, recipe),
-            )
+            label, key = f"Measure {title} too, about {about}", f"ask {job_slot}"
+            st.button(label, key=key, on_click=sweep_jobs.start, args=(job_slot, recipe))
 
 
-def is_measuring(sweep: SweepSetting, live: Job | None, heavy: dict[str, Job]) -> bool:
+def is_measuring(sweep: SweepSetting, jobs: dict[str, Job]) -> bool:
     """Return whether more results come without a click."""
-    first = live is not None and live.recipe != sweep.live
-    return first or any(job.running for job in (live, *heavy.values()) if job is not None)
+    first = LIVE in jobs and jobs[LIVE].recipe != sweep.live
+    return first or any(job.running for job in jobs.values())
 
 
-def table(live: Job | None, heavy: dict[str, Job]) -> pd.DataFrame | None:
+def table(jobs: dict[str, Job]) -> pd.DataFrame | None:
     """Return everything measured so far; None where nothing was asked for."""
-    parts = [job.table() for job in (live, *heavy.values()) if job is not None]
+    parts = [job.table() for job in jobs.values()]
     filled = [part for part in parts if len(part)]
     return pd.concat(filled, ignore_index=True) if filled else (parts[0] if parts else None)
 

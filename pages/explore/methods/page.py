@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.explore.methods import controls, other_packages, panels, release_panel, sweeps, text
+from pages.explore.methods import controls, other_packages, panels, sweeps, text
 from pages.shared.background import cache, refresh, sweep_status
 from pages.shared.charts import explorer_summary
 from pages.shared.figure import component
@@ -30,9 +30,9 @@ def render() -> None:
     """Show what has been measured so far."""
     if st.session_state.pop(controls.PICKED_POINT, False):
         st.rerun()
-    live, heavy = controls.jobs(slot, sweep)
-    table = controls.table(live, heavy)
-    progress = controls.progress(sweep, live)
+    jobs = controls.jobs(slot, sweep)
+    table = controls.table(jobs)
+    progress = controls.progress(sweep, jobs)
     if table is None:
         below = st.container()
         below.markdown(text.NOTHING_QUICK)
@@ -43,16 +43,17 @@ def render() -> None:
     else:
         below = panels.against(results, sweep, table, methods, epsilon, settings, progress)
     with below:
-        controls.show_heavy(slot, sweep, heavy)
+        controls.show_heavy(slot, sweep, jobs)
+    live = jobs.get(controls.LIVE)
     if live is not None and live.recipe == sweep.live:
         sweep_status.show(live, slot)
 
 
 if sweep is not None:
-    refresh.while_more(render, lambda: controls.is_measuring(sweep, *controls.jobs(slot, sweep)))
+    refresh.while_more(render, lambda: controls.is_measuring(sweep, controls.jobs(slot, sweep)))
     if panel == "frontier":
         name = controls.choose_release(settings, methods)
-        release_panel.show(results, name, settings["compare.at"], settings)
+        panels.release(results, name, settings["compare.at"], settings)
 st.caption(text.notes(results, controls.used(settings), settings))
 st.caption(
     explorer_summary.printed_plainly(results, epsilon)

@@ -7,15 +7,22 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.results import Results, run_seconds
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
-from pages.explore.methods import charts, controls, text
+from dppca_core.methods import METHODS
+from dppca_core.numerics import subspace_metrics
+from pages.explore.methods import charts, controls, sweeps, text
 from pages.explore.methods import frontier as frontier_charts
 from pages.explore.methods.charts import ComparisonMeasure
 from pages.explore.methods.sweeps import SweepSetting
+from pages.shared.background import sweep_status
+from pages.shared.charts import loadings
 from pages.shared.figure import component
 from pages.shared.reports import downloads
 from pages.shared.settings.catalogue import Settings
+from pages.shared.text import short
+
+_AT_ONCE_SECONDS = 1.0  # a longer run waits to be asked for
 
 
 def _show(
@@ -87,3 +94,28 @@ def frontier(
     caption = f"{text.FRONTIER_HELP} {text.off_hull(off)} {text.no_energy(settings)}{progress}"
     pick = controls.keep_picked
     return _show(finding, figure, caption, table, "frontier figure", "dppca-frontier", on_pick=pick)
+
+
+def release(results: Results, name: str, epsilon: float, settings: Settings) -> None:
+    """Show the release that the sweep measured first at this epsilon: same patients, same noise."""
+    experiment, title, plain = results.experiment, METHODS[name].title, settings["view"] == "board"
+    about = run_seconds(name, experiment.d, experiment.k, experiment.providers)
+    label = f"Draw one release of {title}, about {sweep_status.duration(about)}"
+    if about > _AT_ONCE_SECONDS and not st.button(label, key="draw release"):
+        return
+    try:
+        estimate = results.estimate(name, epsilon, 0)
+    except ValueError as reason:
+        st.info(f"{title} has no release here: {reason}.")
+        return
+    projector = settings["metric"] == "projector"
+    distance = subspace_metrics.projector_distance if projector else subspace_metrics.sin_theta
+    error = distance(estimate.basis, results.truth.basis)
+    st.markdown(text.release(name, epsilon, error, estimate, plain))
+    true = sweeps.true_epsilon(experiment, name, epsilon)
+    if true is not None and not plain:
+        st.caption(f"Its calibration truly gives ε = {short(true)}.")
+    figure = loadings.loadings(results, estimate.basis)
+    says = loadings.description(figure)
+    component.figure(figure, key="release figure", save="dppca-release", says=says)
+    st.caption(text.LOADINGS_NOTE)

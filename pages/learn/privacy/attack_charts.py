@@ -42,8 +42,7 @@ def _dots(panel: int, name: str, colour: str, **more: Any) -> Trace:
 
 def releases(picture: Picture, limit: float, plain: bool) -> dict[str, Any]:
     """Draw both data sets, the direction released from each, and the number read, as frames to play."""
-    replaced = picture.instead is not None
-    titles = privacy_phrases.sides(replaced)
+    titles = privacy_phrases.sides(picture.instead is not None)
     reads = np.array([[release.read for release in side] for side in (picture.here, picture.there)])
     reach = max(4.0, 1.08 * float(np.abs(reads).max()), abs(limit) + 0.3)
     count = len(picture.here)
@@ -75,7 +74,7 @@ def releases(picture: Picture, limit: float, plain: bool) -> dict[str, Any]:
         frames.append({"traces": moved})
     return {
         "data": traces,
-        "layout": _scene_layout(titles, limit, reach, count, plain),
+        "layout": _releases_layout(titles, reach, count, plain),
         "frames": frames,
         "words": attack_text.frames(picture, limit),
         "active": 0,
@@ -89,9 +88,7 @@ def releases(picture: Picture, limit: float, plain: bool) -> dict[str, Any]:
     }
 
 
-def _scene_layout(
-    titles: Sequence[str], limit: float, reach: float, count: int, plain: bool
-) -> dict[str, Any]:
+def _releases_layout(titles: Sequence[str], reach: float, count: int, plain: bool) -> dict[str, Any]:
     square: Trace = {"range": [-1.15, 1.15], "showticklabels": False, "zeroline": False, "fixedrange": True}
     square |= {"constrain": "domain", "ticks": ""}
     across, upward = (axis(f"measurement {i}") | square for i in (1, 2))
@@ -115,16 +112,13 @@ def _scene_layout(
         "showlegend": False,
         "hovermode": "closest",
     }
-    narrow = {
-        "xaxis": wide["xaxis"] | {"domain": [0, 0.48]},
-        "yaxis": wide["yaxis"] | {"domain": [0.66, 1]},
-        "xaxis2": wide["xaxis2"] | {"domain": [0.52, 1]},
-        "yaxis2": wide["yaxis2"] | {"domain": [0.66, 1]},
-        "xaxis3": wide["xaxis3"] | {"domain": [0.12, 1], "title": {"text": "number read", "standoff": 8}},
-        "yaxis3": wide["yaxis3"] | {"domain": [0, 0.54]},
-        "height": 560,
-        "annotations": [title(*at) for at in zip(heads, (0, 0.52, 0.12), (1.01, 1.01, 0.55), strict=True)],
-    }
+    stacked = {"xaxis": [0, 0.48], "xaxis2": [0.52, 1], "xaxis3": [0.12, 1]}
+    stacked |= {"yaxis": [0.66, 1], "yaxis2": [0.66, 1], "yaxis3": [0, 0.54]}
+    narrow = {name: wide[name] | {"domain": domain} for name, domain in stacked.items()}
+    narrow["xaxis3"]["title"] = {"text": "number read", "standoff": 8}
+    heights = (1.01, 1.01, 0.55)
+    narrow["annotations"] = [title(*at) for at in zip(heads, (0, 0.52, 0.12), heights, strict=True)]
+    narrow["height"] = 560
     return wide | {"meta": {"titles": (), "narrow": narrow}}
 
 

@@ -17,7 +17,8 @@ from pages.shared.settings.catalogue import Settings
 
 PAGE = "story"
 TITLE = "Should we release a pattern, and at what cost?"
-_CSS = Path(__file__).with_name("handout.css").read_text(encoding="utf-8")
+_HERE = Path(__file__).parent
+_CSS = (_HERE / "handout.css").read_text(encoding="utf-8")
 _LABELS, _WIDTH, _ROW, _BAR = 230, 680, 19, 11
 
 
