@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from string import Template
 
 import streamlit as st
 
@@ -18,7 +19,8 @@ from pages.shared.settings.catalogue import Settings
 PAGE = "story"
 TITLE = "Should we release a pattern, and at what cost?"
 _HERE = Path(__file__).parent
-_CSS = (_HERE / "handout.css").read_text(encoding="utf-8")
+_STYLE = (_HERE / "handout.css").read_text(encoding="utf-8")
+_TEMPLATE = Template((_HERE / "handout.html").read_text(encoding="utf-8"))
 _LABELS, _WIDTH, _ROW, _BAR = 230, 680, 19, 11
 
 
@@ -47,7 +49,6 @@ def html(decision: Decision, settings: Settings, link: str, made: str) -> str:
     """Return the page: self-contained, without scripts, one sheet of A4 when printed."""
     shown, setting = text.decision(decision), decision.weights.setting
     listed = text.listed(settings, setting)
-    dl = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in listed)
     limits = "".join(f"<li>{escape(limit)}</li>" for limit in _limits(settings))
     sees = glossary.SERVER_SEES[decision.weights.protocol]
     failure = text.failure(setting)
@@ -59,39 +60,20 @@ def html(decision: Decision, settings: Settings, link: str, made: str) -> str:
         for term, words in glossary.GLOSSARY
         if term.lower() in page
     )
-    heading = "The release" if text.is_advised(decision) else "What a release would hold"
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(TITLE)}</title>
-<style>
-{_CSS}</style>
-</head>
-<body>
-<h1>{escape(TITLE)}</h1>
-<p class="finding">{escape(shown.finding)}</p>
-{"".join(f"<p>{escape(sentence)}</p>" for sentence in shown.more)}
-<h2>{heading}: weights of the measurements that count most</h2>
-{_picture(decision.weights)}
-<p class="small">Bars: what a release would hold, in one simulated run. Black marks: the truth, which only
-this demonstration knows. Weight: 0 is none, 1 is full.</p>
-<div class="two">
-<div><h2>Settings</h2><dl>{dl}</dl></div>
-<div><h2>What patients are promised</h2>
-<p>{escape(text.promise(setting))} {escape(failure)}</p>
-<p>The server sees {escape(sees)}. No patient's row leaves a hospital.</p></div>
-</div>
-<h2>Limits</h2>
-<ul>{limits}</ul>
-<h2>In plain words</h2>
-<ul class="two">{terms}</ul>
-<p class="small" style="margin-top: 3mm">{escape(made)} {escape(link)}</p>
-</body>
-</html>
-"""
+    return _TEMPLATE.substitute(
+        title=escape(TITLE),
+        style=_STYLE,
+        finding=escape(shown.finding),
+        sentences="".join(f"<p>{escape(sentence)}</p>" for sentence in shown.more),
+        heading="The release" if text.is_advised(decision) else "What a release would hold",
+        picture=_picture(decision.weights),
+        listed="".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in listed),
+        promise=f"{escape(text.promise(setting))} {escape(failure)}",
+        sees=escape(sees),
+        limits=limits,
+        terms=terms,
+        made=f"{escape(made)} {escape(link)}",
+    )
 
 
 def _limits(settings: Settings) -> Sequence[str]:
