@@ -33,7 +33,7 @@ def name(key: str, value: Any, plain: bool) -> str:
 
 
 class _Lines:
-    """The traces of one family's readings, for any panel."""
+    """Form the traces of one family's readings, for any panel."""
 
     def __init__(self, family: Family, readings: Sequence[CurveReading], settings: Settings) -> None:
         self.key, self.readings = family.key, readings

@@ -32,7 +32,7 @@ _COUNT = 5
 
 @dataclass(frozen=True)
 class Family:
-    """The values of one parameter, the recipe of their runs, and sentences on what had to be left out."""
+    """Hold the values of one parameter, the recipe of their runs, and notes on what had to be left out."""
 
     key: str  # the swept control, which may differ from the one asked for
     values: tuple[Value, ...]
@@ -112,7 +112,7 @@ def _recipe(
 
 @dataclass(frozen=True)
 class CurveReading:
-    """sin Theta by round at one value of the family, and what is read off it; None before its first run."""
+    """Hold sin Theta by round at one value of the family, and its fit; None before the first run."""
 
     value: Value
     guess: float

@@ -13,7 +13,7 @@ TITLE = "Ten minutes in front of a class: six things to try"
 
 @dataclass(frozen=True)
 class Exercise:
-    """A question, the settings to start from where they differ from the defaults, and one control to move.
+    """Hold a question, settings to start from that differ from the defaults, and one control to move.
 
     `numbers` are what the page shows, to the digits that hold from run to run, and fill `observed`.
     In both sentences a control in braces stands for its name on screen.

@@ -28,7 +28,7 @@ _LOG_FROM = 30.0  # ratio of an axis's ends from which it is logarithmic
 
 
 class ComparisonMeasure:
-    """The quantity on the vertical axis: a column of a sweep's table, in the units of the screen."""
+    """Read the quantity of the vertical axis off a sweep's table, in the units of the screen."""
 
     def __init__(self, results: Results, settings: Settings, panel: str) -> None:
         self.results, self.panel = results, panel

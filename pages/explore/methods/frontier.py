@@ -18,7 +18,7 @@ from pages.shared.settings.catalogue import Settings
 
 
 class Corner(NamedTuple):
-    """A corner of the hull; `level` holds other methods there whose 10-90 % interval overlaps."""
+    """Hold a corner of the hull; `level` has other methods there whose 10-90 % interval overlaps."""
 
     method: str
     epsilon: float

@@ -35,7 +35,7 @@ _HEAVY_SECONDS = 8.0  # a method whose fewest repeats take longer is measured at
 
 
 class SweepSetting(NamedTuple):
-    """What runs: every live method in one recipe, and each heavy one in its own.
+    """Hold what runs: every live method in one recipe, and each heavy one in its own.
 
     `left_out`: a sentence on impossible values of the axis, or empty.
     """

@@ -24,7 +24,7 @@ _NOTHING = pd.DataFrame(columns=["label", "method", "x", "mean", "low", "high", 
 
 
 class Result(NamedTuple):
-    """A run's curves and verdict; `source` is None for a formula, or where `absent` says why."""
+    """Hold a run's curves and verdict; `source` is None for a formula, or where `absent` says why."""
 
     curves: pd.DataFrame
     verdict: Verdict

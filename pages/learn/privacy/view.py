@@ -44,7 +44,7 @@ def bug(settings: Mapping[str, Any]) -> tuple[str | None, str]:
 
 
 class Attack(NamedTuple):
-    """A test with this share of false alarms, its draws, and what was measured; the same without noise."""
+    """Hold a test with this share of false alarms, its draws, and its rates with and without noise."""
 
     mu: float
     alarms: float
@@ -88,7 +88,7 @@ def audit(draws: AttackDraws, kind: str, count: int) -> LowerBound | None:
 
 
 class Accounted(NamedTuple):
-    """Noise and epsilon of T rounds. noise, charged: rows of ROUNDS (index), a column for each accounting.
+    """Hold noise and epsilon of T rounds: rows are ROUNDS (index), columns the accountings.
 
     `noise` spends the whole budget. `charged` is what each accounting charges for rounds whose noise is
     `std`, which exact accounting asks of `steps` rounds.

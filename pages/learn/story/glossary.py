@@ -44,7 +44,7 @@ CONTROLS = {
 
 
 class StepText(NamedTuple):
-    """The sentences of a step: the finding, what follows, terms in plain words, and what to try."""
+    """Hold the sentences of a step: the finding, what follows, terms in plain words, and what to try."""
 
     finding: str
     more: tuple[str, ...]

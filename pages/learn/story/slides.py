@@ -25,7 +25,7 @@ _STEPS: tuple[tuple[Any, Any, Any], ...] = (
 
 
 class Slide(NamedTuple):
-    """A step as it is on the screen."""
+    """Hold a step as it is on the screen."""
 
     title: str
     text: StepText

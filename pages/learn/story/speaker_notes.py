@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Note(NamedTuple):
-    """Seconds, what to say, a likely question and its answer."""
+    """Hold the seconds of a step, what to say, a likely question and its answer."""
 
     seconds: int
     say: str

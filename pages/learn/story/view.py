@@ -46,7 +46,7 @@ _SHOWN = 10  # measurements in a chart of values or weights
 
 
 class Spread(NamedTuple):
-    """10, 50 and 90 % of the error over runs."""
+    """Hold 10, 50 and 90 % of the error over runs."""
 
     low: float
     middle: float
@@ -112,7 +112,7 @@ def largest_hospital(setting: CollaborationSetting) -> CollaborationSetting:
 
 
 class Alone(NamedTuple):
-    """The error that the largest hospital reaches by itself, and its method."""
+    """Hold the error that the largest hospital reaches by itself, and its method."""
 
     method: str
     error: Spread
@@ -132,7 +132,7 @@ def guess(setting: CollaborationSetting) -> float:
 
 
 class Sharing(NamedTuple):
-    """Step 1: the errors of all hospitals together and of the largest alone, both without privacy."""
+    """Hold step 1: the errors of all hospitals together and of the largest alone, both without privacy."""
 
     setting: CollaborationSetting
     alone: Spread
@@ -145,7 +145,7 @@ def measure_sharing(settings: Mapping[str, Any]) -> Sharing:
 
 
 class RebuiltRecord(NamedTuple):
-    """Step 2: a patient's record, and what two exact totals give away of it, to so many digits."""
+    """Hold step 2: a patient's record, and what two exact totals give away of it, to so many digits."""
 
     setting: CollaborationSetting
     patient: Array
@@ -165,7 +165,7 @@ def rebuild_record(settings: Mapping[str, Any]) -> RebuiltRecord:
 
 
 class Weights(NamedTuple):
-    """Steps 3 and 8: how much each measurement counts in the true patterns and in one run's, (d,).
+    """Hold steps 3 and 8: how much each measurement counts in the true patterns and in one run's, (d,).
 
     A measurement's weight is the length of its row: from 0 to 1, however the patterns are rotated.
     """
@@ -198,7 +198,7 @@ def measure_weights(settings: Mapping[str, Any], protocol: str = OPEN) -> Weight
 
 
 class SpyAttack(NamedTuple):
-    """Step 4: twenty releases with and without a patient, and how often a spy's guess was right."""
+    """Hold step 4: twenty releases with and without a patient, and how often a spy's guess was right."""
 
     budget: Budget
     picture: Picture
@@ -219,7 +219,7 @@ def attack(settings: Mapping[str, Any]) -> SpyAttack:
 
 
 class Curve(NamedTuple):
-    """Steps 5 and 6: the error along a setting, with and without privacy."""
+    """Hold steps 5 and 6: the error along a setting, with and without privacy."""
 
     setting: CollaborationSetting
     protocol: str
@@ -295,7 +295,7 @@ def _part(setting: CollaborationSetting, n: int) -> CollaborationSetting:
 
 
 class Joined(NamedTuple):
-    """Step 7: the error of every protocol, and what one hospital sends and keeps."""
+    """Hold step 7: the error of every protocol, and what one hospital sends and keeps."""
 
     setting: CollaborationSetting
     protocol: str  # the chosen one
@@ -326,7 +326,7 @@ def _sent(traffic: Traffic) -> int:
 
 
 class Decision(NamedTuple):
-    """Step 8: what would be released, what it would cost, and what the largest hospital has by itself."""
+    """Hold step 8: what would be released, what it would cost, and what the largest hospital has alone."""
 
     weights: Weights
     in_house: Alone

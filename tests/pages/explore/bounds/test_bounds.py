@@ -22,7 +22,7 @@ SMALL = {"d": "30", "n": "1000000", "k": "2", "s": "6", "shat": "10"}
 
 @pytest.fixture(scope="module")
 def opened():
-    """The page with every bound drawn."""
+    """Open the page with every bound drawn."""
     return Screen(PAGE, **SMALL, **{f"show.{name}": "true" for name in settings.SIN_BOUNDS})
 
 
@@ -86,7 +86,7 @@ def results():
 
 
 def test_a_bound_is_drawn_once_at_each_epsilon(results):
-    """Thick, thin or a hollow mark: at every epsilon exactly one of the three."""
+    """A bound has exactly one of a thick line, a thin one or a hollow mark at every epsilon."""
     scale = Scale(results, catalogue.defaults())
     evaluated = {name: [BOUNDS[name](results.setting(e)) for e in EPSILONS] for name in settings.SIN_BOUNDS}
     figure = charts.against_epsilon(results, "dps_pca", evaluated, 1.0, scale)
@@ -114,7 +114,7 @@ def test_the_map_names_its_regions(results):
 
 
 def test_the_theorem_is_silent_from_a_random_start(results):
-    """Assumption B.6, everywhere; near the truth it speaks, given the rows that B.4 asks for."""
+    """Assumption B.6 fails everywhere; near the truth all hold, given the rows that B.4 asks for."""
     silent = cache.regimes(results.experiment, "theorem", 3.3, ())
     assert {REGIONS[code] for code in silent.codes.flat} == {"theorem silent"}
     near = replace(results.experiment, start_error=0.05, s_hat=30, delta=0.1)

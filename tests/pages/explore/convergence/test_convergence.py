@@ -30,7 +30,7 @@ def settings(**changed):
 
 
 def opened(screen, **link):
-    """The page once its runs are complete."""
+    """Return the page once its runs are complete."""
     page = screen(PAGE, **link)
     for _ in range(40):
         if "…" not in page.markdown and "…" not in str(page.app.table[0].value):
@@ -41,12 +41,12 @@ def opened(screen, **link):
 
 
 def rows(page):
-    """The table's rows, by their first cell."""
+    """Return the table's rows by their first cell."""
     return {cells[0].strip("*"): cells[1:] for cells in page.app.table[0].value.to_numpy().tolist()}
 
 
 def read(now):
-    """The family of these settings and what its runs show, measured without the page."""
+    """Return the family of these settings and what its runs show, measured without the page."""
     family = curves.family(now)
     return family, curves.readings(family, now, sweep(family.recipe))
 

@@ -54,7 +54,7 @@ def test_the_front_page_has_them(screen, view):
 
 
 def test_less_privacy_errs_more_without_burn_in_and_less_with_it_for_other_seeds_too():
-    """Of 10 runs each of seeds 1 to 3, at most 4 are lost at the lower epsilon, at least 15 at the higher.
+    """At most 4 of 30 runs are lost at the lower epsilon, and at least 15 at the higher: 10 for each seed.
 
     A start of 12 of 400 rows misses all 10 that matter with probability 0.73: fewer than 15 of 30 lost have
     probability 0.002; seeds are fixed.

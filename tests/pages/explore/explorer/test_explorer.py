@@ -118,7 +118,7 @@ def test_as_printed_is_labelled_with_the_epsilon_it_truly_gives(screen):
 
 
 def test_every_method_is_there_with_its_trust_and_its_guarantee(screen):
-    """The menu of methods follows the registry; nothing here names one."""
+    """The menu of methods follows the registry; nothing here names a method."""
     page = screen(d="20", n="1000000")
     rows = page.figure["frames"][page.figure["active"]]["methods"]
     for method in METHODS.values():
@@ -172,7 +172,7 @@ def test_the_loadings_open_below(screen):
 
 
 def test_figures_are_ordered_by_a_count_and_not_by_the_clock(screen, monkeypatch):
-    """A browser leaves out what was sent before what it shows: by a clock set back it would leave out all."""
+    """A browser skips figures older than the one that it shows: after a clock was set back, all of them."""
     turns = []
     page = screen()
     for now in (2e9, 1e9):

@@ -37,7 +37,7 @@ def settings_of(page):
 
 @pytest.fixture(scope="module")
 def opened():
-    """The page at a small setting, with all its methods measured."""
+    """Open the page at a small setting, and measure all its methods."""
     return Screen(PAGE, **SMALL).settle()
 
 
@@ -55,7 +55,7 @@ def test_it_opens_with_who_errs_least_among_equals(opened):
 
 @pytest.mark.parametrize("over", methods_settings.SWEEPS)
 def test_everything_can_be_swept_and_drawn(screen, over):
-    """One sweep, drawn in three ways."""
+    """One sweep is drawn as error, time and bytes."""
     word = catalogue.CHOICES["compare.over"].link(over)
     page = screen(PAGE, **SMALL, **FEW, **{"compare.over": word, "compare.panel": "error"})
     for panel in ("error", "time", "bytes"):
@@ -237,7 +237,7 @@ def test_moving_what_is_swept_reuses_the_rows(results):
 
 
 def test_a_release_is_the_run_that_the_sweep_drew_first(results):
-    """The same patients and noise: its error is that of repeat 0."""
+    """Patients and noise are the same, so its error is that of repeat 0."""
     table = sweep(sweeps.recipe(results.experiment, 1.0, ["dps_pca", "cape"], Axis("epsilon", (0.5, 2.0)), 1))
     for row in table.itertuples():
         cell = results.cell(row.method, row.epsilon, 0)
@@ -258,7 +258,7 @@ def test_the_hull_is_below_all_points_and_convex_as_drawn():
 
 
 def test_the_hull_names_who_is_level_with_it(results):
-    """Three methods, two of them one within the other's spread; the third far above."""
+    """Two of three methods lie within each other's spread; the third errs far more."""
     near, level, far = "analyze_gauss", "cape", "ldp_pca"
     errors = {near: (0.10, 0.12), level: (0.11, 0.13), far: (0.8, 0.9)}
     rows = [

@@ -56,7 +56,7 @@ def test_what_is_not_the_measurement_is_refused(content, tmp_path, monkeypatch):
 
 
 def test_a_damaged_file_is_one_sentence_of_the_page(screen, tmp_path, monkeypatch):
-    """And the page is there without it."""
+    """The rest of the page is there without it."""
     damaged = tmp_path / "peers.json"
     damaged.write_text(DAMAGED["nothing"])
     monkeypatch.setattr(other_packages, "_FILE", damaged)
@@ -68,7 +68,7 @@ def test_a_damaged_file_is_one_sentence_of_the_page(screen, tmp_path, monkeypatc
 
 
 def test_the_most_owed_part_is_the_largest(monkeypatch):
-    """With the packages' error ten times as large, accounting is what it is owed to, and the words say so."""
+    """Where the packages' error is ten times as large, most of it is owed to accounting."""
     changed = copy.deepcopy(other_packages.stored())
     for place in changed["places"]:
         for row in place["rows"]:

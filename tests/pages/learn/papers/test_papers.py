@@ -57,7 +57,7 @@ def test_data_that_are_not_here_are_named_with_what_to_run(screen):
 
 
 def test_a_damaged_result_is_one_sentence(screen, tmp_path, monkeypatch):
-    """And is not drawn; the figure can still be run again."""
+    """It is not drawn, and the figure can still be run again."""
     for suffix in (".json", ".csv"):
         data = (results.DATA / "results" / f"ge-3a{suffix}").read_bytes()
         (tmp_path / f"ge-3a{suffix}").write_bytes(data if suffix == ".json" else data[:-100])
@@ -145,7 +145,7 @@ def press(page, start):
 
 
 def test_a_few_runs_do_not_contradict_the_stored_ones():
-    """A table of two repeats that fails a check is too few runs to decide; the whole one is a verdict."""
+    """Two repeats that fail a check are too few runs to decide; the whole table gives a verdict."""
     figure = FIGURES["ge-3a"]
     table = paper_results.result("ge-3a", 0).source.table
     wrong = table.assign(sin_theta_by_round=table["sin_theta_by_round"].str.replace("2.", "1.", regex=False))
@@ -170,7 +170,7 @@ def test_equal_runs_agree_and_shifted_ones_do_not():
 
 
 def test_what_the_explorer_is_given_is_the_recipe():
-    """Where it is given anything: every setting is one of its options, and those of the model are exact."""
+    """Every setting is an option of its control, and those of the model are exact."""
     recipes = {key: paper_results.recipe_of(figure.runs[0])[0] for key, figure in FIGURES.items()}
     given = {
         key: (recipe, paper_results.explorer_settings(recipe)) for key, recipe in recipes.items() if recipe

@@ -24,7 +24,7 @@ SYMBOLS = re.compile(r"[εδσμΔ]|\bn\b|\bT\b")
 
 
 def figures(page):
-    """Every figure's payload, in order."""
+    """Return every figure's payload, in order."""
     return [json.loads(figure.proto.json) for figure in page.app.get("bidi_component")]
 
 
@@ -42,7 +42,7 @@ def attack(**changed):
 
 
 def refuted(page):
-    """Whether the page shows that the audit, or the audit with the bug, exceeds the promise."""
+    """Return whether the bars of the audit, and of that with the bug, exceed the promise."""
     bars = figures(page)[-1]["data"][0]
     shown = dict(zip(bars["y"], bars["x"], strict=True))
     audits = [shown[name] for name in ("audit shows at least", "with the mistake planted") if name in shown]
@@ -193,7 +193,7 @@ def test_the_link_restores_the_pages_own_controls(screen):
 
 
 def test_frames_count_what_the_attacker_gets_right():
-    """Every frame's tally against its dots; the last one against the sentence above."""
+    """Every frame's tally counts its dots, and the last one is that of the sentence above."""
     budget, limit = Budget(2.0, 0.01), membership.threshold(0.3)
     shown = attack_charts.releases(picture(budget), limit, False)
     assert len(shown["frames"]) == len(shown["words"]) == 20

@@ -61,7 +61,7 @@ def slides(**changed):
 
 @functools.cache
 def _slides(changed):
-    """All steps at a setting, drawn once for all tests that only read them."""
+    """Return all steps at a setting, drawn once for all tests that only read them."""
     now = settings(**dict(changed))
     return [story_slides.slide(now | {"story.step": step}) for step in range(1, STEPS + 1)]
 
@@ -186,7 +186,7 @@ def test_two_exact_totals_give_a_record_away_and_two_noisy_ones_do_not(data):
 
 
 def test_a_rebuilt_table_row_is_a_row_of_the_table():
-    """Against the rows themselves: every patient of a hospital of five is found, and no other."""
+    """Every patient of a hospital of five is rebuilt as that row of the table and no other."""
     held = draws.cohort("breast_cancer", (5,), draws.PUBLIC, 0, 0)
     for who in range(5):
         pair = differencing.pair("breast_cancer", 5, who, draws.PUBLIC, 0)
@@ -246,7 +246,7 @@ RARE = {"n": 200_000, "providers": 200, "d": 50, "spike": 20.0, "bulk": 15.0, "d
     ],
 )
 def test_a_release_is_advised_only_where_no_hospital_does_better_alone(changed, in_house, public):
-    """In-house and unprotected by the better analysis, and protected to publish: by the runs themselves."""
+    """Both comparisons are computed from the runs: in-house without privacy, and published with it."""
     asked = settings(**{"repeats": 10} | changed)
     decision = view.measure_decision(asked)
     joined, lone = decision.weights.error, view.largest_hospital(decision.weights.setting)
@@ -321,7 +321,7 @@ def test_rounds_are_held_so_that_less_privacy_gives_no_more_error(changed):
 
 @pytest.fixture(scope="module")
 def made_up():
-    """A curve over privacy with these errors."""
+    """Return a function that makes a curve over privacy with given errors."""
     curve = view.curve_over_privacy(settings())
 
     def make(errors, here):
@@ -352,7 +352,7 @@ def test_what_has_no_weight_is_not_missed():
 
 
 def test_where_privacy_is_free_depends_on_no_grid(made_up):
-    """Within a third over seeds, and exactly on r^2 - 1 = a / n, wherever the places are."""
+    """It varies by a third over seeds, and is exact on r^2 - 1 = a / n, wherever the points are."""
     free = [view.curve_over_patients(settings(repeats=10, seed=seed)).relaxed for seed in (0, 3, 7)]
     assert min(free) > 2e7 and max(free) < 3.5e7
     n = np.array([0.3, 1.0, 3.0, 10.0, 30.0])
@@ -439,7 +439,7 @@ def test_glosses_and_notes_are_as_plain():
 
 
 def test_the_measure_of_reading_refuses_dense_prose():
-    """Its grade is far beyond; the words counted by hand."""
+    """The grade is far beyond a newspaper's; syllables are counted by hand."""
     dense = (
         "Differentially private sparse principal component analysis necessitates calibrating isotropic "
         "Gaussian perturbations to the Frobenius sensitivity of iteratively communicated covariance products."
