@@ -57,19 +57,12 @@ def test_every_epsilon_has_its_frame_and_every_method_its_dot(screen):
     assert {title for title, _ in dots["customdata"]} == {method.title for method in METHODS.values()}
 
 
-def test_the_random_guess_line_is_drawn_in_all_panels(screen):
-    figure = screen(scale="linear").figure
-    guess = math.sqrt(3 * (1 - 3 / 200))
+@pytest.mark.parametrize(("metric", "factor"), [("projector", math.sqrt(2)), ("sin", 1.0)])
+def test_the_random_guess_is_drawn_in_all_panels_in_the_chosen_metric(screen, metric, factor):
+    figure = screen(metric=metric, scale="linear").figure
     lines = [trace for trace in figure["data"] if trace["name"] == "random guess"]
     drawn = [line["x"][0] if line["xaxis"] == "x3" else line["y"][0] for line in lines]
-    assert drawn == pytest.approx([guess] * 3)
-
-
-@pytest.mark.parametrize(("metric", "factor"), [("projector", math.sqrt(2)), ("sin", 1.0)])
-def test_the_metric_selector_converts(screen, metric, factor):
-    figure = screen(metric=metric).figure
-    guess = next(t["y"][0] for t in figure["data"] if t["name"] == "random guess")
-    assert guess == pytest.approx(factor * math.sqrt(3 * (1 - 3 / 200)))
+    assert drawn == pytest.approx([factor * math.sqrt(3 * (1 - 3 / 200))] * 3)
 
 
 def test_captured_energy_lies_between_its_floor_and_one(screen):

@@ -21,16 +21,28 @@ PAGE = "learn/papers/page.py"
 RUNS = [(key, index) for key, figure in FIGURES.items() for index in range(len(figure.runs))]
 
 
-@pytest.mark.parametrize(("key", "index"), RUNS)
-def test_every_run_opens_with_its_verdict(screen, key, index):
+@pytest.mark.parametrize("key", FIGURES)
+def test_every_figure_opens_with_the_verdict_of_its_last_run(screen, key):
+    figure, index = FIGURES[key], len(FIGURES[key].runs) - 1
     page = screen(PAGE, figure=key, run=str(index))
-    figure, stored = FIGURES[key], paper_results.result(key, index)
+    stored = paper_results.result(key, index)
     assert f"{figure.title}: {paper_results.verdict(key, index)}" in [h.value for h in page.app.header]
     assert ("✗" in page.markdown) == (not stored.verdict.reproduced)
-    drawn = page.figure
-    names = [trace["name"] for trace in drawn["data"]]
+    names = [trace["name"] for trace in page.figure["data"]]
     assert names.count("open: printed in the paper") == bool(figure.printed)
     assert {"figure", "run"} >= set(page.link) - {"repeats"}
+
+
+def test_every_run_is_drawn_with_all_its_curves():
+    drawn, stored = {}, {}
+    for key, index in RUNS:
+        curves = paper_results.result(key, index).curves
+        recipe, _ = paper_results.recipe_of(FIGURES[key].runs[index])
+        figure = charts.comparison(FIGURES[key], recipe, curves)
+        groups = [trace["legendgroup"] for trace in figure["data"] if "legendgroup" in trace]
+        drawn[key, index] = list(dict.fromkeys(groups))
+        stored[key, index] = [text.symbols(label) or "this run" for label in curves["label"].unique()]
+    assert drawn == stored
 
 
 def test_the_sentence_counts_what_comes_out_as_printed(screen):
