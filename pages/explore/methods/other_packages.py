@@ -61,13 +61,12 @@ def table() -> pd.DataFrame:
 def _table(record: dict[str, Any]) -> pd.DataFrame:
     rows = [
         {name: place[name] for name in ("population", "d", "n")}
-        | {name: row[name] for name in ("recipe", "kind", "neighbours", "fits")}
-        | {"error": row.get("error", {}).get("median"), "failed": row.get("failed", "")}
-        | {"seconds_over_ours": row.get("seconds_over_ours")}
+        | {name: row[name] for name in ("recipe", "kind", "neighbours")}
+        | {"error": row.get("error", {}).get("median")}
         for place in record["places"]
         for row in place["rows"]
     ]
-    return pd.DataFrame(rows).astype({"error": float, "seconds_over_ours": float})
+    return pd.DataFrame(rows).astype({"error": float})
 
 
 def _rows(population: str, neighbours: str) -> pd.DataFrame:

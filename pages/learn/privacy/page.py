@@ -5,14 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages.learn.privacy import (
-    accounting_charts,
-    accounting_text,
-    attack_charts,
-    attack_text,
-    sources,
-    view,
-)
+from pages.learn.privacy import accounting_charts, accounting_text, attack_charts, attack_text, sources, view
 from pages.learn.privacy.settings import patients
 from pages.shared.background import cache, failed_runs
 from pages.shared.figure import component
