@@ -82,7 +82,7 @@ def _constants(name: str, results: Results, method: str, settings: Settings) -> 
             fit = _fit(name, results, method, tau, now)
             messages[key] = text.fitted_constant(name, method, fit, now[rule.fits])
         except ValueError as reason:
-            messages[key] = f"No constant can be fitted: {reason}."
+            messages[key] = text.no_constant(reason)
     if key in messages:
         st.markdown(messages[key])
 

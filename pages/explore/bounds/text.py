@@ -162,6 +162,10 @@ def figure_2(figure: Figure) -> str:
     )
 
 
+def no_constant(reason: Exception) -> str:
+    return f"No constant can be fitted: {reason}."
+
+
 def try_this(settings: Mapping[str, Any]) -> str:
     """Return what to try next."""
     if settings["n"] < 10**8:

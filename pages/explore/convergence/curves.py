@@ -32,13 +32,13 @@ _COUNT = 5
 
 @dataclass(frozen=True)
 class Family:
-    """Hold the values of one parameter, the recipe of their runs, and notes on what had to be left out."""
+    """Hold the values of one parameter, the recipe of their runs, and what had to be left out."""
 
     key: str  # the swept control, which may differ from the one asked for
     values: tuple[Value, ...]
     here: Value
     recipe: Recipe
-    notes: tuple[str, ...]
+    left_out: dict[Value, str]  # impossible values, and why
 
 
 def around(key: str, here: Value) -> tuple[Value, ...]:
@@ -58,38 +58,18 @@ def around(key: str, here: Value) -> tuple[Value, ...]:
 
 
 def family(settings: Settings) -> Family:
-    """Return the family that the settings ask for, or the nearest possible one with notes on what differs."""
-    plain = settings["view"] == "board"
+    """Return the family that the settings ask for; over epsilon, where that parameter makes no difference."""
     settings = settings | {"start": "random"}
-    table = TABLES.get(settings["data"])
-    method, asked = METHODS[settings["traced"]], settings["family"]
-    reason = ""
-    if table is not None and asked in catalogue.FIXED_BY_TABLE:
-        reason = "is fixed by the table"
-    elif asked not in method.uses:
-        reason = f"makes no difference to “{method.title}”"
-    key, notes = asked, []
-    if reason:
+    method, key = METHODS[settings["traced"]], settings["family"]
+    fixed = settings["data"] in TABLES and key in catalogue.FIXED_BY_TABLE
+    if fixed or key not in method.uses:
         key = "epsilon"
-        instead = CHOICES[key].name(plain).lower()
-        notes = [f"{CHOICES[asked].name(plain)} {reason}: shown over {instead} instead."]
     conflicts = {v: catalogue.conflict(settings | {key: v}) for v in around(key, settings[key])}
-    notes += _left_out(key, conflicts, plain)
     values = tuple(value for value, conflict in conflicts.items() if conflict is None)
     experiment, epsilon = to_experiment.of(settings)
     recipe = _recipe(experiment, epsilon, method.name, key, values)
-    return Family(key, values, settings[key], recipe, tuple(notes))
-
-
-def _left_out(key: str, conflicts: dict[Value, str | None], plain: bool) -> list[str]:
-    """Return a sentence for each reason why values are impossible."""
-    groups: dict[str, list[str]] = {}
-    for value, conflict in conflicts.items():
-        if conflict:
-            reason = "they do not fit the other settings" if plain else conflict
-            groups.setdefault(reason, []).append(CHOICES[key].text(value))
-    name = CHOICES[key].name(plain)
-    return [f"{name} {', '.join(values)} left out: {reason}." for reason, values in groups.items()]
+    left_out = {value: conflict for value, conflict in conflicts.items() if conflict is not None}
+    return Family(key, values, settings[key], recipe, left_out)
 
 
 def _recipe(

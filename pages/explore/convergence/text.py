@@ -10,7 +10,7 @@ from pages.explore.convergence.charts import name
 from pages.explore.convergence.curves import CurveReading, Family
 from pages.shared import text
 from pages.shared.charts.metric_axis import factor
-from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
 
 TITLE = "How fast does it converge?"
 INTRODUCTION = (
@@ -199,14 +199,26 @@ def below_table(readings: Sequence[CurveReading], settings: Settings) -> str:
 
 def notes(family: Family, settings: Settings) -> list[str]:
     """Return what differs from what the controls ask for."""
-    sentences = list(family.notes)
+    plain = settings["view"] == "board"
+    asked, shown = (CHOICES[key].name(plain) for key in (settings["family"], family.key))
+    sentences = []
+    if family.key != settings["family"]:
+        table = settings["data"] in TABLES and settings["family"] in FIXED_BY_TABLE
+        method = METHODS[settings["traced"]].title
+        reason = "is fixed by the table" if table else f"makes no difference to “{method}”"
+        sentences.append(f"{asked} {reason}: shown over {shown.lower()} instead.")
+    reasons: dict[str, list[str]] = {}
+    for value, conflict in family.left_out.items():
+        reason = "they do not fit the other settings" if plain else conflict
+        reasons.setdefault(reason, []).append(CHOICES[family.key].text(value))
+    sentences += [f"{shown} {', '.join(values)} left out: {reason}." for reason, values in reasons.items()]
     if settings["start"] == "near":
         sentences.append(
             "Trajectories here start at random: the start near the truth is for the other pages."
         )
     if settings["metric"] == "energy":
-        shown = "the error" if settings["view"] == "board" else "‖sin Θ‖"
-        sentences.append(f"Captured energy is not kept round by round: {shown} is shown instead.")
+        error = "the error" if plain else "‖sin Θ‖"
+        sentences.append(f"Captured energy is not kept round by round: {error} is shown instead.")
     return sentences
 
 

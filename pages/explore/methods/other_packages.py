@@ -101,6 +101,10 @@ def figure(neighbours: str, plain: bool) -> dict[str, Any]:
     return drawn
 
 
+def unreadable(reason: ValueError) -> str:
+    return f"Nothing to compare with here: {reason}."
+
+
 def finding(neighbours: str, plain: bool) -> str:
     """Return who errs least at the largest d, by how much, and to which of our advantages that is owed."""
     rows = _rows("sparse population", neighbours)

@@ -64,7 +64,7 @@ st.header("Against packages that can be installed")
 try:
     finding = other_packages.finding(neighbours, plain)
 except ValueError as reason:
-    st.info(f"Nothing to compare with here: {reason}.")
+    st.info(other_packages.unreadable(reason))
 else:
     st.markdown(finding)
     figure = other_packages.figure(neighbours, plain)

@@ -20,7 +20,6 @@ from pages.shared.charts import loadings
 from pages.shared.figure import component
 from pages.shared.reports import downloads
 from pages.shared.settings.catalogue import Settings
-from pages.shared.text import short
 
 _AT_ONCE_SECONDS = 1.0  # a longer run waits to be asked for
 
@@ -106,7 +105,7 @@ def release(results: Results, name: str, epsilon: float, settings: Settings) -> 
     try:
         estimate = results.estimate(name, epsilon, 0)
     except ValueError as reason:
-        st.info(f"{title} has no release here: {reason}.")
+        st.info(text.no_release(name, reason))
         return
     projector = settings["metric"] == "projector"
     distance = subspace_metrics.projector_distance if projector else subspace_metrics.sin_theta
@@ -114,7 +113,7 @@ def release(results: Results, name: str, epsilon: float, settings: Settings) -> 
     st.markdown(text.release(name, epsilon, error, estimate, plain))
     true = sweeps.true_epsilon(experiment, name, epsilon)
     if true is not None and not plain:
-        st.caption(f"Its calibration truly gives ε = {short(true)}.")
+        st.caption(text.true_calibration(true))
     figure = loadings.loadings(results, estimate.basis)
     says = loadings.description(figure)
     component.figure(figure, key="release figure", save="dppca-release", says=says)

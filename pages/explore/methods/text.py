@@ -332,6 +332,14 @@ def release(name: str, epsilon: float, error: float, estimate: Estimate, plain: 
     )
 
 
+def no_release(name: str, reason: ValueError) -> str:
+    return f"{METHODS[name].title} has no release here: {reason}."
+
+
+def true_calibration(epsilon: float) -> str:
+    return f"Its calibration truly gives ε = {text.short(epsilon)}."
+
+
 def try_this(settings: Mapping[str, Any]) -> str:
     """Return what to try next."""
     if settings["compare.panel"] == "needed":

@@ -1,7 +1,6 @@
 """The papers page: every figure and table as printed, as stored by us, and as run again here."""
 
 import json
-import platform
 
 import pandas as pd
 import streamlit as st
@@ -87,12 +86,10 @@ def source(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None)
         notes = "\n".join(f"- {note}" for note in figure.notes)
         st.markdown(f"**{figure.paper}, {figure.title}.**\n{text.symbols(notes)}")
         if stored.source is None:
-            st.caption(stored.absent or "A formula: nothing is drawn at random.")
+            st.caption(stored.absent or page_text.NO_DRAWS)
             return
         st.markdown(page_text.stored(stored.source))
-        st.caption(
-            f"Recipe {stored.source.fingerprint}. This page runs on Python {platform.python_version()}."
-        )
+        st.caption(page_text.versions(stored.source))
         st.markdown("Without a screen, on all cores or a cluster:")
         command = f"python -m dppca_core.experiments data/recipes/{run.recipe}.json --out {run.recipe}.csv"
         st.code(command, "bash")
@@ -133,8 +130,7 @@ recipe, why_not = results.recipe_of(run)
 st.header(f"{figure.title}: {results.verdict(figure.key, index)}")
 left, right = st.columns(2)
 left.markdown(page_text.claim(figure))
-because = stored.absent or stored.verdict.because or "Every condition below holds."
-right.markdown(text.symbols(f"**Found ({run.title}).** {text.sentence(because)}"))
+right.markdown(page_text.reason(run, stored.absent or stored.verdict.because))
 refresh.while_more(lambda: panel(figure, run, stored, recipe), lambda: is_running(run))
 needed = results.needed(figure, stored)
 if needed is not None:

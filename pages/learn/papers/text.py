@@ -1,12 +1,13 @@
 """The sentences of the papers page, formed from its numbers. No Streamlit here."""
 
+import platform
 import re
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from dppca_core.experiments.papers import Figure, Finding, Stored, Verdict
+from dppca_core.experiments.papers import Figure, Finding, PaperRun, Stored, Verdict
 from pages.shared import text
 
 TITLE = "Do we get what the papers got?"
@@ -15,6 +16,7 @@ REPRODUCED = {True: "comes out as printed", False: "does not come out as printed
 HOLDS = {True: "holds", False: "does not hold"}
 NOT_RUN = "not run here"
 _MARKUP = re.compile(r"<[^>]+>")
+NO_DRAWS = "A formula: nothing is drawn at random."
 TOO_FEW = "is too few runs to decide"
 
 
@@ -93,6 +95,16 @@ def paper(verdict: str, curves: pd.DataFrame, measure: str) -> str:
         parts.append(f"{name} {ends[0]}" if len(curve) == 1 else f"{name} from {ends[0]} to {ends[1]}")
     drawn = f"{_MARKUP.sub('', measure)}: {'; '.join(parts)}" if parts else "Nothing is stored"
     return f"{verdict}. {drawn}."
+
+
+def versions(source: Stored) -> str:
+    return f"Recipe {source.fingerprint}. This page runs on Python {platform.python_version()}."
+
+
+def reason(run: PaperRun, because: str) -> str:
+    """Return why the run does not come out as printed, or that every condition holds."""
+    sentence = text.sentence(because or "Every condition below holds.")
+    return text.symbols(f"**Found ({run.title}).** {sentence}")
 
 
 def try_this(can_run: bool) -> str:

@@ -124,6 +124,10 @@ def charged(costs: Accounted, plain: bool) -> str:
     return f"What {count} with the same noise would be charged, as {quantity}: {'; '.join(parts)}."
 
 
+def not_planted(reason: str) -> str:
+    return f"Nothing is planted: {reason}."
+
+
 def audited(
     honest: LowerBound,
     broken: LowerBound | None,

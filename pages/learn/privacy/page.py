@@ -87,7 +87,7 @@ left, right = st.columns([2, 3], vertical_alignment="bottom")
 with left:
     widgets.choose("audit.bug")
 if why_no_bug:
-    right.info(f"Nothing is planted: {why_no_bug}.")
+    right.info(accounting_text.not_planted(why_no_bug))
 bars = [("audit shows at least", honest.epsilon)]
 if broken is not None:
     bars.append(("with the mistake planted", broken.epsilon))

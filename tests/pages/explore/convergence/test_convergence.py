@@ -90,7 +90,7 @@ def test_more_rounds_than_are_good():
 def test_what_cannot_be_compared_is_shown_over_epsilon(changed, reason):
     family = curves.family(settings(**changed))
     assert family.key == "epsilon" and 0.32 in [round(value, 2) for value in family.values]
-    assert reason in family.notes[0]
+    assert reason in text.notes(family, settings(**changed))[0]
 
 
 def test_plain_view_has_no_symbols_and_no_theorem(screen):
@@ -152,12 +152,14 @@ def test_values_are_options_in_order_around_the_setting():
 
 
 def test_impossible_values_are_left_out_with_their_reason():
-    family = curves.family(settings(family="s", k=3, s=6))
-    assert 3 not in family.values and family.here in family.values
-    assert "Rows that matter s 3 left out: Components k must stay below s = 3." in family.notes
+    now = settings(family="s", k=3, s=6)
+    family = curves.family(now)
+    assert 3 in family.left_out and 3 not in family.values and family.here in family.values
+    note = "Rows that matter s 3 left out: Components k must stay below s = 3."
+    assert note in text.notes(family, now)
     assert set(sweep(family.recipe)["failed"]) == {""}
     hospitals = curves.family(settings(family="providers", n=100, providers=100))
-    assert max(hospitals.values) == 100 and "200 left out: there are 100 patients" in hospitals.notes[0]
+    assert max(hospitals.values) == 100 and "there are 100 patients" in hospitals.left_out[200]
 
 
 def test_every_other_setting_reaches_the_recipe():
