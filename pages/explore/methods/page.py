@@ -21,7 +21,8 @@ results = cache.results(experiment)
 controls.choose(settings)
 methods = [name for name in controls.used(settings) if name not in results.skipped]
 panel = settings["compare.panel"]
-sweep, slot, note = sweeps.for_panel(results, epsilon, methods, settings)
+sweep, slot = sweeps.for_panel(results, epsilon, methods, settings)
+note = text.note(sweep, methods, settings)
 if note:
     st.info(note)
 

@@ -51,7 +51,7 @@ def against(
     finding = text.compared(results, rows, sweep.over, sweep.here, settings)
     figure = charts.against(table, measure, methods, sweep, settings)
     failures = text.failures(table) if measure.errs else ""
-    notes = (text.drawn(measure, sweep), sweep.left_out, failures, progress)
+    notes = (text.drawn(measure, sweep), text.left_out(sweep), failures, progress)
     caption = ". ".join(note.rstrip(".") for note in notes if note) + "."
     below = _show(finding, figure, caption, table, "methods figure", f"dppca-{measure.panel}")
     facts = text.facts(results, rows, methods, epsilon, settings)

@@ -12,7 +12,6 @@ from dppca_core.experiments.sweeps import run_cells
 from dppca_core.experiments.sweeps.recipe import Point, Value
 from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import SpikedModel
-from pages.shared import text
 from pages.shared.settings import catalogue, to_experiment
 
 # The round values that each swept setting takes beside its current one.
@@ -37,7 +36,7 @@ _HEAVY_SECONDS = 8.0  # a method whose fewest repeats take longer is measured at
 class SweepSetting(NamedTuple):
     """Hold what runs: every live method in one recipe, and each heavy one in its own.
 
-    `left_out`: a sentence on impossible values of the axis, or empty.
+    `left_out` are impossible values of the axis, and `limit` is what makes them so.
     """
 
     over: str
@@ -45,17 +44,8 @@ class SweepSetting(NamedTuple):
     here: Value
     live: Recipe | None
     heavy: dict[str, Recipe]
-    left_out: str
-
-
-def over(settings: catalogue.Settings) -> tuple[str, str]:
-    """Return the control that is swept, and a sentence where a table fixes the one asked for."""
-    wanted = settings["compare.over"]
-    table = TABLES.get(settings["data"])
-    if table is None or wanted not in catalogue.FIXED_BY_TABLE:
-        return wanted, ""
-    name, instead = catalogue.CHOICES[wanted].label, catalogue.CHOICES["epsilon"].label
-    return "epsilon", f"{table.title.split(',')[0]} fixes “{name}”: “{instead}” is varied instead."
+    left_out: Point = ()
+    limit: str = ""
 
 
 def true_epsilon(experiment: ExplorerExperiment, name: str, epsilon: float) -> float | None:
@@ -93,16 +83,6 @@ def _limits(experiment: ExplorerExperiment, key: str) -> tuple[Value, Value, str
     return limits.get(key, (0.0, float("inf"), ""))
 
 
-def values(experiment: ExplorerExperiment, epsilon: float, key: str) -> tuple[Point, str]:
-    """Return the axis, the current value among it, and a sentence on round values that are impossible."""
-    low, high, why = _limits(experiment, key)
-    possible = [value for value in AXES[key] if low <= value <= high]
-    axis = tuple(sorted({*possible, setting(experiment, epsilon, key)}))
-    lost = ", ".join(text.number(value) for value in AXES[key] if value not in possible)
-    label = catalogue.CHOICES[key].label
-    return axis, f"{label} = {lost} left out: impossible beside {why}." if lost else ""
-
-
 def recipe(
     experiment: ExplorerExperiment, epsilon: float, methods: Sequence[str], along: Axis, repeats: int
 ) -> Recipe:
@@ -135,33 +115,38 @@ def recipe(
 
 def for_panel(
     results: Results, epsilon: float, methods: Sequence[str], settings: catalogue.Settings
-) -> tuple[SweepSetting | None, str, str]:
-    """Return what the chosen view sweeps, the slot in which its jobs are kept, and a note for the visitor."""
-    if not methods:
-        return None, "", "Choose at least one method."
-    panel = settings["compare.panel"]
-    if panel == "needed" and settings["data"] in TABLES:
-        return None, "", "A table has the patients it has, so nobody can say how many more would be needed."
+) -> tuple[SweepSetting | None, str]:
+    """Return what the chosen view sweeps, if anything, and the slot in which its jobs are kept.
+
+    Where a table fixes what would be swept, epsilon is swept instead.
+    """
+    panel, key, table = settings["compare.panel"], settings["compare.over"], settings["data"] in TABLES
+    if not methods or (panel == "needed" and table):
+        return None, ""
     if panel == "needed":
-        return needed(results, epsilon, methods), "methods needed", ""
-    key, note = ("epsilon", "") if panel == "frontier" else over(settings)
-    return swept(results, epsilon, methods, key), f"methods {key}", note
+        return needed(results, epsilon, methods), "methods needed"
+    if panel == "frontier" or (table and key in catalogue.FIXED_BY_TABLE):
+        key = "epsilon"
+    return swept(results, epsilon, methods, key), f"methods {key}"
 
 
 def swept(results: Results, epsilon: float, methods: Sequence[str], key: str) -> SweepSetting:
-    """Return the sweep over one control."""
-    points, left_out = values(results.experiment, epsilon, key)
-    return _split(results, epsilon, methods, Axis(key, points), left_out)
+    """Return the sweep over one control, with its current value among the round ones that are possible."""
+    low, high, limit = _limits(results.experiment, key)
+    possible = [value for value in AXES[key] if low <= value <= high]
+    axis = Axis(key, tuple(sorted({*possible, setting(results.experiment, epsilon, key)})))
+    left_out = tuple(value for value in AXES[key] if value not in possible)
+    return _split(results, epsilon, methods, axis)._replace(left_out=left_out, limit=limit)
 
 
 def needed(results: Results, epsilon: float, methods: Sequence[str]) -> SweepSetting:
     """Return the sweep over n from which the patients needed are read, two or three points a decade."""
     grid = NEEDED_COARSE if results.experiment.d >= _COARSE_FROM else NEEDED
-    return _split(results, epsilon, methods, Axis("n", grid), "", most=_NEEDED_REPEATS)
+    return _split(results, epsilon, methods, Axis("n", grid), most=_NEEDED_REPEATS)
 
 
 def _split(
-    results: Results, epsilon: float, methods: Sequence[str], axis: Axis, left_out: str, most: int = 50
+    results: Results, epsilon: float, methods: Sequence[str], axis: Axis, most: int = 50
 ) -> SweepSetting:
     """Put methods that are slow here into recipes of their own, and the others into one."""
     experiment = results.experiment
@@ -181,7 +166,7 @@ def _split(
         repeats = max(fewest, min(experiment.repeats, most, int(LIVE_SECONDS / once)))
         live = recipe(experiment, epsilon, light, axis, repeats)
     here = setting(experiment, epsilon, axis.name)
-    return SweepSetting(axis.name, axis.values, here, live, heavy, left_out)
+    return SweepSetting(axis.name, axis.values, here, live, heavy)
 
 
 def first_run(sweep: SweepSetting) -> Recipe | None:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from dppca_core.arrays import Array
+from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps.recipe import Value
@@ -148,6 +149,28 @@ def compared(results: Results, rows: pd.DataFrame, key: str, here: Value, settin
     }.get(measure.panel, ("captured energy" if measure.energy else "error", measure.text))
     low, middle, high = (unit(float(value)) for value in spread)
     return f"{finding} {METHODS[name].title}: {quantity} {middle} ({low} to {high} in 8 of 10 runs)."
+
+
+def note(sweep: SweepSetting | None, methods: Sequence[str], settings: Settings) -> str:
+    """Return why nothing is swept, or something else than asked for; empty where all is as set."""
+    if not methods:
+        return "Choose at least one method."
+    if sweep is None:
+        return "A table has the patients it has, so nobody can say how many more would be needed."
+    wanted = settings["compare.over"]
+    if sweep.over == wanted or settings["compare.panel"] in ("needed", "frontier"):
+        return ""
+    table = TABLES[settings["data"]].title.split(",")[0]
+    name, instead = (catalogue.CHOICES[key].label for key in (wanted, sweep.over))
+    return f"{table} fixes “{name}”: “{instead}” is varied instead."
+
+
+def left_out(sweep: SweepSetting) -> str:
+    """Return which values of the axis are impossible, and why."""
+    if not sweep.left_out:
+        return ""
+    values = ", ".join(text.number(value) for value in sweep.left_out)
+    return f"{catalogue.CHOICES[sweep.over].label} = {values} left out: impossible beside {sweep.limit}."
 
 
 def milliseconds(value: float) -> str:

@@ -82,7 +82,8 @@ def test_metrics_and_axes_are_respected(screen, metric):
 @pytest.mark.parametrize("choice", [{"compare.over": "n"}, {"compare.panel": "needed"}], ids=str)
 def test_what_a_table_fixes_is_not_swept(screen, choice):
     page = screen(PAGE, data="breast_cancer", k="2", **FEW, **choice)
-    sweep, _, note = sweeps.for_panel(results_of(page), 1.0, ["pca"], settings_of(page))
+    sweep, _ = sweeps.for_panel(results_of(page), 1.0, ["pca"], settings_of(page))
+    note = text.note(sweep, ["pca"], settings_of(page))
     assert note and note in page.notices
     assert (sweep.over if sweep else None) == ("epsilon" if "compare.over" in choice else None)
 
@@ -141,7 +142,8 @@ def test_a_bad_link_says_what_it_opens_instead(screen):
 
 def test_no_method_is_asked_for_one(screen):
     page = screen(PAGE, **SMALL, **{f"use.{name}": "false" for name in DEFAULT})
-    assert page.notices == sweeps.for_panel(results_of(page), 1.0, [], settings_of(page))[2]
+    assert sweeps.for_panel(results_of(page), 1.0, [], settings_of(page)) == (None, "")
+    assert page.notices == text.note(None, [], settings_of(page))
 
 
 def test_the_multiselect_moves_the_link_and_keeps_what_was_measured(screen):
