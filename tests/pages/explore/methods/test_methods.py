@@ -194,6 +194,7 @@ def test_printed_calibrations_are_told_apart(screen, opened):
 def test_plain_view_says_that_noise_is_printed_and_shared(screen):
     page = screen(PAGE, accounting="as-printed", noise="shared", view="board", **SMALL, **FEW)
     printed = explorer_summary.printed_plainly(results_of(page), 1.0)
+    assert page.setting("provider_noise") == "shared"
     assert printed and printed in page.captions
 
 
