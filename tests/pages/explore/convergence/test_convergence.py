@@ -89,6 +89,7 @@ def test_more_rounds_than_are_good():
 def test_what_cannot_be_compared_is_shown_over_epsilon(changed, reason):
     family = curves.family(settings(**changed))
     assert family.key == "epsilon" and 0.32 in [round(value, 2) for value in family.values]
+    assert (text.about(settings(**changed)) == "") == ("data" in changed)
     assert reason in text.notes(family, settings(**changed))[0]
 
 

@@ -16,6 +16,7 @@ from dppca_core.numerics import subspace_metrics
 from pages.explore.methods import charts, frontier, sweeps, text
 from pages.explore.methods import settings as methods_settings
 from pages.shared import text as shared_text
+from pages.shared.background import sweep_jobs, sweep_status
 from pages.shared.charts import explorer_summary
 from pages.shared.settings import catalogue, to_experiment
 from tests.pages.conftest import Screen
@@ -284,6 +285,25 @@ def test_the_hull_names_who_is_level_with_it(results):
 def test_who_promises_otherwise_is_off_the_hull(results):
     off = frontier.off_hull(results.experiment, ["pca", "spiked_projector", "ppca", "dps_pca"])
     assert set(off) == {"pca", "spiked_projector", "ppca"}
+
+
+@pytest.mark.parametrize(("errors", "apart"), [((0.3, 0.31), False), ((0.3, 0.6), True)])
+def test_a_method_within_the_spread_of_the_next_only_leads(results, errors, apart):
+    """Runs spread by 20 %: medians of 0.3 and 0.31 overlap, those of 0.3 and 0.6 do not."""
+    rows = [
+        {"method": name, "sin_theta": error * factor}
+        for name, error in zip(("analyze_gauss", "wishart"), errors, strict=True)
+        for factor in (0.9, 1.0, 1.1)
+    ]
+    headline = text.headline(results, pd.DataFrame(rows), "epsilon", 1.0, catalogue.defaults())
+    assert ("Analyze Gauss errs least" in headline) == apart != ("Analyze Gauss leads" in headline)
+
+
+@pytest.mark.usefixtures("waiting")
+def test_a_sweep_that_waits_says_so(screen):
+    page = screen(PAGE, **SMALL, **FEW)
+    (job,) = sweep_jobs.jobs()._jobs.values()
+    assert job.running and sweep_status.progress(job) in page.captions
 
 
 def test_every_method_has_words_for_what_it_needs():
