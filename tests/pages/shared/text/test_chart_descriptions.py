@@ -230,17 +230,21 @@ def test_a_papers_figure_says_its_verdict_and_every_curve():
 def test_the_attack_is_told_by_calculation_and_as_measured():
     """At epsilon = 1, delta = 0.1 and 20 % false alarms the promise demands 1 - 0.1 - 0.2 e = 35.6 %."""
     seen = Rates(0.19, 0.7, (0.1, 0.3), (0.6, 0.8))
-    found = Attack(0.5, 0.2, 0.84, 0.633, np.zeros(1), np.zeros(1), seen, seen)
-    assert "around 0.5 with the patient" in attack_text.readings(found)
-    assert "line at 0.84 gives 20.0 % false alarms and 63.3 % misses" in attack_text.readings(found)
-    said = attack_text.errors(found, Budget(1.0, 0.1))
-    assert "misses 63.3 %; the promise demands at least 35.6 %" in said
-    assert "Measured: 19.0 % false alarms and 70.0 % misses." in said and said.endswith("miss 80.0 %.")
+    attack = Attack(0.5, 0.2, 0.84, 0.633, np.zeros(1), np.zeros(1), seen, seen)
+    assert "around 0.5 with the patient" in attack_text.readings(attack)
+    assert "line at 0.84 gives 20.0 % false alarms and 63.3 % misses" in attack_text.readings(attack)
+    description = attack_text.errors(attack, Budget(1.0, 0.1))
+    assert "misses 63.3 %; the promise demands at least 35.6 %" in description
+    assert "Measured: 19.0 % false alarms and 70.0 % misses." in description and description.endswith(
+        "miss 80.0 %."
+    )
 
 
 def test_charges_are_ranked_at_the_chosen_rounds():
     index = pd.Index([1, 5], name="T")
     costs = pd.DataFrame({"exact": [0.4, 1.0], "basic": [0.4, 5.0], "zcdp": [0.5, 1.25]}, index)
-    said = accounting_text.charged(Accounted(1.0, 5, 2.0, costs, costs), plain=True)
-    assert said.startswith("What 5 rounds") and said.endswith("exact 1.00; zCDP 1.25; simply adding up 5.00.")
+    description = accounting_text.charged(Accounted(1.0, 5, 2.0, costs, costs), plain=True)
+    assert description.startswith("What 5 rounds") and description.endswith(
+        "exact 1.00; zCDP 1.25; simply adding up 5.00."
+    )
     assert "exact 0.4" in accounting_text.charged(Accounted(1.0, 1, 2.0, costs, costs), plain=True).lower()
