@@ -45,7 +45,7 @@ async def warm(app: App) -> AsyncIterator[None]:
 
 async def healthz(request: Request) -> PlainTextResponse:
     """Answer "ok", or once 503 with the threads that had died, which this call starts again."""
-    lasting = {"engine": engine.engine(), "leaving": session.leaving()}
+    lasting = {"engine": engine.engine(), "leaving": session.expiry()}
     dead = [name for name, thread in lasting.items() if thread.revive()]
     if dead:
         return PlainTextResponse(f"started again: {', '.join(dead)}", status_code=503)

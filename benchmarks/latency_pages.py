@@ -42,15 +42,15 @@ app = App({menu!r}, lifespan=warm, routes=ROUTES)
 
 _STORED = """
 compute = explorer_summary.payload
-def payload(found, epsilon, settings):
+def payload(results, epsilon, settings):
     if "stored" not in st.session_state:
-        for cell in wanted(found, found.first(epsilon)):
-            found.try_cell(*cell)
-        st.session_state["stored"] = compute(found, epsilon, settings)
+        for cell in missing(results, results.first(epsilon)):
+            results.try_cell(*cell)
+        st.session_state["stored"] = compute(results, epsilon, settings)
     return st.session_state["stored"] | {
         "active": EPSILONS.index(epsilon), "scene": str(settings), "complete": True, "progress": ""
     }
-wanted = Results.missing
+missing = Results.missing
 explorer_summary.payload = payload
 Results.steps = lambda self, cells: iter(())
 Results.next_missing = lambda self, epsilon, slow=False: None
@@ -64,7 +64,7 @@ def results(experiment):
     return made[-1]
 cache.Results = results
 async def begun(request):
-    return JSONResponse(sum(bool(found.cells) for found in made))
+    return JSONResponse(sum(bool(results.cells) for results in made))
 ROUTES.append(Route("/begun", begun))
 """
 

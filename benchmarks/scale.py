@@ -31,7 +31,7 @@ from dppca_core import METHODS, Budget, Cohort, SpikedModel
 from dppca_core.arrays import MATRIX_LIMIT, Moment, Provider
 from dppca_core.numerics import linalg
 from dppca_core.numerics.moments import DenseMoment
-from dppca_core.populations.spiked import FreshMoment
+from dppca_core.populations.gaussian_patients import FreshMoment
 
 K, S, S_HAT, N, BUDGET = 3, 10, 50, 100_000, Budget(1.0, 1e-5)
 ALLOWED = 0.2  # an exponent may lie above theory by so much

@@ -17,7 +17,7 @@ Indices = NDArray[np.intp]
 
 
 class Moment(Protocol):
-    """A provider's uncentred second moment, (1/n) sum x x^T with |x| <= 1, shape (d, d)."""
+    """Hold a provider's uncentred second moment, (1/n) sum x x^T with |x| <= 1, shape (d, d)."""
 
     @property
     def exact(self) -> bool:
@@ -58,7 +58,7 @@ class Moment(Protocol):
 
 @runtime_checkable
 class Divisible(Protocol):
-    """A moment whose patients can be divided into groups."""
+    """Hold a moment whose patients can be divided into groups."""
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
         """Yield moments of disjoint random groups of these sizes, in turn; all sizes add up to n."""

@@ -36,7 +36,7 @@ class ByteCache:
 
     @property
     def most(self) -> int:
-        """The most bytes that are ever kept."""
+        """Return the most bytes that are ever kept."""
         return max(self._limit, self._largest)
 
     @property

@@ -254,5 +254,5 @@ class Bound:
 
     @property
     def final(self) -> float:
-        """The total at the output: its last step, where it is an array over t."""
+        """Return the total at the output: its last step, where it is an array over t."""
         return float(np.asarray(self.total).flat[-1])

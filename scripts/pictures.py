@@ -37,7 +37,7 @@ PATIENCE_MS = 300_000
 # True once the page has been idle for 2 s with all figures drawn and complete.
 QUIET = """() => {
   const figures = [...document.querySelectorAll('.dppca-live')];
-  const drawn = figures.every((one) => one.dataset.drawn && one.dataset.complete !== 'false');
+  const drawn = figures.every((figure) => figure.dataset.drawn && figure.dataset.complete !== 'false');
   const idle = document.querySelector('[data-testid=stApp][data-test-script-state=notRunning]');
   const waiting = document.querySelector('[data-testid=stSkeleton], [data-testid=stSpinner]');
   const measuring = /Measuring …|runs measured/.test(document.body.innerText);

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,7 @@ OPENS = {
     "pages/shared/figure/component.py": "scripts and style beside it",
     "pages/hospitals/your_data/unsaved_warning.py": "a script beside it",
     "pages/explore/methods/other_packages.py": "data/peers.json",
+    "pages/learn/story/handout.py": "a style beside it",
     "pages/shared/reports/html_report.py": "scripts and style beside it",
     "pages/hospitals/providers/runs.py": "data/runs, by names in the code",
 }
@@ -64,9 +66,14 @@ OPENERS = {
 }
 
 
+@cache
+def nodes(source: str) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(source)))
+
+
 def calls(source: str) -> Iterator[tuple[str, ast.Call]]:
     """Yield every call with the last part of its name."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Call):
             called = node.func
             yield (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")), node
@@ -75,7 +82,7 @@ def calls(source: str) -> Iterator[tuple[str, ast.Call]]:
 def imported(source: str) -> set[str]:
     """Return the packages and modules that a source imports, by their first name."""
     names = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         names |= {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
         names |= {node.module or ""} if isinstance(node, ast.ImportFrom) else set()
     return {name.split(".")[0] for name in names}

@@ -80,12 +80,12 @@ class BoundRule:
 
     @cached_property
     def constants(self) -> dict[str, float]:
-        """The defaults of what the paper leaves unspecified, all positive."""
+        """Return the defaults of what the paper leaves unspecified, all positive."""
         return {name: self._defaults[name] for name in self.symbols}
 
     @property
     def options(self) -> dict[str, float]:
-        """The defaults of the other keywords (the Schatten norm q)."""
+        """Return the defaults of the other keywords (the Schatten norm q)."""
         return {name: default for name, default in self._defaults.items() if name not in self.symbols}
 
     def __call__(self, setting: Setting, **constants: float) -> Bound:

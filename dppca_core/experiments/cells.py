@@ -85,10 +85,8 @@ class CellStore(ABC, Generic[Key, Value]):
 
     def missing(self, wanted: Iterable[Key]) -> list[Key]:
         """Return those of the wanted cells that have neither a value nor a reason."""
-        return [cell for cell in wanted if not self._known(self.key(cell))]
-
-    def _known(self, key: Key) -> bool:
-        return key in self.cells or key in self.failed
+        keys = ((cell, self.key(cell)) for cell in wanted)
+        return [cell for cell, key in keys if key not in self.cells and key not in self.failed]
 
     def next_missing(self, *view: Any) -> Key | None:
         """Return the missing cell that the view needs first, or None where the view is complete."""

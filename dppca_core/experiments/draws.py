@@ -67,7 +67,7 @@ def generator(seed: int, repeat: int, name: str, key: tuple[int, ...] = ()) -> n
 
 @dataclass(frozen=True)
 class Scaling:
-    """The rule that brings rows to a length of at most 1.
+    """Hold the rule that brings rows to a length of at most 1.
 
     "bound" divides by a public constant: `bound`, or what n rows exceed with probability `failure`.
     "bound-sqrt-d" divides by the public constant `bound` sqrt(d), so that the eigenvalues of the scaled rows
@@ -116,21 +116,6 @@ class Scaling:
 PUBLIC = Scaling()
 
 
-def pooled(
-    model: SpikedModel, n: int, scaling: Scaling, seed: int, draw: int, key: tuple[int, ...] = ()
-) -> PooledDraw:
-    """Draw n patients, not yet assigned to hospitals; another `draw` or `key` gives other patients."""
-    failure = 0.5 if scaling.kind == "largest" else scaling.failure
-    drawn: PooledDraw = DRAWS.get(
-        (model, n, scaling, seed, draw, key),
-        lambda: model.draw_pooled(
-            n, generator(seed, draw, "patients", key), failure=failure, bound=scaling.public_bound(model)
-        ),
-        16 * model.d**2,
-    )
-    return drawn
-
-
 def cohort(
     population: SpikedModel | str,
     sizes: tuple[int, ...],
@@ -150,11 +135,19 @@ def cohort(
         whole = sum(sizes) == datasets.table(population).n
         return datasets.cohort(population, sizes, seed, 0 if whole else draw, scaling.kind)
 
+    n, failure = sum(sizes), 0.5 if scaling.kind == "largest" else scaling.failure
+
     def deal() -> Cohort:
+        rng = generator(seed, draw, "patients", key)
         if scaling.kind in ("clipped", "unit"):
-            bound = None if scaling.kind == "unit" else scaling.divisor(population, sum(sizes))
-            return _drawn_rows(population, sizes, bound, generator(seed, draw, "patients", key))
-        return pooled(population, sum(sizes), scaling, seed, draw, key).deal(sizes)
+            bound = None if scaling.kind == "unit" else scaling.divisor(population, n)
+            return _drawn_rows(population, sizes, bound, rng)
+        pooled: PooledDraw = DRAWS.get(  # other sizes of hospitals have the same patients
+            (population, n, scaling, seed, draw, key),
+            lambda: population.draw_pooled(n, rng, failure=failure, bound=scaling.public_bound(population)),
+            16 * population.d**2,
+        )
+        return pooled.deal(sizes)
 
     cell = (population, scaling, seed, draw, key, sizes)
     dealt: Cohort = DEALS.get(cell, deal, 8 * len(sizes) * population.d**2)
@@ -186,7 +179,7 @@ def _drawn_rows(
 
 
 class Truth(NamedTuple):
-    """The basis and spectrum that estimates are measured against."""
+    """Hold the basis and spectrum that estimates are measured against."""
 
     basis: Array
     eigenvalues: Array  # all d, descending, of the rows scaled to the bound

@@ -56,7 +56,7 @@ def run(
     *,
     start: Array | None,
     policy: Policy = Policy(),
-    write: Callable[[str], object] = str,
+    write: Callable[[str], object] = lambda line: None,
     about: Mapping[str, str] | None = None,
     earlier: Record | None = None,
 ) -> Record:

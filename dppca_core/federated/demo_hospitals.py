@@ -53,10 +53,8 @@ def write_hospitals(
         (hospital_folder / "plans").mkdir(parents=True)
         frame = pd.DataFrame(part, columns=columns)
         rows = "patients.csv" if number == len(parts) - 1 else "patients.parquet"
-        if rows == "patients.csv":
-            frame.to_csv(hospital_folder / rows, index=False)
-        else:
-            frame.to_parquet(hospital_folder / rows)
+        save = frame.to_csv if rows == "patients.csv" else frame.to_parquet
+        save(hospital_folder / rows, index=False)
         (hospital_folder / "constants.json").write_text(json.dumps(constants), encoding="utf-8")
         settings: dict[str, Any] = {
             "name": name,

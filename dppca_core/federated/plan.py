@@ -4,8 +4,6 @@ Each hospital keeps its own copy and answers nothing else: a server cannot chang
 number of rounds or another hospital's size by asking.
 """
 
-import hashlib
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
@@ -64,11 +62,6 @@ class Plan:
     def name(self, hospital: int) -> str:
         """Return what a hospital is called in a sentence."""
         return self.names[hospital] if self.names else f"Hospital {hospital + 1}"
-
-    @property
-    def digest(self) -> str:
-        """Return a fingerprint: equal exactly for equal plans."""
-        return hashlib.sha256(json.dumps(to_dict(self), sort_keys=True).encode()).hexdigest()
 
 
 def to_dict(plan: Plan) -> dict[str, Any]:

@@ -181,7 +181,7 @@ def _round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
         raise ValueError(f"round must be {min(number, exchange.rounds)}, got {plain['round']!r}")
     question = Message(plan.run, number, _arrays(plain["question"]))
     exchange.check_question(question.arrays)
-    known = _known(plan, exchange.summed)
+    known = {str(i): i for i in (*range(plan.hospitals), *([ALL] if exchange.summed else []))}
     answers = {}
     for hospital, given in _object(plain["answers"]).items():
         _keys(given, None, "arrays", "wire_bytes", "seconds")
@@ -194,11 +194,6 @@ def _round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
     faults = {_hospital(key, known): str(why) for key, why in _object(plain["faults"]).items()}
     basis = _basis(plain["basis"], plan)
     return Round(number, question, answers, faults, basis, _seconds(plain["seconds"]))
-
-
-def _known(plan: Plan, summed: bool) -> dict[str, int]:
-    known = {str(hospital): hospital for hospital in range(plan.hospitals)}
-    return known | ({str(ALL): ALL} if summed else {})
 
 
 def _hospital(key: str, known: Mapping[str, int]) -> int:

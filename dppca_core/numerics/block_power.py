@@ -126,8 +126,8 @@ def iterate(
 ) -> tuple[Array, ...]:
     """Return the bases Q(0), ..., Q(steps), each (d, k), from `start`, (d, k).
 
-    `product(block, rows, step)` is (d, k); with `rows`, the block holds just those rows of Q, the others
-    being zero. With `tolerance` > 0 it stops once the basis moves less than that.
+    burn_in: as for `PowerIteration`. `product(block, rows, step)` is (d, k); with `rows`, the block holds
+    just those rows of Q, the others being zero. With `tolerance` > 0 it stops once the basis moves less.
     """
     return PowerIteration(start, s_hat=s_hat, burn_in=burn_in).finish(product, steps, tolerance)
 

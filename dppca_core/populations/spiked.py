@@ -210,19 +210,19 @@ class SpikedModel:
 
     @property
     def spikes(self) -> tuple[float, ...]:
-        """The k largest eigenvalues, in the units of the data squared."""
+        """Return the k largest eigenvalues, in the units of the data squared."""
         return self.spike if isinstance(self.spike, tuple) else (self.spike,) * self.k
 
     @property
     def eigenvalues(self) -> Array:
-        """All d eigenvalues of the covariance, descending, in the units of the data squared."""
+        """Return all d eigenvalues of the covariance, descending, in the units of the data squared."""
         rng = np.random.default_rng([self.seed, 1])
         bulk = np.sort(rng.uniform(*self.bulk, self.d - self.k))[::-1]
         return np.concatenate([np.array(self.spikes, dtype=np.float64), bulk])
 
     @property
     def basis(self) -> Array:
-        """The true basis, (d, k); its rows outside the support are exactly zero."""
+        """Return the true basis, (d, k); its rows outside the support are exactly zero."""
         return _eigenvectors(self.d, self.k, self.s, self.seed)[:, : self.k]
 
     def covariance(self) -> Array:

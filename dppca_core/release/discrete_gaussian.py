@@ -104,9 +104,7 @@ def check_clipped(rows: Array) -> None:
 
 
 def noise_std(d: int, bits: int, budget: Budget) -> float:
-    """Return the std of a diagonal entry's noise in units of 4^-bits: 4^bits times that of the sum.
-
-    `symmetric_gaussian.sum_noise_std` is that of the sum.
+    """Return the std of a diagonal entry's noise in units of 4^-bits: `sum_noise_std` times 4^bits.
 
     Rows, (m, d), are rounded to multiples of 2^-bits. Public, so it is asked before a release is paid for.
     Raises ValueError for more than 400 features, accounting as printed, whose noise is not exact, and noise

@@ -38,6 +38,10 @@ from dppca_core.release.ledger_records import (
     seal,
 )
 
+_TWO_LEDGERS = (
+    "this table has two ledgers with different {name}: move one out of the folder, and add up what both have "
+    "spent"
+)
 _KEY = re.compile(r"[0-9a-f]{8,64}")  # it names a file
 
 
@@ -75,11 +79,8 @@ class Ledger(ABC):
         """
         with self._exclusive():
             now = self.account()
+            _check_alike(now.limit, limit, "{name} stays {first}, with which this ledger began, got {second}")
             if now.limit is not None:
-                for name in ("delta", "neighbours"):
-                    first, new = getattr(now.limit, name), getattr(limit, name)
-                    if first != new:
-                        raise ValueError(f"{name} stays {first}, with which this ledger began, got {new}")
                 spent = now.spent().epsilon
                 if not numerical.within(spent, limit.epsilon):
                     raise ValueError(f"epsilon = {spent:.4g} is spent already, a limit cannot be below that")
@@ -129,12 +130,7 @@ class Ledger(ABC):
         theirs = from_lines(lines, self._patients)
         with self._exclusive():
             mine = self.account()
-            if mine.limit and theirs.limit and mine.limit.delta != theirs.limit.delta:
-                raise ValueError(f"delta of that ledger is {theirs.limit.delta:g}, here {mine.limit.delta:g}")
-            if mine.limit and theirs.limit and mine.limit.neighbours != theirs.limit.neighbours:
-                raise ValueError(
-                    f"that ledger counts {theirs.limit.neighbours}, this {mine.limit.neighbours}"
-                )
+            _check_alike(mine.limit, theirs.limit, "{name} of that ledger is {second}, here {first}")
             known = Counter(json.dumps(content(line), sort_keys=True) for line in self._lines())
             new = []
             for line in map(content, lines):
@@ -220,6 +216,14 @@ class DiskLedger(Ledger):
             yield
 
 
+def _check_alike(first: Limit | None, second: Limit | None, message: str) -> None:
+    """Raise ValueError where both limits are set and differ in delta or neighbours: no total can be told."""
+    for name in ("delta", "neighbours") if first and second else ():
+        values = getattr(first, name), getattr(second, name)
+        if values[0] != values[1]:
+            raise ValueError(message.format(name=name, first=values[0], second=values[1]))
+
+
 def _merged(files: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     """Return the lines of several files of one table, each release once, without their places in the files.
 
@@ -231,13 +235,7 @@ def _merged(files: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     limit: Limit | None = None
     for lines in files:
         theirs = from_lines(lines).limit
-        if limit is not None and theirs is not None:
-            for name in ("delta", "neighbours"):
-                if getattr(limit, name) != getattr(theirs, name):
-                    raise ValueError(
-                        f"this table has two ledgers with different {name}: move one out of the folder, and "
-                        "add up what both have spent"
-                    )
+        _check_alike(limit, theirs, _TWO_LEDGERS)
         for _, line in deduplicated(lines):
             if line.get("id", "") in known or (limit is not None and line["kind"] == "limit"):
                 continue

@@ -54,7 +54,9 @@ def test_arrow_keys_turn_pages_and_the_fullest_steps_fit_a_projector(watched, ad
 )
 def test_the_summary_prints_on_one_page(browser, changes):
     asked, _ = catalogue.reconcile(catalogue.defaults() | changes)
-    sheet = handout.html(view.offer(asked), asked, f"https://example.org/story?{'key=value&' * 30}", "Today.")
+    sheet = handout.html(
+        view.measure_decision(asked), asked, f"https://example.org/story?{'key=value&' * 30}", "Today."
+    )
     page = patient(browser.new_page())
     page.set_content(sheet)
     printed = page.pdf(prefer_css_page_size=True)

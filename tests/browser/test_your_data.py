@@ -8,13 +8,13 @@ import pytest
 from dppca_core.tables import Schema, content_key, read
 from scripts.started import ROOT, serving, started
 from tests.browser.conftest import patient
-from tests.pages.hospitals.your_data.test_your_data import CANARY, DICTIONARY, NUMBER, csv, patients
+from tests.pages.hospitals.your_data.table_page import CANARY, DICTIONARY, NUMBER, csv, patients
 
 pytestmark = pytest.mark.browser
 
 
 def marked():
-    """Large enough that a server which spools uploads would write it to a file."""
+    """LargeTable enough that a server which spools uploads would write it to a file."""
     frame = patients(n=60_000)
     frame.loc[3, "clinic"], frame.loc[5, "weight"] = CANARY, NUMBER
     return csv(frame)

@@ -29,16 +29,11 @@ def die(*_: object) -> None:
 
 def spoilt(answer: Message, how: str) -> bytes:
     """Return what leaves instead of the honest answer."""
-    ((name, array),) = answer.arrays.items()
     if how == "late":
         time.sleep(LATE_SECONDS)
-    changed = {
-        "NaN": replace(answer, arrays={name: array * np.nan}),
-        "wrong shape": replace(answer, arrays={name: array.T}),
-        "replayed": replace(answer, round=answer.round - 1),
-        "large": replace(answer, arrays={name: np.zeros(10**6)}),
-    }
-    data = wire.encode(changed.get(how, answer))
+    if how == "large":
+        answer = replace(answer, arrays={"product": np.zeros(10**6)})
+    data = wire.encode(answer)
     return data[:-3] if how == "torn" else data
 
 

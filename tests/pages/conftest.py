@@ -120,4 +120,4 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def waiting(newcomer: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let sweeps wait for ever, to test what a page shows meanwhile."""
-    monkeypatch.setattr(sweep_jobs.Job, "begin", lambda job, beside: None)
+    monkeypatch.setattr(sweep_jobs.Job, "begin", lambda job, runner: None)

@@ -76,7 +76,7 @@ def test_sizes_that_somebody_types_are_sizes_or_left_out(changes):
 
 TYPED = READ.filter(lambda word: word.isprintable() or word.isascii())  # a browser sends no lone surrogates
 LINES = st.builds(
-    dictionary.Line,
+    dictionary.DictionaryLine,
     st.sampled_from(dictionary.KINDS),
     *(st.none() | st.floats(allow_nan=False, allow_infinity=False),) * 2,
     *(TYPED | st.lists(TYPED, max_size=5).map("; ".join),) * 2,
@@ -89,11 +89,11 @@ NAMES = TYPED.filter(str.isprintable)  # a table with any other name is refused
 @given(st.dictionaries(NAMES, LINES, max_size=4), st.none() | st.floats())
 @settings(max_examples=200)
 def test_whatever_is_typed_becomes_a_dictionary_or_a_sentence(lines, bound):
-    shown = dictionary.frame(lines)
+    shown = dictionary.to_frame(lines)
     assert list(shown["column"]) == [safe_cell(name) for name in lines]
-    typed = dictionary.of_frame(shown, lines)  # which keeps the names as they are
+    typed = dictionary.lines_from_frame(shown, lines)  # which keeps the names as they are
     assert typed == lines
-    schema = hostile.answered(dictionary.schema, typed, bound)
+    schema = hostile.answered(dictionary.to_schema, typed, bound)
     if schema is not None:
         assert Schema.from_json(schema.to_json()) == schema
 
@@ -152,8 +152,8 @@ def bring_file(visit, key, name, data):
 def prepared(name, data):
     raw = upload_panel._read(data, name, "utf-8")
     if isinstance(raw, Raw):
-        lines = {column: dictionary.first(kind) for column, kind in list(raw.kinds.items())[:4]}
-        assert len(dictionary.frame(lines)) == len(lines) and dictionary.lacking(lines)
+        lines = {column: dictionary.blank_line(kind) for column, kind in list(raw.kinds.items())[:4]}
+        assert len(dictionary.to_frame(lines)) == len(lines) and dictionary.missing_entries(lines)
         prepared_table.prepare(raw, hostile.dictionary(), None, 3)
 
 

@@ -93,9 +93,16 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
             }
 
     def readings(self, kind: str, draws: int) -> tuple[Array, Array]:
-        """Return the first readings, up to so many or to the first missing portion: (with, without).
+        """Return the first readings, up to so many or to the first missing portion.
 
         Portions that failed are left out; the others stay independent.
+
+        Args:
+            kind: One of `KINDS`.
+            draws: The number of readings of each cohort.
+
+        Returns:
+            The readings with the patient and without, in units of the noise, at most (draws,) each.
         """
         reached = takewhile(lambda cell: cell in self.cells or cell in self.failed, self.wanted(kind, draws))
         parts = [self.cells[cell] for cell in reached if cell in self.cells]

@@ -1,8 +1,9 @@
 """The rate at which a trajectory of errors falls, and the plateau that it reaches, by least squares.
 
-A power iteration multiplies the tangents of the angles, not their sines, which cannot exceed 1; a rate of
-sin Theta would depend on where the trajectory starts. With e_t = sin Theta (Frobenius) of iterate t, the
-model is the tangent of the typical angle, in which noise and signal add in squares:
+A power iteration multiplies the tangents of the angles (the analysis of Hardt & Price, NeurIPS 2014), not
+their sines, which cannot exceed 1; a rate of sin Theta would depend on where the trajectory starts. With
+e_t = sin Theta (Frobenius) of iterate t, the model is the tangent of the typical angle, in which noise and
+signal add in squares:
 
     tau_t^2 = e_t^2 / (k - e_t^2),   tau_t^2 = tau_inf^2 + A^2 q^(2t)
 

@@ -33,9 +33,33 @@ EPSILONS: tuple[float, ...] = (
 
 @dataclass(frozen=True)
 class ExplorerExperiment:
-    """Hold every setting of the front page but epsilon; the core checks them where they are used."""
+    """An experiment holds every setting of the front page but epsilon.
 
-    population: SpikedModel | str  # a recipe, or the name of a bundled table
+    Args:
+        population: A spiked model, or the name of a bundled table.
+        n: The patients of all hospitals.
+        k: The number of directions.
+        s_hat: The features that sparse methods keep.
+        delta: The chance of failure of the privacy budget.
+        providers: The number of hospitals.
+        largest_share: The share of the patients in the largest hospital, 0 for equal hospitals.
+        iterations: The rounds of iterative methods.
+        burn_in: Their first rounds, in which all features are kept.
+        provider_noise: DPS-PCA's noise across hospitals.
+        neighbours: The neighbouring relation of the budget.
+        accounting: The accounting of the budget.
+        failure: The chance that some row exceeds the public bound.
+        repeats: The runs of every method at every epsilon.
+        seed: The seed of patients and noise.
+        energy: Whether captured energy is measured beside sin Theta, at the cost of a product each.
+        start_error: The error at which DPS-PCA starts; None starts at random.
+        method: The method that the figure is about, whose runs come first.
+        rank: R of DPdisPCA; None leaves its default.
+        clip: The length to which rows are clipped, in root mean square lengths; None divides rows by a bound
+            that none exceeds.
+    """
+
+    population: SpikedModel | str
     n: int
     k: int
     s_hat: int
@@ -50,11 +74,11 @@ class ExplorerExperiment:
     failure: float = 0.01
     repeats: int = 10
     seed: int = 0
-    energy: bool = False  # measure captured energy beside sin Theta (it costs a product each)
-    start_error: float | None = None  # DPS-PCA's start: None is random, else this far from the truth
-    method: str = TRACED  # what the figure is about: its runs come first
-    rank: int | None = None  # R of DPdisPCA; None leaves its default
-    clip: float | None = None  # rows are clipped to so many root mean square lengths; None: to no row's
+    energy: bool = False
+    start_error: float | None = None
+    method: str = TRACED
+    rank: int | None = None
+    clip: float | None = None
 
     @property
     def d(self) -> int:

@@ -59,7 +59,12 @@ Key = tuple[str, float, int]
 
 
 class Results(CellStore[Key, Cell]):
-    """Hold the cells of an experiment: (method, epsilon, repeat)."""
+    """Hold the cells of an experiment: (method, epsilon, repeat).
+
+    Args:
+        experiment: Every setting but epsilon.
+        methods: The methods, keys of `METHODS`; those that cannot run here are `skipped`.
+    """
 
     def __init__(self, experiment: ExplorerExperiment, methods: tuple[str, ...] = tuple(METHODS)) -> None:
         super().__init__(experiment.repeats)

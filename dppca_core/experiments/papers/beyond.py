@@ -19,14 +19,13 @@ _ONE_PLACE, _FIVE = 6000, 12_000
 _MOST_RUNS = 0.9
 
 
-def fewer(table: pd.DataFrame, many: str, few: str, target: float = TARGET) -> tuple[float, float, float]:
-    """Return how many times the patients of `few` the method `many` needs for a median error.
+def fewer(table: pd.DataFrame, many: str, few: str) -> tuple[float, float, float]:
+    """Return how many times the patients of `few` the method `many` needs for a median error of TARGET.
 
     Args:
         table: The table of a sweep over n.
         many: The label of the method that needs more.
         few: The label of the method that needs fewer.
-        target: The median error, sin Theta.
 
     Returns:
         The ratio, and the ends of its interval: quotients of the 95 % intervals of both, which together err
@@ -36,7 +35,7 @@ def fewer(table: pd.DataFrame, many: str, few: str, target: float = TARGET) -> t
     Raises:
         ValueError: For a label that the table lacks.
     """
-    needed = {row["label"]: row for row in patients_needed(table, target, level=_LEVEL).to_dict("records")}
+    needed = {row["label"]: row for row in patients_needed(table, TARGET, level=_LEVEL).to_dict("records")}
     for label in (many, few):
         if label not in needed:
             raise ValueError(f"label must be one of {', '.join(map(str, needed))}, got {label!r}")
@@ -71,7 +70,7 @@ def _fewer(name: str, many: str, few: str) -> Check:
 
 
 def _never(table: pd.DataFrame, label: str) -> str:
-    """Say that a method misses the target with the most patients, and whether it reached it with fewer."""
+    """Return the clause that a method never reached the target, or reached it and lost it again."""
     medians = table[table["label"] == label].groupby("n")["sin_theta"].median()
     most = f"by {medians.index[-1]:,.0f} patients, the most that were measured"
     reached = medians[medians <= TARGET]

@@ -93,7 +93,7 @@ class PaperRun:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure or table of a paper, with the runs that remake it.
+    """Hold a figure or table of a paper, with the runs that remake it.
 
     Attributes:
         key: The name, as in links.

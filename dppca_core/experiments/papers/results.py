@@ -118,14 +118,13 @@ def stored(name: str, folder: Path | None = None) -> Stored:
     return Stored(name, table, *about, expected)
 
 
-def remake(name: str, executor: Executor | None, timed: bool, folder: Path | None = None) -> Path:
+def remake(name: str, executor: Executor | None, timed: bool) -> Path:
     """Run a recipe of the papers and write its result.
 
     Args:
         name: The recipe.
         executor: The executor of the cells; None runs them in this thread.
         timed: Whether the seconds are kept.
-        folder: The folder of results; None: data/results.
 
     Returns:
         The path of the table.
@@ -134,7 +133,7 @@ def remake(name: str, executor: Executor | None, timed: bool, folder: Path | Non
         ValueError: For an unknown name, or a table that is not there.
         OSError: For a result that cannot be written.
     """
-    chosen, folder = recipe(name), folder or DATA / "results"
+    chosen, folder = recipe(name), DATA / "results"
     table = shown(sweep(chosen, executor), timed)
     path = folder / f"{name}.csv"
     data = table.to_csv(index=False, float_format=f"%.{_DIGITS}g").encode()

@@ -33,7 +33,7 @@ from dppca_core.experiments.planning.planning import (
 )
 from dppca_core.experiments.sweeps.recipe import METRICS, Axis, Recipe, Value, variant
 from dppca_core.experiments.sweeps.run_cells import Row
-from dppca_core.experiments.sweeps.sweep import Progress, sweep
+from dppca_core.experiments.sweeps.sweep import sweep
 from dppca_core.populations.spiked import MOST_PATIENTS, SpikedModel
 
 LEVEL = 0.95
@@ -246,7 +246,6 @@ def simulate(
     search: Search,
     executor: Executor | None = None,
     *,
-    progress: Callable[[Progress], None] | None = None,
     cancel: Callable[[], bool] | None = None,
 ) -> SimulatedAnswer:
     """Bisect to the end, or until cancelled.
@@ -254,23 +253,23 @@ def simulate(
     Args:
         search: The plan, the start and what is searched for.
         executor: The executor that runs the cells; None runs them in this thread.
-        progress: A function called with the progress of the runs at the current values.
         cancel: A function called between tasks; True ends the search.
 
     Returns:
         The answer, which is preliminary ("measuring") where the search was cancelled.
     """
     rows: list[Row] = []
-
-    def report(done: Progress) -> None:
-        rows.extend(done.rows)
-        if progress is not None:
-            progress(done)
-
     values = search.first()
     while True:
-        known, rows[:] = tuple(rows), []
-        table = sweep(search.recipe(values), executor, progress=report, cancel=cancel, known=known)
+        known = tuple(rows)
+        rows.clear()
+        table = sweep(
+            search.recipe(values),
+            executor,
+            progress=lambda done: rows.extend(done.rows),
+            cancel=cancel,
+            known=known,
+        )
         following = search.more(table)
         if following == values or (cancel is not None and cancel()):
             return search.reading(table)

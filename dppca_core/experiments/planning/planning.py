@@ -176,26 +176,24 @@ class StudyPlan:
             return bound.final
         return bound.quantities["energy_lost"] / float(setting.eigenvalues[: setting.k].sum())
 
-    def patients(self, epsilon: float, near: float | None = None) -> PlanAnswer:
+    def patients(self, epsilon: float) -> PlanAnswer:
         """Return the smallest number of patients that reaches the target.
 
         Args:
             epsilon: The privacy loss.
-            near: A guess at the answer, which saves time.
 
         Returns:
             The answer, to a patient or a millionth of it, or the reason why there is none.
         """
         fewest = self.experiment.providers
-        return self._answer("patients", lambda n: (n, epsilon, None), fewest, MOST_PATIENTS, near)
+        return self._answer("patients", lambda n: (n, epsilon, None), fewest, MOST_PATIENTS)
 
-    def hospitals(self, epsilon: float, size: int, near: float | None = None) -> PlanAnswer:
+    def hospitals(self, epsilon: float, size: int) -> PlanAnswer:
         """Return the fewest hospitals that reach the target together.
 
         Args:
             epsilon: The privacy loss.
             size: The patients of each hospital.
-            near: A guess at the answer, which saves time.
 
         Returns:
             The answer, a whole number, or the reason why there is none.
@@ -205,7 +203,7 @@ class StudyPlan:
         """
         checks.whole(1, size=size)
         most = min(MOST_HOSPITALS, MOST_PATIENTS // size)
-        return self._answer("hospitals", lambda N: (N * size, epsilon, N), 1, most, near)
+        return self._answer("hospitals", lambda N: (N * size, epsilon, N), 1, most)
 
     def epsilon(self, n: int) -> PlanAnswer:
         """Return the smallest epsilon in [LEAST_EPSILON, MOST_EPSILON] that reaches the target.
@@ -238,28 +236,19 @@ class StudyPlan:
         return None
 
     def _answer(
-        self,
-        kind: str,
-        at: Callable[[int], tuple[int, float, int | None]],
-        low: int,
-        high: int,
-        near: float | None,
+        self, kind: str, at: Callable[[int], tuple[int, float, int | None]], low: int, high: int
     ) -> PlanAnswer:
         """Return the smallest whole number in [low, high] that reaches the target."""
         if self._refused is not None:
             return self._refused
         excess = self._excess(lambda value: at(round(value)))
-        if near is not None and low < near / 4 and near < high and excess(near / 4) > 0 >= excess(near):
-            low_end, high_end = near / 4, near
-        elif excess(low) <= 0:
+        if excess(low) <= 0:
             return self._checked(low, self.bound(*at(low)), least=True)
-        elif excess(high) > 0:
+        if excess(high) > 0:
             n, epsilon, hospitals = at(high)
             best, clean = self.loss(n, epsilon, hospitals), self.loss(n, NO_NOISE, hospitals)
             return PlanAnswer(None, kind, {"most": high, "best": best, "without": clean})
-        else:
-            low_end, high_end = float(low), float(high)
-        smallest = math.ceil(_root(excess, low_end, high_end) * (1 - 1e-9))
+        smallest = math.ceil(_root(excess, low, high) * (1 - 1e-9))
         while excess(smallest) > 0:
             smallest += max(1, smallest // 10**8)
         return self._checked(smallest, self.bound(*at(smallest)))

@@ -13,7 +13,7 @@ class UnwantedError(Exception):
     """Nobody waits for this result: the sweep removed its file."""
 
 
-class Mark:
+class CancellationFile:
     """Create and remove the file at `path`; an empty path, where none can be written, cancels nothing."""
 
     def __init__(self) -> None:

@@ -24,7 +24,7 @@ class LostError(ConnectionError):
 
 
 class Serial(Executor):
-    """An executor that runs each call at once, in this thread."""
+    """Run each call at once, in this thread."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Run the call and return its future, which is done."""
@@ -38,7 +38,7 @@ class Serial(Executor):
 
 
 class Cores(Executor):
-    """An executor of worker processes on this machine, which sweeps share; a broken pool is replaced.
+    """Run calls in worker processes on this machine, which sweeps share; replace a broken pool.
 
     `ahead` is the number of tasks that a sweep submits at a time: few, so that sweeps alternate.
     """
@@ -63,7 +63,7 @@ class Cores(Executor):
 
 
 class _Cluster(Executor):
-    """An executor of a Dask client, whose many errors without a scheduler become a LostError."""
+    """Run calls on a Dask cluster; its many errors without a scheduler become a LostError."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor

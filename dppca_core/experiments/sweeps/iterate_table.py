@@ -10,8 +10,16 @@ _COLUMN = METRICS["rounds"]
 def by_round(table: pd.DataFrame) -> pd.DataFrame:
     """Return a sweep's table with a row for each round: `round` (0 is the start) and its `sin_theta`.
 
-    Methods without iterations have a single row, of their output, as round 0; failed cells have none. Raises
-    ValueError for a table whose recipe did not ask for rounds.
+    Methods without iterations have a single row, of their output, as round 0; failed cells have none.
+
+    Args:
+        table: A sweep's table whose recipe has "rounds" among its metrics.
+
+    Returns:
+        The table without that column, and with `round` and `sin_theta`.
+
+    Raises:
+        ValueError: For a table whose recipe did not ask for rounds.
     """
     if _COLUMN not in table:
         raise ValueError('table must be of a recipe with "rounds" among its metrics')

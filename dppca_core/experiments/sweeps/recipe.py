@@ -118,7 +118,19 @@ class Variant:
 
 
 def variant(method: str, label: str = "", **options: Scalar) -> Variant:
-    """Return a method with options; without a label it is called by the method's name."""
+    """Return a method with options, for a recipe.
+
+    Args:
+        method: A key of `METHODS`.
+        label: The name of its rows and curves; without a label it is the method's name.
+        options: Options that take precedence over the recipe's; `Variant` lists them.
+
+    Returns:
+        The variant.
+
+    Raises:
+        ValueError: For an unknown method or option, or an unsuitable value.
+    """
     return Variant(method, label or method, tuple(sorted(options.items())))
 
 

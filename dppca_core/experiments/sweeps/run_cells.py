@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dppca_core import datasets
-from dppca_core.arrays import Array
 from dppca_core.byte_cache import ByteCache
 from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws, failures
@@ -71,15 +70,15 @@ def _keyed(values: dict[str, Value], names: Sequence[str]) -> tuple[int, ...]:
     return tuple(number for part in parts for number in part)
 
 
-def run(recipe: Recipe, keys: Sequence[Key], mark: str = "") -> list[Row]:
+def run(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -> list[Row]:
     """Return a row for each of the cells, those that fail with their reason.
 
-    BLAS is pinned by the caller. Raises UnwantedError before the first cell at which the file `mark` is gone.
+    BLAS is pinned by the caller. Raises UnwantedError before a cell once the file `cancelled_by` is gone.
     """
     done: dict[RunnableCell, Row] = {}
     rows = []
     for key in keys:
-        cancellation.check(mark)
+        cancellation.check(cancelled_by)
         cell = runnable(recipe, key)
         if cell not in done:
             done[cell] = measured(recipe, cell)
@@ -87,7 +86,7 @@ def run(recipe: Recipe, keys: Sequence[Key], mark: str = "") -> list[Row]:
     return rows
 
 
-def run_in_worker(recipe: Recipe, keys: Sequence[Key], mark: str = "") -> list[Row]:
+def run_in_worker(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -> list[Row]:
     """Run cells as `run` does, in a process that does nothing else.
 
     Its caches are small: loky restarts a worker whose memory grows by more than 300 MB.
@@ -95,7 +94,7 @@ def run_in_worker(recipe: Recipe, keys: Sequence[Key], mark: str = "") -> list[R
     for_good()
     for cache in (draws.DRAWS, draws.DEALS, TRUTHS):
         cache.shrink(_WORKER_BYTES)
-    return run(recipe, keys, mark)
+    return run(recipe, keys, cancelled_by)
 
 
 def named(recipe: Recipe, key: Key, method: str) -> Row:
@@ -192,19 +191,16 @@ def _error(metric: str, estimate: Estimate, truth: Truth, k: int, size: int) -> 
         best = float(truth.eigenvalues[:k].sum())
         return subspace_metrics.captured_energy(estimate.basis, truth.second_moment, best)
     if metric == "covariance":
-        return _covariance_error(estimate.covariance, truth)
+        if estimate.covariance is None:
+            return float("nan")
+        error = np.linalg.norm(estimate.covariance - truth.second_moment)
+        return float(error / np.linalg.norm(truth.second_moment))
     if metric == "rounds":
         bases = estimate.iterates or (estimate.basis,)
         return " ".join(
             repr(float(error)) for error in subspace_metrics.sin_thetas(np.stack(bases), truth.basis)
         )
     return subspace_metrics.support_found(estimate.basis, truth.basis, size or len(estimate.basis))
-
-
-def _covariance_error(covariance: Array | None, truth: Truth) -> float:
-    if covariance is None:
-        return float("nan")
-    return float(np.linalg.norm(covariance - truth.second_moment) / np.linalg.norm(truth.second_moment))
 
 
 def grouped(

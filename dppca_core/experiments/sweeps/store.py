@@ -50,7 +50,7 @@ class UnwrittenError(OSError):
 
 
 class Store:
-    """The file of a sweep. Raises ValueError, and leaves the file as it is, where it is another file."""
+    """Read and write the file of a sweep. Raises ValueError, and changes nothing, for any other file."""
 
     def __init__(self, path: str | Path, recipe: Recipe) -> None:
         self.path = Path(path)

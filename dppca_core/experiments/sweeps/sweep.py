@@ -16,7 +16,7 @@ import pandas as pd
 
 from dppca_core.experiments.sweeps import run_cells, store
 from dppca_core.experiments.sweeps.blas import one_thread
-from dppca_core.experiments.sweeps.cancellation import Mark
+from dppca_core.experiments.sweeps.cancellation import CancellationFile
 from dppca_core.experiments.sweeps.executors import Cores, LostError, Serial
 from dppca_core.experiments.sweeps.recipe import Key, Recipe
 from dppca_core.experiments.sweeps.recipe_file import fingerprint
@@ -98,9 +98,8 @@ def sweep(
                 file.append(marked)
             rows |= dict(zip(ended.keys, marked, strict=True))
             done += ended.seconds
-            pace = (time.monotonic() - started) / done
-            left = pace * max(rough - done, 0.0) if len(rows) < len(wanted) else 0.0
-            report(Progress(len(rows), len(wanted), left, tuple(marked)))
+            left = (time.monotonic() - started) / done * max(rough - done, 0.0)
+            report(Progress(len(rows), len(wanted), left if len(rows) < len(wanted) else 0.0, tuple(marked)))
     return store.table(recipe, rows)
 
 
@@ -134,7 +133,7 @@ def _pass(
     recipe: Recipe, tasks: list[_Task], executor: Executor, ahead: int, here: bool, cancel: Callable[[], bool]
 ) -> Iterator[_Ended]:
     work = run_cells.run if here else run_cells.run_in_worker
-    mark = Mark() if isinstance(executor, Cores) else None
+    cancellation_file = CancellationFile() if isinstance(executor, Cores) else None
     waiting = deque(tasks)
     running: dict[Future[list[Row]], _Task] = {}
 
@@ -152,7 +151,7 @@ def _pass(
     try:
         while (waiting or running) and not cancel():
             while waiting and len(running) < ahead:
-                arguments = (recipe, waiting[0][1], *((mark.path,) if mark else ()))
+                arguments = (recipe, waiting[0][1], *((cancellation_file.path,) if cancellation_file else ()))
                 running[executor.submit(work, *arguments)] = waiting.popleft()
             yield from collect(_POLL_SECONDS)
         for future in running:
@@ -163,8 +162,8 @@ def _pass(
     finally:
         for future in running:
             future.cancel()
-        if mark:  # so that tasks that processes have started end before their next cell
-            mark.remove()
+        if cancellation_file:  # so that tasks that processes have started end before their next cell
+            cancellation_file.remove()
 
 
 def _ended(future: Future[list[Row]], seconds: float, keys: tuple[Key, ...]) -> _Ended:

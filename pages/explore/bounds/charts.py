@@ -1,6 +1,4 @@
-"""Bounds beside what was measured -> figures as plain dictionaries. No Streamlit: no browser in tests."""
-
-from __future__ import annotations
+"""Draw bounds beside what was measured, as plain dictionaries. No Streamlit: no browser in tests."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -25,7 +23,7 @@ from pages.shared.charts import style
 from pages.shared.charts.metric_axis import Scale
 from pages.shared.charts.traces import Trace, axis, band, line, one_panel, rounded
 
-# Two for each kind: colours repeat after eight bounds, and then the dash tells two of a kind apart.
+# Each kind has two dashes: colours repeat after eight bounds, and the second dash tells two of a kind apart.
 KIND_DASH = {
     "upper": ("solid", "longdashdot"),
     "lower": ("dot", "2px,8px"),
@@ -38,41 +36,36 @@ _SYMBOLS = (
     *("circle", "square", "diamond", "cross", "triangle-up", "triangle-down", "pentagon", "hexagon"),
     *("star", "triangle-left", "triangle-right", "hourglass", "bowtie", "star-square", "star-diamond", "x"),
 )
-_MARKED = 7  # of a bound's points: enough to tell its line without its colour
-_THIN = 1.2  # pixels, where an assumption fails
-_ROOM = 2.0  # cells from a region's edge to its name
-REGIME_NOTES = {
-    "closed form": (
-        "By the closed form for DPS-PCA: privacy is free where sampling errs more than noise, costs where it "
-        "errs less, hopeless where the predicted error is beyond a third of a guess, silent where "
-        "first-order reasoning does not reach."
-    ),
-    "theorem": (
-        "By Theorem 4.3 of Ge et al. with its constants as set below: free or costly by its larger term, "
-        "hopeless where its total is no better than a guess, silent where an assumption fails."
-    ),
-}
-FIGURE_2_NOTE = (
-    "The paper does not report the parameters of this figure. γ = 0.356 and α = 0.0513/ε, found by fitting "
-    "its curve at δ = 0.01, reproduce its shape within 1 %, but other values would too. Most of it lies "
-    "above √5, the largest error there is, and assumption B.3 fails along the whole curve."
-)
+_MARKED = 7  # markers on a bound's line: enough to tell it without its colour
+_THIN = 1.2  # width in pixels of a line where an assumption fails
+_ROOM = 2.0  # cells between a region's edge and its name
 
 
 def colour(name: str) -> str:
-    """The bound's colour: by its place in the registry, so the same everywhere."""
+    """Return the bound's colour, which follows from its rank in the registry."""
     return _COLOURS[list(BOUNDS).index(name) % len(_COLOURS)]
 
 
 def symbol(name: str) -> str:
-    """The bound's mark, by its place in the registry as well."""
+    """Return the bound's marker, which follows from its rank in the registry."""
     return _SYMBOLS[list(BOUNDS).index(name) % len(_SYMBOLS)]
 
 
-def state(name: str, bound: Bound, most: float) -> str:
-    """Whether it "applies", an "assumption fails", or it is "void".
+def largest_error(results: Results) -> float:
+    """Return the largest sin Theta that two subspaces of this experiment can have."""
+    experiment = results.experiment
+    return math.sqrt(min(experiment.k, experiment.d - experiment.k))
 
-    Void is beyond the largest error there is, or a success probability of zero or less.
+
+def concerns(name: str, method: str) -> bool:
+    """Return whether the bound is about this method's error."""
+    return not BOUNDS[name].methods or method in BOUNDS[name].methods
+
+
+def state(name: str, bound: Bound, most: float) -> str:
+    """Return "applies", "assumption fails" or "void".
+
+    A bound is void beyond the largest possible error `most`, or with a success probability of zero or less.
     """
     if bound.quantities.get("probability", 1.0) <= 0:
         return "void"
@@ -82,34 +75,34 @@ def state(name: str, bound: Bound, most: float) -> str:
 
 
 def against_epsilon(
-    found: Results,
-    of: str,
+    results: Results,
+    method: str,
     evaluated: Mapping[str, Sequence[Bound]],
     epsilon: float,
     scale: Scale,
     plain: bool = False,
 ) -> dict[str, Any]:
-    """Measured error of method `of` and the bounds, against epsilon on two log axes; plain: no symbols.
+    """Draw the measured error of a method and the bounds, against epsilon on two log axes.
 
-    A bound is solid, dashed or dotted by its kind where it applies, thin where an assumption fails, and
-    a row of hollow marks at the top where it is void.
+    A bound's dash follows from its kind; its line is thin where an assumption fails, and hollow marks at the
+    top where it is void. plain: axes without symbols.
     """
-    look, title = style.look(of), METHODS[of].title
-    seen = [(e, found.measured(of, e)) for e in EPSILONS]
-    at = [e for e, cells in seen if cells]
-    spread = [quantiles([scale.last(cell) for cell in cells]) for _, cells in seen if cells]
-    low, middle, high = np.array(spread).reshape(-1, 3).T
-    most = scale.factor * math.sqrt(min(found.experiment.k, found.experiment.d - found.experiment.k))
+    shade, title = style.look(method).colour, METHODS[method].title
+    cells_by_epsilon = {e: cells for e in EPSILONS if (cells := results.measured(method, e))}
+    spreads = [quantiles([scale.last(cell) for cell in cells]) for cells in cells_by_epsilon.values()]
+    low, middle, high = np.array(spreads).reshape(-1, 3).T
+    most = scale.factor * largest_error(results)
     values = [bound.final * scale.factor for bounds in evaluated.values() for bound in bounds]
     smallest = min([v for v in (*low, *values) if 1e-6 < v < math.inf], default=1e-2)
     scale.floor = 10.0 ** min(math.floor(math.log10(smallest)), -2)
     top = 2.2 * most
-    bands = band(1, title, look.colour, at)
+    x = list(cells_by_epsilon)
+    bands = band(1, title, shade, x)
     bands[0]["y"], bands[1]["y"] = scale.drawn(low), scale.drawn(high)
     traces: list[Trace] = [
         *bands,
-        line(1, f"{title}, measured", look.colour, x=at, y=scale.drawn(middle), showlegend=True)
-        | {"line": {"color": look.colour, "width": 3}},
+        line(1, f"{title}, measured", shade, x=x, y=scale.drawn(middle), showlegend=True)
+        | {"line": {"color": shade, "width": 3}},
         line(1, "random guess", style.GUESS, "dot", x=[EPSILONS[0], EPSILONS[-1]], y=[scale.guess] * 2),
     ]
     for row, (name, bounds) in enumerate(evaluated.items()):
@@ -130,13 +123,16 @@ def against_epsilon(
     )
 
 
-def table(found: Results, of: str, evaluated: Mapping[str, Sequence[Bound]]) -> pd.DataFrame:
-    """Tidy: the measured runs of method `of`, then every bound at every epsilon, all as sin Theta."""
-    most = math.sqrt(min(found.experiment.k, found.experiment.d - found.experiment.k))
+def table(results: Results, method: str, evaluated: Mapping[str, Sequence[Bound]]) -> pd.DataFrame:
+    """Return one row for each measured run of the method, then one for every bound and epsilon.
+
+    All values are sin Theta.
+    """
+    most = largest_error(results)
     runs = [
-        {"what": "measured", "name": of, "epsilon": e, "repeat": repeat, "sin_theta": float(cell.sin[-1])}
+        {"what": "measured", "name": method, "epsilon": e, "repeat": repeat, "sin_theta": float(cell.sin[-1])}
         for e in EPSILONS
-        for repeat, cell in enumerate(found.measured(of, e))
+        for repeat, cell in enumerate(results.measured(method, e))
     ]
     bounds = [
         {"what": BOUNDS[name].kind, "name": name, "epsilon": e, "sin_theta": bound.final}
@@ -174,34 +170,30 @@ def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float,
     ]
 
 
-def terms(found: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[str, Any]:
-    """Theorem 4.3's terms stacked over the iterations, beside the measured trajectory."""
-    steps = list(range(found.experiment.iterations + 1))
-    look = style.look(TRACED)
-    cells = found.measured(TRACED, epsilon)
+def terms(results: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[str, Any]:
+    """Draw Theorem 4.3's terms stacked over the iterations, and the measured trajectory."""
+    iterations = results.experiment.iterations
+    steps = list(range(iterations + 1))
+    cells = results.measured(TRACED, epsilon)
     traces: list[Trace] = []
     top = 1.6 * scale.guess
-    most = math.sqrt(min(found.experiment.k, found.experiment.d - found.experiment.k))
-    if bound.terms and state("ge2018", bound, most) != "void":
-        stacked = np.zeros((3, found.experiment.iterations))
-        for row, term in zip(stacked, ("stat", "priv", "opt"), strict=True):
-            row[:] = bound.terms[term]
-        stacked = stacked.cumsum(axis=0) * scale.factor
+    if bound.terms and state("ge2018", bound, largest_error(results)) != "void":
+        each = [np.broadcast_to(bound.terms[term], iterations) for term in ("stat", "priv", "opt")]
+        stacked = np.cumsum(each, axis=0) * scale.factor
         top = max(top, 1.1 * float(stacked.max()))
         names = ("sampling ξ_stat", "+ privacy ξ_priv", "+ optimisation ξ_opt")
         strong = 0.6 if bound.applies else 0.25
         for i, (row, name, shade) in enumerate(zip(stacked, names, style.THEOREM, strict=True)):
             fill = {"fill": "tozeroy" if i == 0 else "tonexty", "fillcolor": style.faded(shade, strong)}
-            traces.append(
-                line(1, name, style.THEOREM[0], style.THEOREM_DASHES[i], x=steps[1:], y=rounded(row))
-                | fill
-                | {"showlegend": True}
-            )
+            dash = style.THEOREM_DASHES[i]
+            curve = line(1, name, style.THEOREM[0], dash, x=steps[1:], y=rounded(row), showlegend=True)
+            traces.append(curve | fill)
     if cells:
         low, middle, high = quantiles([scale.values(cell) for cell in cells])
-        bands = band(1, METHODS[TRACED].title, look.colour, steps)
+        title, shade = METHODS[TRACED].title, style.look(TRACED).colour
+        bands = band(1, title, shade, steps)
         bands[0]["y"], bands[1]["y"] = rounded(low), rounded(high)
-        measured = line(1, f"{METHODS[TRACED].title}, measured", look.colour, x=steps, y=rounded(middle))
+        measured = line(1, f"{title}, measured", shade, x=steps, y=rounded(middle))
         traces += [*bands, measured | {"showlegend": True, "mode": "lines+markers"}]
     guess = line(1, "random guess", style.GUESS, "dot", x=[steps[0], steps[-1]], y=[scale.guess] * 2)
     return one_panel(
@@ -217,16 +209,16 @@ def _privacy(plain: bool) -> str:
     return "privacy setting" if plain else "privacy loss ε"
 
 
-def regimes(found: RegimeMap, n: int, epsilon: float, plain: bool = False) -> dict[str, Any]:
-    """The (n, epsilon) plane coloured by what dominates there; a cross at the page's own setting."""
+def regimes(regime_map: RegimeMap, n: int, epsilon: float, plain: bool = False) -> dict[str, Any]:
+    """Draw the (n, epsilon) plane coloured by what dominates there, with a cross at the page's setting."""
     count = len(REGIONS)
     steps = [[edge, shade] for i, shade in enumerate(REGIME_COLOURS) for edge in (i / count, (i + 1) / count)]
     heat = {
         "type": "heatmap",
-        "x": [float(v) for v in found.patients],
-        "y": [float(v) for v in found.epsilons],
-        "z": found.codes.tolist(),
-        "text": [[REGIONS[code] for code in row] for row in found.codes],
+        "x": [float(v) for v in regime_map.patients],
+        "y": [float(v) for v in regime_map.epsilons],
+        "z": regime_map.codes.tolist(),
+        "text": [[REGIONS[code] for code in row] for row in regime_map.codes],
         "hovertemplate": "%{x:,.3s} patients, " + _privacy(plain) + " %{y:.3g}: %{text}<extra></extra>",
         "colorscale": steps,
         "zmin": -0.5,
@@ -243,7 +235,7 @@ def regimes(found: RegimeMap, n: int, epsilon: float, plain: bool = False) -> di
         for name, shade in zip(REGIONS, REGIME_COLOURS, strict=True)
     ]
     return one_panel(
-        [heat, *keys, *_named(found), here | {"marker": marker}],
+        [heat, *keys, *_region_names(regime_map), here | {"marker": marker}],
         xaxis=axis("patients" if plain else "patients n", type="log", dtick=1)
         | ({"exponentformat": "B"} if plain else {"exponentformat": "power", "minexponent": 6}),
         yaxis=axis(_privacy(plain), type="log")
@@ -253,28 +245,32 @@ def regimes(found: RegimeMap, n: int, epsilon: float, plain: bool = False) -> di
     )
 
 
-def _named(found: RegimeMap) -> list[Trace]:
-    """Each region's name where it has most room, in ink that is read on its colour."""
-    named = []
+def _region_names(regime_map: RegimeMap) -> list[Trace]:
+    """Write each region's name where there is most room, in ink that is readable on its colour."""
+    traces = []
     for code, (name, ink) in enumerate(zip(REGIONS, REGIME_INKS, strict=True)):
-        room = ndimage.distance_transform_edt(np.pad(found.codes == code, 1))[1:-1, 1:-1]
+        room = ndimage.distance_transform_edt(np.pad(regime_map.codes == code, 1))[1:-1, 1:-1]
         i, j = np.unravel_index(int(room.argmax()), room.shape)
         if room[i, j] >= _ROOM:
-            at = {"x": [float(found.patients[j])], "y": [float(found.epsilons[i])]}
+            at = {"x": [float(regime_map.patients[j])], "y": [float(regime_map.epsilons[i])]}
             words = {"mode": "text", "text": [name.replace(" is ", "<br>is ")], "hoverinfo": "skip"}
-            named.append(line(1, name, ink, **at) | words | {"textfont": {"color": ink, "size": 12}})
-    return named
+            traces.append(line(1, name, ink, **at) | words | {"textfont": {"color": ink, "size": 12}})
+    return traces
 
 
 def figure_2(fit: Figure2) -> dict[str, Any]:
-    """The theorem's terms against epsilon, as Figure 2 of Ge et al. draws them, from the fitted curve."""
+    """Draw the theorem's terms against epsilon as in Figure 2 of Ge et al., from the fitted curve."""
     epsilons = np.linspace(*EPSILON_RANGE, 60)
     curves = fit.curves(epsilons)
-    names = {"total": "overall", "stat": "sampling", "priv": "privacy", "opt": "optimisation"}
-    looks = (("#1F7FC0", "solid"), ("#C58300", "dash"), ("#D55E00", "longdash"), ("#009E73", "dashdot"))
+    lines = {
+        "total": ("overall", "#1F7FC0", "solid"),
+        "stat": ("sampling", "#C58300", "dash"),
+        "priv": ("privacy", "#D55E00", "longdash"),
+        "opt": ("optimisation", "#009E73", "dashdot"),
+    }
     traces = [
-        line(1, names[term], *look, x=rounded(epsilons), y=rounded(curves[term]), showlegend=True)
-        for term, look in zip(names, looks, strict=True)
+        line(1, *look, x=rounded(epsilons), y=rounded(curves[term]), showlegend=True)
+        for term, look in lines.items()
     ]
     most = line(
         1, "largest possible error, √5", style.GUESS, "dot", x=list(EPSILON_RANGE), y=[math.sqrt(5)] * 2

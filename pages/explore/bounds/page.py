@@ -1,4 +1,4 @@
-"""What theory promises beside what is measured: every bound, its assumptions, and its constants."""
+"""The bounds page: every bound beside what is measured, with its assumptions and constants."""
 
 from functools import partial
 
@@ -6,60 +6,56 @@ import streamlit as st
 
 from dppca_core.bounds.ge_figure2 import Figure2
 from dppca_core.experiments.explorer.experiment import EPSILONS
-from pages.explore.bounds import chart_descriptions, charts, controls, hints
+from pages.explore.bounds import charts, controls, text
 from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.charts.metric_axis import Scale
 from pages.shared.figure import component
 from pages.shared.reports import downloads, sources
 from pages.shared.settings import to_experiment, widgets
 
-st.title("Does the theory hold here?")
-st.markdown(
-    "What the papers promise, drawn over what is measured: a line where every assumption holds, thin where "
-    "one fails, and hollow marks at the top where the bound says nothing."
-)
+st.title(text.TITLE)
+st.markdown(text.INTRODUCTION)
 widgets.view_switches(("view",))
 widgets.notices()
 settings = widgets.settings()
 plain = settings["view"] == "board"
 experiment, epsilon = to_experiment.from_settings(settings)
-found = cache.results(experiment)
-of = settings["of"]
+results = cache.results(experiment)
+method = settings["of"]
 chosen = controls.choose(settings)
 evaluated = {name: controls.evaluated(experiment, name, settings) for name in chosen}
 here = {name: bounds[EPSILONS.index(epsilon)] for name, bounds in evaluated.items()}
 
 
-def scale_of() -> Scale:
-    """The metric on screen; no bound here speaks of energy."""
+def new_scale() -> Scale:
+    """Return the metric on screen, or sin Theta for captured energy, of which no bound here speaks."""
     metric = "sin" if settings["metric"] == "energy" else settings["metric"]
-    return Scale(found, settings | {"metric": metric})
+    return Scale(results, settings | {"metric": metric})
 
 
-def measured() -> None:
-    """The error against epsilon, with all chosen bounds; Ge's terms beside it."""
-    scale = scale_of()
-    if of in found.names:
-        found.try_cells([(of, epsilon, 0)])
-        seconds = sum(cell.seconds for cell in found.measured(of, epsilon)[:1])
+def panels() -> None:
+    """Show the error against epsilon with all chosen bounds, and Ge's terms below."""
+    scale = new_scale()
+    if method in results.names:
+        results.try_cells([(method, epsilon, 0)])
+        seconds = sum(cell.seconds for cell in results.measured(method, epsilon)[:1])
         if seconds * len(EPSILONS) < engine.FIRST_SECONDS:  # else the worker does it
-            found.try_cells((of, e, 0) for e in EPSILONS)
-    said = controls.headline(found, of, here, epsilon, scale, plain)
-    st.markdown(f"**{said}**")
-    failed_runs.of_methods(found)
-    drawn = charts.against_epsilon(found, of, evaluated, epsilon, scale, plain)
-    component.figure(drawn, key="bounds figure", says=said)
+            results.try_cells((method, e, 0) for e in EPSILONS)
+    headline = text.headline(results, method, here, epsilon, scale, plain)
+    st.markdown(f"**{headline}**")
+    failed_runs.of_methods(results)
+    figure = charts.against_epsilon(results, method, evaluated, epsilon, scale, plain)
+    component.figure(figure, key="bounds figure", says=headline)
     if "ge2018" in here and not plain:
         st.markdown("**Theorem 4.3 term by term**, at this ε")
-        terms = charts.terms(found, here["ge2018"], epsilon, scale)
-        component.figure(
-            terms, key="terms figure", says=chart_descriptions.terms(terms, here["ge2018"].applies)
-        )
-    if found.next_of(of) is not None:
-        st.caption(refresh.coming(len(found.cells)))
+        terms = charts.terms(results, here["ge2018"], epsilon, scale)
+        finding = text.terms(terms, here["ge2018"].applies)
+        component.figure(terms, key="terms figure", says=finding)
+    if results.next_of(method) is not None:
+        st.caption(refresh.coming(len(results.cells)))
 
 
-refresh.while_cells_come(measured, found, partial(found.next_of, of))
+refresh.while_cells_come(panels, results, partial(results.next_of, method))
 
 st.header("Where privacy is free")
 widgets.choose("map")
@@ -67,24 +63,24 @@ region_map = controls.regions(experiment, settings)
 component.figure(
     charts.regimes(region_map, experiment.n, epsilon, plain),
     key="regime figure",
-    says=chart_descriptions.regimes(region_map, experiment.n, epsilon, plain),
+    says=text.regimes(region_map, experiment.n, epsilon, plain),
 )
-st.caption(charts.REGIME_NOTES[settings["map"]])
+st.caption(text.REGIME_NOTES[settings["map"]])
 
 st.header("The bounds, one by one")
 for name in chosen:
-    controls.card(name, here[name], found, of, settings)
+    controls.card(name, here[name], results, method, settings)
 
 st.header("Figure 2 of Ge et al.")
 widgets.choose("figure2")
 if settings["figure2"]:
-    fitted = charts.figure_2(Figure2())
-    component.figure(fitted, key="figure 2", says=chart_descriptions.figure_2(fitted))
-    st.caption(charts.FIGURE_2_NOTE)
-st.markdown(f"**Try this:** {hints.try_this(settings)}")
+    figure_2 = charts.figure_2(Figure2())
+    component.figure(figure_2, key="figure 2", says=text.figure_2(figure_2))
+    st.caption(text.FIGURE_2_NOTE)
+st.markdown(f"**Try this:** {text.try_this(settings)}")
 downloads.downloads(
-    lambda: charts.table(found, of, evaluated),
-    lambda: charts.against_epsilon(found, of, evaluated, epsilon, scale_of(), plain),
+    lambda: charts.table(results, method, evaluated),
+    lambda: charts.against_epsilon(results, method, evaluated, epsilon, new_scale(), plain),
     "dppca-bounds",
 )
-sources.page(found, epsilon, settings)
+sources.page(results, epsilon, settings)

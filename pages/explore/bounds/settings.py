@@ -1,7 +1,5 @@
 """The settings of the bounds page. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from dppca_core.bounds import BOUNDS
@@ -9,22 +7,20 @@ from dppca_core.methods import METHODS
 from pages.shared.settings.setting import Choice
 
 SIN_BOUNDS = tuple(name for name, rule in BOUNDS.items() if rule.measure == "sin")
-
-
 _FIRST_BOUNDS = ("ge2018", "dps_prediction", "sparse_minimax")
 
 
 def _around(default: float) -> tuple[float, ...]:
-    """1, 2, 5 in every decade from 10^-4 to 10^4, and the default."""
+    """Return 1, 2, 5 in every decade from 10^-4 to 10^4, and the default."""
     steps = {float(f"{m}e{p}") for p in range(-4, 4) for m in (1, 2, 5)}
     return tuple(sorted(steps | {1e4, default}))
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """The bounds page's own controls: what is measured, what is drawn, and every free constant."""
+    """Return the page's own controls: what is measured, what is drawn, and every free constant."""
     titles = {name: method.title for name, method in METHODS.items()}
     regions = {"closed form": "by the closed form", "theorem": "by Theorem 4.3"}
-    own = [
+    choices = [
         Choice("of", "Method measured", "Method measured", tuple(METHODS), "dps_pca", titles),
         Choice("map", "Regions", "Regions", tuple(regions), "closed form", regions),
         Choice("figure2", *("Draw Figure 2 of Ge et al.",) * 2, (False, True), False),
@@ -32,11 +28,12 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     ]
     for name in SIN_BOUNDS:
         title = BOUNDS[name].title
-        own.append(Choice(f"show.{name}", title, title, (False, True), name in _FIRST_BOUNDS))
+        choices.append(Choice(f"show.{name}", title, title, (False, True), name in _FIRST_BOUNDS))
         for constant, default in BOUNDS[name].constants.items():
             symbol = BOUNDS[name].symbols[constant]
-            own.append(Choice(f"{name}.{constant}", symbol, symbol, _around(float(default)), float(default)))
-    return own
+            options = _around(float(default))
+            choices.append(Choice(f"{name}.{constant}", symbol, symbol, options, float(default)))
+    return choices
 
 
 PRESETS = {"Ge et al. Fig. 2 (bounds page)": {"delta": 0.01, "figure2": True}}

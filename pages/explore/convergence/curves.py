@@ -1,6 +1,4 @@
-"""A family of trajectories: settings -> the recipe of its runs, and what is read off them. No Streamlit."""
-
-from __future__ import annotations
+"""Form the recipe of a family of trajectories from settings, and read rates off its runs. No Streamlit."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -23,7 +21,7 @@ from dppca_core.records import Bound
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import CHOICES, Settings, Value
 
-# Neighbouring values differ by about this factor: enough to be seen, and options are round.
+# Neighbouring values differ by about this factor, which is enough to be seen.
 _RATIOS = {
     **{"epsilon": 10**0.5, "delta": 100.0, "n": 10.0, "providers": 3.0, "iterations": 1.7},
     **{"d": 2.0, "k": 1.7, "s": 2.0, "s_hat": 2.0},
@@ -34,17 +32,17 @@ _COUNT = 5
 
 @dataclass(frozen=True)
 class Family:
-    """One parameter's values with everything else at the settings, and what had to be left out."""
+    """Hold the values of one parameter, the recipe of their runs, and what had to be left out."""
 
-    key: str  # the swept control, possibly not the one asked for
+    key: str  # the swept control, which may differ from the one asked for
     values: tuple[Value, ...]
     here: Value
     recipe: Recipe
-    said: tuple[str, ...]
+    left_out: dict[Value, str]  # impossible values, and why
 
 
 def around(key: str, here: Value) -> tuple[Value, ...]:
-    """Options of a control spread around the one it is set to, which is among them."""
+    """Return options of a control spread around the one it is set to, which is among them."""
     choice, count = CHOICES[key], _COUNTS.get(key, _COUNT)
     options = sorted(choice.options)
     below, above = [], []
@@ -55,44 +53,23 @@ def around(key: str, here: Value) -> tuple[Value, ...]:
             below.append(low)
         if high > max([*above, here]):
             above.append(high)
-    taken = max(count // 2, count - 1 - len(above))
-    lower = below[:taken]
+    lower = below[: max(count // 2, count - 1 - len(above))]
     return (*reversed(lower), here, *above[: count - 1 - len(lower)])
 
 
 def family(settings: Settings) -> Family:
-    """The family that the settings ask for, or the nearest there is. One sentence for each difference."""
-    plain = settings["view"] == "board"
+    """Return the family that the settings ask for; over epsilon, where that parameter makes no difference."""
     settings = settings | {"start": "random"}
-    table = TABLES.get(settings["data"])
-    method, asked = METHODS[settings["traced"]], settings["family"]
-    key, said = asked, []
-    if table is not None and asked in catalogue.FIXED_BY_TABLE:
+    method, key = METHODS[settings["traced"]], settings["family"]
+    fixed = settings["data"] in TABLES and key in catalogue.FIXED_BY_TABLE
+    if fixed or key not in method.uses:
         key = "epsilon"
-        said.append(f"{CHOICES[asked].name(plain)} is fixed by the table")
-    elif asked not in method.uses:
-        key = "epsilon"
-        said.append(f"{CHOICES[asked].name(plain)} makes no difference to “{method.title}”")
-    said = [f"{reason}: shown over {CHOICES[key].name(plain).lower()} instead." for reason in said]
-    wanted = around(key, settings[key])
-    refused = {value: catalogue.conflict(settings | {key: value}) for value in wanted}
-    said += _left_out(key, refused, plain)
-    values = tuple(value for value in wanted if refused[value] is None)
+    conflicts = {v: catalogue.conflict(settings | {key: v}) for v in around(key, settings[key])}
+    values = tuple(value for value, conflict in conflicts.items() if conflict is None)
     experiment, epsilon = to_experiment.from_settings(settings)
     recipe = _recipe(experiment, epsilon, method.name, key, values)
-    return Family(key, values, settings[key], recipe, tuple(said))
-
-
-def _left_out(key: str, refused: dict[Value, str | None], plain: bool) -> list[str]:
-    """The values that cannot be, by reason."""
-    groups: dict[str, list[str]] = {}
-    for value, reason in refused.items():
-        if reason:
-            groups.setdefault("they do not fit the other settings" if plain else reason, []).append(
-                CHOICES[key].text(value)
-            )
-    name = CHOICES[key].name(plain)
-    return [f"{name} {', '.join(values)} left out: {reason}." for reason, values in groups.items()]
+    left_out = {value: conflict for value, conflict in conflicts.items() if conflict is not None}
+    return Family(key, values, settings[key], recipe, left_out)
 
 
 def _recipe(
@@ -115,7 +92,7 @@ def _recipe(
 
 @dataclass(frozen=True)
 class CurveReading:
-    """One trajectory of the family: sin Theta by round and what it shows; nothing before its first run."""
+    """Hold sin Theta by round at one value of the family, and its fit; None before the first run."""
 
     value: Value
     guess: float
@@ -130,22 +107,22 @@ class CurveReading:
 
     @property
     def theorem_rate(self) -> float | None:
-        """rho^(1/4) of Theorem 4.3; None where alpha >= 1 - gamma leaves no rho."""
+        """Return rho^(1/4) of Theorem 4.3; None where alpha >= 1 - gamma leaves no rho."""
         rho = self.theorem.quantities.get("rho")
         return None if rho is None else rho**0.25
 
 
 def readings(family: Family, settings: Settings, table: pd.DataFrame) -> list[CurveReading]:
-    """What every value of the family shows so far."""
+    """Return what the runs so far show at every value of the family."""
     rounds = by_round(table)
-    found = []
+    results = []
     for value in family.values:
         experiment, epsilon = to_experiment.from_settings(settings | {"start": "random", family.key: value})
-        ratio, theorem = _promised(experiment, epsilon)
+        ratio, theorem = _theorem(experiment, epsilon)
         blank = CurveReading(value, random_guess(experiment.d, experiment.k), ratio, theorem)
         runs = rounds[rounds[family.key] == value]
-        found.append(_read(blank, runs, experiment) if len(runs) else blank)
-    return found
+        results.append(_read(blank, runs, experiment) if len(runs) else blank)
+    return results
 
 
 def _read(blank: CurveReading, runs: pd.DataFrame, experiment: ExplorerExperiment) -> CurveReading:
@@ -160,8 +137,8 @@ def _read(blank: CurveReading, runs: pd.DataFrame, experiment: ExplorerExperimen
 
 
 @lru_cache(maxsize=256)
-def _promised(experiment: ExplorerExperiment, epsilon: float) -> tuple[float, Bound]:
-    """lambda_{k+1} / lambda_k, and Theorem 4.3."""
+def _theorem(experiment: ExplorerExperiment, epsilon: float) -> tuple[float, Bound]:
+    """Return lambda_{k+1} / lambda_k, and Theorem 4.3."""
     setting = Results(experiment).setting(epsilon)
     values = setting.eigenvalues
     return float(values[experiment.k] / values[experiment.k - 1]), BOUNDS["ge2018"](setting)

@@ -1,4 +1,4 @@
-"""How the error falls round by round, for several values of one parameter, and where it comes to stand."""
+"""The convergence page: the error by round, for several values of one parameter, and its plateau."""
 
 import streamlit as st
 
@@ -9,15 +9,12 @@ from pages.shared.figure import component
 from pages.shared.reports import downloads, sources
 from pages.shared.settings import to_experiment, widgets
 
-PLACE = "convergence"
+SLOT = "convergence"
 
-st.title("How fast does it converge?")
-st.markdown(
-    "The error after every round, for several values of one setting: how much a round gains, and where "
-    "noise and sampling stop it."
-)
+st.title(text.TITLE)
+st.markdown(text.INTRODUCTION)
 widgets.view_switches(("view",))
-with st.container():  # always there: what follows must keep its place, or the figure is built anew
+with st.container():  # always there: what follows must keep its position, or the figure is built again
     widgets.notices()
 for column, key in zip(st.columns(3), ("family", "traced", "layout"), strict=True):
     with column:
@@ -25,24 +22,24 @@ for column, key in zip(st.columns(3), ("family", "traced", "layout"), strict=Tru
 settings = widgets.settings()
 family = curves.family(settings)
 with st.container():
-    for sentence in text.notes(family, settings):
-        st.caption(sentence)
-job = sweep_jobs.start(PLACE, family.recipe)
+    for note in text.notes(family, settings):
+        st.caption(note)
+job = sweep_jobs.start(SLOT, family.recipe)
 
 
 def panels() -> None:
-    """What has been measured so far."""
-    found = curves.readings(family, settings, job.table())
-    said = text.headline(family, found, settings)
-    st.markdown(f"**{said}**")
-    drawn = charts.figure(family, found, settings)
-    component.figure(drawn, key=f"{settings['layout']} figure", says=said)
+    """Show what has been measured so far."""
+    readings = curves.readings(family, settings, job.table())
+    headline = text.headline(family, readings, settings)
+    st.markdown(f"**{headline}**")
+    figure = charts.figure(family, readings, settings)
+    component.figure(figure, key=f"{settings['layout']} figure", says=headline)
     with st.container(height=72, border=False):  # the same height with the bar as without
-        sweep_status.show(job, PLACE)
+        sweep_status.show(job, SLOT)
         if job.state == "complete":
             st.caption(text.measured(job.progress.total, settings))
-    st.table(text.table(family, found, settings), hide_index=True, border="horizontal")
-    st.caption(text.below_table(found, settings))
+    st.table(text.table(family, readings, settings), hide_index=True, border="horizontal")
+    st.caption(text.below_table(readings, settings))
 
 
 refresh.while_more(panels, lambda: job.running)

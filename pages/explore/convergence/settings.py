@@ -1,7 +1,5 @@
 """The settings of the convergence page. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from dppca_core.methods import METHODS
@@ -11,7 +9,7 @@ FAMILIES = ("epsilon", "delta", "n", "providers", "d", "k", "s", "s_hat", "itera
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """The convergence page's own controls. A method with a number of iterations keeps all its iterates."""
+    """Return the page's own controls. Only methods with a number of iterations keep all their iterates."""
     titles = {name: method.title for name, method in METHODS.items() if "iterations" in method.uses}
     names = {key: shared[key].label for key in FAMILIES}
     plain = {key: shared[key].plain for key in FAMILIES}

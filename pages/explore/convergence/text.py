@@ -1,4 +1,4 @@
-"""What a family of trajectories says: a sentence, a table. Plain functions, tested without a browser."""
+"""The sentences and the table of the convergence page, formed from its numbers. No Streamlit here."""
 
 from collections.abc import Sequence
 
@@ -10,8 +10,13 @@ from pages.explore.convergence.charts import name
 from pages.explore.convergence.curves import CurveReading, Family
 from pages.shared import text
 from pages.shared.charts.metric_axis import factor
-from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
 
+TITLE = "How fast does it converge?"
+INTRODUCTION = (
+    "The error after every round, for several values of one setting: how much a round gains, and where "
+    "noise and sampling stop it."
+)
 FORMULAS = r"""
 With $e_t=\Vert\sin\Theta_t\Vert_F$, the median over the runs, the fit is to the tangent of the typical angle,
 which a power iteration multiplies by the same factor every round while the sine stays below $\sqrt k$:
@@ -36,104 +41,109 @@ $$
 $c=\sqrt N$, $N$ or $1$ by noise mode. Its $\tau=3.3$ is a slack and no tangent.
 """
 
-
-# As long as the sentence that takes its place, so that nothing below moves.
+# As long as the sentence that replaces it, so that nothing below it moves.
 MEASURING = (
     "Measuring … This sentence will say how much of the error a round takes away at this setting, where the "
     "error comes to stand, after how many rounds, and how that changes from the first value to the last."
 )
 
 
-def headline(family: Family, found: Sequence[CurveReading], settings: Settings) -> str:
-    """What the setting's own trajectory does, and what changes along the family."""
-    plain = settings["view"] == "board"
-    own = next(reading for reading in found if reading.value == family.here)
-    if own.fit is None or own.middle is None:
+def headline(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
+    """Return what the current setting's trajectory does, and what changes along the family."""
+    reading = next(reading for reading in readings if reading.value == family.here)
+    if reading.fit is None:
         return MEASURING
-    at = f"At this setting ({name(family.key, own.value, plain)})" if not plain else "At this setting"
-    said = f"{at} {_does(own, settings)}{_promise(own, settings)}."
-    others = _best_rounds(found, settings) if family.key == "iterations" else _along(family, found, settings)
-    return f"{said} {others}".strip()
+    plain = settings["view"] == "board"
+    at = "" if plain else f" ({name(family.key, reading.value, plain)})"
+    along = _best_rounds if family.key == "iterations" else _along
+    sentence = f"At this setting{at} {_course(reading, settings)}{_theorem_rate(reading, settings)}."
+    return f"{sentence} {along(family, readings, settings)}".strip()
 
 
-def _does(own: CurveReading, settings: Settings) -> str:
-    fit, last = own.fit, len(own.middle) - 1
-    stands = "" if fit.plateau is None else text.error(factor(settings) * fit.plateau)
-    ends = text.error(factor(settings) * float(own.middle[-1]))
-    if fit.stuck:
-        return f"the error never leaves the random guess: it stands at {stands}, noise drowns every round"
-    if fit.rate is None and fit.plateau is None:
-        return f"no rate can be read off: the error is {ends} after {text.count(last, 'round', 'rounds')}"
-    if fit.rate is None:
-        after = text.count(fit.reached, "round", "rounds")
-        return f"the error stands at {stands} after {after}, with too few rounds before to read off a rate"
-    kept = f"each round shrinks the error, as a tangent, by a factor {text.short(fit.rate)}"
-    if settings["view"] == "board":
-        kept = f"the error falls from {text.error(factor(settings) * float(own.middle[0]))}"
-        if fit.plateau is not None:
-            return f"{kept} to {stands} in {text.count(fit.reached, 'round', 'rounds')}, and stays there"
+def _end(reading: CurveReading, settings: Settings, at: int = -1) -> str:
+    """Return the error after the last round, or another one."""
+    return text.error(factor(settings) * float(reading.middle[at]))
+
+
+def _course(reading: CurveReading, settings: Settings) -> str:
+    fit, last = reading.fit, text.count(len(reading.middle) - 1, "round", "rounds")
+    end = _end(reading, settings)
     if fit.plateau is None:
-        after = text.count(last, "round", "rounds")
-        return f"{kept}, and it has not come to a stand after {after}, at {ends}"
-    return f"{kept}, until it stands at {stands} after {text.count(fit.reached, 'round', 'rounds')}"
+        if fit.rate is None:
+            return f"no rate can be read off: the error is {end} after {last}"
+        return f"{_fall(reading, settings)}, and it has not come to a stand after {last}, at {end}"
+    plateau = text.error(factor(settings) * fit.plateau)
+    if fit.stuck:
+        return f"the error never leaves the random guess: it stands at {plateau}, noise drowns every round"
+    after = text.count(fit.reached, "round", "rounds")
+    if fit.rate is None:
+        return f"the error stands at {plateau} after {after}, with too few rounds before to read off a rate"
+    if settings["view"] == "board":
+        return f"{_fall(reading, settings)} to {plateau} in {after}, and stays there"
+    return f"{_fall(reading, settings)}, until it stands at {plateau} after {after}"
 
 
-def _promise(own: CurveReading, settings: Settings) -> str:
-    if settings["view"] == "board" or not _speaks(settings):
+def _fall(reading: CurveReading, settings: Settings) -> str:
+    if settings["view"] == "board":
+        return f"the error falls from {_end(reading, settings, 0)}"
+    return f"each round shrinks the error, as a tangent, by a factor {text.short(reading.fit.rate)}"
+
+
+def _theorem_rate(reading: CurveReading, settings: Settings) -> str:
+    if settings["view"] == "board" or not _theorem_applies(settings):
         return ""
-    if own.theorem_rate is None:
-        return f"; Theorem 4.3 promises no rate here ({_void(own)})"
-    return f"; the theorem's rate would be {text.short(own.theorem_rate)}"
+    if reading.theorem_rate is not None:
+        return f"; the theorem's rate would be {text.short(reading.theorem_rate)}"
+    alpha, gamma = (reading.theorem.quantities[name] for name in ("alpha", "gamma"))
+    limits = f"α = {text.short(alpha)}, must be below 1 − γ = {text.short(1 - gamma)}"
+    return f"; Theorem 4.3 promises no rate here ({limits})"
 
 
-def _speaks(settings: Settings) -> bool:
-    """Theorem 4.3 is about one method."""
+def _theorem_applies(settings: Settings) -> bool:
+    """Return whether the method is the one that Theorem 4.3 is about."""
     return settings["traced"] == "dps_pca"
 
 
-def _void(reading: CurveReading) -> str:
-    given = reading.theorem.quantities
-    return f"α = {text.short(given['alpha'])}, must be below 1 − γ = {text.short(1 - given['gamma'])}"
-
-
-def _along(family: Family, found: Sequence[CurveReading], settings: Settings) -> str:
-    seen = [reading for reading in found if reading.fit is not None]
-    if len(seen) < 2:
+def _along(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
+    measured = [reading for reading in readings if reading.fit is not None]
+    if len(measured) < 2:
         return ""
     plain = settings["view"] == "board"
-    first, last = seen[0], seen[-1]
-    ends = [text.error(factor(settings) * float(reading.middle[-1])) for reading in (first, last)]
+    first, last = measured[0], measured[-1]
+    start = f"{CHOICES[family.key].plain}: from" if plain else "From"
     names = [name(family.key, reading.value, plain) for reading in (first, last)]
-    what = f"{CHOICES[family.key].plain}: from" if plain else "From"
-    said = f"{what} {names[0]} to {names[1]} the error after the last round goes from {ends[0]} to {ends[1]}"
-    rates = [reading.fit.rate for reading in (first, last)]
+    sentence = (
+        f"{start} {names[0]} to {names[1]} the error after the last round goes from "
+        f"{_end(first, settings)} to {_end(last, settings)}"
+    )
+    rates = [first.fit.rate, last.fit.rate]
     if None in rates or plain:
-        return said + "."
-    return f"{said}, the factor from {text.short(rates[0])} to {text.short(rates[1])}."
+        return f"{sentence}."
+    return f"{sentence}, the factor from {text.short(rates[0])} to {text.short(rates[1])}."
 
 
-def _best_rounds(found: Sequence[CurveReading], settings: Settings) -> str:
-    """More rounds come nearer, but each is noisier, for they share the budget."""
-    seen = [reading for reading in found if reading.middle is not None]
-    if len(seen) < 2:
+def _best_rounds(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
+    """Return the best number of rounds: more come nearer, but each is noisier, for they share the budget."""
+    measured = [reading for reading in readings if reading.middle is not None]
+    if len(measured) < 2:
         return ""
-    best = min(seen, key=lambda reading: float(reading.middle[-1]))
-    most = seen[-1]
-    errors = [text.error(factor(settings) * float(reading.middle[-1])) for reading in (best, most)]
+    best, most = min(measured, key=lambda reading: float(reading.middle[-1])), measured[-1]
     if best is most:
         return (
-            f"Of those shown, {best.value} rounds are best, with error {errors[0]}: more rounds still help."
+            f"Of those shown, {best.value} rounds are best, with error {_end(best, settings)}: "
+            "more rounds still help."
         )
     return (
-        f"Of those shown, {text.count(best.value, 'round is', 'rounds are')} best, with error {errors[0]}; "
-        f"{most.value} end at {errors[1]}, as more rounds share one budget and each gets more noise."
+        f"Of those shown, {text.count(best.value, 'round is', 'rounds are')} best, with error "
+        f"{_end(best, settings)}; {most.value} end at {_end(most, settings)}, as more rounds share one "
+        "budget and each gets more noise."
     )
 
 
-def table(family: Family, found: Sequence[CurveReading], settings: Settings) -> pd.DataFrame:
-    """One row for every value, cells in Markdown; the same rows before anything is measured."""
+def table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> pd.DataFrame:
+    """Return one row for every value, cells in Markdown; the same rows before anything is measured."""
     plain = settings["view"] == "board"
-    theorem = _speaks(settings) and not plain
+    theorem = _theorem_applies(settings) and not plain
     if plain:
         heads = [CHOICES[family.key].plain, "Error at the end", "8 of 10 runs", "Rounds until then"]
     else:
@@ -142,83 +152,86 @@ def table(family: Family, found: Sequence[CurveReading], settings: Settings) -> 
         heads += ["ρ¹ᐟ⁴ of Theorem 4.3"] if theorem else []
         heads.append("λₖ₊₁/λₖ")
     rows = []
-    for reading in found:
-        cells = _measured(reading, settings)
-        if plain:
-            cells = cells[2:]
+    for reading in readings:
+        shown = CHOICES[family.key].text(reading.value)
+        cells = [f"**{shown}**" if reading.value == family.here else shown]
+        cells += _fit_cells(reading, settings)[2 if plain else 0 :]
         if theorem:
-            alpha = text.short(reading.theorem.quantities["alpha"])
-            rate = reading.theorem_rate
+            alpha, rate = text.short(reading.theorem.quantities["alpha"]), reading.theorem_rate
             cells.append(f"void: α = {alpha}" if rate is None else text.short(rate))
         if not plain:
             cells.append(text.short(reading.ratio))
-        own = reading.value == family.here
-        shown = CHOICES[family.key].text(reading.value)
-        rows.append([f"**{shown}**" if own else shown, *cells])
+        rows.append(cells)
     return pd.DataFrame(rows, columns=heads)
 
 
-def _measured(reading: CurveReading, settings: Settings) -> list[str]:
-    """Factor, rounds of the fit, plateau, its spread, rounds until there."""
+def _fit_cells(reading: CurveReading, settings: Settings) -> list[str]:
+    """Return factor, rounds of the fit, plateau, its spread, and rounds until there."""
     fit = reading.fit
     if fit is None:
         return ["…"] * 5
-    times = factor(settings)
-    rate = "–" if fit.rate is None else text.short(fit.rate)
-    if fit.rate is None:
-        rate = "none: a guess" if fit.stuck else "too few rounds"
+    none = "none: a guess" if fit.stuck else "too few rounds"
+    rate = none if fit.rate is None else text.short(fit.rate)
     phase = "–" if fit.phase is None else f"{fit.phase[0]} to {fit.phase[1]}"
     if fit.plateau is None:
-        end = text.error(times * float(reading.middle[-1]))
-        return [rate, phase, f"{end}, not at rest", "–", "–"]
-    low, high = (text.error(times * end) for end in reading.spread)
-    return [
-        rate,
-        phase,
-        text.error(times * fit.plateau),
-        f"{low} to {high}",
-        "–" if fit.reached is None else str(fit.reached),
-    ]
+        return [rate, phase, f"{_end(reading, settings)}, not at rest", "–", "–"]
+    plateau, low, high = (text.error(factor(settings) * v) for v in (fit.plateau, *reading.spread))
+    return [rate, phase, plateau, f"{low} to {high}", "–" if fit.reached is None else str(fit.reached)]
 
 
-def below_table(found: Sequence[CurveReading], settings: Settings) -> str:
-    """What the table's words mean."""
+def below_table(readings: Sequence[CurveReading], settings: Settings) -> str:
+    """Return what the table's words mean."""
     if settings["view"] == "board":
         return "The error at the end is the middle of all runs over the last third of the rounds."
-    said = (
+    sentences = [
         "Fitted to the median line: the factor is that of the angle's tangent in the rounds between the "
         "random guess and the plateau; thresholding that begins after the burn-in is part of it."
-    )
-    if not _speaks(settings):
-        return said + " Without noise, rounds tend to the factor λₖ₊₁/λₖ."
-    void = next((reading for reading in found if reading.theorem_rate is None), None)
-    said += " Theorem 4.3's rate needs more than is checked in its column: see *Bounds*."
-    if void is None:
-        return said
-    limit = text.short(1 - void.theorem.quantities["gamma"])
-    return f"{said} It is void where α is not below 1 − γ, here {limit}."
+    ]
+    if not _theorem_applies(settings):
+        return f"{sentences[0]} Without noise, rounds tend to the factor λₖ₊₁/λₖ."
+    sentences.append("Theorem 4.3's rate needs more than is checked in its column: see *Bounds*.")
+    void = next((reading for reading in readings if reading.theorem_rate is None), None)
+    if void is not None:
+        limit = text.short(1 - void.theorem.quantities["gamma"])
+        sentences.append(f"It is void where α is not below 1 − γ, here {limit}.")
+    return " ".join(sentences)
 
 
 def notes(family: Family, settings: Settings) -> list[str]:
-    """What differs from what the controls ask for."""
-    said = list(family.said)
+    """Return what differs from what the controls ask for."""
+    plain = settings["view"] == "board"
+    asked, shown = (CHOICES[key].name(plain) for key in (settings["family"], family.key))
+    sentences = []
+    if family.key != settings["family"]:
+        table = settings["data"] in TABLES and settings["family"] in FIXED_BY_TABLE
+        method = METHODS[settings["traced"]].title
+        reason = "is fixed by the table" if table else f"makes no difference to “{method}”"
+        sentences.append(f"{asked} {reason}: shown over {shown.lower()} instead.")
+    reasons: dict[str, list[str]] = {}
+    for value, conflict in family.left_out.items():
+        reason = "they do not fit the other settings" if plain else conflict
+        reasons.setdefault(reason, []).append(CHOICES[family.key].text(value))
+    sentences += [f"{shown} {', '.join(values)} left out: {reason}." for reason, values in reasons.items()]
     if settings["start"] == "near":
-        said.append("Trajectories here start at random: the start near the truth is for the other pages.")
+        sentences.append(
+            "Trajectories here start at random: the start near the truth is for the other pages."
+        )
     if settings["metric"] == "energy":
-        shown = "the error" if settings["view"] == "board" else "‖sin Θ‖"
-        said.append(f"Captured energy is not kept round by round: {shown} is shown instead.")
-    return said
+        error = "the error" if plain else "‖sin Θ‖"
+        sentences.append(f"Captured energy is not kept round by round: {error} is shown instead.")
+    return sentences
 
 
 def measured(runs: int, settings: Settings) -> str:
-    """Under the complete figure."""
-    spread = "8 of 10 runs" if settings["view"] == "board" else "10-90 % of the runs"
-    fit = "" if settings["view"] == "board" else "; the thin dotted line is the fit"
+    """Return what lines and bands are, for the complete figure."""
+    plain = settings["view"] == "board"
+    spread = "8 of 10 runs" if plain else "10-90 % of the runs"
+    fit = "" if plain else "; the thin dotted line is the fit"
     return f"{runs:,} runs: lines are medians, bands hold {spread}{fit}."
 
 
 def about(settings: Settings) -> str:
-    """How a synthetic population's trajectories were measured; a table's stand with the table itself."""
+    """Return how trajectories of a synthetic population were measured; nothing for a table."""
     if settings["data"] in TABLES:
         return ""
     runs = text.count(settings["repeats"], "run", "runs")
@@ -232,12 +245,12 @@ def about(settings: Settings) -> str:
 
 
 def try_this(settings: Settings) -> str:
-    """What to do next."""
-    over = CHOICES["family"].name(settings["view"] == "board")
-    rounds = CHOICES["family"].option("iterations", settings["view"] == "board")
+    """Return what to try next."""
+    plain = settings["view"] == "board"
     if settings["family"] != "iterations":
+        over, rounds = CHOICES["family"].name(plain), CHOICES["family"].option("iterations", plain)
         return f"set *{over}* to *{rounds}*: they share one budget, and a few may beat many."
     if settings["traced"] != "dps_pca":
         return "choose DPS-PCA instead: it keeps fewer rows, and stands lower where few rows matter."
-    burn = CHOICES["burn_in"].name(settings["view"] == "board")
-    return f"set *{burn}* (*More settings*) to 0 and compare the bands of the runs."
+    burn_in = CHOICES["burn_in"].name(plain)
+    return f"set *{burn_in}* (*More settings*) to 0 and compare the bands of the runs."

@@ -1,9 +1,7 @@
-"""Six exercises for a class: a link each, one move, what is to be seen, and why. No Streamlit here.
+"""Six exercises for a class: each is a link, one move, what can be observed, and why. No Streamlit here.
 
-Links are made from settings, so they cannot rot; a browser test follows each and reads `seen` off the page.
+Links are made from settings, so they stay valid; a browser test follows each and finds `observed` there.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 from urllib.parse import urlencode
@@ -15,10 +13,10 @@ TITLE = "Ten minutes in front of a class: six things to try"
 
 @dataclass(frozen=True)
 class Exercise:
-    """A question, the screen to start from (what is off the defaults), and one control to move.
+    """Hold a question, settings to start from that differ from the defaults, and one control to move.
 
-    `numbers` are what the page shows, to the digits that hold from run to run; `seen` has their places.
-    A control in braces stands for its name on screen.
+    `numbers` are what the page shows, to the digits that hold from run to run, and fill `observed`.
+    In both sentences a control in braces stands for its name on screen.
     """
 
     question: str
@@ -26,34 +24,34 @@ class Exercise:
     start: Settings
     key: str
     to: Value
-    seen: str
+    observed: str
     numbers: tuple[float, ...]
     why: str
     where: str = ""  # where the control is, when not among the sliders
 
     def settings(self, moved: bool, plain: bool = False) -> Settings:
-        """Every control before or after the move."""
+        """Return every control before or after the move."""
         at = defaults() | {"view": "board" if plain else "analyst"} | self.start
         return at | {self.key: self.to} if moved else at
 
     def link(self, moved: bool, plain: bool = False) -> str:
-        """Relative to the front page."""
+        """Return the link, relative to the front page."""
         query = urlencode(to_link(self.settings(moved, plain)))
         return f"{self.page or '.'}?{query}" if query else self.page or "."
 
     def text(self, plain: bool, base: str = "") -> str:
-        """One entry of a numbered list in Markdown. base: the address before the links."""
+        """Return an entry of a numbered list in Markdown. base: the address before the links."""
         choice = CHOICES[self.key]
         was, now = (choice.option(self.settings(moved, plain)[self.key], plain) for moved in (False, True))
         links = (self.link(moved, plain) for moved in (False, True))
         here, there = (base + link.removeprefix(".") if base else link for link in links)
         names = {key: f"*{CHOICES[key].name(plain)}*" for key in CHOICES if "." not in key}
-        seen = self.seen.format(*(f"{number:g}" for number in self.numbers), **names)
+        observed = self.observed.format(*(f"{number:g}" for number in self.numbers), **names)
         lines = (
             f"**{self.question}**",
             f"[Open this]({here}) and move *{choice.name(plain)}*{self.where} from {was} to {now} "
             f"([the same after the move]({there})).",
-            f"*Observe:* {seen}",
+            f"*Observe:* {observed}",
             f"*Why:* {self.why.format(**names)}",
         )
         return "  \n   ".join(lines)
@@ -127,5 +125,5 @@ EXERCISES = (
 
 
 def markdown(plain: bool = False, base: str = "") -> str:
-    """All six as a numbered list. base: the address before the links, none on the front page itself."""
-    return "\n".join(f"{i}. {one.text(plain, base)}" for i, one in enumerate(EXERCISES, 1))
+    """Return all six as a numbered list. base: the address before the links, empty on the front page."""
+    return "\n".join(f"{i}. {exercise.text(plain, base)}" for i, exercise in enumerate(EXERCISES, 1))

@@ -1,4 +1,4 @@
-"""The front page: what privacy costs, live, for one population and every fast method."""
+"""The front page: what privacy costs, measured live, for one population and every fast method."""
 
 from functools import partial
 
@@ -7,29 +7,25 @@ import streamlit as st
 from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
 from dppca_core.experiments.explorer.results import run_seconds
 from dppca_core.methods import METHODS
-from pages.explore.explorer import exercises, hints, report
+from pages.explore.explorer import exercises, report, text
 from pages.shared.background import cache, engine, failed_runs, prefetch, refresh
 from pages.shared.charts import explorer_summary, loadings
-from pages.shared.charts import loadings as charts_loadings
 from pages.shared.figure import component
 from pages.shared.reports import downloads, html_report, sources
 from pages.shared.settings import to_experiment, widgets
 
-st.title("What does privacy cost?")
-st.markdown(
-    "How far the directions found by private, distributed, sparse PCA are from the true ones, "
-    "measured again at every move of a slider."
-)
+st.title(text.TITLE)
+st.markdown(text.INTRODUCTION)
 widgets.view_switches()
-with st.container():  # always there: what follows must keep its place, or the figure is built anew
+with st.container():  # always there: what follows must keep its position, or the figure is built again
     widgets.notices()
 settings = widgets.settings()
 experiment, epsilon = to_experiment.from_settings(settings)
-found = cache.results(experiment)
+results = cache.results(experiment)
 
 
 def keep_scrubbed() -> None:
-    """The epsilon that was scrubbed to becomes the page's own."""
+    """Set the page's epsilon to the one that the figure was scrubbed to."""
     widgets.set_to("epsilon", EPSILONS[int(st.session_state["live"]["use"])])
 
 
@@ -37,36 +33,36 @@ def panels() -> None:
     """Show what has been measured so far."""
     if st.session_state["epsilon"] != epsilon:  # kept from the scrub: only this fragment knows so far
         st.rerun()
-    payload = explorer_summary.payload(found, epsilon, settings)
+    payload = explorer_summary.payload(results, epsilon, settings)
     component.figure(payload | prefetch.link(settings), key="live", on_use=keep_scrubbed)
-    if settings["loadings"] and (TRACED, epsilon, 0) in found.cells:
+    if settings["loadings"] and (TRACED, epsilon, 0) in results.cells:
         st.markdown("**Loadings of one release, turned onto the true ones**")
-        drawn = loadings.loadings(found, found.estimate(TRACED, epsilon, 0).basis)
-        component.figure(drawn, key="loadings figure", says=charts_loadings.description(drawn))
-    failed_runs.of_methods(found)
+        figure = loadings.loadings(results, results.estimate(TRACED, epsilon, 0).basis)
+        component.figure(figure, key="loadings figure", says=loadings.description(figure))
+    failed_runs.of_methods(results)
 
 
-def first_look() -> None:
-    """Measure what a first look needs."""
-    for _ in engine.at_first(found.steps(found.first(epsilon))):
-        st.session_state.get("epsilon")  # Streamlit leaves off here when the visitor has moved on
+def measure_first() -> None:
+    """Measure what the visitor sees first."""
+    for _ in engine.at_first(results.steps(results.first(epsilon))):
+        st.session_state.get("epsilon")  # Streamlit interrupts the run here when the visitor has moved on
 
 
-next_cell = partial(found.next_missing, epsilon, settings["slow"])
-refresh.while_cells_come(panels, found, next_cell, first_look)
+next_cell = partial(results.next_missing, epsilon, settings["slow"])
+refresh.while_cells_come(panels, results, next_cell, measure_first)
 prefetch.begin(settings, widgets.last_move())
 
 widgets.slow(
-    [METHODS[name].title for name in found.slow],
-    sum(run_seconds(name, experiment.d, experiment.k, experiment.providers) for name in found.slow),
+    [METHODS[name].title for name in results.slow],
+    sum(run_seconds(name, experiment.d, experiment.k, experiment.providers) for name in results.slow),
 )
-st.markdown(f"**Try this:** {hints.try_this(settings)}")
+st.markdown(f"**Try this:** {text.try_this(settings)}")
 with st.expander(exercises.TITLE):
     st.markdown(exercises.markdown(settings["view"] == "board"))
 beside = downloads.downloads(
-    found.table, lambda: explorer_summary.payload(found, epsilon, settings), "dppca-explorer"
+    results.table, lambda: explorer_summary.payload(results, epsilon, settings), "dppca-explorer"
 )
 with beside:
-    build = partial(report.build, found, epsilon, settings, html_report.link(settings))
+    build = partial(report.build, results, epsilon, settings, html_report.link(settings))
     html_report.button(build, "dppca-explorer", width="stretch")
-sources.page(found, epsilon, settings)
+sources.page(results, epsilon, settings)

@@ -1,12 +1,11 @@
-"""The front page as a report: what privacy costs at one setting."""
-
-from __future__ import annotations
+"""Write the front page as a report: what privacy costs at one setting."""
 
 from typing import Any
 
 from dppca_core.experiments.explorer.experiment import TRACED
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
+from pages.explore.explorer.text import TITLE
 from pages.shared import text
 from pages.shared.charts import explorer_summary, loadings
 from pages.shared.reports import html_report, phrases, sources
@@ -26,77 +25,80 @@ _FORMULAS = (
 )
 
 
-def build(found: Results, epsilon: float, settings: Settings, link: str) -> Report:
-    """All that the page shows at this epsilon, as measured so far."""
-    payload = explorer_summary.payload(found, epsilon, settings)
+def build(results: Results, epsilon: float, settings: Settings, link: str) -> Report:
+    """Return all that the page shows at this epsilon, as measured so far."""
+    payload = explorer_summary.payload(results, epsilon, settings)
     words = payload["words"][payload["active"]]
     plain = settings["view"] == "board"
     tiles = [(label, *values) for label, values in zip(payload["tiles"], words["tiles"], strict=True)]
+    formulas = [*_FORMULAS, phrases.accounting(settings), text.unmarked(sources.constants(results, epsilon))]
     return Report(
-        title="What does privacy cost?",
+        title=TITLE,
         sentence=words["sentence"],
         settings=phrases.settings_in_words(settings, _KEYS),
-        figures=_figures(found, epsilon, settings, payload),
+        figures=_figures(results, epsilon, settings, payload),
         tables=[ReportTable(f"{METHODS[TRACED].title} in four numbers", ("", "", ""), tiles)],
-        guarantee=_guarantee(found, epsilon, settings),
-        limits=_limits(found, payload, settings),
+        guarantee=_guarantee(results, epsilon, settings),
+        limits=_limits(results, payload, settings),
         sources=[
-            _measured(found, plain),
-            *((*_formulas(found, epsilon, settings),) if settings["view"] == "researcher" else ()),
-            *phrases.methods(found.methods, found.experiment.k, plain),
+            _measured(results, plain),
+            *(formulas if settings["view"] == "researcher" else ()),
+            *phrases.methods(results.methods, results.experiment.k, plain),
         ],
         link=link,
-        made=html_report.made(found.experiment.seed),
+        made=html_report.made(results.experiment.seed),
     )
 
 
 def _figures(
-    found: Results, epsilon: float, settings: Settings, payload: dict[str, Any]
+    results: Results, epsilon: float, settings: Settings, payload: dict[str, Any]
 ) -> list[ReportFigure]:
     words = payload["words"][payload["active"]]
-    said = f"{words.get('spoken') or words['sentence']} {phrases.error_definition(settings)}"
-    plain = settings["view"] == "board"
-    drawn = [ReportFigure(payload, "The cost by round, by privacy setting and by method", said)]
-    if (TRACED, epsilon, 0) in found.failed:
-        return drawn
-    estimate = found.estimate(TRACED, epsilon, 0)
-    share = text.percent(found.cell(TRACED, epsilon, 0).support)
-    title = "Weights of one release" if plain else "Loadings of one release, turned onto the true ones"
-    rows = "measurements that matter most" if plain else "rows with the largest true loadings"
+    finding = f"{words.get('spoken') or words['sentence']} {phrases.error_definition(settings)}"
+    figures = [ReportFigure(payload, "The cost by round, by privacy setting and by method", finding)]
+    if (TRACED, epsilon, 0) in results.failed:
+        return figures
+    share = text.percent(results.cell(TRACED, epsilon, 0).support)
+    title, weights, rows = (
+        ("Weights of one release", "weights", "measurements that matter most")
+        if settings["view"] == "board"
+        else (
+            "Loadings of one release, turned onto the true ones",
+            "loadings",
+            "rows with the largest true loadings",
+        )
+    )
     kept = (
         "every row is kept."
-        if found.support_size >= found.experiment.d
-        else f"it kept {share} of the {found.support_size:,} {rows}."
+        if results.support_size >= results.experiment.d
+        else f"it kept {share} of the {results.support_size:,} {rows}."
     )
-    said = f"Left the true {'weights' if plain else 'loadings'}, right those that one run found: {kept}"
-    return [*drawn, ReportFigure(loadings.loadings(found, estimate.basis), title, said)]
+    finding = f"Left the true {weights}, right those that one run found: {kept}"
+    figure = loadings.loadings(results, results.estimate(TRACED, epsilon, 0).basis)
+    return [*figures, ReportFigure(figure, title, finding)]
 
 
-def _guarantee(found: Results, epsilon: float, settings: Settings) -> str:
-    """Of the method that is traced, at the epsilon that its calibration truly gives."""
-    experiment, plain = found.experiment, settings["view"] == "board"
-    method = METHODS[TRACED]
-    odds = text.odds(explorer_summary.true_epsilon(found, epsilon), experiment.delta, experiment.neighbours)
-    caution = (
-        explorer_summary.printed_plainly(found, epsilon)
-        if plain
-        else explorer_summary.printed(found, epsilon, (TRACED,))
-    )
+def _guarantee(results: Results, epsilon: float, settings: Settings) -> str:
+    """Return the guarantee of the traced method, at the epsilon that its calibration truly gives."""
+    experiment, plain = results.experiment, settings["view"] == "board"
+    true_epsilon = explorer_summary.true_epsilon(results, epsilon)
+    odds = text.odds(true_epsilon, experiment.delta, experiment.neighbours)
     if plain:
-        said = f"{odds} {text.margin(experiment.delta)}"
-    else:
-        rounds = text.count(experiment.iterations, "round", "rounds")
-        said = (
-            f"{method.title}, over all its {rounds} together, is asked for (ε, δ) = ({text.number(epsilon)}, "
-            f"{text.number(experiment.delta)}); {text.RELATIONS[experiment.neighbours]}. {odds}"
-        )
-    return f"{said} {caution}".strip()
+        caution = explorer_summary.printed_plainly(results, epsilon)
+        return f"{odds} {text.margin(experiment.delta)} {caution}".strip()
+    caution = explorer_summary.printed(results, epsilon, (TRACED,))
+    rounds = text.count(experiment.iterations, "round", "rounds")
+    relation = text.RELATIONS[experiment.neighbours]
+    return (
+        f"{METHODS[TRACED].title}, over all its {rounds} together, is asked for (ε, δ) = "
+        f"({text.number(epsilon)}, {text.number(experiment.delta)}); {relation}. {odds} {caution}"
+    ).strip()
 
 
-def _measured(found: Results, plain: bool) -> str:
-    experiment = found.experiment
+def _measured(results: Results, plain: bool) -> str:
+    experiment = results.experiment
     if not plain or isinstance(experiment.population, str):
-        return text.unmarked(sources.how_measured(found))
+        return text.unmarked(sources.how_measured(results))
     return (
         f"Simulation, {text.count(experiment.repeats, 'run', 'runs')}, each with its own noise, on invented "
         f"patients like those of the paper behind {METHODS[TRACED].title}: a few equally strong patterns in "
@@ -105,36 +107,30 @@ def _measured(found: Results, plain: bool) -> str:
     )
 
 
-def _limits(found: Results, payload: dict[str, Any], settings: Settings) -> list[str]:
-    experiment, plain = found.experiment, settings["view"] == "board"
+def _limits(results: Results, payload: dict[str, Any], settings: Settings) -> list[str]:
+    experiment, plain = results.experiment, settings["view"] == "board"
     words = payload["words"][payload["active"]]
-    said = [words["theorem"], text.large_delta(experiment.delta, experiment.n, plain), words["notes"]]
+    limits = [words["theorem"], text.large_delta(experiment.delta, experiment.n, plain), words["notes"]]
     if isinstance(experiment.population, str):
-        said.append("The errors are computed from the rows of the table without noise: they are not private.")
+        limits.append(
+            "The errors are computed from the rows of the table without noise: they are not private."
+        )
     else:
-        said.append("The patients are simulated: data that differ from the settings above err otherwise.")
+        limits.append("The patients are simulated: data that differ from the settings above err otherwise.")
         if experiment.s_hat < settings["s"]:
-            said.append(
+            limits.append(
                 f"Of {settings['s']} measurements that matter only {experiment.s_hat} are kept: "
                 "the rest is lost at any privacy."
             )
     if experiment.start_error is not None:
-        said.append(
+        limits.append(
             f"{METHODS[TRACED].title} starts {text.number(experiment.start_error)} from the truth here, "
             "which nobody has outside a simulation."
         )
     if not payload["complete"]:
-        said.append(f"Made while measuring went on: {payload['progress']}.")
-    said.append(
-        "Methods under 'No privacy' protect nobody. They are drawn to show what privacy costs the others."
-    )
-    said.append(sources.limits())
-    return [one for one in said if one]
-
-
-def _formulas(found: Results, epsilon: float, settings: Settings) -> tuple[str, ...]:
-    return (
-        *_FORMULAS,
-        phrases.accounting(settings),
-        text.unmarked(sources.constants(found, epsilon)),
-    )
+        limits.append(f"Made while measuring went on: {payload['progress']}.")
+    limits += [
+        "Methods under 'No privacy' protect nobody. They are drawn to show what privacy costs the others.",
+        sources.limits(),
+    ]
+    return [limit for limit in limits if limit]

@@ -1,7 +1,5 @@
 """The settings of the methods page. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from dppca_core.experiments.explorer.experiment import EPSILONS
@@ -12,11 +10,7 @@ _FIRST_METHODS = (
     *("dps_pca", "dpdis_pca", "analyze_gauss", "analyze_gauss_sparse", "cape"),
     *("ldp_pca", "pca"),
 )
-
-
 SWEEPS = ("epsilon", "delta", "n", "d", "k", "s", "providers")
-
-
 PANELS = {
     "error": "Error",
     "time": "Time per fit",
@@ -27,7 +21,7 @@ PANELS = {
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """The methods page's own controls: which methods, what is swept, what is drawn."""
+    """Return the page's own controls: which methods, what is swept, what is drawn."""
     titles = {name: method.title for name, method in METHODS.items()}
     over = {key: shared[key].label for key in SWEEPS}
     in_links = {"epsilon": "eps", "providers": "hospitals"}

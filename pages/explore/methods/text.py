@@ -1,25 +1,32 @@
-"""What the methods page says in words and rows: who errs least among equals, and what each needs."""
+"""The sentences and the table of the methods page, formed from its numbers. No Streamlit here."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dppca_core.arrays import Array
-from dppca_core.experiments.explorer.experiment import ExplorerExperiment
+from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps.recipe import Value
 from dppca_core.methods import METHODS
+from dppca_core.records import Estimate
 from pages.explore.methods.charts import ComparisonMeasure
-from pages.explore.methods.sweeps import SweepSetting
+from pages.explore.methods.frontier import Corner
+from pages.explore.methods.sweeps import SweepSetting, true_epsilon
 from pages.shared import text
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
 
+TITLE = "Compared to what?"
+INTRODUCTION = (
+    "The same patients given to every method you choose: what each errs, takes, sends and asks you to trust."
+)
+NOTHING_QUICK = "None of these methods is quick here: measure one at its button."
+FRONTIER_HELP = "Click a point to see one release of it, or choose it below."
+LOADINGS_NOTE = "Its directions are turned onto the true ones, as only what they span is estimated."
 _OF_TRUST = {
     "central": "of those that trust a curator",
     "untrusted server": "of those that trust no server",
@@ -39,51 +46,51 @@ _NEEDS = {
     "iterations": "several rounds",
     "batches": "patients in random groups, each seen once",
 }
-_ALONE = {"local_pca": "one hospital's own patients"}
+_NEEDS_ALONE = {"local_pca": "one hospital's own patients"}
 
 
 def needs(name: str) -> str:
-    """What a method must be given, in words."""
+    """Return what a method must be given."""
     method = METHODS[name]
-    own = [words for use, words in _NEEDS.items() if use in method.uses]
-    return "; ".join([_ALONE.get(name, _NEEDS_TRUST[method.trust]), *own])
+    options = [words for use, words in _NEEDS.items() if use in method.uses]
+    return "; ".join([_NEEDS_ALONE.get(name, _NEEDS_TRUST[method.trust]), *options])
 
 
 def at_here(table: pd.DataFrame, key: str, here: Value) -> pd.DataFrame:
-    """The rows at the current setting."""
+    """Return the rows at the current setting."""
     return table[np.isclose(table[key].to_numpy(dtype=float), float(here), rtol=1e-9)]
 
 
 def spreads(rows: pd.DataFrame, measure: ComparisonMeasure) -> dict[str, Array]:
-    """10, 50 and 90 % of what each method has at the current setting."""
-    found = {str(name): measure.of(own) for name, own in rows.groupby("method", sort=False)}
-    return {name: quantiles(values) for name, values in found.items() if len(values)}
+    """Return 10, 50 and 90 % of what each method has at the current setting."""
+    values = {str(name): measure.values(group) for name, group in rows.groupby("method", sort=False)}
+    return {name: quantiles(v) for name, v in values.items() if len(v)}
 
 
-def headline(found: Results, rows: pd.DataFrame, key: str, here: Value, settings: Settings) -> str:
-    """Who errs least here, among methods that trust the same and promise the same."""
-    measure = ComparisonMeasure(found, settings, "error")
-    seen = spreads(rows, measure)
-    if not seen:
-        return "Measuring …"
-    k = found.experiment.k
+def headline(results: Results, rows: pd.DataFrame, key: str, here: Value, settings: Settings) -> str:
+    """Return who errs least here, among methods that trust the same and promise the same."""
+    measure = ComparisonMeasure(results, settings, "error")
+    errors = spreads(rows, measure)
+    if not errors:
+        return text.MEASURING
     kinds: dict[tuple[str, str], list[str]] = {}
-    for name in seen:
-        kinds.setdefault((METHODS[name].trust, METHODS[name].guarantee_at(k)), []).append(name)
+    for name in errors:
+        kind = METHODS[name].trust, METHODS[name].guarantee_at(results.experiment.k)
+        kinds.setdefault(kind, []).append(name)
     guess = measure.guess(key, here)
     parts = [
-        f"{_kind(kind, kinds)}, {_winner(members, seen, guess, measure)}"
-        for kind, members in sorted(kinds.items(), key=lambda item: list(_OF_TRUST).index(item[0][0]))
-        if len(members) > 1
+        f"{_kind(kind, kinds)}, {_winner({name: errors[name] for name in kinds[kind]}, guess, measure)}"
+        for kind in sorted(kinds, key=lambda kind: list(_OF_TRUST).index(kind[0]))
+        if len(kinds[kind]) > 1
     ]
     where = _where(key, here, settings)
     if not parts:
         return f"{where}, no two of these methods trust the same and promise the same: nothing to rank."
-    said = f"{where}: {'; '.join(parts)}. A random guess has {text.short(guess)}."
+    sentence = f"{where}: {'; '.join(parts)}. A random guess has {text.short(guess)}."
     epsilon = float(here) if key == "epsilon" else float(settings["epsilon"])
-    if any(true_epsilon(found.experiment, name, epsilon) for name in seen):
-        said += " As printed in their papers, they do not all keep the privacy asked for: see below."
-    return said
+    if any(true_epsilon(results.experiment, name, epsilon) for name in errors):
+        sentence += " As printed in their papers, they do not all keep the privacy asked for: see below."
+    return sentence
 
 
 def _where(key: str, here: Value, settings: Settings) -> str:
@@ -93,147 +100,287 @@ def _where(key: str, here: Value, settings: Settings) -> str:
     return f"At {choice.label.split()[-1]} = {text.number(here)}"
 
 
-def cheapest(found: Results, rows: pd.DataFrame, key: str, here: Value, settings: Settings) -> str:
-    """Who takes, or sends, least and most here."""
-    time = settings["compare.panel"] == "time"
-    seen = spreads(rows, ComparisonMeasure(found, settings, settings["compare.panel"]))
-    if len(seen) < 2:
-        return (
-            "Measuring …" if not seen else f"{_where(key, here, settings)}: one method, nothing to compare."
-        )
-    ranked = sorted(seen, key=lambda name: float(seen[name][1]))
-    least, most = ranked[0], ranked[-1]
-    verb, unit = ("takes", milliseconds) if time else ("sends", text.size)
-    ends = [f"{METHODS[name].title} {verb}" for name in (least, most)]
-    values = [unit(float(seen[name][1])) for name in (least, most)]
-    each = "a fit" if time else "a hospital, in all rounds"
-    where = _where(key, here, settings)
-    return f"{where}, {ends[0]} least ({values[0]} {each}) and {ends[1]} most ({values[1]})."
-
-
-def milliseconds(value: float) -> str:
-    """A duration in the unit a person would use."""
-    return f"{value / 1e3:.2g} s" if value >= 1e3 else f"{value:.2g} ms"
-
-
 def _kind(kind: tuple[str, str], kinds: Mapping[tuple[str, str], Any]) -> str:
     trust, guarantee = kind
     several = sum(other == trust for other, _ in kinds) > 1
-    said = _OF_TRUST[trust]
-    return f"{said} and are {text.GUARANTEES[guarantee]}" if several else said
+    return _OF_TRUST[trust] + (f" and are {text.GUARANTEES[guarantee]}" if several else "")
 
 
-def _winner(
-    members: Sequence[str], seen: Mapping[str, Array], guess: float, measure: ComparisonMeasure
-) -> str:
-    sign = -1 if measure.energy else 1
-    ranked = sorted(members, key=lambda name: sign * float(seen[name][1]))
-    best, second = ranked[0], ranked[1]
-    first, next_one = seen[best], seen[second]
+def _winner(errors: Mapping[str, Array], guess: float, measure: ComparisonMeasure) -> str:
+    ranked = sorted(errors, key=lambda name: float(errors[name][1]), reverse=measure.energy)
+    (best, first), (second, runner_up) = ((METHODS[name].title, errors[name]) for name in ranked[:2])
     if not measure.beats(float(first[1]), guess):
         return "none is a tenth better than a random guess"
-    values = f"({measure.said(first[1])}, next {METHODS[second].title} {measure.said(next_one[1])})"
-    apart = first[0] > next_one[2] if measure.energy else first[2] < next_one[0]
-    if not apart:
-        return f"{METHODS[best].title} leads within the spread of the runs {values}"
-    verb = "captures most" if measure.energy else "errs least"
-    return f"{METHODS[best].title} {verb} {values}"
+    values = f"({measure.text(first[1])}, next {second} {measure.text(runner_up[1])})"
+    if not (first[0] > runner_up[2] if measure.energy else first[2] < runner_up[0]):
+        return f"{best} leads within the spread of the runs {values}"
+    return f"{best} {'captures most' if measure.energy else 'errs least'} {values}"
 
 
-def true_epsilon(experiment: ExplorerExperiment, name: str, epsilon: float) -> float | None:
-    """The epsilon that a calibration truly gives, where it is not the one asked for."""
-    own = experiment.options(name)
-    true = METHODS[name].true_epsilon(experiment.budget(epsilon), d=experiment.d, k=experiment.k, **own)
-    return None if true is None or abs(true / epsilon - 1) <= 0.01 else true
+def cheapest(results: Results, rows: pd.DataFrame, key: str, here: Value, settings: Settings) -> str:
+    """Return who takes, or sends, least and most here."""
+    panel = settings["compare.panel"]
+    costs = spreads(rows, ComparisonMeasure(results, settings, panel))
+    where = _where(key, here, settings)
+    if len(costs) < 2:
+        return f"{where}: one method, nothing to compare." if costs else text.MEASURING
+    verb, unit, each = (
+        ("takes", milliseconds, "a fit")
+        if panel == "time"
+        else ("sends", text.size, "a hospital, in all rounds")
+    )
+    ranked = sorted(costs, key=lambda name: float(costs[name][1]))
+    titles = [f"{METHODS[name].title} {verb}" for name in (ranked[0], ranked[-1])]
+    values = [unit(float(costs[name][1])) for name in (ranked[0], ranked[-1])]
+    return f"{where}, {titles[0]} least ({values[0]} {each}) and {titles[1]} most ({values[1]})."
+
+
+def compared(results: Results, rows: pd.DataFrame, key: str, here: Value, settings: Settings) -> str:
+    """Return the finding of methods against each other, and the value of a method that is alone."""
+    measure = ComparisonMeasure(results, settings, settings["compare.panel"])
+    finding = (headline if measure.errs else cheapest)(results, rows, key, here, settings)
+    values = spreads(rows, measure)
+    if len(values) != 1:
+        return finding
+    ((name, spread),) = values.items()
+    quantity, unit = {
+        "time": ("a fit takes", milliseconds),
+        "bytes": ("a hospital sends", text.size),
+    }.get(measure.panel, ("captured energy" if measure.energy else "error", measure.text))
+    low, middle, high = (unit(float(value)) for value in spread)
+    return f"{finding} {METHODS[name].title}: {quantity} {middle} ({low} to {high} in 8 of 10 runs)."
+
+
+def note(sweep: SweepSetting | None, methods: Sequence[str], settings: Settings) -> str:
+    """Return why nothing is swept, or something else than asked for; empty where all is as set."""
+    if not methods:
+        return "Choose at least one method."
+    if sweep is None:
+        return "A table has the patients it has, so nobody can say how many more would be needed."
+    wanted = settings["compare.over"]
+    if sweep.over == wanted or settings["compare.panel"] in ("needed", "frontier"):
+        return ""
+    table = TABLES[settings["data"]].title.split(",")[0]
+    name, instead = (catalogue.CHOICES[key].label for key in (wanted, sweep.over))
+    return f"{table} fixes “{name}”: “{instead}” is varied instead."
+
+
+def left_out(sweep: SweepSetting) -> str:
+    """Return which values of the axis are impossible, and why."""
+    if not sweep.left_out:
+        return ""
+    values = ", ".join(text.number(value) for value in sweep.left_out)
+    return f"{catalogue.CHOICES[sweep.over].label} = {values} left out: impossible beside {sweep.limit}."
+
+
+def milliseconds(value: float) -> str:
+    """Return a duration in the unit a person would use."""
+    return f"{value / 1e3:.2g} s" if value >= 1e3 else f"{value:.2g} ms"
 
 
 def facts(
-    found: Results, rows: pd.DataFrame, methods: Sequence[str], epsilon: float, settings: Settings
+    results: Results, rows: pd.DataFrame, methods: Sequence[str], epsilon: float, settings: Settings
 ) -> pd.DataFrame:
-    """One row for each method at the current setting; numbers stay numbers, so that columns sort."""
+    """Return one row for each method at the current setting; numbers stay numbers, so that columns sort."""
     plain = settings["view"] == "board"
-    measures = {panel: ComparisonMeasure(found, settings, panel) for panel in ("error", "time", "bytes")}
-    seen = {panel: spreads(rows, measure) for panel, measure in measures.items()}
-    k, nothing = found.experiment.k, np.full(3, np.nan)
-    error = "share captured" if measures["error"].energy else "error"
+    measures = {panel: ComparisonMeasure(results, settings, panel) for panel in ("error", "time", "bytes")}
+    values = {panel: spreads(rows, measure) for panel, measure in measures.items()}
+    missing = np.full(3, np.nan)
     lines = []
     for name in methods:
         method = METHODS[name]
-        low, middle, high = seen["error"].get(name, nothing)
-        said = text.PLAIN_GUARANTEES if plain else {}
-        guarantee = method.guarantee_at(k)
+        low, middle, high = values["error"].get(name, missing)
         row = {
             "method": method.title,
-            error: middle,
+            "share captured" if measures["error"].energy else "error": middle,
             "10 %": low,
             "90 %": high,
-            "time (ms)": seen["time"].get(name, nothing)[1],
-            "sent (kB)": seen["bytes"].get(name, nothing)[1] / 1e3,
+            "time (ms)": values["time"].get(name, missing)[1],
+            "sent (kB)": values["bytes"].get(name, missing)[1] / 1e3,
             "whom it trusts": text.TRUST_TITLES[method.trust].lower(),
-            "guarantee": said.get(guarantee, "protected" if plain and method.private else "")
-            or text.GUARANTEES[guarantee],
+            "guarantee": _guarantee(name, results.experiment.k, plain),
             "what it needs": needs(name),
         }
         if not plain:
-            row["true ε"] = true_epsilon(found.experiment, name, epsilon) or np.nan
+            row["true ε"] = true_epsilon(results.experiment, name, epsilon) or np.nan
         lines.append(row | {"source": method.reference})
     return pd.DataFrame(lines)
 
 
-def runs(of: SweepSetting | None) -> str:
-    """How often what is drawn was run."""
-    if of is None:
+def _guarantee(name: str, k: int, plain: bool) -> str:
+    kind = METHODS[name].guarantee_at(k)
+    if plain and METHODS[name].private:
+        return text.PLAIN_GUARANTEES.get(kind, "protected")
+    return text.GUARANTEES[kind]
+
+
+def runs(sweep: SweepSetting | None) -> str:
+    """Return how often each method was run at each value."""
+    if sweep is None:
         return ""
-    times = sorted({recipe.repeats for recipe in (of.live, *of.heavy.values()) if recipe is not None})
-    said = " or ".join(str(number) for number in reversed(times))
-    return f"{said} runs of each method at each value, each with its own noise"
+    times = sorted({recipe.repeats for recipe in (sweep.live, *sweep.heavy.values()) if recipe is not None})
+    numbers = " or ".join(str(number) for number in reversed(times))
+    return f"{numbers} runs of each method at each value, each with its own noise"
 
 
-def needed(found: pd.DataFrame, target: float, plain: bool) -> str:
-    """Who never gets there, and who needs the fewest patients within each trust."""
-    if not len(found):
-        return "Measuring …"
-    titles = {row.label: METHODS[row.method].title for row in found.itertuples()}
+def drawn(measure: ComparisonMeasure, sweep: SweepSetting) -> str:
+    """Return what lines and bands are."""
+    if measure.panel == "bytes":
+        return "What a hospital sends in all rounds together: the same in every run"
+    where = ", timed on this server while others run" if measure.panel == "time" else ""
+    return f"Median of {runs(sweep).partition(',')[0]}; bands hold 8 of 10{where}"
+
+
+def failures(table: pd.DataFrame) -> str:
+    """Return which methods have no answer, and why, once for each method."""
+    failed = table[table["failed"] != ""].drop_duplicates("method")
+    return "; ".join(f"{METHODS[row.method].title} in part: {row.failed}" for row in failed.itertuples())
+
+
+def needed(estimates: pd.DataFrame, target: float, plain: bool) -> str:
+    """Return who never gets there, and who needs the fewest patients within each trust."""
+    if not len(estimates):
+        return text.MEASURING
+    titles = {row.label: METHODS[row.method].title for row in estimates.itertuples()}
+    reached = estimates[np.isfinite(estimates["patients"])].sort_values("patients")
+    trusts = [METHODS[name].trust for name in reached["method"]]
     parts = []
-    for trust, said in _OF_TRUST.items():
-        own = found[[METHODS[name].trust == trust for name in found["method"]]]
-        own = own[np.isfinite(own["patients"])].sort_values("patients")
-        if len(own):
-            best = own.iloc[0]
+    for trust, words in _OF_TRUST.items():
+        if trust in trusts:
+            best = reached.iloc[trusts.index(trust)]
             most = "at most " if best["state"] == "at most" else ""
             title = titles[best["label"]].removesuffix(", no privacy")
-            parts.append(f"{said}, {title} needs {most}{text.patients(best['patients'])}")
-    never = [titles[row.label] for row in found.itertuples() if row.state == "never"]
+            parts.append(f"{words}, {title} needs {most}{text.patients(best['patients'])}")
     name = "an error" if plain else "error"
     if not parts:
         return f"No method reaches {name} of {text.number(target)} with the most patients measured."
-    said = f"For {name} of {text.number(target)}: {'; '.join(parts)}."
+    sentence = f"For {name} of {text.number(target)}: {'; '.join(parts)}."
+    never = [titles[row.label] for row in estimates.itertuples() if row.state == "never"]
     if never:
-        said += f" Not reached by the most patients measured: {', '.join(never)}."
-    return said
+        sentence += f" Not reached by the most patients measured: {', '.join(never)}."
+    return sentence
 
 
-def notes(found: Results, methods: Sequence[str], settings: Settings) -> str:
-    """What the marks mean, why trust matters to the comparison, and what cannot run here."""
-    k = found.experiment.k
-    said = []
-    marks = text.guarantee_notes(
-        [METHODS[name].guarantee_at(k) for name in methods], settings["view"] == "board"
+def grid(values: Sequence[Value]) -> str:
+    """Return from which runs the patients needed are read."""
+    first, last = (text.patients(float(n)) for n in (values[0], values[-1]))
+    return (
+        f"Read off runs with {first} to {last} patients, {len(values)} numbers of them: from the number "
+        "shown on, the median error stays at or below the one wanted. Whiskers: 10 to 90 % over resampled "
+        "runs. The line is this setting."
     )
+
+
+def no_energy(settings: Settings) -> str:
+    """Return a note where captured energy is asked for in a view that shows errors alone."""
+    if settings["metric"] != "energy":
+        return ""
+    return "The error here is the distance of the directions, not captured energy. "
+
+
+def notes(results: Results, methods: Sequence[str], settings: Settings) -> str:
+    """Return what the marks mean, why trust matters to the comparison, and what cannot run here."""
+    k = results.experiment.k
+    sentences = []
+    kinds = [METHODS[name].guarantee_at(k) for name in methods]
+    marks = text.guarantee_notes(kinds, settings["view"] == "board")
     if marks:
-        said.append(f"{marks}: not the same promise as the unmarked, so not the same race.")
+        sentences.append(f"{marks}: not the same promise as the unmarked, so not the same race.")
     if any(METHODS[name].trust == "local" for name in methods):
-        said.append(
+        sentences.append(
             "Methods that trust nobody hide each patient before anything is sent: a stronger promise than "
             "that of methods with a curator or hospitals in between, at the price of more error."
         )
-    said += [
+    sentences += [
         f"{METHODS[name].title} is left out: {reason}."
-        for name, reason in found.skipped.items()
+        for name, reason in results.skipped.items()
         if name in methods
     ]
-    if "pca" in methods and isinstance(found.experiment.population, str):
-        said.append("Truth here is PCA of the whole table without privacy, so that errs by nothing.")
+    if "pca" in methods and isinstance(results.experiment.population, str):
+        sentences.append("Truth here is PCA of the whole table without privacy, so that errs by nothing.")
     if settings["start"] == "near":
-        said.append("Runs on this page start at random, whatever *Start* is set to.")
-    return " ".join(said)
+        sentences.append("Runs on this page start at random, whatever *Start* is set to.")
+    return " ".join(sentences)
+
+
+def frontier(corners: Sequence[Corner], settings: Settings) -> str:
+    """Return which methods the hull runs through, from strict to loose privacy."""
+    if not corners:
+        return "None of these methods is a tenth better than a random guess, or can be on the hull."
+    ranges: list[tuple[str, float, float, frozenset[str]]] = []
+    for name, epsilon, _, level in corners:
+        first = epsilon
+        if ranges and ranges[-1][0] == name:
+            _, first, _, before = ranges.pop()
+            level &= before
+        ranges.append((name, first, epsilon, level))
+    symbol = "privacy setting" if settings["view"] == "board" else "ε ="
+    parts = [
+        f"{METHODS[name].title} at {symbol} {_range(low, high)} "
+        f"({text.TRUST_TITLES[METHODS[name].trust].lower()}){_level_with(level)}"
+        for name, low, high, level in ranges
+    ]
+    return f"Least error for its privacy, as far as drawn: {'; '.join(parts)}."
+
+
+def _range(low: float, high: float) -> str:
+    return text.number(low) if low == high else f"{text.number(low)} to {text.number(high)}"
+
+
+def _level_with(names: Collection[str]) -> str:
+    titles = [METHODS[name].title for name in sorted(names)]
+    return f", with {' and '.join(titles)} level within the spread of the runs" if titles else ""
+
+
+def off_hull(reasons: Mapping[str, str]) -> str:
+    """Return which methods the hull leaves off, and why."""
+    titles: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        titles.setdefault(reason, []).append(METHODS[name].title)
+    parts = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in titles.items())
+    return f"Not counted on the hull: {parts}." if parts else ""
+
+
+def release(name: str, epsilon: float, error: float, estimate: Estimate, plain: bool) -> str:
+    """Return the error and the noise of one release of a method."""
+    method = METHODS[name]
+    at = f"privacy setting {epsilon:g}" if plain else f"ε = {text.number(epsilon)}"
+    where = f" at {at}" if method.private else ""
+    noise = ""
+    if estimate.noise_std and not plain:
+        noise = f", with noise of σ = {text.short(estimate.noise_std)} per entry"
+    return (
+        f"**One release of {method.title}{where}: error {text.error(error)}{noise}.** This is one draw: "
+        "another has other noise, and another error."
+    )
+
+
+def no_release(name: str, reason: ValueError) -> str:
+    return f"{METHODS[name].title} has no release here: {reason}."
+
+
+def true_calibration(epsilon: float) -> str:
+    return f"Its calibration truly gives ε = {text.short(epsilon)}."
+
+
+def try_this(settings: Mapping[str, Any]) -> str:
+    """Return what to try next."""
+    if settings["compare.panel"] == "needed":
+        return (
+            "halve the error wanted: where sampling is what errs, four times the patients are needed; where "
+            "privacy noise is, only twice."
+        )
+    if settings["compare.panel"] == "frontier":
+        return (
+            "click two points of one method, one with much privacy and one with little, and see which "
+            "loadings the noise hides first."
+        )
+    if settings["provider_noise"] == "independent":
+        return (
+            "move *Hospitals* up: methods with a trusted curator or secure sums stay where they are, those "
+            "that trust no server pay for each hospital's own noise."
+        )
+    return (
+        "set *Noise across hospitals* (*More settings*) to independent, then move *Hospitals* up: what "
+        "DPS-PCA pays for a server that nobody need trust."
+    )

@@ -1,24 +1,18 @@
-"""Describe charts of the page on hospitals that differ for those who do not see them. No Streamlit here."""
+"""Describe the charts of hospitals that differ for those who do not see them. No Streamlit here."""
 
 from __future__ import annotations
 
-from dppca_core.experiments.collaboration.joining import SiteResults
-from pages.hospitals.differences import text as site_words
-from pages.hospitals.differences import view
+from pages.hospitals.differences import text as page_text
 from pages.hospitals.differences.settings import KIND_TITLES
+from pages.hospitals.differences.view import SiteView
 from pages.shared import text
-from pages.shared.settings.catalogue import Settings
 
 
-def standardising(found: SiteResults, settings: Settings) -> str:
-    """The error of every way of standardising at this strength, the least first."""
-    of, measure = found.recipe, view.SiteMeasure(found.recipe, settings)
-    at = view.strength(of, settings)
-    seen = {kind: measure.common(found, at, kind) for kind in of.kinds}
-    middles = {kind: float(one[0][1]) for kind, one in seen.items() if one is not None}
+def standardising(view: SiteView) -> str:
+    """Return the error of every way of standardising at this strength, the least first."""
+    middles = {kind: float(errors[0][1]) for kind, errors in view.common_by_kind().items()}
     if not middles:
-        return site_words.waiting(found, settings)
+        return page_text.waiting(view)
     ranked = sorted(middles, key=lambda kind: middles[kind])
-    parts = [f"{KIND_TITLES[kind]} {text.error(middles[kind])}" for kind in ranked]
-    drawn = "; ".join(parts)
-    return f"Error of the joint answer by standardising: {drawn}. Guessing has {text.short(measure.guess)}."
+    drawn = "; ".join(f"{KIND_TITLES[kind]} {text.error(middles[kind])}" for kind in ranked)
+    return f"Error of the joint answer by standardising: {drawn}. Guessing has {text.short(view.guess)}."

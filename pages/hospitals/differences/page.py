@@ -11,70 +11,66 @@ from pages.shared.reports import downloads
 from pages.shared.settings import widgets
 from pages.shared.text import markdown
 
-st.title("What if hospitals differ?")
-st.markdown(
-    "Hospitals measure differently and treat different patients: what that does to a joint private answer, "
-    "what putting it right costs, and who gains by joining."
-)
+st.title(text.TITLE)
+st.markdown(text.LEAD)
 widgets.view_switches(("view",))
-with st.container():  # always there: what follows must keep its place, or the figure is built anew
+with st.container():  # always there: what follows must keep its position, or the figure is built again
     widgets.notices()
 settings = widgets.settings()
-of = view.recipe(settings)
-strength, kind = view.strength(of, settings), view.kind(of, settings)
-found = cache.site_results(of)
-differences = ("sites.strength", "sites.differ") if of.synthetic else ()
+results = cache.site_results(view.recipe(settings))
+shown = view.SiteView(results, settings)
+synthetic = shown.recipe.synthetic
+differences = ("sites.strength", "sites.differ") if synthetic else ()
 for keys in (("sites.data", "sites.method", "sites.kind"), (*differences, "sites.share", "sites.against")):
     for column, key in zip(st.columns(len(keys), vertical_alignment="bottom"), keys, strict=True):
         with column:
             widgets.choose(key)
 with st.container():
-    for sentence in text.notes(of, settings):
+    for sentence in text.notes(shown):
         st.caption(sentence)
 
 
 def panels() -> None:
-    """Measure what a first look needs, show it, and let the rest come."""
-    for cell in found.first(strength, kind):
-        if cell not in found.failed:  # one that is worth another try comes last
-            found.try_cell(*cell)
-    st.markdown(f"**{text.headline(found, settings)}**")
-    failed_runs.show(found.failed)
+    """Measure what a first look needs, render it, and let the rest come."""
+    for cell in results.first(shown.strength, shown.kind):
+        if cell not in results.failed:  # a failed cell that is worth another try comes last
+            results.try_cell(*cell)
+    st.markdown(f"**{text.headline(shown)}**")
+    failed_runs.show(results.failed)
     st.header("Standardising, and what it costs")
-    draw = charts.against_strength if of.synthetic else charts.by_kind
+    draw = charts.against_strength if synthetic else charts.by_kind
     component.figure(
-        draw(found, settings),
+        draw(shown),
         key="standardising figure",
         save="dppca-standardising",
-        says=chart_descriptions.standardising(found, settings),
+        says=chart_descriptions.standardising(shown),
     )
-    st.table(text.costs(found, settings), hide_index=True, border="horizontal")
-    st.caption(text.below_costs(of))
+    st.table(text.costs(shown), hide_index=True, border="horizontal")
+    st.caption(text.below_costs(shown.recipe))
     st.header("Who gains by joining")
     component.figure(
-        charts.joining(found, settings),
+        charts.joining(shown),
         key="joining figure",
         save="dppca-joining",
-        says=text.who(found, settings) or text.waiting(found, settings),
+        says=text.who(shown) or text.waiting(shown),
     )
-    st.caption(text.about_joining(of, settings))
+    st.caption(text.about_joining(shown))
     if next_cell() is not None:
-        st.caption(refresh.coming(len(found.cells)))
+        st.caption(refresh.coming(len(results.cells)))
     else:
-        most = "at most " if found.failed else ""
-        st.caption(f"Medians of {most}{of.repeats} runs; intervals hold 8 of 10.")
+        st.caption(text.medians(shown.recipe.repeats, bool(results.failed)))
 
 
-next_cell = partial(found.next_missing, strength, kind)
-refresh.while_cells_come(panels, found, next_cell)
+next_cell = partial(results.next_missing, shown.strength, shown.kind)
+refresh.while_cells_come(panels, results, next_cell)
 
-if not of.synthetic:
+if not synthetic:
     st.header("What is missing, hospital by hospital")
-    said = text.missing()
+    missing = text.missing()
     component.figure(
-        charts.missing(), key="missing figure", save="dppca-missing", says=markdown.plainly(said)
+        charts.missing(), key="missing figure", save="dppca-missing", says=markdown.plainly(missing)
     )
-    st.caption(said)
-st.markdown(f"**Try this:** {text.try_this(of, settings)}")
-downloads.downloads(found.table, lambda: charts.joining(found, settings), "dppca-differences")
-sources.page(of, settings)
+    st.caption(missing)
+st.markdown(f"**Try this:** {text.try_this(shown)}")
+downloads.downloads(results.table, lambda: charts.joining(shown), "dppca-differences")
+sources.page(shown)

@@ -1,4 +1,4 @@
-"""What the page on hospitals that differ says: sentences and a table from the numbers. No Streamlit here."""
+"""Sentences and a table of the page on hospitals that differ, from its numbers. No Streamlit here."""
 
 from __future__ import annotations
 
@@ -7,119 +7,113 @@ import math
 import pandas as pd
 
 from dppca_core.accounting import gaussian
-from dppca_core.experiments.collaboration.joining import SiteResults
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.methods import METHODS
 from dppca_core.methods.dps_pca import UNDONE
 from dppca_core.populations import clinical, heart_disease
 from dppca_core.populations.standardisation import PAID
-from pages.hospitals.differences import view
 from pages.hospitals.differences.settings import KIND_TITLES
-from pages.hospitals.differences.view import SiteMeasure
+from pages.hospitals.differences.view import SiteView
 from pages.shared import text
 from pages.shared.background import failed_runs
-from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.settings.catalogue import CHOICES
 from pages.shared.text.numbers import listed
 
-MEASURING = "Measuring …"
+TITLE = "What if hospitals differ?"
+LEAD = (
+    "Hospitals measure differently and treat different patients: what that does to a joint private answer, "
+    "what putting it right costs, and who gains by joining."
+)
+PROTECTED = " All of this is protected: unprotected in-house, a hospital may do better alone."
 
 
-def headline(found: SiteResults, settings: Settings) -> str:
-    """The joint answer, the best way of standardising, and who gains and who loses."""
-    of, measure = found.recipe, SiteMeasure(found.recipe, settings)
-    at, kind = view.strength(of, settings), view.kind(of, settings)
-    seen = {other: measure.common(found, at, other) for other in of.kinds}
-    own = seen[kind]
-    if own is None:
-        return waiting(found, settings)
-    middle, guess = float(own[0][1]), f"guessing {text.short(measure.guess)}"
+def headline(view: SiteView) -> str:
+    """Return the joint answer, the best way of standardising, and who gains and who loses."""
+    recipe, measured = view.recipe, view.common_by_kind()
+    if view.kind not in measured:
+        return waiting(view)
+    spread, plain = measured[view.kind]
+    middle, guess = float(spread[1]), f"guessing {text.short(view.guess)}"
     truth = "the directions common to all hospitals"
-    beside = f"without privacy {text.error(own[1])}, {guess}"
-    if not of.synthetic:
+    beside = f"without privacy {text.error(plain)}, {guess}"
+    if not recipe.synthetic:
         truth, beside = "what the same analysis finds without privacy", guess
-    said = (
-        f"Standardised by {KIND_TITLES[kind]}, the joint answer of {METHODS[of.method].title} is off by "
-        f"{text.error(middle)} from {truth} ({beside})."
+    sentence = (
+        f"Standardised by {KIND_TITLES[view.kind]}, the joint answer of {METHODS[recipe.method].title} "
+        f"is off by {text.error(middle)} from {truth} ({beside})."
     )
-    best, way = min((float(one[0][1]), other) for other, one in seen.items() if one is not None)
+    best, kind = min((float(errors[0][1]), kind) for kind, errors in measured.items())
     if best < 0.9 * middle:
-        price = f"take {_share(of)} of the privacy budget" if way in PAID else "cost no privacy"
-        price = price.replace("cost ", "costs ") if way == "public" else price
-        said += f" The least error, {text.error(best)}, comes with {KIND_TITLES[way]}, which {price}."
-    return f"{said} {who(found, settings)}".strip()
+        price = "costs no privacy" if kind == "public" else "cost no privacy"
+        if kind in PAID:
+            price = f"take {_share(recipe)} of the privacy budget"
+        sentence += f" The least error, {text.error(best)}, comes with {KIND_TITLES[kind]}, which {price}."
+    return f"{sentence} {who(view)}".strip()
 
 
-def waiting(found: SiteResults, settings: Settings) -> str:
-    """Say that runs are coming or, where all have failed, that none has an answer."""
-    at, kind = view.strength(found.recipe, settings), view.kind(found.recipe, settings)
-    return MEASURING if found.next_missing(at, kind) is not None else failed_runs.NO_ANSWER
+def waiting(view: SiteView) -> str:
+    """Return that runs are coming or, where all have failed, that none has an answer."""
+    coming = view.results.next_missing(view.strength, view.kind) is not None
+    return text.MEASURING if coming else failed_runs.NO_ANSWER
 
 
-def who(found: SiteResults, settings: Settings) -> str:
-    """Who gains and who loses by joining, hospital by hospital, of medians."""
-    of, measure = found.recipe, SiteMeasure(found.recipe, settings)
-    at, kind = view.strength(of, settings), view.kind(of, settings)
-    alone, joined = (measure.spread(found, what, at, kind) for what in ("alone", "joined"))
-    plain = measure.without_privacy(found, at, kind)
-    if alone is None or joined is None or plain is None:
+def who(view: SiteView) -> str:
+    """Return who gains and who loses by joining, hospital by hospital, by medians."""
+    recipe, alone, joined = view.recipe, view.spread("alone"), view.spread("joined")
+    if alone is None or joined is None:
         return ""
-    outcomes = view.outcomes(measure, alone, joined)
+    plain, outcomes = view.without_privacy(), view.outcomes(alone, joined)
     parts = []
     for outcome, verb in (("gains", "helps"), ("loses", "harms")):
-        members = [i for i, one in enumerate(outcomes) if one == outcome]
+        members = [i for i in range(len(outcomes)) if outcomes[i] == outcome]
         if not members:
             continue
         most = max(members, key=lambda i: abs(math.log(max(joined[1, i], 1e-9) / max(alone[1, i], 1e-9))))
-        was, now, best = (measure.said(float(v)) for v in (alone[1, most], joined[1, most], plain[most]))
-        beside = "" if view.plain_is_truth(of, settings) else f"; joined without privacy {best}"
+        was, now, best = (view.format(float(v)) for v in (alone[1, most], joined[1, most], plain[most]))
+        beside = "" if view.plain_is_truth else f"; joined without privacy {best}"
         change = f"({was} alone, {now} joined{beside})"
-        names = listed([of.hospitals[i] for i in members])
-        if of.synthetic:
+        names = listed([recipe.hospitals[i] for i in members])
+        if recipe.synthetic:
             names = f"{'hospital' if len(members) == 1 else 'hospitals'} {names}"
-        parts.append(f"{verb} {names}{f', {of.hospitals[most]} most' if len(members) > 1 else ''} {change}")
+        if len(members) > 1:
+            names += f", {recipe.hospitals[most]} most"
+        parts.append(f"{verb} {names} {change}")
     if parts:
-        known = (
-            " All of this is protected: unprotected in-house, a hospital may do better alone."
-            if "gains" in outcomes
-            else ""
-        )
-        return f"Joining {', and '.join(parts)}.{known}"
+        return f"Joining {', and '.join(parts)}.{PROTECTED if 'gains' in outcomes else ''}"
     if set(outcomes) == {"nothing"}:
         return "No hospital does better than guessing, alone or joined."
     return "Joining makes little difference to any hospital."
 
 
-def _share(of: SiteRecipe) -> str:
-    return f"{100 * of.share:g} %"
+def _share(recipe: SiteRecipe) -> str:
+    return f"{100 * recipe.share:g} %"
 
 
-def costs(found: SiteResults, settings: Settings) -> pd.DataFrame:
-    """What each way of standardising gives, and what it costs: few columns, so that a telephone shows all."""
-    of, measure = found.recipe, SiteMeasure(found.recipe, settings)
-    at = view.strength(of, settings)
-    whole = gaussian.noise_multiplier(of.budget)
+def costs(view: SiteView) -> pd.DataFrame:
+    """Return what each way of standardising gives and costs, in few enough columns for a telephone."""
+    recipe, measured = view.recipe, view.common_by_kind()
+    whole = gaussian.noise_multiplier(recipe.budget)
     rows = []
-    for kind in of.kinds:
-        seen, left = measure.common(found, at, kind), of.left(kind)
-        spread, plain = seen if seen is not None else ([math.nan] * 3, math.nan)
+    for kind in recipe.kinds:
+        left, (spread, plain) = recipe.left(kind), measured.get(kind, ([math.nan] * 3, math.nan))
         low, middle, high = (text.error(float(value)) for value in spread)
         row = {"standardised by": KIND_TITLES[kind], "error (8 of 10 runs)": f"{middle} ({low} to {high})"}
-        if of.synthetic:
+        if recipe.synthetic:
             row["no privacy"] = text.error(plain)
-        cost = _share(of) if kind in PAID else "nothing"
-        if not measure.plain and kind in PAID:
-            lowered = f", δ = {left.delta:.3g}" if left.delta != of.delta else ""
+        cost = _share(recipe) if kind in PAID else "nothing"
+        if not view.plain and kind in PAID:
+            lowered = f", δ = {left.delta:.3g}" if left.delta != recipe.delta else ""
             noise = gaussian.noise_multiplier(left) / whole
             cost += f"; left ε = {left.epsilon:.3g}{lowered}, noise × {noise:.3g}"
         rows.append(row | {"cost of the budget": cost})
     return pd.DataFrame(rows)
 
 
-def below_costs(of: SiteRecipe) -> str:
-    """What the chart and the table mean."""
+def below_costs(recipe: SiteRecipe) -> str:
+    """Return what the chart and the table mean."""
     against = (
         "Errors of the joint answer, against the directions that hospitals would share if none differed."
-        if of.synthetic
+        if recipe.synthetic
         else "Errors of the joint answer, against PCA without privacy of the pooled rows, standardised in "
         "the same way without noise: *not private*, only who holds all rows can compute it."
     )
@@ -129,20 +123,20 @@ def below_costs(of: SiteRecipe) -> str:
     )
 
 
-def about_joining(of: SiteRecipe, settings: Settings) -> str:
-    """What alone and joined are, and what they are measured against."""
-    measure, own = SiteMeasure(of, settings), settings["sites.against"] == "own"
-    if measure.energy:
+def about_joining(view: SiteView) -> str:
+    """Return what alone and joined are, and what they are measured against."""
+    synthetic, against_own = view.recipe.synthetic, view.against == "own"
+    if view.energy:
         against = "Share of what the best directions would capture of the hospital's own patients."
-    elif not own and of.synthetic:
+    elif not against_own and synthetic:
         against = "Error against the directions common to all hospitals."
-    elif not own:
+    elif not against_own:
         against = "Error against PCA without privacy of all hospitals' rows together."
-    elif of.synthetic:
+    elif synthetic:
         against = "Error against the hospital's own true directions, in the columns that it measures."
     else:
         against = "Error against PCA without privacy of the hospital's own rows."
-    if not of.synthetic:
+    if not synthetic:
         against += " *Not private*: only who holds the rows can compute this."
     bar = (
         " The grey bar is the joint answer without privacy: what it lacks is because hospitals differ, or "
@@ -150,19 +144,19 @@ def about_joining(of: SiteRecipe, settings: Settings) -> str:
     )
     return (
         f"{against} Alone: its own private answer, with the same method and budget. Joined: the one private "
-        f"answer of all.{'' if view.plain_is_truth(of, settings) else bar}"
+        f"answer of all.{'' if view.plain_is_truth else bar}"
     )
 
 
 def missing() -> str:
-    """What is absent from the real table, counted from it."""
+    """Return what is absent from the real table, counted from it."""
     absent = heart_disease.absent()
-    zeros = {hospital: own["chol"].zero for hospital, own in absent.items() if own["chol"].zero > 0}
+    zeros = {hospital: counts["chol"].zero for hospital, counts in absent.items() if counts["chol"].zero > 0}
     parts = [f"{text.percent(share)} of the patients of {hospital}" for hospital, share in zeros.items()]
     rare = [
         title.lower() if title[1:2].islower() else title
         for key, title in heart_disease.MEASUREMENTS.items()
-        if sum(own[key].share > 0.5 for own in absent.values()) >= 2
+        if sum(counts[key].share > 0.5 for counts in absent.values()) >= 2
     ]
     return (
         f"Cholesterol is recorded as 0, that is absent, for {listed(parts)}. Most patients of two hospitals "
@@ -171,70 +165,91 @@ def missing() -> str:
     )
 
 
-def notes(of: SiteRecipe, settings: Settings) -> list[str]:
-    """What of the settings does not count, or gave way, here, and what of the guarantee is special."""
-    plain, method = settings["view"] == "board", METHODS[of.method]
-    guarantee = method.guarantee_at(of.k)
-    said = []
-    if view.kind(of, settings) != settings["sites.kind"]:
-        way = KIND_TITLES[view.kind(of, settings)]
-        said.append(f"No laboratory's printed ranges are known for this table: shown by {way} instead.")
-    if "s_hat" in of.options and of.s_hat != settings["s_hat"]:
-        name = CHOICES["s_hat"].name(plain)
-        said.append(f"{name}: {of.s_hat}, as there are {of.d} columns and {of.k} directions here.")
-    if settings["metric"] == "energy":
-        said.append("Captured energy is shown hospital by hospital; the first chart keeps the error.")
-    if of.options.get("provider_noise") == "shared":
-        said.append(f"{UNDONE[0].upper()}{UNDONE[1:]}.")
+def notes(view: SiteView) -> list[str]:
+    """List which settings do not count or were adjusted here, and what is special about the guarantee."""
+    recipe, settings, method = view.recipe, view.settings, METHODS[view.recipe.method]
+    guarantee = method.guarantee_at(recipe.k)
+    sentences = []
+    if view.kind != settings["sites.kind"]:
+        sentences.append(
+            "No laboratory's printed ranges are known for this table: shown by "
+            f"{KIND_TITLES[view.kind]} instead."
+        )
+    if "s_hat" in recipe.options and recipe.s_hat != settings["s_hat"]:
+        name = CHOICES["s_hat"].name(view.plain)
+        sentences.append(
+            f"{name}: {recipe.s_hat}, as there are {recipe.d} columns and {recipe.k} directions here."
+        )
+    if view.energy:
+        sentences.append("Captured energy is shown hospital by hospital; the first chart keeps the error.")
+    if recipe.options.get("provider_noise") == "shared":
+        sentences.append(f"{UNDONE[0].upper()}{UNDONE[1:]}.")
     if method.trust == "central":
-        said.append(f"{method.title} needs a curator whom all hospitals trust with their rows.")
+        sentences.append(f"{method.title} needs a curator whom all hospitals trust with their rows.")
     if guarantee in text.GUARANTEE_MARKS:
-        words = text.PLAIN_GUARANTEES if plain else text.GUARANTEES
-        said.append(f"{method.title}: {words[guarantee]}.")
-    return said
+        words = text.PLAIN_GUARANTEES if view.plain else text.GUARANTEES
+        sentences.append(f"{method.title}: {words[guarantee]}.")
+    return sentences
 
 
-def try_this(of: SiteRecipe, settings: Settings) -> str:
-    """What to do next."""
-    if not of.synthetic:
+def try_this(view: SiteView) -> str:
+    """Return what to do next."""
+    if not view.recipe.synthetic:
         return (
             "move the privacy slider to the right: noise fades, and what is left is that a hospital's "
             "patients, and what it records, differ from the others'."
         )
-    if view.kind(of, settings) == "public":
+    if view.kind == "public":
         return (
             "set *Standardised by* to each laboratory's printed ranges: they are as public, and undo most of "
             "what devices and laboratories add."
         )
-    name = CHOICES["sites.differ"].name(settings["view"] == "board")
+    name = CHOICES["sites.differ"].name(view.plain)
     return (
         f"choose *shift only*, then *support only* under *{name}*: what devices shift, printed ranges mostly "
         "undo; a column that a hospital does not measure nobody gives back."
     )
 
 
-def about(of: SiteRecipe) -> str:
-    """Where the numbers come from."""
-    if of.synthetic:
+def about(recipe: SiteRecipe) -> str:
+    """Return where the numbers come from."""
+    if recipe.synthetic:
         factors = listed([name for name, _, _ in clinical.FACTORS])
         return (
-            f"**Simulation, synthetic patients**: {of.repeats} runs, each with its own patients and noise. "
-            f"Hospitals of {listed([f'{size:,}' for size in of.sizes])} patients, {of.d} columns; "
-            f"{len(clinical.FACTORS)} clinical factors ({factors}) with invented loadings. At 1 a column's "
-            "shift has a standard deviation of half a public scale, spreads are off by a fifth, one column "
-            "in ten is missing at a hospital, and factors' variances lie between 0.55 and 1.8; printed "
-            f"ranges carry {clinical.PRINTED:.0%} of a laboratory's shift and (log) scale. Means and Wishart "
-            "matrices are drawn from their exact law. Rows are divided by a length that all respect with "
-            "probability 0.99, chosen with the population known; a real release chooses it beforehand, and "
-            "clips."
+            f"**Simulation, synthetic patients**: {recipe.repeats} runs, each with its own patients and "
+            f"noise. Hospitals of {listed([f'{size:,}' for size in recipe.sizes])} patients, {recipe.d} "
+            f"columns; {len(clinical.FACTORS)} clinical factors ({factors}) with invented loadings. At 1 a "
+            "column's shift has a standard deviation of half a public scale, spreads are off by a fifth, one "
+            "column in ten is missing at a hospital, and factors' variances lie between 0.55 and 1.8; "
+            f"printed ranges carry {clinical.PRINTED:.0%} of a laboratory's shift and (log) scale. Means and "
+            "Wishart matrices are drawn from their exact law. Rows are divided by a length that all respect "
+            "with probability 0.99, chosen with the population known; a real release chooses it beforehand, "
+            "and clips."
         )
     table = heart_disease.TABLE
     return (
-        f"**Simulation on a real table**: {of.repeats} runs, each with its own noise. {table.title}: "
+        f"**Simulation on a real table**: {recipe.repeats} runs, each with its own noise. {table.title}: "
         f"{table.source}; licence {table.licence}. {table.provenance} The bound clips "
         f"{text.percent(heart_disease.clipped_share())} of the rows (*not private*). The diagnosis is left "
         f"out; {len(heart_disease.MEASUREMENTS)} measurements give {table.d} columns."
     )
+
+
+def about_method(recipe: SiteRecipe) -> str:
+    """Return where the method comes from, whom it trusts and what it guarantees."""
+    method = METHODS[recipe.method]
+    trust = text.TRUST_TITLES[method.trust].lower()
+    return f"{method.title}: {method.reference}; {trust}; guarantee {method.guarantee_at(recipe.k)}."
+
+
+def about_draws(seed: int, versions: str) -> str:
+    """Return how the numbers can be drawn again."""
+    return f"Accounting is exact. Seed {seed}; {versions}. A study tool, not a hardened release."
+
+
+def medians(repeats: int, failures: bool) -> str:
+    """Return of how many runs the medians are."""
+    return f"Medians of {'at most ' if failures else ''}{repeats} runs; intervals hold 8 of 10."
 
 
 FORMULAS = r"""

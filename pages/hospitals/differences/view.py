@@ -1,4 +1,4 @@
-"""Settings -> what the page on hospitals that differ compares, and in which measure. No Streamlit here."""
+"""What the page on hospitals that differ compares, and in which measure. No Streamlit here."""
 
 from __future__ import annotations
 
@@ -16,56 +16,44 @@ from dppca_core.populations import clinical
 from pages.shared import text
 from pages.shared.charts.metric_axis import error_title, factor
 
-ALL = "all"
+_SHARED = ("n", "epsilon", "delta", "neighbours", "iterations", "burn_in", "provider_noise")
 
 
 def recipe(settings: Mapping[str, Any]) -> SiteRecipe:
-    """What is compared: possible for all settings."""
-    data, differ = settings["sites.data"], settings["sites.differ"]
-    blank = SiteRecipe(data=data)
+    """Return the comparison that the settings ask for, possible for all settings."""
+    differ, blank = settings["sites.differ"], SiteRecipe(data=settings["sites.data"])
     return SiteRecipe(
-        data=data,
+        data=settings["sites.data"],
         method=settings["sites.method"],
-        n=settings["n"],
-        epsilon=settings["epsilon"],
-        delta=settings["delta"],
-        neighbours=settings["neighbours"],
         share=settings["sites.share"],
-        differences=clinical.DIFFERENCES if differ == ALL else (differ,),
+        differences=clinical.DIFFERENCES if differ == "all" else (differ,),
         s_hat=min(max(settings["s_hat"], blank.k), blank.d),
-        iterations=settings["iterations"],
-        burn_in=settings["burn_in"],
-        provider_noise=settings["provider_noise"],
         repeats=settings["repeats"],
         seed=settings["seed"],
+        **{name: settings[name] for name in _SHARED},
     )
 
 
-def kind(of: SiteRecipe, settings: Mapping[str, Any]) -> str:
-    """The way of standardising that is looked at: public where the data have no other ranges."""
-    asked: str = settings["sites.kind"]
-    return asked if asked in of.kinds else of.kinds[0]
+class SiteView:
+    """Give the results of a comparison in the units of the screen: errors, or captured energy.
 
+    Args:
+        results: The cells measured so far.
+        settings: The settings of the page.
+    """
 
-def strength(of: SiteRecipe, settings: Mapping[str, Any]) -> float:
-    """How much hospitals differ: real ones as they do."""
-    return float(settings["sites.strength"]) if of.synthetic else 0.0
-
-
-def plain_is_truth(of: SiteRecipe, settings: Mapping[str, Any]) -> bool:
-    """Whether errors are measured against the joint answer without privacy itself."""
-    return not of.synthetic and settings["sites.against"] == "common" and settings["metric"] != "energy"
-
-
-class SiteMeasure:
-    """What is shown of a cell, in the units of the screen; errors, or captured energy."""
-
-    def __init__(self, of: SiteRecipe, settings: Mapping[str, Any]) -> None:
+    def __init__(self, results: SiteResults, settings: Mapping[str, Any]) -> None:
+        self.results, self.settings = results, settings
+        self.recipe = recipe = results.recipe
+        kind = settings["sites.kind"]
+        # Heart disease has no laboratory's own ranges, and differs as it does.
+        self.kind: str = kind if kind in recipe.kinds else recipe.kinds[0]
+        self.strength = float(settings["sites.strength"]) if recipe.synthetic else 0.0
         self.plain = settings["view"] == "board"
         self.energy = settings["metric"] == "energy"
-        self.factor = factor(settings)
         self.against = settings["sites.against"]
-        self.guess = self.factor * subspace_metrics.random_guess(of.d, of.k)
+        self.factor = factor(settings)
+        self.guess = self.factor * subspace_metrics.random_guess(recipe.d, recipe.k)
         self.error_title = error_title(settings)
         self.title = self.error_title
         if self.energy:
@@ -73,37 +61,54 @@ class SiteMeasure:
                 "share of signal captured" if self.plain else "captured energy of own patients, share"
             )
 
-    def of(self, cell: SiteCell) -> Array:
-        """(N,) values, hospital by hospital."""
+    @property
+    def plain_is_truth(self) -> bool:
+        """Return whether errors are measured against the joint answer without privacy itself."""
+        return not self.recipe.synthetic and self.against == "common" and not self.energy
+
+    def values(self, cell: SiteCell) -> Array:
+        """Return the cell's values, (N,), hospital by hospital."""
         if self.energy:
             return cell.energy
         return self.factor * (cell.local if self.against == "own" else cell.common)
 
-    def spread(self, found: SiteResults, what: What, at: float, kind: str) -> Array | None:
-        """10, 50 and 90 % over the repeats, (3, N); None before the first."""
-        seen = found.measured(what, at, kind)
-        return quantiles([self.of(cell) for cell in seen]) if seen else None
+    def spread(self, what: What) -> Array | None:
+        """Return 10, 50 and 90 % over the repeats, (3, N), or None before the first."""
+        cells = self.results.measured(what, self.strength, self.kind)
+        return quantiles([self.values(cell) for cell in cells]) if cells else None
 
-    def without_privacy(self, found: SiteResults, at: float, kind: str) -> Array | None:
-        """The joint answer without privacy, median, (N,)."""
-        seen = [cell.plain for cell in found.measured("joined", at, kind) if cell.plain]
-        return np.median([self.of(cell) for cell in seen], axis=0) if seen else None
+    def without_privacy(self) -> Array:
+        """Return the median joint answer without privacy, (N,), once there is a private one."""
+        cells = [cell.plain for cell in self.results.measured("joined", self.strength, self.kind)]
+        return np.median([self.values(cell) for cell in cells if cell], axis=0)
 
-    def common(self, found: SiteResults, at: float, kind: str) -> tuple[Array, float] | None:
-        """Error against the common truth: 10, 50, 90 % (3,), and the median without privacy."""
-        seen = found.measured("joined", at, kind)
-        if not seen:
+    def common(self, kind: str, strength: float | None = None) -> tuple[Array, float] | None:
+        """Return the error against the common truth: 10, 50, 90 %, (3,), and the median without privacy."""
+        cells = self.results.measured("joined", self.strength if strength is None else strength, kind)
+        if not cells:
             return None
-        plain = [cell.plain.common[0] for cell in seen if cell.plain]
-        spread = quantiles([cell.common[0] for cell in seen])
+        plain = [cell.plain.common[0] for cell in cells if cell.plain]
+        spread = quantiles([cell.common[0] for cell in cells])
         return self.factor * spread, self.factor * float(np.median(plain))
 
-    def said(self, value: float) -> str:
-        """A value as a sentence has it."""
+    def common_by_kind(self) -> dict[str, tuple[Array, float]]:
+        """Return `common` for every way of standardising that has an answer."""
+        errors = {kind: self.common(kind) for kind in self.recipe.kinds}
+        return {kind: error for kind, error in errors.items() if error is not None}
+
+    def format(self, value: float) -> str:
+        """Return a value as a sentence states it."""
         return text.percent(value) if self.energy else text.error(value)
 
+    def outcomes(self, alone: Array, joined: Array) -> list[str]:
+        """Return every hospital's outcome, by the medians of its spreads, (3, N)."""
+        return [self.outcome(float(a), float(j)) for a, j in zip(alone[1], joined[1], strict=True)]
+
     def outcome(self, alone: float, joined: float) -> str:
-        """gains, loses, same or nothing: a tenth better or worse, "nothing" where neither beats guessing."""
+        """Return gains, loses, same or nothing.
+
+        A hospital gains or loses where its error changes by a tenth; "nothing" where neither beats guessing.
+        """
         if self.energy:
             if abs(joined - alone) < 0.02:
                 return "same"
@@ -113,8 +118,3 @@ class SiteMeasure:
         if joined < 0.9 * alone:
             return "gains"
         return "loses" if joined > alone / 0.9 else "same"
-
-
-def outcomes(measure: SiteMeasure, alone: Array, joined: Array) -> list[str]:
-    """Every hospital's outcome, by medians."""
-    return [measure.outcome(float(a), float(j)) for a, j in zip(alone[1], joined[1], strict=True)]

@@ -1,1 +1,1 @@
-"""Planning a study."""
+"""Plan a study: its patients, privacy or hospitals."""

@@ -1,172 +1,137 @@
-"""The planner's own controls, and the simulation that is asked for: one bisection for each way."""
-
-from __future__ import annotations
+"""Render the planner's controls, and run the simulation that is asked for: a bisection for each method."""
 
 import time
 
 import streamlit as st
 
 from dppca_core.bounds import BOUNDS
-from dppca_core.datasets import TABLES
 from dppca_core.experiments.planning.bisection import Search, SimulatedAnswer
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from dppca_core.experiments.sweeps.recipe import Point
-from pages.hospitals.planner import view
+from pages.hospitals.planner import text, view
 from pages.shared.background import sweep_jobs, sweep_status
 from pages.shared.background.sweep_jobs import Job
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
 
-_LOOK_SECONDS = 0.5  # a quick simulation is done within one look, a long one is not waited for
+_WAIT_SECONDS = 0.5  # a rendering waits this long for quick simulations to end
 
 
 def choose(settings: Settings) -> None:
-    """What is asked, the target, whom hospitals trust, and the method that is looked at."""
+    """Render the controls of what is asked, the target, whom hospitals trust, and the method in focus."""
     widgets.choose_panel("plan.asked")
-    keys = ["plan.of", "plan.share" if view.energetic(settings) else "plan.target", "plan.trust"]
-    many = settings["plan.asked"] == "hospitals"
-    columns = st.columns(5 if many else 4, vertical_alignment="bottom")
-    for column, key in zip(columns, keys, strict=False):
+    target = "plan.share" if view.energetic(settings) else "plan.target"
+    size = ["plan.size"] if settings["plan.asked"] == "hospitals" else []
+    keys = ["plan.of", target, "plan.trust", "plan.way", *size]
+    for column, key in zip(st.columns(len(keys), vertical_alignment="bottom"), keys, strict=True):
         with column:
-            widgets.choose(key)
-    with columns[3]:
-        widgets.choose_among("plan.way", view.listed(settings), view.focus(settings))
-    if many:
-        with columns[4]:
-            widgets.choose("plan.size")
+            if key == "plan.way":
+                widgets.choose_among(key, view.listed(settings), view.focus(settings))
+            else:
+                widgets.choose(key)
 
 
-def _place(way: str) -> str:
-    return f"plan {way}"
+def _slot(name: str) -> str:
+    """Return the name under which the visitor's job for a method is kept."""
+    return f"plan {name}"
 
 
-def _values(job: Job | None, of: Search) -> Point | None:
-    """The values of a job of this very search; None for another's."""
-    if job is None or job.recipe.names != (of.name,):
+def _job_of(search: Search | None, name: str) -> tuple[Job, Point] | None:
+    """Return a method's job and the values it measures, if it is a job of this very search."""
+    job = sweep_jobs.at(_slot(name))
+    if job is None or search is None or job.recipe.names != (search.name,):
         return None
     values = job.recipe.swept[0].values
-    return values if of.recipe(values) == job.recipe else None
+    return (job, values) if search.recipe(values) == job.recipe else None
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def _reading(of: Search, values: Point, _job: Job) -> SimulatedAnswer:
-    """Of a complete job: the search and its values say what its table is."""
-    return of.reading(_job.table())
+def _reading(search: Search, values: Point, _job: Job) -> SimulatedAnswer:
+    """Return a complete job's answer; the search and its values determine its table."""
+    return search.reading(_job.table())
 
 
 def running(settings: Settings) -> bool:
-    """Start what is asked for; whether more is to come by itself."""
-    of = view.search(settings, view.focus(settings))
-    if of is None or not settings["plan.simulate"]:
+    """Start what is asked for, and say whether more of it is to come."""
+    name = view.focus(settings)
+    search = view.search(settings, name)
+    if search is None or not settings["plan.simulate"]:
         return False
-    job = _advanced(view.focus(settings), of)
-    return job.running or (job.state == "complete" and of.more(job.table()) != job.recipe.swept[0].values)
-
-
-def _advanced(way: str, of: Search) -> Job:
-    """The bisection's job, one value further where it has ended with more to do."""
-    place = _place(way)
-    job = sweep_jobs.at(place)
-    values = _values(job, of)
-    if job is None or values is None or job.state == "again":
-        job = sweep_jobs.start(place, of.recipe(values or of.first()))
-    until = time.monotonic() + _LOOK_SECONDS
-    while job.state == "complete" and time.monotonic() < until:
-        more = of.more(job.table())
+    job, values = _job_of(search, name) or (None, search.first())
+    if job is None or job.state == "again":
+        job = sweep_jobs.start(_slot(name), search.recipe(values))
+    until = time.monotonic() + _WAIT_SECONDS
+    while job.state == "complete":
+        more = search.more(job.table())
         if more == job.recipe.swept[0].values:
-            break
-        job = sweep_jobs.start(place, of.recipe(more))
-    return job
+            return False
+        if time.monotonic() > until:
+            return True
+        job = sweep_jobs.start(_slot(name), search.recipe(more))
+    return job.running
 
 
 def simulated(settings: Settings) -> dict[str, SimulatedAnswer]:
-    """Return what simulation has answered so far for each way at this setting."""
-    running(settings)  # takes up what is asked for
-    read = {}
-    for way in view.listed(settings):
-        of, job = view.search(settings, way), sweep_jobs.at(_place(way))
-        values = _values(job, of) if of is not None else None
-        if job is not None and of is not None and values is not None:
+    """Return what simulation has answered so far for each method at this setting."""
+    running(settings)  # starts what is asked for
+    answers = {}
+    for name in view.listed(settings):
+        search = view.search(settings, name)
+        current = _job_of(search, name)
+        if search is not None and current is not None:
+            job, values = current
             waits = SimulatedAnswer("measuring", *(float("nan"),) * 3, len(values), job.progress.completed)
-            read[way] = _reading(of, values, job) if job.state == "complete" else waits
-    return read
+            answers[name] = _reading(search, values, job) if job.state == "complete" else waits
+    return answers
 
 
 def confirm(settings: Settings) -> None:
-    """The button that simulates the way looked at, or stops; how far it is."""
-    way = view.focus(settings)
-    of, title = view.search(settings, way), PLANNED_METHODS[way].title
-    if of is None:
-        table = settings["data"] in TABLES
-        why = "a table has only its own patients" if table else "there is nowhere to begin"
-        st.caption(f"No simulation here: {why}.")
+    """Render the button that simulates the method in focus, or how far the simulation is."""
+    name = view.focus(settings)
+    search = view.search(settings, name)
+    if search is None:
+        st.caption(text.not_simulated(settings))
         return
     if not settings["plan.simulate"]:
-        about = sweep_status.duration(view.seconds(of))
-        verb = "Confirm" if view.answer(settings, way).value is not None else "Find the answer of"
-        words = f"{verb} {title} by simulation, about {about}"
-        st.button(words, key="simulate", on_click=widgets.set_to, args=("plan.simulate", True))
+        label = text.simulate_button(settings, sweep_status.duration(view.seconds(search)))
+        st.button(label, key="simulate", on_click=widgets.set_to, args=("plan.simulate", True))
         return
-    job = sweep_jobs.at(_place(way))
-    if job is None or _values(job, of) is None:
+    current = _job_of(search, name)
+    if current is None:
         return
+    job, values = current
     if job.state != "complete":
-        sweep_status.show(job, _place(way))
-        st.caption(
-            f"Value {len(job.recipe.swept[0].values) - 1} of about {view.VALUES - 1}, halving the gap."
-        )
+        sweep_status.show(job, _slot(name))
+        st.caption(text.simulating(len(values)))
         return
     left, right = st.columns([3, 1], vertical_alignment="center")
-    values, failed = len(job.recipe.swept[0].values), job.table()["failed"]
-    why = f" Runs failed: {failed[failed != ''].iloc[0]}." if (failed != "").any() else ""
-    said = {"hospitals": "numbers of hospitals", "patients": "numbers of patients"}.get(
-        of.asked, "privacy settings"
-    )
-    left.caption(f"Simulated: {job.progress.total:,} runs of {title} at {values} {said}.{why}")
-    right.button(
-        *("Leave simulation out",),
-        key="simulate",
-        on_click=widgets.set_to,
-        args=("plan.simulate", False),
-        width="stretch",
-    )
+    failures = [reason for reason in job.table()["failed"] if reason]
+    left.caption(text.simulation_done(settings, job.progress.total, len(values), failures))
+    leave = {"on_click": widgets.set_to, "args": ("plan.simulate", False), "width": "stretch"}
+    right.button("Leave simulation out", key="simulate", **leave)
 
 
 def stop(settings: Settings) -> None:
-    """End what runs where nothing is asked for any more."""
-    if settings["plan.simulate"]:
-        return
-    for way in PLANNED_METHODS:
-        job = sweep_jobs.at(_place(way))
+    """Stop all simulations where none is asked for any more."""
+    for name in PLANNED_METHODS if not settings["plan.simulate"] else ():
+        job = sweep_jobs.at(_slot(name))
         if job is not None and job.running:
             job.stop()
 
 
 def assumptions(settings: Settings) -> None:
-    """The closed form of the way looked at, with its assumptions and their numbers at the answer."""
-    way = view.focus(settings)
-    found = view.answer(settings, way)
-    bound = found.bound or view.plan(settings, way).bound(view.in_total(settings), settings["epsilon"])
-    badge = ":green[every assumption holds]" if bound.applies else ":orange[an assumption fails]"
-    where = "at the answer" if found.start is not None else "at this setting"
-    with st.expander("Why the formula may be trusted here, or not", key="plan assumptions"):
-        st.markdown(f"**{BOUNDS[PLANNED_METHODS[way].rule].title}** · {badge} {where}")
-        if settings["view"] == "board":
-            held = sum(line.startswith("holds") for line in bound.why)
-            st.markdown(
-                f"{held} of the {len(bound.why)} assumptions it rests on hold. Other details show them."
-            )
+    """Render the closed form in focus, and its assumptions with their numbers at the answer."""
+    rule = BOUNDS[PLANNED_METHODS[view.focus(settings)].rule]
+    bound, plain = view.bound(settings), settings["view"] == "board"
+    at_answer = view.answer(settings, view.focus(settings)).start is not None
+    summary, each = text.assumptions(bound, rule.title, at_answer, plain)
+    with st.expander(text.ASSUMPTIONS_TITLE, key="plan assumptions"):
+        st.markdown(summary)
+        if plain:
+            st.markdown(each)
             return
-        st.latex(view.formula(way))
-        st.markdown(
-            "  \n".join(
-                f"{':green[✓]' if line.startswith('holds') else ':red[✗]'} {line.partition(': ')[2]}"
-                for line in bound.why
-            )
-        )
+        st.latex(rule.formula)
+        st.markdown(each)
         if view.energetic(settings):
-            st.markdown(
-                "Captured energy lost: each pair of directions j ≤ k < i that turns by sin²Θ_ij loses "
-                "(λ_j − λ_i) sin²Θ_ij; summed over pairs, over the sum of the k leading eigenvalues."
-            )
+            st.markdown(text.ENERGY_LOST)
         st.caption(f"Source: {bound.source}.")

@@ -1,4 +1,4 @@
-"""How many patients, how much privacy or how many hospitals an error takes, and a sentence for a protocol."""
+"""Plan a study: the patients, privacy or hospitals that an error takes, and a paragraph for a protocol."""
 
 from functools import partial
 
@@ -10,13 +10,11 @@ from pages.shared.figure import component
 from pages.shared.reports import downloads, html_report
 from pages.shared.settings import widgets
 
-st.title("How many patients does it take?")
-st.markdown(
-    "What a study must have to reach a target: patients, privacy or hospitals, at once by formula, and then "
-    "confirmed by running the method."
-)
+st.title(text.TITLE)
+st.markdown(text.INTRODUCTION)
 widgets.view_switches(("view",))
-with st.container():  # always there: what follows must keep its place, or the figure is built anew
+# Always there: a block more or less would move the figure, which would be rebuilt.
+with st.container():
     widgets.notices()
 settings = widgets.settings()
 controls.choose(settings)
@@ -25,33 +23,34 @@ drawn, chosen = view.drawn(settings), view.focus(settings)
 
 
 def panels() -> None:
-    """The answer, the chart and the table, with what has been simulated so far."""
-    if widgets.moved():  # by a button in here
+    """Render the answer, the chart and the table, with what has been simulated so far."""
+    if widgets.moved():  # by a button in this fragment
         st.rerun()
-    read = controls.simulated(settings)
-    said = text.headline(settings, read)
-    st.markdown(f"**{said}**")
-    figure = charts.figure(drawn, settings, read)
-    component.figure(figure, key="plan figure", save="dppca-plan", says=said)
+    simulations = controls.simulated(settings)
+    headline = text.headline(settings, simulations)
+    st.markdown(f"**{headline}**")
+    figure = charts.figure(drawn, settings, simulations)
+    component.figure(figure, key="plan figure", save="dppca-plan", says=headline)
     st.caption(text.below_chart(settings))
     controls.confirm(settings)
-    st.table(table.table(settings, read), hide_index=True, border="horizontal")
-    st.caption(table.notes(settings))
-    st.header("For a protocol or an ethics application")
-    st.code(protocol_paragraph.paragraph(settings, read.get(chosen)), language=None, wrap_lines=True)
+    st.table(table.table(settings, simulations), hide_index=True, border="horizontal")
+    st.caption(text.below_table(settings))
+    st.header(text.PARAGRAPH_TITLE)
+    paragraph = protocol_paragraph.paragraph(settings, simulations.get(chosen))
+    st.code(paragraph, language=None, wrap_lines=True)
 
 
 refresh.while_more(panels, lambda: controls.running(settings))
 controls.assumptions(settings)
 st.markdown(f"**Try this:** {text.try_this(settings)}")
-# Read now: a download is built outside of the visitor's session, which knows of no simulation.
-read_now = controls.simulated(settings)
+# Read the simulations now: a download is built outside of the visitor's session, which alone knows them.
+current = controls.simulated(settings)
 beside = downloads.downloads(
     lambda: charts.table(drawn, settings, chosen),
-    lambda: charts.figure(drawn, settings, read_now),
+    lambda: charts.figure(drawn, settings, current),
     "dppca-plan",
 )
 with beside:
-    build = partial(report.build, settings, read_now, html_report.link(settings, "planner"))
+    build = partial(report.build, settings, current, html_report.link(settings, "planner"))
     html_report.button(build, "dppca-plan", width="stretch")
 sources.page(settings)

@@ -1,12 +1,11 @@
-"""A paragraph to paste into a protocol or an ethics application: the numbers, the promise, and its limits."""
-
-from __future__ import annotations
+"""Form the paragraph for a protocol or an ethics application: the plan, the guarantee, its limits."""
 
 import math
+from collections.abc import Sequence
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
-from dppca_core.experiments.planning.planning import PLANNED_METHODS, PlanAnswer
+from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from dppca_core.methods import METHODS
 from pages.hospitals.planner import text as page_text
 from pages.hospitals.planner import view
@@ -29,83 +28,77 @@ _ACCOUNTING = {
     "zcdp": "zero-concentrated differential privacy (Bun & Steinke 2016)",
     "as-printed": "the constants printed in the method's paper",
 }
+_LIMITS = (
+    "A prediction on average over patients and noise: a single study may err by more",
+    "data that differ from these assumptions need more or fewer patients",
+    "choosing the number of directions, bounds or scales by looking at the data costs privacy not "
+    "counted here",
+    "worked out with a study tool whose noise is simulated in floating point: not a hardened release",
+)
+_PURE = ("ε", "approximate sampler")  # guarantees in which delta plays no part
+_OPTIONS = {"s_hat": "ŝ = {} rows kept", "iterations": "T = {} rounds", "burn_in": "{} burn-in steps"}
 
 
-_PURE = ("ε", "approximate sampler")  # δ plays no part
-
-
-def paragraph(settings: Settings, read: SimulatedAnswer | None) -> str:
-    """Sample size, privacy, assumptions and limits; where there is no answer, why."""
-    answer = view.answer(settings, view.focus(settings))
-    if not stated(settings, read):
-        return f"No plan can be stated. {_no_plan(answer, settings)}"
+def paragraph(settings: Settings, simulation: SimulatedAnswer | None) -> str:
+    """Return the plan, the guarantee, assumptions and limits; where there is no answer, why."""
+    needed = _needed(settings, simulation)
+    if needed is None:
+        return f"No plan can be stated. {page_text.no_answer(settings)}"
     parts = [
-        f"Plan. {_need(answer, read, settings)}",
-        f"Privacy. {promised(settings, read)}",
-        f"Assumptions. {assumed(settings)}",
-        f"Limits. {'; '.join(limits())}.",
+        f"Plan. {_plan(needed, simulation, settings)}",
+        f"Privacy. {guarantee(settings, simulation)}",
+        f"Assumptions. {_assumptions(settings)}",
+        f"Limits. {'; '.join(_LIMITS)}.",
     ]
     return "\n\n".join(parts)
 
 
-def stated(settings: Settings, read: SimulatedAnswer | None) -> bool:
-    """Whether there is a plan, by formula or by simulation."""
-    confirmed = read is not None and read.state in ("found", "least")
-    return confirmed or view.answer(settings, view.focus(settings)).value is not None
+def _confirmed(simulation: SimulatedAnswer | None) -> SimulatedAnswer | None:
+    """Return the simulated answer if it has one."""
+    return simulation if simulation is not None and simulation.state in ("found", "least") else None
 
 
-def promised(settings: Settings, read: SimulatedAnswer | None) -> str:
-    """What each patient is promised under a plan that is `stated`."""
-    plain, way = settings["view"] == "board", view.focus(settings)
-    return (_plain_privacy if plain else _privacy)(settings, way, view.answer(settings, way), read)
+def _needed(settings: Settings, simulation: SimulatedAnswer | None) -> float | None:
+    """Return the answer by closed form, else by simulation, else None."""
+    closed_form, confirmed = view.answer(settings, view.focus(settings)).value, _confirmed(simulation)
+    return closed_form if closed_form is not None or confirmed is None else confirmed.value
 
 
-def _no_plan(answer: PlanAnswer, settings: Settings) -> str:
-    start = f"For {page_text.goal(settings)} {page_text.held(settings)}"
-    title = PLANNED_METHODS[view.focus(settings)].title
-    return f"{start}, {title} has no answer by closed form: {page_text.reason(answer, settings)}."
-
-
-def _need(answer: PlanAnswer, read: SimulatedAnswer | None, settings: Settings) -> str:
-    way, plain = view.focus(settings), settings["view"] == "board"
-    method = METHODS[PLANNED_METHODS[way].method]
-    d, k = view.plan(settings, way).experiment.d, settings["k"]
-    what = (
-        f"{k} main directions of {d} measurements" if plain else f"the k = {k} leading principal directions "
-    )
-    what += "" if plain else f"of d = {d} measurements"
-    needed = answer.value
-    simulated = read is not None and read.state in ("found", "least")
-    said = (
-        f"To find {what} with {page_text.goal(settings)} ({_guess(settings)}), {PLANNED_METHODS[way].title} "
-    )
-    said += f"({method.reference}{'' if plain else _own(settings, way)}) needs "
-    if needed is not None:
-        said += f"{_amount(needed, settings)}, by a closed form"
-        if simulated:
-            assert read is not None
-            said += f"; {_runs(read, settings)} gives {page_text.interval_of(read, settings)}"
-            if not page_text.agrees(view.agreement(answer, read)):
-                said += ", which disagrees: go by the simulation"
-        return said + "."
-    assert read is not None
-    said += f"{_amount(read.value, settings)}, by {_runs(read, settings)}: "
-    return said + f"{page_text.interval_of(read, settings)}. No closed form applies at this target."
-
-
-def _guess(settings: Settings) -> str:
-    own = view.plan(settings, view.focus(settings))
+def _plan(needed: float, simulation: SimulatedAnswer | None, settings: Settings) -> str:
+    name, plain = view.focus(settings), settings["view"] == "board"
+    answer, study, simulation = view.answer(settings, name), view.plan(settings, name), _confirmed(simulation)
+    d, k, reference = study.experiment.d, settings["k"], METHODS[PLANNED_METHODS[name].method].reference
+    if plain:
+        directions = f"{k} main directions of {d} measurements"
+    else:
+        directions = f"the k = {k} leading principal directions of d = {d} measurements"
+        options = study.experiment.options(PLANNED_METHODS[name].method)
+        listed = [words.format(options[key]) for key, words in _OPTIONS.items() if key in options]
+        reference += f"; {', '.join(listed)}" if listed else ""
     if view.energetic(settings):
-        return f"on average; a random guess captures {100 * (1 - own.guess):.2g} %"
-    guess = text.short(own.guess * factor(settings))
-    return f"root mean square over patients and noise; a random guess has {guess}"
-
-
-def _own(settings: Settings, way: str) -> str:
-    own = view.plan(settings, way).experiment.options(PLANNED_METHODS[way].method)
-    names = {"s_hat": "ŝ = {} rows kept", "iterations": "T = {} rounds", "burn_in": "{} burn-in steps"}
-    said = [words.format(own[name]) for name, words in names.items() if name in own]
-    return "; " + ", ".join(said) if said else ""
+        guess = f"on average; a random guess captures {100 * (1 - study.guess):.2g} %"
+    else:
+        error = text.short(study.guess * factor(settings))
+        guess = f"root mean square over patients and noise; a random guess has {error}"
+    sentence = (
+        f"To find {directions} with {page_text.goal(settings)} ({guess}), "
+        f"{PLANNED_METHODS[name].title} ({reference}) "
+        f"needs {_amount(needed, settings)}, by "
+    )
+    if simulation is None:
+        return f"{sentence}a closed form."
+    asked = settings["plan.asked"]
+    swept = "values of ε" if asked == "epsilon" and not plain else page_text.SWEPT[asked]
+    runs = (
+        f"simulation of the method itself ({simulation.runs:,} runs at {simulation.values} {swept}, seed "
+        f"{settings['seed']})"
+    )
+    interval = page_text.interval_of(simulation, settings)
+    if answer.value is None:
+        return f"{sentence}{runs}: {interval}. No closed form applies at this target."
+    differs = not page_text.agrees(view.agreement(answer, simulation))
+    otherwise = ", which disagrees: go by the simulation" if differs else ""
+    return f"{sentence}a closed form; {runs} gives {interval}{otherwise}."
 
 
 def _amount(needed: float, settings: Settings) -> str:
@@ -122,102 +115,82 @@ def _amount(needed: float, settings: Settings) -> str:
     return f"at least {page_text.amount(needed, up=True)} patients in total, in {hospitals}"
 
 
-def _runs(read: SimulatedAnswer, settings: Settings) -> str:
-    what = {"patients": "numbers of patients", "hospitals": "numbers of hospitals"}
-    kind = what.get(
-        settings["plan.asked"], "privacy settings" if settings["view"] == "board" else "values of ε"
+def guarantee(settings: Settings, simulation: SimulatedAnswer | None) -> str:
+    """Return what each patient is promised under the plan, or that nothing is where there is none."""
+    needed = _needed(settings, simulation)
+    if needed is None:
+        return "There is no plan at these settings, so nothing would be released and nothing is promised."
+    asked, name = settings["plan.asked"], view.focus(settings)
+    epsilon = float(page_text.privacy(needed, up=True)) if asked == "epsilon" else float(settings["epsilon"])
+    patients = {"patients": needed, "hospitals": needed * settings["plan.size"]}
+    n = patients.get(asked, float(view.in_total(settings)))
+    parts = (_plain_privacy if settings["view"] == "board" else _privacy)(settings, name, epsilon, n)
+    return " ".join([*(part for part in parts if part), _TRUST[PLANNED_METHODS[name].trust]])
+
+
+def _plain_privacy(settings: Settings, name: str, epsilon: float, n: float) -> Sequence[str]:
+    delta, neighbours = settings["delta"], settings["neighbours"]
+    kind = METHODS[PLANNED_METHODS[name].method].guarantee_at(settings["k"])
+    true = view.true_epsilon(settings, name)
+    printed = "The noise is as printed in the method's paper, which truly gives"
+    large = "That is more than one in the number of patients: a smaller margin is usual."
+    pure, special = kind in _PURE, text.PLAIN_GUARANTEES.get(kind)
+    return (
+        f"Differential privacy for each patient at a setting of {text.number(epsilon)}.",
+        "" if true is None else f"{printed} {text.short(true)}.",
+        text.odds(epsilon if true is None else true, delta, neighbours),
+        "" if pure else text.margin(delta),
+        "" if pure or delta <= 1 / n else large,
+        f"Note: {special}." if special else "",
     )
-    runs = f"{read.runs:,} runs at {read.values} {kind}, seed {settings['seed']}"
-    return f"simulation of the method itself ({runs})"
 
 
-def _epsilon(settings: Settings, answer: PlanAnswer, read: SimulatedAnswer | None) -> float:
-    if settings["plan.asked"] != "epsilon":
-        return float(settings["epsilon"])
-    found = answer.value if answer.value is not None else (read.value if read is not None else math.nan)
-    return float(page_text.privacy(found, up=True))
-
-
-def _planned(settings: Settings, answer: PlanAnswer, read: SimulatedAnswer | None) -> float:
-    """Patients in total of the plan."""
-    asked = settings["plan.asked"]
-    needed = answer.value if answer.value is not None else (read.value if read is not None else math.nan)
-    if asked == "epsilon":
-        return float(view.in_total(settings))
-    return needed * settings["plan.size"] if asked == "hospitals" else needed
-
-
-def _plain_privacy(settings: Settings, way: str, answer: PlanAnswer, read: SimulatedAnswer | None) -> str:
-    epsilon = _epsilon(settings, answer, read)
-    method = METHODS[PLANNED_METHODS[way].method]
-    odds = text.odds(epsilon, settings["delta"], settings["neighbours"])
-    margin = f" {text.margin(settings['delta'])}"
-    if settings["delta"] > 1 / _planned(settings, answer, read):
-        margin += " That is more than one in the number of patients: a smaller margin is usual."
-    if method.guarantee_at(settings["k"]) in _PURE:
-        margin = ""
-    special = text.PLAIN_GUARANTEES.get(method.guarantee_at(settings["k"]), "")
-    note = f" Note: {special}." if special else ""
-    setting = f"Differential privacy for each patient at a setting of {text.number(epsilon)}."
-    true = view.true_epsilon(settings, way)
-    if true is not None:
-        odds = text.odds(true, settings["delta"], settings["neighbours"])
-        setting += f" The noise is as printed in the method's paper, which truly gives {text.short(true)}."
-    return f"{setting} {odds}{margin}{note} {_TRUST[PLANNED_METHODS[way].trust]}"
-
-
-def _privacy(settings: Settings, way: str, answer: PlanAnswer, read: SimulatedAnswer | None) -> str:
-    epsilon, delta = text.number(_epsilon(settings, answer, read)), text.number(settings["delta"])
-    method, experiment = METHODS[PLANNED_METHODS[way].method], view.plan(settings, way).experiment
-    kind = method.guarantee_at(experiment.k)
+def _privacy(settings: Settings, name: str, epsilon: float, n: float) -> Sequence[str]:
+    method, experiment = METHODS[PLANNED_METHODS[name].method], view.plan(settings, name).experiment
+    kind, delta, shown = method.guarantee_at(experiment.k), settings["delta"], text.number(epsilon)
     pure = kind in _PURE
-    promise = f"ε = {epsilon}" if pure else f"(ε, δ) = ({epsilon}, {delta})"
-    said = f"Differential privacy for each patient with {promise}; {text.RELATIONS[settings['neighbours']]}; "
+    promise = f"ε = {shown}" if pure else f"(ε, δ) = ({shown}, {text.number(delta)})"
+    accounting = "the exponential mechanism" if pure else _ACCOUNTING[settings["accounting"]]
     rounds = f", over all {experiment.iterations} rounds together" if "iterations" in method.uses else ""
-    said += (
-        f"accounting: {'the exponential mechanism' if pure else _ACCOUNTING[settings['accounting']]}{rounds}."
+    true = view.true_epsilon(settings, name)
+    truly = "These constants truly give ε ="
+    return (
+        f"Differential privacy for each patient with {promise}; {text.RELATIONS[settings['neighbours']]}; "
+        f"accounting: {accounting}{rounds}.",
+        "" if true is None else f"{truly} {text.short(true)}, not the {shown} they were set for.",
+        "" if kind == "(ε, δ)" else f"Caution: {text.GUARANTEES[kind]}.",
+        "" if pure or delta <= 1 / n else f"δ is above 1/n = {text.short(1 / n)}: a smaller one is usual.",
     )
-    true = view.true_epsilon(settings, way)
-    if true is not None:
-        said += f" These constants truly give ε = {text.short(true)}, not the {epsilon} they were set for."
-    if kind != "(ε, δ)":
-        said += f" Caution: {text.GUARANTEES[kind]}."
-    n = _planned(settings, answer, read)
-    if settings["delta"] > 1 / n and not pure:
-        said += f" δ is above 1/n = {text.short(1 / n)}: a smaller one is usual."
-    return f"{said} {_TRUST[PLANNED_METHODS[way].trust]}"
 
 
-def assumed(settings: Settings) -> str:
-    """What the numbers take patients to be, in one sentence."""
-    plain = settings["view"] == "board"
+def _assumptions(settings: Settings) -> str:
+    """Return what the numbers take patients to be."""
     experiment = view.plan(settings, view.focus(settings)).experiment
     table = TABLES.get(settings["data"])
     if table is not None:
         like = f"a population with the spectrum of {table.title} ({table.source}), its rows as if Gaussian"
         bound = "rows clipped at the bound stored with that table"
-    elif plain:
-        like = f"one population in which {experiment.k} patterns, "
-        like += f"in {settings['s']} of the measurements, stand out "
-        like += f"{settings['spike'] / settings['bulk']:.3g} times above the strongest background"
+    elif settings["view"] == "board":
+        like = (
+            f"one population in which {experiment.k} patterns, in {settings['s']} of the measurements, stand "
+            f"out {settings['spike'] / settings['bulk']:.3g} times above the strongest background"
+        )
         bound = (
             "a limit on how large one patient's measurements count, fixed beforehand without looking at data"
         )
     else:
-        like = f"one Gaussian population with k = {experiment.k} eigenvalues of {settings['spike']:g} on s = "
-        like += f"{settings['s']} of the measurements and the others uniform up to {settings['bulk']:g}"
-        chance = f"that all patients respect with probability {1 - experiment.failure:g}"
-        bound = f"rows divided by a public bound {chance}, set beforehand"
+        like = (
+            f"one Gaussian population with k = {experiment.k} eigenvalues of {settings['spike']:g} on s = "
+            f"{settings['s']} of the measurements and the others uniform up to {settings['bulk']:g}"
+        )
+        bound = (
+            "rows divided by a public bound that all patients respect with probability "
+            f"{1 - experiment.failure:g}, set beforehand"
+        )
     same = "" if settings["plan.asked"] == "hospitals" else "; hospitals measure alike"
     return f"Patients are independent draws from {like}; {bound}{same}."
 
 
-def limits() -> tuple[str, ...]:
-    """What the numbers cannot promise."""
-    return (
-        "A prediction on average over patients and noise: a single study may err by more",
-        "data that differ from these assumptions need more or fewer patients",
-        "choosing the number of directions, bounds or scales by looking at the data costs privacy not "
-        "counted here",
-        "worked out with a study tool whose noise is simulated in floating point: not a hardened release",
-    )
+def limits(settings: Settings) -> list[str]:
+    """Return the assumptions, and what the numbers cannot promise, sentence by sentence."""
+    return [_assumptions(settings), *(f"{limit[0].upper()}{limit[1:]}." for limit in _LIMITS)]

@@ -1,6 +1,4 @@
-"""The planner's own controls. No Streamlit here."""
-
-from __future__ import annotations
+"""Define the settings of the planner. No Streamlit here."""
 
 from collections.abc import Mapping
 
@@ -21,11 +19,11 @@ TRUSTED = {
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """The planner's own controls: what is asked, the target, whom hospitals trust, and which method."""
+    """Return the planner's own settings: what is asked, the target, whom hospitals trust, the method."""
     measures = {"error": "error", "energy": "captured energy"}
     plain = {"error": "error", "energy": "share of the signal captured"}
     shares = {share: f"{100 * share:g} %" for share in SHARES}
-    titles = {name: way.title for name, way in PLANNED_METHODS.items()}
+    titles = {name: planned.title for name, planned in PLANNED_METHODS.items()}
     sizes = (*(m * 10**p for p in range(1, 6) for m in (1, 2, 5)), 10**6)
     return [
         Choice("plan.asked", "Asked", "Asked", tuple(ASKED), "patients", ASKED),

@@ -1,1 +1,1 @@
-"""What hospitals gain by joining, and what they send."""
+"""Show what hospitals gain by joining, and what they send."""

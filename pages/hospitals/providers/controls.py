@@ -1,16 +1,12 @@
-"""The providers page's own controls: an editable table of sizes, and what is too slow to be live."""
+"""Render the editable table of hospitals' sizes."""
 
-from __future__ import annotations
-
-from typing import Any, TypeGuard
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from dppca_core.experiments.collaboration.outcomes import CollaborationResults
-from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import MOST_HOSPITALS, CollaborationSetting
-from pages.hospitals.providers import gain_text
+from pages.hospitals.providers import text as page_text
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
 from pages.shared.settings.setting import Sizes
@@ -19,44 +15,35 @@ _COLUMN = "patients"
 _TABLE = "sizes table: what it began with, and its number"
 
 
-def choose_compared() -> None:
-    """Who is compared, and what DPdisPCA sends."""
-    for column, key in zip(st.columns(2), ("join.trust", "join.rank"), strict=True):
-        with column:
-            widgets.choose(key)
+def edited(base: tuple[int, ...], changes: dict[str, Any]) -> str:
+    """Return the sizes after a data editor's edits, as links write them, without rows that have no size.
 
-
-def edited(sizes: tuple[int, ...], changes: dict[str, Any]) -> str:
-    """The sizes after what was changed in the table, as a link has them; rows without a size go."""
-    kept: list[object] = list(sizes)
+    Args:
+        base: The sizes that the table began with.
+        changes: The editor's state, which comes from the browser and may hold anything as a cell.
+    """
+    cells: list[object] = list(base)
     for row, values in changes.get("edited_rows", {}).items():
-        kept[int(row)] = values.get(_COLUMN, kept[int(row)])
+        cells[int(row)] = values.get(_COLUMN, cells[int(row)])
     deleted = set(changes.get("deleted_rows", []))
-    kept = [size for i, size in enumerate(kept) if i not in deleted]
-    kept += [values.get(_COLUMN) for values in changes.get("added_rows", [])]
-    return "-".join(str(int(size)) for size in kept[:MOST_HOSPITALS] if _is_size(size))
+    cells = [size for i, size in enumerate(cells) if i not in deleted]
+    cells += [values.get(_COLUMN) for values in changes.get("added_rows", [])]
+    sizes = [cell for cell in cells[:MOST_HOSPITALS] if isinstance(cell, int | float)]
+    return "-".join(str(int(size)) for size in sizes if 1 <= size <= Sizes.LARGEST)
 
 
-def _is_size(value: object) -> TypeGuard[float]:
-    """Whether a cell holds one; the browser may send anything."""
-    return isinstance(value, int | float) and 1 <= value <= Sizes.LARGEST
-
-
-def sizes(of: CollaborationSetting, settings: Settings) -> None:
-    """The table of sizes, and a way back to the sliders."""
-    drawer = st.expander("Type the hospitals' sizes yourself", key="sizes drawer", on_change="rerun")
+def sizes(recipe: CollaborationSetting, settings: Settings) -> None:
+    """Render the table of sizes, and the button that returns to the sliders' sizes."""
+    drawer = st.expander(page_text.SIZES_DRAWER, key="sizes drawer", on_change="rerun")
     if not drawer.open:
         return
-    # The table keeps what it began with while only its own edits change the sizes; else it is built anew.
-    base, version = st.session_state.get(_TABLE, (of.sizes, 0))
-    if edited(base, st.session_state.get(f"sizes table {version}", {})) != "-".join(map(str, of.sizes)):
-        base, version = of.sizes, version + 1
+    # Keep the editor's data while only its own edits change the sizes: new data would discard the edits.
+    base, version = st.session_state.get(_TABLE, (recipe.sizes, 0))
+    current = "-".join(map(str, recipe.sizes))
+    if edited(base, st.session_state.get(f"sizes table {version}", {})) != current:
+        base, version = recipe.sizes, version + 1
     st.session_state[_TABLE] = base, version
     key = f"sizes table {version}"
-
-    def take() -> None:
-        widgets.set_to("join.sizes", edited(base, st.session_state[key]))
-
     left, right = drawer.columns([3, 2])
     left.data_editor(
         pd.DataFrame({_COLUMN: list(base)}),
@@ -68,20 +55,10 @@ def sizes(of: CollaborationSetting, settings: Settings) -> None:
                 "patients", min_value=1, max_value=Sizes.LARGEST, step=1, format="localized"
             ),
         },
-        on_change=take,
+        on_change=lambda: widgets.set_to("join.sizes", edited(base, st.session_state[key])),
     )
-    right.markdown(
-        f"{len(of.sizes):,} hospitals, {of.n:,} patients. Change a number, add a row below the last, or mark "
-        "rows and delete them. The link keeps what you typed."
-    )
+    right.markdown(page_text.sizes_note(len(recipe.sizes), recipe.n))
     if settings["join.sizes"]:
         right.button(
             "Back to the sliders", key="sizes back", on_click=widgets.set_to, args=("join.sizes", "")
         )
-
-
-def slow(found: CollaborationResults, settings: Settings) -> None:
-    """The button that measures what is too slow to be live."""
-    plain, ways = settings["view"] == "board", [PROTOCOLS[key] for key in found.slow]
-    titles = [gain_text.title(way, found.recipe, plain) for way in ways]
-    widgets.slow(titles, sum(found.recipe.seconds(way) for way in ways))

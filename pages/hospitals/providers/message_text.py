@@ -1,12 +1,9 @@
-"""What a message tells the server, and what two messages tell those who compare them, in sentences."""
-
-from __future__ import annotations
+"""Form the sentences about what a message tells the server, and two messages those who compare them."""
 
 from typing import Any
 
 import numpy as np
 
-from dppca_core.arrays import Array
 from dppca_core.experiments.collaboration import transcript
 from dppca_core.experiments.collaboration.transcript import Difference
 from dppca_core.federated.exchange import ALL
@@ -17,85 +14,92 @@ from pages.shared.settings.catalogue import Settings
 MESSAGE_TILES = ("Noise in an entry", "What it hides, an entry", "Entries above the noise", "Bytes")
 PLAIN_TILES = ("Noise beside what it hides", "Numbers above the noise", "Numbers sent", "Bytes")
 PAIR_TILES = ("Shared noise: off by", "Own noise: off by", "Noise measured", "Noise expected")
+NOBODY_TO_COMPARE = "One hospital has nobody to compare its messages with: raise the number of hospitals."
 _EXACT = 1e-10  # relative: what rounding leaves
 
 
-def message(
-    shown: ShownRun, of: MessagePair, number: int, hospital: int, settings: Settings
-) -> dict[str, Any]:
-    """The sentence and the figures of one round's message."""
-    done, whole = shown.record.rounds[number - 1], len(shown.record.rounds)
-    at = f"round {number} of {whole}"
-    if of.received is None:
-        why = "sent no message that could be used."
-        return {"at": at, "sentence": f"{shown.name(hospital)} {why}", "tiles": [["–", ""]] * 4}
-    size = text.size(done.answers[hospital].message.payload)
+def message(pair: MessagePair, settings: Settings) -> dict[str, Any]:
+    """Return the sentence and the four figures of one round's message."""
+    shown, number, hospital = pair.shown, pair.number, pair.hospital
+    done, plain = shown.record.rounds[number - 1], settings["view"] == "board"
+    at = f"round {number} of {len(shown.record.rounds)}"
+    if pair.received is None:
+        sentence = f"{shown.name(hospital)} sent no message that could be used."
+        return {"at": at, "sentence": sentence, "tiles": [["–", ""]] * 4}
+    if hospital == ALL:
+        sender = f"All that the server sees, the sum of all messages, in round {number}"
+    else:
+        sender = f"What the server sees of {shown.name(hospital)} in round {number}"
+    rows, columns = pair.received.shape
+    shape = f"{rows:,} × {columns:,} numbers"
+    size, count = text.size(done.answers[hospital].message.payload), [f"{pair.received.size:,}", shape]
     std = transcript.noise_std(shown.record.plan, hospital)
-    if of.exact is None:
+    if pair.exact is None:
         unknown = ["–", "not known here"]
         sentence = (
-            f"{_sender(shown, hospital)} in round {number}: {_shape(of.received)}. What it hides stayed in "
-            "the hospital: no record of a real run holds it."
+            f"{sender}: {shape}. What it hides stayed in the hospital: no record of a real run holds it."
         )
-        if settings["view"] == "board":
-            tiles = [unknown, unknown, [f"{of.received.size:,}", _shape(of.received)], [size, ""]]
-        else:
-            tiles = [[text.short(std), "by the plan"] if std is not None else unknown, unknown, unknown]
-            tiles += [[size, _shape(of.received)]]
+        planned = unknown if std is None else [text.short(std), "by the plan"]
+        tiles = [unknown, unknown, count, [size, ""]] if plain else [planned, unknown, unknown, [size, shape]]
         return {"at": at, "sentence": sentence, "tiles": tiles}
-    rest = of.received - of.exact
-    noise, signal = float(rest.std()), float(np.sqrt(np.mean(of.exact**2)))
-    told = float((np.abs(of.exact) > 2 * noise).mean())
-    promised = f"{text.short(std)} by the plan" if std is not None else "after the method's own steps"
+    noise = float((pair.received - pair.exact).std())
+    signal = float(np.sqrt(np.mean(pair.exact**2)))
+    above = text.percent(float((np.abs(pair.exact) > 2 * noise).mean()))
     ratio = noise / signal if signal else np.inf
-    sentence = f"{_sender(shown, hospital)} in round {number}: the noise is {_times(ratio)} what it hides."
-    if settings["view"] == "board":
+    if plain:
         tiles = [
             [_short_times(ratio), "number by number"],
-            [text.percent(told), "more than twice the noise"],
-            [f"{of.received.size:,}", _shape(of.received)],
+            [above, "more than twice the noise"],
+            count,
             [size, ""],
         ]
     else:
+        planned = "after the method's own steps" if std is None else f"{text.short(std)} by the plan"
         tiles = [
-            [text.short(noise), promised],
+            [text.short(noise), planned],
             [text.short(signal), "root mean square"],
-            [text.percent(told), "beyond two standard deviations"],
-            [size, _shape(of.received)],
+            [above, "beyond two standard deviations"],
+            [size, shape],
         ]
-    return {"at": at, "sentence": sentence, "tiles": tiles}
+    return {"at": at, "sentence": f"{sender}: the noise is {_times(ratio)} what it hides.", "tiles": tiles}
 
 
-def _sender(shown: ShownRun, hospital: int) -> str:
-    if hospital == ALL:
-        return "All that the server sees, the sum of all messages,"
-    return f"What the server sees of {shown.name(hospital)}"
+def message_note(shown: ShownRun, most_rows: int) -> str:
+    """Say which rows of a message are shown, and that what it hides is no private release."""
+    if shown.transcript is None:
+        return "Rows are those with the largest numbers in the last round."
+    plan = shown.record.plan
+    compressed = plan.method == "dpdis_pca" and plan.method_options.get("rank") != plan.d
+    signs = " Compressed directions are shown multiplied with themselves, where signs do not matter."
+    return (
+        "Not private: what is without noise never leaves a hospital; it is here as this is a simulation."
+        f"{signs if compressed else ''} {text.count(most_rows, 'row', 'rows')} at most are shown, the "
+        "heaviest without noise."
+    )
 
 
-def _shape(matrix: Array) -> str:
-    rows, columns = matrix.shape
-    return f"{rows:,} × {columns:,} numbers"
-
-
-def pair(shared: Difference, own: Difference, number: int, whole: int, settings: Settings) -> dict[str, Any]:
-    """What two messages of a round recover, with shared noise and with noise of their own."""
+def pair(
+    shared: Difference, independent: Difference, number: int, rounds: int, settings: Settings
+) -> dict[str, Any]:
+    """Return what two messages of a round recover, with shared and with independent noise."""
     exact, plain = shared.relative < _EXACT, settings["view"] == "board"
     recovered = "exactly" if exact else f"up to {text.short(shared.relative)}"
-    said = (
-        f"Round {number}: with shared noise, two messages give the difference of the two hospitals' sums "
-        f"{recovered}; with noise of their own, only up to an error that is {_times(own.relative)} that "
-        "difference."
-    )
+    if exact and plain:
+        off_by = ["nothing", "exact, but for rounding"]
+    else:
+        off_by = [_small(shared.relative), "of the difference: rounding" if exact else "of the difference"]
     return {
-        "at": f"round {number} of {whole}",
-        "sentence": said,
+        "at": f"round {number} of {rounds}",
+        "sentence": (
+            f"Round {number}: with shared noise, two messages give the difference of the two hospitals' sums "
+            f"{recovered}; with noise of their own, only up to an error that is "
+            f"{_times(independent.relative)} that difference."
+        ),
         "tiles": [
-            ["nothing", "exact, but for rounding"]
-            if exact and plain
-            else [_small(shared.relative), "of the difference: rounding" if exact else "of the difference"],
-            [_short_times(own.relative), "the difference"],
-            [text.short(own.std), "own noise, an entry"],
-            [text.short(own.expected), "" if plain else "σ√2"],
+            off_by,
+            [_short_times(independent.relative), "the difference"],
+            [text.short(independent.std), "own noise, an entry"],
+            [text.short(independent.expected), "" if plain else "σ√2"],
         ],
     }
 
@@ -118,21 +122,19 @@ def _small(value: float) -> str:
     return f"{value:.0e}"
 
 
-def what_it_means(one: str, other: str) -> str:
-    """What an exact difference does to a patient."""
+def same_hospital(shown: int) -> str:
+    """Say which hospital is compared where the same one was chosen twice."""
+    return f"A hospital and itself have nothing to compare: shown beside hospital {shown}."
+
+
+def below_pair(first: str, second: str) -> str:
+    """Say what an exact difference reveals about a patient, and that secure sums leave nothing to compare."""
     return (
-        f"Who holds the messages of {one} and {other} knows the exact difference of their patients' sums, in "
-        "every round and however strong the noise. Whoever knows one of the two sums, as that hospital "
+        f"Who holds the messages of {first} and {second} knows the exact difference of their patients' sums, "
+        "in every round and however strong the noise. Whoever knows one of the two sums, as that hospital "
         "itself does, subtracts it and has the other hospital's sum without any noise; and whoever knows all "
         "its patients but one, as the promise of privacy allows an attacker to, then has that one's part "
         "exactly. So shared noise keeps the promise for one message alone, not against a server that "
-        "receives them all."
-    )
-
-
-def secure() -> str:
-    """What secure aggregation leaves to compare."""
-    return (
-        "With secure sums there is nothing to compare: each message is masked, the masks cancel in the sum "
-        "alone, and the sum is all that the server learns."
+        "receives them all. With secure sums there is nothing to compare: each message is masked, the masks "
+        "cancel in the sum alone, and the sum is all that the server learns."
     )

@@ -1,9 +1,8 @@
-"""Figure 1 of Ge et al., drawn from a run: server, hospitals, and what travels between them, round by round.
+"""Draw a run as Figure 1 of Ge, Wang, Wang & Liu (AISTATS 2018): server, hospitals, and their messages.
 
-A payload for the live component: one frame for each question and for each round's answers. No Streamlit.
+The figure is a payload of the live component, with a frame for each round's question and for its answers.
+No Streamlit here.
 """
-
-from __future__ import annotations
 
 import math
 import textwrap
@@ -13,30 +12,29 @@ from typing import Any
 import numpy as np
 
 from dppca_core.federated.exchange import ALL
-from dppca_core.federated.record import Round
 from dppca_core.numerics import subspace_metrics
-from pages.hospitals.providers import run_text, runs
+from pages.hospitals.providers import playback, run_text, runs
 from pages.hospitals.providers.runs import ShownRun
+from pages.hospitals.providers.view import ErrorAxis
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import error_title, factor
 from pages.shared.charts.traces import Trace, axis, line, rounded
 from pages.shared.settings.catalogue import Settings
 
-_NAMED, _WEIGHED = 12, 6  # hospitals up to which each has its name, and its bytes
+_NAMED, _WEIGHED = 12, 6  # the most hospitals that each have their name, and their bytes
 _FROM, _TO = 0.34, 0.7  # an arrow's ends, in radii: clear of the server and the dots on a telephone
 _ASIDE = 0.05  # half the distance between an arrow up and the one down
 _UP, _DOWN = "#1F7FC0", "#8468B8"
-_FAILED = "#B3261E"
-_LEAST = 1e-4
-_PIXELS = 86.0  # of a radius on a telephone; there are more elsewhere
+_HOSPITAL, _FAILED = "#009E73", "#B3261E"
+_PIXELS = 86.0  # of a radius on a telephone; other screens have more
 _LETTER, _LINE = 6.4, 14.0  # pixels of small text
 _GAP = 3.0  # pixels between what must not touch
 _NAME_LINE = 12  # letters
 
 
 class _Ring:
-    """Where hospitals stand, and the arrows between them and the server."""
+    """Hold where hospitals stand around the server, and draw the arrows between them."""
 
     def __init__(self, shown: ShownRun) -> None:
         self.shown, self.plan = shown, shown.record.plan
@@ -48,58 +46,55 @@ class _Ring:
         sizes = np.sqrt(np.array(self.plan.sizes) / max(self.plan.sizes))
         self.widths = np.maximum(widest * sizes, min(9.0, max(widest, 5.0)))
         self.named = range(count) if count <= _NAMED else range(1)
-        self.weighed = range(count if count <= _WEIGHED else 0)  # the figures above say it too
+        self.weighed = range(count if count <= _WEIGHED else 0)
         self.thick = max(0.4, min(3.0, 45 / count))
 
     def arrows(self, up: bool, hospitals: Sequence[int]) -> list[Trace]:
-        """Shafts and heads between the server and these hospitals."""
-        ends = (_TO, _FROM) if up else (_FROM, _TO)
-        side = 1 if up else -1
-        shafts: dict[str, list[float | None]] = {"x": [], "y": []}
-        tips: list[Any] = []
-        for i in hospitals:
-            begin, end = (self.out[i] * r + side * self.aside[i] for r in ends)
-            for name, j in (("x", 0), ("y", 1)):
-                shafts[name] += [round(float(begin[j]), 4), round(float(end[j]), 4), None]
-            tips.append(end)
-        heads = np.array(tips).reshape(-1, 2)
-        sign = -1 if up else 1
-        angles = [math.degrees(math.atan2(sign * self.out[i][0], sign * self.out[i][1])) for i in hospitals]
-        colour = _UP if up else _DOWN
+        """Return the shafts and the heads of the arrows between the server and these hospitals."""
+        side, colour = (1, _UP) if up else (-1, _DOWN)
+        out, aside = self.out[hospitals], side * self.aside[hospitals]
+        begins, ends = (out * radius + aside for radius in ((_TO, _FROM) if up else (_FROM, _TO)))
+        gaps = np.full(len(hospitals), np.nan)  # a line is drawn up to the next gap
+        x, y = (rounded(np.stack([begins[:, j], ends[:, j], gaps], axis=1).ravel()) for j in (0, 1))
+        angles = np.degrees(np.arctan2(-side * out[:, 0], -side * out[:, 1]))
         dash = "dot" if up and self.shown.summed else "solid"
-        shaft = {**shafts, "line": {"color": colour, "width": self.thick, "dash": dash}}
         marker = {"symbol": "arrow", "size": 4 + 3 * self.thick, "angle": rounded(angles), "color": colour}
-        return [shaft, {"x": rounded(heads[:, 0]), "y": rounded(heads[:, 1]), "marker": marker}]
+        return [
+            {"x": x, "y": y, "line": {"color": colour, "width": self.thick, "dash": dash}},
+            {"x": rounded(ends[:, 0]), "y": rounded(ends[:, 1]), "marker": marker},
+        ]
 
     def labels(self, up: bool, words: dict[int, str]) -> Trace:
-        """Bytes beside the arrows."""
+        """Return the bytes beside the arrows."""
         kept = [i for i in self.weighed if i in words]
         side = 1 if up else -1
         away = []
         for i in kept:
             normal = self.aside[i] / np.linalg.norm(self.aside[i])
             half = np.array([_LETTER * len(words[i]), _LINE]) / 2
-            clear = (float(half @ np.abs(normal)) + _GAP) / _PIXELS  # the text's box, seen along the arrow
+            clear = (
+                float(half @ np.abs(normal)) + _GAP
+            ) / _PIXELS  # the text's box, measured across the arrow
             away.append(self.out[i] * (_FROM + _TO) / 2 + side * (self.aside[i] + normal * clear))
         at = np.array(away).reshape(-1, 2)
         return {"x": rounded(at[:, 0]), "y": rounded(at[:, 1]), "text": [words[i] for i in kept]}
 
     def hospitals(self, failed: Sequence[int]) -> Trace:
-        """Their dots, those that failed in red and hollow."""
+        """Return the hospitals' dots; those that failed are red and hollow."""
         lost = [i in failed for i in range(self.plan.hospitals)]
         return {
             "x": rounded(self.out[:, 0]),
             "y": rounded(self.out[:, 1]),
             "marker": {
                 "size": rounded(self.widths),
-                "color": [_FAILED if gone else "#009E73" for gone in lost],
+                "color": [_FAILED if gone else _HOSPITAL for gone in lost],
                 "symbol": ["circle-x-open" if gone else "circle" for gone in lost],
             },
             "customdata": [[self.shown.name(i), f"{n:,}"] for i, n in enumerate(self.plan.sizes)],
         }
 
     def names(self) -> Trace:
-        """Names and sizes beside the dots, away from the middle: right, left, above or below."""
+        """Return names and sizes beside the dots, away from the middle: right, left, above or below."""
         right, above = self.out.T
         beside = np.abs(right) > 0.3
         away = (self.widths / 2 + _GAP) / _PIXELS
@@ -113,17 +108,12 @@ class _Ring:
         ]
         sides = np.where(beside, np.where(right > 0, "right", "left"), "center")
         heights = np.where(beside, "middle", np.where(above > 0, "top", "bottom"))
-        places = [f"{height} {side}" for height, side in zip(heights, sides, strict=True)]
-        return {"x": rounded(at[:, 0]), "y": rounded(at[:, 1]), "text": words, "textposition": places}
-
-
-def _who(shown: ShownRun, done: Round) -> list[int]:
-    """Hospitals whose message is in this round's answers."""
-    return list(range(shown.record.plan.hospitals)) if ALL in done.answers else sorted(done.answers)
+        anchors = [f"{height} {side}" for height, side in zip(heights, sides, strict=True)]
+        return {"x": rounded(at[:, 0]), "y": rounded(at[:, 1]), "text": words, "textposition": anchors}
 
 
 def steps(shown: ShownRun) -> list[tuple[int, bool]]:
-    """(round, whether the hospitals answer) of every frame; nothing is asked in a method of one round."""
+    """Return (round, whether the hospitals answer) of every frame; a method of one round asks nothing."""
     return [
         (done.number, answering)
         for done in shown.record.rounds
@@ -133,34 +123,30 @@ def steps(shown: ShownRun) -> list[tuple[int, bool]]:
 
 
 class _Curve:
-    """The error by round, where the truth is known, else how far a round moved the result."""
+    """Hold the error by round where the truth is known, else how far each round moved the result."""
 
     def __init__(self, shown: ShownRun, settings: Settings) -> None:
-        self.factor = factor(settings)
-        self.at, found = runs.curve(shown)
-        self.values = self.factor * found
-        self.known = shown.errors is not None
+        self.rounds, values = runs.curve(shown)
+        self.values = factor(settings) * values
         plan = shown.record.plan
-        self.guess = self.factor * subspace_metrics.random_guess(plan.d, plan.k)
-        self.title = error_title(settings) if self.known else "moved since the round before"
-        self.log = settings["scale"] == "log"
-        seen = self.values[np.isfinite(self.values)]
-        least = max(float(seen.min()) if len(seen) else 1e-2, _LEAST)
-        self.floor = 10.0 ** min(math.floor(math.log10(least)), -2) if self.log else 0.0
-        top = 1.6 * self.guess if self.log else 1.12 * self.guess
-        self.span = [math.log10(self.floor), math.log10(top)] if self.log else [0.0, top]
+        self.guess = factor(settings) * subspace_metrics.random_guess(plan.d, plan.k)
+        known = shown.errors is not None
+        self.title = error_title(settings) if known else "moved since the round before"
+        self.axis = ErrorAxis(
+            settings, self.guess, np.min(self.values[np.isfinite(self.values)], initial=1e-2)
+        )
 
-    def until(self, number: int) -> Trace:
-        """The line up to this round."""
-        kept = [i for i, at in enumerate(self.at) if at <= number]
+    def until(self, number: float = math.inf) -> Trace:
+        """Return the line up to this round."""
+        kept = [i for i, at in enumerate(self.rounds) if at <= number]
         return {
-            "x": [self.at[i] for i in kept],
-            "y": rounded(np.maximum(self.values[kept], self.floor)),
+            "x": [self.rounds[i] for i in kept],
+            "y": rounded(np.maximum(self.values[kept], self.axis.floor)),
         }
 
 
 def figure(shown: ShownRun, settings: Settings) -> dict[str, Any]:
-    """The ring, and beside it the error after each round; frames, and a sentence for each."""
+    """Draw the ring, and beside it the error after each round, with a sentence for each frame."""
     ring, curve = _Ring(shown), _Curve(shown, settings)
     rounds = shown.record.rounds
     frames, words = [], []
@@ -168,39 +154,36 @@ def figure(shown: ShownRun, settings: Settings) -> dict[str, Any]:
     lost: list[int] = []
     for number, answering in steps(shown):
         done = rounds[number - 1]
-        who = _who(shown, done) if answering else [i for i in everyone if i not in lost]
+        active = [i for i in everyone if i not in lost]
         if answering:
+            active = everyone if ALL in done.answers else sorted(done.answers)
             lost = sorted({*lost, *(i for i in done.faults if i != ALL)})
         strong = {"opacity": 0.95}, {"opacity": 0.18}
         down, up = reversed(strong) if answering else strong
-        moved = [{}] * 4 if who == everyone else [*ring.arrows(False, who), *ring.arrows(True, who)]
-        arrows = [one | other for one, other in zip(moved, (down, down, up, up), strict=True)]
-        labels = ring.labels(answering, run_text.bytes_on(shown, done, who, answering))
+        moved = [{}] * 4 if active == everyone else [*ring.arrows(False, active), *ring.arrows(True, active)]
+        arrows = [arrow | opacity for arrow, opacity in zip(moved, (down, down, up, up), strict=True)]
+        labels = ring.labels(answering, run_text.bytes_on(done, active, answering))
         until = curve.until(number if answering else number - 1)
         patches = [*arrows, labels, ring.hospitals(lost) if lost else {}, until]
-        frames.append({"traces": {str(i): patch for i, patch in enumerate(patches)}})
+        frames.append(dict(enumerate(patches)))
         words.append(run_text.step(shown, number, answering, settings))
-    moving = [number for number, answering in steps(shown) if answering]
-    asked = min(settings["join.round"], moving[-1])
-    return {
-        "data": _traces(ring, curve),
-        "layout": _layout(curve, len(rounds)),
-        "frames": frames,
-        "words": words,
-        "tiles": run_text.tile_titles(shown, settings),
-        "legend": _legend(shown, curve),
-        "active": steps(shown).index((asked, True)),
-        "play": True,
-        "scrub": "Round by round",
-        "ends": ["start", "end"],
-        "plain": settings["view"] == "board",
-        "ghost": False,
-        "complete": True,
-    }
+    answered = [number for number, answering in steps(shown) if answering]
+    asked = min(settings["join.round"], answered[-1])
+    masked = ", masked" if shown.summed else ""
+    legend = [
+        ("asked by the server", _DOWN, "solid", "line"),
+        (f"sent by a hospital{masked}", _UP, "dot" if shown.summed else "solid", "line"),
+        ("a hospital, its area by patients", _HOSPITAL, "solid", "band"),
+        ("random guess", style.GUESS, "dot", "line"),
+    ]
+    return playback.payload(
+        *(_traces(ring, curve), *_layouts(curve, len(rounds)), frames, words),
+        *(run_text.tile_titles(shown), legend, settings, steps(shown).index((asked, True))),
+    )
 
 
 def _traces(ring: _Ring, curve: _Curve) -> list[Trace]:
-    """What every frame fills, in the order of its patches, then what stays."""
+    """Return the traces that frames fill, in the order of their patches, then those that stay."""
     free = {"type": "scatter", "hoverinfo": "skip", "showlegend": False}
     small = {"textfont": {"size": 11}, "mode": "text"}
     spot = {"mode": "markers"}
@@ -210,63 +193,28 @@ def _traces(ring: _Ring, curve: _Curve) -> list[Trace]:
     server = {"x": [0], "y": [0], "text": ["server"], "textposition": "middle center"}
     server |= {"marker": {"symbol": "square", "size": 44, "color": "#5B6670"}, "mode": "markers+text"}
     server |= {"textfont": {"size": 11, "color": "#FFFFFF"}}
-    ends = [min([0, *curve.at]), max([1, *curve.at])]
-    whole = line(2, "whole run", style.faded(_UP, 0.3), x=curve.at, hoverinfo="skip")
-    whole["y"] = rounded(np.maximum(curve.values, curve.floor))
-    guess = line(2, "random guess", style.GUESS, "dot", x=ends, y=[curve.guess] * 2, hoverinfo="skip")
-    everyone = range(ring.plan.hospitals)
-    kinds = ({"mode": "lines"}, spot)
-    arrows = [
-        free | kind | arrow
-        for up in (False, True)
-        for kind, arrow in zip(kinds, ring.arrows(up, everyone), strict=True)
-    ]
+    ends = [min([0, *curve.rounds]), max([1, *curve.rounds])]
+    everyone = list(range(ring.plan.hospitals))
+    arrows = [*ring.arrows(False, everyone), *ring.arrows(True, everyone)]
     return [
-        *arrows,
+        *(free | ({"mode": "lines"} if "line" in arrow else spot) | arrow for arrow in arrows),
         free | small,
         free | spot | hospital | {"hoverinfo": "all"} | ring.hospitals([]),
         dots,
         free | small | ring.names(),
         free | server,
-        whole,
-        guess,
+        line(2, "whole run", style.faded(_UP, 0.3), hoverinfo="skip") | curve.until(),
+        line(2, "random guess", style.GUESS, "dot", x=ends, y=[curve.guess] * 2, hoverinfo="skip"),
     ]
 
 
-def _layout(curve: _Curve, rounds: int) -> dict[str, Any]:
+def _layouts(curve: _Curve, rounds: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Place the ring beside the curve, and on a telephone above it."""
     hidden = {"visible": False, "fixedrange": True, "range": [-1.95, 1.95]}
-    log = {"type": "log", "dtick": 1, "exponentformat": "e", "minexponent": 6} if curve.log else {}
     across = axis("round", range=[-0.3, rounds + 0.3], anchor="y2", dtick=max(1, math.ceil(rounds / 10)))
-    up = axis(curve.title, range=curve.span, anchor="x2") | log
+    up = axis(curve.title, anchor="x2") | curve.axis.properties
     upright = hidden | {"scaleanchor": "x", "scaleratio": 1, "range": [-1.45, 1.45]}
-    return {
-        "xaxis": hidden | {"domain": [0, 0.5]},
-        "yaxis": upright | {"domain": [0, 1]},
-        "xaxis2": across | {"domain": [0.6, 1]},
-        "yaxis2": up | {"domain": [0.04, 0.96]},
-        "height": 440,
-        "margin": {"l": 8, "r": 12, "t": 8, "b": 46},
-        "hovermode": "closest",
-        "showlegend": False,
-        "meta": {
-            "titles": (),
-            "narrow": {
-                "xaxis": hidden | {"domain": [0, 1]},
-                "yaxis": upright | {"domain": [0.48, 1]},
-                "xaxis2": across | {"domain": [0.12, 1]},
-                "yaxis2": up | {"domain": [0, 0.42]},
-                "height": 640,
-            },
-        },
-    }
-
-
-def _legend(shown: ShownRun, curve: _Curve) -> list[tuple[str, str, str, str]]:
-    """(label, colour, dash, kind) of what is drawn."""
-    masked = ", masked" if shown.summed else ""
-    return [
-        ("asked by the server", _DOWN, "solid", "line"),
-        (f"sent by a hospital{masked}", _UP, "dot" if shown.summed else "solid", "line"),
-        ("a hospital, its area by patients", "#009E73", "solid", "band"),
-        ("random guess", style.GUESS, "dot", "line"),
-    ]
+    axes = {"xaxis": hidden, "yaxis": upright, "xaxis2": across, "yaxis2": up}
+    wide = playback.placed(axes, [0, 0.5], [0, 1], [0.6, 1], [0.04, 0.96])
+    narrow = playback.placed(axes, [0, 1], [0.48, 1], [0.12, 1], [0, 0.42])
+    return wide | {"height": 440, "margin": {"l": 8, "r": 12, "t": 8, "b": 46}}, narrow | {"height": 640}

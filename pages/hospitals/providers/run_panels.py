@@ -1,10 +1,8 @@
-"""The views of the providers page that show one run: its rounds, its messages, and two messages together."""
+"""Render the panels that show one run: its rounds, its messages, and two messages together."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -21,117 +19,109 @@ from pages.shared.background import cache
 from pages.shared.figure import component
 from pages.shared.reports import downloads
 from pages.shared.settings import widgets
-from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.settings.catalogue import Settings
 
-_UPLOADED = "record uploaded"
-
-
-def rounds(of: CollaborationSetting, settings: Settings) -> None:
-    """The ring of Figure 1, drawn from the run, and the error after each round."""
-    shown = _run(of, settings)
-    if shown is not None:
-        with _drawable(settings):
-            _rounds(of, shown, settings)
+_COMPARED = ("dps_pca shared", "dps_pca")  # the protocols whose messages are compared in pairs
 
 
-def _rounds(of: CollaborationSetting, shown: ShownRun, settings: Settings) -> None:
-    st.markdown(run_text.headline(shown))
-    figure = network_diagram.figure(shown, settings)
-    numbers = [step[0] for step in network_diagram.steps(shown)]
-    component.figure(
-        figure, key="ring figure", on_use=lambda: _keep("ring figure", numbers), save="dppca-rounds"
-    )
-    if shown.record.ended:
-        st.text(text.brief(shown.record.ended))
-    st.caption(
-        f"{_unknown(shown)} {run_text.overhead(shown)}".strip() or "The result goes to all who joined."
-    )
-    downloads.downloads(_table_of(of, shown, settings), lambda: figure, "dppca-rounds")
-
-
-def sees(of: CollaborationSetting, settings: Settings) -> None:
-    """A hospital's message beside what it hides."""
-    shown = _run(of, settings)
-    if shown is not None:
-        with _drawable(settings):
-            _sees(of, shown, settings)
-
-
-@contextmanager
-def _drawable(settings: Settings) -> Iterator[None]:
-    """One sentence where a record that was given reads well, but holds numbers that nothing can draw."""
+def run(recipe: CollaborationSetting, settings: Settings) -> None:
+    """Render a run round by round, or what the server sees of one hospital in it."""
+    shown = _chosen(recipe, settings)
+    if shown is None:
+        return
     try:
-        yield
+        (_rounds if settings["join.panel"] == "rounds" else _message)(recipe, shown, settings)
     except (ArithmeticError, TypeError, ValueError, MemoryError):
+        # An uploaded record can be read well and still hold numbers that nothing can draw.
         if settings["join.source"] != "own":
             raise
-        st.text("This run cannot be drawn: numbers in its record are too large, or do not belong together.")
+        st.text(run_text.CANNOT_BE_DRAWN)
 
 
-def _sees(of: CollaborationSetting, shown: ShownRun, settings: Settings) -> None:
-    plan = shown.record.plan
+def _rounds(recipe: CollaborationSetting, shown: ShownRun, settings: Settings) -> None:
+    st.markdown(run_text.headline(shown))
+    figure = network_diagram.figure(shown, settings)
+    numbers = [number for number, _ in network_diagram.steps(shown)]
+    keep = partial(_keep_round, "ring figure", numbers)
+    component.figure(figure, key="ring figure", on_use=keep, save="dppca-rounds")
+    if shown.record.ended:
+        st.text(text.brief(shown.record.ended))
+    st.caption(run_text.below_figure(shown))
+    downloads.downloads(_table_builder(recipe, shown, settings), lambda: figure, "dppca-rounds")
+
+
+def _message(recipe: CollaborationSetting, shown: ShownRun, settings: Settings) -> None:
     if shown.summed:
-        st.caption("Single messages are masked: the server sees their sum, and nothing of any one of them.")
+        st.caption(run_text.MASKED)
         hospital = ALL
     else:
-        hospital = _hospital("join.hospital", plan.hospitals) - 1
-    names = TABLES[of.population].features if isinstance(of.population, str) and shown.seen else ()
+        hospital = _hospital("join.hospital", shown.record.plan.hospitals, settings)
+    table = recipe.population if isinstance(recipe.population, str) and shown.transcript else None
+    names = TABLES[table].features if table else ()
     figure = message_charts.message(shown, hospital, settings, names)
-    component.figure(figure, key="sees figure", on_use=lambda: _keep("sees figure"), save="dppca-message")
-    st.caption(_sees_note(shown, settings))
-    downloads.downloads(_table_of(of, shown, settings), lambda: figure, "dppca-message")
+    keep = partial(_keep_round, "sees figure")
+    component.figure(figure, key="sees figure", on_use=keep, save="dppca-message")
+    st.caption(message_text.message_note(shown, message_charts.MOST_ROWS))
+    downloads.downloads(_table_builder(recipe, shown, settings), lambda: figure, "dppca-message")
 
 
-def pair(of: CollaborationSetting, settings: Settings) -> None:
-    """Two messages together, with shared noise and with noise of their own."""
-    if len(of.sizes) < 2:
-        st.info("One hospital has nobody to compare its messages with: raise the number of hospitals.")
+def pair(recipe: CollaborationSetting, settings: Settings) -> None:
+    """Render two hospitals' messages together, with shared noise and with independent noise."""
+    count = len(recipe.sizes)
+    if count < 2:
+        st.info(message_text.NOBODY_TO_COMPARE)
         return
-    first, second = st.columns(2)
-    with first:
-        one = _hospital("join.hospital", len(of.sizes))
-    with second:
-        other = _hospital("join.other", len(of.sizes))
-    if one == other:
-        other = one % len(of.sizes) + 1
-        st.caption(f"A hospital and itself have nothing to compare: shown beside hospital {other}.")
-    found = [_simulated(of, key) for key in ("dps_pca shared", "dps_pca")]
-    if None in found:
+    left, right = st.columns(2)
+    with left:
+        first = _hospital("join.hospital", count, settings)
+    with right:
+        second = _hospital("join.other", count, settings)
+    if first == second:
+        second = (first + 1) % count
+        st.caption(message_text.same_hospital(second + 1))
+    shared, independent = (_simulated(recipe, key) for key in _COMPARED)
+    if shared is None or independent is None:
         return
-    shared, own = found
-    figure = message_charts.pair(shared, own, one - 1, other - 1, settings)
-    component.figure(figure, key="pair figure", on_use=lambda: _keep("pair figure"), save="dppca-pair")
-    st.markdown(
-        f"{message_text.what_it_means(shared.name(one - 1), shared.name(other - 1))} {message_text.secure()}"
-    )
+    figure = message_charts.pair(shared, independent, first, second, settings)
+    keep = partial(_keep_round, "pair figure")
+    component.figure(figure, key="pair figure", on_use=keep, save="dppca-pair")
+    st.markdown(message_text.below_pair(shared.name(first), shared.name(second)))
 
     def compared() -> pd.DataFrame:
-        again = [_again(of, key) for key in ("dps_pca shared", "dps_pca")]
-        return differences(again[0], again[1], one - 1, other - 1)
+        return differences(*(_simulate(recipe, key) for key in _COMPARED), first, second)
 
     downloads.downloads(compared, lambda: figure, "dppca-pair")
 
 
-def _table_of(of: CollaborationSetting, shown: ShownRun, settings: Settings) -> Callable[[], pd.DataFrame]:
-    """Return what makes the table once its button is pressed.
+def _keep_round(key: str, numbers: Sequence[int] | None = None) -> None:
+    """Set the link's round to that of the scrubbed frame; `numbers` holds each frame's if not 1, 2, 3, …"""
+    index = int(st.session_state[key]["use"])
+    widgets.set_to("join.round", index + 1 if numbers is None else numbers[index])
 
-    A button is held as long as its visitor's session: with the run in it no cache could let the run go.
+
+def _table_builder(
+    recipe: CollaborationSetting, shown: ShownRun, settings: Settings
+) -> Callable[[], pd.DataFrame]:
+    """Return a function that builds the table once its button is pressed.
+
+    A button lives as long as its visitor's session, so it must not hold a simulated run: the cache could not
+    free the run's memory.
     """
     if settings["join.source"] != "simulated":
         return lambda: table(shown)
-    way = settings["join.way"]
-    return lambda: table(_again(of, way))
+    key = settings["join.way"]
+    return lambda: table(_simulate(recipe, key))
 
 
-def _again(of: CollaborationSetting, way: str) -> ShownRun:
-    """Return the run of these settings: from the cache, or simulated anew where it was given up."""
-    return runs.of_simulation(cache.transcript(_once(of), way))
+def _simulate(recipe: CollaborationSetting, key: str) -> ShownRun:
+    """Return the run of a protocol, from the cache if it is there; the number of repeats does not matter."""
+    simulated = cache.transcript(replace(recipe, repeats=1), key)
+    return ShownRun(simulated.record, simulated, simulated.errors)
 
 
 def table(shown: ShownRun) -> pd.DataFrame:
-    """Tidy: a row for each round and answer, with its bytes and, where the truth is known, the error."""
-    at, values = runs.curve(shown)
-    known = dict(zip(at, values, strict=True))
+    """Return a row for each round and answer, with its bytes and, where the truth is known, the error."""
+    errors = dict(zip(*runs.curve(shown), strict=True))
     column = "sin_theta" if shown.errors is not None else "moved_sin_theta"
     return pd.DataFrame(
         [
@@ -142,7 +132,7 @@ def table(shown: ShownRun) -> pd.DataFrame:
                 "bytes_sent": answer.message.payload,
                 "bytes_of_message": answer.wire_bytes,
                 "seconds": answer.seconds,
-                column: known.get(done.number),
+                column: errors.get(done.number),
             }
             for done in shown.record.rounds
             for hospital, answer in done.answers.items()
@@ -150,21 +140,21 @@ def table(shown: ShownRun) -> pd.DataFrame:
     )
 
 
-def differences(shared: ShownRun, own: ShownRun, one: int, other: int) -> pd.DataFrame:
-    """Tidy: a row for each round and kind of noise."""
+def differences(shared: ShownRun, independent: ShownRun, first: int, second: int) -> pd.DataFrame:
+    """Return a row for each kind of noise and round: how well two messages give the hospitals' difference."""
     rows = []
-    for name, run in (("shared", shared), ("independent", own)):
-        for done in run.record.rounds:
-            found = transcript.difference(run.seen, done.number, one, other)
+    for name, shown in (("shared", shared), ("independent", independent)):
+        for done in shown.record.rounds:
+            result = transcript.difference(shown.transcript, done.number, first, second)
             rows.append(
-                {"noise": name, "round": done.number, "relative_error": found.relative}
-                | {"std": found.std, "expected_std": found.expected}
+                {"noise": name, "round": done.number, "relative_error": result.relative}
+                | {"std": result.std, "expected_std": result.expected}
             )
     return pd.DataFrame(rows)
 
 
-def _run(of: CollaborationSetting, settings: Settings) -> ShownRun | None:
-    """The run that is asked for; None, and a sentence on screen, where there is none."""
+def _chosen(recipe: CollaborationSetting, settings: Settings) -> ShownRun | None:
+    """Return the run that is asked for, or None after saying on screen why there is none."""
     left, right = st.columns(2)
     with left:
         widgets.choose("join.source")
@@ -172,35 +162,30 @@ def _run(of: CollaborationSetting, settings: Settings) -> ShownRun | None:
         if settings["join.source"] == "simulated":
             widgets.choose("join.way")
         else:
-            shown = _stored() if settings["join.source"] == "stored" else _own()
+            shown = _stored() if settings["join.source"] == "stored" else _uploaded()
     if settings["join.source"] == "simulated":
-        return _simulated(of, settings["join.way"])
-    st.caption("A run that took place has its own settings: the sliders do not move it.")
+        return _simulated(recipe, settings["join.way"])
+    st.caption(run_text.NOT_MOVED)
     return shown
 
 
-def _simulated(of: CollaborationSetting, key: str) -> ShownRun | None:
-    reason = transcript.refused(of, PROTOCOLS[key])
-    if reason:
-        st.info(f"Not simulated message by message: {reason}.")
+def _simulated(recipe: CollaborationSetting, key: str) -> ShownRun | None:
+    refusal = transcript.refused(recipe, PROTOCOLS[key])
+    if refusal:
+        st.info(run_text.not_simulated(refusal))
         return None
-    with st.spinner(run_text.passing(of, PROTOCOLS[key])):
+    with st.spinner(run_text.passing(recipe, PROTOCOLS[key])):
         try:
-            return _again(of, key)
+            return _simulate(recipe, key)
         except MemoryError as reason:
-            st.info(str(reason) or "This server has no memory left for this run: try again later.")
+            st.info(str(reason) or run_text.NO_MEMORY)
             return None
-
-
-def _once(of: CollaborationSetting) -> CollaborationSetting:
-    """The same hospitals with one repeat: how many repeats are compared elsewhere matters to no message."""
-    return replace(of, repeats=1)
 
 
 def _stored() -> ShownRun | None:
     names = runs.stored()
     if not names:
-        st.info("No run is stored with this program.")
+        st.info(run_text.NOTHING_STORED)
         return None
     chosen = st.selectbox("Stored", names, key="stored run") if len(names) > 1 else names[0]
     try:
@@ -210,49 +195,20 @@ def _stored() -> ShownRun | None:
         return None
 
 
-def _own() -> ShownRun | None:
-    given = st.file_uploader("A run's record, JSON lines", type="jsonl", key=_UPLOADED)
-    if given is None:
-        st.caption("The record that the server wrote: it holds what the server saw, and nothing else.")
+def _uploaded() -> ShownRun | None:
+    file = st.file_uploader(run_text.UPLOAD, type="jsonl", key="record uploaded")
+    if file is None:
+        st.caption(run_text.UPLOAD_NOTE)
         return None
     try:
-        return runs.read(given.getvalue())
+        return runs.read(file.getvalue())
     except ValueError as reason:
-        st.text(str(reason))
+        st.text(str(reason))  # not Markdown: the reason may quote the file
         return None
 
 
-def _hospital(key: str, count: int) -> int:
-    """The hospital chosen; one beyond the last is the last."""
-    chosen = min(st.session_state[key], count)
-    st.session_state[key] = chosen
-    st.selectbox(
-        *(CHOICES[key].name(False), range(1, count + 1), chosen - 1),
-        key=key,
-        on_change=widgets.remember,
-        args=(key,),
-    )
-    return chosen
-
-
-def _keep(key: str, numbers: Sequence[int] | None = None) -> None:
-    """Set the link's round to the one that was scrubbed to: of these numbers, else counted from 1."""
-    index = int(st.session_state[key]["use"])
-    widgets.set_to("join.round", index + 1 if numbers is None else numbers[index])
-
-
-def _unknown(shown: ShownRun) -> str:
-    """That nobody knows the error of a real run."""
-    if shown.errors is not None:
-        return "" if not shown.over_network else "The error is against PCA of the whole table, known here."
-    return "Of a real run nobody knows the error: shown is how far each round moved the result."
-
-
-def _sees_note(shown: ShownRun, settings: Settings) -> str:
-    if shown.seen is None:
-        return "Rows are those with the largest numbers in the last round."
-    said = "Not private: what is without noise never leaves a hospital; it is here as this is a simulation."
-    shape = shown.record.plan.method
-    if shape == "dpdis_pca" and shown.record.plan.method_options.get("rank") != shown.record.plan.d:
-        said += " Compressed directions are shown multiplied with themselves, where signs do not matter."
-    return f"{said} {text.count(24, 'row', 'rows')} at most are shown, the heaviest without noise."
+def _hospital(key: str, count: int, settings: Settings) -> int:
+    """Let one of `count` hospitals be chosen and return its index; a number beyond the last is the last."""
+    chosen = min(settings[key], count)
+    widgets.choose_among(key, range(1, count + 1), chosen)
+    return chosen - 1

@@ -1,6 +1,4 @@
-"""What is said of one run, round by round: what is asked, what is sent, what the server is left with."""
-
-from __future__ import annotations
+"""Form the sentences about one run, round by round: what is asked and sent, and the error after it."""
 
 import math
 from collections.abc import Sequence
@@ -16,110 +14,100 @@ from pages.shared import text
 from pages.shared.charts.metric_axis import factor
 from pages.shared.settings.catalogue import Settings
 
-_MOST_FAULTS = 5  # told in full
+MASKED = "Single messages are masked: the server sees their sum, and nothing of any one of them."
+NOT_MOVED = "A run that took place has its own settings: the sliders do not move it."
+NOTHING_STORED = "No run is stored with this program."
+UPLOAD = "A run's record, JSON lines"
+UPLOAD_NOTE = "The record that the server wrote: it holds what the server saw, and nothing else."
+CANNOT_BE_DRAWN = "This run cannot be drawn: numbers in its record are too large, or do not belong together."
+NO_MEMORY = "This server has no memory left for this run: try again later."
+_MOST_FAULTS = 5  # written in full
 _METHODS = {"dps_pca": "DPS-PCA", "dpdis_pca": "DPdisPCA", "federated_projector": "Averaged projectors"}
 
 
-def bytes_on(shown: ShownRun, done: Round, who: Sequence[int], answering: bool) -> dict[int, str]:
-    """What is written beside the arrow of each hospital."""
-    if not answering:
-        return dict.fromkeys(who, text.size(done.question.payload))
-    if ALL in done.answers:
-        return dict.fromkeys(who, text.size(_payload(done)))
-    return {i: text.size(done.answers[i].message.payload) for i in who}
+def bytes_on(done: Round, hospitals: Sequence[int], answering: bool) -> dict[int, str]:
+    """Return the label beside the arrow of each of these hospitals."""
+    if answering and ALL not in done.answers:
+        return {i: text.size(done.answers[i].message.payload) for i in hospitals}
+    payload = _payload(done) if answering else done.question.payload
+    return dict.fromkeys(hospitals, text.size(payload))
 
 
 def _payload(done: Round) -> int:
-    """Bytes that one hospital sends in this round."""
+    """Return the bytes that one hospital sends in this round."""
     return max((answer.message.payload for answer in done.answers.values()), default=0)
 
 
-def message_bytes(done: Round) -> int:
-    """Bytes of the largest answer as a message: its numbers and its header, nothing of a network's own."""
-    return max((answer.wire_bytes for answer in done.answers.values()), default=0)
-
-
 def travelled(shown: ShownRun, number: int, answering: bool) -> int:
-    """Bytes of all hospitals, both ways, up to this step."""
+    """Return the bytes of all hospitals, both ways, up to this step."""
     total = 0
     for done in shown.record.rounds[:number]:
-        masked = ALL in done.answers
-        asked = shown.record.plan.hospitals if masked else len(done.answers) + len(done.faults)
-        senders = shown.record.plan.hospitals if masked else len(done.answers)
-        total += asked * done.question.payload
+        senders = shown.record.plan.hospitals if ALL in done.answers else len(done.answers)
+        silent = 0 if ALL in done.answers else len(done.faults)
+        total += (senders + silent) * done.question.payload
         if done.number < number or answering:
             total += senders * _payload(done)
     return total
 
 
-def tile_titles(shown: ShownRun, settings: Settings) -> list[str]:
-    """What the four figures are."""
-    known = shown.errors is not None
+def tile_titles(shown: ShownRun) -> list[str]:
+    """Return the titles of the four figures of `step`."""
+    error = "Error" if shown.errors is not None else "Moved by this round"
     last = "An answer with its header" if shown.over_network else "All hospitals, so far"
-    return ["Error" if known else "Moved by this round", "Asked of each", "Each hospital sends", last]
+    return [error, "Asked of each", "Each hospital sends", last]
 
 
 def step(shown: ShownRun, number: int, answering: bool, settings: Settings) -> dict[str, Any]:
-    """The sentence, the figures and the notes of one frame."""
-    plan, done = shown.record.plan, shown.record.rounds[number - 1]
-    times = factor(settings)
-    at, values = runs.curve(shown)
+    """Return the sentence, the four figures and the notes of one frame: a round's question or its answers."""
+    done, whole = shown.record.rounds[number - 1], len(shown.record.rounds)
     reached = number if answering else number - 1
-    now = next((times * float(v) for a, v in zip(at, values, strict=True) if a == reached), math.nan)
-    whole, sent = len(shown.record.rounds), _payload(done)
-    hospitals = text.count(plan.hospitals, "hospital", "hospitals")
+    errors = dict(zip(*runs.curve(shown), strict=True))
+    error = factor(settings) * float(errors.get(reached, math.nan))
+    figure = text.error(error) if math.isfinite(error) else "–"
     asked = text.size(done.question.payload) if done.question.payload else "–"
-    figure = text.error(now) if math.isfinite(now) else "–"
     if answering:
-        sentence = _answered(shown, done, whole, hospitals, figure)
-        label = f"round {number}: answers"
+        sentence = _answered(shown, done, figure)
     else:
+        hospitals = text.count(shown.record.plan.hospitals, "hospital", "hospitals")
         sentence = (
             f"Round {number} of {whole}: the server sends its present directions to the {hospitals}, "
             f"{asked} each. They are {'random to begin with' if number == 1 else 'made of earlier answers'}."
         )
-        label = f"round {number}: asked"
-    if shown.over_network:
-        weight = (
-            [text.size(message_bytes(done)), f"answers after {text.duration(done.seconds)}"]
-            if answering
-            else ["–", ""]
-        )
-    else:
+    if not shown.over_network:
         weight = [text.size(travelled(shown, number, answering)), "both ways"]
+    elif answering:
+        # Bytes of the largest answer with its header; what the network adds is not in the record.
+        message = max((answer.wire_bytes for answer in done.answers.values()), default=0)
+        weight = [text.size(message), f"answers after {text.duration(done.seconds)}"]
+    else:
+        weight = ["–", ""]
     return {
-        "at": label,
+        "at": f"round {number}: {'answers' if answering else 'asked'}",
         "sentence": sentence,
         "tiles": [
-            [figure, ("before this round" if not answering else f"after {number} of {whole}")],
+            [figure, f"after {number} of {whole}" if answering else "before this round"],
             [asked, "the rows that are kept, and which" if done.question.payload else "nothing is asked"],
-            [text.size(sent) if answering else "–", "masked" if shown.summed and answering else ""],
+            [text.size(_payload(done)) if answering else "–", "masked" if shown.summed and answering else ""],
             weight,
         ],
         "notes": _faults(shown, done) if answering else "",
     }
 
 
-def _answered(shown: ShownRun, done: Round, whole: int, hospitals: str, figure: str) -> str:
-    sent = text.size(_payload(done))
-    left = f", and is left with error {figure}" if shown.errors is not None and figure != "–" else ""
-    begin = f"Round {done.number} of {whole}: "
+def _answered(shown: ShownRun, done: Round, error: str) -> str:
+    begin = f"Round {done.number} of {len(shown.record.rounds)}: "
     if not done.answers:
         return f"{begin}no hospital's answer could be used."
-    several = len(done.answers) > 1 or (shown.summed and shown.record.plan.hospitals > 1)
-    if not several:
-        own = "masked" if shown.summed else "with noise of its own on top"
-        return f"{begin}1 hospital sends {sent}, {own}; the server has nothing else{left}."
+    count, sent = shown.record.plan.hospitals, text.size(_payload(done))
+    left = f", and is left with error {error}" if shown.errors is not None and error != "–" else ""
+    if len(done.answers) == 1 and not (shown.summed and count > 1):
+        noise = "masked" if shown.summed else "with noise of its own on top"
+        return f"{begin}1 hospital sends {sent}, {noise}; the server has nothing else{left}."
+    each = f"{begin}each of the {text.count(count, 'hospital', 'hospitals')} sends {sent}"
     if shown.summed:
-        return (
-            f"{begin}each of the {hospitals} sends {sent} that is masked; the server sees their sum "
-            f"alone{left}."
-        )
+        return f"{each} that is masked; the server sees their sum alone{left}."
     if shown.shared:
-        return (
-            f"{begin}each of the {hospitals} sends {sent}, all with the same noise on top; the server "
-            f"averages them by patients{left}."
-        )
+        return f"{each}, all with the same noise on top; the server averages them by patients{left}."
     return (
         f"{begin}{len(done.answers):,} hospitals send {sent} each, with noise of their own on top; the "
         f"server averages them{left}."
@@ -127,46 +115,58 @@ def _answered(shown: ShownRun, done: Round, whole: int, hospitals: str, figure: 
 
 
 def _faults(shown: ShownRun, done: Round) -> str:
-    """Who failed and why; a record may hold any words, of any number of hospitals."""
-    said = [
+    """Say who failed and why, briefly: an uploaded record may hold any words, of any number of hospitals."""
+    faults = [
         f"{'The sum' if hospital == ALL else shown.name(hospital)} {text.brief(why)}."
         for hospital, why in done.faults.items()
     ]
-    more = len(said) - _MOST_FAULTS
-    return " ".join([*said[:_MOST_FAULTS], *([f"And {more:,} more."] if more > 0 else [])])
+    more = len(faults) - _MOST_FAULTS
+    return " ".join([*faults[:_MOST_FAULTS], *([f"And {more:,} more."] if more > 0 else [])])
 
 
 def headline(shown: ShownRun) -> str:
-    """The whole run in a sentence."""
+    """Return the whole run in a sentence, and the error with which it ends."""
     plan, record = shown.record.plan, shown.record
-    rounds = text.count(len(record.rounds), "round", "rounds")
     where = (
         "between separate processes" if shown.over_network else "simulated with the messages of the protocol"
     )
     took = f", in {text.duration(record.seconds)}" if shown.over_network and record.seconds else ""
-    said = (
+    run = (
         f"{_METHODS.get(plan.method, plan.method)} with "
         f"{text.count(plan.hospitals, 'hospital', 'hospitals')} and {sum(plan.sizes):,} patients in "
-        f"{rounds}, {where}{took}."
+        f"{text.count(len(record.rounds), 'round', 'rounds')}, {where}{took}."
     )
     if record.ended:
-        return f"{said} It did not come to its end."
+        return f"{run} It did not come to its end."
     if shown.errors is not None:
-        return f"{said} It ends with error {text.error(float(shown.errors[-1]))}."
-    return said
+        return f"{run} It ends with error {text.error(float(shown.errors[-1]))}."
+    return run
 
 
-def passing(of: CollaborationSetting, way: Protocol) -> str:
-    """What is being done until a run can be shown, and for about how long."""
-    hospitals = text.count(len(of.sizes), "hospital", "hospitals")
+def passing(recipe: CollaborationSetting, protocol: Protocol) -> str:
+    """Say which run is being simulated, and for about how long."""
+    hospitals = text.count(len(recipe.sizes), "hospital", "hospitals")
     return (
-        f"Passing the messages of {hospitals} with {of.n:,} patients and {of.d:,} measurements of each: "
-        f"about {math.ceil(of.seconds(way, with_moments=True))} s."
+        f"Passing the messages of {hospitals} with {recipe.n:,} patients and {recipe.d:,} measurements of "
+        f"each: about {math.ceil(recipe.seconds(protocol, with_moments=True))} s."
     )
+
+
+def not_simulated(reason: str) -> str:
+    return f"Not simulated message by message: {reason}."
+
+
+def below_figure(shown: ShownRun) -> str:
+    """Say what a real run's error is measured against, and what its messages weigh with their headers."""
+    if shown.errors is None:
+        known = "Of a real run nobody knows the error: shown is how far each round moved the result."
+    else:
+        known = "The error is against PCA of the whole table, known here." if shown.over_network else ""
+    return f"{known} {overhead(shown)}".strip() or "The result goes to all who joined."
 
 
 def overhead(shown: ShownRun) -> str:
-    """What messages with their headers weigh beside the numbers in them; empty for a simulation."""
+    """Say what messages weigh with their headers beside the numbers in them; empty for a simulation."""
     if not shown.over_network:
         return ""
     answers = [answer for done in shown.record.rounds for answer in done.answers.values()]

@@ -1,6 +1,4 @@
-"""The settings of the providers page. No Streamlit here."""
-
-from __future__ import annotations
+"""Define the settings of the providers page. No Streamlit here."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +16,7 @@ _RANKS = (*range(1, 21), 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 1000, 
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """The providers page's own controls: hospitals' sizes, what DPdisPCA sends, who is compared."""
+    """Return the page's own settings: the panel, hospitals' sizes, and the protocol and messages shown."""
     trusts = {"all": "everybody", **{trust: JOIN_TITLES[trust] for trust in TRUSTS}}
     sizes = {"": "those of the sliders"}
     panels = {
@@ -42,22 +40,22 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         Choice("join.way", "Way", "Way", CARRIED, "dps_pca", JOIN_WAYS),
         Choice("join.hospital", "Hospital", "Hospital", hospitals, 1),
         Choice("join.other", "and hospital", "and hospital", hospitals, 2),
-        Choice("join.round", "Round", "Round", tuple(range(1, 51)), 50),  # one beyond the last is the last
+        # A round beyond the last shows the last.
+        Choice("join.round", "Round", "Round", tuple(range(1, 51)), 50),
         Choice("join.trust", "Compared", "Compared", tuple(trusts), "all", trusts),
     ]
 
 
-def own_sizes(settings: Mapping[str, Any]) -> tuple[int, ...]:
-    """The hospitals' sizes given one by one; none where the sliders decide, or a table has too few rows."""
-    given = settings["join.sizes"]
-    sizes = tuple(int(size) for size in given.split("-")) if given else ()
+def typed_sizes(settings: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the sizes typed hospital by hospital; none if nothing is typed or a table has fewer patients."""
+    typed = settings["join.sizes"]
+    sizes = tuple(int(size) for size in typed.split("-")) if typed else ()
     table = TABLES.get(settings["data"])
     return () if table and sum(sizes) > table.n else sizes
 
 
 def _held(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """What patients and hospitals are where sizes were typed."""
-    sizes = own_sizes(settings)
+    sizes = typed_sizes(settings)
     if not sizes:
         return {}
     total = sum(sizes)

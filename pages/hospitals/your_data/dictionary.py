@@ -1,4 +1,4 @@
-"""The data dictionary as a person types it, column by column, until it is whole. No Streamlit here."""
+"""The data dictionary as a person types it, column by column, until it is complete. No Streamlit here."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from dppca_core.tables import Column, Schema, safe_cell
 
 KINDS = ("number", "category")
 NONE_OF_THEM = "none"  # a fill: none of the categories
+_DTYPES = {"kind": "str", "low": "float64", "high": "float64", "categories": "str", "missing": "str"}
 
 
 @dataclass(frozen=True)
-class Line:
-    """One column as typed: `missing` is blank for leaving the patient out, else what is filled in."""
+class DictionaryLine:
+    """Hold one column as typed. A blank `missing` leaves the row out, else it is what is filled in."""
 
     kind: str = "number"
     low: float | None = None
@@ -25,114 +26,92 @@ class Line:
     missing: str = ""
 
     @property
-    def lacking(self) -> bool:
-        """Whether something has still to be typed."""
+    def incomplete(self) -> bool:
+        """Return whether something has still to be typed."""
         if self.kind == "category":
-            return not words(self.categories)
+            return not split_categories(self.categories)
         return self.low is None or self.high is None
 
 
-def words(typed: str) -> tuple[str, ...]:
-    """Categories between commas, or semicolons where there are some."""
+def split_categories(typed: str) -> tuple[str, ...]:
+    """Split categories at semicolons where there are some, else at commas."""
     parts = typed.split(";" if ";" in typed else ",")
     return tuple(part.strip() for part in parts if part.strip())
 
 
-def first(kind: str) -> Line:
-    """A line with nothing filled in; of text, or of dates, as a category."""
-    return Line("number" if kind == "number" else "category")
+def blank_line(kind: str) -> DictionaryLine:
+    """Return a line with nothing filled in. Texts and dates count as categories."""
+    return DictionaryLine("number" if kind == "number" else "category")
 
 
-def of_column(column: Column) -> Line:
-    """The line that says what a column of a dictionary says."""
+def line_from_column(column: Column) -> DictionaryLine:
+    """Return the line that states the same as a column of a dictionary."""
+    fill = column.fill
     if column.kind == "number":
-        return Line("number", float(column.low), float(column.high), "", _filled(column.fill))
-    return Line("category", None, None, "; ".join(column.categories), _filled(column.fill))
+        missing = "" if fill is None else f"{fill:.15g}"
+        return DictionaryLine("number", float(column.low), float(column.high), "", missing)
+    missing = "" if fill is None else str(fill) or NONE_OF_THEM
+    return DictionaryLine("category", None, None, "; ".join(column.categories), missing)
 
 
-def _filled(fill: float | str | None) -> str:
-    if fill is None:
-        return ""
-    return (fill or NONE_OF_THEM) if isinstance(fill, str) else f"{fill:.15g}"
-
-
-def column(name: str, line: Line) -> Column:
-    """A column of the dictionary. Raises ValueError, with the column's name, for what cannot be."""
+def to_column(name: str, line: DictionaryLine) -> Column:
+    """Return the column of the dictionary. Raises ValueError, with the name, for what cannot be."""
     missing = line.missing.strip()
     if line.kind == "category":
-        known = words(line.categories)
+        known = split_categories(line.categories)
         none = missing.casefold() == NONE_OF_THEM and NONE_OF_THEM not in map(str.casefold, known)
         return Column(name, "category", categories=known, fill="" if none else missing or None)
     if line.low is None or line.high is None:
         raise ValueError(f"'{name}' needs its lowest and its highest value")
-    fill = None
-    if missing:
-        try:
-            fill = float(missing)
-        except ValueError:
-            raise ValueError(
-                f"what is filled into '{name}' must be a number, or blank to leave the patient out"
-            ) from None
+    try:
+        fill = float(missing) if missing else None
+    except ValueError:
+        raise ValueError(
+            f"what is filled into '{name}' must be a number, or blank to leave the patient out"
+        ) from None
     return Column(name, "number", line.low, line.high, fill=fill)
 
 
-def schema(lines: Mapping[str, Line], bound: float | None) -> Schema:
-    """The dictionary. Raises ValueError with one sentence while something is lacking or cannot be."""
-    return Schema(tuple(column(name, line) for name, line in lines.items()), bound)
+def to_schema(lines: Mapping[str, DictionaryLine], bound: float | None) -> Schema:
+    """Return the dictionary. Raises ValueError with one sentence while it is incomplete or impossible."""
+    return Schema(tuple(to_column(name, line) for name, line in lines.items()), bound)
 
 
-def lacking(lines: Mapping[str, Line]) -> str:
-    """What has still to be typed, in one sentence; nothing where all is there."""
-    absent = [name for name, line in lines.items() if line.lacking]
-    if not absent:
-        return ""
-    listed = ", ".join(absent[:3]) + (f" and {len(absent) - 3:,} more" if len(absent) > 3 else "")
-    return f"Still to be typed, from a code book, not from these patients: range or categories of {listed}."
+def missing_entries(lines: Mapping[str, DictionaryLine]) -> list[str]:
+    """Return the columns of which something has still to be typed."""
+    return [name for name, line in lines.items() if line.incomplete]
 
 
-def frame(lines: Mapping[str, Line]) -> pd.DataFrame:
-    """The lines as an editable table. It has a download of its own, so no name is a formula there."""
-    found = list(lines.values())
-    return pd.DataFrame(
-        {
-            "column": pd.Series([safe_cell(name) for name in lines], dtype="str"),
-            "kind": pd.Series([line.kind for line in found], dtype="str"),
-            "low": pd.Series([_or_nan(line.low) for line in found], dtype="float64"),
-            "high": pd.Series([_or_nan(line.high) for line in found], dtype="float64"),
-            "categories": pd.Series([line.categories for line in found], dtype="str"),
-            "missing": pd.Series([line.missing for line in found], dtype="str"),
-        }
-    )
+def to_frame(lines: Mapping[str, DictionaryLine]) -> pd.DataFrame:
+    """Return the lines as an editable table.
+
+    The editor has a download of its own, so no name may be a formula there.
+    """
+    columns = {"column": [safe_cell(name) for name in lines]}
+    columns |= {name: [getattr(line, name) for line in lines.values()] for name in _DTYPES}
+    return pd.DataFrame(columns).astype({"column": "str"} | _DTYPES)
 
 
-def _or_nan(value: float | None) -> float:
-    return math.nan if value is None else value
-
-
-def of_frame(typed: pd.DataFrame, names: Collection[str]) -> dict[str, Line]:
-    """The lines that an edited table says, of the columns that it shows, in order."""
+def lines_from_frame(typed: pd.DataFrame, names: Collection[str]) -> dict[str, DictionaryLine]:
+    """Return the lines that an edited table states, for the columns that it shows, in order."""
     return {
-        name: Line(
+        name: DictionaryLine(
             row.kind if row.kind in KINDS else KINDS[0],
             *(float(end) if pd.notna(end) and math.isfinite(end) else None for end in (row.low, row.high)),
-            *("" if pd.isna(said) else str(said) for said in (row.categories, row.missing)),
+            *("" if pd.isna(cell) else str(cell) for cell in (row.categories, row.missing)),
         )
         for name, row in zip(names, typed.itertuples(), strict=True)
     }
 
 
-def taken(text: bytes, columns: Collection[str]) -> tuple[dict[str, Line], float | None, str]:
-    """A dictionary from its file: lines of the columns that the table has, its bound, and what is absent.
+def load(text: bytes, columns: Collection[str]) -> tuple[dict[str, DictionaryLine], float | None, list[str]]:
+    """Return the lines of the columns that the table has, the bound, and the columns that it lacks.
 
     Raises ValueError with one sentence for a file that is no dictionary, or one of other columns.
     """
-    read = Schema.from_json(text)
-    here = {one.name: of_column(one) for one in read.columns if one.name in columns}
-    absent = [one.name for one in read.columns if one.name not in here]
-    if not here:
+    schema = Schema.from_json(text)
+    lines = {column.name: line_from_column(column) for column in schema.columns if column.name in columns}
+    if not lines:
         raise ValueError("The dictionary speaks of none of this table's columns.")
-    said = ""
-    if absent:
-        more = f" and {len(absent) - 3:,} more" if len(absent) > 3 else ""
-        said = f"Not in this table, so left out: {', '.join(absent[:3])}{more}."
-    return here, None if absent else read.bound, said
+    absent = [column.name for column in schema.columns if column.name not in lines]
+    return lines, None if absent else schema.bound, absent

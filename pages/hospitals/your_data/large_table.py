@@ -1,4 +1,4 @@
-"""A table too large to hold: its columns at once, its rows only as sums. No Streamlit here."""
+"""A table too large to hold: its columns are known at once, its rows only as sums. No Streamlit here."""
 
 from __future__ import annotations
 
@@ -8,43 +8,39 @@ from dppca_core.tables import files, limits
 
 
 @dataclass(frozen=True, eq=False)
-class Large:
-    """The file as it was uploaded. rows: where it tells. key, former_key: `tables.content_keys_of_file`, once
-    it was read.
+class LargeTable:
+    """Hold the file as it was uploaded.
 
-    What `tables.Raw` knows of cells, kinds and constants, it cannot know without reading: all columns count
-    as numbers until somebody says otherwise.
+    `n`, its rows, is None where the file does not state it. `key` and `former_key` are those of
+    `tables.content_keys_of_file`, known once the file was read. Kinds and constants
+    cannot be known without reading: all columns count as numbers until the owner says otherwise.
     """
 
     name: str
     form: str
     columns: tuple[str, ...]
-    rows: int | None
+    n: int | None
     encoding: str
     data: bytes = field(repr=False)
     unnamed: tuple[int, ...] = ()
     key: str = ""
     former_key: str | None = None
+    constant: tuple[str, ...] = ()
 
     @property
     def kinds(self) -> dict[str, str]:
-        """ "number" of each column."""
+        """Return "number" for each column."""
         return dict.fromkeys(self.columns, "number")
-
-    @property
-    def constant(self) -> tuple[str, ...]:
-        """None that is known."""
-        return ()
 
 
 def in_pieces(size: int, rows: int, columns: int) -> bool:
-    """Whether a file of so many bytes, and so many rows as it tells, is read in pieces."""
+    """Return whether a file of so many bytes, which states so many rows, is read in pieces."""
     return size > limits.MOST_BYTES or rows > limits.MOST_ROWS or rows * columns > limits.MOST_CELLS
 
 
-def look(data: bytes, name: str, encoding: str) -> Large | None:
-    """The file, if it is larger than `tables.read` holds. Raises ValueError for what is no table."""
+def open_large(data: bytes, name: str, encoding: str) -> LargeTable | None:
+    """Return the table if it is larger than `tables.read` holds. Raise ValueError for a file that is none."""
     with files.opened(data, encoding) as layout:
         if not in_pieces(len(data), layout.rows or 0, len(layout.names)):
             return None
-        return Large(name, layout.form, layout.names, layout.rows, encoding, data, layout.unnamed)
+        return LargeTable(name, layout.form, layout.names, layout.rows, encoding, data, layout.unnamed)

@@ -1,4 +1,4 @@
-"""The screen's part on a table too large to hold: read when asked, with progress, until stopped."""
+"""Read a table too large to hold: when the owner asks, with progress, until they stop it."""
 
 from __future__ import annotations
 
@@ -7,51 +7,47 @@ from functools import partial
 import streamlit as st
 
 from dppca_core.tables import Schema
-from pages.hospitals.your_data import confirmation, large_table_sums, text
-from pages.hospitals.your_data.large_table import Large
-from pages.hospitals.your_data.prepared_table import Prepared
-from pages.hospitals.your_data.release_job import Order
-from pages.hospitals.your_data.session import Own
+from pages.hospitals.your_data import confirmation, large_table_sums, upload_text
+from pages.hospitals.your_data.large_table import LargeTable
+from pages.hospitals.your_data.prepared_table import PreparedTable
+from pages.hospitals.your_data.release_job import ReleaseJob
+from pages.hospitals.your_data.session import TableSession
 from pages.shared.background import sessions
 
-_PLACE = "reading"
-_FIRST_LOOK_SECONDS = 1.0
 
-
-def show(own: Own, raw: Large, schema: Schema) -> Prepared | str | None:
-    """Its sums by this dictionary; a sentence where it does not fit, None until it was read."""
-    of = (_PLACE, own.generation, schema, own.by)
-    order = own.orders.get(_PLACE)
-    if order is None or order.what != of:
-        st.info(
-            "This table is too large to hold, so it is read in pieces, of which only sums are kept. That "
-            "takes a while, and again after each change of the dictionary."
-        )
-        st.button("Read it now", key="own read", type="primary", on_click=_begin, args=(own, of))
+def show(state: TableSession, schema: Schema) -> PreparedTable | str | None:
+    """Return the table's sums by this dictionary; why it does not fit; or None until it was read."""
+    request = ("reading", state.generation, schema, state.hospital_column)
+    job = state.jobs.get("reading")
+    if job is None or job.what != request:
+        st.info(upload_text.TOO_LARGE)
+        st.button("Read it now", key="own read", type="primary", on_click=_read, args=(state, request))
         return None
-    if order.running:
-        confirmation.show_progress(order, "Reading the table in pieces")
+    if job.running:
+        confirmation.show_progress(job, "Reading the table in pieces")
         return None
-    if order.made is None:
-        st.button("Read it again", key="own read", on_click=_begin, args=(own, of))
-        return text.unread(order)
-    if own.prepared is None or own.prepared[1] is not order.made:
-        own.measured.clear()
-        own.prepared = of, order.made
-    found: Prepared = order.made
-    return found
+    if job.result is None:
+        st.button("Read it again", key="own read", on_click=_read, args=(state, request))
+        return upload_text.unread(job)
+    prepared: PreparedTable = job.result
+    if state.ready is not prepared:
+        state.diagnostics.clear()
+        state.prepared = request, prepared
+    return prepared
 
 
-def _begin(own: Own, of: tuple[object, ...]) -> None:
-    """A button's arguments outlive the table, so the file is not among them."""
-    _, generation, schema, by = of
-    if not isinstance(own.raw, Large) or own.generation != generation:
+def _read(state: TableSession, request: tuple[object, ...]) -> None:
+    # A button's arguments outlive the table, so the file is not among them.
+    _, generation, schema, hospital_column = request
+    if not isinstance(state.raw, LargeTable) or state.generation != generation:
         return
-    former = own.orders.get(_PLACE)
+    former = state.jobs.get("reading")
     if former is not None:
         former.stop()
-    reduce = partial(large_table_sums.reduce, own.raw, schema, by)
-    order: Order[Prepared] = Order(of, reduce, partial(sessions.present, sessions.visitor()))
-    own.orders[_PLACE] = order
-    order.confirm()
-    order.wait(_FIRST_LOOK_SECONDS)
+    reduce = partial(large_table_sums.reduce, state.raw, schema, hospital_column)
+    job: ReleaseJob[PreparedTable] = ReleaseJob(
+        request, reduce, partial(sessions.present, sessions.visitor())
+    )
+    state.jobs["reading"] = job
+    job.confirm()
+    job.wait(confirmation.FIRST_WAIT_SECONDS)

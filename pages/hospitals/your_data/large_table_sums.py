@@ -14,19 +14,21 @@ from dppca_core.release.discrete_gaussian import StoppedError
 from dppca_core.release.private_release import Progress
 from dppca_core.tables import Schema, limits
 from pages.hospitals.your_data import memory_check
-from pages.hospitals.your_data.large_table import Large
-from pages.hospitals.your_data.prepared_table import IN_ONE_PLACE, Prepared, by_column
+from pages.hospitals.your_data.large_table import LargeTable
+from pages.hospitals.your_data.prepared_table import IN_ONE_PLACE, PreparedTable, by_column
 from pages.shared.background import memory
 
 _SUMMING = 0.75  # share of the time
 
 
-def reduce(large: Large, schema: Schema, by: str | None, progress: Progress) -> Prepared:
-    """Every hospital's exact sum; all patients in one hospital without a column that deals them.
+def reduce(
+    large: LargeTable, schema: Schema, hospital_column: str | None, progress: Progress
+) -> PreparedTable:
+    """Return every hospital's exact sum; without a column that names hospitals, all patients are in one.
 
     Raises ValueError with one sentence where the table does not fit the dictionary, and StoppedError.
     """
-    bits = discrete_gaussian.bits_for(large.rows or limits.MOST_ROWS_IN_PIECES)
+    bits = discrete_gaussian.bits_for(large.n or limits.MOST_ROWS_IN_PIECES)
     sums: dict[str, discrete_gaussian.Adder] = {}
     row_sum = np.zeros(schema.d)
 
@@ -37,35 +39,34 @@ def reduce(large: Large, schema: Schema, by: str | None, progress: Progress) -> 
             sums[hospital] = discrete_gaussian.Adder(schema.d, bits)
         sums[hospital].add(rows)
 
-    def share(begin: float, whole: float) -> Callable[[int, int | None], None]:
-        def tell(done: int, of: int | None) -> None:
+    def reporter(begin: float, share: float) -> Callable[[int, int | None], None]:
+        def report(done: int, total: int | None) -> None:
             memory_check.check_rows(done)
-            if not progress(begin + whole * done / max(of or limits.MOST_ROWS_IN_PIECES, done, 1)):
+            if not progress(begin + share * done / max(total or limits.MOST_ROWS_IN_PIECES, done, 1)):
                 raise StoppedError
 
-        return tell
+        return report
 
     reduced = tables.reduce_file(
-        large.data, schema, by=by, encoding=large.encoding, progress=share(0.0, _SUMMING), each=add
+        large.data,
+        schema,
+        by=hospital_column,
+        encoding=large.encoding,
+        progress=reporter(0.0, _SUMMING),
+        each=add,
     )
     left_out = reduced.owner.dropped
-    if left_out and by is not None:
+    if left_out and hospital_column is not None:
         raise ValueError(
             "Patients with a missing cell cannot be left out of hospitals that are read in pieces: fill "
             "their cells in, or read the table without dealing it."
         )
-    keys = tables.content_keys_of_file(large.data, large.encoding, share(_SUMMING, 1 - _SUMMING))
+    keys = tables.content_keys_of_file(large.data, large.encoding, reporter(_SUMMING, 1 - _SUMMING))
+    sums_of_hospitals = [sums[hospital].sum for hospital in reduced.hospitals]
     # A patient who is left out counts as a row of zeros, as in a table that is held.
-    found = [sums[hospital].sum for hospital in reduced.hospitals]
-    held = tuple(one._replace(n=one.n + left_out) for one in found)
-    dealt = IN_ONE_PLACE if by is None else by_column(by)
-    sizes = tuple(one.n for one in held)
-    return Prepared(
-        replace(large, key=keys.key, former_key=keys.former),
-        schema,
-        reduced.owner,
-        sizes,
-        dealt,
-        held,
-        row_sum,
+    held = tuple(part._replace(n=part.n + left_out) for part in sums_of_hospitals)
+    assignment = IN_ONE_PLACE if hospital_column is None else by_column(hospital_column)
+    raw = replace(large, key=keys.key, former_key=keys.former)
+    return PreparedTable(
+        raw, schema, reduced.owner, tuple(part.n for part in held), assignment, held, row_sum
     )

@@ -1,4 +1,4 @@
-"""The screen's ledger: the limit, what is spent and left, every release, export and import."""
+"""Render the ledger: the limit, what is spent and left, every release, export and import."""
 
 from __future__ import annotations
 
@@ -11,53 +11,43 @@ from dppca_core.accounting import closed_form
 from dppca_core.privacy import NEIGHBOURS
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry, Limit
-from dppca_core.tables import Raw, content, safe_cell
-from pages.hospitals.your_data import price_text, session, unit_text
-from pages.hospitals.your_data import text as page_text
-from pages.hospitals.your_data.large_table import Large
+from dppca_core.tables import Raw, safe_cell
+from pages.hospitals.your_data import ledger_text, price_text, session, unit_text
+from pages.hospitals.your_data.large_table import LargeTable
+from pages.hospitals.your_data.text import refusal
 from pages.shared import text
-from pages.shared.settings import catalogue
-from pages.shared.settings.catalogue import Settings
+from pages.shared.settings.catalogue import CHOICES, Settings
 
 
-def opened(raw: Raw | Large) -> tuple[Ledger, Account | None]:
-    """The ledger of this table's content; no account where it cannot be read, which is then said."""
+def open_ledger(raw: Raw | LargeTable) -> tuple[Ledger, Account | None]:
+    """Return the ledger of this table's content; no account where it cannot be read, which is then shown."""
     ledger = session.ledger(raw)
     try:
         return ledger, ledger.account()
-    except ValueError as reason:
-        st.error(f"{page_text.refusal(str(reason))} Until then nothing can be released.")
-    except OSError as reason:
-        st.error(f"The ledger cannot be read ({reason.strerror}), so nothing can be released.")
+    except (ValueError, OSError) as reason:
+        st.error(ledger_text.unusable(reason))
     return ledger, None
 
 
 def ask_limit(ledger: Ledger, settings: Settings) -> None:
-    """What all releases on this table together may cost: asked once, before the first."""
+    """Ask, before the first release, what all releases on this table together may cost."""
     plain = settings["view"] == "board"
-    st.markdown("**First, your limit:** what all releases on this table together may cost, for good.")
-    st.caption(f"The limit counts per row. {unit_text.EVADES}")
+    st.markdown(ledger_text.FIRST_LIMIT)
+    st.caption(ledger_text.PER_ROW)
     with st.form("own limit", border=True):
         left, middle, right = st.columns(3, vertical_alignment="bottom")
-        most = left.number_input(
-            "Privacy loss in total" if plain else "ε in total",
-            0.001,
-            100.0,
-            1.0,
-            key="own limit eps",
-            format="%.4g",
-        )
-        chance = catalogue.CHOICES["own.delta"]
+        most = left.number_input(_limit_label(plain), 0.001, 100.0, 1.0, key="own limit eps", format="%.4g")
+        chance = CHOICES["own.delta"]
         delta = middle.selectbox(
             chance.name(plain),
             chance.options,
             chance.options.index(chance.default),
             key="own limit delta",
             format_func=chance.text,
-            help="It stays. Keep it well below one in the number of patients.",
+            help=ledger_text.DELTA_HELP,
         )
-        pairs = catalogue.CHOICES["neighbours"]
-        several = (session.own().rows_per_patient or 1) > 1
+        pairs = CHOICES["neighbours"]
+        several = (session.current().rows_per_patient or 1) > 1
         neighbours = right.selectbox(
             "What one row may change" if plain and several else pairs.name(plain),
             NEIGHBOURS,
@@ -69,40 +59,43 @@ def ask_limit(ledger: Ledger, settings: Settings) -> None:
             _set_limit(ledger, Limit(float(most), float(delta), str(neighbours)))
 
 
+def _limit_label(plain: bool) -> str:
+    return "Privacy loss in total" if plain else "ε in total"
+
+
 def _set_limit(ledger: Ledger, limit: Limit) -> None:
     try:
         ledger.set_limit(limit)
     except ValueError as reason:
-        st.error(page_text.refusal(str(reason)))
+        st.error(refusal(str(reason)))
     except OSError as reason:
-        st.error(f"The ledger could not be written ({reason.strerror}): no limit was set.")
+        st.error(f"{ledger_text.unwritten(reason)}: no limit was set.")
     else:
         st.rerun()
 
 
-def show(raw: Raw | Large, ledger: Ledger, account: Account, settings: Settings) -> None:
-    """What is spent and left, and what it was spent on."""
-    plain = settings["view"] == "board"
-    limit = account.limit
+def show(raw: Raw | LargeTable, ledger: Ledger, account: Account, settings: Settings) -> None:
+    """Render what is spent and left, and what it was spent on."""
+    plain, limit = settings["view"] == "board", account.limit
     if limit is not None:
         spent = price_text.total(account)
-        share = min(spent.epsilon / limit.epsilon, 1.0)
-        st.progress(share, price_text.left(account, plain))
+        st.progress(min(spent.epsilon / limit.epsilon, 1.0), price_text.left(account, plain))
         if not plain:
-            st.caption(
-                f"By privacy loss distributions (dp-accounting) ε = {text.number(round(spent.epsilon, 4))} "
-                f"at δ = {text.number(limit.delta)}; by simple composition, adding up, ε = "
-                f"{text.short(spent.simple)}. Neighbours: "
-                f"{catalogue.CHOICES['neighbours'].text(limit.neighbours)}."
-            )
-        of_patient = unit_text.total(account, session.own().rows_per_patient or 1, plain)
+            st.caption(ledger_text.exact(spent, limit))
+        of_patient = unit_text.total(account, session.current().rows_per_patient or 1, plain)
         if of_patient:
             st.markdown(of_patient)
     if account.entries:
         st.dataframe(releases(account, plain), hide_index=True, height="content")
     else:
-        st.caption("Nothing was released on this table.")
-    _where(raw)
+        st.caption(ledger_text.EMPTY)
+    if session.folder() is None:
+        st.warning(ledger_text.in_session(session.LEDGER_DIR))
+    else:
+        st.caption(ledger_text.ON_DISK)
+        if raw.former_key is None:
+            st.caption(ledger_text.FORMER_KEY)
+    st.caption(unit_text.EVADES)
     _exchange(raw, ledger, account)
     if limit is not None:
         _change_limit(ledger, limit, plain)
@@ -114,19 +107,21 @@ def releases(account: Account, plain: bool) -> pd.DataFrame:
     A patient's cost is by what the owner stated when the release was made.
     """
     alone = "privacy loss alone" if plain else "ε alone"
-    columns: dict[str, list[str]] = {"when (UTC)": [], "what": [], alone: []}
-    several = any((entry.rows_per_patient or 1) > 1 for entry in account.entries)
-    if several:
-        columns |= {"rows per patient": [], f"{alone}, for a patient": []}
+    lines = []
     for entry in account.entries:
         stated = entry.rows_per_patient
-        cells = [entry.at[:19].replace("T", " "), entry.title, _alone(account, entry, 1)]
-        if several:
-            cells.append("not stated" if stated is None else f"{stated:,}")
-            cells.append("–" if stated is None else _alone(account, entry, stated))
-        for column, cell in zip(columns.values(), cells, strict=True):
-            column.append(safe_cell(cell))
-    return pd.DataFrame(columns)
+        lines.append(
+            {
+                "when (UTC)": entry.at[:19].replace("T", " "),
+                "what": entry.title,
+                alone: _alone(account, entry, 1),
+                "rows per patient": "not stated" if stated is None else f"{stated:,}",
+                f"{alone}, for a patient": "–" if stated is None else _alone(account, entry, stated),
+            }
+        )
+    frame = pd.DataFrame(lines).map(safe_cell)
+    several = any((entry.rows_per_patient or 1) > 1 for entry in account.entries)
+    return frame if several else frame.iloc[:, :3]
 
 
 def _alone(account: Account, entry: Entry, rows: int) -> str:
@@ -135,27 +130,7 @@ def _alone(account: Account, entry: Entry, rows: int) -> str:
     return text.short(closed_form.epsilon_of(closed_form.grouped(entry.events, rows), account.limit.delta))
 
 
-def _where(raw: Raw | Large) -> None:
-    if session.folder() is None:
-        st.warning(
-            "This ledger is in this session only and is lost when the page is closed: export it. "
-            f"A server that is started with {session.LEDGER_DIR} set to a folder keeps it there."
-        )
-    else:
-        st.caption(
-            "The ledger is on this server's disk, under a key that follows from the table's content: the "
-            "same table under another name finds it, saved with at least 15 digits. It holds what was "
-            "released and no cell of the table."
-        )
-        if raw.former_key is None:
-            st.caption(
-                f"This table has more than {content.FORMER_ROWS:,} rows. A ledger that an earlier version "
-                "kept for it is not found by itself: import it below."
-            )
-    st.caption(unit_text.EVADES)
-
-
-def _exchange(raw: Raw | Large, ledger: Ledger, account: Account) -> None:
+def _exchange(raw: Raw | LargeTable, ledger: Ledger, account: Account) -> None:
     with st.expander("Export or import the ledger"):
         if account.limit is not None or account.entries:
             st.download_button(
@@ -165,28 +140,25 @@ def _exchange(raw: Raw | Large, ledger: Ledger, account: Account) -> None:
                 "application/jsonl",
                 on_click="ignore",
             )
-        st.caption("What another ledger of this very table holds is added; what both hold counts once.")
+        st.caption(ledger_text.IMPORT)
         upload = st.file_uploader(
             "A ledger of this table", type=["jsonl", "json"], key=f"own import {raw.key[:8]}"
         )
         if upload is not None and st.button("Add its releases to this ledger"):
             try:
                 ledger.merge(upload.getvalue().decode("utf-8"))
-            except UnicodeDecodeError:
-                st.error("Nothing was taken over: the file is no ledger.")
             except ValueError as reason:
-                st.error(f"Nothing was taken over: {page_text.literal(str(reason))}.")
+                st.error(ledger_text.not_imported(reason))
             except OSError as reason:
-                st.error(f"The ledger could not be written ({reason.strerror}).")
+                st.error(f"{ledger_text.unwritten(reason)}.")
             else:
                 st.rerun()
 
 
 def _change_limit(ledger: Ledger, limit: Limit, plain: bool) -> None:
     with st.expander("Change the limit"), st.form("own new limit", border=False):
-        label = "Privacy loss in total" if plain else "ε in total"
         now = float(limit.epsilon)
         ends = (min(0.001, now), max(100.0, now))  # an imported limit may lie anywhere
-        most = st.number_input(label, *ends, now, format="%.4g", key="own new eps")
+        most = st.number_input(_limit_label(plain), *ends, now, format="%.4g", key="own new eps")
         if st.form_submit_button("Change it"):
             _set_limit(ledger, Limit(float(most), limit.delta, limit.neighbours))

@@ -1,4 +1,7 @@
-"""Whether a table fits into what memory the server has left: said before it is read. No Streamlit here."""
+"""Refuse a table that does not fit into the memory the server has left, before it is read. No Streamlit here.
+
+The sentences are those of the ValueErrors that are raised.
+"""
 
 from __future__ import annotations
 
@@ -8,52 +11,50 @@ from pages.shared.background import memory
 from pages.shared.background.memory import SPARE_BYTES, megabytes
 
 _CELL_BYTES = 42  # as text, as a number, encoded, clipped: 39 at the peak of a CSV with one digit each
-_ROW_BYTES = 48  # hashed for the ledger and dealt to hospitals
-_TEXT_COPIES = 1  # of a table's texts, beside the first: trimmed, while both are there
+_ROW_BYTES = 48  # hashed for the ledger and assigned to hospitals
 _BATCH_BYTES = 128 * 2**20  # what reading in pieces holds beside the file
 _KEPT_ROW_BYTES = 8  # of a table read in pieces: its hash in the former key
 _COLUMN_BYTES = 32 * 2**10  # of a table read in pieces: what describes it and reads it
 _MATRICES = 5  # of a hospital: its moment, its exact sum, and what is added to them
+_ADVICE = "try again once other visitors have finished, or keep the columns that matter"
+
+
+def _check_fits(needed: int, left: int | None, need: str, advice: str) -> None:
+    if left is not None and needed > left - SPARE_BYTES:
+        room = megabytes(max(left - SPARE_BYTES, 0))
+        raise ValueError(f"{need}, and the server has {room} left for tables: {advice}.")
 
 
 def check(data: bytes, encoding: str, left: int | None) -> None:
-    """Raises ValueError, with one sentence, for a file whose table would not fit into so many bytes.
+    """Raise ValueError, with one sentence, for a file whose table would not fit into so many bytes.
 
     left: None where it is not known.
     """
     needed = needs(data, encoding)
-    if left is not None and needed > left - SPARE_BYTES:
-        most = max(left - SPARE_BYTES, 0)
-        raise ValueError(
-            f"Reading this table takes about {megabytes(needed)}, and the server has {megabytes(most)} "
-            "left for tables: try again once other visitors have finished, or keep the columns that matter."
-        )
+    _check_fits(needed, left, f"Reading this table takes about {megabytes(needed)}", _ADVICE)
 
 
 def check_texts(letters: int) -> None:
     """Raise ValueError, with one sentence, where a table with so many bytes of text does not fit now.
 
-    It is asked again and again while a table is read: what is held by then is no longer left.
+    It is called again and again while a table is read, since what is held by then is no longer left. Texts
+    are trimmed into a copy, so as many bytes are needed again.
     """
-    left = memory.available()
-    if left is not None and _TEXT_COPIES * letters > left - SPARE_BYTES:
-        raise ValueError(
-            f"The texts of this table take more than {megabytes(_TEXT_COPIES * letters)} beside what is "
-            f"read of them, and the server has {megabytes(max(left - SPARE_BYTES, 0))} left for tables: "
-            "try again once other visitors have finished, or keep the columns that matter."
-        )
+    need = f"The texts of this table take more than {megabytes(letters)} beside what is read of them"
+    _check_fits(letters, memory.available(), need, _ADVICE)
 
 
 def needs(data: bytes, encoding: str) -> int:
     """Return the bytes that reading a file takes at most, beside the file itself, without reading it.
 
-    Rows are counted first: a Parquet file tells them, of a text its line ends are counted. What texts a
-    Parquet file holds is counted while it is read (`check_texts`): it does not tell how often each is there.
+    A Parquet file states its rows; of a text file the line ends are counted. How much text a Parquet file
+    holds is counted while it is read (`check_texts`): it does not state how often each text is there.
     Raises ValueError for what is no table, and for more rows than are read even in pieces.
     """
     with files.opened(data, encoding) as layout:
         rows, columns, unpacked = layout.rows, len(layout.names), layout.unpacked
-    lines = _lines(data) if rows is None else rows
+    line_ends = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+    lines = 1 + line_ends if rows is None else rows
     check_rows(lines)
     if large_table.in_pieces(len(data), rows or 0, columns):
         former = min(lines, content.FORMER_ROWS) if rows is None or rows <= content.FORMER_ROWS else 0
@@ -74,14 +75,5 @@ def check_rows(rows: int) -> None:
 def check_matrices(d: int, left: int | None) -> None:
     """Raise ValueError, with one sentence, where one more hospital's matrices would not fit."""
     needed = _MATRICES * 8 * d**2
-    if left is not None and needed > left - SPARE_BYTES:
-        raise ValueError(
-            f"One more hospital takes {megabytes(needed)}, and the server has "
-            f"{megabytes(max(left - SPARE_BYTES, 0))} left for tables: choose fewer columns, or read the "
-            "table without dealing it."
-        )
-
-
-def _lines(data: bytes) -> int:
-    """Return how many lines a text has at most, whichever way they end."""
-    return 1 + data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+    advice = "choose fewer columns, or read the table without dealing it"
+    _check_fits(needed, left, f"One more hospital takes {megabytes(needed)}", advice)

@@ -1,8 +1,8 @@
-"""What only the owner may see: a release against the answer without privacy, on the same clipped rows.
+"""Compare a release with the answer without privacy, on the same clipped rows: for the owner's eyes only.
 
 The answer that people mean by PCA is the components of the covariance C, of rows centred at their own mean m.
 What a release estimates is the second moment S = C + m m^T, of rows centred at the middle of their public
-ranges: its first component is nearly m where m is large. Errors are told against both, C first.
+ranges: its first component is nearly m where m is large. Errors are stated against both, C first.
 
 All of it is computed from private rows and none of it is paid for. No Streamlit here.
 """
@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 
 from dppca_core.arrays import Array
 from dppca_core.numerics import linalg, subspace_metrics
+from dppca_core.release import private_release
 from dppca_core.tables import Raw
-from pages.hospitals.your_data.prepared_table import Prepared, Rows
+from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
 
 MOST_POINTS = 2_000
 MOST_ROWS = 5_000
@@ -27,31 +28,37 @@ FOLDS = 5
 COVARIANCE, MOMENT = "centred at the mean", "centred at mid-range"
 NEARLY_THE_MEAN = 0.9  # |cos|: an angle of 26 degrees
 PARTLY_THE_MEAN = 0.5  # 60 degrees
+HARDLY_BETTER = 0.9  # of a guess's error, from which on an error is no better
+CLOSE = 0.5  # of a guess's error, below which less noise would change the release little
 
 
 class TableTruth(NamedTuple):
-    """A matrix of all clipped rows, (d, d), and its eigenvalues, all d, largest first."""
+    """Hold a matrix of all clipped rows, (d, d), and its eigenvalues, all d, largest first."""
 
     matrix: Array
     eigenvalues: Array
 
 
 class TableTruths(NamedTuple):
-    """Covariance and uncentred second moment of the same clipped rows, and their mean, (d,)."""
+    """Hold the covariance and the uncentred second moment of the same clipped rows, and their mean, (d,)."""
 
     covariance: TableTruth
     moment: TableTruth
     mean: Array
 
 
-def truths(own: Prepared) -> TableTruths:
-    """Return the two answers without privacy, and the mean that tells them apart."""
-    covariance, moment = own.covariance, own.moment
-    return TableTruths(_truth(covariance), _truth(moment), own.mean)
-
-
-def _truth(matrix: Array) -> TableTruth:
-    return TableTruth(matrix, np.linalg.eigvalsh(matrix)[::-1])
+def truths(prepared: PreparedTable) -> TableTruths:
+    """Return the two answers without privacy, and the mean by which they differ."""
+    held, used = prepared.held, prepared.owner.kept
+    if isinstance(held, Rows):
+        moment = held.rows.T @ held.rows / prepared.n
+    else:
+        total = private_release.sum_rows(prepared.parts, prepared.d)
+        moment = total.total / (4.0**total.bits * total.n)
+    mean = prepared.row_sum / used  # of the patients who are used, as is the covariance
+    covariance = moment * (prepared.n / used) - np.outer(mean, mean)
+    matrices = (TableTruth(matrix, np.linalg.eigvalsh(matrix)[::-1]) for matrix in (covariance, moment))
+    return TableTruths(*matrices, mean)
 
 
 def mean_cosine(answers: TableTruths, basis: Array) -> float:
@@ -64,86 +71,84 @@ def mean_cosine(answers: TableTruths, basis: Array) -> float:
 
 
 class ReleaseVerdict(NamedTuple):
-    """sin Theta against the plain components, that of a random guess, and the share of captured energy."""
+    """Hold sin Theta against the plain components, that of a guess, and the share of energy captured."""
 
     error: float
     guess: float
     energy: float
 
 
-def verdict(found: TableTruth, basis: Array) -> ReleaseVerdict:
-    """How far a release, (d, k), is from the components of one of the two matrices."""
+def verdict(truth: TableTruth, basis: Array) -> ReleaseVerdict:
+    """Return how far a release, (d, k), is from the components of one of the two matrices."""
     d, k = basis.shape
-    plain = linalg.top_eigenspace(found.matrix, k)
-    best = float(found.eigenvalues[:k].sum())
-    energy = subspace_metrics.captured_energy(basis, found.matrix, best) if best > 0 else 0.0
+    plain = linalg.top_eigenspace(truth.matrix, k)
+    best = float(truth.eigenvalues[:k].sum())
+    energy = subspace_metrics.captured_energy(basis, truth.matrix, best) if best > 0 else 0.0
     return ReleaseVerdict(
         subspace_metrics.sin_theta(basis, plain), subspace_metrics.random_guess(d, k), energy
     )
 
 
-def label_columns(own: Prepared, raw: Raw) -> list[str]:
-    """Columns that are no features and have two to ten values."""
-    used = {column.name for column in own.schema.columns}
-    table = raw.table
+def label_columns(prepared: PreparedTable, raw: Raw) -> list[str]:
+    """List the columns that are no features and have two to ten values."""
+    used = {column.name for column in prepared.schema.columns}
     free = [name for name in raw.columns if name not in used]
-    return [name for name in free if 2 <= pc.count_distinct(table[name].drop_null()).as_py() <= MOST_LABELS]
+    return [
+        name for name in free if 2 <= pc.count_distinct(raw.table[name].drop_null()).as_py() <= MOST_LABELS
+    ]
 
 
-def labels(raw: Raw, held: Rows, name: str | None) -> tuple[Array, list[str]]:
-    """Places among the rows, and the label of each, "" without a column; rows without one are left out."""
+def row_labels(raw: Raw, held: Rows, name: str | None) -> tuple[Array, list[str]]:
+    """Return the indices of rows that have a label, and their labels; all rows, and "", without a column."""
     if name is None:
         return np.arange(len(held.rows)), [""] * len(held.rows)
-    column = raw.table[name].to_pandas()[held.kept].reset_index(drop=True)
-    known = column.dropna()
-    said = [f"{value:g}" if isinstance(value, float) else str(value) for value in known]
-    return known.index.to_numpy(), said
+    known = raw.table[name].to_pandas()[held.kept].reset_index(drop=True).dropna()
+    labels = [f"{value:g}" if isinstance(value, float) else str(value) for value in known]
+    return known.index.to_numpy(), labels
 
 
-def some(places: Array, said: list[str], most: int) -> tuple[Array, list[str]]:
-    """At most so many of them, chosen at random, the same each time."""
-    if len(places) <= most:
-        return places, said
-    drawn = np.sort(np.random.default_rng(0).choice(len(places), most, replace=False))
-    return places[drawn], [said[int(i)] for i in drawn]
+def sample(indices: Array, labels: list[str], most: int) -> tuple[Array, list[str]]:
+    """Return at most so many of the rows, chosen at random, the same each time."""
+    if len(indices) <= most:
+        return indices, labels
+    drawn = np.sort(np.random.default_rng(0).choice(len(indices), most, replace=False))
+    return indices[drawn], [labels[int(i)] for i in drawn]
 
 
-def downstream(raw: Raw, held: Rows, name: str, basis: Array) -> pd.DataFrame:
-    """Share of patients whose label logistic regression gets right, in cross-validation: mean and spread.
+def downstream(raw: Raw, held: Rows, answers: TableTruths, name: str, basis: Array) -> pd.DataFrame:
+    """Return the share of patients whose label logistic regression gets right, in cross-validation.
 
     From the released components, (d, k), from as many without privacy, of the covariance and of the second
     moment, and from all features; the share of the commonest label is what guessing gets. At most 5,000
     patients. Raises ValueError for labels of which fewer than two have two patients.
     """
-    from sklearn.linear_model import LogisticRegression  # here: slow to load, and asked for by few
+    from sklearn.linear_model import LogisticRegression  # imported here: slow to load, and used by few
     from sklearn.model_selection import StratifiedKFold, cross_val_score
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    places, said = some(*labels(raw, held, name), MOST_ROWS)
-    target = np.array(said)
+    indices, labels = sample(*row_labels(raw, held, name), MOST_ROWS)
+    target = np.array(labels)
     values, counts = np.unique(target, return_counts=True)
     common = np.isin(target, values[counts >= 2])
-    if len(np.unique(target[common])) < 2:
+    if (counts >= 2).sum() < 2:
         raise ValueError("fewer than two labels have two patients")
-    rows, target = held.rows[places[common]], target[common]
+    rows, target = held.rows[indices[common]], target[common]
     folds = StratifiedKFold(min(FOLDS, int(counts[counts >= 2].min())), shuffle=True, random_state=0)
-    moment, mean, k = held.rows.T @ held.rows / len(held.rows), held.rows.mean(axis=0), basis.shape[1]
-    centred = linalg.top_eigenspace(moment - np.outer(mean, mean), k)
-    uncentred = linalg.top_eigenspace(moment, k)
+    centred, uncentred = (
+        linalg.top_eigenspace(truth.matrix, basis.shape[1]) for truth in (answers.covariance, answers.moment)
+    )
+    features = {
+        "released components": rows @ basis,
+        f"as many without privacy, {COVARIANCE}": rows @ centred,
+        f"as many without privacy, {MOMENT}": rows @ uncentred,
+        "all columns": rows,
+    }
     lines = []
-    for what, used in (
-        ("released components", rows @ basis),
-        (
-            f"as many without privacy, {COVARIANCE}",
-            rows @ centred,
-        ),
-        (f"as many without privacy, {MOMENT}", rows @ uncentred),
-        ("all columns", rows),
-    ):
+    for what, used in features.items():
         model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
         scores = cross_val_score(model, used, target, cv=folds)
         lines.append((what, float(scores.mean()), float(scores.min()), float(scores.max())))
-    guess = float(np.unique(target, return_counts=True)[1].max() / len(target))
+    guess = float(counts.max() / len(target))
     lines.append(("always the commonest label", guess, guess, guess))
     return pd.DataFrame(lines, columns=["from", "right", "worst fold", "best fold"])

@@ -1,4 +1,4 @@
-"""A table of one's own: brought, rehearsed on a synthetic twin, released once, counted on a ledger."""
+"""The page on a table of one's own: loaded, rehearsed on a twin, released once, counted on a ledger."""
 
 from functools import partial
 
@@ -8,22 +8,20 @@ from pages.hospitals.your_data import (
     ledger_panel,
     owner_only_panel,
     release_panel,
+    report,
     session,
     sources,
     synthetic_twin_panel,
     text,
+    twin_text,
     unsaved_warning,
     upload_panel,
 )
-from pages.hospitals.your_data import report as own_report
 from pages.shared.reports import html_report
 from pages.shared.settings import widgets
 
-st.title("And on ours?")
-st.markdown(
-    "Your own patients: what is public about them in, noise added once, directions out, and a ledger of what "
-    "that cost."
-)
+st.title(text.TITLE)
+st.markdown(text.LEAD)
 widgets.view_switches(("view",))
 widgets.notices()
 settings = widgets.settings()
@@ -31,43 +29,44 @@ widgets.choose("own.shown")
 
 st.header("1 · Your table")
 prepared = upload_panel.show(settings)
-ledger = book = None
+state = session.current()
+ledger = account = request = build_twin = None
 if prepared is not None:
-    ledger, book = ledger_panel.opened(prepared.raw)
+    ledger, account = ledger_panel.open_ledger(prepared.raw)
     st.header("2 · Rehearse on a synthetic twin")
-    rehearsal = synthetic_twin_panel.show(prepared, book, settings)
+    request = synthetic_twin_panel.requested(prepared, account, settings)
+    twin = synthetic_twin_panel.show(prepared, account, request, settings)
     st.header("3 · Release")
-    if book is not None:
-        release_panel.choose(settings, len(prepared.sizes))  # before the limit too: it is rehearsed
-        if rehearsal is not None and synthetic_twin_panel.hopeless(rehearsal, rehearsal.epsilon):
-            st.warning(text.NO_BETTER)
-    if book is not None and book.limit is None:
+    if account is not None:
+        # Before the limit is set too, since these settings are what is rehearsed.
+        release_panel.choose_settings(settings, len(prepared.sizes))
+        if twin is not None and synthetic_twin_panel.hopeless(twin, twin.epsilon):
+            st.warning(twin_text.NO_BETTER)
+    if account is not None and account.limit is None:
         ledger_panel.ask_limit(ledger, settings)
-    elif book is not None:
-        unsaved_warning.show_lost(session.own(), book, settings["view"] == "board")
-        release_panel.show(prepared, book, settings)
-unsaved_warning.show_missing(session.own(), prepared is not None)
-unsaved_warning.show_elsewhere(session.own())
-if prepared is None and session.own().paid:
-    st.header("3 · Release")  # without a table, what came of an earlier one stands alone
-unsaved_warning.show_returned(session.own(), prepared is not None)
-shown = release_panel.results(settings)
+    elif account is not None:
+        unsaved_warning.show_lost(state, account, settings["view"] == "board")
+        release_panel.show(prepared, account, settings)
+unsaved_warning.show_missing(state, prepared is not None)
+unsaved_warning.show_elsewhere(state)
+if prepared is None and state.paid:
+    st.header("3 · Release")  # an earlier release stays on the page without its table
+unsaved_warning.show_returned(state, prepared is not None)
+release = release_panel.show_releases(settings)
 if prepared is not None:
     st.header("4 · The ledger of this table")
-    if book is not None:
-        ledger_panel.show(prepared.raw, ledger, book, settings)
-own = session.own()
-asked = synthetic_twin_panel.asked(prepared, book, settings) if prepared is not None else None
-figure = synthetic_twin_panel.figure(prepared, asked, shown, settings) if prepared is not None else None
-leaves = own_report.public(prepared, book, shown, asked, figure, own.rows_per_patient or 1)
-if leaves is not None:
-    saved = partial(release_panel.saved, own, shown) if shown is not None else None
-    html_report.ready_button(own_report.file(own, leaves, settings), "dppca-your-data", saved)
-    st.caption("In the report: what was released, what counts as public, the twin. Nothing only you may see.")
+    if account is not None:
+        ledger_panel.show(prepared.raw, ledger, account, settings)
+    build_twin = synthetic_twin_panel.figure_builder(prepared, request, release, settings)
+record = report.public_record(prepared, account, release, request, build_twin, state.rows_per_patient or 1)
+if record is not None:
+    saved = partial(release_panel.mark_downloaded, state, release) if release is not None else None
+    html_report.ready_button(report.file(state, record, settings), "dppca-your-data", saved)
+    st.caption(text.IN_REPORT)
 if prepared is not None:
     st.header("5 · Only for you")
-    owner_only_panel.show(prepared, shown, settings)
-done = own.raw is not None, own.rows_per_patient is not None, prepared is not None, bool(own.made)
+    owner_only_panel.show(prepared, release, settings)
+done = state.raw is not None, state.rows_per_patient is not None, prepared is not None, bool(state.releases)
 st.markdown(f"**Try this:** {text.try_this(*done, settings)}")
 sources.show(prepared, settings)
-unsaved_warning.guard(own)
+unsaved_warning.guard(state)

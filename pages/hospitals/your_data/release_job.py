@@ -1,4 +1,4 @@
-"""A release that was asked for: confirmed once, then made once, in a thread that no rerun interrupts."""
+"""A job of the page: confirmed once, then run once, in a thread that no rerun of the page interrupts."""
 
 from __future__ import annotations
 
@@ -10,27 +10,30 @@ from typing import Generic, Literal, TypeVar
 from dppca_core.release.discrete_gaussian import StoppedError
 from dppca_core.release.private_release import Progress
 
-Made = TypeVar("Made")
-State = Literal["asked", "running", "done", "stopped", "refused", "unwritten", "failed"]
+Result = TypeVar("Result")
+State = Literal["pending", "running", "done", "stopped", "refused", "unwritten", "failed"]
 _numbers = itertools.count(1)
 
 
-class Order(Generic[Made]):
-    """`make(progress)` is called by the first `confirm` alone, however often a button is pressed.
+class ReleaseJob(Generic[Result]):
+    """Run `make` at the first `confirm` alone, however often a button is pressed.
 
-    what: the place on the page, and what was asked for there, told apart without rows. said: why not.
+    Args:
+        what: The kind of job, and what it makes, without any row.
+        make: Returns the result; gets a function to which it reports its progress.
+        present: Tells whether the visitor is still there; the job stops when they have left.
     """
 
     def __init__(
-        self, what: tuple[object, ...], make: Callable[[Progress], Made], present: Callable[[], bool]
+        self, what: tuple[object, ...], make: Callable[[Progress], Result], present: Callable[[], bool]
     ) -> None:
         self.number = next(_numbers)
         self.what = what
-        self.state: State = "asked"
-        self.made: Made | None = None
-        self.said = ""
+        self.state: State = "pending"
+        self.result: Result | None = None
+        self.message = ""  # why there is no result
         self.share = 0.0
-        self._make: Callable[[Progress], Made] | None = make
+        self._make: Callable[[Progress], Result] | None = make
         self._present = [present]
         self._lock = threading.Lock()
         self._stop = threading.Event()
@@ -38,58 +41,58 @@ class Order(Generic[Made]):
 
     @property
     def running(self) -> bool:
-        """Whether it was confirmed and has not ended."""
+        """Return whether the job was confirmed and has not ended."""
         return self.state == "running"
 
     @property
     def failed(self) -> bool:
-        """Whether it has ended without a result."""
-        return self.state not in ("asked", "running", "done")
+        """Return whether the job has ended without a result."""
+        return self.state not in ("pending", "running", "done")
 
     def confirm(self) -> bool:
-        """Make it. Whether this call is the one that did."""
+        """Start the job unless it was started before. Return whether this call started it."""
         with self._lock:
-            if self.state != "asked":
+            if self.state != "pending":
                 return False
             self.state = "running"
         try:
             threading.Thread(target=self._run, daemon=True, name="release").start()
-        except RuntimeError as reason:  # the server has no thread left: nothing began, nothing was paid
+        except RuntimeError as error:  # the server has no thread left: nothing began, nothing was paid
             self._make = None
-            self.state, self.said = "failed", type(reason).__name__
+            self.state, self.message = "failed", type(error).__name__
             self._ended.set()
         return True
 
     def stop(self) -> None:
-        """Draw no more: what is paid stays paid."""
+        """Ask the job to stop. What is paid stays paid."""
         self._stop.set()
 
     def follow(self, present: Callable[[], bool]) -> None:
-        """Go on for whoever this tells of too: after a reload the visitor has another session."""
+        """Go on for this visitor too: after a reload they have another session."""
         self._present.append(present)
 
     def wait(self, seconds: float) -> None:
-        """Until it has ended, or so long."""
+        """Wait until the job has ended, at most so long."""
         self._ended.wait(seconds)
 
     def _go_on(self, share: float) -> bool:
         self.share = share
-        here = [present() for present in self._present]  # each: they remember when they were last asked
+        here = [present() for present in self._present]  # ask each: they remember when they were last asked
         return not self._stop.is_set() and any(here)
 
     def _run(self) -> None:
-        make, self._make = self._make, None  # and with it the rows, once this ends
+        make, self._make = self._make, None  # the job must not hold the rows once this has ended
         assert make is not None
         try:
-            self.made = make(self._go_on)
+            self.result = make(self._go_on)
             self.state = "done"
         except StoppedError:
             self.state = "stopped"
-        except ValueError as reason:
-            self.state, self.said = "refused", str(reason)
-        except OSError as reason:  # its text holds a path
-            self.state, self.said = "unwritten", reason.strerror or "the disk refuses"
-        except Exception as reason:  # its text may hold a cell, and a thread's traceback goes to the log
-            self.state, self.said = "failed", type(reason).__name__
+        except ValueError as error:
+            self.state, self.message = "refused", str(error)
+        except OSError as error:  # its text holds a path
+            self.state, self.message = "unwritten", error.strerror or "the disk refuses"
+        except Exception as error:  # its text may hold a cell, and a thread's traceback goes to the log
+            self.state, self.message = "failed", type(error).__name__
         finally:
             self._ended.set()

@@ -1,6 +1,6 @@
-"""A person's own table as a report: only what was released, what is public, and what is synthetic.
+"""The report on a table of one's own: only what was released, what is public, and what is synthetic.
 
-Nothing here reads a row, a file's name or what only the owner may see: `build` takes a release, its public
+Nothing here reads a row, a file's name or what only the owner may see: `build` gets a release, its public
 dictionary, the account on the ledger and the twin's figure, and is not given the table.
 """
 
@@ -20,271 +20,258 @@ from pages.hospitals.your_data import (
     ledger_panel,
     price_text,
     sources,
+    twin_text,
     unit_text,
+    upload_text,
 )
-from pages.hospitals.your_data import (
-    synthetic_twin_panel as twin,
-)
-from pages.hospitals.your_data import (
-    text as page_text,
-)
-from pages.hospitals.your_data.prepared_table import Prepared, is_at_random, is_by_column
-from pages.hospitals.your_data.session import Made, Own
+from pages.hospitals.your_data import synthetic_twin_panel as twin
+from pages.hospitals.your_data import text as page_text
+from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random, is_by_column
+from pages.hospitals.your_data.session import ConfirmedRelease, TableSession
 from pages.shared import text
 from pages.shared.reports import html_report, phrases
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
-from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.settings.catalogue import Settings
 
-_TITLE = "What was released of our own table"
-_REHEARSED = "A rehearsal on a synthetic twin"
+_OPTIONS = ("k", "s_hat", "rank", "iterations", "burn_in")
 
 
 @dataclass(frozen=True)
-class Public:
-    """What may leave: the dictionary, hospitals' sizes, whether they follow from a column or from chance, the
-    ledger as it stands, one release, what a press of Release would ask for, and how the figure of the twin
-    is built.
+class PublicRecord:
+    """Hold what may leave the server: what is public about a table, its ledger, a release and its rehearsal.
 
-    rows: how many one patient can have at most, by the owner's answer now; a release holds the answer then.
+    `assignment` states how patients were assigned to hospitals, `account` is the ledger as it stands,
+    `request` what a press of Release would make or why it would refuse, and `twin` builds the rehearsal's
+    figure. `rows` is how many rows one patient can have at most by the owner's answer now.
     """
 
     schema: Schema
     sizes: tuple[int, ...]
-    by_column: bool
-    at_random: bool
-    book: Account | None
+    assignment: str
+    account: Account | None
     released: Released | None
-    asked: Request | None
+    request: Request | str | None
     rows: int = 1
     twin: Callable[[], dict[str, Any]] | None = field(repr=False, default=None)
 
+    @property
+    def stated_rows(self) -> int:
+        """Return how many rows a patient can have as the release states it, before one by the answer now."""
+        return self.rows if self.released is None else int(self.released.document["rows per patient"])
 
-def public(
-    prepared: Prepared | None,
-    book: Account | None,
-    made: Made | None,
-    asked: Request | None,
+
+def public_record(
+    prepared: PreparedTable | None,
+    account: Account | None,
+    release: ConfirmedRelease | None,
+    request: Request | str | None,
     twin: Callable[[], Any] | None,
     rows: int = 1,
-) -> Public | None:
-    """Of the release that is shown and, where it is of the table at hand, its ledger and twin."""
-    released = made.released if made is not None else None
-    if made is not None and released is not None:
-        here = prepared is not None and (made.key, made.schema) == (prepared.raw.key, prepared.schema)
-        dealt = str(released.document["public"]["dealt"])
-        hospitals = tuple(released.document["hospitals"]), is_by_column(dealt), is_at_random(dealt)
-        rows = rows if here else int(released.document["rows per patient"])
-        return Public(
-            made.schema, *hospitals, book if here else None, released, asked, rows, twin if here else None
-        )
-    if prepared is None:
+) -> PublicRecord | None:
+    """Return the record of the release shown, with ledger and twin where it is of the table at hand."""
+    released = release.released if release is not None else None
+    if release is not None and released is not None:
+        assignment = str(released.document["public"]["dealt"])
+        if prepared is None or (release.key, release.schema) != (prepared.raw.key, prepared.schema):
+            account, twin, rows = None, None, int(released.document["rows per patient"])
+        schema, sizes = release.schema, tuple(released.document["hospitals"])
+    elif prepared is not None:
+        schema, sizes, assignment = prepared.schema, prepared.sizes, prepared.assignment
+    else:
         return None
-    hospitals = prepared.sizes, prepared.by_column, prepared.at_random
-    return Public(prepared.schema, *hospitals, book, None, asked, rows, twin)
+    return PublicRecord(schema, sizes, assignment, account, released, request, rows, twin)
 
 
-def link(settings: Settings) -> str:
-    """The page with these settings, what only the owner may see switched off: the table is in no link."""
-    return html_report.link(settings | {"own.shown": False}, "your_data")
+def file(state: TableSession, record: PublicRecord, settings: Settings) -> bytes:
+    """Return the report as a file, written again only when it says something else."""
+    report = build(record, settings)
+    if state.report is None or state.report[0] != report:
+        state.report = report, html_report.html(report).encode()
+    return state.report[1]
 
 
-def file(own: Own, leaves: Public, settings: Settings) -> bytes:
-    """Return the report as a file, written anew only when it says something else."""
-    made = build(leaves, settings, link(settings))
-    if own.report is None or own.report[0] != made:
-        own.report = made, html_report.html(made).encode()
-    return own.report[1]
-
-
-def build(of: Public, settings: Settings, address: str) -> Report:
-    """The release in full; before one, the rehearsal."""
-    plain, found = settings["view"] == "board", of.released
-    promised = "Nothing was released, so nothing is promised yet."
-    if found is not None:
-        method = found.document["method"]
-        promised = f"{page_text.promise(found, plain)} {price_text.hardening(method, plain)}"
-        promised += f" {restated}" if (restated := unit_text.restated(found, of.rows, plain)) else ""
-    limited = of.book is not None and of.book.limit is not None
-    if of.book is not None and limited:
-        promised += f" All releases of this table together: {price_text.left(of.book, plain)}."
-        promised += f" {total}" if (total := unit_text.total(of.book, of.rows, plain)) else ""
+def build(record: PublicRecord, settings: Settings) -> Report:
+    """Return the report: the release in full or, before one, the rehearsal."""
+    plain, released = settings["view"] == "board", record.released
+    title, texts = "A rehearsal on a synthetic twin", []
+    promised = ["Nothing was released, so nothing is promised yet."]
+    if released is not None:
+        title = "What was released of our own table"
+        promised = [page_text.promise(released, plain)]
+        promised += [price_text.hardening(released.document["method"], plain)]
+        promised += [unit_text.restated(released, record.rows, plain)]
+        if released.eigenvalues is not None:
+            texts = [("Strength of the directions", page_text.eigenvalues(released, plain))]
+    if record.account is not None and record.account.limit is not None:
+        promised += [f"All releases of this table together: {price_text.left(record.account, plain)}."]
+        promised += [unit_text.total(record.account, record.rows, plain)]
     return Report(
-        title=_REHEARSED if found is None else _TITLE,
-        sentence=_sentence(of, plain),
-        settings=_settings(of, settings),
-        figures=[*_release(of, plain), *_twin(of)],
-        tables=_tables(of, plain),
-        texts=[("Strength of the directions", page_text.eigenvalues(found, plain))]
-        if found is not None and found.eigenvalues is not None
-        else [],
-        guarantee=text.unmarked(promised),
-        limits=_limits(of, plain),
-        sources=_sources(of, settings["view"] == "researcher"),
-        link=address,
-        made=html_report.made(None) if found is not None else html_report.made(0),
+        title=title,
+        sentence=_sentence(record, plain),
+        settings=_settings(record, settings),
+        figures=[*_release(record, plain), *_twin(record)],
+        tables=_tables(record, plain),
+        texts=texts,
+        guarantee=text.unmarked(" ".join(filter(None, promised))),
+        limits=_limits(record, plain),
+        sources=_sources(record, settings["view"] == "researcher"),
+        # The link restores the settings, with what only the owner may see switched off, and holds no table.
+        link=html_report.link(settings | {"own.shown": False}, "your_data"),
+        made=html_report.made(None if released is not None else 0),
     )
 
 
-def _sentence(of: Public, plain: bool) -> str:
-    n, noun, d = sum(of.sizes), unit_text.noun(_rows(of)), of.schema.d
-    where = f"in {page_text.where_patients_are(len(of.sizes))}"
-    if of.at_random:
-        where = page_text.dealt_at_random(len(of.sizes))
-    whole = f"{n:,} {noun} {where}, {text.count(d, 'measurement', 'measurements')} of each"
-    found = of.released
-    if found is None:
+def _sentence(record: PublicRecord, plain: bool) -> str:
+    noun, hospitals, released = unit_text.noun(record.stated_rows), len(record.sizes), record.released
+    where = f"in {upload_text.where_patients_are(hospitals)}"
+    if is_at_random(record.assignment):
+        where = upload_text.dealt_at_random(hospitals)
+    measured = text.count(record.schema.d, "measurement", "measurements")
+    whole = f"{sum(record.sizes):,} {noun} {where}, {measured} of each"
+    if released is None:
         return f"Nothing of {whole}, has been released: this is a rehearsal on invented {noun}."
-    budget, k = found.document["parameters"]["budget"], found.basis.shape[1]
-    what = text.count(k, *(("direction", "directions") if plain else ("component", "components")))
-    cost = price_text.privacy(budget["epsilon"], plain)
-    at = found.entry.at[:16].replace("T", " ")
+    k = released.basis.shape[1]
+    cost = price_text.privacy(released.document["parameters"]["budget"]["epsilon"], plain)
+    at = released.entry.at[:16].replace("T", " ")
     return (
-        f"{page_text.centring(found, plain)} {what} of {whole}, {'was' if k == 1 else 'were'} released on "
-        f"{at} UTC by {found.document['what']} with {cost}."
+        f"{page_text.centring(released, plain)} {page_text.components(k, plain)} of {whole}, "
+        f"{'was' if k == 1 else 'were'} released on {at} UTC by {released.document['what']} with {cost}."
     )
 
 
-def _rows(of: Public) -> int:
-    """How many rows a patient can have: as the release states it, before one by the answer now."""
-    return of.rows if of.released is None else int(of.released.document["rows per patient"])
-
-
-def _settings(of: Public, settings: Settings) -> list[tuple[str, str]]:
-    plain, found = settings["view"] == "board", of.released
-    sizes, rows = sorted(of.sizes), _rows(of)
-    noun, one = unit_text.noun(rows).capitalize(), "patient" if rows == 1 else "row"
+def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]:
+    plain, released = settings["view"] == "board", record.released
+    sizes, rows = sorted(record.sizes), record.stated_rows
+    noun = unit_text.noun(rows).capitalize()
     hospitals = f"{len(sizes):,}" if len(sizes) > 1 else "all in one place"
-    if of.at_random:
-        hospitals = page_text.dealt_at_random(len(sizes))
-    said = [
+    if is_at_random(record.assignment):
+        hospitals = upload_text.dealt_at_random(len(sizes))
+    bound = f"Most that one {unit_text.unit(rows)} counts for" if plain else "Row bound B"
+    entries = [
         (noun, f"{sum(sizes):,}"),
         ("Rows of one patient", unit_text.stated(rows)),
         ("Hospitals", hospitals),
         (f"{noun} of each", f"{sizes[0]:,} to {sizes[-1]:,}" if sizes[0] < sizes[-1] else f"{sizes[0]:,}"),
-        ("Measurements" if plain else "Features d", f"{of.schema.d:,}"),
-        (f"Most that one {one} counts for" if plain else "Row bound B", f"{of.schema.bound:.4g}"),
+        ("Measurements" if plain else "Features d", f"{record.schema.d:,}"),
+        (bound, f"{record.schema.bound:.4g}"),
     ]
-    if found is not None:
-        method, given = found.document["method"], found.document["parameters"]
-        of_patient = found.document["epsilon for a patient"]
-    elif of.asked is not None:
-        method, given = of.asked.method, private_release.parameters(of.asked)
-        of_patient = of.asked.patient_epsilon
+    if released is not None:
+        method, given = released.document["method"], released.document["parameters"]
+        of_patient = released.document["epsilon for a patient"]
+    elif isinstance(record.request, Request):
+        method, given = record.request.method, private_release.parameters(record.request)
+        of_patient = record.request.patient_epsilon
     else:
-        return said
-    budget = given["budget"]
-    options = ("k", "s_hat", "rank", "iterations", "burn_in")
-    chance = text.one_in(budget["delta"]) if plain else text.number(budget["delta"])
-    said += [
+        return entries
+    budget, loss = given["budget"], "Privacy loss" if plain else "Privacy loss ε"
+    used = settings | {f"own.{key}": given[key] for key in _OPTIONS if key in given}
+    used |= {"own.delta": budget["delta"], "neighbours": budget["neighbours"]}
+    keys = ["own.delta", "neighbours", *(f"own.{key}" for key in _OPTIONS if key in given)]
+    if record.twin is not None:
+        used["own.s"] = twin.mattering(settings, int(given["k"]), record.schema.d)
+        keys += ["own.ratio", "own.s"]
+    entries += [
         ("Method", METHODS[method].title),
-        (f"{'Privacy loss' if plain else 'Privacy loss ε'} for a row", text.number(budget["epsilon"])),
-        (f"{'Privacy loss' if plain else 'Privacy loss ε'} for a patient", f"{of_patient:.4g}"),
-        (CHOICES["own.delta"].name(plain), chance),
-        (CHOICES["neighbours"].name(plain), CHOICES["neighbours"].text(budget["neighbours"])),
+        (f"{loss} for a row", text.number(budget["epsilon"])),
+        (f"{loss} for a patient", f"{of_patient:.4g}"),
     ]
-    own = [(CHOICES[f"own.{key}"].name(plain), str(given[key])) for key in options if key in given]
-    if of.twin is None:
-        return said + own
-    used = settings | {"own.s": twin.mattering(settings, int(given["k"]), of.schema.d)}
-    return said + own + phrases.settings_in_words(used, ("own.ratio", "own.s"))
+    return entries + phrases.settings_in_words(used, keys)
 
 
-def _release(of: Public, plain: bool) -> list[ReportFigure]:
-    found, features = of.released, of.schema.features
-    if found is None:
+def _release(record: PublicRecord, plain: bool) -> list[ReportFigure]:
+    released, features = record.released, record.schema.features
+    if released is None:
         return []
-    first = [features[int(place)] for place in charts.heaviest(found.basis[:, :1], 3)]
-    direction = "direction" if plain else "component"
-    said = f"The first {direction}, which may be the mean, rests most on {', '.join(first)}. "
-    said += "Its sign has no meaning."
+    first = [features[int(index)] for index in charts.heaviest(released.basis[:, :1], 3)]
+    sentence = (
+        f"The first {page_text.component(plain)}, which may be the mean, rests most on {', '.join(first)}. "
+        "Its sign has no meaning."
+    )
     title = "What the released directions are made of" if plain else "Loadings of the released components"
-    return [ReportFigure(charts.loadings(features, found.basis, plain), title, said)]
+    return [ReportFigure(charts.loadings(features, released.basis, plain), title, sentence)]
 
 
-def _twin(of: Public) -> list[ReportFigure]:
-    if of.twin is None:
+def _twin(record: PublicRecord) -> list[ReportFigure]:
+    if record.twin is None:
         return []
-    payload = of.twin()
-    said = payload["words"][payload["active"]]["sentence"]
-    note = f"These {unit_text.noun(_rows(of))} are invented: none of the table has a part in it."
-    return [ReportFigure(payload, "A synthetic twin of the same size", f"{said} {note}")]
+    payload = record.twin()
+    sentence = payload["words"][payload["active"]]["sentence"]
+    note = f"These {unit_text.noun(record.stated_rows)} are invented: none of the table has a part in it."
+    return [ReportFigure(payload, "A synthetic twin of the same size", f"{sentence} {note}")]
 
 
-def _tables(of: Public, plain: bool) -> list[ReportTable]:
-    found, tables = of.released, []
-    if found is not None:
-        frame = page_text.loadings(found, of.schema.features, plain)
-        weights = [f"{value:.4f}" for value in found.basis.ravel()]
-        k = found.basis.shape[1]
-        rows = [(name, *weights[i * k : i * k + k]) for i, name in enumerate(of.schema.features)]
+def _tables(record: PublicRecord, plain: bool) -> list[ReportTable]:
+    released, tables = record.released, []
+    if released is not None:
+        frame = page_text.loadings(released, record.schema.features, plain)
+        weights = [
+            (name, *(f"{value:.4f}" for value in row))
+            for name, row in zip(record.schema.features, released.basis, strict=True)
+        ]
         title = "All released weights" if plain else "All released loadings"
-        tables.append(ReportTable(title, tuple(frame.columns), rows))
+        tables.append(ReportTable(title, tuple(frame.columns), weights))
     tables.append(
         ReportTable(
             "What counts as public",
             ("measurement", "range or categories", "if missing"),
-            [(column.name, _range(column), _missing(column)) for column in of.schema.columns],
+            [_public(column) for column in record.schema.columns],
             "Taken as known before anybody looked at a patient: ranges read off the patients are not public.",
         )
     )
-    if of.book is not None and of.book.entries:
-        frame = ledger_panel.releases(of.book, plain)
+    if record.account is not None and record.account.entries:
+        frame = ledger_panel.releases(record.account, plain)
         tables.append(phrases.table("All releases on the ledger of this table", frame))
     return tables
 
 
-def _range(column: Column) -> str:
+def _public(column: Column) -> tuple[str, str, str]:
+    values = ", ".join(column.categories)
     if column.kind == "number":
-        return f"{column.low:g} to {column.high:g}"
-    return ", ".join(column.categories)
+        values = f"{column.low:g} to {column.high:g}"
+    missing = "row left out" if column.fill is None else f"{column.fill} filled in"
+    return column.name, values, "counts as none of them" if column.fill == "" else missing
 
 
-def _missing(column: Column) -> str:
-    if column.fill is None:
-        return "row left out"
-    return "counts as none of them" if column.fill == "" else f"{column.fill} filled in"
-
-
-def _limits(of: Public, plain: bool) -> list[str]:
-    found, n = of.released, sum(of.sizes)
-    said = [page_text.counts_public(of.by_column, of.schema, _rows(of))]
-    if of.at_random:
-        said.append(page_text.at_random(_rows(of)))
-    if found is not None:
-        budget = found.document["parameters"]["budget"]
-        said.append(text.large_delta(budget["delta"], n, plain))
-        said.append(
+def _limits(record: PublicRecord, plain: bool) -> list[str]:
+    rows = record.stated_rows
+    limits = [upload_text.counts_public(is_by_column(record.assignment), record.schema, rows)]
+    if is_at_random(record.assignment):
+        limits.append(upload_text.at_random(rows))
+    if record.released is not None:
+        delta = record.released.document["parameters"]["budget"]["delta"]
+        limits += [
+            text.large_delta(delta, sum(record.sizes), plain),
             "How far this is from the answer without privacy is not said: that would be computed from the "
-            "patients' rows, and is not private."
-        )
-        said.append(
+            "patients' rows, and is not private.",
             "Choosing columns, ranges or the number of directions by looking at the patients costs privacy "
-            "that is not counted."
-        )
-    if of.twin is not None:
-        said.append(
-            f"The twin says what to expect of {unit_text.noun(_rows(of))} like the guesses made for it; the "
-            "real ones may differ."
-        )
-        said.append(page_text.mean_zero(_rows(of)))
-    said.append(unit_text.EVADES)
-    said.append("The link restores the settings. The table itself stays with its owner and is in no link.")
-    return [one for one in said if one]
+            "that is not counted.",
+        ]
+    if record.twin is not None:
+        limits += [
+            f"The twin says what to expect of {unit_text.noun(rows)} like the guesses made for it; the "
+            "real ones may differ.",
+            twin_text.mean_zero(rows),
+        ]
+    limits += [
+        unit_text.EVADES,
+        "The link restores the settings. The table itself stays with its owner and is in no link.",
+    ]
+    return [limit for limit in limits if limit]
 
 
-def _sources(of: Public, formulas: bool) -> list[str]:
-    found = of.released
-    said = [f"Synthetic twin: simulation {sources.TWIN}"] if of.twin is not None else []
-    if found is not None:
-        said.append(f"The release: {sources.RELEASE} {found.document['noise']}")
-        said.append(f"{found.document['what']}: {found.document['reference']}.")
+def _sources(record: PublicRecord, formulas: bool) -> list[str]:
+    released = record.released
+    lines = [f"Synthetic twin: simulation {sources.TWIN}"] if record.twin is not None else []
+    if released is not None:
+        lines.append(f"The release: {sources.RELEASE} {released.document['noise']}")
+        lines.append(f"{released.document['what']}: {released.document['reference']}.")
     else:
-        said += [f"{METHODS[name].title}: {METHODS[name].reference}." for name in OFFERED]
+        lines += [f"{METHODS[name].title}: {METHODS[name].reference}." for name in OFFERED]
     if formulas:
-        said.append(
+        lines.append(
             "A number x in [l, h] becomes (x − (l+h)/2) / ((h−l)/2), clipped to [−1, 1]; one of c categories "
             "becomes c indicators less 1/max(c, 2); rows are clipped to norm B and divided by it. The noise "
             "has σ = Δ z, for T steps √T Δ z, with Δ = √2 (replace one) or 1 and "
             "δ = Φ(1/(2z) − εz) − e^ε Φ(−1/(2z) − εz) (Balle & Wang 2018)."
         )
-    return [*said, *sources.PAPERS]
+    return [*lines, *sources.PAPERS]

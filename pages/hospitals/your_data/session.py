@@ -1,6 +1,6 @@
-"""What one visitor has brought and released: in the memory of this session, and nowhere else.
+"""The table and the releases of one visitor, held in the memory of their session and nowhere else.
 
-Nothing here is given to a cache, a log, a link or a file; only a ledger may be on disk, and holds no cell.
+Nothing here is given to a cache, a log, a link or a file. Only a ledger may be on disk, and it holds no cell.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from dppca_core.release.ledger import DiskLedger, Ledger, SessionLedger
 from dppca_core.release.private_release import Released, Request
 from dppca_core.release.spectrum import Spectrum
 from dppca_core.tables import Raw, Schema
-from pages.hospitals.your_data.dictionary import Line
-from pages.hospitals.your_data.large_table import Large
-from pages.hospitals.your_data.prepared_table import Prepared
-from pages.hospitals.your_data.release_job import Order
-from pages.hospitals.your_data.session_expiry import Leaving
+from pages.hospitals.your_data.dictionary import DictionaryLine
+from pages.hospitals.your_data.large_table import LargeTable
+from pages.hospitals.your_data.prepared_table import PreparedTable
+from pages.hospitals.your_data.release_job import ReleaseJob
+from pages.hospitals.your_data.session_expiry import SessionExpiry
 from pages.shared.reports.html_report import Report
 
 LEDGER_DIR = "DPPCA_LEDGER_DIR"
@@ -34,211 +34,190 @@ _KEY = "own table"
 
 
 @dataclass(frozen=True)
-class Made:
-    """A confirmed order, and of what: the table's name and key, its dictionary, and what was asked for."""
+class ConfirmedRelease:
+    """Hold a confirmed job, the name, key and dictionary of its table, and the request."""
 
     name: str
     key: str
     schema: Schema
     request: Request
-    order: Order[Released] | None = None
+    job: ReleaseJob[Released]
 
     @property
     def released(self) -> Released | None:
-        """What came of it, so far."""
-        return self.order.made if self.order is not None else None
+        """Return the result of the job, or None while it is drawn and after it failed."""
+        return self.job.result
 
 
 @dataclass
-class Own:
-    """raw: the table. lines, bound: its dictionary as typed, which a new table of the same columns keeps.
-    said: why the last file was not taken. files: uploads that were looked at, by place. base: the lines that
-    the editor of this generation began with. example: the bundled table that this is. tables: how many were
-    brought. several: whether a patient can have more than one row, and most_rows how many; None until the
-    owner has said so of this very table. by: the column that
-    names the hospitals. prepared: the last one, and of what. asked: an order to be confirmed. orders: the
-    last that was, by place on the page. made: all releases' orders, oldest first. spectrum: the last order of
-    eigenvalues, and of which `Prepared.of`, for another dictionary has other eigenvalues; shaped: the number
-    of the one that the twin was shaped by. measured: what only the owner may see of this table, by what was
-    asked. downloaded: numbers of the orders of which a file was asked for. returned: how releases of another
-    session came here (`unsaved`), for which `token` is the secret that only this browser tab has. elsewhere:
-    the secret of a session that is still open in the tab of which this is a copy. missing: whether the server
-    no longer has what this tab paid for. visitor: whose session it is. report: the last one, and its file.
-    """
+class TableSession:
+    """Hold the table of one visitor, what they typed about it, and what they released."""
 
-    raw: Raw | Large | None = None
-    said: str = ""
-    files: dict[str, str] = field(default_factory=dict)
-    lines: dict[str, Line] = field(default_factory=dict)
-    base: dict[str, Line] = field(default_factory=dict)
-    example: str = ""
-    tables: int = 0
-    several: bool | None = None
+    raw: Raw | LargeTable | None = None
+    upload_error: str = ""  # why the last file was refused
+    files: dict[str, str] = field(default_factory=dict)  # the last upload handled, by uploader
+    lines: dict[str, DictionaryLine] = field(default_factory=dict)  # kept for a new table's same columns
+    editor_lines: dict[str, DictionaryLine] = field(default_factory=dict)  # those the editor began with
+    example: str = ""  # name of the bundled table that this is
+    tables: int = 0  # how many were loaded so far
+    several: bool | None = None  # whether a patient can have several rows; None until the owner answers
     most_rows: int | None = None
     chosen: tuple[str, ...] = ()
     bound: float | None = None
-    by: str | None = None
+    hospital_column: str | None = None
     generation: int = 0
-    prepared: tuple[object, Prepared | str] | None = None
+    prepared: tuple[object, PreparedTable | str] | None = None  # with what it was prepared from
     ledgers: dict[str, SessionLedger] = field(default_factory=dict)
-    asked: Order[Any] | None = None
-    orders: dict[str, Order[Any]] = field(default_factory=dict)
-    made: list[Made] = field(default_factory=list)
-    spectrum: tuple[tuple[object, ...], Order[Spectrum]] | None = None
-    shaped: int = 0
-    measured: dict[object, Any] = field(default_factory=dict)
-    downloaded: set[int] = field(default_factory=set)
-    returned: str = ""
-    elsewhere: str = field(repr=False, default="")
-    missing: bool = False
+    pending: ReleaseJob[Any] | None = None  # waits for its confirmation
+    jobs: dict[str, ReleaseJob[Any]] = field(default_factory=dict)  # the last confirmed, by kind
+    releases: list[ConfirmedRelease] = field(default_factory=list)  # oldest first
+    # With the `PreparedTable.identity` that it belongs to: another dictionary has other eigenvalues.
+    spectrum: tuple[tuple[object, ...], ReleaseJob[Spectrum]] | None = None
+    shaped_by: int = 0  # number of the spectrum job that set the twin's guess
+    diagnostics: dict[object, Any] = field(default_factory=dict)  # of this table, for its owner alone
+    downloaded: set[int] = field(default_factory=set)  # numbers of jobs of which a file was requested
+    returned: str = ""  # how releases of another session came here
+    elsewhere: str = field(repr=False, default="")  # token of the open tab of which this is a copy
+    missing: bool = False  # the server no longer has what this tab paid for
     visitor: str = ""
     report: tuple[Report, bytes] | None = None
-    token: str = field(repr=False, default_factory=secrets.token_urlsafe)
+    token: str = field(repr=False, default_factory=secrets.token_urlsafe)  # known to this browser tab alone
 
     @property
-    def ready(self) -> Prepared | None:
-        """The table as it was prepared last, if it fits its dictionary."""
-        found = self.prepared[1] if self.prepared is not None else None
-        return found if isinstance(found, Prepared) else None
+    def ready(self) -> PreparedTable | None:
+        """Return the table as it was prepared last, if it fits its dictionary."""
+        result = self.prepared[1] if self.prepared is not None else None
+        return result if isinstance(result, PreparedTable) else None
 
     @property
     def rows_per_patient(self) -> int | None:
-        """How many rows one patient can have at most; None until the owner has said it."""
+        """Return how many rows one patient can have at most, or None until the owner has answered."""
         if self.several is None:
             return None
         return self.most_rows if self.several else 1
 
-    def rows_of(self, key: str) -> int | None:
-        """The same, of the table with this key; None where another one is here."""
-        return self.rows_per_patient if self.raw is not None and self.raw.key == key else None
-
-    def bring(self, raw: Raw | Large) -> None:
-        """Another table. What was typed for columns of the same names stays."""
-        self._let_go()
-        self.raw, self.said, self.example = raw, "", ""
-        return_memory()  # of the table before, and of what was needed to read this
+    def load(self, raw: Raw | LargeTable) -> None:
+        """Replace the table. What was typed for columns of the same names stays."""
+        self._drop_results()
+        self.raw, self.upload_error, self.example = raw, "", ""
+        return_memory()  # of the former table, and of what reading this one needed
         self.several = self.most_rows = None
         self.tables += 1
         self.chosen = tuple(name for name in self.chosen if name in raw.columns)
-        self.by = self.by if self.by in raw.columns else None
+        self.hospital_column = self.hospital_column if self.hospital_column in raw.columns else None
         self.generation += 1
 
     def forget(self) -> None:
-        """The table, and all that was computed of it but what was released."""
-        self._let_go()
+        """Drop the table and everything computed from it, except what was released."""
+        self._drop_results()
         self.raw = None
         return_memory()  # else it stays with this process, and the next visitor's table finds no room
 
-    def _let_go(self) -> None:
-        self.prepared = self.asked = None
-        reading = self.orders.pop("reading", None)
+    def _drop_results(self) -> None:
+        self.prepared = self.pending = None
+        reading = self.jobs.pop("reading", None)
         if reading is not None:
             reading.stop()
-        self.measured.clear()
+        self.diagnostics.clear()
 
     @property
-    def unsaved(self) -> list[Made]:
-        """Releases of which no file was asked for yet, oldest first."""
+    def unsaved(self) -> list[ConfirmedRelease]:
+        """List the releases of which no file was requested yet, oldest first."""
         return [
-            one
-            for one in self.made
-            if one.order is not None and one.released is not None and one.order.number not in self.downloaded
+            release
+            for release in self.releases
+            if release.released is not None and release.job.number not in self.downloaded
         ]
 
     @property
     def drawing(self) -> bool:
-        """Whether something that was paid for is being drawn."""
-        return any(order.running for place, order in self.orders.items() if place != "reading")
+        """Return whether something that was paid for is being drawn."""
+        return any(job.running for kind, job in self.jobs.items() if kind != "reading")
 
     @property
     def at_stake(self) -> bool:
-        """Whether leaving would lose something paid: a running order, or a release without a file."""
+        """Return whether leaving would lose something paid: a running job, or a release without a file."""
         return bool(self.unsaved) or self.drawing
 
     @property
     def paid(self) -> bool:
-        """Whether a release that was paid for is here, or is being drawn."""
-        return any(one.order is not None and (one.order.running or one.released) for one in self.made)
+        """Return whether a release that was paid for is here, or is being drawn."""
+        return any(release.job.running or release.released for release in self.releases)
 
     @property
     def known_entries(self) -> set[str]:
-        """Ids, on the ledger, of the releases that this session has."""
-        known = {one.released.entry.id for one in self.made if one.released is not None}
-        if self.spectrum is not None and self.spectrum[1].made is not None:
-            known.add(self.spectrum[1].made.entry.id)
-        return known
+        """Return the ledger ids of the releases that this session has."""
+        results = [release.released for release in self.releases]
+        spectrum = self.spectrum[1].result if self.spectrum is not None else None
+        return {result.entry.id for result in (*results, spectrum) if result is not None}
 
-    def inherit(self, former: Own) -> None:
-        """Take over what another session of the same browser tab paid for, and its ledgers; no table."""
-        self.made = [*former.made, *self.made]
+    def inherit(self, former: TableSession) -> None:
+        """Take over what another session of the same browser tab paid for, and its ledgers, but no table."""
+        self.releases = [*former.releases, *self.releases]
         self.downloaded |= former.downloaded
         self.spectrum = self.spectrum or former.spectrum
-        for place in ("release", "spectrum"):
-            order = former.orders.get(place)
-            if order is not None and order.running:
-                self.orders[place] = order
-        for key, kept in former.ledgers.items():
-            self.ledgers.setdefault(key, kept)
+        running = {kind: job for kind, job in former.jobs.items() if kind != "reading" and job.running}
+        self.jobs |= running
+        self.ledgers = former.ledgers | self.ledgers
 
-    def is_new(self, place: str, file_id: str) -> bool:
-        """Whether this upload was not looked at in an earlier run; notes that it is now."""
-        known = self.files.get(place)
-        self.files[place] = file_id
+    def is_new(self, uploader: str, file_id: str) -> bool:
+        """Return whether this upload was not handled in an earlier run, and note that it is now."""
+        known = self.files.get(uploader)
+        self.files[uploader] = file_id
         return known != file_id
 
 
-def own() -> Own:
-    """This session's."""
-    found: Own = st.session_state.setdefault(_KEY, Own())
+def current() -> TableSession:
+    """Return the session of the visitor whose page is running."""
+    state: TableSession = st.session_state.setdefault(_KEY, TableSession())
     context = get_script_run_ctx()
     if context is not None:
-        found.visitor = context.session_id
-        drop = partial(_drop_all, context.uploaded_file_mgr, weakref.ref(found))
-        leaving().watch(context.session_id, found, drop)
-        sessions()[found.token] = found
-    return found
+        state.visitor = context.session_id
+        drop = partial(_drop_all, context.uploaded_file_mgr, weakref.ref(state))
+        expiry().watch(context.session_id, state, drop)
+        sessions()[state.token] = state
+    return state
 
 
-def _drop_all(uploads: UploadedFileManager, leaver: weakref.ref[Own], visitor: str) -> None:
+def _drop_all(uploads: UploadedFileManager, leaver: weakref.ref[TableSession], visitor: str) -> None:
     uploads.remove_session_files(visitor)
     for token in tokens_of(leaver()):
         sessions().pop(token, None)
 
 
 @st.cache_resource(show_spinner=False)
-def sessions() -> weakref.WeakValueDictionary[str, Own]:
-    """Return the sessions by their secret, until `leaving` forgets them; `unsaved` looks them up."""
+def sessions() -> weakref.WeakValueDictionary[str, TableSession]:
+    """Return the sessions by their token, until `expiry` forgets them."""
     return weakref.WeakValueDictionary()
 
 
-def tokens_of(kept: Own | None) -> list[str]:
-    """List the secrets that lead to this session: after a reload the former page's does too."""
-    return [token for token, each in list(sessions().items()) if each is kept]
+def tokens_of(session: TableSession | None) -> list[str]:
+    """List the tokens that lead to this session: after a reload the former page's does too."""
+    return [token for token, kept in list(sessions().items()) if kept is session]
 
 
 @st.cache_resource(show_spinner=False)
-def leaving() -> Leaving:
-    """Forgets the tables of those who have left this server."""
-    return Leaving()
+def expiry() -> SessionExpiry:
+    """Return what forgets the tables of visitors who have left this server."""
+    return SessionExpiry()
 
 
-def drop(file_id: str) -> None:
-    """Let an uploaded file go, once it was read: the server would hold it until the session ends."""
+def drop_upload(file_id: str) -> None:
+    """Drop an uploaded file once it was read: the server would hold it until the session ends."""
     context = get_script_run_ctx()
     if context is not None:
         context.uploaded_file_mgr.remove_file(context.session_id, file_id)
 
 
 def folder() -> Path | None:
-    """Where ledgers are on disk; None for the session only."""
+    """Return the folder of ledgers on disk, or None where they are kept in the session only."""
     named = os.environ.get(LEDGER_DIR, "")
     return Path(named) if named else None
 
 
-def ledger(raw: Raw | Large) -> Ledger:
-    """The ledger of this table's content, under whatever name it came."""
+def ledger(raw: Raw | LargeTable) -> Ledger:
+    """Return the ledger of this table's content, under whatever name it was uploaded."""
     where = folder()
-    patients = raw.n if isinstance(raw, Raw) else raw.rows
     if where is not None:
-        return DiskLedger(where, raw.key, patients, raw.former_key)
-    return own().ledgers.setdefault(raw.key, SessionLedger(patients))
+        return DiskLedger(where, raw.key, raw.n, raw.former_key)
+    return current().ledgers.setdefault(raw.key, SessionLedger(raw.n))

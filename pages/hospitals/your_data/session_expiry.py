@@ -1,7 +1,7 @@
-"""Tables of visitors who have left are forgotten: Streamlit keeps a session for those who may come back.
+"""Forget the tables of visitors who have left.
 
-It does so for two minutes or, where no other session ends, for good. A table whose forgetting fails keeps no
-other table.
+Streamlit keeps a session for those who may come back: for two minutes or, where no other session ends, for
+good. A table that cannot be forgotten does not keep any other from being forgotten.
 """
 
 from __future__ import annotations
@@ -12,42 +12,35 @@ import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Any
 
 from dppca_core.experiments.failures import surviving
 from pages.shared.background import sessions
 from pages.shared.background.lasting import LastingThread
 
-_LOOK_SECONDS = 5.0
+_CHECK_SECONDS = 5.0
 _MOST_TRIES = 5  # to forget one visitor's table
-
-
-class Forgetful(Protocol):
-    """What holds a table."""
-
-    def forget(self) -> None:
-        """Hold it no more."""
 
 
 @dataclass
 class _Watched:
-    holder: weakref.ref[Forgetful]
+    holder: weakref.ref[Any]
     drop_uploads: Callable[[str], None]
     left: float | None = None
     tries: int = 0
 
 
-class Leaving:
-    """One thread, while anybody holds a table, that looks who has left."""
+class SessionExpiry:
+    """Run one thread, while anybody holds a table, that checks who has left."""
 
-    def __init__(self, kept: float = sessions.KEPT_SECONDS, every: float = _LOOK_SECONDS) -> None:
+    def __init__(self, kept: float = sessions.KEPT_SECONDS, every: float = _CHECK_SECONDS) -> None:
         self._kept, self._every = kept, every  # seconds
         self._watched: dict[str, _Watched] = {}
         self._lock = threading.Lock()
         self._thread = LastingThread("leaving", self._work)
 
-    def watch(self, visitor: str, holder: Forgetful, drop_uploads: Callable[[str], None]) -> None:
-        """Once this visitor has left for long enough, `holder` forgets, and their uploads are dropped."""
+    def watch(self, visitor: str, holder: Any, drop_uploads: Callable[[str], None]) -> None:
+        """Call `holder.forget` and drop the uploads once this visitor has been away for long enough."""
         with self._lock:
             known = self._watched.get(visitor)
             if known is None or known.holder() is not holder:
@@ -60,43 +53,38 @@ class Leaving:
             return bool(self._watched) and self._thread.start()
 
     def _work(self) -> None:
-        while not self.look():
+        while not self.check():
             time.sleep(self._every)
 
-    def look(self) -> bool:
-        """Forget what those hold who have left for good, and return whether nobody is left to look after."""
+    def check(self) -> bool:
+        """Forget the tables of those who have left for good. Return whether nobody is left to watch."""
         with self._lock:
-            for visitor, one in list(self._watched.items()):
+            for visitor, watched in list(self._watched.items()):
                 done = False
                 with surviving("leaving"):
-                    done = self._gone(visitor, one)
-                if done or one.tries == _MOST_TRIES:
+                    done = self._expire(visitor, watched)
+                if done or watched.tries == _MOST_TRIES:
                     del self._watched[visitor]
             if not self._watched:
                 self._thread.leave()
             return not self._watched
 
-    def _gone(self, visitor: str, one: _Watched) -> bool:
-        """Whether there is nothing left to look after."""
-        holder = one.holder()
+    def _expire(self, visitor: str, watched: _Watched) -> bool:
+        """Forget the table if its visitor has left for good. Return whether nothing is left to forget."""
+        holder = watched.holder()
         if holder is None:
             return True
         if sessions.present(visitor):
-            one.left = None
+            watched.left = None
             return False
-        if one.left is None:
-            one.left = time.monotonic()
-        if time.monotonic() - one.left < self._kept:
+        if watched.left is None:
+            watched.left = time.monotonic()
+        if time.monotonic() - watched.left < self._kept:
             return False
-        one.tries += 1
-        forgotten = _succeeds(holder.forget)
-        dropped = _succeeds(partial(one.drop_uploads, visitor))
-        return forgotten and dropped
-
-
-def _succeeds(step: Callable[[], None]) -> bool:
-    """Take this step of forgetting, and return whether it succeeds: the other is taken either way."""
-    with surviving("leaving"):
-        step()
-        return True
-    return False
+        watched.tries += 1
+        succeeded = 0
+        for step in (holder.forget, partial(watched.drop_uploads, visitor)):
+            with surviving("leaving"):  # the second step is taken even where the first fails
+                step()
+                succeeded += 1
+        return succeeded == 2

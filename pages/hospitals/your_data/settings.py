@@ -10,32 +10,27 @@ from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice
 
 RATIOS = (2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
-
-
+SLICES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 _CHANCES = tuple(10.0**-power for power in range(12, 3, -1))
 
 
-SLICES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-
-
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """Settings of a person's own table: what a release asks for, never what the table holds."""
+    """Return the settings of a person's own table: what a release asks for, never what the table holds."""
     titles = {name: METHODS[name].title for name in OFFERED}
     encodings = {"utf-8": "UTF-8", "windows-1252": "Windows-1252"}
 
-    def like(key: str, default: float | int, label: str = "", plain: str = "") -> Choice:
+    def like(key: str, default: float | int, label: str = "", plain: str = "", help: str = "") -> Choice:
         same = shared[key]
-        words = (label or same.label, plain or same.plain)
-        name = f"own.{same.parameter}"
-        return Choice(f"own.{key}", *words, same.options, default, help=same.help, link_name=name)
+        names = (label or same.label, plain or same.plain)
+        link = f"own.{same.parameter}"
+        return Choice(f"own.{key}", *names, same.options, default, help=help or same.help, link_name=link)
 
     return [
         Choice("own.encoding", "Text encoding", "Text encoding", tuple(encodings), "utf-8", encodings),
-        Choice(
-            *("own.providers", "Number of hospitals", "Number of hospitals", shared["providers"].options, 1),
+        like(
+            *("providers", 1, "Number of hospitals", "Number of hospitals"),
             help="1: all patients in one place. More: patients are dealt at random, to rehearse DPS-PCA or "
             "DPdisPCA.",
-            link_name="own.N",
         ),
         Choice("own.method", "Method", "Method", OFFERED, "analyze_gauss", titles),
         like("epsilon", 0.5),

@@ -1,4 +1,4 @@
-"""Where the page's numbers come from: papers, formulas, versions; no seed, as a release has none."""
+"""State where the page's numbers come from: papers, formulas, versions; a release has no seed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import streamlit as st
 
 from dppca_core.methods import METHODS
 from dppca_core.release.private_release import OFFERED
-from pages.hospitals.your_data.prepared_table import DEALING_SEED, Prepared
+from pages.hospitals.your_data.prepared_table import DEALING_SEED, PreparedTable
 from pages.shared.reports import sources
 from pages.shared.settings.catalogue import Settings
 
@@ -17,8 +17,6 @@ row moves $S=\sum_ix_ix_i^{\top}$ by $\Delta=|xx^{\top}-yy^{\top}|_F\le\sqrt2$, 
 $1$; the noise has $\sigma=\Delta z$, for $T$ steps $\sqrt T\,\Delta z$, with
 $\delta=\Phi(\tfrac1{2z}-\varepsilon z)-e^{\varepsilon}\Phi(-\tfrac1{2z}-\varepsilon z)$ (Balle & Wang 2018).
 """
-
-
 RELEASE = "its noise comes from the operating system's entropy, once, and there is no seed."
 TWIN = "(seed 0, population of Ge et al. 2018, section 5)."
 PAPERS = (
@@ -26,20 +24,21 @@ PAPERS = (
     "Discrete Gaussian: Canonne, Kamath & Steinke 2020, by OpenDP.",
     "Why floating point is not enough: Mironov 2012; Casacuberta et al. 2022.",
 )
+_SEEDS = (
+    f"**A release is real:** {RELEASE} The twin is a **simulation** {TWIN} "
+    f"Dealing patients to hospitals at random uses the public seed {DEALING_SEED}, which hides "
+    "nothing. The rows of a table stay in this session's memory, which ends two minutes after the "
+    "page is closed."
+)
 
 
-def show(prepared: Prepared | None, settings: Settings) -> None:
-    """Sources, and what is seeded and what is not."""
+def show(prepared: PreparedTable | None, settings: Settings) -> None:
+    """Render the sources, and what is seeded and what is not."""
     drawer = sources.drawer()
     if drawer is None:
         return
     with drawer:
-        st.markdown(
-            f"**A release is real:** {RELEASE} The twin is a **simulation** {TWIN} "
-            f"Dealing patients to hospitals at random uses the public seed {DEALING_SEED}, which hides "
-            "nothing. The rows of a table stay in this session's memory, which ends two minutes after the "
-            "page is closed."
-        )
+        st.markdown(_SEEDS)
         if settings["view"] == "researcher":
             st.markdown(_FORMULAS)
             if prepared is not None:

@@ -1,9 +1,9 @@
-"""The synthetic twin: the release that a press of Release would make, on as many invented patients."""
+"""Rehearse the release that a press of Release would make, on as many invented patients."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -16,23 +16,23 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.numerics import subspace_metrics
 from dppca_core.privacy import Budget
 from dppca_core.release import spectrum as spectrum_release
+from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account
-from dppca_core.release.private_release import Request
+from dppca_core.release.private_release import Progress, Request
 from dppca_core.release.spectrum import Spectrum
 from pages.hospitals.your_data import (
     confirmation,
     price_text,
     release_panel,
     session,
+    twin_text,
     unit_text,
 )
-from pages.hospitals.your_data import (
-    text as page_text,
-)
-from pages.hospitals.your_data.prepared_table import Prepared
-from pages.hospitals.your_data.release_job import Order
-from pages.hospitals.your_data.session import Made, Own
-from pages.shared import text
+from pages.hospitals.your_data import text as page_text
+from pages.hospitals.your_data.owner_only_diagnostics import HARDLY_BETTER
+from pages.hospitals.your_data.prepared_table import PreparedTable
+from pages.hospitals.your_data.release_job import ReleaseJob
+from pages.hospitals.your_data.session import ConfirmedRelease, TableSession
 from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.charts import explorer_summary
 from pages.shared.figure import component
@@ -45,7 +45,7 @@ _MOST_DRAWN = 10**7  # numbers of rows that are drawn one by one: a quarter of a
 
 
 class Twin(NamedTuple):
-    """The rehearsal of one release: its experiment, and the settings of the figure that draws it."""
+    """Hold the rehearsal of one release: its experiment, and the settings of the figure that draws it."""
 
     experiment: ExplorerExperiment
     epsilon: float
@@ -54,49 +54,52 @@ class Twin(NamedTuple):
 
     @property
     def results(self) -> Results:
-        """The cells measured so far."""
+        """Return the cells measured so far."""
         return cache.results(self.experiment)
 
 
-def request_of(settings: Settings, d: int, account: Account | None) -> Request:
-    """Return what a press of Release would make. Raises ValueError where it would refuse.
-
-    Before the limit is set, neighbours are what the limit's form begins with.
-    """
+def requested(prepared: PreparedTable, account: Account | None, settings: Settings) -> Request | str:
+    """Return what a press of Release would make, or why it would refuse."""
+    # Before the limit is set, neighbours are what the limit's form begins with.
     limit = account.limit if account is not None else None
     neighbours = limit.neighbours if limit is not None else CHOICES["neighbours"].default
-    return release_panel.possible(settings, d, neighbours, session.own().rows_per_patient or 1)[0]
+    rows = session.current().rows_per_patient or 1
+    try:
+        return release_panel.nearest_request(settings, prepared.d, neighbours, rows)[0]
+    except ValueError as reason:
+        return str(reason)
 
 
 def mattering(settings: Settings, k: int, d: int) -> int:
-    """How many features matter in the twin: the person's guess, as near as k components of d allow."""
+    """Return how many features matter in the twin: the guess, as near as k components of d allow."""
     return int(min(max(settings["own.s"], k + 1), d))
 
 
-def of_request(request: Request, sizes: Sequence[int], clip: float, settings: Settings) -> Twin:
+def twin_of(request: Request, sizes: Sequence[int], clip: float, settings: Settings) -> Twin:
     """Return the rehearsal of this release, on a population with the person's guesses.
 
-    sizes: patients of each hospital. clip: the release's row bound, in root mean square lengths of rows that
-    spread evenly over the dictionary's ranges. Its settings may lie between the explorer's options;
-    `nearest` does not. Raises ValueError where there is no twin.
+    Its settings may lie between the explorer's options; `nearest` does not.
+
+    Args:
+        request: What would be released.
+        sizes: Patients of each hospital.
+        clip: The release's row bound, in root mean square lengths of rows that spread evenly over the
+            dictionary's ranges.
+        settings: Those of the page.
+
+    Raises:
+        ValueError: Where there is no twin.
     """
     n, d, k, hospitals = sum(sizes), request.d, request.k, len(sizes)
     if d < _FEWEST or n < hospitals:
         raise ValueError(f"A twin needs at least {_FEWEST} measurements.")
-    budget = request.budget
-    wanted = catalogue.defaults() | {
+    wanted = catalogue.defaults() | asdict(request.budget)
+    wanted |= {name: getattr(request, name) for name in ("d", "k", "iterations", "burn_in")}
+    wanted |= {
         "view": settings["view"],
-        "epsilon": budget.epsilon,
-        "delta": budget.delta,
-        "neighbours": budget.neighbours,
-        "accounting": budget.accounting,
         "n": n,
-        "d": d,
-        "k": k,
         "s": mattering(settings, k, d),
         "s_hat": request.s_hat or d,
-        "iterations": request.iterations,
-        "burn_in": request.burn_in,
         "providers": hospitals,
         "largest_share": max(sizes) / n if max(sizes) > min(sizes) + 1 else 0.0,
         "spike": BULK * settings["own.ratio"],
@@ -109,7 +112,7 @@ def of_request(request: Request, sizes: Sequence[int], clip: float, settings: Se
 
 
 def nearest(wanted: Settings) -> Settings:
-    """The explorer's options nearest to these settings, possible together."""
+    """Return the explorer's options nearest to these settings, possible together."""
     snapped = {
         key: CHOICES[key].nearest(value) if CHOICES[key].numeric else value for key, value in wanted.items()
     }
@@ -117,167 +120,141 @@ def nearest(wanted: Settings) -> Settings:
 
 
 def payload(twin: Twin) -> dict[str, Any]:
-    """Return the explorer's figure of the release, which says where it would be no better than a guess.
+    """Return the explorer's figure of the release, with a warning where it is no better than a guess.
 
     Where a patient can have several rows, its sentences count rows and its odds are for a row and a patient.
     """
     drawn = explorer_summary.payload(twin.results, twin.epsilon, twin.settings)
-    sentences = []
+    n, rows = twin.experiment.n, twin.request.rows_per_patient
+    entries = []
     for epsilon, entry in zip(EPSILONS, drawn["words"], strict=True):
         if hopeless(twin, epsilon):
-            entry = entry | {"sentence": f"{entry['sentence']} {page_text.NO_BETTER}"}
-        if twin.request.rows_per_patient > 1:
-            counted = entry["sentence"].replace(
-                f"{twin.experiment.n:,} patients", f"{twin.experiment.n:,} rows", 1
-            )
-            entry = entry | {"odds": _odds(twin, epsilon), "sentence": counted}
-        sentences.append(entry)
-    return drawn | {"words": sentences}
-
-
-def _odds(twin: Twin, epsilon: float) -> str:
-    """Return the guarantee of the release at another epsilon, for a row and for a patient."""
-    budget = replace(twin.request.budget, epsilon=epsilon)
-    request = replace(twin.request, budget=budget)
-    return unit_text.odds(budget, request.rows_per_patient, request.patient_epsilon)
+            entry = entry | {"sentence": f"{entry['sentence']} {twin_text.NO_BETTER}"}
+        if rows > 1:
+            request = replace(twin.request, budget=replace(twin.request.budget, epsilon=epsilon))
+            odds = unit_text.odds(request.budget, rows, request.patient_epsilon)
+            counted = entry["sentence"].replace(f"{n:,} patients", f"{n:,} rows", 1)
+            entry = entry | {"odds": odds, "sentence": counted}
+        entries.append(entry)
+    return drawn | {"words": entries}
 
 
 def hopeless(twin: Twin, epsilon: float) -> bool:
     """Return whether the rehearsed release errs nearly as much as a guess, as far as it was measured."""
     errors = [cell.sin[-1] for cell in twin.results.measured(twin.experiment.method, epsilon)]
     guess = subspace_metrics.random_guess(twin.experiment.d, twin.experiment.k)
-    return bool(errors) and float(np.median(errors)) > page_text.HARDLY * guess
+    return bool(errors) and float(np.median(errors)) > HARDLY_BETTER * guess
 
 
-def asked(prepared: Prepared, account: Account | None, settings: Settings) -> Request | None:
-    """Return what a press of Release would make; None where it would refuse."""
-    try:
-        return request_of(settings, prepared.d, account)
-    except ValueError:
-        return None
-
-
-def figure(
-    prepared: Prepared, request: Request | None, made: Made | None, settings: Settings
+def figure_builder(
+    prepared: PreparedTable, request: Request | str, release: ConfirmedRelease | None, settings: Settings
 ) -> Callable[[], dict[str, Any]] | None:
-    """How the twin's figure is built, for a file; None where there is no twin. It holds no table.
+    """Return what builds the twin's figure for a file, or None where there is no twin. It holds no table.
 
-    made: a release, of which this is the rehearsal; without one, of this request.
+    The figure rehearses `release`, or `request` where there is none.
     """
     sizes = prepared.sizes
-    if made is not None and made.released is not None:
-        request, sizes = made.request, tuple(made.released.document["hospitals"])
-    if request is None:
+    if release is not None and release.released is not None:
+        request, sizes = release.request, tuple(release.released.document["hospitals"])
+    if isinstance(request, str):
         return None
     try:
-        twin = of_request(request, sizes, _clip(prepared), settings)
+        return partial(payload, twin_of(request, sizes, _clip(prepared), settings))
     except ValueError:
         return None
-    return partial(payload, twin)
 
 
-def _clip(prepared: Prepared) -> float:
+def _clip(prepared: PreparedTable) -> float:
     return prepared.schema.bound / prepared.schema.default_bound
 
 
-def show(prepared: Prepared, account: Account | None, settings: Settings) -> Twin | None:
-    """The guesses, the figure, the way to the explorer, and eigenvalues of one's own for a slice."""
-    n, d = prepared.n, prepared.d
-    plain = settings["view"] == "board"
+def show(
+    prepared: PreparedTable, account: Account | None, request: Request | str, settings: Settings
+) -> Twin | None:
+    """Render the guesses, the figure, a link to the explorer, and the price of the table's eigenvalues."""
+    n, d, plain = prepared.n, prepared.d, settings["view"] == "board"
     try:
-        request = request_of(settings, d, account)
-        twin = of_request(request, prepared.sizes, _clip(prepared), settings)
+        if isinstance(request, str):
+            raise ValueError(request)
+        twin = twin_of(request, prepared.sizes, _clip(prepared), settings)
     except ValueError as reason:
-        st.caption(f"Nothing is rehearsed. {page_text.refusal(text.symbols(str(reason)))}")
+        st.caption(twin_text.not_rehearsed(str(reason)))
         return None
-    spectrum = _shaped(prepared, settings)
+    spectrum = _paid_spectrum(prepared, settings)
     for column, key in zip(st.columns(2), ("own.ratio", "own.s"), strict=True):
         with column:
             widgets.choose(key)
-    used = twin.settings["s"]
-    if used != settings["own.s"]:
-        st.caption(release_panel.gave_way("own.s", settings["own.s"], used, plain))
-    st.markdown(page_text.rehearsed(request, len(prepared.sizes), plain))
-    found, epsilon = twin.results, twin.epsilon
+    if twin.settings["s"] != settings["own.s"]:
+        st.caption(page_text.adjusted(CHOICES["own.s"].name(plain), settings["own.s"], twin.settings["s"]))
+    st.markdown(twin_text.rehearsed(request, len(prepared.sizes), plain))
+    results, epsilon = twin.results, twin.epsilon
 
     def panels() -> None:
         if widgets.settings()["own.epsilon"] != epsilon:
-            st.rerun()  # a scrub was kept: only this fragment knows so far
+            st.rerun()  # scrubbing the figure changed it, which only this fragment knows so far
         drawn = payload(twin) | {"follow": "own-epsilon"}
         component.figure(drawn, key="own twin", on_use=_keep_scrubbed)
-        failed_runs.of_methods(found)
+        failed_runs.of_methods(results)
 
     def first_look() -> None:
-        for _ in engine.at_first(found.steps(found.first(epsilon))):
+        for _ in engine.at_first(results.steps(results.first(epsilon))):
             pass
 
-    refresh.while_cells_come(panels, found, partial(found.next_missing, epsilon, False), first_look)
+    refresh.while_cells_come(panels, results, partial(results.next_missing, epsilon, False), first_look)
     link = urlencode(catalogue.to_link(nearest(twin.settings)))
-    said = "Open the explorer with these settings"
-    st.link_button(said, f"./?{link}", help="In a new tab: this table stays here.")
-    rows = session.own().rows_per_patient or 1
-    noun = unit_text.noun(rows)
-    st.caption(
-        f"Invented {noun}, as many ({n:,}) and with as many measurements ({d:,}) as yours, whose "
-        f"pattern is {'your guess' if spectrum is None else 'as strong as you paid to know'}. No patient of "
-        "yours has a part in this figure, so it costs nothing. "
-        f"{page_text.mean_zero(rows)} {page_text.clipped(prepared, twin.experiment.clip)}"
-    )
+    label = "Open the explorer with these settings"
+    st.link_button(label, f"./?{link}", help="In a new tab: this table stays here.")
+    clipped, rows = twin.experiment.clip is not None, request.rows_per_patient
+    st.caption(twin_text.invented(n, d, rows, spectrum is not None, clipped, prepared.schema.bound))
     if spectrum is not None:
-        st.markdown(page_text.spectrum(spectrum, min(settings["own.k"], d - 1), settings["view"] == "board"))
+        st.markdown(twin_text.spectrum(spectrum, min(settings["own.k"], d - 1), plain))
     if account is not None and account.limit is not None:
         with st.expander("Shape the twin by your own table, for a slice of the budget", key="own shaping"):
             widgets.choose("own.slice")
-            _offer(prepared, account, settings)
+            budget = Budget(settings["own.slice"], settings["own.delta"], account.limit.neighbours)
+            _show_spectrum_price(prepared, account, budget, rows, plain)
     return twin
 
 
-def _shaped(prepared: Prepared, settings: Settings) -> Spectrum | None:
-    """The eigenvalues that were paid for; the guess is moved to them once, before its control is drawn."""
-    own = session.own()
-    if own.spectrum is None or own.spectrum[0] != prepared.of or own.spectrum[1].made is None:
+def _paid_spectrum(prepared: PreparedTable, settings: Settings) -> Spectrum | None:
+    """Return the eigenvalues that were paid for, and once move the guess to them."""
+    state = session.current()
+    if state.spectrum is None or state.spectrum[0] != prepared.identity or state.spectrum[1].result is None:
         return None
-    order = own.spectrum[1]
-    if own.shaped != order.number:
-        own.shaped = order.number
-        ratio = page_text.ratio(order.made, min(settings["own.k"], prepared.d - 1))
+    job = state.spectrum[1]
+    if state.shaped_by != job.number:
+        state.shaped_by = job.number
+        ratio = twin_text.ratio(job.result, min(settings["own.k"], prepared.d - 1))
         widgets.set_to("own.ratio", CHOICES["own.ratio"].nearest(ratio))
-        st.rerun()
-    return order.made
+        st.rerun()  # before the control of the guess is drawn
+    return job.result
 
 
-def _offer(prepared: Prepared, account: Account, settings: Settings) -> None:
-    plain, limit = settings["view"] == "board", account.limit
-    rows = session.own().rows_per_patient
-    assert limit is not None and rows is not None
-    budget = Budget(settings["own.slice"], settings["own.delta"], limit.neighbours)
+def _show_spectrum_price(
+    prepared: PreparedTable, account: Account, budget: Budget, rows: int, plain: bool
+) -> None:
     events = spectrum_release.events(budget)
-    of_patient = unit_text.price(events, budget, rows, plain)
-    price = price_text.price(price_text.of_spectrum(budget, plain), events, account, plain, of_patient)
-    confirmation.offer(
+    title = price_text.spectrum_title(budget, plain)
+    price = price_text.price(title, events, account, budget, rows, plain)
+    confirmation.show(
         "spectrum",
         "Pay for the spectrum …",
-        (budget, rows, account, prepared.of),
-        price=price,
-        question=f"**Release the strength of every direction?** {price} {price_text.ONCE}",
-        begin=partial(_begin, budget, rows),
-        keep=partial(_keep, prepared.of),
-        blocked=price_text.over(events, account),
+        (budget, rows, account, prepared.identity),
+        price,
+        price_text.spectrum_question,
+        make=partial(_make, budget, rows),
+        keep=partial(_keep, prepared.identity),
     )
 
 
-def _begin(budget: Budget, rows: int, own: Own) -> confirmation.Make | None:
-    prepared = own.ready
-    if prepared is None:
-        return None
-    ledger = session.ledger(prepared.raw)
-    return lambda progress: spectrum_release.make(prepared.parts, budget, ledger, rows)
+def _make(budget: Budget, rows: int, prepared: PreparedTable, ledger: Ledger, _: Progress) -> Spectrum:
+    return spectrum_release.make(prepared.parts, budget, ledger, rows)
 
 
-def _keep(of: tuple[object, ...], own: Own, order: Order[Spectrum]) -> None:
-    own.spectrum = of, order
+def _keep(identity: tuple[object, ...], state: TableSession, job: ReleaseJob[Spectrum]) -> None:
+    state.spectrum = identity, job
 
 
 def _keep_scrubbed() -> None:
-    """The epsilon that was scrubbed to becomes the release's."""
+    """Set the release's epsilon to the one that the figure was scrubbed to."""
     widgets.set_to("own.epsilon", EPSILONS[int(st.session_state["own twin"]["use"])])

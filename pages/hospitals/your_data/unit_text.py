@@ -16,6 +16,13 @@ from pages.shared import text
 
 QUESTION = "Can one patient have more than one row in this table?"
 ONE, SEVERAL = "Each patient has one row", "A patient can have several rows"
+HELP = "Several visits, samples or admissions of one patient are several rows."
+MOST_ROWS = "Most rows that one patient can have"
+MOST_ROWS_HELP = "From how the table was made, not counted in it. This number becomes public."
+UNANSWERED = (
+    "Answer this first. Noise hides one row of the table. If a patient has several, the guarantee for the "
+    "patient is weaker, and this page says by how much."
+)
 EVADES = (
     "A table with another row, column, unit or changed cell counts as a new table, with a full limit. "
     "If you release such a table too, add up the costs by hand."
@@ -23,18 +30,31 @@ EVADES = (
 OF_EXAMPLE = "Known of this example: each patient has one row."
 
 
+def weaker(rows: int) -> str:
+    """Return that the guarantee is weaker for a patient with several rows."""
+    return (
+        f"The guarantee is for one row. It is weaker for a patient with {rows:,} rows, and each "
+        "price below says by how much. Nothing checks that no patient has more."
+    )
+
+
+def unit(rows: int) -> str:
+    """Return what is counted: rows are patients only where each patient has one."""
+    return "patient" if rows == 1 else "row"
+
+
 def noun(rows: int) -> str:
-    """What is counted: rows are patients only where each patient has one."""
-    return "patients" if rows == 1 else "rows"
+    """Return the plural of `unit`."""
+    return f"{unit(rows)}s"
 
 
 def stated(rows: int) -> str:
-    """What the owner stated, as it stands in reports."""
+    """Return the owner's statement as it stands in reports."""
     return "1" if rows == 1 else f"up to {rows:,}"
 
 
 def epsilon(value: float, plain: bool) -> str:
-    """An epsilon as the reader knows it; large ones without decimals that say nothing."""
+    """Return an epsilon as the reader knows it, a large one without meaningless decimals."""
     shown = text.short(value) if value < 100 else f"{value:,.0f}"
     return f"privacy loss {shown}" if plain else f"ε = {shown}"
 
@@ -75,7 +95,7 @@ def total(account: Account, rows: int, plain: bool) -> str:
 
 
 def restated(released: Released, rows: int, plain: bool) -> str:
-    """Return what an earlier release costs by the answer that holds now, where it was another then."""
+    """Return what an earlier release costs by the owner's answer now, where it was another then."""
     then = int(released.document["rows per patient"])
     if then == rows:
         return ""

@@ -1,4 +1,4 @@
-"""The screen's first part: a table, its public dictionary, and its hospitals."""
+"""Render the page's first part: a table, its public dictionary, and its hospitals."""
 
 from __future__ import annotations
 
@@ -12,207 +12,211 @@ from pages.hospitals.your_data import (
     large_table,
     large_table_panel,
     memory_check,
+    owner_only_text,
     prepared_table,
     session,
-    text,
-    unit_question,
+    unit_text,
+    upload_text,
 )
-from pages.hospitals.your_data.prepared_table import Prepared
-from pages.hospitals.your_data.session import Own
+from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random, is_by_column
+from pages.hospitals.your_data.session import TableSession
+from pages.hospitals.your_data.text import literal, refusal
 from pages.shared.background import memory
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
 
-_UNREADABLE = "The file cannot be read as a table."
 _NO_COLUMN = "none"
+_MOST_ROWS = 10_000  # of one patient
 
 
-def show(settings: Settings) -> Prepared | None:
-    """Bring a table and say what is public about it; what a release would be of, once all is said."""
-    own = session.own()
-    _choose_file(own, settings)
-    if own.raw is None:
+def show(settings: Settings) -> PreparedTable | None:
+    """Ask for a table and what is public about it. Return the table once it is ready for a release."""
+    state = session.current()
+    _choose_file(state, settings)
+    if state.raw is None:
         return None
     left, right = st.columns([5, 1], vertical_alignment="center")
-    left.markdown(text.brought(own.raw))
-    right.button(
-        "Forget it", on_click=own.forget, help="The rows leave this session's memory.", width="stretch"
-    )
-    rows = unit_question.ask(own)
+    left.markdown(upload_text.uploaded(state.raw))
+    right.button("Forget it", on_click=state.forget, help=upload_text.HELP["forget"], width="stretch")
+    rows = _ask_rows(state)
     if rows is None:
         return None
-    _choose_columns(own)
-    if not own.chosen:
-        st.info("Choose the columns that count, or open a data dictionary.")
-        _dictionary(own, None)
+    _choose_columns(state, state.raw)
+    if not state.chosen:
+        st.info(upload_text.CHOOSE_COLUMNS)
+        _exchange_dictionary(state, None)
         return None
-    _edit(own)
-    typed = {name: own.lines[name] for name in own.chosen}
-    schema, said = _schema(typed, own.bound)
-    _dictionary(own, schema)
-    _public_choices(own, schema, rows, settings["view"] == "board")
-    lacking = dictionary.lacking(typed)
-    if lacking:
-        st.info(text.literal(lacking))
+    _edit(state)
+    typed = {name: state.lines[name] for name in state.chosen}
+    schema, error = None, ""
+    try:
+        schema = dictionary.to_schema(typed, state.bound)
+    except ValueError as reason:
+        error = str(reason)
+    _exchange_dictionary(state, schema)
+    _public_choices(state, state.raw, schema, rows, settings["view"] == "board")
+    incomplete = dictionary.missing_entries(typed)
+    if incomplete:
+        st.info(literal(upload_text.incomplete(incomplete)))
         return None
     if schema is None:
-        st.error(text.refusal(said))
+        st.error(refusal(error))
         return None
-    if isinstance(own.raw, large_table.Large):
-        found = large_table_panel.show(own, own.raw, schema)
+    if isinstance(state.raw, large_table.LargeTable):
+        prepared = large_table_panel.show(state, schema)
     else:
-        found = _prepared(own, own.raw, schema, settings["own.providers"])
-    if found is None:
+        prepared = _prepare_once(state, state.raw, schema, settings["own.providers"])
+    if isinstance(prepared, str):
+        st.error(refusal(prepared))
+    if not isinstance(prepared, PreparedTable):
         return None
-    if isinstance(found, str):
-        st.error(text.refusal(found))
-        return None
-    _facts(found, rows, settings)
-    return found
+    _show_facts(prepared, rows, settings)
+    return prepared
 
 
-def _choose_file(own: Own, settings: Settings) -> None:
+def _choose_file(state: TableSession, settings: Settings) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         upload = st.file_uploader(
             "A table whose first line names the columns",
             type=["csv", "tsv", "txt", "parquet"],
             key="own file",
-            help="It stays in this session's memory: no disk, no log, no other visitor.",
+            help=upload_text.HELP["file"],
         )
-        st.caption(text.held(st.get_option("server.maxUploadSize")))
+        st.caption(upload_text.held(st.get_option("server.maxUploadSize")))
     with right:
         widgets.choose("own.encoding")
         for name in examples.names():
-            title = name.replace("_", " ")
-            st.button(
-                f"Take the {title} table as if it were yours",
-                on_click=_take_example,
-                args=(own, name),
-                width="stretch",
-            )
+            label = f"Take the {name.replace('_', ' ')} table as if it were yours"
+            st.button(label, on_click=_load_example, args=(state, name), width="stretch")
     if upload is None:
-        own.files.pop("table", None)
-        own.said = ""
-    elif own.is_new("table", f"{upload.file_id} {settings['own.encoding']}"):
+        state.files.pop("table", None)
+        state.upload_error = ""
+    elif state.is_new("table", f"{upload.file_id} {settings['own.encoding']}"):
         with st.spinner("Reading"):
             try:
-                own.bring(_read(upload.getvalue(), upload.name, settings["own.encoding"]))
+                state.load(_read(upload.getvalue(), upload.name, settings["own.encoding"]))
             except ValueError as reason:
-                own.said = str(reason)
+                state.upload_error = str(reason)
             except Exception:  # the text of any other error may hold a cell, and would go to the log
-                own.said = _UNREADABLE
+                state.upload_error = upload_text.UNREADABLE
             else:
-                session.drop(upload.file_id)
-            if own.said:
+                session.drop_upload(upload.file_id)
+            if state.upload_error:
                 return_memory()  # of as much as was read
-    if own.said:
-        kept = " The table that was here before still is." if own.raw else ""
-        st.error(text.refusal(own.said) + kept)
+    if state.upload_error:
+        st.error(refusal(state.upload_error) + (upload_text.FORMER_STAYS if state.raw else ""))
 
 
-def _read(data: bytes, name: str, encoding: str) -> tables.Raw | large_table.Large:
+def _read(data: bytes, name: str, encoding: str) -> tables.Raw | large_table.LargeTable:
     memory_check.check(data, encoding, memory.available())
-    return large_table.look(data, name, encoding) or tables.read(
+    return large_table.open_large(data, name, encoding) or tables.read(
         data, name, encoding, memory_check.check_texts
     )
 
 
-def _take_example(own: Own, name: str) -> None:
+def _load_example(state: TableSession, name: str) -> None:
     raw, schema = examples.example(name)
-    own.bring(raw)
-    own.example, own.several = name, False
-    _take_lines(own, {column.name: dictionary.of_column(column) for column in schema.columns}, schema.bound)
+    state.load(raw)
+    state.example, state.several = name, False
+    lines = {column.name: dictionary.line_from_column(column) for column in schema.columns}
+    _set_lines(state, lines, schema.bound)
 
 
-def _take_lines(own: Own, lines: dict[str, dictionary.Line], bound: float | None) -> None:
-    own.lines |= lines
-    own.chosen, own.bound = tuple(lines), bound
-    own.generation += 1
-    own.by = None if own.by in own.chosen else own.by
+def _set_lines(state: TableSession, lines: dict[str, dictionary.DictionaryLine], bound: float | None) -> None:
+    state.lines |= lines
+    state.chosen, state.bound = tuple(lines), bound
+    state.generation += 1
+    state.hospital_column = None if state.hospital_column in state.chosen else state.hospital_column
 
 
-def _choose_columns(own: Own) -> None:
-    raw = own.raw
-    assert raw is not None
-    # Widgets keep what they format by: no rows among it.
+def _ask_rows(state: TableSession) -> int | None:
+    """Return how many rows one patient can have at most, or None until that is answered."""
+    options = (unit_text.ONE, unit_text.SEVERAL)
+    chosen = st.radio(
+        unit_text.QUESTION,
+        options,
+        index=None if state.several is None else int(state.several),
+        key=f"own several {state.tables}",
+        help=unit_text.HELP,
+    )
+    state.several = None if chosen is None else chosen == unit_text.SEVERAL
+    if state.several:
+        state.most_rows = st.number_input(
+            unit_text.MOST_ROWS,
+            min_value=2,
+            max_value=_MOST_ROWS,
+            value=state.most_rows,
+            step=1,
+            key=f"own most rows {state.tables}",
+            placeholder="type a number",
+            width=300,
+            help=unit_text.MOST_ROWS_HELP,
+        )
+    if state.example and state.several is False:
+        st.caption(unit_text.OF_EXAMPLE)
+    if state.rows_per_patient is None:
+        st.info(unit_text.UNANSWERED)
+    elif state.several:
+        st.warning(unit_text.weaker(state.rows_per_patient))
+    return state.rows_per_patient
+
+
+def _choose_columns(state: TableSession, raw: tables.Raw | large_table.LargeTable) -> None:
+    # Streamlit keeps the function that formats a widget's options: it must not hold rows.
     marks, kinds = {"text": " (words)", "date": " (dates)"}, raw.kinds
     chosen = st.multiselect(
         "Columns that count",
         raw.columns,
-        own.chosen,
-        key=f"own columns {own.generation}",
+        state.chosen,
+        key=f"own columns {state.generation}",
         format_func=lambda name: name + marks.get(kinds[name], ""),
         placeholder="choose columns",
     )
-    own.chosen = tuple(chosen)
+    state.chosen = tuple(chosen)
     for name in chosen:
-        own.lines.setdefault(name, dictionary.first(raw.kinds[name]))
+        state.lines.setdefault(name, dictionary.blank_line(kinds[name]))
 
 
-def _edit(own: Own) -> None:
-    """The editor keeps what is typed as changes to the lines that it began with: these must stay the same."""
-    key = f"own lines {own.generation} {hash(own.chosen)}"
-    if key not in st.session_state or set(own.base) != set(own.chosen):
-        own.base = {name: own.lines[name] for name in own.chosen}
-    column = st.column_config
+def _edit(state: TableSession) -> None:
+    # The editor keeps what is typed as changes to the lines that it began with, so these must stay the same.
+    key = f"own lines {state.generation} {hash(state.chosen)}"
+    if key not in st.session_state or set(state.editor_lines) != set(state.chosen):
+        state.editor_lines = {name: state.lines[name] for name in state.chosen}
+    column, help_text = st.column_config, upload_text.HELP
     typed = st.data_editor(
-        dictionary.frame(own.base),
+        dictionary.to_frame(state.editor_lines),
         key=key,
         hide_index=True,
         disabled=["column"],
         column_config={
             "column": column.TextColumn("column", pinned=True),
             "kind": column.SelectboxColumn("kind", options=list(dictionary.KINDS), required=True),
-            "low": column.NumberColumn(
-                "lowest", help="What the code book or physiology allows, not the lowest patient."
-            ),
-            "high": column.NumberColumn(
-                "highest", help="What the code book or physiology allows, not the highest patient."
-            ),
-            "categories": column.TextColumn(
-                "categories",
-                width="medium",
-                help="Of a category, separated by commas: every answer there may be.",
-            ),
-            "missing": column.TextColumn(
-                "if missing",
-                help="Blank: the row is left out. Else what is filled in; 'none' of them.",
-            ),
+            "low": column.NumberColumn("lowest", help=help_text["low"]),
+            "high": column.NumberColumn("highest", help=help_text["high"]),
+            "categories": column.TextColumn("categories", width="medium", help=help_text["categories"]),
+            "missing": column.TextColumn("if missing", help=help_text["missing"]),
         },
     )
-    own.lines |= dictionary.of_frame(typed, own.base)
-    st.caption(
-        "Ranges and categories come from a code book or from physiology. Taken from the rows, they would "
-        "publish the lowest and the highest patient."
-    )
-    if own.example in examples.OF_ITS_OWN_ROWS:
-        st.caption(
-            "This example's ranges are rounded from the table's own published summary, which a hospital must "
-            "not do with its own."
-        )
+    state.lines |= dictionary.lines_from_frame(typed, state.editor_lines)
+    st.caption(upload_text.RANGES)
+    if state.example in examples.OF_ITS_OWN_ROWS:
+        st.caption(upload_text.RANGES_OF_EXAMPLE)
 
 
-def _schema(typed: dict[str, dictionary.Line], bound: float | None) -> tuple[Schema | None, str]:
-    try:
-        return dictionary.schema(typed, bound), ""
-    except ValueError as reason:
-        return None, str(reason)
-
-
-def _dictionary(own: Own, schema: Schema | None) -> None:
+def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
     with st.expander("Open or save this as a data dictionary"):
         upload = st.file_uploader("A data dictionary (JSON)", type=["json"], key="own dictionary")
         if upload is None:
-            own.files.pop("dictionary", None)
-        elif own.raw is not None and own.is_new("dictionary", upload.file_id):
+            state.files.pop("dictionary", None)
+        elif state.raw is not None and state.is_new("dictionary", upload.file_id):
             try:
-                lines, bound, said = dictionary.taken(upload.getvalue(), own.raw.columns)
+                lines, bound, absent = dictionary.load(upload.getvalue(), state.raw.columns)
             except ValueError as reason:
-                st.error(text.refusal(str(reason)))
+                st.error(refusal(str(reason)))
             else:
-                _take_lines(own, lines, bound)
-                st.toast(text.literal(said or "The dictionary was taken over."))
+                _set_lines(state, lines, bound)
+                st.toast(literal(upload_text.left_out(absent)) if absent else upload_text.LOADED)
                 st.rerun()
         if schema is not None:
             st.download_button(
@@ -224,60 +228,65 @@ def _dictionary(own: Own, schema: Schema | None) -> None:
             )
 
 
-def _public_choices(own: Own, schema: Schema | None, rows: int, plain: bool) -> None:
+def _public_choices(
+    state: TableSession,
+    raw: tables.Raw | large_table.LargeTable,
+    schema: Schema | None,
+    rows: int,
+    plain: bool,
+) -> None:
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     usual = "" if schema is None else f"{schema.default_bound:.4g}"
-    with left:
-        own.bound = st.number_input(
-            f"Most that one {'patient' if rows == 1 else 'row'} counts for"
-            if plain
-            else "Public row bound B, in encoded units",
-            min_value=1e-9,
-            value=own.bound,
-            key=f"own bound {own.generation}",
-            format="%.4g",
-            placeholder=f"default {usual}",
-            help="Blank: the default, which follows from the dictionary alone.",
-        )
-    assert own.raw is not None
-    free = [_NO_COLUMN, *(name for name in own.raw.columns if name not in own.chosen)]
-    with middle:
-        dealt = st.selectbox(
-            "Column that names the hospital",
-            range(len(free)),
-            free.index(own.by) if own.by in free else 0,
-            key=f"own by {own.generation} {hash(own.chosen)}",
-            format_func=free.__getitem__,
-        )
-    own.by = free[dealt] if dealt else None
+    state.bound = left.number_input(
+        upload_text.bound_label(rows, plain),
+        min_value=1e-9,
+        value=state.bound,
+        key=f"own bound {state.generation}",
+        format="%.4g",
+        placeholder=f"default {usual}",
+        help=upload_text.HELP["bound"],
+    )
+    free = [_NO_COLUMN, *(name for name in raw.columns if name not in state.chosen)]
+    index = middle.selectbox(
+        "Column that names the hospital",
+        range(len(free)),
+        free.index(state.hospital_column) if state.hospital_column in free else 0,
+        key=f"own by {state.generation} {hash(state.chosen)}",
+        format_func=free.__getitem__,
+    )
+    state.hospital_column = free[index] if index else None
     with right:
-        if own.by is None and isinstance(own.raw, tables.Raw):
+        if state.hospital_column is None and isinstance(raw, tables.Raw):
             widgets.choose("own.providers")
 
 
-def _prepared(own: Own, raw: tables.Raw, schema: Schema, hospitals: int) -> Prepared | str:
-    """Encoded once for each dictionary; a sentence where the table does not fit it."""
-    of = (schema, own.by, hospitals if own.by is None else None)
-    if own.prepared is None or own.prepared[0] != of:
-        own.measured.clear()
-        found: Prepared | str
+def _prepare_once(
+    state: TableSession, raw: tables.Raw, schema: Schema, hospitals: int
+) -> PreparedTable | str:
+    """Encode the table once for each dictionary. Return why where it does not fit."""
+    column = state.hospital_column
+    request = (schema, column, hospitals if column is None else None)
+    if state.prepared is None or state.prepared[0] != request:
+        state.diagnostics.clear()
+        result: PreparedTable | str
         try:
-            found = prepared_table.prepare(raw, schema, own.by, hospitals)
+            result = prepared_table.prepare(raw, schema, column, hospitals)
         except ValueError as reason:
-            found = str(reason)
+            result = str(reason)
         except Exception:  # the text of any other error may hold a cell, and would go to the log
-            found = "The table does not fit its dictionary."
-        own.prepared = of, found
-    return own.prepared[1]
+            result = upload_text.UNFIT
+        state.prepared = request, result
+    return state.prepared[1]
 
 
-def _facts(found: Prepared, rows: int, settings: Settings) -> None:
+def _show_facts(prepared: PreparedTable, rows: int, settings: Settings) -> None:
     plain = settings["view"] == "board"
-    st.success(text.ready(found, rows, plain))
-    st.caption(f"{text.bound(found, rows, plain)} {text.public_number(found, rows)}")
-    if found.at_random:
-        st.caption(text.at_random(rows))
+    st.success(upload_text.ready(prepared, rows, plain))
+    public = upload_text.counts_public(is_by_column(prepared.assignment), prepared.schema, rows)
+    st.caption(f"{upload_text.bound(prepared.schema, rows, plain)} {public}")
+    if is_at_random(prepared.assignment):
+        st.caption(upload_text.at_random(rows))
     if settings["own.shown"]:
         with st.container(border=True):
-            st.markdown(text.NOT_PRIVATE)
-            st.markdown("\n".join(f"- {line}" for line in text.of_owner(found)))
+            st.markdown(owner_only_text.NOT_PRIVATE)
+            st.markdown("\n".join(f"- {line}" for line in owner_only_text.counts(prepared)))

@@ -1,6 +1,4 @@
-"""What the papers page shows of a figure: stored curves and verdicts, and how a second run compares."""
-
-from __future__ import annotations
+"""Read what the papers page shows of a figure: stored curves and verdicts, and a visitor's second run."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -15,17 +13,18 @@ from dppca_core.experiments.papers import FIGURES, Figure, PaperRun, Stored, Ver
 from dppca_core.experiments.papers.beyond import TARGET
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
+from dppca_core.populations.spiked import SpikedModel
+from pages.learn.papers import text
 from pages.shared.background import sweep_jobs
-from pages.shared.text import number, short, symbols
+from pages.shared.background.sweep_jobs import Job
+from pages.shared.settings.catalogue import CHOICES, SYNTHETIC, Settings
 
-WORDS = {True: "comes out as printed", False: "does not come out as printed"}
-OURS = {True: "holds", False: "does not hold"}
-NOT_RUN = "not run here"
 QUICK_REPEATS, QUICK_POINTS = 3, 4
+_NOTHING = pd.DataFrame(columns=["label", "method", "x", "mean", "low", "high", "runs"])
 
 
 class Result(NamedTuple):
-    """A run's stored curves and what they say; `source` is None for a formula, or where `absent` says why."""
+    """Hold a run's curves and verdict; `source` is None for a formula, or where `absent` says why."""
 
     curves: pd.DataFrame
     verdict: Verdict
@@ -33,12 +32,9 @@ class Result(NamedTuple):
     absent: str = ""
 
 
-_NOTHING = pd.DataFrame(columns=["label", "method", "x", "mean", "low", "high", "runs"])
-
-
 @st.cache_resource(max_entries=128, show_spinner=False)
 def result(key: str, index: int) -> Result:
-    """The stored result of a figure's run."""
+    """Return the stored result of a figure's run."""
     figure = FIGURES[key]
     run = figure.runs[index]
     try:
@@ -50,7 +46,7 @@ def result(key: str, index: int) -> Result:
 
 
 def recipe_of(run: PaperRun) -> tuple[Recipe | None, str]:
-    """The run's recipe, or why it cannot be run here: a formula has none, a table may be absent."""
+    """Return the run's recipe, or why it cannot be run here: a formula has none, a table may be absent."""
     if not run.recipe:
         return None, "A formula: there is nothing to run."
     try:
@@ -61,52 +57,35 @@ def recipe_of(run: PaperRun) -> tuple[Recipe | None, str]:
 
 @st.cache_resource(max_entries=1, show_spinner=False)
 def overview() -> pd.DataFrame:
-    """Every run of every figure with its verdict."""
+    """Return every run of every figure with its verdict."""
+    columns = ("key", "run", "paper", "figure", "what was run", "verdict")
     rows = [
-        {
-            "key": key,
-            "run": index,
-            "paper": figure.paper,
-            "figure": figure.title,
-            "what was run": run.title,
-            "verdict": verdict(key, index),
-        }
+        (key, index, figure.paper, figure.title, run.title, verdict(key, index))
         for key, figure in FIGURES.items()
         for index, run in enumerate(figure.runs)
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=columns)
 
 
 def verdict(key: str, index: int) -> str:
-    """The stored run's verdict in words."""
-    kept = result(key, index)
-    return NOT_RUN if kept.absent else words(FIGURES[key], kept.verdict)
-
-
-def words(figure: Figure, found: Verdict) -> str:
-    """A verdict in words: what goes beyond the papers is not printed in them, and few runs decide little."""
-    if found.short and not found.reproduced:
-        return "is too few runs to decide"
-    return (OURS if beyond(figure) else WORDS)[found.reproduced]
-
-
-def beyond(figure: Figure) -> bool:
-    """Whether the claim is ours and not a paper's."""
-    return figure.paper.startswith("Beyond")
+    """Return the stored run's verdict in words."""
+    stored_result = result(key, index)
+    return text.NOT_RUN if stored_result.absent else text.verdict(FIGURES[key], stored_result.verdict)
 
 
 def counts() -> tuple[int, int]:
-    """How many runs come out as printed, of how many that were run."""
+    """Return how many runs come out as printed, and how many were run."""
     table = overview()["verdict"]
-    return int((table == WORDS[True]).sum()), int(table.isin(WORDS.values()).sum())
+    return int((table == text.REPRODUCED[True]).sum()), int(table.isin(text.REPRODUCED.values()).sum())
 
 
-def needed(figure: Figure, kept: Result) -> pd.DataFrame | None:
-    """For the figure beyond the papers: the patients each method needs, and how many times the fewest."""
-    if not beyond(figure) or kept.source is None:
+def needed(figure: Figure, stored_result: Result) -> pd.DataFrame | None:
+    """Return the patients that each method needs; None for a figure of a paper."""
+    if not text.beyond(figure) or stored_result.source is None:
         return None
-    table = patients_needed(kept.source.table, TARGET, level=0.95)
-    fewest, most = table["patients"].min(), kept.source.table["n"].max()
+    runs = stored_result.source.table
+    table = patients_needed(runs, TARGET, level=0.95)
+    fewest, most = table["patients"].min(), runs["n"].max()
     return pd.DataFrame(
         {
             "method": table["label"],
@@ -128,47 +107,44 @@ def _patients(n: float, most: float) -> str:
     return f"{n:,.0f}" if np.isfinite(n) else f"more than {most:,.0f}"
 
 
-def place(run: PaperRun) -> str:
-    """Where a visitor's second run of it is kept."""
+def slot(run: PaperRun) -> str:
+    """Return the slot in which a visitor's second run is kept."""
     return f"papers {run.recipe}"
 
 
-def again(chosen: Recipe, quick: bool, seed: int) -> Recipe:
-    """The recipe of a second run: all of it, or a few repeats at a few points."""
-    whole = replace(chosen, seed=seed)
+def job(run: PaperRun) -> Job | None:
+    """Return the visitor's second run, if there is one."""
+    return sweep_jobs.at(slot(run)) if run.recipe else None
+
+
+def second_recipe(first: Recipe, quick: bool, seed: int) -> Recipe:
+    """Return the recipe of a second run: all of it, or a few repeats at a few points."""
+    whole = replace(first, seed=seed)
     return thinned(whole, QUICK_REPEATS, QUICK_POINTS) if quick else whole
 
 
 @lru_cache(maxsize=128)
-def expected(chosen: Recipe) -> float:
-    """Rough seconds of a sweep on one core."""
-    return run_cells.total_seconds(chosen)
+def expected_seconds(recipe: Recipe) -> float:
+    """Return the rough time of a sweep on one core."""
+    return run_cells.total_seconds(recipe)
 
 
-def rerun(figure: Figure, run: PaperRun) -> pd.DataFrame | None:
-    """Curves of the visitor's second run so far, or None."""
-    job = sweep_jobs.at(place(run)) if run.recipe else None
-    if job is None or not len(job.table()):
+def explorer_settings(recipe: Recipe) -> Settings | None:
+    """Return the explorer's settings at the middle of a recipe's sweep; None where no sliders have them."""
+    population = recipe.population
+    if not isinstance(population, SpikedModel) or population.bulk[0] != 0 or recipe.bound is not None:
         return None
-    return figure.curves(run, job.table())
-
-
-def agreement(first: pd.DataFrame, second: pd.DataFrame) -> str:
-    """How far two runs' means are apart, in their common standard error.
-
-    Half an interval is about two standard errors of its mean: a difference has the root of both, squared.
-    """
-    both = first.merge(second, on=["label", "x"], suffixes=("", " again"))
-    both = both[np.isfinite(both["mean"]) & np.isfinite(both["mean again"])]
-    if both.empty:
-        return "Nothing to compare yet."
-    gap = (both["mean"] - both["mean again"]).abs()
-    worst = both.loc[gap.idxmax()]
-    where = symbols(f"{worst['label']} at {number(float(worst['x']))}").strip()
-    halves = np.hypot(both["high"] - both["mean"], both["high again"] - both["mean again"])
-    known = halves[np.isfinite(halves) & (halves > 0)]
-    inside = int((gap[known.index] <= known).sum())
-    said = f"Means differ by at most {short(float(gap.max()))} ({where})"
-    if len(known):
-        said += f"; {inside} of {len(known)} differences lie within their 95 % interval"
-    return said + "."
+    middle = {axis.name: axis.values[len(axis.values) // 2] for axis in recipe.swept}
+    variants = [dict(variant.options) for variant in recipe.methods if variant.method == "dps_pca"]
+    options = variants[0] if variants else {}
+    values = {name: getattr(recipe, name) for name in ("epsilon", "delta", "n", "providers", "iterations")}
+    values |= {name: getattr(population, name) for name in ("d", "k", "s", "spike", "seed")}
+    for name in ("s_hat", "burn_in", "provider_noise", "accounting", "neighbours"):
+        values[name] = options.get(name, getattr(recipe, name))
+    values |= middle | {"bulk": population.bulk[1], "largest_share": recipe.largest_share}
+    values["scaling"] = {"bound": "public"}.get(recipe.scaling, recipe.scaling)
+    settings = {key: value for key, value in values.items() if value is not None}
+    for key in ("epsilon", "delta"):  # the middle of a sweep need not be an option
+        settings[key] = CHOICES[key].nearest(settings[key])
+    known = all(value in CHOICES[key].options for key, value in settings.items())
+    return settings | {"data": SYNTHETIC} if known else None

@@ -1,16 +1,15 @@
 """The settings of the papers page. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from dppca_core.experiments.papers import FIGURES
+from pages.learn.papers.text import INSTEAD
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """The papers page's own controls: which figure, and which of its runs."""
+    """Return the page's own controls: which figure, and which of its runs."""
     titles = {key: f"{figure.paper.rsplit(',', 1)[0]} · {figure.title}" for key, figure in FIGURES.items()}
     most = max(len(figure.runs) for figure in FIGURES.values())
     return [
@@ -19,4 +18,4 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     ]
 
 
-PANEL = Panel(instead="This page runs the papers' own settings. The sliders are on the other pages.")
+PANEL = Panel(instead=INSTEAD)

@@ -1,12 +1,9 @@
-"""What the privacy page says of attacks, from its numbers. Plain functions, tested without a browser."""
-
-from __future__ import annotations
+"""The sentences of the privacy page on attacks, formed from its numbers. No Streamlit here."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from dppca_core.auditing import membership, tradeoff_curves
-from dppca_core.auditing.membership import Rates
 from dppca_core.experiments.demonstrations.neighbours import PATIENTS, Picture
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
@@ -15,6 +12,11 @@ from pages.learn.privacy.view import LEVEL, Attack
 from pages.shared import text
 from pages.shared.text.privacy_phrases import sides
 
+TITLE = "What can an attacker learn about one patient?"
+INTRODUCTION = (
+    "Two data sets that differ in one patient, what is released from them under the promise set on the "
+    "left, and how well the best attacker tells which of the two it was."
+)
 FORMULAS = r"""
 A test has false alarms $\alpha$ and misses $\beta$. $(\varepsilon,\delta)$ allows $\beta\ge
 f(\alpha)=\max(0,\;1-\delta-e^{\varepsilon}\alpha,\;e^{-\varepsilon}(1-\delta-\alpha))$; a Gaussian release
@@ -36,123 +38,119 @@ rates, over 9 thresholds, and the $\varepsilon$ of a Gaussian release with that 
 
 
 def figures(value: float) -> str:
-    """Two or three digits; what root finders leave of a round number is round."""
+    """Return a number with two or three digits; what root finders leave of a round number is round."""
     return text.short(float(f"{value:.6g}"))
 
 
 def at(budget: Budget, plain: bool) -> str:
-    """The promise in a sentence."""
+    """Return the promise as part of a sentence."""
     if plain:
         return f"privacy setting {budget.epsilon:g}"
     return f"ε = {text.number(budget.epsilon)}, δ = {text.number(budget.delta)}"
 
 
-def headline(found: Attack, truly: float, budget: Budget, method: str) -> str:
-    """Return the odds of the epsilon that this noise keeps, `truly`, and those of the best attack on it."""
-    kept = budget.epsilon if abs(truly / budget.epsilon - 1) <= 1e-6 else truly
+def headline(attack: Attack, true_epsilon: float, budget: Budget, method: str) -> str:
+    """Return the odds of the epsilon that this noise truly keeps, and those of the best attack on it."""
+    kept = budget.epsilon if abs(true_epsilon / budget.epsilon - 1) <= 1e-6 else true_epsilon
     promised = text.even_odds(tradeoff_curves.best_guess(kept, budget.delta))
-    ends = text.even_odds(tradeoff_curves.gaussian_guess(found.mu))
-    said = text.odds(kept, budget.delta, budget.neighbours)
-    title = METHODS[method].title
+    ends = text.even_odds(tradeoff_curves.gaussian_guess(attack.mu))
+    title, asked, true = METHODS[method].title, text.number(budget.epsilon), figures(true_epsilon)
+    sentences = [text.odds(kept, budget.delta, budget.neighbours)]
     if kept > budget.epsilon:
-        said += f" The noise of {title} does not keep its promise of {text.number(budget.epsilon)}:"
-        said += f" it truly gives {figures(truly)}."
+        sentences.append(f"The noise of {title} does not keep its promise of {asked}: it truly gives {true}.")
     elif kept < budget.epsilon:
-        asked = text.number(budget.epsilon)
-        said += f" The noise of {title} is set for {asked} and truly gives {figures(truly)}."
+        sentences.append(f"The noise of {title} is set for {asked} and truly gives {true}.")
     if ends == promised:
-        return f"{said} That is what the best attack on the messages of {title} comes to."
-    return f"{said} The best attack on the messages of {title} comes to {ends}."
+        sentences.append(f"That is what the best attack on the messages of {title} comes to.")
+    else:
+        sentences.append(f"The best attack on the messages of {title} comes to {ends}.")
+    return " ".join(sentences)
 
 
-def experiment(drawn: Picture, limit: float, budget: Budget, plain: bool) -> str:
-    """What the picture shows, over all its releases."""
-    count = len(drawn.here)
-    right = _right(drawn, limit, count)
-    change = "one patient is replaced by another" if drawn.instead is not None else "one patient is left out"
+def experiment(picture: Picture, limit: float, budget: Budget, plain: bool) -> str:
+    """Return what the picture shows, over all its releases."""
+    count = len(picture.here)
+    change = (
+        "one patient is replaced by another" if picture.instead is not None else "one patient is left out"
+    )
     return (
         f"**Two data sets of {PATIENTS} patients, alike except that {change}.** From each, a noisy summary "
         f"is published {count} times by {METHODS['analyze_gauss'].title} at {at(budget, plain)}; its main "
         f"direction is drawn. The attacker knows everybody else's data, and of these {2 * count} releases "
-        f"gives {right} to the right data set. A coin gives about {count}."
+        f"gives {right_guesses(picture, limit, count)} to the right data set. A coin gives about {count}."
     )
 
 
-def _right(drawn: Picture, limit: float, count: int) -> int:
-    return sum(one.read > limit for one in drawn.here[:count]) + sum(
-        one.read <= limit for one in drawn.there[:count]
-    )
+def right_guesses(picture: Picture, limit: float, count: int) -> int:
+    """Return how often the attacker is right on the first `count` pairs of releases."""
+    with_patient = sum(release.read > limit for release in picture.here[:count])
+    return with_patient + sum(release.read <= limit for release in picture.there[:count])
 
 
-def frames(drawn: Picture, limit: float) -> list[dict[str, Any]]:
-    """What each frame says, and how the figure is read aloud."""
-    count = len(drawn.here)
-    first, second = (side.lower() for side in sides(drawn.instead is not None))
-    shown = []
-    for index, (one, other) in enumerate(zip(drawn.here, drawn.there, strict=True), 1):
-        called = [first if read > limit else second for read in (one.read, other.read)]
+def frames(picture: Picture, limit: float) -> list[dict[str, Any]]:
+    """Return what each frame says, and how the figure is read aloud."""
+    count = len(picture.here)
+    first, second = (side.lower() for side in sides(picture.instead is not None))
+    frames = []
+    for index, (here, there) in enumerate(zip(picture.here, picture.there, strict=True), 1):
+        guesses = [first if release.read > limit else second for release in (here, there)]
         notes = (
-            f"Release {index}: {first} the attacker reads {one.read:.2f} and says “{called[0]}”; "
-            f"{second} {other.read:.2f} and says “{called[1]}”. Right so far: "
-            f"{_right(drawn, limit, index)} of {2 * index}."
+            f"Release {index}: {first} the attacker reads {here.read:.2f} and says “{guesses[0]}”; "
+            f"{second} {there.read:.2f} and says “{guesses[1]}”. Right so far: "
+            f"{right_guesses(picture, limit, index)} of {2 * index}."
         )
         spoken = f"Two data sets that differ in one patient, {index} of {count} releases. {notes}"
-        shown.append({"at": f"{index} of {count}", "notes": notes, "sentence": "", "spoken": spoken})
-    return shown
+        frames.append({"at": f"{index} of {count}", "notes": notes, "sentence": "", "spoken": spoken})
+    return frames
 
 
-def chosen(found: Attack, plain: bool) -> str:
-    """The chosen test: its two error rates by calculation."""
+def chosen(attack: Attack, plain: bool) -> str:
+    """Return the calculated error rates of the chosen test."""
     scale = " on the scale below" if plain else " standard deviations"
     return (
-        f"The attacker says “with” above {found.limit:.2f}{scale}. At {100 * found.alarms:g} % false "
-        f"alarms every test misses {share(found.misses)} or more."
+        f"The attacker says “with” above {attack.limit:.2f}{scale}. At {100 * attack.alarms:g} % false "
+        f"alarms every test misses {share(attack.misses)} or more."
     )
 
 
-def measured(found: Attack, draws: int) -> str:
-    """What the live attack measured, with its intervals, and whether the curve passes through them."""
-    seen = found.measured
-    lies = (
+def measured(attack: Attack, draws: int) -> str:
+    """Return what the live attack measured, and whether the exact curve passes through its intervals."""
+    rates, silent = attack.measured, attack.silent
+    curve = (
         "The exact curve passes through these intervals."
-        if membership.on_curve(seen, found.mu)
+        if membership.on_curve(rates, attack.mu)
         else "The exact curve misses these intervals, as chance alone makes it in at most 1 of 20 attacks."
     )
-    silent = found.silent
     least = 1 - (silent.false_alarm_span[1] + silent.miss_span[1]) / 2
     clear = (
         f"Without noise the attacker is right every time (at least {100 * least:.1f} %)."
         if silent.right == 1
-        else f"Without noise the attacker is right {_counted(silent.right)} of the time."
+        else f"Without noise the attacker is right {_measured(silent.right)} of the time."
     )
     return (
         f"**Attacked here, {draws:,} times with the patient and {draws:,} times without:** "
-        f"{_spanned(seen, alarms=True)} false alarms, {_spanned(seen, alarms=False)} misses. {lies} "
-        f"From 50:50 this attack was right {_counted(seen.right)} of the time. {clear} Both intervals hold "
+        f"{_measured(rates.false_alarms, rates.false_alarm_span)} false alarms, "
+        f"{_measured(rates.misses, rates.miss_span)} misses. {curve} "
+        f"From 50:50 this attack was right {_measured(rates.right)} of the time. {clear} Both intervals hold "
         f"at once in {round(20 * LEVEL)} of 20 attacks."
     )
 
 
 def share(value: float) -> str:
-    """A calculated share, never rounded to nothing or to all."""
+    """Return a calculated share, never rounded to nothing or to all."""
     if not 1e-5 <= value <= 1 - 1e-5:
         return f"{'below 0.001' if value < 0.5 else 'above 99.999'} %"
     return f"{100 * value:.{1 if 0.01 <= value <= 0.99 else 3}f} %"
 
 
-def _counted(value: float) -> str:
-    """A measured share."""
-    return f"{100 * value:.1f} %"
-
-
-def _spanned(seen: Rates, alarms: bool) -> str:
-    value = seen.false_alarms if alarms else seen.misses
-    low, high = seen.false_alarm_span if alarms else seen.miss_span
-    return f"{_counted(value)} ({100 * low:.1f} to {100 * high:.1f} %)"
+def _measured(share: float, span: tuple[float, float] | None = None) -> str:
+    """Return a measured share, and its interval if there is one."""
+    interval = "" if span is None else f" ({100 * span[0]:.1f} to {100 * span[1]:.1f} %)"
+    return f"{100 * share:.1f} %{interval}"
 
 
 def attacked(method: str, settings: Mapping[str, Any]) -> str:
-    """What is drawn, in a sentence below the charts."""
+    """Return what is drawn, for below the charts."""
     count = text.count(settings["iterations"], "message", "messages")
     what = {
         "dps_pca": f"{'all' if settings['iterations'] > 1 else 'the'} {count} of one hospital in a run",
@@ -165,8 +163,28 @@ def attacked(method: str, settings: Mapping[str, Any]) -> str:
     )
 
 
+def readings(attack: Attack) -> str:
+    """Return how far apart the two laws are, and the two errors of the chosen line."""
+    return (
+        f"What is read lies around 0 without the patient and around {text.short(attack.mu)} with the "
+        f"patient, in standard deviations of the noise. A line at {attack.limit:.2f} gives "
+        f"{share(attack.alarms)} false alarms and {share(attack.misses)} misses."
+    )
+
+
+def errors(attack: Attack, budget: Budget) -> str:
+    """Return the misses of the chosen test by calculation, by the promise and as measured."""
+    rates = attack.measured
+    least = float(tradeoff_curves.allowed(budget.epsilon, budget.delta, attack.alarms))
+    return (
+        f"At {share(attack.alarms)} false alarms the best test of this noise misses {share(attack.misses)}; "
+        f"the promise demands at least {share(least)}. Measured: {share(rates.false_alarms)} false alarms "
+        f"and {share(rates.misses)} misses. A random guess would miss {share(1 - attack.alarms)}."
+    )
+
+
 def try_this(settings: Mapping[str, Any], refuted: bool) -> str:
-    """What to do next."""
+    """Return what to try next."""
     if settings["audit.bug"] == NO_BUG:
         planted = "Mistake planted" if settings["view"] == "board" else "Planted bug"
         return (

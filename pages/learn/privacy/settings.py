@@ -1,7 +1,5 @@
 """The settings of the privacy page. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,13 +10,11 @@ from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice
 
 FALSE_ALARMS = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-
-
 NO_BUG = "none"
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """The privacy page's own controls: what is attacked, how, how often, and what is broken."""
+    """Return the page's own controls: what is attacked, how, how often, and what is broken."""
     titles = {name: METHODS[name].title for name in METHODS_ATTACKED}
     shares = {share: f"{100 * share:g} %" for share in FALSE_ALARMS}
     bugs = {
@@ -41,24 +37,24 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     ]
 
 
-_ELSEWHERE = (
+_UNUSED = (
     *("providers", "d", "s", "s_hat", "burn_in", "provider_noise", "largest_share", "scaling", "spike"),
-    *("bulk", "start", "repeats"),
+    *("bulk", "start", "repeats", "metric", "scale"),
 )
 
 
 def patients(settings: Mapping[str, Any]) -> int:
-    """n, or a table's own."""
+    """Return the number of patients: n, or a table's."""
     table = TABLES.get(settings["data"])
     return table.n if table else int(settings["n"])
 
 
 def unused(settings: Mapping[str, Any]) -> dict[str, str]:
-    """The shared controls that make no difference here."""
-    here = dict.fromkeys((*_ELSEWHERE, "metric", "scale"), "not used here")
+    """Return the shared controls that make no difference here, with the reason."""
+    reasons = dict.fromkeys(_UNUSED, "not used here")
     if settings["data"] in TABLES:
-        here["n"] = f"{patients(settings):,} in the table"
-    return here
+        reasons["n"] = f"{patients(settings):,} in the table"
+    return reasons
 
 
 PANEL = Panel(unused=unused)

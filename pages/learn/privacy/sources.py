@@ -1,4 +1,4 @@
-"""Where the privacy page's numbers come from: one expander at its foot."""
+"""Show where the privacy page's numbers come from: one expander at its foot."""
 
 import streamlit as st
 
@@ -9,7 +9,7 @@ from pages.shared.settings.catalogue import Settings
 
 
 def page(settings: Settings) -> None:
-    """Sources, seeds and limits."""
+    """Show sources, seeds and limits."""
     drawer = sources.drawer()
     if drawer is None:
         return

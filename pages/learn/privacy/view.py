@@ -1,8 +1,7 @@
-"""Settings -> what the privacy page attacks, audits and adds up. No Streamlit here."""
-
-from __future__ import annotations
+"""Measure what the privacy page attacks, audits and adds up. No Streamlit here."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -18,35 +17,34 @@ from dppca_core.mechanisms import matrix_product
 from dppca_core.privacy import Budget
 from pages.learn.privacy.settings import NO_BUG
 
-LEVEL = 0.95  # intervals of an attack, and audits
-ROUNDS = (*range(1, 21), 25, 30, 40, 50)  # as the control has them
+LEVEL = 0.95  # of the intervals of an attack, and of audits
+ROUNDS = (*range(1, 21), 25, 30, 40, 50)  # the options of the control
 
 
 def budget(settings: Mapping[str, Any]) -> Budget:
-    """The promise of the sliders."""
+    """Return the promise that the sliders are set to."""
     names = {"neighbours": settings["neighbours"], "accounting": settings["accounting"]}
     return Budget(settings["epsilon"], settings["delta"], **names)
 
 
-def attacked(settings: Mapping[str, Any]) -> AttackSetting:
-    """What is drawn over and over: alike for settings that make no difference to it."""
-    steps = settings["iterations"] if settings["attack.method"] == "dps_pca" else 1
-    return AttackSetting(
-        settings["attack.method"], budget(settings), min(settings["k"], 2), steps, settings["seed"]
-    )
+def attack_setting(settings: Mapping[str, Any]) -> AttackSetting:
+    """Return what is attacked: the same for settings that make no difference to it."""
+    method = settings["attack.method"]
+    steps = settings["iterations"] if method == "dps_pca" else 1
+    return AttackSetting(method, budget(settings), min(settings["k"], 2), steps, settings["seed"])
 
 
 def bug(settings: Mapping[str, Any]) -> tuple[str | None, str]:
-    """The bug that is planted, or None; and why it is none here, where it is asked for."""
-    asked, of = settings["audit.bug"], attacked(settings)
+    """Return the bug that is planted, or None and why the one asked for would be none here."""
+    asked, attacked = settings["audit.bug"], attack_setting(settings)
     if asked == NO_BUG:
         return None, ""
-    reason = planted.why_no_bug(asked, of.method, of.budget, of.k)
+    reason = planted.why_no_bug(asked, attacked.method, attacked.budget, attacked.k)
     return (asked, "") if reason is None else (None, reason)
 
 
 class Attack(NamedTuple):
-    """A test with this share of false alarms, its draws, and what was measured; the same without noise."""
+    """Hold a test with this share of false alarms, its draws, and its rates with and without noise."""
 
     mu: float
     alarms: float
@@ -58,43 +56,42 @@ class Attack(NamedTuple):
     silent: Rates
 
 
-def _complete(found: AttackDraws, kind: str, draws: int) -> tuple[Array, Array]:
-    while (cell := found.next_missing(kind, draws)) is not None:
-        found.try_cell(*cell)
-    return found.readings(kind, draws)
+def _complete(draws: AttackDraws, kind: str, count: int) -> tuple[Array, Array]:
+    while (cell := draws.next_missing(kind, count)) is not None:
+        draws.try_cell(*cell)
+    return draws.of(kind, count)
 
 
-def attack_of(found: AttackDraws, alarms: float, draws: int) -> Attack | None:
-    """Draw what is missing and count. Without noise the attacker draws the line half-way instead.
+def attack(draws: AttackDraws, alarms: float, count: int) -> Attack | None:
+    """Draw what is missing, and count errors; without noise the limit is half-way between both data sets.
 
     Returns:
         None where all draws have failed.
     """
-    here, there = _complete(found, "true", draws)
-    noiseless = _complete(found, "silent", PORTION)
+    here, there = _complete(draws, "true", count)
+    noiseless = _complete(draws, "silent", PORTION)
     if not (len(here) and len(noiseless[0])):
         return None
-    mu, limit = found.case.mu, membership.threshold(alarms)
-    silent = membership.measured(*noiseless, mu / 2, LEVEL)
+    mu, limit = draws.case.mu, membership.threshold(alarms)
     misses = float(tradeoff_curves.gaussian(mu, alarms))
-    return Attack(
-        mu, alarms, limit, misses, here, there, membership.measured(here, there, limit, LEVEL), silent
-    )
+    measured = membership.measured(here, there, limit, LEVEL)
+    silent = membership.measured(*noiseless, mu / 2, LEVEL)
+    return Attack(mu, alarms, limit, misses, here, there, measured, silent)
 
 
-def audit_of(found: AttackDraws, kind: str, draws: int) -> LowerBound | None:
+def audit(draws: AttackDraws, kind: str, count: int) -> LowerBound | None:
     """Audit the release as programmed ("true") or with a bug; return None where all draws have failed."""
-    here, there = _complete(found, kind, draws)
+    here, there = _complete(draws, kind, count)
     if not len(here):
         return None
-    return lower_bound.gaussian_tradeoff(here, there, delta=found.attacked.budget.delta, alpha=1 - LEVEL)
+    return lower_bound.gaussian_tradeoff(here, there, delta=draws.attacked.budget.delta, alpha=1 - LEVEL)
 
 
 class Accounted(NamedTuple):
-    """Noise and epsilon of T rounds. noise, charged: rows of ROUNDS (index), a column for each accounting.
+    """Hold noise and epsilon of T rounds: rows are ROUNDS (index), columns the accountings.
 
-    `noise` spends the whole budget; `charged` is what rounds are said to cost that all have `std`, the noise
-    that exact accounting asks of `steps` rounds.
+    `noise` spends the whole budget. `charged` is what each accounting charges for rounds whose noise is
+    `std`, which exact accounting asks of `steps` rounds.
     """
 
     sensitivity: float
@@ -104,20 +101,21 @@ class Accounted(NamedTuple):
     charged: pd.DataFrame
 
     def ratio(self, name: str) -> float:
-        """Noise at the chosen T against exact accounting's."""
+        """Return the noise at the chosen T over that of exact accounting."""
         return float(self.noise[name][self.steps] / self.std)
 
 
-def accounted(of: Budget, sensitivity: float, steps: int) -> Accounted:
-    """All of it, in about 50 ms."""
-    names = list(compare.ACCOUNTINGS)
-    std = compare.noise("exact", of, sensitivity, steps)
-    noise = {name: [compare.noise(name, of, sensitivity, t) for t in ROUNDS] for name in names}
-    charged = {name: [compare.cost(name, std, of.delta, sensitivity, t) for t in ROUNDS] for name in names}
+@lru_cache(maxsize=64)
+def accounted(budget: Budget, sensitivity: float, steps: int) -> Accounted:
+    """Return what rounds cost by every accounting, in about 50 ms, once for all visitors."""
+    names, delta = list(compare.ACCOUNTINGS), budget.delta
+    std = compare.noise("exact", budget, sensitivity, steps)
+    noise = {name: [compare.noise(name, budget, sensitivity, t) for t in ROUNDS] for name in names}
+    charged = {name: [compare.cost(name, std, delta, sensitivity, t) for t in ROUNDS] for name in names}
     index = pd.Index(ROUNDS, name="T")
     return Accounted(sensitivity, steps, std, pd.DataFrame(noise, index), pd.DataFrame(charged, index))
 
 
 def sensitivity(settings: Mapping[str, Any]) -> float:
-    """How far a patient moves a message of k columns."""
+    """Return how far a patient moves a message of k columns."""
     return matrix_product.sensitivity(budget(settings), settings["k"])

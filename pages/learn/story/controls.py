@@ -1,6 +1,4 @@
-"""The steps of the story in a row, which arrow keys move along."""
-
-from __future__ import annotations
+"""Show the steps of the story in a row, along which arrow keys move."""
 
 import streamlit as st
 
@@ -9,9 +7,9 @@ from pages.shared.settings.widgets import remember, set_to, settings
 
 
 def step_through(key: str, before: str, after: str) -> None:
-    """The options of a control in a row, between two buttons that move by one, as the arrow keys do.
+    """Show the options of a control in a row, between two buttons that move by one, as the arrow keys do.
 
-    While a slider or a box has the focus, arrow keys are its own (tested in the browser).
+    While a slider or a box has the focus, arrow keys move that instead (tested in the browser).
     """
     options = CHOICES[key].options
     at = options.index(settings()[key])
@@ -35,10 +33,10 @@ def _newest(key: str) -> str:
 
 
 def _step(key: str, by: int) -> None:
-    """From where the last press left it.
+    """Move by so many options from where the last press left the control.
 
-    The settings may be older: the next press interrupts a run before it takes them up. So may the row of
-    options, which the browser sends along as it was before the last press.
+    The settings may be older, since a press interrupts the run that would read them. So may the row of
+    options, which the browser sends as it was before the last press.
     """
     options, now = CHOICES[key].options, st.session_state[_newest(key)]
     st.session_state[_newest(key)] = options[min(max(options.index(now) + by, 0), len(options) - 1)]

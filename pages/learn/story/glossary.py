@@ -1,10 +1,9 @@
-"""The story's terms: titles, ways of working, a glossary, and how an error is told. Plain functions."""
-
-from __future__ import annotations
+"""The story's terms: titles, protocols, a glossary, and errors in words. No Streamlit here."""
 
 from typing import NamedTuple
 
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
+from pages.learn.story.settings import OFFERED_PROTOCOLS
 from pages.learn.story.view import TOO_MUCH, guess
 from pages.shared import text
 
@@ -19,12 +18,7 @@ TITLES = (
     "What would we release, and at what cost?",
 )
 
-WAY_TITLES = {
-    "dps_pca": "Each hospital adds its own noise",
-    "dps_pca secure": "A sealed sum",
-    "analyze_gauss_sparse": "One trusted place",
-}
-
+PROTOCOL_TITLES = {protocol: words.capitalize() for protocol, words in OFFERED_PROTOCOLS.items()}
 SERVER_SEES = {
     "dps_pca": "noisy numbers from each",
     "dps_pca secure": "one noisy sum",
@@ -49,10 +43,9 @@ CONTROLS = {
 }
 
 
-class Said(NamedTuple):
-    """A step's words: its title, what was found, what follows, terms in plain words, what to try."""
+class StepText(NamedTuple):
+    """Hold the sentences of a step: the finding, what follows, terms in plain words, and what to try."""
 
-    title: str
     finding: str
     more: tuple[str, ...]
     glosses: tuple[tuple[str, str], ...]
@@ -60,40 +53,40 @@ class Said(NamedTuple):
 
     @property
     def sentences(self) -> str:
-        """All that it says."""
         return " ".join((self.finding, *self.more))
 
 
 def error(value: float) -> str:
-    """An error as a reader says it."""
+    """Return an error as a reader says it."""
     return "below 0.001" if 1e-7 < value < 1e-3 else text.error(value)
 
 
 def times(ratio: float) -> str:
-    """2.3 times; 46 times."""
+    """Return a ratio in words: 2.3 times; 46 times."""
     return f"{ratio:.1f} times" if ratio < 10 else f"{text.patients(ratio)} times"
 
 
-def useless(value: float, of: CollaborationSetting) -> bool:
-    """Whether an error leaves a pattern of little use."""
-    return value > TOO_MUCH * guess(of)
+def useless(value: float, setting: CollaborationSetting) -> bool:
+    """Return whether an error leaves a pattern of little use."""
+    return value > TOO_MUCH * guess(setting)
 
 
-def blind(of: CollaborationSetting) -> str:
-    return f"A blind guess has {text.short(guess(of))}."
+def blind_guess(setting: CollaborationSetting) -> str:
+    return f"A blind guess has {text.short(guess(setting))}."
 
 
-def too_few_kept(of: CollaborationSetting) -> bool:
-    """Whether rows that count are thrown away."""
-    return of.s_hat < (of.d if isinstance(of.population, str) else of.population.s)
+def too_few_kept(setting: CollaborationSetting) -> bool:
+    """Return whether measurements that count are dropped."""
+    population = setting.population
+    return setting.s_hat < (setting.d if isinstance(population, str) else population.s)
 
 
-def why_unseen(of: CollaborationSetting) -> str:
-    """Why not even all patients without noise show the pattern."""
-    if too_few_kept(of):
-        return f"We keep only {of.s_hat} of {of.d} measurements here, and that is too few."
+def why_unseen(setting: CollaborationSetting) -> str:
+    """Return why not even all patients without noise show the pattern."""
+    if too_few_kept(setting):
+        return f"We keep only {setting.s_hat} of {setting.d} measurements here, and that is too few."
     return "There are too few patients for this, with or without privacy."
 
 
-def share_of_guess(value: float, of: CollaborationSetting) -> str:
-    return f"{text.percent(min(value / guess(of), 1.0))} of a blind guess"
+def share_of_guess(value: float, setting: CollaborationSetting) -> str:
+    return f"{text.percent(min(value / guess(setting), 1.0))} of a blind guess"

@@ -1,16 +1,16 @@
-"""What the board takes home: one printed page, and the fuller report. Only `buttons` is Streamlit's."""
-
-from __future__ import annotations
+"""Write what the board takes home: one printed page, and a report. Only `buttons` is Streamlit's."""
 
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
+from string import Template
 
 import streamlit as st
 
 from pages.learn.story import charts, glossary, sources, text, view
 from pages.learn.story import slides as page_slides
 from pages.learn.story.settings import STEPS
-from pages.learn.story.view import Offer, Weights
+from pages.learn.story.view import Decision, Weights
 from pages.shared.charts import style
 from pages.shared.reports import html_report
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
@@ -18,41 +18,25 @@ from pages.shared.settings.catalogue import Settings
 
 PAGE = "story"
 TITLE = "Should we release a pattern, and at what cost?"
-_CSS = """
-@page { size: A4; margin: 13mm 16mm; }
-* { box-sizing: border-box; }
-body { font: 10pt/1.34 Helvetica, Arial, sans-serif; color: #1b2733; background: #fff;
-  margin: 0 auto; max-width: 178mm; }
-h1 { font-size: 19pt; margin: 0 0 2mm; line-height: 1.15; }
-h2 { font-size: 11.5pt; margin: 3.5mm 0 1mm; color: #125d91; }
-p { margin: 0 0 1.5mm; }
-.finding { font-size: 12.5pt; font-weight: 650; }
-.two { display: grid; grid-template-columns: 1fr 1fr; gap: 0 9mm; }
-dl { margin: 0; display: grid; grid-template-columns: auto 1fr; gap: 0.4mm 4mm; }
-dt { color: #4a5866; }
-dd { margin: 0; font-weight: 600; }
-ul { margin: 0; padding-left: 4.5mm; }
-svg { width: 100%; height: auto; display: block; }
-.small { font-size: 8pt; color: #4a5866; overflow-wrap: anywhere; }
-@media screen { body { padding: 8mm; max-width: 194mm; } }
-@media screen and (max-width: 600px) { .two { grid-template-columns: 1fr; } }
-"""
+_HERE = Path(__file__).parent
+_STYLE = (_HERE / "handout.css").read_text(encoding="utf-8")
+_TEMPLATE = Template((_HERE / "handout.html").read_text(encoding="utf-8"))
 _LABELS, _WIDTH, _ROW, _BAR = 230, 680, 19, 11
 
 
-def _picture(found: Weights, colour: str) -> str:
-    """Released weights as bars, true ones as marks across them, as one SVG without scripts."""
-    scale, top = _WIDTH - _LABELS - 50, 4
+def _picture(weights: Weights) -> str:
+    """Return released weights as bars, with true ones as marks across them, in an SVG without scripts."""
+    scale, top, colour = _WIDTH - _LABELS - 50, 4, style.look(weights.protocol).colour
     parts = []
-    labels = charts.names(found.of, found.rows)
-    for i, (name, row) in enumerate(zip(labels, found.rows, strict=True)):
-        y, weight, true = top + _ROW * i, float(found.found[row]), float(found.true[row])
-        at = _LABELS + scale * true
+    labels = charts.names(weights.setting, weights.rows)
+    for i, (name, row) in enumerate(zip(labels, weights.rows, strict=True)):
+        y, released, true = top + _ROW * i, float(weights.released[row]), float(weights.true[row])
+        x = _LABELS + scale * true
         parts.append(
             f'<text x="{_LABELS - 8}" y="{y + 11}" text-anchor="end">{escape(name)}</text>'
-            f'<rect x="{_LABELS}" y="{y}" width="{scale * weight:.1f}" height="{_BAR}" fill="{colour}"/>'
-            f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{y - 3}" y2="{y + 15}" stroke="#000" stroke-width="2.5"/>'
-            f'<text x="{_LABELS + scale * max(weight, true) + 8:.1f}" y="{y + 11}">{weight:.2f}</text>'
+            f'<rect x="{_LABELS}" y="{y}" width="{scale * released:.1f}" height="{_BAR}" fill="{colour}"/>'
+            f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{y - 3}" y2="{y + 15}" stroke="#000" stroke-width="2.5"/>'
+            f'<text x="{_LABELS + scale * max(released, true) + 8:.1f}" y="{y + 11}">{released:.2f}</text>'
         )
     height = top + _ROW * len(labels) + 2
     return (
@@ -61,54 +45,35 @@ def _picture(found: Weights, colour: str) -> str:
     )
 
 
-def html(found: Offer, settings: Settings, link: str, made: str) -> str:
-    """The page: self-contained, without scripts, one sheet of A4 when printed."""
-    said, of = text.offer(found), found.weights.of
-    listed = text.listed(settings, of)
-    dl = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in listed)
-    limits = "".join(f"<li>{escape(one)}</li>" for one in _limits(settings))
-    sees = glossary.SERVER_SEES[found.way]
-    failure = text.failure(of)
-    failure = "" if failure in said.more else failure  # it stands above already
-    page = f"{said.sentences} {listed} {limits} {sees} server weight".lower()
+def html(decision: Decision, settings: Settings, link: str, made: str) -> str:
+    """Return the page: self-contained, without scripts, one sheet of A4 when printed."""
+    shown, setting = text.decision(decision), decision.weights.setting
+    listed = text.listed(settings, setting)
+    limits = "".join(f"<li>{escape(limit)}</li>" for limit in _limits(settings))
+    sees = glossary.SERVER_SEES[decision.weights.protocol]
+    failure = text.failure(setting)
+    failure = "" if failure in shown.more else failure  # it stands above already
+    page = f"{shown.sentences} {listed} {limits} {sees} server weight".lower()
     # Only the words of this page: with all of them it may not fit one sheet.
     terms = "".join(
         f"<li><b>{escape(term)}:</b> {escape(words)}</li>"
         for term, words in glossary.GLOSSARY
         if term.lower() in page
     )
-    heading = "The release" if text.advised(found) else "What a release would hold"
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(TITLE)}</title>
-<style>{_CSS}</style>
-</head>
-<body>
-<h1>{escape(TITLE)}</h1>
-<p class="finding">{escape(said.finding)}</p>
-{"".join(f"<p>{escape(one)}</p>" for one in said.more)}
-<h2>{heading}: weights of the measurements that count most</h2>
-{_picture(found.weights, style.look(found.way).colour)}
-<p class="small">Bars: what a release would hold, in one simulated run. Black marks: the truth, which only
-this demonstration knows. Weight: 0 is none, 1 is full.</p>
-<div class="two">
-<div><h2>Settings</h2><dl>{dl}</dl></div>
-<div><h2>What patients are promised</h2>
-<p>{escape(text.promise(of))} {escape(failure)}</p>
-<p>The server sees {escape(sees)}. No patient's row leaves a hospital.</p></div>
-</div>
-<h2>Limits</h2>
-<ul>{limits}</ul>
-<h2>In plain words</h2>
-<ul class="two">{terms}</ul>
-<p class="small" style="margin-top: 3mm">{escape(made)} {escape(link)}</p>
-</body>
-</html>
-"""
+    return _TEMPLATE.substitute(
+        title=escape(TITLE),
+        style=_STYLE,
+        finding=escape(shown.finding),
+        sentences="".join(f"<p>{escape(sentence)}</p>" for sentence in shown.more),
+        heading="The release" if text.is_advised(decision) else "What a release would hold",
+        picture=_picture(decision.weights),
+        listed="".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in listed),
+        promise=f"{escape(text.promise(setting))} {escape(failure)}",
+        sees=escape(sees),
+        limits=limits,
+        terms=terms,
+        made=f"{escape(made)} {escape(link)}",
+    )
 
 
 def _limits(settings: Settings) -> Sequence[str]:
@@ -121,15 +86,15 @@ def _limits(settings: Settings) -> Sequence[str]:
 
 
 def full(settings: Settings, link: str) -> Report:
-    """The report: all eight steps."""
+    """Return the report: all eight steps."""
     slides = [page_slides.slide({**settings, "story.step": step}) for step in range(1, STEPS + 1)]
-    of = view.recipe(settings)
+    setting = view.to_setting(settings)
     return Report(
         title="Sharing a pattern, not a patient",
-        sentence=slides[-1].says,
-        settings=text.listed(settings, of),
-        figures=[ReportFigure(one.figure, one.said.title, one.says) for one in slides],
-        guarantee=f"{text.promise(of)} {text.failure(of)}",
+        sentence=slides[-1].text.sentences,
+        settings=text.listed(settings, setting),
+        figures=[ReportFigure(slide.figure, slide.title, slide.text.sentences) for slide in slides],
+        guarantee=f"{text.promise(setting)} {text.failure(setting)}",
         limits=_limits(settings),
         sources=sources.SOURCES,
         link=link,
@@ -139,12 +104,12 @@ def full(settings: Settings, link: str) -> Report:
 
 
 def buttons(settings: Settings) -> None:
-    """The page to print, and the report; neither is built before it is pressed."""
+    """Show buttons for the page to print and the report; neither is built before it is pressed."""
     link = html_report.link(settings, PAGE)  # known while the page runs, not when a button is pressed
     with st.container(horizontal=True):
         st.download_button(
             "One-page summary",
-            lambda: html(view.offer(settings), settings, link, html_report.made(settings["seed"])),
+            lambda: html(view.measure_decision(settings), settings, link, html_report.made(settings["seed"])),
             "summary.html",
             "text/html",
             on_click="ignore",

@@ -1,4 +1,4 @@
-"""A talk for a hospital's board in eight steps: one chart and two controls each, speaker notes, a summary."""
+"""The story page: a talk for a hospital's board in eight steps of one chart and two controls each."""
 
 from pathlib import Path
 
@@ -21,24 +21,25 @@ with st.container(key="story"):
     with st.container(key="story-steps", horizontal=True, vertical_alignment="center"):
         controls.step_through("story.step", "Back", "Next")
         st.markdown(f"**Step {step} of {STEPS}.** {text.opening(settings)}")
-    with st.container():  # always there: what follows must keep its place, or the figure is built anew
+    with st.container():  # always there: what follows must keep its position, or the figure is built again
         widgets.notices(plain=True)
-    st.title(slide.said.title, anchor=False)
+    st.title(slide.title, anchor=False)
     left, right = st.columns([5, 7], gap="medium")
     with left:
-        st.container(key="story-finding").markdown(slide.said.finding)
-        st.markdown("  \n".join(slide.said.more))
-        terms = "\n".join(f"- **{term}:** {words}" for term, words in slide.said.glosses)
+        st.container(key="story-finding").markdown(slide.text.finding)
+        st.markdown("  \n".join(slide.text.more))
+        terms = "\n".join(f"- **{term}:** {words}" for term, words in slide.text.glosses)
         st.container(key="story-terms").markdown(terms)
         for key in controls_of(step, settings):
             widgets.show(key, glossary.CONTROLS.get(key) or CHOICES[key].plain, plain=True)
     with right:
-        component.figure(slide.figure, key=f"story {step}", save=f"dppca-story-{step}", says=slide.says)
+        says = slide.text.sentences
+        component.figure(slide.figure, key=f"story {step}", save=f"dppca-story-{step}", says=says)
     if step == STEPS:
         handout.buttons(settings)
-    st.markdown(f"**Try this:** {slide.said.try_this}")
+    st.markdown(f"**Try this:** {slide.text.try_this}")
     widgets.choose("story.notes")
     if settings["story.notes"]:
-        slides.notes(step, slide.said)
-downloads.downloads(lambda: slide.table, lambda: slide.figure, f"dppca-story-{step}", slide.said.title)
+        slides.notes(step, slide.text)
+downloads.downloads(lambda: slide.table, lambda: slide.figure, f"dppca-story-{step}", slide.title)
 sources.page(settings)

@@ -1,7 +1,5 @@
 """The story's own controls, and which two controls each of its steps has. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,8 +8,8 @@ from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice
 
 STEPS = 8
-# Ways to work together that a board can choose between, from the least trust to the most.
-WAYS = {
+# Protocols that a board can choose between, from the least trust to the most.
+OFFERED_PROTOCOLS = {
     "dps_pca": "each hospital adds its own noise",
     "dps_pca secure": "a sealed sum",
     "analyze_gauss_sparse": "one trusted place",
@@ -20,18 +18,21 @@ _TWENTY = tuple(range(1, 21))
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """Where the story is, who is looked at, how hospitals work together, and whether notes are shown."""
+    """Return the page's own controls: step, patient, draw, protocol, and whether notes are shown."""
     return [
         Choice("story.step", "Step", "Step", tuple(range(1, STEPS + 1)), 1),
         Choice("story.patient", "Patient", "Which patient", _TWENTY, 1),
         Choice("story.draw", "Draw", "Draw again", _TWENTY, 1),
-        Choice("story.way", "Way", "How hospitals work together", tuple(WAYS), "dps_pca secure", WAYS),
+        Choice(
+            *("story.way", "Way", "How hospitals work together", tuple(OFFERED_PROTOCOLS), "dps_pca secure"),
+            OFFERED_PROTOCOLS,
+        ),
         Choice("story.notes", "Speaker notes", "Speaker notes", (False, True), False),
     ]
 
 
 def controls(step: int, settings: Mapping[str, Any]) -> tuple[str, str]:
-    """The two controls of a step. A table's patients and measurements are what they are."""
+    """Return the two controls of a step; a table has no controls for its patients and measurements."""
     table = settings["data"] in TABLES
     return (
         ("providers", "largest_share") if table else ("n", "providers"),

@@ -1,4 +1,4 @@
-"""Where the story's numbers come from: one expander at its foot."""
+"""Show where the story's numbers come from: one expander at its foot."""
 
 from collections.abc import Sequence
 
@@ -6,22 +6,22 @@ import streamlit as st
 
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.methods import METHODS
-from pages.learn.story.glossary import WAY_TITLES
-from pages.learn.story.settings import WAYS as OFFERED
+from pages.learn.story.glossary import PROTOCOL_TITLES
 from pages.learn.story.view import IN_HOUSE, OPEN, PROTECTED, ROUNDS, WARM_UP
 from pages.shared.reports import sources
 from pages.shared.settings.catalogue import Settings
 
 
-def _titles(ways: Sequence[str]) -> str:
-    return " or ".join(METHODS[PROTOCOLS[way].method].title for way in ways)
+def _titles(protocols: Sequence[str]) -> str:
+    return " or ".join(METHODS[PROTOCOLS[protocol].method].title for protocol in protocols)
 
 
 SOURCES = (
     *(
-        f"{WAY_TITLES[way]}: {METHODS[PROTOCOLS[way].method].title}, "
-        f"{METHODS[PROTOCOLS[way].method].reference}."
-        for way in OFFERED
+        f"{title}: {method.title}, {method.reference}."
+        for title, method in (
+            (title, METHODS[PROTOCOLS[protocol].method]) for protocol, title in PROTOCOL_TITLES.items()
+        )
     ),
     f"Without noise: {METHODS[OPEN].title}, {METHODS[OPEN].reference}.",
     f"One hospital alone: {_titles(IN_HOUSE)} without noise, {_titles(PROTECTED)} with it; in steps 7 "
@@ -39,12 +39,12 @@ SOURCES = (
 
 
 def page(settings: Settings) -> None:
-    """Sources, seed and limits."""
+    """Show sources, seed and limits."""
     drawer = sources.drawer()
     if drawer is None:
         return
     with drawer:
-        st.markdown("\n".join(f"- {one}" for one in SOURCES))
+        st.markdown("\n".join(f"- {source}" for source in SOURCES))
         st.caption(
             f"Seed {settings['seed']}; {sources.versions()}. A simulation whose noise is "
             "seeded and drawn in floating point: a study tool, not a hardened release."

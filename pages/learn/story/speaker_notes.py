@@ -1,12 +1,10 @@
-"""What a speaker says, and is asked, at each step. Right at any setting: numbers are on the slide."""
-
-from __future__ import annotations
+"""What a speaker says and is asked at each step, at any setting: numbers are on the slide."""
 
 from typing import NamedTuple
 
 
 class Note(NamedTuple):
-    """Seconds, what to say, a likely question and its answer."""
+    """Hold the seconds of a step, what to say, a likely question and its answer."""
 
     seconds: int
     say: str

@@ -1,11 +1,9 @@
-"""Settings -> what each step of the story shows: recipes of the core, and what they measure. No Streamlit.
+"""Measure what each step of the story shows, from the settings. No Streamlit here.
 
 The story holds what a board need not decide: exact accounting, a random start, rows divided by a public
-bound, sin Theta as the error, and rounds enough to reach what a method can. A run is kept by its recipe; the
-same run counts in every step.
+bound, sin Theta as the error, and enough rounds. Runs are cached by their setting, so that the same run
+counts in every step.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,9 +15,8 @@ import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.collaboration import setting
 from dppca_core.experiments.collaboration.protocols import NUMBER, PROTOCOLS, Traffic
-from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
+from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting, truth
 from dppca_core.experiments.demonstrations import differencing
 from dppca_core.experiments.demonstrations.neighbours import Picture, picture
 from dppca_core.experiments.explorer.experiment import EPSILONS
@@ -28,35 +25,36 @@ from dppca_core.numerics import subspace_metrics
 from dppca_core.numerics.block_power import MOST_STEPS
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
-from pages.learn.story.settings import WAYS as OFFERED
+from pages.learn.story.settings import OFFERED_PROTOCOLS
 from pages.shared.settings import to_experiment
 
 OPEN = "sparse_pca"  # all rows together, without privacy
-# One hospital by itself: what it may do in-house, and what it may publish, where it is its own trusted place.
+# One hospital by itself: the methods it may use in-house, and those whose result it may publish.
 IN_HOUSE = ("sparse_pca", "pca")
 PROTECTED = ("analyze_gauss_sparse", "analyze_gauss")
-_WORK = 1e8  # operations of the eigenproblems of one place of a chart: a few tenths of a second
-_WIDE = 400  # measurements beyond which a chart over settings has fewer places
-TOO_MUCH = 1 / 3  # of a random guess: beyond it a pattern is of little use (as the bounds page has it)
-_NO_WEIGHT = 1e-9  # a weight that is none, up to rounding
-_EXACT = 1e-12  # an error that is none, where one is divided by
+_WORK = 1e8  # operations of the eigenproblems of one point of a chart: a few tenths of a second
+_WIDE = 400  # measurements beyond which a chart over settings has fewer points
+TOO_MUCH = 1 / 3  # of a random guess: beyond it a pattern is of little use (as on the bounds page)
+_NO_WEIGHT = 1e-9  # a weight that is zero up to rounding
+_EXACT = 1e-12  # takes the place of an error of zero where one divides by it
 NEARLY_FREE = 1.25  # times the error without noise
 HELD = {"accounting": "exact", "start": "random", "scaling": "public", "metric": "sin"}
 # Rounds and warm-up rounds, at least: with fewer, the start and not privacy decides the error.
 ROUNDS, WARM_UP = 10, 2
-_LEFT = 1e-3  # of what a random start misses, after the last round: the smallest error that the screen tells
+_LEFT = 1e-3  # share of a random start's error after the last round: the smallest error that is shown
+_SHOWN = 10  # measurements in a chart of values or weights
 
 
 class Spread(NamedTuple):
-    """10, 50 and 90 % of the error over runs."""
+    """Hold 10, 50 and 90 % of the error over runs."""
 
     low: float
     middle: float
     high: float
 
 
-def recipe(settings: Mapping[str, Any]) -> CollaborationSetting:
-    """The hospitals of these settings."""
+def to_setting(settings: Mapping[str, Any]) -> CollaborationSetting:
+    """Return the hospitals of these settings."""
     experiment, epsilon = to_experiment.from_settings({**settings, **HELD})
     return CollaborationSetting(
         population=experiment.population,
@@ -74,9 +72,9 @@ def recipe(settings: Mapping[str, Any]) -> CollaborationSetting:
 
 
 def _rounds(population: SpikedModel | str) -> int:
-    """T with (bulk / spike)^T <= 1/1000, by which each round shrinks what the start misses; 10 at least.
+    """Return T with (bulk / spike)^T <= 1/1000, the factor by which rounds shrink what the start misses.
 
-    Nobody knows a table's spectrum beforehand: it has 10.
+    It is at least 10, and 10 for a table, whose spectrum is not known beforehand.
     """
     if isinstance(population, str):
         return ROUNDS
@@ -84,127 +82,123 @@ def _rounds(population: SpikedModel | str) -> int:
     return max(ROUNDS, min(MOST_STEPS, math.ceil(math.log(_LEFT) / math.log(ratio))))
 
 
-def basis(of: CollaborationSetting) -> Array:
-    """The true patterns, (d, k): the population's, or those of the whole table."""
-    if isinstance(of.population, SpikedModel):
-        return of.population.basis
-    return setting.truth(of.population, of.n, of.k, of.scaling).basis
+def true_basis(setting: CollaborationSetting) -> Array:
+    """Return the true patterns, (d, k): the population's, or those of the whole table."""
+    if isinstance(setting.population, SpikedModel):
+        return setting.population.basis
+    return truth(setting.population, setting.n, setting.k, setting.scaling).basis
 
 
-def released(of: CollaborationSetting, way: str, repeat: int = 0) -> Array:
-    """What one run gives, (d, k)."""
-    return of.estimate(PROTOCOLS[way], ALL, repeat).basis
+def released_basis(setting: CollaborationSetting, protocol: str, repeat: int = 0) -> Array:
+    """Return what one run gives, (d, k)."""
+    return setting.estimate(PROTOCOLS[protocol], ALL, repeat).basis
 
 
 @lru_cache(maxsize=100_000)
-def error(of: CollaborationSetting, way: str, repeat: int) -> float:
-    """sin Theta of one run."""
-    return subspace_metrics.sin_theta(released(of, way, repeat), basis(of))
+def error(setting: CollaborationSetting, protocol: str, repeat: int) -> float:
+    """Return sin Theta of one run."""
+    return subspace_metrics.sin_theta(released_basis(setting, protocol, repeat), true_basis(setting))
 
 
-def runs(of: CollaborationSetting) -> int:
-    """How many runs a place of a chart is the median of: all, fewer where one takes long."""
-    return max(1, min(of.repeats, int(_WORK / of.d**3)))
+def spread(setting: CollaborationSetting, protocol: str) -> Spread:
+    """Return the error over runs: over all of them, or fewer where one takes long."""
+    runs = max(1, min(setting.repeats, int(_WORK / setting.d**3)))
+    return Spread(*(float(v) for v in quantiles([error(setting, protocol, r) for r in range(runs)])))
 
 
-def spread(of: CollaborationSetting, way: str) -> Spread:
-    """The error over runs."""
-    return Spread(*(float(value) for value in quantiles([error(of, way, r) for r in range(runs(of))])))
-
-
-def alone(of: CollaborationSetting) -> CollaborationSetting:
-    """The largest hospital by itself, with the whole budget."""
-    return replace(of, sizes=(max(of.sizes),))
+def largest_hospital(setting: CollaborationSetting) -> CollaborationSetting:
+    """Return the largest hospital by itself, with the whole budget."""
+    return replace(setting, sizes=(max(setting.sizes),))
 
 
 class Alone(NamedTuple):
-    """What the largest hospital reaches by itself, and by which way."""
+    """Hold the error that the largest hospital reaches by itself, and its method."""
 
-    way: str
+    method: str
     error: Spread
 
 
-def best_alone(of: CollaborationSetting, ways: Sequence[str]) -> Alone:
-    """Return the way with the least median error for the largest hospital by itself."""
-    return min((Alone(way, spread(alone(of), way)) for way in ways), key=lambda each: each.error.middle)
+def best_alone(setting: CollaborationSetting, methods: Sequence[str]) -> Alone:
+    """Return the method with the least median error for the largest hospital by itself."""
+    lone = largest_hospital(setting)
+    return min(
+        (Alone(method, spread(lone, method)) for method in methods), key=lambda alone: alone.error.middle
+    )
 
 
-def guess(of: CollaborationSetting) -> float:
-    """What knowing nothing gives."""
-    return subspace_metrics.random_guess(of.d, of.k)
+def guess(setting: CollaborationSetting) -> float:
+    """Return the error of a random guess."""
+    return subspace_metrics.random_guess(setting.d, setting.k)
 
 
 class Sharing(NamedTuple):
-    """Step 1: all together and the largest hospital alone, both without privacy."""
+    """Hold step 1: the errors of all hospitals together and of the largest alone, both without privacy."""
 
-    of: CollaborationSetting
+    setting: CollaborationSetting
     alone: Spread
     together: Spread
 
 
-def sharing(settings: Mapping[str, Any]) -> Sharing:
-    """Measure it."""
-    of = recipe(settings)
-    return Sharing(of, spread(alone(of), OPEN), spread(of, OPEN))
+def measure_sharing(settings: Mapping[str, Any]) -> Sharing:
+    setting = to_setting(settings)
+    return Sharing(setting, spread(largest_hospital(setting), OPEN), spread(setting, OPEN))
 
 
-class Given(NamedTuple):
-    """Step 2: a patient's record, what two exact totals give away of it, and to how many digits."""
+class RebuiltRecord(NamedTuple):
+    """Hold step 2: a patient's record, and what two exact totals give away of it, to so many digits."""
 
-    of: CollaborationSetting
+    setting: CollaborationSetting
     patient: Array
     rebuilt: Array
     digits: int
-    rows: Array  # those drawn, by the size of the patient's values
+    rows: Array  # of the chart, the largest values first
 
 
-def given_away(settings: Mapping[str, Any], shown: int = 10) -> Given:
-    """Rebuild it."""
-    of = recipe(settings)
-    found = differencing.pair(
-        of.population, max(of.sizes), settings["story.patient"] - 1, of.scaling, of.seed
-    )
-    back = found.bound * differencing.rebuilt(found.with_, found.without)
-    patient = differencing.turned(found.patient)
-    rows = np.argsort(-np.abs(patient), kind="stable")[: min(shown, of.d)]
-    return Given(of, patient, back, differencing.digits(patient, back), rows)
+def rebuild_record(settings: Mapping[str, Any]) -> RebuiltRecord:
+    setting = to_setting(settings)
+    index, size = settings["story.patient"] - 1, max(setting.sizes)
+    pair = differencing.pair(setting.population, size, index, setting.scaling, setting.seed)
+    rebuilt = pair.bound * differencing.rebuilt(pair.with_, pair.without)
+    patient = differencing.turned(pair.patient)
+    rows = np.argsort(-np.abs(patient), kind="stable")[:_SHOWN]
+    return RebuiltRecord(setting, patient, rebuilt, differencing.digits(patient, rebuilt), rows)
 
 
 class Weights(NamedTuple):
-    """Steps 3 and 8: how much each measurement counts in the true patterns and in those found, (d,).
+    """Hold steps 3 and 8: how much each measurement counts in the true patterns and in one run's, (d,).
 
-    A measurement's weight is the length of its row: from 0 to 1, whichever way the patterns are turned.
+    A measurement's weight is the length of its row: from 0 to 1, however the patterns are rotated.
     """
 
-    of: CollaborationSetting
+    setting: CollaborationSetting
+    protocol: str
     true: Array
-    found: Array
-    rows: Array  # those drawn, heaviest first
+    released: Array
+    rows: Array  # of the chart, heaviest first
     error: Spread
 
     @property
     def counted(self) -> int:
-        """How many of the truly heaviest, as many as are drawn, truly have a weight."""
+        """Return how many of the truly heaviest, as many as are drawn, truly have a weight."""
         return min(len(self.rows), int(np.count_nonzero(self.true > _NO_WEIGHT)))
 
     @property
     def agree(self) -> int:
-        """How many of the heaviest found are truly heaviest, of those drawn that truly have a weight."""
-        count = self.counted
-        heaviest = [set(np.argsort(-weight, kind="stable")[:count]) for weight in (self.true, self.found)]
+        """Return how many of the heaviest released are truly heaviest, of those counted."""
+        heaviest = [set(np.argsort(-w, kind="stable")[: self.counted]) for w in (self.true, self.released)]
         return len(heaviest[0] & heaviest[1])
 
 
-def weights(settings: Mapping[str, Any], way: str, shown: int = 10) -> Weights:
-    """One run's, beside the truth."""
-    of = recipe(settings)
-    true, found = (np.linalg.norm(matrix, axis=1) for matrix in (basis(of), released(of, way)))
-    rows = np.argsort(-(true if way == OPEN else found), kind="stable")[: min(shown, of.d)]
-    return Weights(of, true, found, rows, spread(of, way))
+def measure_weights(settings: Mapping[str, Any], protocol: str = OPEN) -> Weights:
+    setting = to_setting(settings)
+    bases = true_basis(setting), released_basis(setting, protocol)
+    true, released = (np.linalg.norm(basis, axis=1) for basis in bases)
+    rows = np.argsort(-(true if protocol == OPEN else released), kind="stable")[:_SHOWN]
+    return Weights(setting, protocol, true, released, rows, spread(setting, protocol))
 
 
-class Hidden(NamedTuple):
-    """Step 4: twenty releases with and without a patient, what was read, and how often a guess was right."""
+class SpyAttack(NamedTuple):
+    """Hold step 4: twenty releases with and without a patient, and how often a spy's guess was right."""
 
     budget: Budget
     picture: Picture
@@ -213,45 +207,47 @@ class Hidden(NamedTuple):
     tries: int
 
 
-def hidden(settings: Mapping[str, Any]) -> Hidden:
-    """Release and attack."""
-    budget = recipe(settings).budget
-    drawn = picture(budget, seed=settings["seed"] + settings["story.draw"] - 1)  # first the privacy page's
-    limit = drawn.mu / 2  # of two bells of one width, half-way errs least
-    right = sum(one.read > limit for one in drawn.here) + sum(one.read <= limit for one in drawn.there)
-    return Hidden(budget, drawn, limit, right, len(drawn.here) + len(drawn.there))
+def attack(settings: Mapping[str, Any]) -> SpyAttack:
+    """Guess from every release which of two data sets it is of."""
+    budget = to_setting(settings).budget
+    seed = settings["seed"] + settings["story.draw"] - 1  # the first draw is that of the privacy page
+    drawn = picture(budget, seed=seed)
+    limit = drawn.mu / 2  # half-way between two normal laws of one width errs least
+    right = sum(release.read > limit for release in drawn.here)
+    right += sum(release.read <= limit for release in drawn.there)
+    return SpyAttack(budget, drawn, limit, right, len(drawn.here) + len(drawn.there))
 
 
 class Curve(NamedTuple):
-    """Steps 5 and 6: the error along a setting, with and without privacy, and at the setting itself."""
+    """Hold steps 5 and 6: the error along a setting, with and without privacy."""
 
-    of: CollaborationSetting
-    way: str
+    setting: CollaborationSetting
+    protocol: str
     at: tuple[float, ...]
     private: tuple[Spread, ...]
     free: tuple[Spread, ...]
-    here: int  # where the setting itself stands in `at`
+    here: int  # index of the current setting in `at`
 
     @property
     def now(self) -> float:
-        """The error at the setting."""
+        """Return the error at the current setting."""
         return self.private[self.here].middle
 
     @property
     def without(self) -> float:
-        """The same without noise."""
+        """Return the error at the current setting without noise."""
         return self.free[self.here].middle
 
     @property
     def useful(self) -> tuple[bool, ...]:
-        """Where along the setting the answer with noise is of use."""
-        return tuple(one.middle <= TOO_MUCH * guess(self.of) for one in self.private)
+        """Return where along the setting the answer with noise is of use."""
+        return tuple(spread.middle <= TOO_MUCH * guess(self.setting) for spread in self.private)
 
     @property
     def relaxed(self) -> float | None:
-        """From where on, to the end, noise adds little to the error; None where it does to the very end.
+        """Return from where on, to the end, noise adds little to the error; None where it adds much there.
 
-        Between two places by (error / error without noise)^2 - 1 as a power of the setting: noise errs as
+        Between two points by (error / error without noise)^2 - 1 as a power of the setting: noise errs as
         1/n, sampling as 1/sqrt(n).
         """
         near = [p.middle < NEARLY_FREE * f.middle for p, f in zip(self.private, self.free, strict=True)]
@@ -266,75 +262,86 @@ class Curve(NamedTuple):
         return self.at[first - 1] * (self.at[first] / self.at[first - 1]) ** part
 
 
-def against_privacy(settings: Mapping[str, Any]) -> Curve:
-    """Over epsilon."""
-    of, way = recipe(settings), settings["story.way"]
-    each = 5 if of.d > _WIDE else 2
-    at = tuple(sorted({*EPSILONS[::each], EPSILONS[-1], of.budget.epsilon}))
-    private = tuple(spread(replace(of, budget=replace(of.budget, epsilon=e)), way) for e in at)
-    return Curve(of, way, at, private, (spread(of, OPEN),) * len(at), at.index(of.budget.epsilon))
+def curve_over_privacy(settings: Mapping[str, Any]) -> Curve:
+    """Measure the error over epsilon."""
+    setting, protocol = to_setting(settings), settings["story.way"]
+    epsilon = setting.budget.epsilon
+    at = tuple(sorted({*EPSILONS[:: 5 if setting.d > _WIDE else 2], EPSILONS[-1], epsilon}))
+    private = tuple(spread(replace(setting, budget=replace(setting.budget, epsilon=e)), protocol) for e in at)
+    return Curve(setting, protocol, at, private, (spread(setting, OPEN),) * len(at), at.index(epsilon))
 
 
-def against_patients(settings: Mapping[str, Any]) -> Curve:
-    """Over the number of patients, of as many hospitals; a table's up to all of them."""
-    of, way = recipe(settings), settings["story.way"]
-    each = (1,) if of.d > _WIDE else (1, 3)
-    steps = {float(m * 10**p) for p in range(2, 9) for m in each}
-    if settings["data"] in TABLES:
-        steps = {float(round(share * of.n)) for share in (0.1, 0.2, 0.4, 0.6, 0.8)}
-    least, most = max(len(of.sizes), of.k), of.n if settings["data"] in TABLES else 1e8
-    at = tuple(sorted({*(n for n in steps if least <= n <= max(most, of.n)), float(of.n)}))
-    of_n = [
-        recipe({**settings, "n": int(n)}) if settings["data"] not in TABLES else _part(of, int(n)) for n in at
-    ]
-    # Both at one place before the next: wide patients are not drawn twice.
-    both = [(spread(one, way), spread(one, OPEN)) for one in of_n]
-    private, free = zip(*both, strict=True)
-    return Curve(of, way, at, private, free, at.index(of.n))
+def curve_over_patients(settings: Mapping[str, Any]) -> Curve:
+    """Measure the error over the number of patients of as many hospitals; a table's up to all of them."""
+    setting, protocol = to_setting(settings), settings["story.way"]
+    table = settings["data"] in TABLES
+    digits = (1,) if setting.d > _WIDE else (1, 3)
+    steps = {float(m * 10**p) for p in range(2, 9) for m in digits}
+    if table:
+        steps = {float(round(share * setting.n)) for share in (0.1, 0.2, 0.4, 0.6, 0.8)}
+    least, most = max(len(setting.sizes), setting.k), setting.n if table else max(1e8, setting.n)
+    at = tuple(sorted({*(n for n in steps if least <= n <= most), float(setting.n)}))
+    points = [_part(setting, int(n)) if table else to_setting({**settings, "n": int(n)}) for n in at]
+    # Both errors at one point before the next, so that the patients of a wide table are drawn once.
+    private, free = zip(*((spread(point, protocol), spread(point, OPEN)) for point in points), strict=True)
+    return Curve(setting, protocol, at, private, free, at.index(setting.n))
 
 
-def _part(of: CollaborationSetting, n: int) -> CollaborationSetting:
-    """So many of a table's patients, in the same hospitals."""
-    ends = [round(n * share) for share in np.cumsum(of.sizes) / of.n]
+def _part(setting: CollaborationSetting, n: int) -> CollaborationSetting:
+    """Return so many of a table's patients, in the same hospitals."""
+    ends = [round(n * share) for share in np.cumsum(setting.sizes) / setting.n]
     sizes = tuple(max(1, end - begin) for begin, end in zip([0, *ends], ends, strict=False))
-    return replace(of, sizes=sizes)
+    return replace(setting, sizes=sizes)
 
 
 class Joined(NamedTuple):
-    """Step 7: the error by whom hospitals trust, and what one hospital sends and keeps."""
+    """Hold step 7: the error of every protocol, and what one hospital sends and keeps."""
 
-    of: CollaborationSetting
-    errors: dict[str, Spread]  # by way
+    setting: CollaborationSetting
+    protocol: str  # the chosen one
+    errors: dict[str, Spread]
     in_house: Alone
     published: Alone
     free: Spread
-    sent: dict[str, Traffic]
+    sent: dict[str, int]  # bytes of one hospital in all rounds
     kept: int  # bytes of the largest hospital's own table
 
 
-def joined(settings: Mapping[str, Any]) -> Joined:
-    """Measure every way on offer."""
-    of = recipe(settings)
-    errors = {way: spread(of, way) for way in OFFERED}
-    own = best_alone(of, IN_HOUSE), best_alone(of, PROTECTED)
-    sent = {way: of.traffic(PROTOCOLS[way]) for way in OFFERED}
-    return Joined(of, errors, *own, spread(of, OPEN), sent, NUMBER * max(of.sizes) * of.d)
+def measure_joined(settings: Mapping[str, Any]) -> Joined:
+    setting = to_setting(settings)
+    return Joined(
+        setting,
+        settings["story.way"],
+        {protocol: spread(setting, protocol) for protocol in OFFERED_PROTOCOLS},
+        best_alone(setting, IN_HOUSE),
+        best_alone(setting, PROTECTED),
+        spread(setting, OPEN),
+        {protocol: _sent(setting.traffic(PROTOCOLS[protocol])) for protocol in OFFERED_PROTOCOLS},
+        NUMBER * max(setting.sizes) * setting.d,
+    )
 
 
-class Offer(NamedTuple):
-    """Step 8: what would be released, what it would cost, and what the largest hospital has by itself."""
+def _sent(traffic: Traffic) -> int:
+    return traffic.up * traffic.rounds
+
+
+class Decision(NamedTuple):
+    """Hold step 8: what would be released, what it would cost, and what the largest hospital has alone."""
 
     weights: Weights
-    way: str
     in_house: Alone
     published: Alone
     free: Spread
-    sent: Traffic
+    sent: int  # bytes of one hospital in all rounds
 
 
-def offer(settings: Mapping[str, Any]) -> Offer:
-    """One release by the way chosen."""
-    way = settings["story.way"]
-    found = weights(settings, way)
-    own = best_alone(found.of, IN_HOUSE), best_alone(found.of, PROTECTED)
-    return Offer(found, way, *own, spread(found.of, OPEN), found.of.traffic(PROTOCOLS[way]))
+def measure_decision(settings: Mapping[str, Any]) -> Decision:
+    weights = measure_weights(settings, settings["story.way"])
+    setting = weights.setting
+    return Decision(
+        weights,
+        best_alone(setting, IN_HOUSE),
+        best_alone(setting, PROTECTED),
+        spread(setting, OPEN),
+        _sent(setting.traffic(PROTOCOLS[weights.protocol])),
+    )

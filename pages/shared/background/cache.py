@@ -87,7 +87,7 @@ def attack_draws(setting: AttackSetting) -> AttackDraws:
 def _cells(store: Callable[[Any], Any], recipe: Hashable, cell_bytes: int, more_bytes: int = 0) -> Any:
     """Return the recipe's store of cells, counted anew as it grows."""
     return CELLS.get(
-        recipe, lambda: store(recipe), VIEW_BYTES + more_bytes, lambda held: cell_bytes * held.done
+        recipe, lambda: store(recipe), VIEW_BYTES + more_bytes, lambda cells: cell_bytes * cells.done
     )
 
 

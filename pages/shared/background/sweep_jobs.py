@@ -54,7 +54,7 @@ class Job:
     ) -> None:
         self.recipe = recipe
         self.visitor = visitor
-        self.may_be_asked_for = sessions.returning(visitor, sessions.KEPT_SECONDS)
+        self.visitor_may_return = sessions.returning(visitor, sessions.KEPT_SECONDS)
         self.state: Literal["waiting", "running", "complete", "stopped", "failed", "again"] = "waiting"
         self.reason = ""
         self.progress = Progress(0, len(recipe.cells()), None)
@@ -94,11 +94,11 @@ class Job:
             return QueuePosition(0, 0)
         return self._engine.position(self._entry)
 
-    def begin(self, beside: Engine) -> None:
+    def begin(self, runner: Engine) -> None:
         """Queue the job in the engine, which begins it at once where a place is free."""
         try:
             self._seconds, self._cells = _missing(self.recipe, self._known)
-            self._engine, self._entry = beside, beside.sweep(self.visitor, self, self._seconds)
+            self._engine, self._entry = runner, runner.sweep(self.visitor, self, self._seconds)
         except Exception as reason:
             self.abandon(reason)
 
@@ -180,9 +180,9 @@ class Job:
 
 def _missing(recipe: Recipe, known: tuple[Row, ...]) -> tuple[float, int]:
     """Return the rough seconds and the number of the cells that are not known."""
-    ours = {recipe_file.fingerprint(recipe, chosen) for chosen in recipe.methods}
-    held = {store.key_of(recipe, row) for row in known if row["recipe"] in ours}
-    missing = [key for key in recipe.cells() if key not in held]
+    fingerprints = {recipe_file.fingerprint(recipe, chosen) for chosen in recipe.methods}
+    measured = {store.key_of(recipe, row) for row in known if row["recipe"] in fingerprints}
+    missing = [key for key in recipe.cells() if key not in measured]
     return run_cells.total_seconds(recipe, missing), len(missing)
 
 
@@ -190,11 +190,11 @@ class Jobs:
     """Hold all visitors' jobs and the complete tables.
 
     Args:
-        beside: The engine that runs the jobs.
+        runner: The engine that runs the jobs.
     """
 
-    def __init__(self, beside: Engine) -> None:
-        self._engine = beside
+    def __init__(self, runner: Engine) -> None:
+        self._engine = runner
         self._jobs: OrderedDict[tuple[str, str], Job] = OrderedDict()
         self._tables: OrderedDict[Recipe, tuple[pd.DataFrame, int]] = OrderedDict()
         self._lock = threading.Lock()
@@ -214,10 +214,10 @@ class Jobs:
             self._jobs[visitor, slot] = job
             self._jobs.move_to_end((visitor, slot))
             self._forget()
-            held = self._tables.get(recipe)
-            if held is not None:
+            cached = self._tables.get(recipe)
+            if cached is not None:
                 self._tables.move_to_end(recipe)
-                job.hold(held[0])
+                job.hold(cached[0])
                 return job
         job.begin(self._engine)
         return job
@@ -245,7 +245,7 @@ class Jobs:
         rows = sum(len(job.rows) for job in self._jobs.values())
         for key, job in list(self._jobs.items()):
             many = len(self._jobs) > KEPT_JOBS or rows * _ROW_BYTES > KEPT_BYTES
-            if not job.running and (many or not job.may_be_asked_for()):
+            if not job.running and (many or not job.visitor_may_return()):
                 rows -= len(job.rows)
                 del self._jobs[key]
 

@@ -254,25 +254,21 @@ def explorer(results: Results, settings: Settings, bounds: Sequence[tuple[Bound,
 def _layout(
     results: Results, scale: Scale, span: list[float], third: Comparison, plain: bool
 ) -> dict[str, Any]:
-    measure = ("share of signal captured" if scale.metric == "energy" else "error") if plain else ""
-    measure = measure or text.METRIC_TITLES[scale.metric]
-    kind = (
-        {"type": "log", "dtick": 1, "exponentformat": "e", "minexponent": 6}
-        if scale.log
-        else {"type": "linear"}
-    )
-    value = {"range": span, "fixedrange": False} | kind
     word = "energy" if scale.metric == "energy" else "error"
+    plain_measure = "share of signal captured" if scale.metric == "energy" else "error"
+    measure = plain_measure if plain else text.METRIC_TITLES[scale.metric]
+    log = {"type": "log", "dtick": 1, "exponentformat": "e", "minexponent": 6}
+    value = {"range": span, "fixedrange": False} | (log if scale.log else {"type": "linear"})
     titles = (
         f"{METHODS[TRACED].title}, {'round by round' if plain else f'{word} per iteration'}",
         "What more privacy costs" if plain else f"{word.capitalize()} against ε",
         "Methods side by side",
     )
     epsilon_title = "privacy setting" if plain else "privacy loss ε"
-    alone = results.experiment.method != TRACED
+    alone, rounds = results.experiment.method != TRACED, results.experiment.iterations
+    round_title, ticks = "round" if plain else "iteration t", max(1, rounds // 5)
     first = {
-        "xaxis": axis("round" if plain else "iteration t", range=[-0.3, results.experiment.iterations + 0.3])
-        | {"dtick": max(1, results.experiment.iterations // 5)},
+        "xaxis": axis(round_title, range=[-0.3, rounds + 0.3], dtick=ticks),
         "yaxis": axis(measure) | value,
     }
     return ({} if alone else first) | {
@@ -282,10 +278,7 @@ def _layout(
         "yaxis2": axis(measure if alone else "", anchor="x2", showticklabels=alone) | value,
         "xaxis3": axis(measure, anchor="y3") | value,
         "yaxis3": axis("", anchor="x3", range=[third.bottom, -0.6], ticks="")
-        | {
-            "tickvals": third.positions,
-            "showgrid": False,
-        },
+        | {"tickvals": third.positions, "showgrid": False},
         "meta": {"titles": titles[1:] if alone else titles, "rows": third.bottom + 0.6},
         "hovermode": "closest",
         "showlegend": False,

@@ -246,12 +246,7 @@ def _legend(
     look, free = style.look(method), explorer.reference_look(results)
     items = [
         (f"{METHODS[method].title}, median", look.colour, "solid", "line"),
-        (
-            "8 of 10 runs" if plain else "10-90 % of runs",
-            style.faded(look.colour, 0.3),
-            "solid",
-            "band",
-        ),
+        ("8 of 10 runs" if plain else "10-90 % of runs", style.faded(look.colour, 0.3), "solid", "band"),
         (METHODS[reference].title, free.colour, free.dash, "line"),
         ("random guess", style.GUESS, "dot", "line"),
     ]

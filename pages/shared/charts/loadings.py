@@ -77,10 +77,10 @@ def description(figure: Figure) -> str:
     """Return which rows weigh most in truth, and how many of them weigh most in the release."""
     true, estimated = figure["data"]
     wanted = _heavy(true, _HEAVIEST)
-    got = _heavy(estimated, len(wanted))
-    right = len(set(wanted) & set(got))
+    heaviest = _heavy(estimated, len(wanted))
+    agreeing = len(set(wanted) & set(heaviest))
     return (
         f"Heat map of the {text.count(len(true['y']), 'heaviest row', 'heaviest rows')}, true beside found. "
-        f"Heaviest in truth: {listed(wanted)}. Heaviest found: {listed(got)}. {right} of "
+        f"Heaviest in truth: {listed(wanted)}. Heaviest found: {listed(heaviest)}. {agreeing} of "
         f"{len(wanted)} agree."
     )

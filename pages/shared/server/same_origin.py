@@ -53,14 +53,14 @@ class SameOrigin:
                 _guard(MutableHeaders(scope=message))
             await send(message)
 
-        asked = Headers(scope=scope)
-        if not is_host_allowed(asked.get("host")):
+        headers = Headers(scope=scope)
+        if not is_host_allowed(headers.get("host")):
             await PlainTextResponse(WRONG_NAME, status_code=403)(scope, receive, guarded)
             return
         if scope["path"].rstrip("/").endswith("/_stcore/metrics") and not os.environ.get(METRICS):
             await PlainTextResponse("Not Found", status_code=404)(scope, receive, guarded)
             return
-        if foreign(asked):
+        if foreign(headers):
             # Without this header the answer does not allow another site to read it.
             scope["headers"] = [pair for pair in scope["headers"] if pair[0] != b"origin"]
         try:
@@ -108,13 +108,13 @@ def foreign(headers: Headers) -> bool:
     if origin is None:
         return False
     try:
-        asking = urlsplit(origin)
-        name, port = asking.hostname, asking.port or _PORTS.get(asking.scheme)
+        site = urlsplit(origin)
+        name, port = site.hostname, site.port or _PORTS.get(site.scheme)
     except ValueError:
         return True
-    if asking.netloc == headers.get("host"):
+    if site.netloc == headers.get("host"):
         return False
-    return name is None or not (_serves(name, port, asking.scheme) or _friend(name, port, asking.scheme))
+    return name is None or not (_serves(name, port, site.scheme) or _friend(name, port, site.scheme))
 
 
 def _serves(name: str, port: int | None, scheme: str) -> bool:

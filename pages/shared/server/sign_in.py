@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
 
-def asked_for() -> bool:
+def required() -> bool:
     """Return whether only those who sign in are let in: the server's secrets have a section [auth].
 
     Raises StreamlitSecretNotFoundError where there are secrets that cannot be read.
@@ -19,7 +19,7 @@ def asked_for() -> bool:
 def ask(title: str) -> None:
     """Let the page go on where nobody need sign in, or the visitor has; else say what to do, and stop."""
     try:
-        if not asked_for() or st.user.is_logged_in:
+        if not required() or st.user.is_logged_in:
             return
     except StreamlitSecretNotFoundError:
         _close(

@@ -158,21 +158,21 @@ def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
     """Return the nearest possible settings to a link, and a sentence for each that was changed."""
     known = ((OF_PARAMETER[name], raw) for name, raw in params.items() if name in OF_PARAMETER)
     read = {choice.key: choice.read(raw) for choice, raw in known}
-    asked = defaults() | {key: value for key, (value, _) in read.items()}
-    fixed = FIXED_BY_TABLE if asked["data"] in TABLES else ()
-    was = {key: shown for key, (_, shown) in read.items() if shown is not None and key not in fixed}
-    now, reasons = _resolve(asked, None)
+    requested = defaults() | {key: value for key, (value, _) in read.items()}
+    fixed = FIXED_BY_TABLE if requested["data"] in TABLES else ()
+    link_text = {key: shown for key, (_, shown) in read.items() if shown is not None and key not in fixed}
+    now, reasons = _resolve(requested, None)
     sentences = []
-    for key in dict.fromkeys([*was, *reasons]):
+    for key in dict.fromkeys([*link_text, *reasons]):
         name, value = CHOICES[key].name(now["view"] == "board"), CHOICES[key].text(now[key])
-        if key not in was:
-            sentences.append(_change(key, asked, now, reasons[key]))
+        if key not in link_text:
+            sentences.append(_change(key, requested, now, reasons[key]))
         elif key in reasons:
-            sentences.append(f"{name} was {was[key]}: set to {value}, as {reasons[key]}.")
-        elif CHOICES[key].numeric and was[key][0] in "+-.0123456789":
-            sentences.append(f"{name} was {was[key]}: set to {value}, the nearest setting.")
+            sentences.append(f"{name} was {link_text[key]}: set to {value}, as {reasons[key]}.")
+        elif CHOICES[key].numeric and link_text[key][0] in "+-.0123456789":
+            sentences.append(f"{name} was {link_text[key]}: set to {value}, the nearest setting.")
         else:
-            sentences.append(f"{name} was {was[key]}: set to {value}.")
+            sentences.append(f"{name} was {link_text[key]}: set to {value}.")
     return now, sentences
 
 
@@ -217,10 +217,10 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
     From a link (moved None) d prevails over k and s, and s over k. A table fixes d, n and the true sparsity.
     """
     now = dict(settings)
-    why: dict[str, str] = {}
+    reasons: dict[str, str] = {}
 
     def set_to(key: str, value: Value | None, reason: str) -> None:
-        now[key], why[key] = value, reason
+        now[key], reasons[key] = value, reason
 
     table = TABLES.get(now["data"])
     if table is None and moved == "s" and now["s"] > now["d"]:
@@ -247,7 +247,7 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
         set_to("bulk", _most("bulk", now["spike"] / 1.01), f"it must stay below {now['spike']:g}")
     if now["start"] == "near" and d < 2 * now["k"]:
         set_to("start", "random", f"a start near the truth needs d at least 2k = {2 * now['k']}")
-    return now, why
+    return now, reasons
 
 
 _GE_FIGURES: Settings = {  # Ge et al. section 5, as printed

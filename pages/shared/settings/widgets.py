@@ -59,12 +59,12 @@ def moved() -> bool:
     return _MOVED in st.session_state
 
 
-def set_all(asked: Settings) -> None:
+def set_all(requested: Settings) -> None:
     """Set all settings at once, to the nearest possible to these."""
-    wanted, _ = catalogue.reconcile(asked)
-    st.session_state[_LAST], st.session_state[_NOTICES] = wanted, []
+    possible, _ = catalogue.reconcile(requested)
+    st.session_state[_LAST], st.session_state[_NOTICES] = possible, []
     st.session_state.pop(_MOVED, None)
-    for key, value in wanted.items():
+    for key, value in possible.items():
         st.session_state[key] = value
 
 
@@ -185,12 +185,12 @@ def slow(titles: Sequence[str], seconds: float) -> None:
     """Show the button that measures the slow methods, or leaves them out again; nothing for none."""
     if not titles:
         return
-    asked = settings()["slow"]
-    words = (
+    measuring = settings()["slow"]
+    label = (
         "Leave out what is not live"
-        if asked
+        if measuring
         else f"Measure what is not live (about {max(seconds, 1):.0f} s a run)"
     )
     left, right = st.columns([2, 3], vertical_alignment="center")
-    left.button(words, on_click=set_to, args=("slow", not asked), key="slow button")
+    left.button(label, on_click=set_to, args=("slow", not measuring), key="slow button")
     right.caption(f"Not live: {', '.join(titles)}.")

@@ -1,4 +1,5 @@
 """Form text for screens: numbers, labels and phrases about privacy. No Streamlit here."""
+# ruff: noqa: F401 -- this module gathers the names of the others
 
 from pages.shared.text.labels import JOIN_TITLES, JOIN_WAYS, MEASURING, METRIC_TITLES, RELATIONS, TRUST_TITLES
 from pages.shared.text.markdown import brief, plainly, sentence, symbols, unmarked

@@ -10,22 +10,22 @@ MODEL = SpikedModel(d=12, k=2, s=4, spike=100.0, bulk=(0.0, 5.0), seed=2)
 RECIPE = Recipe(MODEL, (variant("pca"),), (Axis("n", (100, 200, 300)),), epsilon=1.0, repeats=1)
 
 
-def test_a_task_ends_before_the_cell_at_which_its_mark_is_gone(monkeypatch):
-    mark, measured = cancellation.Mark(), []
+def test_a_task_ends_before_the_cell_at_which_its_file_is_gone(monkeypatch):
+    file, measured = cancellation.CancellationFile(), []
 
     def removing(recipe, cell):
         measured.append(cell)
         if len(measured) == 2:
-            mark.remove()
-            mark.remove()  # any number of times
+            file.remove()
+            file.remove()  # any number of times
         return {}
 
     monkeypatch.setattr(run_cells, "measured", removing)
     with pytest.raises(cancellation.UnwantedError):
-        run_cells.run_in_worker(RECIPE, RECIPE.cells(), mark.path)
+        run_cells.run_in_worker(RECIPE, RECIPE.cells(), file.path)
     assert len(measured) == 2
     with pytest.raises(cancellation.UnwantedError):
-        run_cells.run_in_worker(RECIPE, RECIPE.cells(), mark.path)
+        run_cells.run_in_worker(RECIPE, RECIPE.cells(), file.path)
     assert len(measured) == 2
 
 
@@ -34,7 +34,7 @@ def test_where_no_file_can_be_written_a_task_runs_to_its_end(monkeypatch):
         raise OSError("read-only")
 
     monkeypatch.setattr("tempfile.mkstemp", refuses)
-    mark = cancellation.Mark()
-    assert mark.path == ""
-    mark.remove()
-    assert len(run_cells.run_in_worker(RECIPE, RECIPE.cells(), mark.path)) == 3
+    file = cancellation.CancellationFile()
+    assert file.path == ""
+    file.remove()
+    assert len(run_cells.run_in_worker(RECIPE, RECIPE.cells(), file.path)) == 3

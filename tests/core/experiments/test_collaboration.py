@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dppca_core import METHODS, Budget, SpikedModel, sin_theta
+from dppca_core import Budget, SpikedModel, sin_theta
 from dppca_core.experiments.collaboration import setting
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS, TRUSTS
@@ -155,7 +155,3 @@ def test_what_would_take_too_long_or_too_much_is_refused_with_its_reason():
 def test_bad_recipes_are_refused_by_name(wrong, says):
     with pytest.raises(ValueError, match=says):
         recipe(**wrong)
-
-
-def test_methods_of_all_protocols_exist():
-    assert {protocol.method for protocol in PROTOCOLS.values()} <= set(METHODS)

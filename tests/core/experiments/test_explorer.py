@@ -277,10 +277,6 @@ def test_the_table_is_tidy():
     assert isinstance(table, pd.DataFrame)
 
 
-def test_a_table_without_cells_is_empty():
-    assert Results(EXPERIMENT).table().empty
-
-
 def test_the_truth_of_a_synthetic_experiment_is_the_population():
     results = Results(replace(EXPERIMENT, energy=True))
     truth = results.truth
@@ -367,18 +363,6 @@ def test_what_cannot_run_is_left_out_with_its_reason():
     results = Results(EXPERIMENT, ("pca", "dps_pca"))
     results.__dict__["skipped"] = {"pca": "too wide"}
     assert results.names == ("dps_pca",) and results.slow == ()
-
-
-def test_a_run_that_fails_is_recorded_and_not_tried_again(monkeypatch):
-    results = Results(EXPERIMENT, ("pca",))
-
-    def refuse(*_: object) -> None:
-        raise ValueError("no such thing")
-
-    monkeypatch.setattr(results, "estimate", refuse)
-    results.try_cell("pca", 1.0, 0)
-    assert results.failed == {("pca", EPSILONS[0], 0): "no such thing"}
-    assert ("pca", 1.0, 0) not in results.missing(results.first(1.0))
 
 
 @given(hnp.arrays(float, hnp.array_shapes(min_dims=1, max_dims=2, max_side=9), elements=st.floats(-5, 5)))

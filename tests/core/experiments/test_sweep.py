@@ -369,15 +369,6 @@ def test_a_file_of_another_recipe_is_refused(tmp_path, changed, message):
     assert path.read_bytes() == before
 
 
-def test_a_broken_line_in_the_middle_is_named(tmp_path):
-    path = tmp_path / "out.csv"
-    sweep(RECIPE, out=path)
-    lines = path.read_text(encoding="utf-8").splitlines()
-    path.write_text("\n".join([*lines[:3], "half,a", *lines[3:]]) + "\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="line 4"):
-        sweep(RECIPE, out=path)
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -427,7 +427,6 @@ def test_options_are_checked(method, options, message):
 def test_a_plan_is_the_same_from_json():
     which = replace(plan(iterations=3, s_hat=5), names=("A", "B", "C"))
     assert from_dict(to_dict(which)) == which
-    assert which.digest == from_dict(to_dict(which)).digest != plan().digest
     assert which.name(1) == "B"
 
 

@@ -14,7 +14,7 @@ from dppca_core.methods import dp_oja
 from dppca_core.numerics import linalg
 from dppca_core.numerics.moments import DenseMoment, RowMoment, SumMoment
 from dppca_core.numerics.wishart import wishart_factor
-from dppca_core.populations.spiked import FreshMoment
+from dppca_core.populations.gaussian_patients import FreshMoment
 from tests.core.laws import ALPHA, follows, mean_is, same_law
 
 METHOD = METHODS["dp_oja"]

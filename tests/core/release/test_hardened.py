@@ -76,10 +76,6 @@ def test_noise_is_gaussian_of_the_calibrated_size(neighbours):
     np.testing.assert_array_equal(drawn[0], drawn[0].T)
 
 
-def test_every_release_draws_anew():
-    assert not np.array_equal(release(zero(), BUDGET), release(zero(), BUDGET))
-
-
 def test_opendp_states_the_same_zero_concentrated_guarantee():
     """Its map of one entry: rho = D^2/(2 s^2); over the diagonal and above it together |D|_F^2/(2 s^2)."""
     std = symmetric_gaussian.sum_noise_std(BUDGET)

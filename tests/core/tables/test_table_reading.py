@@ -32,41 +32,26 @@ def values(raw: tables.Raw) -> dict:
 EXPECTED = {"age": [63.0, 41.0, 55.0], "sex": ["F", "M", "F"], "weight": [70.5, None, 81.0]}
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        GOOD,
-        GOOD.replace(b"\n", b"\r\n"),
-        GOOD.replace(b",", b"\t"),
-        GOOD.replace(b",", b";").replace(b".", b","),
-        GOOD.replace(b",", b"|"),
-        GOOD.decode().encode("utf-8-sig"),
-        GOOD.decode().encode("utf-16"),
-        GOOD.replace(b"F", b'" F "').replace(b"age", b'"age"'),
-        GOOD.replace(b"41,M,", b"41,M,NA"),
-        GOOD.replace(b"41,M,", b"41,M,-inf"),
-        GOOD.replace(b"63", b"6.3e1") + b"\n\n",
-        parquet(pa.table(EXPECTED)),
-        parquet(pa.Table.from_pandas(pd.DataFrame(EXPECTED).astype({"age": "int16", "sex": "category"}))),
-    ],
-    ids=(
-        [
-            "csv",
-            "crlf",
-            "tsv",
-            "decimal commas",
-            "bars",
-            "mark",
-            "utf-16",
-            "quoted",
-            "NA",
-            "inf",
-            "blank lines",
-            "parquet",
-            "categories",
-        ]
+FORMS = {
+    "csv": GOOD,
+    "crlf": GOOD.replace(b"\n", b"\r\n"),
+    "tsv": GOOD.replace(b",", b"\t"),
+    "decimal commas": GOOD.replace(b",", b";").replace(b".", b","),
+    "bars": GOOD.replace(b",", b"|"),
+    "mark": GOOD.decode().encode("utf-8-sig"),
+    "utf-16": GOOD.decode().encode("utf-16"),
+    "quoted": GOOD.replace(b"F", b'" F "').replace(b"age", b'"age"'),
+    "NA": GOOD.replace(b"41,M,", b"41,M,NA"),
+    "inf": GOOD.replace(b"41,M,", b"41,M,-inf"),
+    "blank lines": GOOD.replace(b"63", b"6.3e1") + b"\n\n",
+    "parquet": parquet(pa.table(EXPECTED)),
+    "categories": parquet(
+        pa.Table.from_pandas(pd.DataFrame(EXPECTED).astype({"age": "int16", "sex": "category"}))
     ),
-)
+}
+
+
+@pytest.mark.parametrize("data", FORMS.values(), ids=FORMS.keys())
 def test_one_table_in_many_forms(data):
     raw = tables.read(data, "ours")
     assert values(raw) == EXPECTED

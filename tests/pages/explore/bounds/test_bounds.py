@@ -10,104 +10,114 @@ from dppca_core.bounds import BOUNDS
 from dppca_core.bounds.regimes import REGIONS
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
-from pages.explore.bounds import charts, settings
+from pages.explore.bounds import charts, settings, text
 from pages.shared.background import cache
 from pages.shared.charts.metric_axis import Scale
 from pages.shared.settings import catalogue, to_experiment
+from tests.pages.conftest import Screen
 
 PAGE = "explore/bounds/page.py"
 SMALL = {"d": "30", "n": "1000000", "k": "2", "s": "6", "shat": "10"}
 
 
-def test_it_opens_with_what_was_measured_and_how_many_bounds_speak(screen):
+@pytest.fixture(scope="module")
+def opened():
+    """Open the page with every bound drawn."""
+    return Screen(PAGE, **SMALL, **{f"show.{name}": "true" for name in settings.SIN_BOUNDS})
+
+
+def test_it_opens_with_three_bounds_and_says_what_it_draws(screen):
     page = screen(PAGE, **SMALL)
-    said = page.markdown
-    assert "DPS-PCA has error" in said and "Of 3 bounds drawn on it" in said
-    assert "Ge et al. 2018, Theorem 4.3" in said and "Closed form for DPS-PCA" in said
+    names = {trace["name"] for trace in page.figure["data"]}
+    drawn = {BOUNDS[name].title for name in settings.SIN_BOUNDS} & names
+    assert drawn == {BOUNDS[name].title for name in ("ge2018", "dps_prediction", "sparse_minimax")}
+    assert page.figure["says"] in page.markdown
 
 
-def test_a_failed_assumption_is_crossed_with_its_number(screen):
-    said = screen(PAGE, **SMALL).markdown
-    assert ":green[✓ holds:]" in said and ":red[✗ fails:]" in said
-    assert "success probability" in said
+def test_every_bound_can_be_drawn_and_has_its_card(opened):
+    drawn = {trace["name"] for trace in opened.figure["data"]}
+    rules = [BOUNDS[name] for name in settings.SIN_BOUNDS]
+    assert {rule.title for rule in rules} - drawn == set()
+    assert [rule.title for rule in rules if f"**{rule.title}**" not in opened.markdown] == []
+    assert [rule.title for rule in rules if rule.formula not in opened.latex] == []
 
 
-@pytest.mark.parametrize("name", settings.SIN_BOUNDS)
-def test_every_bound_can_be_drawn_and_has_its_card(screen, name):
-    page = screen(PAGE, **SMALL, **{f"show.{name}": "true"})
-    assert f"**{BOUNDS[name].title}**" in page.markdown
-    assert BOUNDS[name].formula in page.latex
+def test_assumptions_are_ticked_or_crossed_with_their_numbers(opened):
+    experiment, epsilon = to_experiment.from_settings(opened.app.session_state["settings of the last run"])
+    bound = BOUNDS["ge2018"](Results(experiment).setting(epsilon))
+    shown = text.assumptions(bound, plain=False)
+    assert "✓" in shown and "✗" in shown and shown in opened.markdown
 
 
 def test_on_a_table_too(screen):
     page = screen(PAGE, data="breast_cancer", k="2")
-    assert "Of 3 bounds drawn on it" in page.markdown
+    assert page.figure["says"] in page.markdown
 
 
 def test_a_link_restores_bounds_and_constants(screen):
     link = {"of": "analyze_gauss", "show.analyze_gauss": "true", "analyze_gauss.c": "0.5", "map": "theorem"}
     page = screen(PAGE, **SMALL, **link)
     assert link.items() <= page.link.items()
-    assert "Analyze Gauss has error" in page.markdown
+    assert "Analyze Gauss, measured" in {trace["name"] for trace in page.figure["data"]}
 
 
 def test_a_constant_is_fitted_at_a_button_and_used_nowhere(screen):
     page = screen(PAGE, **SMALL)
-    button = next(b for b in page.app.button if b.key == "fit sparse_minimax")
-    button.click()
+    next(b for b in page.app.button if b.key == "fit sparse_minimax").click()
     page.run()
-    assert "C2 would have to be" in page.markdown and "nothing else uses it" in page.markdown
+    (message,) = page.app.session_state["fitted constants"].values()
+    assert "C2 would have to be" in message and message in page.markdown
     assert page.setting("sparse_minimax.c2") == 1.0
 
 
 def test_figure_2_says_what_it_does_not_know(screen):
     page = screen(PAGE, figure2="true", **SMALL)
-    assert "does not report the parameters" in page.captions
+    assert text.FIGURE_2_NOTE in page.captions
 
 
 @pytest.fixture(scope="module")
-def found():
+def results():
     now = catalogue.defaults() | {"d": 30, "n": 1_000_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 3}
     experiment, _ = to_experiment.from_settings(now)
-    results = Results(experiment)
-    for cell in results.missing(("dps_pca", e, r) for e in EPSILONS for r in range(3)):
-        results.cell(*cell)
-    return results
+    measured = Results(experiment)
+    for cell in measured.missing(("dps_pca", e, r) for e in EPSILONS for r in range(3)):
+        measured.cell(*cell)
+    return measured
 
 
-def test_a_bound_is_drawn_once_at_each_epsilon(found):
-    """Thick, thin or a hollow mark: at every epsilon exactly one of the three."""
-    scale = Scale(found, catalogue.defaults())
-    for name in settings.SIN_BOUNDS:
-        evaluated = {name: [BOUNDS[name](found.setting(e)) for e in EPSILONS]}
-        figure = charts.against_epsilon(found, "dps_pca", evaluated, 1.0, scale)
-        rows = [t["y"] for t in figure["data"] if t.get("legendgroup") == name]
-        drawn = np.array([[value is not None for value in row] for row in rows])
-        assert (drawn.sum(axis=0) == 1).all(), name
-        assert all(v is None or math.isfinite(v) for row in rows for v in row)
+def test_a_bound_is_drawn_once_at_each_epsilon(results):
+    """A bound has exactly one of a thick line, a thin one or a hollow mark at every epsilon."""
+    scale = Scale(results, catalogue.defaults())
+    evaluated = {name: [BOUNDS[name](results.setting(e)) for e in EPSILONS] for name in settings.SIN_BOUNDS}
+    figure = charts.against_epsilon(results, "dps_pca", evaluated, 1.0, scale)
+    rows = {name: [t["y"] for t in figure["data"] if t.get("legendgroup") == name] for name in evaluated}
+    drawn = {name: np.array([[y is not None for y in row] for row in rows[name]]) for name in rows}
+    assert [name for name in drawn if (drawn[name].sum(axis=0) != 1).any()] == []
+    values = [y for name in rows for row in rows[name] for y in row if y is not None]
+    assert np.isfinite(values).all()
 
 
-def test_void_is_what_no_error_can_exceed(found):
-    setting = found.setting(0.01)
+def test_void_is_what_no_error_can_exceed(results):
+    setting = results.setting(0.01)
     bound = BOUNDS["ge2018"](setting)
     assert charts.state("ge2018", bound, math.sqrt(setting.k)) == "void"
-    prediction = BOUNDS["dps_prediction"](found.setting(1.0))
+    prediction = BOUNDS["dps_prediction"](results.setting(1.0))
     assert charts.state("dps_prediction", prediction, math.sqrt(2)) == "applies"
 
 
-def test_the_map_names_its_regions(found):
+def test_the_map_names_its_regions(results):
     """Few patients at a strict epsilon are hopeless; many at a loose one pay nothing."""
-    drawn = cache.regimes(found.experiment, "closed form", 3.3, ())
+    drawn = cache.regimes(results.experiment, "closed form", 3.3, ())
     assert drawn.codes.shape == (40, 40)
     assert REGIONS[drawn.codes[0, 0]] == "hopeless"
     assert REGIONS[drawn.codes[-1, -1]] == "privacy is free here"
 
 
-def test_the_theorem_is_silent_from_a_random_start(found):
-    """Assumption B.6, everywhere; near the truth it speaks, given the rows that B.4 asks for."""
-    silent = cache.regimes(found.experiment, "theorem", 3.3, ())
+def test_the_theorem_is_silent_from_a_random_start(results):
+    """Assumption B.6 fails everywhere; near the truth all hold, given the rows that B.4 asks for."""
+    silent = cache.regimes(results.experiment, "theorem", 3.3, ())
     assert {REGIONS[code] for code in silent.codes.flat} == {"theorem silent"}
-    near = replace(found.experiment, start_error=0.05, s_hat=30, delta=0.1)
+    near = replace(results.experiment, start_error=0.05, s_hat=30, delta=0.1)
     speaks = cache.regimes(near, "theorem", 3.3, (("c1_rows", 0.01), ("c2", 0.01)))
     assert {"theorem silent", "privacy costs"} <= {REGIONS[code] for code in speaks.codes.flat}
     sure_of_nothing = cache.regimes(near, "theorem", 1.0, (("c1_rows", 0.01), ("c2", 0.01)))

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import time
 
 import numpy as np
@@ -15,6 +16,7 @@ from dppca_core.populations.spiked import hospital_sizes
 from dppca_core.privacy import Budget
 from pages.explore.convergence import charts, curves, text
 from pages.explore.convergence import settings as convergence_settings
+from pages.shared import text as shared_text
 from pages.shared.reports import downloads
 from pages.shared.settings import catalogue
 
@@ -28,7 +30,7 @@ def settings(**changed):
 
 
 def opened(screen, **link):
-    """The page once its runs are complete."""
+    """Return the page once its runs are complete."""
     page = screen(PAGE, **link)
     for _ in range(40):
         if "…" not in page.markdown and "…" not in str(page.app.table[0].value):
@@ -39,53 +41,74 @@ def opened(screen, **link):
 
 
 def rows(page):
-    """The table's rows, by their first cell."""
+    """Return the table's rows by their first cell."""
     return {cells[0].strip("*"): cells[1:] for cells in page.app.table[0].value.to_numpy().tolist()}
 
 
+def read(now):
+    """Return the family of these settings and what its runs show, measured without the page."""
+    family = curves.family(now)
+    return family, curves.readings(family, now, sweep(family.recipe))
+
+
 def test_it_opens_with_five_privacy_losses_and_reads_its_own(screen):
-    page = opened(screen)
+    page = opened(screen, **SMALL)
+    now = page.app.session_state["settings of the last run"]
     assert list(rows(page)) == ["0.1", "0.32", "1", "3.2", "10"]
-    assert "At this setting (ε = 1) each round shrinks the error" in page.markdown
-    assert "promises no rate here (α =" in page.markdown
-    assert page.captions.startswith("10 runs: lines are medians")
+    assert text.headline(*read(now), now) in page.markdown
+    assert text.measured(10, now) in page.captions
 
 
 @pytest.mark.parametrize("key", convergence_settings.FAMILIES)
 def test_every_parameter_has_its_family(screen, key):
     page = opened(screen, **SMALL, family=catalogue.CHOICES[key].parameter)
-    found = rows(page)
-    own = catalogue.CHOICES[key].text(page.setting(key))
-    assert own in found and len(found) >= 3
-    assert all("…" not in cell for cells in found.values() for cell in cells)
+    assert catalogue.CHOICES[key].text(page.setting(key)) in rows(page) and len(rows(page)) >= 3
+    assert all("…" not in cell for cells in rows(page).values() for cell in cells)
 
 
-def test_more_rounds_than_are_good(screen):
-    page = opened(screen, family="T")
-    assert "Of those shown," in page.markdown and "share one budget" in page.markdown
+def test_more_rounds_than_are_good():
+    now = settings(family="iterations")
+    family, readings = read(now)
+    best, most = min(readings, key=lambda reading: reading.middle[-1]), readings[-1]
+    assert best is not most
+    shown = re.search(
+        r"shown, (\d+) rounds? \w+ best, with error ([\d.]+); (\d+) end at ([\d.]+),",
+        text.headline(family, readings, now),
+    )
+    errors = [shared_text.error(reading.middle[-1]) for reading in (best, most)]
+    assert shown.groups() == (str(best.value), errors[0], str(most.value), errors[1])
 
 
-def test_a_table_has_no_other_number_of_features(screen):
-    page = opened(screen, data="breast_cancer", k="2", family="d")
-    assert "is fixed by the table: shown over privacy loss ε instead" in page.captions
-    assert "0.32" in rows(page)
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"data": "breast_cancer", "k": 2, "s_hat": 10, "family": "d"}, "is fixed by the table"),
+        ({"traced": "noisy_power", "family": "providers"}, "makes no difference to “Noisy power method”"),
+    ],
+)
+def test_what_cannot_be_compared_is_shown_over_epsilon(changed, reason):
+    family = curves.family(settings(**changed))
+    assert family.key == "epsilon" and 0.32 in [round(value, 2) for value in family.values]
+    assert (text.about(settings(**changed)) == "") == ("data" in changed)
+    assert reason in text.notes(family, settings(**changed))[0]
 
 
-def test_a_method_without_hospitals_is_not_compared_over_them(screen):
-    page = opened(screen, **SMALL, traced="noisy_power", family="N")
-    assert "makes no difference to “Noisy power method”" in page.captions
-    assert "Theorem 4.3" not in page.markdown + page.captions
-
-
-def test_a_board_sees_no_symbols_and_no_theorem(screen):
+def test_plain_view_has_no_symbols_and_no_theorem(screen):
     page = opened(screen, **SMALL, view="board")
-    said = page.markdown + page.captions + json.dumps(page.figure, ensure_ascii=False)
-    assert not any(symbol in said for symbol in ("ε", "δ", "λ", "ρ", "Θ", "α", "Theorem"))
-    assert "the error falls from" in page.markdown and "and stays there" in page.markdown
+    words = page.markdown + page.captions + json.dumps(page.figure, ensure_ascii=False)
+    assert not any(symbol in words for symbol in ("ε", "δ", "λ", "ρ", "Θ", "α", "Theorem"))
+
+
+@pytest.mark.parametrize(("traced", "named"), [("dps_pca", True), ("noisy_power", False)])
+def test_the_theorem_is_named_for_its_method_alone(traced, named):
+    now = settings(traced=traced)
+    family, readings = read(now)
+    shown = text.headline(family, readings, now) + text.table(family, readings, now).to_string()
+    assert ("Theorem 4.3" in shown + text.below_table(readings, now)) == named
 
 
 def test_a_researcher_sees_the_fit(screen):
-    assert r"\tau_\infty^2+A^2q^{2t}" in opened(screen, **SMALL, view="researcher").markdown
+    assert text.FORMULAS in opened(screen, **SMALL, view="researcher").markdown
 
 
 def test_a_hostile_link_opens_the_nearest_screen(screen):
@@ -105,9 +128,11 @@ def test_a_link_restores_the_screen(screen):
     assert rows(copied) == rows(page) and copied.figure == page.figure
 
 
-def test_what_is_not_as_set_is_said(screen):
+def test_what_is_not_as_set_is_noted(screen):
     page = opened(screen, **SMALL, start="near", metric="energy")
-    assert "start at random" in page.captions and "Captured energy is not kept" in page.captions
+    now = page.app.session_state["settings of the last run"]
+    notes = text.notes(curves.family(now), now)
+    assert len(notes) == 2 and all(note in page.captions for note in notes)
 
 
 def test_only_methods_that_keep_their_iterates_are_offered():
@@ -119,22 +144,22 @@ def test_only_methods_that_keep_their_iterates_are_offered():
         assert len(estimate.iterates) == 5, name
 
 
-@pytest.mark.parametrize("key", convergence_settings.FAMILIES)
-def test_values_are_options_in_order_around_the_setting(key):
-    for here in catalogue.CHOICES[key].options:
-        values = curves.around(key, here)
-        assert here in values and set(values) <= set(catalogue.CHOICES[key].options)
-        assert list(values) == sorted(set(values)) and len(values) >= 5
+def test_values_are_options_in_order_around_the_setting():
+    options = {key: catalogue.CHOICES[key].options for key in convergence_settings.FAMILIES}
+    values = {(key, here): curves.around(key, here) for key in options for here in options[key]}
+    assert [at for at, v in values.items() if at[1] not in v or not set(v) <= set(options[at[0]])] == []
+    assert [at for at, v in values.items() if list(v) != sorted(set(v)) or len(v) < 5] == []
 
 
-def test_what_cannot_be_is_left_out_with_its_reason():
-    found = curves.family(settings(family="s", k=3, s=6))
-    assert 3 not in found.values and found.here in found.values
-    assert "Rows that matter s 3 left out: Components k must stay below s = 3." in found.said
-    table = sweep(found.recipe)
-    assert set(table["failed"]) == {""}
+def test_impossible_values_are_left_out_with_their_reason():
+    now = settings(family="s", k=3, s=6)
+    family = curves.family(now)
+    assert 3 in family.left_out and 3 not in family.values and family.here in family.values
+    note = "Rows that matter s 3 left out: Components k must stay below s = 3."
+    assert note in text.notes(family, now)
+    assert set(sweep(family.recipe)["failed"]) == {""}
     hospitals = curves.family(settings(family="providers", n=100, providers=100))
-    assert max(hospitals.values) == 100 and "200 left out: there are 100 patients" in hospitals.said[0]
+    assert max(hospitals.values) == 100 and "there are 100 patients" in hospitals.left_out[200]
 
 
 def test_every_other_setting_reaches_the_recipe():
@@ -166,43 +191,41 @@ def test_every_other_setting_reaches_the_recipe():
 @pytest.fixture(scope="module")
 def measured():
     now = settings(family="k")
-    found = curves.family(now)
-    return found, sweep(found.recipe), now
+    family = curves.family(now)
+    return family, sweep(family.recipe), now
 
 
 @pytest.mark.parametrize("layout", ["overlay", "multiples"])
 def test_lines_are_medians_in_the_metric_and_differ_without_colour(measured, layout):
-    found, table, now = measured
+    family, table, now = measured
     now = now | {"layout": layout, "metric": "projector"}
-    read = curves.readings(found, now, table)
-    figure = charts.figure(found, read, now)
+    readings = curves.readings(family, now, table)
+    figure = charts.figure(family, readings, now)
     drawn = [t for t in figure["data"] if t["mode"] == "lines+markers" and "opacity" not in t]
-    assert len(drawn) == len(found.values)
-    for trace, reading in zip(drawn, read, strict=True):
+    assert len(drawn) == len(family.values)
+    for trace, reading in zip(drawn, readings, strict=True):
         np.testing.assert_allclose(trace["y"], math.sqrt(2) * reading.middle, rtol=1e-3)
-    assert (
-        len({t["marker"]["symbol"] for t in drawn}) == len(drawn) == len({t["line"]["dash"] for t in drawn})
-    )
+    looks = [{t["marker"]["symbol"] for t in drawn}, {t["line"]["dash"] for t in drawn}]
+    assert [len(look) for look in looks] == [len(drawn)] * 2
     guesses = {t["y"][0] for t in figure["data"] if t["name"] == "random guess"}
-    assert guesses == {round(math.sqrt(2) * reading.guess, 3) for reading in read}
+    assert guesses == {round(math.sqrt(2) * reading.guess, 3) for reading in readings}
     ranges = {tuple(axis["range"]) for name, axis in figure["layout"].items() if name.startswith("yaxis")}
     assert len(ranges) == 1
     assert "<script" in downloads.html(figure, "convergence")
 
 
 def test_before_its_first_run_the_table_has_the_same_rows(measured):
-    found, table, now = measured
-    empty = curves.readings(found, now, table[:0])
-    full = curves.readings(found, now, table)
-    before, after = (text.table(found, read, now).shape for read in (empty, full))
-    assert before == after
-    assert text.headline(found, empty, now) == text.MEASURING
-    assert charts.figure(found, empty, now)["layout"]["height"] == 480
+    family, table, now = measured
+    empty, full = (curves.readings(family, now, rows) for rows in (table[:0], table))
+    assert text.table(family, empty, now).shape == text.table(family, full, now).shape
+    assert text.headline(family, empty, now) == text.MEASURING
+    assert charts.figure(family, empty, now)["layout"]["height"] == 480
 
 
 def test_a_stuck_trajectory_is_called_a_guess():
     now = settings(epsilon=0.1, n=1000)
-    found = curves.family(now)
-    read = curves.readings(found, now, sweep(found.recipe))
-    assert "never leaves the random guess" in text.headline(found, read, now)
-    assert read[0].theorem_rate is None and "void: α =" in text.table(found, read, now).to_string()
+    family, readings = read(now)
+    here = next(reading for reading in readings if reading.value == family.here)
+    assert here.fit.stuck and "never leaves the random guess" in text.headline(family, readings, now)
+    assert readings[0].theorem_rate is None
+    assert "void: α =" in text.table(family, readings, now).to_string()

@@ -1,4 +1,4 @@
-"""The exercises for a class: links that restore their screens, one text in document and front page, one claim."""
+"""Test the exercises for a class: links that restore their screens, one text in two places, and one claim."""
 
 import re
 from pathlib import Path
@@ -16,30 +16,29 @@ from pages.explore.explorer.exercises import EXERCISES
 from pages.shared.settings import catalogue, to_experiment
 
 ROOT = Path(__file__).resolve().parents[4]
-EVERY = pytest.mark.parametrize("exercise", EXERCISES, ids=[one.question for one in EXERCISES])
+EVERY = pytest.mark.parametrize("exercise", EXERCISES, ids=[exercise.question for exercise in EXERCISES])
 
 
 @EVERY
-@pytest.mark.parametrize("plain", [False, True])
-@pytest.mark.parametrize("moved", [False, True])
+@pytest.mark.parametrize(("moved", "plain"), [(False, True), (True, False)])
 def test_a_link_restores_its_settings_and_nothing_gives_way(exercise, plain, moved):
     link = urlsplit(exercise.link(moved, plain))
-    now, said = catalogue.open_link(dict(parse_qsl(link.query)))
-    assert said == []
+    now, notes = catalogue.open_link(dict(parse_qsl(link.query)))
+    assert notes == []
     assert now == exercise.settings(moved, plain)
     assert link.path == "." or list((ROOT / "pages").glob(f"*/{link.path}/page.py"))
 
 
 @EVERY
-def test_one_control_is_moved_and_its_name_and_values_are_said(exercise):
+def test_one_control_is_moved_and_its_name_and_values_are_written(exercise):
     before, after = exercise.settings(False), exercise.settings(True)
     assert [key for key in before if before[key] != after[key]] == [exercise.key]
     for plain in (False, True):
-        choice, said = catalogue.CHOICES[exercise.key], exercise.text(plain)
-        assert f"move *{choice.name(plain)}*" in said
-        assert f"to {choice.option(exercise.to, plain)} (" in said
-        assert "{" not in said
-    assert len(exercise.numbers) == len(re.findall(r"\{\d\}", exercise.seen))
+        choice, words = catalogue.CHOICES[exercise.key], exercise.text(plain)
+        assert f"move *{choice.name(plain)}*" in words
+        assert f"to {choice.option(exercise.to, plain)} (" in words
+        assert "{" not in words
+    assert len(exercise.numbers) == len(re.findall(r"\{\d\}", exercise.observed))
 
 
 def test_the_document_for_a_class_has_them_word_for_word():
@@ -55,12 +54,12 @@ def test_the_front_page_has_them(screen, view):
 
 
 def test_less_privacy_errs_more_without_burn_in_and_less_with_it_for_other_seeds_too():
-    """Of 10 runs each of seeds 1 to 3, at most 4 are lost at the lower epsilon, at least 15 at the higher.
+    """At most 4 of 30 runs are lost at the lower epsilon, and at least 15 at the higher: 10 for each seed.
 
     A start of 12 of 400 rows misses all 10 that matter with probability 0.73: fewer than 15 of 30 lost have
     probability 0.002; seeds are fixed.
     """
-    exercise = next(one for one in EXERCISES if one.start.get("burn_in") == 0)
+    exercise = next(exercise for exercise in EXERCISES if exercise.start.get("burn_in") == 0)
     lost, medians = {}, {}
     for moved in (False, True):
         for burn in (0, 2):
@@ -69,8 +68,8 @@ def test_less_privacy_errs_more_without_burn_in_and_less_with_it_for_other_seeds
                 experiment, epsilon = to_experiment.from_settings(
                     exercise.settings(moved) | {"burn_in": burn, "seed": seed}
                 )
-                found = Results(experiment)
-                errors += [found.cell(TRACED, epsilon, repeat).sin[-1] for repeat in range(10)]
+                results = Results(experiment)
+                errors += [results.cell(TRACED, epsilon, repeat).sin[-1] for repeat in range(10)]
             lost[moved, burn] = int(np.sum(np.array(errors) > 0.7))
             medians[moved, burn] = np.median(errors)
     assert lost[False, 0] <= 4 and lost[True, 0] >= 15
@@ -80,7 +79,7 @@ def test_less_privacy_errs_more_without_burn_in_and_less_with_it_for_other_seeds
 
 
 def test_privacy_becomes_free_for_other_populations_too():
-    exercise = next(one for one in EXERCISES if one.page == "bounds")
+    exercise = next(exercise for exercise in EXERCISES if exercise.page == "bounds")
     for seed in range(5):
         regions = []
         for moved in (False, True):

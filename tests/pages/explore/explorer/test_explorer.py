@@ -40,8 +40,8 @@ def test_what_is_drawn_is_what_the_core_measures(screen):
     page = screen(repeats="3", delta="0.001", scale="linear")
     settings = catalogue.defaults() | {"repeats": 3, "delta": 0.001, "scale": "linear"}
     experiment, epsilon = to_experiment.from_settings(settings)
-    found = Results(experiment)
-    errors = sorted(found.cell("dps_pca", epsilon, repeat).sin[-1] for repeat in range(3))
+    results = Results(experiment)
+    errors = sorted(results.cell("dps_pca", epsilon, repeat).sin[-1] for repeat in range(3))
     figure = page.figure
     frame = figure["frames"][figure["active"]]["traces"]
     position = next(i for i, t in enumerate(figure["data"]) if t.get("mode") == "lines+markers")
@@ -57,19 +57,12 @@ def test_every_epsilon_has_its_frame_and_every_method_its_dot(screen):
     assert {title for title, _ in dots["customdata"]} == {method.title for method in METHODS.values()}
 
 
-def test_the_random_guess_line_is_drawn_in_all_panels(screen):
-    figure = screen(scale="linear").figure
-    guess = math.sqrt(3 * (1 - 3 / 200))
+@pytest.mark.parametrize(("metric", "factor"), [("projector", math.sqrt(2)), ("sin", 1.0)])
+def test_the_random_guess_is_drawn_in_all_panels_in_the_chosen_metric(screen, metric, factor):
+    figure = screen(metric=metric, scale="linear").figure
     lines = [trace for trace in figure["data"] if trace["name"] == "random guess"]
     drawn = [line["x"][0] if line["xaxis"] == "x3" else line["y"][0] for line in lines]
-    assert drawn == pytest.approx([guess] * 3)
-
-
-@pytest.mark.parametrize(("metric", "factor"), [("projector", math.sqrt(2)), ("sin", 1.0)])
-def test_the_metric_selector_converts(screen, metric, factor):
-    figure = screen(metric=metric).figure
-    guess = next(t["y"][0] for t in figure["data"] if t["name"] == "random guess")
-    assert guess == pytest.approx(factor * math.sqrt(3 * (1 - 3 / 200)))
+    assert drawn == pytest.approx([factor * math.sqrt(3 * (1 - 3 / 200))] * 3)
 
 
 def test_captured_energy_lies_between_its_floor_and_one(screen):
@@ -110,22 +103,24 @@ def test_the_hospitals_can_always_be_changed(screen):
 
 
 def test_as_printed_is_labelled_with_the_epsilon_it_truly_gives(screen):
-    said = screen(accounting="as-printed").words()["printed"]
-    assert "these truly have, at δ = 1e-5" in said
-    assert "DPS-PCA ε = 0.13" in said
+    page = screen(accounting="as-printed")
+    experiment, epsilon = to_experiment.from_settings(page.app.session_state["settings of the last run"])
+    budget, options = experiment.budget(epsilon), experiment.options("dps_pca")
+    true = METHODS["dps_pca"].true_epsilon(budget, d=experiment.d, k=experiment.k, **options)
+    assert true < 0.2 and f"DPS-PCA ε = {text.short(true)}" in page.words()["printed"]
 
 
 def test_every_method_is_there_with_its_trust_and_its_guarantee(screen):
-    """The menu of methods follows the registry; nothing here names one."""
+    """The menu of methods follows the registry; nothing here names a method."""
     page = screen(d="20", n="1000000")
     rows = page.figure["frames"][page.figure["active"]]["methods"]
     for method in METHODS.values():
         assert any(method.title in row for row in rows)
         heading = text.TRUST_TITLES[method.trust]
         assert f"<b>{heading}</b>" in rows
-    said = page.words()["notes"]
-    assert "‡ approximate sampler: pure ε not guaranteed" in said and "† private on a good event" in said
-    assert "approximate sampler" not in screen(d="20", k="1").words()["notes"]
+    kinds = {method.guarantee_at(3) for method in METHODS.values()}
+    assert text.guarantee_notes(kinds) in page.words()["notes"]
+    assert text.GUARANTEE_MARKS["approximate sampler"].strip() not in screen(d="20", k="1").words()["notes"]
 
 
 def test_what_is_not_live_runs_at_a_button(screen):
@@ -170,7 +165,7 @@ def test_the_loadings_open_below(screen):
 
 
 def test_figures_are_ordered_by_a_count_and_not_by_the_clock(screen, monkeypatch):
-    """A browser leaves out what was sent before what it shows: by a clock set back it would leave out all."""
+    """A browser skips figures older than the one that it shows: after a clock was set back, all of them."""
     turns = []
     page = screen()
     for now in (2e9, 1e9):

@@ -1,6 +1,7 @@
 """The methods page: every view, every swept setting, tables, boards, links, and heavy methods on demand."""
 
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -11,35 +12,53 @@ from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
 from dppca_core.methods import METHODS
+from dppca_core.numerics import subspace_metrics
 from pages.explore.methods import charts, frontier, sweeps, text
 from pages.explore.methods import settings as methods_settings
+from pages.shared import text as shared_text
+from pages.shared.background import sweep_jobs, sweep_status
+from pages.shared.charts import explorer_summary
 from pages.shared.settings import catalogue, to_experiment
+from tests.pages.conftest import Screen
 
 PAGE = "explore/methods/page.py"
 SMALL = {"d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10"}
 DEFAULT = [name for name in METHODS if catalogue.defaults()[f"use.{name}"]]
+# One method of each trust that most views need; all others would only take time.
+FEW = {f"use.{name}": "false" for name in DEFAULT if name not in ("dps_pca", "analyze_gauss", "pca")}
 
 
 def names(figure):
     return [trace["name"] for trace in figure["data"]]
 
 
-def test_it_opens_with_who_errs_least_among_equals(screen):
-    page = screen(PAGE, **SMALL).settle()
-    said = page.markdown
-    assert "At ε = 1: of those that trust a curator, Analyze Gauss + sparse step errs least" in said
-    assert "of those that trust no server, DPdisPCA" in said
-    assert {METHODS[name].title for name in DEFAULT} | {"random guess"} <= set(names(page.figure))
-    table = page.app.dataframe[0].value
+def settings_of(page):
+    return page.app.session_state["settings of the last run"]
+
+
+@pytest.fixture(scope="module")
+def opened():
+    """Open the page at a small setting, and measure all its methods."""
+    return Screen(PAGE, **SMALL).settle()
+
+
+def test_it_opens_with_who_errs_least_among_equals(opened):
+    assert f"**{opened.figure['says']}**" in opened.markdown
+    assert {METHODS[name].title for name in DEFAULT} | {"random guess"} <= set(names(opened.figure))
+    table = opened.app.dataframe[0].value
     assert table["method"].tolist() == [METHODS[name].title for name in charts.order(DEFAULT)]
     assert np.isfinite(table["error"]).all() and (table["10 %"] <= table["90 %"]).all()
+    errors = table.set_index("method")["error"]
+    for trust in ("central", "untrusted server"):
+        equals = [METHODS[name].title for name in DEFAULT if METHODS[name].trust == trust]
+        assert f"{errors[equals].idxmin()} errs least" in opened.figure["says"]
 
 
 @pytest.mark.parametrize("over", methods_settings.SWEEPS)
 def test_everything_can_be_swept_and_drawn(screen, over):
-    """One sweep, drawn in three ways."""
+    """One sweep is drawn as error, time and bytes."""
     word = catalogue.CHOICES["compare.over"].link(over)
-    page = screen(PAGE, **SMALL, **{"compare.over": word, "compare.panel": "error"})
+    page = screen(PAGE, **SMALL, **FEW, **{"compare.over": word, "compare.panel": "error"})
     for panel in ("error", "time", "bytes"):
         page.move("compare.panel", panel)
         page.settle()
@@ -51,66 +70,85 @@ def test_everything_can_be_swept_and_drawn(screen, over):
 
 @pytest.mark.parametrize("metric", ["projector", "energy"])
 def test_metrics_and_axes_are_respected(screen, metric):
-    page = screen(PAGE, **SMALL, **{"metric": metric, "scale": "linear"})
+    page = screen(PAGE, **SMALL, **FEW, metric=metric, scale="linear")
     for panel in methods_settings.PANELS:
         page.move("compare.panel", panel)
         page.settle()
         axis = page.figure["layout"]["xaxis" if panel == "needed" else "yaxis"]
         assert axis.get("type") == ("log" if panel == "needed" else None), panel
+        shows_errors = panel in ("needed", "frontier") and metric == "energy"
+        assert (text.no_energy({"metric": "energy"}).strip() in page.captions) == shows_errors, panel
 
 
-def test_what_a_table_fixes_is_not_swept(screen):
-    page = screen(PAGE, data="breast_cancer", k="2", **{"compare.over": "n"}).settle()
-    assert "Breast cancer fixes “Patients in total n”: “Privacy loss ε” is varied instead." in page.notices
-    assert "At ε = 1" in page.markdown
-    page = screen(PAGE, data="breast_cancer", k="2", **{"compare.panel": "needed"})
-    assert "A table has the patients it has" in page.notices
+@pytest.mark.parametrize("choice", [{"compare.over": "n"}, {"compare.panel": "needed"}], ids=str)
+def test_what_a_table_fixes_is_not_swept(screen, choice):
+    page = screen(PAGE, data="breast_cancer", k="2", **FEW, **choice)
+    sweep, _ = sweeps.for_panel(results_of(page), 1.0, ["pca"], settings_of(page))
+    note = text.note(sweep, ["pca"], settings_of(page))
+    assert note and note in page.notices
+    assert (sweep.over if sweep else None) == ("epsilon" if "compare.over" in choice else None)
+
+
+def results_of(page):
+    return Results(to_experiment.from_settings(settings_of(page))[0])
 
 
 def test_patients_needed_names_who_never_gets_there(screen):
-    page = screen(PAGE, **SMALL, **{"compare.panel": "needed", "compare.target": "0.01"}).settle()
-    assert "Not reached by the most patients measured: Local PCA." in page.markdown
-    bars = page.figure["data"][0]
-    assert "Local PCA" not in bars["y"] and "DPS-PCA" in bars["y"]
+    few = FEW | {"use.ldp_pca": "true"}
+    page = screen(PAGE, **SMALL, **few, **{"compare.panel": "needed", "compare.target": "0.01"}).settle()
+    local = METHODS["ldp_pca"].title
+    assert page.figure["says"].endswith(f"measured: {local}.") and page.figure["says"] in page.markdown
+    bars, never = page.figure["data"]
+    assert local not in bars["y"] and "DPS-PCA" in bars["y"] and never["y"] == [local]
     page.move("compare.target", 0.5)
-    assert page.link["compare.target"] == "0.5" and "For error of 0.5" in page.markdown
-    assert max(page.figure["data"][0]["x"]) < max(bars["x"]) or "Local PCA" in page.figure["data"][0]["y"]
+    assert page.link["compare.target"] == "0.5"
+    assert max(page.figure["data"][0]["x"]) < max(bars["x"]) or local in page.figure["data"][0]["y"]
 
 
-def test_the_frontier_shows_one_release_as_one_draw(screen):
-    page = screen(PAGE, **SMALL, **{"compare.panel": "frontier", "compare.at": "10"}).settle()
-    assert "Least error for its privacy" in page.markdown
-    assert "One release of DPS-PCA at ε = 10: error" in page.markdown and "This is one draw" in page.markdown
-    page.move("compare.release", "cape")
-    assert "One release of CAPE at ε = 10" in page.markdown and page.link["compare.release"] == "cape"
+def test_the_frontier_shows_one_release_of_the_chosen_method(screen):
+    page = screen(PAGE, **SMALL, **FEW, **{"compare.panel": "frontier", "compare.at": "10"}).settle()
+    assert page.figure["says"] in page.markdown and text.FRONTIER_HELP in page.captions
+    results, distance = results_of(page), subspace_metrics.sin_theta
+    for name in ("dps_pca", "analyze_gauss"):
+        page.move("compare.release", name)
+        estimate = results.estimate(name, 10.0, 0)
+        error = distance(estimate.basis, results.truth.basis)
+        assert text.release(name, 10.0, error, estimate, False) in page.markdown
+    assert page.link["compare.release"] == "analyze_gauss"
 
 
-def test_a_board_sees_no_symbols(screen):
-    for panel in methods_settings.PANELS:
-        page = screen(PAGE, view="board", **SMALL, **{"compare.panel": panel}).settle()
-        shown = page.markdown + page.captions + str(page.figure["layout"])
-        if page.app.dataframe:
-            shown += page.app.dataframe[0].value.to_string()
-        assert not set("εδσΘŝλ‖") & set(shown), panel
+@pytest.mark.parametrize("panel", methods_settings.PANELS)
+def test_plain_view_has_no_symbols(screen, panel):
+    page = screen(PAGE, view="board", **SMALL, **FEW, **{"compare.panel": panel}).settle()
+    shown = page.markdown + page.captions + str(page.figure["layout"])
+    if page.app.dataframe:
+        shown += page.app.dataframe[0].value.to_string()
+    assert not set("εδσΘŝλ‖") & set(shown)
 
 
-def test_a_link_restores_methods_and_views_and_bad_ones_say_so(screen):
+def test_a_link_restores_methods_and_views(screen):
     link = {"use.pca": "false", "use.sulq": "true", "compare.over": "hospitals", "compare.panel": "time"}
     page = screen(PAGE, **SMALL, **link)
     assert link.items() <= page.link.items()
-    assert page.setting("methods compared") == charts.order(
-        [name for name in METHODS if name in {*DEFAULT, "sulq"} - {"pca"}]
-    )
+    used = {*DEFAULT, "sulq"} - {"pca"}
+    assert page.setting("methods compared") == charts.order([name for name in METHODS if name in used])
+
+
+def test_a_bad_link_says_what_it_opens_instead(screen):
     bad = {"use.pca": "<script>", "compare.over": "rm -rf", "compare.target": "-1", "compare.at": "nan"}
-    page = screen(PAGE, **SMALL, **bad)
+    page = screen(PAGE, **SMALL, **FEW, **bad)
     assert "Swept was “rm -rf”, which is not a choice: set to Privacy loss ε." in page.notices
     assert "set to 0.01" in page.notices and "<" not in page.notices
-    nothing = {f"use.{name}": "false" for name in DEFAULT}
-    assert "Choose at least one method." in screen(PAGE, **SMALL, **nothing).notices
+
+
+def test_no_method_is_asked_for_one(screen):
+    page = screen(PAGE, **SMALL, **{f"use.{name}": "false" for name in DEFAULT})
+    assert sweeps.for_panel(results_of(page), 1.0, [], settings_of(page)) == (None, "")
+    assert page.notices == text.note(None, [], settings_of(page))
 
 
 def test_the_multiselect_moves_the_link_and_keeps_what_was_measured(screen):
-    page = screen(PAGE, **SMALL).settle()
+    page = screen(PAGE, **SMALL, **FEW).settle()
     box = page.app.multiselect[0]
     box.set_value([*box.value, "wishart"])
     page.run()
@@ -119,54 +157,67 @@ def test_the_multiselect_moves_the_link_and_keeps_what_was_measured(screen):
 
 
 def test_a_heavy_method_waits_for_its_button(screen, monkeypatch):
-    monkeypatch.setattr(sweeps, "_OWN_SECONDS", 0.0)
+    monkeypatch.setattr(sweeps, "_HEAVY_SECONDS", 0.0)
     page = screen(PAGE, **SMALL, **{f"use.{name}": "false" for name in DEFAULT if name != "pca"})
-    button = next(b for b in page.app.button if b.key == "ask methods epsilon pca")
-    assert button.label.startswith("Measure PCA, no privacy too, about")
-    button.click()
+    assert text.NOTHING_QUICK in page.markdown
+    next(b for b in page.app.button if b.key == "ask methods epsilon pca").click()
     page.settle()
     assert METHODS["pca"].title in names(page.figure)
     assert not [b for b in page.app.button if b.key == "ask methods epsilon pca"]
 
 
-def test_time_and_bytes_have_their_own_sentence(screen):
-    page = screen(PAGE, **SMALL, **{"compare.panel": "bytes"}).settle()
-    assert "At ε = 1, DPdisPCA sends least (960 B a hospital, in all rounds) and DPS-PCA sends most" in (
-        page.markdown
+@pytest.mark.parametrize(
+    ("panel", "column", "unit"), [("bytes", "sent (kB)", 1e3), ("time", "time (ms)", 1.0)]
+)
+def test_time_and_bytes_name_the_least_and_the_most(screen, panel, column, unit):
+    page = screen(PAGE, **SMALL, **FEW, **{"compare.panel": panel}).settle()
+    costs = page.app.dataframe[0].value.set_index("method")[column] * unit
+    show = shared_text.size if panel == "bytes" else text.milliseconds
+    match = re.search(
+        r", (.*) (?:takes|sends) least \((.*?) a .*\) and (.*) \w+ most \((.*)\)", page.figure["says"]
     )
-    assert "takes least" in screen(PAGE, **SMALL, **{"compare.panel": "time"}).settle().markdown
+    least, most = costs.idxmin(), costs.idxmax()
+    assert match.groups() == (least, show(costs[least]), most, show(costs[most]))
 
 
-def test_printed_calibrations_are_told_apart(screen):
-    page = screen(PAGE, accounting="as-printed", start="near", **SMALL).settle()
-    assert "they do not all keep the privacy asked for" in page.markdown
-    assert "these truly have" in page.captions and "Runs on this page start at random" in page.captions
+def test_printed_calibrations_are_told_apart(screen, opened):
+    equals = FEW | {"use.dpdis_pca": "true"}
+    page = screen(PAGE, accounting="as-printed", start="near", **SMALL, **equals).settle()
+    printed = explorer_summary.printed(results_of(page), 1.0, list(METHODS))
+    assert printed.partition(":")[0] in page.captions
     assert page.app.dataframe[0].value["true ε"].notna().any()
-    board = screen(PAGE, accounting="as-printed", noise="shared", view="board", **SMALL).settle().captions
-    assert "The noise is as the papers print it" in board and "Hospitals share one noise" in board
-    page = screen(PAGE, **SMALL).settle()
-    assert "they do not all keep" not in page.markdown and "these truly have" not in page.captions
+    assert " As printed" in page.figure["says"]
+    assert text.notes(results_of(page), [], settings_of(page)) in page.captions
+    assert opened.app.dataframe[0].value["true ε"].isna().all()
+    assert " As printed" not in opened.figure["says"]
 
 
-def test_nobody_is_said_to_fail_before_all_numbers_of_patients_are_measured(found):
-    """The first look has one n: no word on what other numbers would do."""
-    of = sweeps.needed(found, 1.0, ["dps_pca", "pca"])
-    first = sweeps.first_look(of)
+def test_plain_view_says_that_noise_is_printed_and_shared(screen):
+    page = screen(PAGE, accounting="as-printed", noise="shared", view="board", **SMALL, **FEW)
+    printed = explorer_summary.printed_plainly(results_of(page), 1.0)
+    assert page.setting("provider_noise") == "shared"
+    assert printed and printed in page.captions
+
+
+def test_nobody_fails_before_all_numbers_of_patients_are_measured(results):
+    """The first run has a single n: no word on what other numbers would do."""
+    needed = sweeps.needed(results, 1.0, ["dps_pca", "pca"])
+    first = sweeps.first_run(needed)
     assert len(first.cells()) == 2 and first.swept[0].values == (10_000,)
     early = sweep(first)
-    seen = early.groupby("label")["n"].transform("nunique")
-    read = patients_needed(early[seen == len(of.values)], 0.1)
-    assert text.needed(read, 0.1, False) == "Measuring …"
+    complete = early.groupby("label")["n"].transform("nunique") == len(needed.values)
+    none_yet = patients_needed(early[complete], 0.1)
+    assert text.needed(none_yet, 0.1, False) == shared_text.MEASURING
     drawn = [
-        charts.needed(so_far, catalogue.defaults(), 2, of.values, 10_000, rows=2)
-        for so_far in (read, patients_needed(sweep(of.live), 0.1))
+        charts.needed(estimates, catalogue.defaults(), 2, needed.values, 10_000, rows=2)
+        for estimates in (none_yet, patients_needed(sweep(needed.live), 0.1))
     ]
     assert drawn[0]["layout"]["height"] == drawn[1]["layout"]["height"]
     assert drawn[0]["data"][0]["x"] == [] and len(drawn[1]["data"][0]["x"]) == 2
 
 
 @pytest.fixture(scope="module")
-def found():
+def results():
     experiment, _ = to_experiment.from_settings(
         catalogue.defaults() | {"d": 30, "n": 10_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 2}
     )
@@ -174,26 +225,26 @@ def found():
 
 
 @pytest.mark.parametrize("key", sweeps.AXES)
-def test_every_point_of_an_axis_runs_and_holds_the_current_one(found, key):
-    of = sweeps.swept(found, 1.25, DEFAULT, key)
-    assert of.here in of.values and of.here == sweeps.setting(found.experiment, 1.25, key)
-    assert isinstance(of.live, Recipe)
-    points = (min(of.values), max(of.values))
-    table = sweep(sweeps.recipe(found.experiment, 1.25, ["dps_pca"], Axis(of.live.names[0], points), 1))
+def test_every_point_of_an_axis_runs_and_holds_the_current_one(results, key):
+    swept = sweeps.swept(results, 1.25, DEFAULT, key)
+    assert swept.here in swept.values and swept.here == sweeps.setting(results.experiment, 1.25, key)
+    assert isinstance(swept.live, Recipe)
+    ends = (min(swept.values), max(swept.values))
+    table = sweep(sweeps.recipe(results.experiment, 1.25, ["dps_pca"], Axis(swept.live.names[0], ends), 1))
     assert (table["failed"] == "").all()
 
 
-def test_moving_what_is_swept_reuses_the_rows(found):
-    one, other = (sweeps.swept(found, epsilon, DEFAULT, "epsilon").live for epsilon in (1.0, 1.25))
-    assert one != other and sweeps.kin(one, other)
-    assert not sweeps.kin(one, sweeps.swept(found, 1.0, DEFAULT, "n").live)
+def test_moving_what_is_swept_reuses_the_rows(results):
+    here, moved = (sweeps.swept(results, epsilon, DEFAULT, "epsilon").live for epsilon in (1.0, 1.25))
+    assert here != moved and sweeps.shares_rows(here, moved)
+    assert not sweeps.shares_rows(here, sweeps.swept(results, 1.0, DEFAULT, "n").live)
 
 
-def test_a_release_is_the_run_that_the_sweep_drew_first(found):
-    """The same patients and noise: its error is that of repeat 0."""
-    table = sweep(sweeps.recipe(found.experiment, 1.0, ["dps_pca", "cape"], Axis("epsilon", (0.5, 2.0)), 1))
+def test_a_release_is_the_run_that_the_sweep_drew_first(results):
+    """Patients and noise are the same, so its error is that of repeat 0."""
+    table = sweep(sweeps.recipe(results.experiment, 1.0, ["dps_pca", "cape"], Axis("epsilon", (0.5, 2.0)), 1))
     for row in table.itertuples():
-        cell = found.cell(row.method, row.epsilon, 0)
+        cell = results.cell(row.method, row.epsilon, 0)
         assert cell.sin[-1] == pytest.approx(row.sin_theta, rel=1e-9)
 
 
@@ -210,8 +261,8 @@ def test_the_hull_is_below_all_points_and_convex_as_drawn():
         assert (below <= np.array([math.log(v) if log else v for _, v in points]) + 1e-12).all()
 
 
-def test_the_hull_names_who_is_level_with_it(found):
-    """Three methods, two of them one within the other's spread; the third far above."""
+def test_the_hull_names_who_is_level_with_it(results):
+    """Two of three methods lie within each other's spread; the third errs far more."""
     near, level, far = "analyze_gauss", "cape", "ldp_pca"
     errors = {near: (0.10, 0.12), level: (0.11, 0.13), far: (0.8, 0.9)}
     rows = [
@@ -221,29 +272,42 @@ def test_the_hull_names_who_is_level_with_it(found):
         for i, value in enumerate(values)
     ]
     settings = catalogue.defaults()
-    measure = charts.ComparisonMeasure(found, settings, "frontier")
+    measure = charts.ComparisonMeasure(results, settings, "frontier")
     hull = frontier.hull(pd.DataFrame(rows), measure, [far, level, near])
     assert [(corner.method, corner.epsilon) for corner in hull] == [(near, 1.0), (near, 10.0)]
     assert all(corner.level == {level} for corner in hull)
-    assert frontier.said(hull, settings) == (
+    assert text.frontier(hull, settings) == (
         "Least error for its privacy, as far as drawn: Analyze Gauss at ε = 1 to 10 (trusted curator), with "
         "CAPE level within the spread of the runs."
     )
 
 
-def test_who_promises_otherwise_is_off_the_hull(found):
-    off = frontier.off_hull(found.experiment, ["pca", "spiked_projector", "ppca", "dps_pca"])
+def test_who_promises_otherwise_is_off_the_hull(results):
+    off = frontier.off_hull(results.experiment, ["pca", "spiked_projector", "ppca", "dps_pca"])
     assert set(off) == {"pca", "spiked_projector", "ppca"}
 
 
-def test_every_method_says_what_it_needs():
-    said = {name: text.needs(name) for name in METHODS}
-    assert "how many rows to keep" in said["dps_pca"] and "several rounds" in said["dps_pca"]
-    assert said["cape"] == "sums that no one can look into" and all(said.values())
+@pytest.mark.parametrize(("errors", "apart"), [((0.3, 0.31), False), ((0.3, 0.6), True)])
+def test_a_method_within_the_spread_of_the_next_only_leads(results, errors, apart):
+    """Runs spread by 20 %: medians of 0.3 and 0.31 overlap, those of 0.3 and 0.6 do not."""
+    rows = [
+        {"method": name, "sin_theta": error * factor}
+        for name, error in zip(("analyze_gauss", "wishart"), errors, strict=True)
+        for factor in (0.9, 1.0, 1.1)
+    ]
+    headline = text.headline(results, pd.DataFrame(rows), "epsilon", 1.0, catalogue.defaults())
+    assert ("Analyze Gauss errs least" in headline) == apart != ("Analyze Gauss leads" in headline)
 
 
-@pytest.mark.parametrize("panel", ["needed", "frontier"])
-def test_views_that_know_no_energy_say_so(screen, panel):
-    said = "not captured energy"
-    assert said in screen(PAGE, **SMALL, **{"compare.panel": panel, "metric": "energy"}).captions
-    assert said not in screen(PAGE, **SMALL, **{"compare.panel": panel}).captions
+@pytest.mark.usefixtures("waiting")
+def test_a_sweep_that_waits_says_so(screen):
+    page = screen(PAGE, **SMALL, **FEW)
+    (job,) = sweep_jobs.jobs()._jobs.values()
+    assert job.running and sweep_status.progress(job) in page.captions
+
+
+def test_every_method_has_words_for_what_it_needs():
+    words = {name: text.needs(name) for name in METHODS}
+    assert all(words.values())
+    assert all(text._NEEDS[use] in words["dps_pca"] for use in ("s_hat", "iterations"))
+    assert words["cape"] == text._NEEDS_TRUST["secure aggregation"]

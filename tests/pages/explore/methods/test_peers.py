@@ -14,17 +14,17 @@ OURS, RIVAL = "Analyze Gauss + sparse step", "OpenDP Gaussian + eigh"
 
 
 def largest(neighbours):
-    found = other_packages.table()
-    found = found[(found["population"] == "sparse population") & found["neighbours"].isin(["", neighbours])]
-    return found[found["d"] == found["d"].max()].set_index("recipe")["error"]
+    rows = other_packages.table()
+    rows = rows[(rows["population"] == "sparse population") & rows["neighbours"].isin(["", neighbours])]
+    return rows[rows["d"] == rows["d"].max()].set_index("recipe")["error"]
 
 
 @BOTH
 def test_factors_multiply_to_what_lies_between(neighbours):
     error = largest(neighbours)
-    words = other_packages.said(neighbours, False).split(" On the ")[0]
-    told = re.findall(r"(?:factor|sparsity|directions|accounting) (\d+\.\d+)", words)
-    whole, *parts = map(float, told)
+    words = other_packages.finding(neighbours, False).split(" On the ")[0]
+    factors = re.findall(r"(?:factor|sparsity|directions|accounting) (\d+\.\d+)", words)
+    whole, *parts = map(float, factors)
     assert whole == pytest.approx(error[RIVAL] / error[OURS], abs=0.006)
     assert len(parts) == 3 and math.prod(parts) == pytest.approx(whole, rel=0.02)
 
@@ -56,7 +56,7 @@ def test_what_is_not_the_measurement_is_refused(content, tmp_path, monkeypatch):
 
 
 def test_a_damaged_file_is_one_sentence_of_the_page(screen, tmp_path, monkeypatch):
-    """And the page is there without it."""
+    """The rest of the page is there without it."""
     damaged = tmp_path / "peers.json"
     damaged.write_text(DAMAGED["nothing"])
     monkeypatch.setattr(other_packages, "_FILE", damaged)
@@ -68,14 +68,14 @@ def test_a_damaged_file_is_one_sentence_of_the_page(screen, tmp_path, monkeypatc
 
 
 def test_the_most_owed_part_is_the_largest(monkeypatch):
-    """With the packages' error ten times as large, accounting is what it is owed to, and the words say so."""
+    """Where the packages' error is ten times as large, most of it is owed to accounting."""
     changed = copy.deepcopy(other_packages.stored())
     for place in changed["places"]:
         for row in place["rows"]:
             if row["recipe"] == RIVAL and "error" in row:
                 row["error"]["median"] *= 10
     monkeypatch.setattr(other_packages, "stored", lambda: changed)
-    assert "Most is owed to exact accounting." in other_packages.said("replace-one", False)
+    assert "Most is owed to exact accounting." in other_packages.finding("replace-one", False)
 
 
 def test_no_answer_has_no_point_and_is_told(monkeypatch):
@@ -87,15 +87,15 @@ def test_no_answer_has_no_point_and_is_told(monkeypatch):
     monkeypatch.setattr(other_packages, "stored", lambda: changed)
     names = [trace["name"] for trace in other_packages.figure("replace-one", False)["data"]]
     assert RIVAL not in names and OURS in names
-    assert "had no answer" in other_packages.said("replace-one", False)
+    assert "had no answer" in other_packages.finding("replace-one", False)
     assert f"{RIVAL}: no answer" in other_packages.notes("replace-one", False)
 
 
 @BOTH
 def test_every_point_is_a_stored_error(neighbours):
-    found = other_packages.table()
+    table = other_packages.table()
     for trace in other_packages.figure(neighbours, False)["data"][:-1]:
-        rows = found[(found["recipe"] == trace["name"]) & (found["population"] == "sparse population")]
+        rows = table[(table["recipe"] == trace["name"]) & (table["population"] == "sparse population")]
         kept = rows[rows["neighbours"].isin(["", neighbours])].dropna(subset="error").sort_values("d")
         assert [y for y in trace["y"] if y] == pytest.approx(kept["error"].tolist(), rel=1e-3)
         assert len([y for y in trace["y"] if y is None]) == kept["n"].nunique()  # a line for each n
@@ -103,5 +103,5 @@ def test_every_point_is_a_stored_error(neighbours):
 
 
 def test_a_board_reads_no_symbols():
-    words = other_packages.said("add-remove", True) + other_packages.notes("add-remove", True)
+    words = other_packages.finding("add-remove", True) + other_packages.notes("add-remove", True)
     assert not re.search(r"[εδσΘ]|\b[dnk] =", words)

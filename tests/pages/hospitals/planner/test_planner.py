@@ -1,4 +1,4 @@
-"""The planner: every question, target and trust; no answer with its reason; simulation; links; a board."""
+"""Test the planner: questions, targets, trust, answers that do not exist, simulation, links, plain view."""
 
 import math
 
@@ -6,23 +6,18 @@ import numpy as np
 import pytest
 
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
-from pages.hospitals.planner import (
-    charts,
-    protocol_paragraph,
-    text,
-)
-from pages.hospitals.planner import (
-    settings as plan_choices,
-)
-from pages.hospitals.planner import (
-    view as plans,
-)
+from pages.hospitals.planner import charts, protocol_paragraph, text, view
 from pages.shared.reports import downloads
 from pages.shared.settings import catalogue
 from tests.waiting import eventually
 
 PAGE = "hospitals/planner/page.py"
 SMALL = {"d": "30", "k": "2", "s": "6", "shat": "12", "n": "20000"}
+SYMBOLS = set("εδσΘŝλ‖")
+
+
+def settings_of(page):
+    return dict(page.app.session_state["settings of the last run"])
 
 
 def paragraph(page):
@@ -33,49 +28,60 @@ def table(page):
     return page.app.table[0].value.set_index("method")
 
 
-def test_it_opens_with_the_answer_a_row_for_every_way_and_a_paragraph(screen):
+def mark(page, name):
+    """Return the only point of this name in the chart, or None."""
+    points = [(trace["x"][0], trace["y"][0]) for trace in page.figure["data"] if trace["name"] == name]
+    return points[0] if points else None
+
+
+def test_it_opens_with_the_answer_a_row_for_every_method_and_a_paragraph(screen):
     page = screen(PAGE)
-    answer = plans.answer(catalogue.defaults(), "dps_pca").value
-    said = text.amount(answer, up=True)
-    assert f"at ε = 1, DPS-PCA needs {said} patients in 5 hospitals." in page.markdown
+    settings = catalogue.defaults()
+    answer = view.answer(settings, "dps_pca").value
+    needed = text.amount(answer, up=True)
     assert (
-        len(table(page)) == len(PLANNED_METHODS) and table(page).loc["DPS-PCA", "patients at ε = 1"] == said
+        text.headline(settings, {}) in page.markdown and f"DPS-PCA needs {needed} patients" in page.markdown
     )
-    words = paragraph(page)
+    assert (
+        len(table(page)) == len(PLANNED_METHODS) and table(page).loc["DPS-PCA", "patients at ε = 1"] == needed
+    )
+    assert table(page)["whom it trusts"].iloc[0] == "trusted curator"
+    assert paragraph(page) == protocol_paragraph.paragraph(settings, None)
     for part in (
-        *(f"at least {said} patients in total, in 5 hospitals", "(ε, δ) = (1, 1e-5)", "d = 200"),
-        *("replacing one patient's record", "Balle & Wang", "ŝ = 20 rows kept", "T = 10 rounds"),
-        *("Each hospital adds its own noise", "public bound", "a random guess has 1.72", "not a hardened"),
+        *(f"at least {needed} patients in total, in 5 hospitals", "(ε, δ) = (1, 1e-5)", "d = 200"),
+        *("ŝ = 20 rows kept", "T = 10 rounds", "a random guess has 1.72"),
     ):
-        assert part in words
-    assert {PLANNED_METHODS[name].title for name in PLANNED_METHODS} | {"this setting", "the answer"} <= {
+        assert part in paragraph(page)
+    assert {PLANNED_METHODS[name].title for name in PLANNED_METHODS} <= {
         trace["name"] for trace in page.figure["data"]
     }
+    assert mark(page, "the answer") == (1, answer) and mark(page, "this setting") == (1, settings["n"])
 
 
 @pytest.mark.parametrize(
-    ("asked", "of", "view"),
+    ("asked", "target", "plain"),
     [
-        *(("patients", "error", "board"), ("epsilon", "energy", "board"), ("hospitals", "error", "board")),
-        *(("patients", "energy", "researcher"), ("epsilon", "error", "researcher")),
+        *(("patients", "error", True), ("epsilon", "energy", True), ("hospitals", "error", True)),
+        *(("patients", "energy", False), ("epsilon", "error", False)),
     ],
 )
-def test_everything_can_be_asked(screen, asked, of, view):
-    page = screen(PAGE, **SMALL, view=view, **{"plan.asked": asked, "plan.of": of})
-    settings = dict(page.app.session_state["settings of the last run"])
-    answer = plans.answer(settings, "dps_pca").value
+def test_everything_can_be_asked(screen, asked, target, plain):
+    detail = "board" if plain else "researcher"
+    page = screen(PAGE, **SMALL, view=detail, **{"plan.asked": asked, "plan.of": target})
+    settings = settings_of(page)
+    answer = view.answer(settings, "dps_pca").value
     assert text.value(answer, settings) in page.markdown
-    if view == "board":
+    assert mark(page, "the answer")[asked != "epsilon"] == pytest.approx(answer)
+    if plain:
         shown = page.markdown + page.captions + str(page.figure) + paragraph(page)
-        shown += page.app.table[0].value.to_string()
-        assert not set("εδσΘŝλ‖") & set(shown)
+        assert not SYMBOLS & set(shown + page.app.table[0].value.to_string())
     bold = next(trace for trace in page.figure["data"] if trace["name"] == "DPS-PCA")
-    seen = [y for y in bold["y"] if y is not None]
-    assert len(seen) > 5 and seen == sorted(seen, reverse=True)
+    drawn = [y for y in bold["y"] if y is not None]
+    assert len(drawn) > 5 and drawn == sorted(drawn, reverse=True)
 
 
-@pytest.mark.parametrize("trust", plan_choices.TRUSTED)
-def test_trust_decides_who_is_listed_and_looked_at(screen, trust):
+@pytest.mark.parametrize("trust", ["any", "secure aggregation", "local"])
+def test_trust_decides_which_methods_are_listed_and_drawn(screen, trust):
     page = screen(PAGE, **SMALL, **{"plan.trust": trust})
     listed = [name for name in PLANNED_METHODS if trust in ("any", PLANNED_METHODS[name].trust)]
     assert set(page.app.table[0].value["method"].str.rstrip(" †‡*")) == {
@@ -83,105 +89,101 @@ def test_trust_decides_who_is_listed_and_looked_at(screen, trust):
     }
     assert page.setting("plan.way") in listed and page.link.get("plan.trust", "any") == trust
     page.move("plan.way", listed[-1])
-    if len(listed) > 1:  # the only one is shown whatever was asked for, which the link keeps
+    if len(listed) > 1:  # the only method is shown whatever was asked for, which the link keeps
         assert page.link["plan.way"] == listed[-1]
     assert PLANNED_METHODS[listed[-1]].title in paragraph(page)
 
 
 REFUSALS = {
-    "a guess": ({"plan.target": "1", "k": "1"}, "a random guess does as well"),
-    "too rough": ({"plan.target": "0.7"}, "an error beyond a third of a random guess"),
-    "too few": (
-        {"plan.target": "0.01", "plan.asked": "epsilon", "n": "1000", "plan.way": "analyze_gauss"},
-        "even without any noise for privacy",
-    ),
-    "no ε": (
-        {"plan.asked": "epsilon", "plan.way": "ldp_pca"},
-        "even ε = 10 gives error",
-    ),
-    "no hospitals": (
-        {"plan.asked": "hospitals", "plan.way": "ldp_pca", "plan.size": "10", "plan.target": "0.01"},
-        "100,000 such hospitals still give",
-    ),
-    "an assumption": ({"shat": "4"}, "rows kept ŝ = 4 at least s = 6 does not hold"),
+    "guess": {"plan.target": "1", "k": "1"},
+    "first order": {"plan.target": "0.7"},
+    "sampling": {"plan.target": "0.01", "plan.asked": "epsilon", "n": "1000", "plan.way": "analyze_gauss"},
+    "epsilon": {"plan.asked": "epsilon", "plan.way": "ldp_pca"},
+    "hospitals": {"plan.asked": "hospitals", "plan.way": "ldp_pca", "plan.size": "10", "plan.target": "0.01"},
+    "assumption": {"shat": "4"},
 }
 
 
-@pytest.mark.parametrize(("link", "reason"), REFUSALS.values(), ids=REFUSALS.keys())
-def test_no_answer_says_why_everywhere(screen, link, reason):
+@pytest.mark.parametrize(("kind", "link"), REFUSALS.items())
+def test_no_answer_says_why_everywhere(screen, kind, link):
     page = screen(PAGE, **SMALL | link)
-    assert reason in page.markdown and reason in paragraph(page)
-    assert paragraph(page).startswith("No plan can be stated.")
-    assert "until a bold line appears" in page.markdown
-    board = dict(page.app.session_state["settings of the last run"]) | {"view": "board"}
-    plain = text.headline(board, {}) + protocol_paragraph.paragraph(board, None)
-    assert "has no answer by closed form" in plain and not set("εδσΘŝλ‖") & set(plain)
+    settings = settings_of(page)
+    answer = view.answer(settings, view.focus(settings))
+    assert answer.value is None and answer.kind == kind
+    assert text.no_answer(settings) in page.markdown and text.no_answer(settings) in paragraph(page)
+    assert text.short_reason(answer, settings) in page.app.table[0].value.to_string()
+    assert paragraph(page).startswith("No plan can be stated.") and mark(page, "the answer") is None
+    plain = settings | {"view": "board"}
+    assert not SYMBOLS & set(text.headline(plain, {}) + protocol_paragraph.paragraph(plain, None))
 
 
 def test_simulation_confirms_and_stays_in_the_link(screen):
     page = screen(PAGE, **SMALL)
-    button = next(b for b in page.app.button if b.key == "simulate")
-    assert button.label.startswith("Confirm DPS-PCA by simulation, about")
-    button.click()
+    next(button for button in page.app.button if button.key == "simulate").click()
     page.run()
     page.settle()
     assert page.link["plan.simulate"] == "true"
-    assert "Simulation agrees within" in page.markdown and "95 % interval" in paragraph(page)
+    answer = view.answer(settings_of(page), "dps_pca").value
+    assert mark(page, "simulated, 95 %")[1] == pytest.approx(answer, rel=0.15)
     cell = table(page).loc["DPS-PCA"].iloc[-1]
-    assert "[" in cell and "–" in cell
-    assert "simulated, 95 %" in {trace["name"] for trace in page.figure["data"]}
+    assert "[" in cell and "–" in cell and "Simulation agrees within" in page.markdown
     page.move("plan.way", "analyze_gauss")
     assert eventually(lambda: (page.run(), "[" in table(page).loc["Analyze Gauss"].iloc[-1])[1])
-    assert "[" in table(page).loc["Analyze Gauss"].iloc[-1] and table(page).loc["DPS-PCA"].iloc[-1] == cell
-    next(b for b in page.app.button if b.key == "simulate").click()
+    assert table(page).loc["DPS-PCA"].iloc[-1] == cell
+    next(button for button in page.app.button if button.key == "simulate").click()
     page.run()
     assert "plan.simulate" not in page.link
 
 
 def test_simulation_answers_where_no_closed_form_does(screen):
     page = screen(PAGE, **SMALL, **{"plan.target": "0.7", "plan.simulate": "true"}).settle()
+    assert view.answer(settings_of(page), "dps_pca").value is None
+    assert mark(page, "simulated, 95 %") and "[" in table(page).loc["DPS-PCA"].iloc[-1]
     assert "Simulation says" in page.markdown and "No closed form applies at this target" in paragraph(page)
-    assert "by simulation of the method itself" in paragraph(page)
 
 
-def test_a_simulation_that_contradicts_is_what_to_go_by(screen, monkeypatch):
-    real = plans.agreement
-    monkeypatch.setattr(plans, "agreement", lambda *both: real(*both) and 1.4)
+def test_a_simulation_that_contradicts_takes_precedence(screen, monkeypatch):
+    agreement = view.agreement
+    monkeypatch.setattr(view, "agreement", lambda *both: agreement(*both) and 1.4)
     page = screen(PAGE, **SMALL, **{"plan.simulate": "true"}).settle()
-    assert "Simulation says otherwise, so go by it" in page.markdown and "go by the simulation" in paragraph(
-        page
-    )
+    assert "so go by it" in page.markdown and "go by the simulation" in paragraph(page)
 
 
 def test_simulation_finds_no_epsilon_either(screen):
     link = {"plan.asked": "epsilon", "plan.way": "ldp_pca", "plan.simulate": "true"}
     page = screen(PAGE, **SMALL, **link).settle()
-    assert "even ε = 10 gives error" in page.markdown and "Simulation found none either." in page.markdown
+    assert f"{text.no_answer(settings_of(page))} Simulation found none either." in page.markdown
     assert table(page).loc["Local PCA"].iloc[-1] == "none"
 
 
-def test_delta_is_held_against_the_patients_of_the_plan():
-    """193,000 of them at a delta of 1e-5; 43,900 with a curator are fewer than 1/delta."""
-    settings = catalogue.defaults()
-    assert "δ is above 1/n = 5.2e-6" in protocol_paragraph.paragraph(settings, None)
-    assert "is above 1/n" not in protocol_paragraph.paragraph(settings | {"plan.way": "analyze_gauss"}, None)
-    assert "is above 1/n" not in protocol_paragraph.paragraph(settings | {"delta": 1e-6}, None)
-    many = settings | {"plan.asked": "hospitals"}
-    assert "δ is above 1/n = 2.5e-6" in protocol_paragraph.paragraph(many, None)
-    board = protocol_paragraph.paragraph(settings | {"view": "board"}, None)
-    assert "more than one in the number of patients" in board
+@pytest.mark.parametrize(
+    ("changed", "inverse"),
+    [
+        ({}, "5.2e-6"),
+        ({"plan.asked": "hospitals"}, "2.5e-6"),
+        ({"plan.way": "analyze_gauss"}, None),  # 43,900 patients with a curator are fewer than 1/delta
+    ],
+)
+def test_delta_is_compared_with_the_patients_of_the_plan(changed, inverse):
+    settings = catalogue.defaults() | changed
+    paragraph = protocol_paragraph.paragraph(settings, None)
+    assert (f"δ is above 1/n = {inverse}:" in paragraph) == ("above 1/n" in paragraph) == bool(inverse)
+    plain = protocol_paragraph.paragraph(settings | {"view": "board"}, None)
+    assert ("more than one in the number of patients" in plain) == bool(inverse)
 
 
-def test_the_figure_and_the_table_can_be_taken_away():
+def test_labels_stand_on_their_lines_and_the_table_holds_the_plane():
     settings = catalogue.defaults() | {"plan.of": "energy"}
-    drawn = plans.drawn(settings)
-    levels = [t for t in charts.figure(drawn, settings, {})["data"] if t.get("mode") == "text"]
-    assert [label["text"] for label in levels][-2:] == [["99 %"], ["99.9 %"]]
-    for label in levels:  # a label stands on its line
-        own = next(t for t in charts.figure(drawn, settings, {})["data"] if t["name"] == label["name"])
-        assert own["y"][own["x"].index(label["x"][0])] == label["y"][0] is not None
-    whole = downloads.html(charts.figure(drawn, settings, {}), "plan")
-    assert "DPS-PCA, summed in secret" in whole
+    drawn = view.drawn(settings)
+    figure = charts.figure(drawn, settings, {})
+    labels = [trace for trace in figure["data"] if trace.get("mode") == "text"]
+    assert [label["text"] for label in labels][-2:] == [["99 %"], ["99.9 %"]]
+    for label in labels:
+        curve = next(trace for trace in figure["data"] if trace["name"] == label["name"])
+        assert curve["y"][curve["x"].index(label["x"][0])] == label["y"][0] is not None
+        below = np.array(curve["y"], dtype=float) < 0.999 * drawn.plane.edge  # the closed form does not apply
+        assert not below.any()
+    assert "DPS-PCA, summed in secret" in downloads.html(figure, "plan")
     rows = charts.table(drawn, settings, "dps_pca")
     assert (
         set(rows["way"]) == set(PLANNED_METHODS) and (rows[rows["what"] == "plane"]["share_lost"] > 0).all()
@@ -190,72 +192,82 @@ def test_the_figure_and_the_table_can_be_taken_away():
 
 def test_a_table_has_a_plan_but_no_simulation(screen):
     page = screen(PAGE, data="breast_cancer", k="2", **{"plan.way": "analyze_gauss", "plan.simulate": "true"})
-    assert "No simulation here: a table has only its own patients." in page.captions
-    assert "as if its rows were Gaussian" in page.captions and "Breast cancer" in paragraph(page)
-    assert "simulation" not in page.markdown.split("Try this")[1].lower()
+    settings = settings_of(page)
+    assert view.search(settings, "analyze_gauss") is None and text.not_simulated(settings) in page.captions
+    assert text.below_table(settings) in page.captions and "Breast cancer" in paragraph(page)
+    assert "simulation" not in text.try_this(settings).lower()
 
 
-def test_a_smaller_hospital_costs_more_of_them_than_it_has_fewer_patients(screen):
+def test_smaller_hospitals_need_more_than_their_number_in_proportion(screen):
     page = screen(PAGE, **{"plan.asked": "hospitals"})
     settings = catalogue.defaults() | {"plan.asked": "hospitals"}
-    ends = [plans.answer(settings | {"plan.size": size}, "dps_pca").value for size in (20_000, 10_000)]
+    ends = [view.answer(settings | {"plan.size": size}, "dps_pca").value for size in (20_000, 10_000)]
     assert f"goes from {ends[0]} hospitals to {ends[1]} hospitals" in page.markdown
     assert ends[1] > 3 * ends[0]
 
 
+def test_the_method_that_needs_least_is_named_unless_it_is_in_focus():
+    settings = catalogue.defaults()
+    needed = {name: view.answer(settings, name).value for name in ("dps_pca", "analyze_gauss")}
+    least = text.value(needed["analyze_gauss"], settings)
+    assert text._least("dps_pca", needed["dps_pca"], settings).endswith(f"would do with {least}.")
+    assert text._least("analyze_gauss", needed["analyze_gauss"], settings) == ""
+
+
 def test_the_projector_distance_is_another_number_for_the_same_plan():
     settings = catalogue.defaults() | {"plan.target": 0.2}
-    other = plans.answer(settings | {"metric": "projector"}, "dps_pca").value
-    exact = plans.StudyPlan(plans.plan(settings, "dps_pca").experiment, "dps_pca", 0.2 / math.sqrt(2))
+    other = view.answer(settings | {"metric": "projector"}, "dps_pca").value
+    exact = view.StudyPlan(view.plan(settings, "dps_pca").experiment, "dps_pca", 0.2 / math.sqrt(2))
     assert other == exact.patients(1.0).value
 
 
-def test_settings_that_do_not_matter_are_looked_up_again():
+def test_settings_that_do_not_matter_leave_the_plan_and_the_plane_as_they_are():
     settings = catalogue.defaults()
-    for changed in (
-        {"n": 10**6},
-        {"repeats": 50},
-        {"provider_noise": "shared"},
-        {"start": "near"},
-        {"metric": "energy"},
-    ):
-        assert plans.plan(settings | changed, "dps_pca") == plans.plan(settings, "dps_pca")
-    first, then = (plans.drawn(settings | {"plan.target": target}) for target in (0.1, 0.2))
+    changed = {"n": 10**6, "repeats": 50, "provider_noise": "shared", "start": "near", "metric": "energy"}
+    assert view.plan(settings | changed, "dps_pca") == view.plan(settings, "dps_pca")
+    first, then = (view.drawn(settings | {"plan.target": target}) for target in (0.1, 0.2))
     assert first.plane is then.plane and (first.curves["dps_pca"] > then.curves["dps_pca"]).all()
 
 
 def test_the_floor_is_where_sampling_alone_errs_as_much():
     settings = catalogue.defaults() | {"plan.target": 0.05}
-    floor = plans.drawn(settings).floor
-    plan = plans.plan(settings, "dps_pca")
-    assert plan.loss(round(1.03 * floor), 1e9) < 0.05 < plan.loss(round(0.97 * floor), 1e9)
+    floor = view.drawn(settings).floor
+    plan = view.plan(settings, "dps_pca")
     assert np.isfinite(floor)
-
-
-def test_privacy_words_follow_guarantee_and_accounting():
-    settings = catalogue.defaults()
-    said = protocol_paragraph.paragraph(settings | {"plan.way": "ppca"}, None)
-    assert "Caution: approximate sampler" in said and "δ) =" not in said
-    printed = protocol_paragraph.paragraph(
-        settings | {"accounting": "as-printed", "epsilon": 5.0, "plan.way": "cape"}, None
-    )
-    assert "truly give ε = 7" in printed or "truly give ε = 6" in printed
-    assert "good event" in protocol_paragraph.paragraph(settings | {"plan.way": "spiked_projector"}, None)
-    assert "add" in protocol_paragraph.paragraph(settings | {"neighbours": "add-remove"}, None)
-    plain = protocol_paragraph.paragraph(settings | {"view": "board"}, None)
-    assert "73:27" in plain and "1 in 100,000" in plain
+    assert plan.loss(round(1.03 * floor), 1e9) < 0.05 < plan.loss(round(0.97 * floor), 1e9)
 
 
 @pytest.mark.parametrize(
-    ("value", "up", "said"),
+    ("changed", "present", "absent"),
     [
-        *((192_736, True, "193,000"), (192_001, True, "193,000"), (193_000, True, "193,000")),
-        *((20, True, "20"), (19.2, True, "20"), (999_999, True, "1 million")),
-        (4_158_522_747, False, "4.16 billion"),
+        ({"plan.way": "ppca"}, "Caution: approximate sampler", "δ) ="),
+        ({"plan.way": "spiked_projector"}, "good event", "truly give"),
+        ({"neighbours": "add-remove"}, "adding or removing", "replacing"),
+        ({"view": "board"}, "73:27", "(ε"),
     ],
 )
-def test_amounts_are_rounded_so_that_they_suffice(value, up, said):
-    assert text.amount(value, up=up) == said
+def test_privacy_words_follow_guarantee_and_relation(changed, present, absent):
+    paragraph = protocol_paragraph.paragraph(catalogue.defaults() | changed, None)
+    assert present in paragraph and absent not in paragraph
+
+
+def test_printed_constants_state_the_epsilon_that_they_truly_give():
+    settings = catalogue.defaults() | {"accounting": "as-printed", "epsilon": 5.0, "plan.way": "cape"}
+    true = view.true_epsilon(settings, "cape")
+    assert 6 < true < 8 and f"truly give ε = {true:.2f}" in protocol_paragraph.paragraph(settings, None)
+    plain = protocol_paragraph.paragraph(settings | {"view": "board"}, None)
+    assert f"truly gives {true:.2f}" in plain
+
+
+@pytest.mark.parametrize(
+    ("value", "up", "words"),
+    [
+        *((192_001, True, "193,000"), (193_000, True, "193,000")),
+        *((999_999, True, "1 million"), (4_158_522_747, False, "4.16 billion")),
+    ],
+)
+def test_amounts_are_rounded_so_that_they_suffice(value, up, words):
+    assert text.amount(value, up=up) == words
 
 
 def test_a_bad_link_opens_nearby(screen):

@@ -1,6 +1,7 @@
-"""One run on the providers page: its rounds, its messages, two who compare them, and real runs' records."""
+"""Test one run on the providers page: its rounds, its messages, two who compare them, and recorded runs."""
 
 import contextlib
+import functools
 import io
 import json
 import re
@@ -11,19 +12,19 @@ import pytest
 
 from dppca_core import Budget, datasets
 from dppca_core.experiments.collaboration import transcript
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.federated import coordinator, in_process, record
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise
 from pages.hospitals.providers import (
     message_charts,
+    message_text,
     network_diagram,
     run_panels,
     run_text,
     runs,
-)
-from pages.hospitals.providers import (
-    view as joins,
+    view,
 )
 from pages.shared import text
 from pages.shared.reports import downloads
@@ -33,6 +34,7 @@ PAGE = "hospitals/providers/page.py"
 SMALL = {"d": "30", "n": "20000", "k": "2", "s": "6", "shat": "10", "N": "3", "T": "4"}
 SYMBOLS = ("ε", "δ", "Θ", "σ", "ŝ", "ᵢ")
 SIZES = (190, 190, 189)
+NAMES = ("North", "South", "East")
 
 
 def settings(**changed):
@@ -40,29 +42,34 @@ def settings(**changed):
     return catalogue.defaults() | small | changed
 
 
-def simulated(way, **changed):
-    of, _ = joins.recipe(settings(**changed))
-    return runs.of_simulation(transcript.simulate(of, way))
+def recipe(**changed):
+    return view.recipe(settings(**changed))[0]
 
 
-def real(names=("North", "South", "East")):
-    """What a server would have written of three hospitals with the breast-cancer table."""
+@functools.cache
+def simulated(key, **changed):
+    run = transcript.simulate(recipe(**changed), key)
+    return runs.ShownRun(run.record, run, run.errors)
+
+
+@functools.cache
+def recorded(names=NAMES):
+    """Return what a server would have written of three hospitals with the breast-cancer table."""
     options = (("iterations", 3), ("s_hat", 30))
     plan = Plan("demo", "dps_pca", SIZES, 30, 2, Budget(1e3, 1e-5), options, names)
     noise = [Noise(seed=(1, i)) for i in range(3)]
-    cohort = datasets.cohort("breast_cancer", SIZES, 0)
     start = coordinator.public_start(plan, np.random.default_rng(0))
-    found, _ = in_process.simulate(plan, cohort, noise, start)
-    return found
+    result, _ = in_process.simulate(plan, datasets.cohort("breast_cancer", SIZES, 0), noise, start)
+    return result
 
 
-def raw(found):
-    return "\n".join(record.lines(found)).encode()
+def raw(run):
+    return "\n".join(record.lines(run)).encode()
 
 
-@pytest.mark.parametrize("way", transcript.CARRIED)
-def test_the_ring_has_a_step_for_every_question_and_answer_with_its_bytes(way):
-    shown = simulated(way, largest_share=0.6)
+@pytest.mark.parametrize("key", ["dps_pca shared", "dps_pca secure", "federated_projector"])
+def test_the_ring_has_a_step_for_every_question_and_answer_with_its_bytes(key):
+    shown = simulated(key, largest_share=0.6)
     figure = network_diagram.figure(shown, settings())
     rounds = shown.record.rounds
     asked = sum(done.question.payload > 0 for done in rounds)
@@ -73,8 +80,8 @@ def test_the_ring_has_a_step_for_every_question_and_answer_with_its_bytes(way):
     assert last["6"]["y"][-1] == pytest.approx(shown.errors[-1], rel=1e-3)
     width = np.array(figure["data"][5]["marker"]["size"])
     np.testing.assert_allclose((width / width[0]) ** 2, [1, 1 / 3, 1 / 3], rtol=1e-2)
-    masked = ["masked" in words["sentence"] for words in figure["words"][1::2]]
-    assert all(masked) if shown.summed else not any(masked)
+    masked = {words["tiles"][2][1] == "masked" for words in figure["words"] if words["tiles"][2][0] != "–"}
+    assert masked == {shown.summed}
     assert "<script" in downloads.html(figure, "rounds")
 
 
@@ -82,7 +89,7 @@ PHONE = 86  # pixels of the ring's radius where the screen has 390
 
 
 def boxes(trace, anchors):
-    """(left, below, right, above) in pixels of each text, at 6.2 pixels a letter and 14 a line."""
+    """Return (left, below, right, above) in pixels of each text, at 6.2 pixels a letter and 14 a line."""
     for x, y, words, anchor in zip(trace["x"], trace["y"], trace["text"], anchors, strict=True):
         lines = words.split("<br>")
         wide, tall = 6.2 * max(map(len, lines)), 14.0 * len(lines)
@@ -92,12 +99,12 @@ def boxes(trace, anchors):
 
 
 def inside(points, box):
-    """How many of these points, in radii, lie inside a box of pixels."""
+    """Count the points, in radii, inside a box of pixels."""
     points = PHONE * np.asarray(points)
     return int(((points > box[:2]) & (points < box[2:])).all(axis=1).sum())
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 6, 9, 12])
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 6, 12])
 def test_on_a_telephone_no_words_lie_on_arrows_dots_or_the_server(count):
     figure = network_diagram.figure(simulated("dps_pca", providers=count, n=10**6), settings())
     data, turn = figure["data"], np.linspace(0, 2 * np.pi, 60)
@@ -124,19 +131,18 @@ def test_on_a_telephone_no_words_lie_on_arrows_dots_or_the_server(count):
         assert inside(circles, box) == 0 and abs(box[0]) < 178 and abs(box[2]) < 178
 
 
-def test_what_takes_seconds_says_so_first(screen, monkeypatch):
-    said = []
+def test_a_run_that_takes_seconds_is_announced(screen, monkeypatch):
+    announced = []
 
     @contextlib.contextmanager
     def spinner(words):
-        said.append(words)
+        announced.append(words)
         yield
 
     monkeypatch.setattr(run_panels.st, "spinner", spinner)
-    screen(PAGE, **SMALL | {"join.panel": "rounds"})
-    assert said == [
-        "Passing the messages of 3 hospitals with 20,000 patients and 30 measurements of each: about 1 s."
-    ]
+    page = screen(PAGE, **SMALL | {"join.panel": "rounds"})
+    now = view.recipe(page.app.session_state["settings of the last run"])[0]
+    assert announced == [run_text.passing(now, PROTOCOLS["dps_pca"])]
 
 
 def test_bytes_so_far_add_up():
@@ -152,96 +158,107 @@ def test_the_scatter_is_the_message_against_what_it_hides():
     shown = simulated("dps_pca")
     figure = message_charts.message(shown, 1, settings())
     dots = next(i for i, trace in enumerate(figure["data"]) if trace["name"] == "entries")
-    done, hidden = shown.record.rounds[2], shown.seen.hidden[2]
+    done, hidden = shown.record.rounds[2], shown.transcript.hidden[2]
     drawn = figure["frames"][2]["traces"][str(dots)]
     np.testing.assert_allclose(drawn["x"], hidden[1]["product"].ravel(), rtol=1e-3)
     np.testing.assert_allclose(drawn["y"], done.answers[1].message.arrays["product"].ravel(), rtol=1e-3)
     heats = [trace for trace in figure["data"] if trace["type"] == "heatmap"]
     assert len(heats) == 2 and len({(h["zmin"], h["zmax"]) for h in heats}) == 1
-    assert len(figure["words"]) == 4 and "the noise is" in figure["words"][0]["sentence"]
+    noise = np.std(np.subtract(done.answers[1].message.arrays["product"], hidden[1]["product"]))
+    assert len(figure["words"]) == 4 and figure["words"][2]["tiles"][0][0] == text.short(noise)
+
+
+def test_the_sum_is_shown_where_single_messages_are_masked():
     secure = simulated("dps_pca secure")
-    assert (
-        "the sum of all messages" in message_charts.message(secure, ALL, settings())["words"][0]["sentence"]
-    )
+    figure = message_charts.message(secure, ALL, settings())
+    received = secure.record.rounds[0].answers[ALL].message.arrays
+    total = transcript.matrix(received, secure.record.plan, ALL)
+    np.testing.assert_allclose(figure["frames"][0]["traces"]["3"]["y"], total.ravel(), rtol=1e-3)
 
 
 def test_two_who_compare_recover_the_difference_only_where_noise_is_shared():
-    runs_apart = [simulated(way) for way in ("dps_pca shared", "dps_pca")]
-    figure = message_charts.pair(*runs_apart, 0, 2, settings())
+    pair = [simulated(key) for key in ("dps_pca shared", "dps_pca")]
+    figure = message_charts.pair(*pair, 0, 2, settings())
     for frame, words in zip(figure["frames"], figure["words"], strict=True):
-        shared, own = frame["traces"]["1"], frame["traces"]["3"]
+        shared, independent = frame["traces"]["1"], frame["traces"]["3"]
         np.testing.assert_allclose(shared["x"], shared["y"], rtol=1e-3)
-        assert np.std(np.subtract(own["y"], own["x"])) > 1
-        assert "two messages give the difference of the two hospitals' sums exactly" in words["sentence"]
-    table = run_panels.differences(*runs_apart, 0, 2)
-    worst = table.groupby("noise")["relative_error"].max()
+        assert np.std(np.subtract(independent["y"], independent["x"])) > 1
+        assert "exactly" in words["sentence"]
+    worst = run_panels.differences(*pair, 0, 2).groupby("noise")["relative_error"].max()
     assert worst["shared"] < 1e-12 and worst["independent"] > 0.1
 
 
 @pytest.mark.parametrize("panel", ["rounds", "sees", "pair"])
-@pytest.mark.parametrize("view", ["board", "analyst"])
-def test_the_views_of_a_run_open_and_a_board_sees_no_symbols(screen, panel, view):
-    page = screen(PAGE, view=view, **SMALL | {"join.panel": panel, "join.hospital": "9"})
+def test_a_view_of_a_run_opens_at_its_end_without_symbols_for_a_board(screen, panel):
+    page = screen(PAGE, view="board", **SMALL | {"join.panel": panel, "join.hospital": "9"})
     assert page.figure["frames"] and page.figure["active"] == len(page.figure["frames"]) - 1
-    assert page.link["join.panel"] == panel and "Try this" in page.markdown
+    assert page.link["join.panel"] == panel
     if panel != "rounds":
         assert page.app.selectbox(key="join.hospital").value == 3
-    if view == "board":
-        drawn = {key: page.figure[key] for key in ("layout", "words", "tiles", "legend")}
-        said = page.markdown + page.captions + json.dumps(drawn, ensure_ascii=False)
-        assert [symbol for symbol in SYMBOLS if symbol in said] == []
+    drawn = {key: page.figure[key] for key in ("layout", "words", "tiles", "legend")}
+    shown = page.markdown + page.captions + json.dumps(drawn, ensure_ascii=False)
+    assert [symbol for symbol in SYMBOLS if symbol in shown] == []
 
 
-def test_the_round_of_the_link_is_shown_first(screen):
-    page = screen(PAGE, **SMALL | {"join.panel": "rounds", "join.round": "2"})
-    assert page.words()["at"] == "round 2: answers"
-    page = screen(PAGE, **SMALL | {"join.panel": "sees", "join.round": "2", "join.way": "full"})
-    assert page.words()["at"] == "round 1 of 1"
+@pytest.mark.parametrize(
+    ("link", "at"),
+    [
+        ({"join.panel": "rounds"}, "round 2: answers"),
+        ({"join.panel": "sees", "join.way": "full"}, "round 1 of 1"),
+        ({"join.panel": "pair"}, "round 2 of 4"),
+    ],
+)
+def test_the_round_of_the_link_is_shown_first(screen, link, at):
+    assert screen(PAGE, **SMALL | link | {"join.round": "2"}).words()["at"] == at
 
 
-def test_one_hospital_has_nobody_to_compare_with(screen):
+def test_a_hospital_is_compared_with_another_only(screen):
     page = screen(PAGE, **SMALL | {"join.panel": "pair", "N": "1"})
-    assert "nobody to compare its messages with" in page.notices
-    page = screen(PAGE, **SMALL | {"join.panel": "pair", "join.hospital": "2", "join.other": "2"})
-    assert "shown beside hospital 3" in page.captions
+    assert message_text.NOBODY_TO_COMPARE in page.notices
+    page = screen(PAGE, **SMALL | {"join.panel": "pair", "join.hospital": "3", "join.other": "3"})
+    assert message_text.same_hospital(1) in page.captions
 
 
-def test_what_is_too_large_is_refused_in_a_sentence(screen):
-    link = {"join.panel": "rounds", "d": "2000", "n": "1000000", "N": "200", "repeats": "1"}
-    assert "Not simulated message by message: 200 hospitals' own moments take 6.4 GB" in (
-        screen(PAGE, **link).notices
-    )
+def test_a_run_that_is_too_large_is_refused_with_its_reason(screen):
+    page = screen(PAGE, **{"join.panel": "rounds", "d": "2000", "n": "1000000", "N": "200", "repeats": "1"})
+    now = view.recipe(page.app.session_state["settings of the last run"])[0]
+    reason = transcript.refused(now, PROTOCOLS["dps_pca"])
+    assert reason and run_text.not_simulated(reason) in page.notices
 
 
-def test_a_stored_run_is_shown_with_its_own_settings(screen, tmp_path, monkeypatch):
-    (tmp_path / "breast-cancer.jsonl").write_bytes(raw(real()))
+@pytest.fixture
+def stored_in(tmp_path, monkeypatch):
+    """Store runs in a folder of the test's own, which begins empty."""
     monkeypatch.setattr(runs, "STORED", tmp_path)
     runs.open_stored.cache_clear()
-    page = screen(PAGE, **SMALL | {"join.panel": "rounds", "join.source": "stored"})
-    assert (
-        "DPS-PCA with 3 hospitals and 569 patients in 3 rounds, between separate processes" in page.markdown
-    )
-    assert "It ends with error" in page.markdown and "the sliders do not move it" in page.captions
-    page = screen(PAGE, **SMALL | {"join.panel": "sees", "join.source": "stored", "join.hospital": "2"})
-    assert "What the server sees of South" in page.words()["sentence"]
-    assert "no record of a real run holds it" in page.words()["sentence"]
+    yield tmp_path
     runs.open_stored.cache_clear()
-    monkeypatch.setattr(runs, "STORED", tmp_path / "nothing")
-    assert (
-        "No run is stored"
-        in screen(PAGE, **SMALL | {"join.panel": "rounds", "join.source": "stored"}).notices
-    )
 
 
-def test_a_damaged_stored_run_is_one_sentence(screen, tmp_path, monkeypatch):
-    name = runs.stored()[0]
-    whole = (runs.STORED / f"{name}.jsonl").read_text(encoding="utf-8")
-    (tmp_path / f"{name}.jsonl").write_text(whole[: len(whole) // 3].replace("{", "[", 3), encoding="utf-8")
-    monkeypatch.setattr(runs, "STORED", tmp_path)
-    runs.open_stored.cache_clear()
-    page = screen(PAGE, **SMALL | {"join.panel": "rounds", "join.source": "stored"})
-    assert f"data/runs/{name}.jsonl cannot be read: " in page.notices
-    runs.open_stored.cache_clear()
+def stored_page(screen, panel, **link):
+    return screen(PAGE, **SMALL | {"join.panel": panel, "join.source": "stored"} | link)
+
+
+def test_a_stored_run_is_shown_with_its_recorded_settings(screen, stored_in):
+    (stored_in / "breast-cancer.jsonl").write_bytes(raw(recorded()))
+    shown = runs.open_stored("breast-cancer")
+    page = stored_page(screen, "rounds")
+    assert shown.over_network and run_text.headline(shown) in page.markdown
+    assert run_text.NOT_MOVED in page.captions
+    page = stored_page(screen, "sees", **{"join.hospital": "2"})
+    assert shown.name(1) == "South" and [trace["name"] for trace in page.figure["data"]] == ["received"]
+    last = runs.MessagePair(shown, 3, 1)
+    assert last.exact is None and page.words() == message_text.message(last, settings())
+
+
+def test_no_stored_run_is_one_sentence(screen, stored_in):
+    assert run_text.NOTHING_STORED in stored_page(screen, "rounds").notices
+
+
+def test_a_damaged_stored_run_is_one_sentence(screen, stored_in):
+    whole = raw(recorded()).decode()
+    (stored_in / "cut.jsonl").write_text(whole[: len(whole) // 3].replace("{", "[", 3), encoding="utf-8")
+    assert "data/runs/cut.jsonl cannot be read: " in stored_page(screen, "rounds").notices
 
 
 def test_stored_runs_came_to_their_end_between_processes():
@@ -249,101 +266,89 @@ def test_stored_runs_came_to_their_end_between_processes():
     for name in runs.stored():
         shown = runs.open_stored(name)
         assert shown.record.basis is not None and shown.over_network
-        answers = [one for done in shown.record.rounds for one in done.answers.values()]
-        assert all(one.wire_bytes > one.message.payload > 0 for one in answers)
+        answers = [answer for done in shown.record.rounds for answer in done.answers.values()]
+        assert all(answer.wire_bytes > answer.message.payload > 0 for answer in answers)
         assert shown.errors is not None and shown.errors[-1] < shown.errors[0]
 
 
 def test_a_message_is_not_called_what_travels_on_the_wire():
-    """The record knows a message with its header: an engine's and its encryption's own bytes it does not."""
+    """The record knows a message with its header, not what an engine and its encryption add."""
     shown = runs.open_stored(runs.stored()[0])
-    answers = [one for done in shown.record.rounds for one in done.answers.values()]
-    numbers, whole = (
-        text.size(sum(sizes))
-        for sizes in ([a.message.payload for a in answers], [a.wire_bytes for a in answers])
-    )
-    said = run_text.overhead(shown)
-    assert f"hold {numbers} of numbers, {whole} with their headers." in said and "not in the record" in said
-    titles = run_text.tile_titles(shown, settings())
-    assert "wire" not in " ".join([said, *titles, *run_panels.table(shown).columns])
+    answers = [answer for done in shown.record.rounds for answer in done.answers.values()]
+    sizes = [sum(a.message.payload for a in answers), sum(a.wire_bytes for a in answers)]
+    overhead = run_text.overhead(shown)
+    assert [part for part in map(text.size, sizes) if part not in overhead] == []
+    assert "wire" not in " ".join([overhead, *run_text.tile_titles(shown), *run_panels.table(shown).columns])
     assert run_text.overhead(simulated("dps_pca")) == ""
 
 
 def test_a_run_of_unknown_truth_shows_how_far_it_moved():
-    found = real()
-    unknown = runs.of_record(found)
+    unknown = runs.from_record(recorded())
     assert unknown.errors is None
-    figure = network_diagram.figure(unknown, settings())
-    assert figure["tiles"][0] == "Moved by this round"
-    last = figure["frames"][-1]["traces"]["6"]
+    last = network_diagram.figure(unknown, settings())["frames"][-1]["traces"]["6"]
     assert last["x"] == [1, 2, 3]
-    np.testing.assert_allclose(last["y"], transcript.moves(found), rtol=1e-3)
+    np.testing.assert_allclose(last["y"], transcript.moves(recorded()), rtol=1e-3)
 
 
-def test_a_hospital_that_fails_is_told_and_a_run_without_an_end_as_well():
-    found = real()
-    first, second = found.rounds[:2]
+def test_a_hospital_that_fails_is_named_and_so_is_a_run_without_an_end():
+    first, second, third = recorded().rounds
     why = {2: "did not answer within 5 s"}
     broken = record.Round(2, second.question, {0: second.answers[0]}, why, second.basis, 1.0)
     ended = "The run ended in round 2: East did not answer within 5 s."
-    shown = runs.read(raw(record.Record(found.plan, found.start, (first, broken), ended)))
+    shown = runs.read(raw(record.Record(recorded().plan, recorded().start, (first, broken), ended)))
     figure = network_diagram.figure(shown, settings())
-    assert figure["words"][-1]["notes"] == "East did not answer within 5 s."
+    assert figure["words"][-1]["notes"] == f"East {why[2]}."
     assert figure["frames"][-1]["traces"]["5"]["marker"]["symbol"][2] == "circle-x-open"
     assert "It did not come to its end" in run_text.headline(shown)
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        (b"", "a record must have lines, got none"),
-        (b"\xff\xfe\x00", "This file is not a run's record: it is not text."),
-        (b"{}", "line 1 is not of a record"),
-        (b"not json", "line 1 is not of a record: it is not JSON"),
-        (raw(real()).splitlines()[0], "This run has no round to show."),
-        (raw(real()).replace(b'"round":2', b'"round":3', 1), "line 3 is not of a record: round must be 2"),
-    ],
-)
-def test_a_bad_file_is_one_sentence(given, says):
-    with pytest.raises(ValueError, match=re.escape(says)) as refused:
-        runs.read(given)
-    assert "\n" not in str(refused.value)
+    later = runs.from_record(record.Record(recorded().plan, recorded().start, (first, broken, third)))
+    last = network_diagram.figure(later, settings())["frames"][-1]["traces"]
+    assert last["5"]["marker"]["symbol"] == ["circle", "circle", "circle-x-open"]
 
 
 def changed(line, **fields):
-    """A whole record with these fields of one line, or of its plan, set to something else."""
-    lines = raw(real()).decode().splitlines()
+    """Return a whole record with these fields of one line, or of its plan, set to something else."""
+    lines = raw(recorded()).decode().splitlines()
     plain = json.loads(lines[line])
     (plain["plan"] if line == 0 else plain).update(fields)
     return "\n".join([*lines[:line], json.dumps(plain), *lines[line + 1 :]]).encode()
 
 
+PLAN_LINE = raw(recorded()).splitlines()[0]
+
+
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("file", "reason"),
     [
-        (changed(0, method="a" * 20_000), "line 2 is not of a record: method must be one of"),
-        (changed(0, names=["a" * 20_000]), "line 1 is not of a record: names must be one for each"),
+        (b"", "a record must have lines, got none"),
+        (b"\xff\xfe\x00", "This file is not a run's record: it is not text."),
         (b"[" * 100_000, "line 1 is not of a record: it is not JSON."),
         (b"1" * 5_000, "line 1 is not of a record: it is not JSON."),
+        (PLAN_LINE, "This run has no round to show."),
+        (
+            raw(recorded()).replace(b'"round":2', b'"round":3', 1),
+            "line 3 is not of a record: round must be 2",
+        ),
+        (changed(0, method="a" * 20_000), "line 2 is not of a record: method must be one of"),
+        (changed(0, names=["a" * 20_000]), "line 1 is not of a record: names must be one for each"),
         (changed(1, faults={"0": "x\n" * 9_000, "9": ""}), "line 2 is not of a record: hospital must be one"),
         (
-            raw(real()).splitlines()[0] + b'\n{"kind":"end","seconds":0,"ended":"' + b"a " * 9_000 + b'"}',
+            PLAN_LINE + b'\n{"kind":"end","seconds":0,"ended":"' + b"a " * 9_000 + b'"}',
             "This run has no round to show. a a",
         ),
     ],
 )
-def test_whatever_a_record_holds_its_refusal_is_a_short_sentence_in_our_words(given, says):
-    with pytest.raises(ValueError, match=re.escape(says)) as refused:
-        runs.read(given)
-    said = str(refused.value)
-    assert len(said) < 240 and "\n" not in said and "sys." not in said and "recursion" not in said
+def test_a_bad_file_is_refused_in_one_short_sentence(file, reason):
+    with pytest.raises(ValueError, match=re.escape(reason)) as refused:
+        runs.read(file)
+    sentence = str(refused.value)
+    assert len(sentence) < 240 and not re.search(r"\n|sys\.|recursion", sentence)
 
 
 def test_a_record_may_begin_with_a_byte_order_mark():
-    assert runs.read(b"\xef\xbb\xbf" + raw(real())).record.plan == real().plan
+    assert runs.read(b"\xef\xbb\xbf" + raw(recorded())).record.plan == recorded().plan
 
 
-def test_what_a_record_says_stays_short_on_the_screen():
+def test_words_of_a_record_stay_short_on_the_screen():
     shown = runs.read(changed(4, ended="no\n" * 9_000, seconds=1e308))
     assert len(run_text.headline(shown)) < 200
     shown = runs.read(changed(1, faults={str(i): "did\nnot answer " * 999 for i in range(3)}, seconds=1e308))
@@ -352,29 +357,22 @@ def test_what_a_record_says_stays_short_on_the_screen():
     assert len(first["notes"]) < 600 and max(len(words) for words in first["tiles"][3]) < 40
 
 
-def test_the_first_few_faults_are_told_and_the_others_counted():
-    found = real()
-    (first, *_) = found.rounds
-    why = dict.fromkeys(range(200), "did not answer")
-    plan = replace(found.plan, sizes=(1,) * 200, names=())
-    lost = record.Round(1, first.question, {}, why, None, 1.0)
-    shown = runs.of_record(record.Record(plan, found.start, (lost,), "Nobody answered."))
-    assert run_text.step(shown, 1, True, settings())["notes"].endswith("not answer. And 195 more.")
+def test_the_first_few_faults_are_written_and_the_others_counted():
+    first = recorded().rounds[0]
+    plan = replace(recorded().plan, sizes=(1,) * 200, names=())
+    lost = record.Round(1, first.question, {}, dict.fromkeys(range(200), "did not answer"), None, 1.0)
+    shown = runs.from_record(record.Record(plan, recorded().start, (lost,), "Nobody answered."))
+    assert run_text.travelled(shown, 1, True) == 200 * first.question.payload
+    notes = run_text.step(shown, 1, True, settings())["notes"]
+    assert notes.count("did not answer") == 5 and notes.endswith("195 more.")
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
-    [
-        (0.012, "12 ms"),
-        (3.46, "3.5 s"),
-        (300.0, "5 min"),
-        (9e3, "2.5 h"),
-        (3.456e6, "40 days"),
-        (1e308, "1.2e303 days"),
-    ],
+    ("seconds", "words"),
+    [(0.012, "12 ms"), (3.46, "3.5 s"), (300.0, "5 min"), (1e308, "1.2e303 days")],
 )
-def test_a_duration_has_the_unit_of_a_person(seconds, said):
-    assert text.duration(seconds) == said
+def test_a_duration_has_the_unit_of_a_person(seconds, words):
+    assert text.duration(seconds) == words
 
 
 @pytest.mark.parametrize("panel", ["rounds", "sees"])
@@ -384,17 +382,17 @@ def test_a_record_that_cannot_be_drawn_is_a_sentence(screen, monkeypatch, panel)
 
     drawing = "figure" if panel == "rounds" else "message"
     monkeypatch.setattr(network_diagram if panel == "rounds" else message_charts, drawing, too_large)
-    monkeypatch.setattr(run_panels.st, "file_uploader", lambda *_, **__: io.BytesIO(raw(real())))
+    monkeypatch.setattr(run_panels.st, "file_uploader", lambda *_, **__: io.BytesIO(raw(recorded())))
     page = screen(PAGE, **SMALL | {"join.panel": panel, "join.source": "own"})
-    assert [box.value for box in page.app.text if "This run cannot be drawn" in box.value]
+    assert run_text.CANNOT_BE_DRAWN in [box.value for box in page.app.text]
 
 
 def test_a_file_too_large_is_not_read(monkeypatch):
     monkeypatch.setattr(runs, "MOST_BYTES", 1000)
     with pytest.raises(ValueError, match="this page reads up to 1 kB"):
-        runs.read(raw(real()))
+        runs.read(raw(recorded()))
 
 
 def test_names_of_a_record_cannot_carry_markup():
-    shown = runs.of_record(real(names=('<a href="x">N</a>', "![](http://x)", "")))
+    shown = runs.from_record(recorded(('<a href="x">N</a>', "![](http://x)", "")))
     assert [shown.name(i) for i in range(3)] == ["a hrefxNa", "(httpx)", "Hospital 3"]

@@ -8,8 +8,9 @@ import pytest
 from dppca_core import datasets
 from dppca_core.experiments.papers import FIGURES, recipe, results
 from dppca_core.experiments.sweeps import run_cells
-from pages.learn.papers import charts, recipe_to_settings
+from pages.learn.papers import charts
 from pages.learn.papers import results as paper_results
+from pages.learn.papers import text as paper_text
 from pages.shared import text
 from pages.shared.background import sweep_jobs, sweep_status
 from pages.shared.background.engine import Engine
@@ -20,28 +21,40 @@ PAGE = "learn/papers/page.py"
 RUNS = [(key, index) for key, figure in FIGURES.items() for index in range(len(figure.runs))]
 
 
-@pytest.mark.parametrize(("key", "index"), RUNS)
-def test_every_run_opens_with_its_verdict(screen, key, index):
+@pytest.mark.parametrize("key", FIGURES)
+def test_every_figure_opens_with_the_verdict_of_its_last_run(screen, key):
+    figure, index = FIGURES[key], len(FIGURES[key].runs) - 1
     page = screen(PAGE, figure=key, run=str(index))
-    figure, kept = FIGURES[key], paper_results.result(key, index)
+    stored = paper_results.result(key, index)
     assert f"{figure.title}: {paper_results.verdict(key, index)}" in [h.value for h in page.app.header]
-    assert ("✗" in page.markdown) == (not kept.verdict.reproduced)
-    drawn = page.figure
-    names = [trace["name"] for trace in drawn["data"]]
+    assert ("✗" in page.markdown) == (not stored.verdict.reproduced)
+    names = [trace["name"] for trace in page.figure["data"]]
     assert names.count("open: printed in the paper") == bool(figure.printed)
     assert {"figure", "run"} >= set(page.link) - {"repeats"}
+
+
+def test_every_run_is_drawn_with_all_its_curves():
+    drawn, stored = {}, {}
+    for key, index in RUNS:
+        curves = paper_results.result(key, index).curves
+        recipe, _ = paper_results.recipe_of(FIGURES[key].runs[index])
+        figure = charts.comparison(FIGURES[key], recipe, curves)
+        groups = [trace["legendgroup"] for trace in figure["data"] if "legendgroup" in trace]
+        drawn[key, index] = list(dict.fromkeys(groups))
+        stored[key, index] = [text.symbols(label) or "this run" for label in curves["label"].unique()]
+    assert drawn == stored
 
 
 def test_the_sentence_counts_what_comes_out_as_printed(screen):
     table = paper_results.overview()
     page = screen(PAGE)
     reproduced, ran = paper_results.counts()
-    kept = [
+    printed = [
         paper_results.result(key, index) for key, index in RUNS if not FIGURES[key].paper.startswith("Bey")
     ]
-    assert ran == len([one for one in kept if not one.absent])
-    assert reproduced == sum(one.verdict.reproduced for one in kept if not one.absent)
-    assert f"{reproduced} of {ran} runs come out as printed, in every" in page.markdown
+    assert ran == len([result for result in printed if not result.absent])
+    assert reproduced == sum(result.verdict.reproduced for result in printed if not result.absent)
+    assert paper_text.introduction(reproduced, ran) in page.markdown
     assert list(zip(table["key"], table["run"], strict=True)) == RUNS
 
 
@@ -56,7 +69,7 @@ def test_data_that_are_not_here_are_named_with_what_to_run(screen):
 
 
 def test_a_damaged_result_is_one_sentence(screen, tmp_path, monkeypatch):
-    """And is not drawn; the figure can still be run again."""
+    """It is not drawn, and the figure can still be run again."""
     for suffix in (".json", ".csv"):
         data = (results.DATA / "results" / f"ge-3a{suffix}").read_bytes()
         (tmp_path / f"ge-3a{suffix}").write_bytes(data if suffix == ".json" else data[:-100])
@@ -67,7 +80,7 @@ def test_a_damaged_result_is_one_sentence(screen, tmp_path, monkeypatch):
     assert (
         "The file data/results/ge-3a.csv must be as it was written, it is not: run python -m" in page.markdown
     )
-    assert f"{FIGURES['ge-3a'].title}: {paper_results.NOT_RUN}" in [h.value for h in page.app.header]
+    assert f"{FIGURES['ge-3a'].title}: {paper_text.NOT_RUN}" in [h.value for h in page.app.header]
     assert [button for button in page.app.button if button.label.startswith("All of it")]
 
 
@@ -81,7 +94,7 @@ def test_another_figure_starts_at_its_first_run(screen):
     "link", [{"figure": "<script>"}, {"figure": "ge-9"}, {"run": "5"}, {"run": "x"}], ids=str
 )
 def test_a_hostile_link_gets_a_page(screen, link):
-    assert "come out as printed" in screen(PAGE, **link).markdown
+    assert paper_text.introduction(*paper_results.counts()) in screen(PAGE, **link).markdown
 
 
 def finished(page, words):
@@ -98,18 +111,22 @@ def test_running_again_draws_beside_the_stored_run_and_judges_itself(screen):
     next(button for button in page.app.button if button.key == "again True").click()
     page.run()
     finished(page, "Seed 1, 12 runs: this one")
-    assert "Means differ by at most" in page.markdown
+    (job,) = sweep_jobs.jobs()._jobs.values()
+    second = FIGURES["ge-3a"].curves(FIGURES["ge-3a"].runs[0], job.table())
+    assert paper_text.agreement(paper_results.result("ge-3a", 0).curves, second) in page.markdown
     names = [trace["name"] for trace in page.figure["data"]]
     assert "run again" in names and names.count("ε = 1, run again") == 1
 
 
-def test_a_sweep_in_the_queue_says_its_place_and_may_leave_it(screen, monkeypatch):
+def test_a_sweep_in_the_queue_says_its_position_and_may_leave_it(screen, monkeypatch):
     opened, measured = threading.Event(), run_cells.measured
-    monkeypatch.setattr(run_cells, "measured", lambda *of: (opened.wait(60), measured(*of))[1])
+    monkeypatch.setattr(run_cells, "measured", lambda *cells: (opened.wait(60), measured(*cells))[1])
     monkeypatch.setattr(sweep_jobs, "HERE_SECONDS", 1e9)  # no process is started
-    board = sweep_jobs.Jobs(Engine(sweeps_at_once=1))
-    monkeypatch.setattr(sweep_jobs, "jobs", lambda: board)
-    other = board.start("somebody else", "papers ge-4a", paper_results.again(recipe("ge-4a"), False, 7))
+    jobs = sweep_jobs.Jobs(Engine(sweeps_at_once=1))
+    monkeypatch.setattr(sweep_jobs, "jobs", lambda: jobs)
+    other = jobs.start(
+        "somebody else", "papers ge-4a", paper_results.second_recipe(recipe("ge-4a"), False, 7)
+    )
     page = screen(PAGE, figure="ge-4a", seed="8")
     press(page, "All of it")
     for _ in range(100):
@@ -140,14 +157,15 @@ def press(page, start):
 
 
 def test_a_few_runs_do_not_contradict_the_stored_ones():
-    """A table of two repeats that fails a check is too few runs to decide; the whole one is a verdict."""
+    """Two repeats that fail a check are too few runs to decide; the whole table gives a verdict."""
     figure = FIGURES["ge-3a"]
     table = paper_results.result("ge-3a", 0).source.table
     wrong = table.assign(sin_theta_by_round=table["sin_theta_by_round"].str.replace("2.", "1.", regex=False))
     few = figure.verdict(figure.runs[0], wrong[wrong["repeat"] < 2])
-    assert not few.reproduced and paper_results.words(figure, few) == "is too few runs to decide"
-    assert paper_results.words(figure, figure.verdict(figure.runs[0], wrong)) == paper_results.WORDS[False]
-    assert paper_results.words(figure, figure.verdict(figure.runs[0], table)) == paper_results.WORDS[True]
+    assert not few.reproduced and paper_text.verdict(figure, few) == paper_text.TOO_FEW
+    for runs, reproduced in ((wrong, False), (table, True)):
+        verdict = figure.verdict(figure.runs[0], runs)
+        assert paper_text.verdict(figure, verdict) == paper_text.REPRODUCED[reproduced]
 
 
 def test_a_board_sees_conditions_without_numbers(screen):
@@ -157,25 +175,32 @@ def test_a_board_sees_conditions_without_numbers(screen):
 
 def test_equal_runs_agree_and_shifted_ones_do_not():
     curves = paper_results.result("ge-3a", 0).curves
-    assert "differ by at most 0 " in paper_results.agreement(curves, curves)
+    assert "differ by at most 0 " in paper_text.agreement(curves, curves)
     shifted = curves.assign(mean=curves["mean"] + 1, low=curves["low"] + 1, high=curves["high"] + 1)
-    said = paper_results.agreement(curves, shifted)
-    assert "differ by at most 1.00" in said and "; 0 of " in said
+    sentence = paper_text.agreement(curves, shifted)
+    assert "differ by at most 1.00" in sentence and "; 0 of " in sentence
 
 
-@pytest.mark.parametrize("key", [key for key, figure in FIGURES.items() if figure.runs[0].recipe])
-def test_what_the_explorer_is_given_is_the_recipe(key):
-    """Where it is given anything: every setting is one of its options, and those of the model are exact."""
-    chosen, _ = paper_results.recipe_of(FIGURES[key].runs[0])
-    asked = recipe_to_settings.of_recipe(chosen) if chosen else None
-    if asked is None:
-        return
-    assert catalogue.reconcile(catalogue.defaults() | asked)[1] == []
-    assert (asked["d"], asked["k"]) != (0, 0) and asked["k"] in (chosen.population.k, *chosen.swept[0].values)
+def test_what_the_explorer_is_given_is_the_recipe():
+    """Every setting is an option of its control, and those of the model are exact."""
+    recipes = {key: paper_results.recipe_of(figure.runs[0])[0] for key, figure in FIGURES.items()}
+    given = {
+        key: (recipe, paper_results.explorer_settings(recipe)) for key, recipe in recipes.items() if recipe
+    }
+    given = {key: (recipe, settings) for key, (recipe, settings) in given.items() if settings is not None}
+    notes = {
+        key: catalogue.reconcile(catalogue.defaults() | settings)[1] for key, (_, settings) in given.items()
+    }
+    assert len(given) >= 3 and {key: note for key, note in notes.items() if note} == {}
+    ranks = {
+        key: settings["k"] in (recipe.population.k, *recipe.swept[0].values)
+        for key, (recipe, settings) in given.items()
+    }
+    assert [key for key, right in ranks.items() if not right] == []
 
 
 def test_figure_3a_can_be_varied_in_the_explorer():
-    asked = recipe_to_settings.of_recipe(recipe("ge-3a"))
+    asked = paper_results.explorer_settings(recipe("ge-3a"))
     assert asked is not None
     assert (asked["d"], asked["s_hat"], asked["accounting"], asked["scaling"]) == (
         1000,
@@ -211,5 +236,6 @@ def test_the_patients_that_calibration_saves_are_counted(screen):
 
 def test_expected_times_grow_with_the_recipe():
     chosen = recipe("ge-3a")
-    quick, whole = (paper_results.expected(paper_results.again(chosen, quick, 0)) for quick in (True, False))
+    recipes = (paper_results.second_recipe(chosen, quick, 0) for quick in (True, False))
+    quick, whole = map(paper_results.expected_seconds, recipes)
     assert 0 < quick < whole and sweep_status.duration(quick)

@@ -1,5 +1,6 @@
 """The story: eight steps whose numbers are the core's, in sentences that a newspaper's reader can read."""
 
+import functools
 import json
 import math
 import re
@@ -15,22 +16,11 @@ from dppca_core.experiments.demonstrations import differencing
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.numerics import subspace_metrics
 from dppca_core.privacy import Budget
-from pages.learn.story import (
-    controls as story_controls,
-)
-from pages.learn.story import (
-    curve_text,
-    glossary,
-    handout,
-    view,
-)
-from pages.learn.story import (
-    slides as story_slides,
-)
-from pages.learn.story import (
-    text as story_words,
-)
-from pages.learn.story.settings import STEPS, WAYS, controls
+from pages.learn.story import controls as story_controls
+from pages.learn.story import curve_text, glossary, handout, view
+from pages.learn.story import slides as story_slides
+from pages.learn.story import text as story_text
+from pages.learn.story.settings import OFFERED_PROTOCOLS, STEPS, controls
 from pages.learn.story.speaker_notes import NOTES
 from pages.shared import text
 from pages.shared.settings import catalogue
@@ -57,16 +47,23 @@ SETTINGS = {
     "too few kept": {"data": "digits", "s_hat": 20, "providers": 2},
     "failing": {"delta": 0.1, "epsilon": 2.0},
 }
-EVERY = pytest.mark.parametrize("own", SETTINGS.values(), ids=SETTINGS.keys())
+EVERY = pytest.mark.parametrize("changed", SETTINGS.values(), ids=SETTINGS.keys())
 
 
-def settings(**own):
-    possible, _ = catalogue.reconcile(catalogue.defaults() | {"repeats": 2} | own)
+def settings(**changed):
+    possible, _ = catalogue.reconcile(catalogue.defaults() | {"repeats": 2} | changed)
     return possible
 
 
-def slides(**own):
-    return [story_slides.slide(settings(**own) | {"story.step": step}) for step in range(1, STEPS + 1)]
+def slides(**changed):
+    return _slides(tuple(changed.items()))
+
+
+@functools.cache
+def _slides(changed):
+    """Return all steps at a setting, drawn once for all tests that only read them."""
+    now = settings(**dict(changed))
+    return [story_slides.slide(now | {"story.step": step}) for step in range(1, STEPS + 1)]
 
 
 # --- on the screen --------------------------------------------------------------------------------------
@@ -86,16 +83,16 @@ def test_every_step_shows_what_the_core_says(screen, link):
     page = screen(PAGE, **link)
     for step in range(1, STEPS + 1):
         slide = story_slides.slide(page.app.session_state["settings of the last run"])
-        assert page.app.title[0].value == slide.said.title
-        assert slide.said.finding in page.markdown and f"**Step {step} of 8.**" in page.markdown
-        assert all(sentence in page.markdown for sentence in slide.said.more)
+        assert page.app.title[0].value == slide.title
+        assert slide.text.finding in page.markdown and f"**Step {step} of 8.**" in page.markdown
+        assert all(sentence in page.markdown for sentence in slide.text.more)
         shown = page.figure
         assert shown["data"] == json.loads(json.dumps(slide.figure["data"]))
-        assert shown["says"] == slide.said.sentences
+        assert shown["says"] == slide.text.sentences
         keys = controls(step, page.app.session_state["settings of the last run"])
-        on_screen = [one.key for one in (*page.app.select_slider, *page.app.selectbox)]
+        on_screen = [widget.key for widget in (*page.app.select_slider, *page.app.selectbox)]
         assert sorted(on_screen) == sorted(keys)
-        buttons = {one.key: one for one in page.app.button}
+        buttons = {button.key: button for button in page.app.button}
         assert buttons["story.step on"].disabled == (step == STEPS)
         if step < STEPS:
             buttons["story.step on"].click()
@@ -136,45 +133,46 @@ def test_quick_presses_count_from_the_last_one(monkeypatch):
 
 
 @EVERY
-def test_words_and_charts_stand_everywhere(own):
-    for slide in slides(**own):
+def test_words_and_charts_stand_everywhere(changed):
+    for slide in slides(**changed):
         sent = json.dumps(slide.figure, allow_nan=False)
-        said = slide.said.sentences
-        assert "nan" not in said and "inf" not in said and "None" not in said + sent
-        assert not re.search("[εδσΘ]", said + sent)
-        assert len(slide.table) > 0 and 2 <= len(slide.said.more) + 1 <= 4
+        words = slide.text.sentences
+        assert "nan" not in words and "inf" not in words and "None" not in words + sent
+        assert not re.search("[εδσΘ]", words + sent)
+        assert len(slide.table) > 0 and 2 <= len(slide.text.more) + 1 <= 4
 
 
 @pytest.mark.parametrize("name", ["defaults", "breast cancer"])
 def test_errors_are_those_of_the_providers_page(name):
-    of = view.recipe(settings(**SETTINGS[name]))
-    found = CollaborationResults(of)
-    for way in (*WAYS, view.OPEN):
+    setting = view.to_setting(settings(**SETTINGS[name]))
+    results = CollaborationResults(setting)
+    for protocol in (*OFFERED_PROTOCOLS, view.OPEN):
         for repeat in range(2):
-            found.try_cell(way, ALL, repeat)
-        errors = [run.sin for run in found.measured(way, ALL)]
-        assert view.spread(of, way).middle == pytest.approx(np.median(errors), rel=1e-12, abs=1e-9)
-    assert view.guess(of) == subspace_metrics.random_guess(of.d, of.k)
+            results.try_cell(protocol, ALL, repeat)
+        errors = [run.sin for run in results.measured(protocol, ALL)]
+        middle = view.spread(setting, protocol).middle
+        assert middle == pytest.approx(np.median(errors), rel=1e-12, abs=1e-9), protocol
+    assert view.guess(setting) == subspace_metrics.random_guess(setting.d, setting.k)
 
 
 def test_the_curves_hold_the_setting_and_fall():
-    by_privacy = view.against_privacy(settings())
-    by_patients = view.against_patients(settings())
-    assert by_privacy.now == by_patients.now == view.offer(settings()).weights.error.middle
+    by_privacy = view.curve_over_privacy(settings())
+    by_patients = view.curve_over_patients(settings())
+    assert by_privacy.now == by_patients.now == view.measure_decision(settings()).weights.error.middle
     for curve in (by_privacy, by_patients):
-        middles = [one.middle for one in curve.private]
+        middles = [spread.middle for spread in curve.private]
         assert middles[0] > 1.5 and middles[-1] < 0.05  # from a guess to far below
-    assert by_privacy.without == by_patients.without == view.sharing(settings()).together.middle
+    assert by_privacy.without == by_patients.without == view.measure_sharing(settings()).together.middle
 
 
 def test_a_tables_curve_ends_with_all_its_patients():
-    curve = view.against_patients(settings(data="breast_cancer", providers=3, k=2, s_hat=30))
-    assert curve.at[-1] == 569 == curve.of.n and curve.here == len(curve.at) - 1
+    curve = view.curve_over_patients(settings(data="breast_cancer", providers=3, k=2, s_hat=30))
+    assert curve.at[-1] == 569 == curve.setting.n and curve.here == len(curve.at) - 1
 
 
 @pytest.mark.parametrize("data", ["synthetic", "breast_cancer"])
 def test_two_exact_totals_give_a_record_away_and_two_noisy_ones_do_not(data):
-    experiment = view.recipe(settings(data=data))
+    experiment = view.to_setting(settings(data=data))
     pair = differencing.pair(experiment.population, 150, 3, experiment.scaling, 0)
     back = pair.bound * differencing.rebuilt(pair.with_, pair.without)
     row = differencing.turned(pair.patient)
@@ -188,7 +186,7 @@ def test_two_exact_totals_give_a_record_away_and_two_noisy_ones_do_not(data):
 
 
 def test_a_rebuilt_table_row_is_a_row_of_the_table():
-    """Against the rows themselves: every patient of a hospital of five is found, and no other."""
+    """Every patient of a hospital of five is rebuilt as that row of the table and no other."""
     held = draws.cohort("breast_cancer", (5,), draws.PUBLIC, 0, 0)
     for who in range(5):
         pair = differencing.pair("breast_cancer", 5, who, draws.PUBLIC, 0)
@@ -198,13 +196,14 @@ def test_a_rebuilt_table_row_is_a_row_of_the_table():
 
 
 def test_the_spy_is_counted_and_promised_as_the_core_has_it():
-    found = view.hidden(settings())
-    reads = [one.read > found.picture.mu / 2 for one in found.picture.here]
-    reads += [one.read <= found.picture.mu / 2 for one in found.picture.there]
-    said = story_words.hidden(found).sentences
-    assert f"is right {sum(reads)} times" in said and found.tries == 40
-    assert f"more than {100 * tradeoff_curves.best_guess(1.0, 1e-5):.0f} times in 100" in said
-    assert f"right {100 * tradeoff_curves.gaussian_guess(found.picture.mu):.0f} times in 100" in said
+    attack = view.attack(settings())
+    mu, picture = attack.picture.mu, attack.picture
+    right = sum(release.read > mu / 2 for release in picture.here)
+    right += sum(release.read <= mu / 2 for release in picture.there)
+    assert (attack.right, attack.tries) == (right, 40)
+    shares = (tradeoff_curves.gaussian_guess(mu), tradeoff_curves.best_guess(1.0, 1e-5))
+    numbers = re.findall(r"(\d+) times in 100", story_text.attack(attack).sentences)
+    assert numbers == [f"{100 * share:.0f}" for share in shares]
     assert math.e / (1 + math.e) == pytest.approx(0.73, abs=2e-3)  # what 73 stands for
 
 
@@ -212,29 +211,30 @@ def test_the_spy_is_counted_and_promised_as_the_core_has_it():
 
 
 def test_a_hopeless_setting_is_not_recommended():
-    said = [one.said.sentences for one in slides(epsilon=0.01)]
-    assert "privacy costs too much" in said[4] and "no way gives a useful answer" in said[6]
-    assert "We would not release this." in said[7]
+    words = [slide.text.sentences for slide in slides(epsilon=0.01)]
+    assert "privacy costs too much" in words[4] and "no way gives a useful answer" in words[6]
+    assert "We would not release this." in words[7]
 
 
 def test_a_promise_that_may_well_fail_is_owned_up_to():
-    said = slides(**SETTINGS["failing"])[7].said.sentences
-    assert "a margin of 10 % for rare outcomes that tell more; it is counted in." in said
-    assert "For 100,000 patients that is too wide." in said
-    assert "margin" not in slides()[7].said.sentences
+    failing = settings(**SETTINGS["failing"])
+    failure = story_text.failure(view.to_setting(failing))
+    assert text.margin(0.1) in failure and "100,000" in failure
+    assert failure in slides(**SETTINGS["failing"])[7].text.more
+    assert story_text.failure(view.to_setting(settings())) not in slides()[7].text.more
 
 
 def test_what_is_free_is_called_free():
-    said = [one.said.sentences for one in slides(n=10**9, providers=1)]
-    assert "almost free" in said[4] and "More patients cost nothing" in said[5]
-    assert "nobody is there to join" in said[0].lower() and "would not" not in said[7]
+    words = [slide.text.sentences for slide in slides(n=10**9, providers=1)]
+    assert "almost free" in words[4] and "More patients cost nothing" in words[5]
+    assert "nobody is there to join" in words[0].lower() and "would not" not in words[7]
 
 
 RARE = {"n": 200_000, "providers": 200, "d": 50, "spike": 20.0, "bulk": 15.0, "delta": 1e-6}
 
 
 @pytest.mark.parametrize(
-    ("own", "in_house", "public"),
+    ("changed", "in_house", "public"),
     [
         ({}, "stay alone", "joining changes little"),  # 0.092 alone and 0.083 together: not a tenth less
         ({"providers": 10}, "stay alone", "join: "),
@@ -245,103 +245,100 @@ RARE = {"n": 200_000, "providers": 200, "d": 50, "spike": 20.0, "bulk": 15.0, "d
         (RARE | {"story.way": "dps_pca"}, "would not", "would not"),
     ],
 )
-def test_a_release_is_advised_only_where_no_hospital_does_better_alone(own, in_house, public):
-    """In-house and unprotected by the better analysis, and protected to publish: by the runs themselves."""
-    asked = settings(**{"repeats": 10} | own)
-    found = view.offer(asked)
-    of, mine = found.weights.of, found.weights.error
-    lone = view.alone(of)
-    plain, noisy = (
-        min((view.spread(lone, way) for way in ways), key=lambda one: one.middle)
-        for ways in (("pca", "sparse_pca"), ("analyze_gauss", "analyze_gauss_sparse"))
+def test_a_release_is_advised_only_where_no_hospital_does_better_alone(changed, in_house, public):
+    """Both comparisons are computed from the runs: in-house without privacy, and published with it."""
+    asked = settings(**{"repeats": 10} | changed)
+    decision = view.measure_decision(asked)
+    joined, lone = decision.weights.error, view.largest_hospital(decision.weights.setting)
+    unprotected, protected = (
+        min((view.spread(lone, method) for method in methods), key=lambda spread: spread.middle)
+        for methods in (("pca", "sparse_pca"), ("analyze_gauss", "analyze_gauss_sparse"))
     )
-    assert (found.in_house.error, found.published.error) == (plain, noisy)
-    better = mine.high < plain.low and not noisy.high < mine.low
-    assert story_words.advised(found) == better == (in_house == "release")
-    said = story_words.offer(found)
-    assert ("We would release" in said.sentences) == better
+    assert (decision.in_house.error, decision.published.error) == (unprotected, protected)
+    better = joined.high < unprotected.low and not protected.high < joined.low
+    assert story_text.is_advised(decision) == better == (in_house == "release")
+    shown = story_text.decision(decision)
+    assert ("We would release" in shown.sentences) == better
     if in_house not in ("release", "would not"):
-        assert f"For use in-house, {in_house}" in said.finding and f"To publish, {public}" in said.more[0]
-        assert text.error(plain.middle) in said.finding and text.error(mine.middle) in said.finding
-    page = handout.html(found, asked, "https://example.org/story", "Today.")
-    assert said.finding in page and ("<h2>The release:" in page) == better
-    assert handout.full(asked, "https://example.org/story").sentence.startswith(said.finding)
+        assert f"For use in-house, {in_house}" in shown.finding and f"To publish, {public}" in shown.more[0]
+        assert text.error(unprotected.middle) in shown.finding and text.error(joined.middle) in shown.finding
+    page = handout.html(decision, asked, "https://example.org/story", "Today.")
+    assert shown.finding in page and ("<h2>The release:" in page) == better
 
 
-def test_the_speaker_reads_the_decision_out(monkeypatch):
+@pytest.mark.parametrize("changed", [{}, RARE], ids=["defaults", "rare"])
+def test_the_speaker_reads_the_decision_out(monkeypatch, changed):
     shown = []
     monkeypatch.setattr(story_slides.st, "info", shown.append)
-    for own in ({}, RARE):
-        last = slides(**own)[7].said
-        story_slides.notes(STEPS, last)
-        assert last.finding in shown.pop()
+    last = slides(**changed)[7].text
+    story_slides.notes(STEPS, last)
+    assert last.finding in shown.pop()
 
 
 def test_step_seven_has_a_hospital_alone_with_noise_and_without():
     """The bar of step 1 does not turn into another without a word."""
-    joined = view.joined(settings())
-    assert joined.in_house.error == view.sharing(settings()).alone
+    joined = view.measure_joined(settings())
+    assert joined.in_house.error == view.measure_sharing(settings()).alone
     assert joined.published.error.middle > 3 * joined.in_house.error.middle
-    assert f"do better: {text.error(joined.in_house.error.middle)}" in slides()[6].said.sentences
+    assert f"do better: {text.error(joined.in_house.error.middle)}" in slides()[6].text.sentences
 
 
 def test_one_hospital_is_not_sent_to_a_server():
-    assert "To publish, do without a server" in slides(providers=1)[7].said.finding
-    own = slides(providers=1, **{"story.way": "analyze_gauss_sparse"})[7].said
-    assert "To publish, we would release 3 patterns" in own.finding
-    assert "For use in-house, no noise is needed" in own.more[0]
+    assert "To publish, do without a server" in slides(providers=1)[7].text.finding
+    trusted = slides(providers=1, **{"story.way": "analyze_gauss_sparse"})[7].text
+    assert "To publish, we would release 3 patterns" in trusted.finding
+    assert "For use in-house, no noise is needed" in trusted.more[0]
 
 
 def test_why_nothing_is_seen_is_the_true_reason():
-    few, cut = slides(n=100, providers=20)[7].said.sentences, slides(**SETTINGS["too few kept"])
+    few, cut = slides(n=100, providers=20)[7].text.sentences, slides(**SETTINGS["too few kept"])
     assert "measurements here" not in few
     for step in (0, 4, 5, 7):
-        said = cut[step].said.sentences
-        assert "We keep only 20 of 64 measurements here" in said and "too few patients" not in said
+        words = cut[step].text.sentences
+        assert "We keep only 20 of 64 measurements here" in words and "too few patients" not in words
 
 
 def test_one_hospital_that_sees_it_alone_is_owned_up_to():
-    said = slides(n=100_000, providers=5)[0].said.sentences
-    assert "Each sees it by itself" in said
-    few = slides(n=100, providers=20, k=3)[0].said.sentences
+    assert "Each sees it by itself" in slides(n=100_000, providers=5)[0].text.sentences
+    few = slides(n=100, providers=20, k=3)[0].text.sentences
     assert "cannot see it alone" in few or "Not even all" in few
-    assert "one hospital alone would do better" in slides(**{"story.way": "dps_pca"})[6].said.sentences
+    assert "one hospital alone would do better" in slides(**{"story.way": "dps_pca"})[6].text.sentences
 
 
 FEW_ROUNDS = {"epsilon": 0.25, "delta": 1e-7, "n": 10**6, "d": 400, "s_hat": 12, "burn_in": 0}
 
 
-@pytest.mark.parametrize("own", [FEW_ROUNDS, {"iterations": 1, "burn_in": 0}, {"spike": 100.0, "bulk": 80.0}])
-def test_rounds_are_held_so_that_less_privacy_gives_no_more_error(own):
-    curve = view.against_privacy(settings(**own))
-    middles = [one.middle for one in curve.private]
+@pytest.mark.parametrize(
+    "changed", [FEW_ROUNDS, {"iterations": 1, "burn_in": 0}, {"spike": 100.0, "bulk": 80.0}]
+)
+def test_rounds_are_held_so_that_less_privacy_gives_no_more_error(changed):
+    curve = view.curve_over_privacy(settings(**changed))
+    middles = [spread.middle for spread in curve.private]
     assert curve.useful == tuple(sorted(curve.useful)) and curve.useful[-1]
-    assert curve.of.burn_in >= view.WARM_UP and curve.of.iterations >= view.ROUNDS
+    assert curve.setting.burn_in >= view.WARM_UP and curve.setting.iterations >= view.ROUNDS
     assert middles[-1] < 4 * curve.without  # what is left at the end is not for want of rounds
 
 
 @pytest.fixture(scope="module")
 def made_up():
-    """A curve over privacy with these errors."""
-    curve = view.against_privacy(settings())
+    """Return a function that makes a curve over privacy with given errors."""
+    curve = view.curve_over_privacy(settings())
 
     def make(errors, here):
-        places = tuple(0.01 * 2**i for i in range(len(errors)))
-        spreads = tuple(view.Spread(one, one, one) for one in errors)
+        at = tuple(0.01 * 2**i for i in range(len(errors)))
+        spreads = tuple(view.Spread(error, error, error) for error in errors)
         free = (view.Spread(0.01, 0.01, 0.01),) * len(errors)
-        return curve._replace(at=places, private=spreads, free=free, here=here)
+        return curve._replace(at=at, private=spreads, free=free, here=here)
 
     return make
 
 
 def test_noise_is_not_blamed_where_less_of_it_does_worse(made_up):
-    said = curve_text.cost(made_up([1.7, 0.1, 0.05, 1.73], 3))
-    assert (
-        "Noise alone is not why" in said.sentences
-        and "lie between settings of 0.02 and 0.04" in said.sentences
-    )
-    assert "too much" not in said.sentences and "drowns" not in said.sentences
-    assert "to the left until" in said.try_this
+    shown = curve_text.cost(made_up([1.7, 0.1, 0.05, 1.73], 3))
+    assert "Noise alone is not why" in shown.sentences
+    assert "lie between settings of 0.02 and 0.04" in shown.sentences
+    assert "too much" not in shown.sentences and "drowns" not in shown.sentences
+    assert "to the left until" in shown.try_this
     assert "Only a setting of 0.02" in curve_text.cost(made_up([1.7, 0.1, 1.73], 0)).sentences
     nearly = curve_text.bought(made_up([1.7, 0.012, 0.02], 1)).sentences
     assert "almost free" in nearly and "do not make" not in nearly
@@ -349,14 +346,14 @@ def test_noise_is_not_blamed_where_less_of_it_does_worse(made_up):
 
 
 def test_what_has_no_weight_is_not_missed():
-    found = view.weights(settings(n=10_000, providers=5, d=50, k=2, s=8, s_hat=16), view.OPEN)
-    assert found.counted == found.agree == 8 and len(found.rows) == 10
-    assert "Only 8 truly count, and we find all of them." in story_words.pattern(found).sentences
+    weights = view.measure_weights(settings(n=10_000, providers=5, d=50, k=2, s=8, s_hat=16))
+    assert weights.counted == weights.agree == 8 and len(weights.rows) == 10
+    assert "Only 8 truly count, and we find all of them." in story_text.pattern(weights).sentences
 
 
 def test_where_privacy_is_free_depends_on_no_grid(made_up):
-    """Within a third over seeds, and exactly on r^2 - 1 = a / n, wherever the places are."""
-    free = [view.against_patients(settings(repeats=10, seed=seed)).relaxed for seed in (0, 3, 7)]
+    """It varies by a third over seeds, and is exact on r^2 - 1 = a / n, wherever the points are."""
+    free = [view.curve_over_patients(settings(repeats=10, seed=seed)).relaxed for seed in (0, 3, 7)]
     assert min(free) > 2e7 and max(free) < 3.5e7
     n = np.array([0.3, 1.0, 3.0, 10.0, 30.0])
     exact = 2.0 / (view.NEARLY_FREE**2 - 1)
@@ -367,62 +364,71 @@ def test_where_privacy_is_free_depends_on_no_grid(made_up):
 
 def test_the_chart_marks_where_privacy_is_free_by_ratios():
     figure = story_slides.slide(settings() | {"story.step": 6}).figure["layout"]
-    curve = view.against_patients(settings())
+    curve = view.curve_over_patients(settings())
     assert "From about 30 million patients on" in curve_text.bought(curve).sentences
     assert figure["yaxis"]["type"] == "log" and figure["shapes"][0]["x0"] == pytest.approx(curve.relaxed)
     low = 10 ** figure["yaxis"]["range"][0]
-    assert low < min(one.low for one in (*curve.private, *curve.free))
+    assert low < min(spread.low for spread in (*curve.private, *curve.free))
     table = story_slides.slide(settings(**SETTINGS["breast cancer"]) | {"story.step": 6}).figure["layout"]
     assert table["yaxis"].get("type") != "log" and "shapes" not in table
 
 
 def test_too_few_rows_are_not_laid_on_privacy():
-    said = [one.said.sentences for one in slides(s=20, s_hat=10, repeats=10)]
-    assert "From about 20,000 patients on, noise hardly adds to that" in said[5]  # at 10,000 it still does
-    assert "do not make privacy free" not in said[5]
-    assert "Even without noise the error is" in said[6] and "privacy setting" not in said[6]
+    words = [slide.text.sentences for slide in slides(s=20, s_hat=10, repeats=10)]
+    assert "From about 20,000 patients on, noise hardly adds to that" in words[5]  # at 10,000 it still does
+    assert "do not make privacy free" not in words[5]
+    assert "Even without noise the error is" in words[6] and "privacy setting" not in words[6]
 
 
 def test_what_to_try_can_be_done():
-    few, lots, plain = (
-        [one.said.try_this for one in slides(**own)] for own in ({"n": 100}, {"n": 10**9}, {})
+    few, lots, usual = (
+        [slide.text.try_this for slide in slides(**changed)] for changed in ({"n": 100}, {"n": 10**9}, {})
     )
-    assert "until" not in few[4] and "until" not in lots[4] and "left until the ring" in plain[4]
-    assert "until the lines part" in lots[5] and "until the ring is low" in plain[5]
-    table = [one.said.try_this for one in slides(data="breast_cancer")]
+    assert "until" not in few[4] and "until" not in lots[4] and "left until the ring" in usual[4]
+    assert "until the lines part" in lots[5] and "until the ring is low" in usual[5]
+    table = [slide.text.try_this for slide in slides(data="breast_cancer")]
     assert "step 3" in table[0] and "until" not in table[5]
-    for own, moves in (
-        ({}, "to the left"),
-        ({"n": 1000, "providers": 100}, "to the right"),
-        ({"n": 100, "providers": 100}, "right"),
-    ):
-        assert moves in slides(**own)[0].said.try_this
     assert "rare disease" in NOTES[0].answer and "Move the patients" not in NOTES[0].answer
 
 
+@pytest.mark.parametrize(
+    ("changed", "move"),
+    [
+        ({}, "to the left"),
+        ({"n": 1000, "providers": 100}, "to the right"),
+        ({"n": 100, "providers": 100}, "right"),
+    ],
+)
+def test_the_first_move_is_towards_what_changes(changed, move):
+    setting = settings(**changed)
+    assert move in story_text.sharing(view.measure_sharing(setting)).try_this
+
+
 def test_small_words_are_right_too():
-    lots, lavish, one = (
-        [each.said.sentences for each in slides(**own)]
-        for own in ({"n": 10**9}, {"epsilon": 10.0}, {"providers": 1})
+    lots, lavish, lone = (
+        [slide.text.sentences for slide in slides(**changed)]
+        for changed in ({"n": 10**9}, {"epsilon": 10.0}, {"providers": 1})
     )
     assert "Alone or together, the error is below 0.001." in lots[0] and "more clearly" not in lots[0]
     assert "below 0.001, with noise and without" in lots[4] and "with noise and without" in lots[7]
     for step in (3, 7):
         assert "almost every time" in lavish[step] and "almost 100" not in lavish[step]
-    assert "One hospital has nobody else to trust." in one[6] and "trust in one place" not in one[6]
-    assert "give or take 6 by luck" in one[3]  # two standard deviations of 40 tosses
+    assert "One hospital has nobody else to trust." in lone[6] and "trust in one place" not in lone[6]
+    assert "give or take 6 by luck" in lone[3]  # two standard deviations of 40 tosses
     wide = settings(d=2000, n=10**9) | {"story.step": 6}
-    assert "2,000 values" in story_words.waiting(wide) and story_words.waiting(settings()) == "Measuring …"
+    assert "2,000 values" in story_text.waiting(wide)
+    assert story_text.waiting(settings()) == text.MEASURING
 
 
 # --- plain ----------------------------------------------------------------------------------------------
 
 
 @EVERY
-def test_a_newspapers_reader_can_read_it(own):
-    for slide in slides(**own):
-        assert grade(slide.said.sentences) <= NEWSPAPER, (grade(slide.said.sentences), slide.said.sentences)
-        assert max(len(one.split()) for one in re.split(r"(?<=[.!?])\s", slide.said.sentences)) <= 24
+def test_a_newspapers_reader_can_read_it(changed):
+    for slide in slides(**changed):
+        words = slide.text.sentences
+        assert grade(words) <= NEWSPAPER, (grade(words), words)
+        assert max(len(sentence.split()) for sentence in re.split(r"(?<=[.!?])\s", words)) <= 24
 
 
 def test_glosses_and_notes_are_as_plain():
@@ -433,7 +439,7 @@ def test_glosses_and_notes_are_as_plain():
 
 
 def test_the_measure_of_reading_refuses_dense_prose():
-    """Its grade is far beyond; the words counted by hand."""
+    """The grade is far beyond a newspaper's; syllables are counted by hand."""
     dense = (
         "Differentially private sparse principal component analysis necessitates calibrating isotropic "
         "Gaussian perturbations to the Frobenius sensitivity of iteratively communicated covariance products."
@@ -449,33 +455,33 @@ def test_the_measure_of_reading_refuses_dense_prose():
 
 
 @EVERY
-def test_every_hard_word_on_a_step_is_explained_there_or_before(own):
+def test_every_hard_word_on_a_step_is_explained_there_or_before(changed):
     known = set()
-    for slide in slides(**own):
-        known |= {term.lower() for term, _ in slide.said.glosses}
-        said = slide.said.sentences.lower()
-        for term, _ in glossary.GLOSSARY:
-            if re.search(rf"\b{term.lower()}s?\b", said):
-                assert term.lower() in known, (term, said)
+    for slide in slides(**changed):
+        known |= {term.lower() for term, _ in slide.text.glosses}
+        words = slide.text.sentences.lower()
+        used = {term.lower() for term, _ in glossary.GLOSSARY if re.search(rf"\b{term.lower()}s?\b", words)}
+        assert used <= known, words
 
 
 # --- on paper -------------------------------------------------------------------------------------------
 
 
 @EVERY
-def test_the_summary_says_what_the_step_says_and_needs_no_network(own):
-    asked = settings(**own)
-    found = view.offer(asked)
-    page = handout.html(found, asked, "https://example.org/story?eps=<1>", "Today.")
-    said = story_words.offer(found)
-    for sentence in (said.finding, *said.more):
+def test_the_summary_has_the_sentences_of_the_step_and_needs_no_network(changed):
+    asked = settings(**changed)
+    decision = view.measure_decision(asked)
+    page = handout.html(decision, asked, "https://example.org/story?eps=<1>", "Today.")
+    shown = story_text.decision(decision)
+    for sentence in (shown.finding, *shown.more):
         assert sentence in page.replace("&#x27;", "'")
     assert "<script" not in page and "<1>" not in page and "src=" not in page
-    assert page.count("<rect") == len(found.weights.rows) and len(page) < 20_000
+    assert page.count("<rect") == len(decision.weights.rows) and len(page) < 20_000
 
 
 def test_the_report_holds_all_eight_steps():
     full = handout.full(settings(), "https://example.org/story")
-    assert [one.title for one in full.figures] == list(glossary.TITLES)
+    assert [figure.title for figure in full.figures] == list(glossary.TITLES)
+    assert full.sentence == slides()[7].text.sentences
     assert [row[0] for row in full.tables[0].rows] == [term for term, _ in glossary.GLOSSARY]
-    assert "ends at most at 73:27" in full.guarantee and "1 in 100,000" in full.guarantee
+    assert text.odds(1.0, 1e-5, "replace-one") in full.guarantee and text.margin(1e-5) in full.guarantee

@@ -17,8 +17,8 @@ from dppca_core.experiments.demonstrations.attacks import planted
 from dppca_core.experiments.explorer.experiment import TRACED
 from dppca_core.experiments.explorer.results import Results
 from pages.hospitals.your_data import release_job, session
-from pages.hospitals.your_data.release_job import Order
-from pages.hospitals.your_data.session_expiry import Leaving
+from pages.hospitals.your_data.release_job import ReleaseJob
+from pages.hospitals.your_data.session_expiry import SessionExpiry
 from pages.shared.background import cache, sessions
 from pages.shared.background import engine as engines
 from pages.shared.background.engine import Engine
@@ -241,8 +241,8 @@ def health() -> Response:
 
 @DIES
 def test_the_health_check_names_what_has_died_once_and_starts_it_again(engine, monkeypatch, here):
-    leaving = Leaving(60, 0.01)
-    monkeypatch.setattr(session, "leaving", lambda: leaving)
+    leaving = SessionExpiry(60, 0.01)
+    monkeypatch.setattr(session, "expiry", lambda: leaving)
     assert (health().status_code, health().body) == (200, b"ok")
     holder = Holder()
     leaving.watch("ann", holder, [].append)
@@ -277,14 +277,14 @@ def here(monkeypatch) -> set[str]:
     return names
 
 
-def over(leaving: Leaving) -> bool:
+def over(leaving: SessionExpiry) -> bool:
     return eventually(lambda: not leaving._watched)
 
 
 @pytest.mark.parametrize("reason", ERRORS[1:3], ids=repr)
 def test_a_table_whose_forgetting_fails_keeps_no_other(reason, here, caplog):
     """It is tried again, but not for ever; its uploads go at once."""
-    leaving, ann, bob, dropped = Leaving(0.0, 0.01), Holder(reason, 2), Holder(), []
+    leaving, ann, bob, dropped = SessionExpiry(0.0, 0.01), Holder(reason, 2), Holder(), []
     leaving.watch("ann", ann, dropped.append)
     leaving.watch("bob", bob, dropped.append)
     here.clear()
@@ -300,7 +300,7 @@ def test_a_table_whose_forgetting_fails_keeps_no_other(reason, here, caplog):
 
 @DIES
 def test_a_thread_that_forgets_no_more_is_started_by_the_next_page(here, monkeypatch):
-    leaving, ann = Leaving(0.0, 0.01), Holder()
+    leaving, ann = SessionExpiry(0.0, 0.01), Holder()
     monkeypatch.setattr(sessions, "present", raising(SystemExit()))
     leaving.watch("ann", ann, [].append)
     leaving._thread._thread.join(PATIENCE_SECONDS)
@@ -312,14 +312,14 @@ def test_a_thread_that_forgets_no_more_is_started_by_the_next_page(here, monkeyp
 
 @pytest.mark.parametrize("reason", ERRORS[1:3], ids=repr)
 def test_a_release_that_fails_ends_and_the_next_is_made(reason):
-    fails = Order(("here",), raising(reason), lambda: True)
+    fails = ReleaseJob(("here",), raising(reason), lambda: True)
     assert fails.confirm()
     fails.wait(PATIENCE_SECONDS)
-    assert fails.failed and SECRET not in fails.said
-    makes = Order(("there",), lambda progress: "made", lambda: True)
+    assert fails.failed and SECRET not in fails.message
+    makes = ReleaseJob(("there",), lambda progress: "made", lambda: True)
     assert makes.confirm()
     makes.wait(PATIENCE_SECONDS)
-    assert (makes.state, makes.made) == ("done", "made")
+    assert (makes.state, makes.result) == ("done", "made")
 
 
 class Threadless:
@@ -330,11 +330,11 @@ class Threadless:
 
 
 def test_without_a_thread_a_release_has_ended_and_lets_go_of_the_rows(monkeypatch):
-    asked = Order(("here",), lambda progress: "made", lambda: True)
+    asked = ReleaseJob(("here",), lambda progress: "made", lambda: True)
     monkeypatch.setattr(release_job.threading, "Thread", Threadless)
     assert asked.confirm()
     monkeypatch.undo()
-    assert (asked.state, asked.said) == ("failed", "RuntimeError") and asked._make is None
+    assert (asked.state, asked.message) == ("failed", "RuntimeError") and asked._make is None
 
 
 def test_what_is_warmed_up_goes_on_after_what_fails(monkeypatch, caplog):

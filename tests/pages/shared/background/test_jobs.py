@@ -228,7 +228,7 @@ def test_without_a_thread_a_sweep_has_ended_and_can_be_asked_for_again(monkeypat
 
 def test_long_sweeps_go_on_in_processes(monkeypatch):
     """It begins in the server while the processes start; together they measure the whole table."""
-    long, clock = replace(RECIPE, repeats=150), Clock()
+    long, clock = replace(RECIPE, repeats=50), Clock()
     monkeypatch.setattr(sweep_jobs, "HERE_SECONDS", 0.9 * sweep_jobs._missing(long, ())[0])
     monkeypatch.setattr(sweep_jobs, "time", clock)
     monkeypatch.setattr(run_cells, "TASK_SECONDS", 0.0)

@@ -18,17 +18,17 @@ from dppca_core.experiments.explorer.regime_map import RegimeMap
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps.recipe import METRICS
 from dppca_core.privacy import Budget
-from pages.explore.bounds import chart_descriptions as bounds_descriptions
 from pages.explore.bounds import charts
-from pages.explore.methods import chart_descriptions as methods_descriptions
+from pages.explore.bounds import text as bounds_descriptions
+from pages.explore.methods import text as methods_descriptions
 from pages.hospitals.differences import chart_descriptions as differences_descriptions
 from pages.hospitals.differences import view as site_view
 from pages.hospitals.providers import chart_descriptions as providers_descriptions
 from pages.hospitals.providers import view as joins
 from pages.hospitals.your_data import chart_descriptions as your_data_descriptions
 from pages.hospitals.your_data import charts as own_charts
-from pages.learn.papers import chart_descriptions as papers_descriptions
-from pages.learn.privacy import chart_descriptions as privacy_descriptions
+from pages.learn.papers import text as papers_descriptions
+from pages.learn.privacy import accounting_text, attack_text
 from pages.learn.privacy.view import Accounted, Attack
 from pages.shared import text
 from pages.shared.charts import loadings
@@ -207,17 +207,15 @@ def test_joining_says_the_least_error_under_every_heading():
 
 def test_standardising_ranks_the_ways_by_their_error():
     settings = catalogue.defaults() | {"repeats": 1}
-    recipe = site_view.recipe(settings)
-    results, measure = SiteResults(recipe), site_view.SiteMeasure(recipe, settings)
-    assert differences_descriptions.standardising(results, settings) == labels.MEASURING
-    at = site_view.strength(recipe, settings)
-    for cell in results.first(at, site_view.kind(recipe, settings)):
+    results = SiteResults(site_view.recipe(settings))
+    shown = site_view.SiteView(results, settings)
+    assert differences_descriptions.standardising(shown) == labels.MEASURING
+    for cell in results.first(shown.strength, shown.kind):
         results.try_cell(*cell)
-    errors = [measure.common(results, at, kind) for kind in recipe.kinds]
-    least = min(float(error[0][1]) for error in errors if error is not None)
-    description = differences_descriptions.standardising(results, settings)
+    least = min(float(spread[1]) for spread, _ in shown.common_by_kind().values())
+    description = differences_descriptions.standardising(shown)
     assert text.error(least) in description.partition(";")[0]
-    assert description.endswith(f"Guessing has {measure.guess:.2f}.")
+    assert description.endswith(f"Guessing has {shown.guess:.2f}.")
 
 
 def test_a_papers_figure_says_its_verdict_and_every_curve():
@@ -233,9 +231,9 @@ def test_the_attack_is_told_by_calculation_and_as_measured():
     """At epsilon = 1, delta = 0.1 and 20 % false alarms the promise demands 1 - 0.1 - 0.2 e = 35.6 %."""
     seen = Rates(0.19, 0.7, (0.1, 0.3), (0.6, 0.8))
     attack = Attack(0.5, 0.2, 0.84, 0.633, np.zeros(1), np.zeros(1), seen, seen)
-    assert "around 0.5 with the patient" in privacy_descriptions.readings(attack)
-    assert "line at 0.84 gives 20.0 % false alarms and 63.3 % misses" in privacy_descriptions.readings(attack)
-    description = privacy_descriptions.errors(attack, Budget(1.0, 0.1))
+    assert "around 0.5 with the patient" in attack_text.readings(attack)
+    assert "line at 0.84 gives 20.0 % false alarms and 63.3 % misses" in attack_text.readings(attack)
+    description = attack_text.errors(attack, Budget(1.0, 0.1))
     assert "misses 63.3 %; the promise demands at least 35.6 %" in description
     assert "Measured: 19.0 % false alarms and 70.0 % misses." in description and description.endswith(
         "miss 80.0 %."
@@ -245,10 +243,8 @@ def test_the_attack_is_told_by_calculation_and_as_measured():
 def test_charges_are_ranked_at_the_chosen_rounds():
     index = pd.Index([1, 5], name="T")
     costs = pd.DataFrame({"exact": [0.4, 1.0], "basic": [0.4, 5.0], "zcdp": [0.5, 1.25]}, index)
-    description = privacy_descriptions.charged(Accounted(1.0, 5, 2.0, costs, costs), plain=True)
+    description = accounting_text.charged(Accounted(1.0, 5, 2.0, costs, costs), plain=True)
     assert description.startswith("What 5 rounds") and description.endswith(
         "exact 1.00; zCDP 1.25; simply adding up 5.00."
     )
-    assert (
-        "exact 0.4" in privacy_descriptions.charged(Accounted(1.0, 1, 2.0, costs, costs), plain=True).lower()
-    )
+    assert "exact 0.4" in accounting_text.charged(Accounted(1.0, 1, 2.0, costs, costs), plain=True).lower()

@@ -61,7 +61,7 @@ def test_what_is_read_in_pieces_is_counted_by_its_rows(monkeypatch):
     fixed = memory_check._BATCH_BYTES + FRAME.shape[1] * memory_check._COLUMN_BYTES
     rows = len(FRAME) + 2  # with the names, and what may stand behind the last line's end
     assert memory_check.needs(FILES["CSV"], "utf-8") == fixed + 8 * rows
-    assert large_table.look(FILES["CSV"], "t", "utf-8") is not None
+    assert large_table.open_large(FILES["CSV"], "t", "utf-8") is not None
     monkeypatch.setattr(memory_check.content, "FORMER_ROWS", 1000)
     assert memory_check.needs(FILES["CSV"], "utf-8") == fixed + 8 * 1000
     needed = memory_check.needs(
@@ -93,20 +93,20 @@ def test_rows_are_counted_while_they_are_read_too(monkeypatch):
     """A Parquet file may hold more than it says."""
     schema = Schema((Column("c0", "number", 0, 2), Column("c1", "number", 0, 2)))
     monkeypatch.setattr(limits, "MOST_BYTES", 1000)
-    found = large_table.look(FILES["CSV"], "t", "utf-8")
-    assert large_table_sums.reduce(found, schema, None, lambda share: True).n == len(FRAME)
+    large = large_table.open_large(FILES["CSV"], "t", "utf-8")
+    assert large_table_sums.reduce(large, schema, None, lambda share: True).n == len(FRAME)
     monkeypatch.setattr(limits, "MOST_ROWS_IN_PIECES", len(FRAME) - 1)
     with pytest.raises(ValueError, match="more than can be read here"):
-        large_table_sums.reduce(found, schema, None, lambda share: True)
+        large_table_sums.reduce(large, schema, None, lambda share: True)
 
 
 def test_a_hospital_without_room_for_its_matrices_is_one_sentence(monkeypatch):
     schema = Schema((Column("c0", "number", 0, 2), Column("c1", "number", 0, 2)))
     monkeypatch.setattr(limits, "MOST_BYTES", 1000)
-    found = large_table.look(FILES["CSV"], "t", "utf-8")
+    large = large_table.open_large(FILES["CSV"], "t", "utf-8")
     monkeypatch.setattr(memory, "available", lambda: memory.SPARE_BYTES)
     with pytest.raises(ValueError, match=r"^One more hospital takes 0 MB, and the server has 0 MB left"):
-        large_table_sums.reduce(found, schema, None, lambda share: True)
+        large_table_sums.reduce(large, schema, None, lambda share: True)
 
 
 def test_texts_of_all_columns_count_together(monkeypatch):
@@ -151,12 +151,12 @@ def test_texts_without_room_are_one_sentence(monkeypatch):
 
 
 def test_a_forgotten_table_goes_back_to_the_system(monkeypatch):
-    """What stays with the process is missing to the next visitor's table."""
+    """Memory that stays with the process is missing to the next visitor's table."""
     returned = []
     monkeypatch.setattr(session, "return_memory", lambda: returned.append(mine.raw))
-    mine = session.Own()
+    mine = session.TableSession()
     raw = read(FILES["CSV"], "t")
-    mine.bring(raw)
+    mine.load(raw)
     assert returned == [raw]
     mine.forget()
     assert returned == [raw, None]

@@ -1,4 +1,4 @@
-"""What a visitor has brought is forgotten once they have left."""
+"""A table is forgotten once its visitor has left."""
 
 import gc
 import threading
@@ -6,15 +6,15 @@ import threading
 import pytest
 
 from pages.hospitals.your_data import session_expiry
-from pages.hospitals.your_data.session_expiry import Leaving
+from pages.hospitals.your_data.session_expiry import SessionExpiry
 from pages.shared.background import sessions
 from tests.waiting import PATIENCE_SECONDS, Clock, eventually
 
-NEVER = 3600.0  # seconds between looks of a thread: the test looks itself
+NEVER = 3600.0  # seconds between checks of a thread: the test checks itself
 
 
 class Holder:
-    """What holds a table."""
+    """Stand in for a session that holds a table."""
 
     def __init__(self) -> None:
         self.forgot = threading.Event()
@@ -25,15 +25,15 @@ class Holder:
 
 @pytest.fixture
 def here(monkeypatch) -> set[str]:
-    """Who is there."""
-    found = {"ann", "bob"}
-    monkeypatch.setattr(sessions, "present", found.__contains__)
-    return found
+    """Return the visitors who are there."""
+    visitors = {"ann", "bob"}
+    monkeypatch.setattr(sessions, "present", visitors.__contains__)
+    return visitors
 
 
 @pytest.fixture
 def clock(monkeypatch) -> Clock:
-    """Where it is read how long somebody has been away."""
+    """Replace the clock by which it is measured how long somebody has been away."""
     made = Clock()
     for module in (sessions, session_expiry):
         monkeypatch.setattr(module, "time", made)
@@ -58,7 +58,7 @@ def test_a_connection_that_breaks_for_a_moment_ends_no_release(here, clock):
 
 def test_a_table_goes_some_time_after_its_owner(here):
     """By the thread that looks, without anybody asking."""
-    watching, ann, bob, dropped = Leaving(0.0, 0.01), Holder(), Holder(), []
+    watching, ann, bob, dropped = SessionExpiry(0.0, 0.01), Holder(), Holder(), []
     for who, holder in (("ann", ann), ("bob", bob)):
         watching.watch(who, holder, dropped.append)
     here.remove("ann")
@@ -67,24 +67,24 @@ def test_a_table_goes_some_time_after_its_owner(here):
 
 
 def test_who_comes_back_finds_their_table(here, clock):
-    watching, ann = Leaving(50, NEVER), Holder()
+    watching, ann = SessionExpiry(50, NEVER), Holder()
     watching.watch("ann", ann, [].append)
     for _ in range(4):
         here.remove("ann")
-        assert not watching.look()
+        assert not watching.check()
         clock.now += 40
-        assert not watching.look() and not ann.forgot.is_set()
+        assert not watching.check() and not ann.forgot.is_set()
         here.add("ann")
-        assert not watching.look()
+        assert not watching.check()
     here.clear()
-    watching.look()
+    watching.check()
     clock.now += 50
-    assert watching.look() and ann.forgot.is_set()
+    assert watching.check() and ann.forgot.is_set()
 
 
 def test_nothing_is_held_for_the_sake_of_forgetting_it(here):
     """Nor does a thread look on."""
-    watching, ann = Leaving(60, 0.01), Holder()
+    watching, ann = SessionExpiry(60, 0.01), Holder()
     watching.watch("ann", ann, [].append)
     watching.watch("ann", ann, [].append)
     del ann

@@ -1,13 +1,17 @@
-"""Suggest what to try next on this page. No Streamlit here."""
-
-from __future__ import annotations
+"""The sentences of the front page. No Streamlit here."""
 
 from collections.abc import Mapping
 from typing import Any
 
+TITLE = "What does privacy cost?"
+INTRODUCTION = (
+    "How far the directions found by private, distributed, sparse PCA are from the true ones, "
+    "measured again at every move of a slider."
+)
+
 
 def try_this(settings: Mapping[str, Any]) -> str:
-    """What to do next on the front page."""
+    """Return what to try next."""
     hospitals = "Hospitals" if settings["view"] == "board" else "Hospitals N"
     if settings["data"] != "synthetic":
         return (

@@ -1,0 +1,179 @@
+"""The sentences of the bounds page, formed from its numbers. No Streamlit here."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dppca_core.bounds import BOUNDS
+from dppca_core.bounds.fit_constant import Fitted
+from dppca_core.bounds.regimes import REGIONS
+from dppca_core.experiments.explorer.regime_map import RegimeMap
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.methods import METHODS
+from dppca_core.records import Bound
+from pages.explore.bounds.charts import concerns, largest_error, state
+from pages.shared import text
+from pages.shared.charts.metric_axis import Scale
+from pages.shared.charts.traces import Figure, drawn_values
+
+TITLE = "Does the theory hold here?"
+INTRODUCTION = (
+    "What the papers promise, drawn over what is measured: a line where every assumption holds, thin where "
+    "one fails, and hollow marks at the top where the bound says nothing."
+)
+REGIME_NOTES = {
+    "closed form": (
+        "By the closed form for DPS-PCA: privacy is free where sampling errs more than noise, costs where it "
+        "errs less, hopeless where the predicted error is beyond a third of a guess, silent where "
+        "first-order reasoning does not reach."
+    ),
+    "theorem": (
+        "By Theorem 4.3 of Ge et al. with its constants as set below: free or costly by its larger term, "
+        "hopeless where its total is no better than a guess, silent where an assumption fails."
+    ),
+}
+FIGURE_2_NOTE = (
+    "The paper does not report the parameters of this figure. γ = 0.356 and α = 0.0513/ε, found by fitting "
+    "its curve at δ = 0.01, reproduce its shape within 1 %, but other values would too. Most of it lies "
+    "above √5, the largest error there is, and assumption B.3 fails along the whole curve."
+)
+_KINDS = {"upper": "upper bound", "lower": "lower bound", "prediction": "closed-form prediction"}
+_STATES = {
+    "applies": ":green[every assumption holds]",
+    "assumption fails": ":orange[an assumption fails]",
+    "void": ":red[says nothing here]",
+}
+
+
+def headline(
+    results: Results,
+    method: str,
+    here: Mapping[str, Bound],
+    epsilon: float,
+    scale: Scale,
+    plain: bool = False,
+) -> str:
+    """Return the measured error, and how many of the bounds on this method apply."""
+    cells = results.measured(method, epsilon)
+    most = largest_error(results)
+    states = [state(name, bound, most) for name, bound in here.items() if concerns(name, method)]
+    middle = text.error(float(np.median([scale.last(cell) for cell in cells]))) if cells else "…"
+    failing, void = states.count("assumption fails"), states.count("void")
+    setting = f"{'privacy setting' if plain else 'ε ='} {text.number(epsilon)}"
+    return (
+        f"At {setting}, {METHODS[method].title} has error {middle} (guessing: {text.short(scale.guess)}). "
+        f"Of {text.count(len(states), 'bound', 'bounds')} drawn on it, "
+        f"{text.count(states.count('applies'), 'applies', 'apply')}, "
+        f"{text.count(failing, 'rests', 'rest')} on an assumption that fails, and "
+        f"{text.count(void, 'says', 'say')} nothing."
+    )
+
+
+def card_title(name: str, bound: Bound, most: float) -> str:
+    """Return a bound's title, kind and state; most: the largest error there is."""
+    rule = BOUNDS[name]
+    return f"**{rule.title}** · {_KINDS[rule.kind]} · {_STATES[state(name, bound, most)]}"
+
+
+def value(bound: Bound) -> str:
+    """Return a bound's value, and the probability with which it holds."""
+    shown = text.short(bound.final) if math.isfinite(bound.final) else "none, it is void"
+    chance = bound.quantities.get("probability")
+    if chance is None or not (bound.applies or chance <= 0):
+        return f"Value here: {shown}."
+    if chance <= 0:
+        return f"Value here: {shown}; success probability below zero: says nothing."
+    return f"Value here: {shown}; holds with probability at least {text.short(chance)}."
+
+
+def assumptions(bound: Bound, plain: bool) -> str:
+    """Return each assumption with its numbers; in plain view, which shows no formulas, how many hold."""
+    if plain:
+        count = sum(line.startswith("holds:") for line in bound.why)
+        return f"{count} of its {text.count(len(bound.why), 'assumption holds', 'assumptions hold')} here."
+    return "  \n".join(
+        line.replace("holds:", ":green[✓ holds:]", 1).replace("fails:", ":red[✗ fails:]", 1)
+        for line in bound.why
+    )
+
+
+def fitted_constant(name: str, method: str, fit: Fitted, setting: float) -> str:
+    """Return what a bound's free constant would have to be, beside what it is set to."""
+    rule = BOUNDS[name]
+    return (
+        f"To match {METHODS[method].title} over {fit.settings} values of ε, {rule.symbols[rule.fits]} would "
+        f"have to be **{fit.value:.3g}** (10 to 90 % over resampled runs: {fit.low:.3g} to {fit.high:.3g}); "
+        f"here it is set to {setting:g}. A fit to this one sweep: nothing else uses it."
+    )
+
+
+def terms(figure: Figure, applies: bool) -> str:
+    """Return the theorem's terms and the measured error in the last round.
+
+    applies: every assumption holds.
+    """
+    last = {trace["name"]: float(drawn_values(trace)[-1]) for trace in figure["data"] if len(trace["y"])}
+    stack = [(name, value) for name, value in last.items() if "ξ" in name]
+    sentences = ["Theorem 4.3 says nothing here."]
+    if stack:
+        parts, below = [], 0.0
+        for name, value in stack:
+            parts.append(f"{name.removeprefix('+ ').partition(' ')[0]} {text.error(value - below)}")
+            below = value
+        but = "" if applies else ", of which an assumption fails here,"
+        sentences = [
+            f"Theorem 4.3{but} in the last round: {text.listed(parts)}, together {text.error(below)}."
+        ]
+    sentences += [f"Measured: {text.error(v)}." for name, v in last.items() if name.endswith(", measured")]
+    return " ".join([*sentences, f"A random guess has {text.short(last['random guess'])}."])
+
+
+def regimes(regime_map: RegimeMap, n: int, epsilon: float, plain: bool) -> str:
+    """Return how much of the map each region takes, and which one this setting is in."""
+    shares = [float((regime_map.codes == code).mean()) for code in range(len(REGIONS))]
+    parts = [
+        f"{name} in {text.percent(share)} of it" for name, share in zip(REGIONS, shares, strict=True) if share
+    ]
+    i, j = (
+        int(np.abs(np.log(values) - math.log(here)).argmin())
+        for values, here in ((regime_map.epsilons, epsilon), (regime_map.patients, n))
+    )
+    at = f"{'privacy setting' if plain else 'ε ='} {text.number(epsilon)}"
+    return (
+        f"Map of patients and privacy: {'; '.join(parts)}. This setting, {n:,} patients at {at}: "
+        f"{REGIONS[regime_map.codes[i, j]]}."
+    )
+
+
+def figure_2(figure: Figure) -> str:
+    """Return the overall bound and its largest term at both ends, beside the largest possible error."""
+    *curves, most = figure["data"]
+    whole, *parts = curves
+    ends = []
+    for i in (0, -1):
+        values = {trace["name"]: float(drawn_values(trace)[i]) for trace in parts}
+        bound, epsilon = text.short(drawn_values(whole)[i]), text.number(whole["x"][i])
+        ends.append(f"{bound} at ε = {epsilon}, mostly {max(values, key=lambda name: values[name])}")
+    return (
+        f"The overall bound falls from {ends[0]}, to {ends[1]}. "
+        f"The largest possible error is {text.short(drawn_values(most)[0])}."
+    )
+
+
+def no_constant(reason: Exception) -> str:
+    return f"No constant can be fitted: {reason}."
+
+
+def try_this(settings: Mapping[str, Any]) -> str:
+    """Return what to try next."""
+    if settings["n"] < 10**8:
+        return (
+            "start from the preset *Where Theorem 4.3 holds*, then move *Patients in total* to the left: the "
+            "guarantee is lost at once, while the measured error hardly moves."
+        )
+    return (
+        "set *Start* (*More settings*) from near the truth to random: the theorem falls silent, and the "
+        "error does not change."
+    )

@@ -1,0 +1,59 @@
+"""Make the payload of a figure that plays a run round by round. No Streamlit here."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pages.shared.charts.traces import Trace
+from pages.shared.settings.catalogue import Settings
+
+LegendEntry = tuple[str, str, str, str]  # label, colour, dash, kind
+
+
+def placed(axes: Mapping[str, Trace], *domains: Sequence[float]) -> dict[str, Any]:
+    """Return axes at these domains, in the axes' order."""
+    return {
+        name: properties | {"domain": domain}
+        for (name, properties), domain in zip(axes.items(), domains, strict=True)
+    }
+
+
+def payload(
+    data: list[Trace],
+    layout: dict[str, Any],
+    narrow: dict[str, Any],
+    frames: Sequence[Mapping[int, Trace]],
+    words: list[dict[str, Any]],
+    tiles: Sequence[str],
+    legend: list[LegendEntry],
+    settings: Settings,
+    active: int | None = None,
+) -> dict[str, Any]:
+    """Return the payload of a figure with a frame for each round, or for each step of a round.
+
+    Args:
+        data: The traces.
+        layout: Plotly's layout.
+        narrow: What of the layout is different on a telephone.
+        frames: For each frame, what changes of the traces, by their index.
+        words: For each frame its sentence and the values of its tiles.
+        tiles: The titles of the tiles.
+        legend: What is drawn.
+        settings: Of the page.
+        active: The first frame shown; that of the link's round, with a frame for each round, where None.
+    """
+    return {
+        "data": data,
+        "layout": layout
+        | {"hovermode": "closest", "showlegend": False, "meta": {"titles": (), "narrow": narrow}},
+        "frames": [{"traces": {str(i): patch for i, patch in frame.items()}} for frame in frames],
+        "words": words,
+        "tiles": list(tiles),
+        "legend": legend,
+        "active": min(settings["join.round"], len(frames)) - 1 if active is None else active,
+        "play": active is not None or len(frames) > 1,
+        "scrub": "Round by round",
+        "ends": ["start", "end"],
+        "plain": settings["view"] == "board",
+        "ghost": False,
+        "complete": True,
+    }

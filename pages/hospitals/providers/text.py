@@ -1,0 +1,82 @@
+"""Form the providers page's introduction, notes on its settings, and hints on what to try next.
+
+Sentences about errors are in gain_text, about a run in run_text, about its messages in message_text.
+"""
+
+from dppca_core.experiments.collaboration import transcript
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
+from pages.hospitals.providers import settings as page_settings
+from pages.shared.settings import catalogue
+from pages.shared.settings.catalogue import Settings
+
+INTRODUCTION = (
+    "The same patients in the same hospitals: what each can find by joining, by whom they trust, or by "
+    "staying alone, and what leaves a hospital on the way."
+)
+SIZES_DRAWER = "Type the hospitals' sizes yourself"
+_TRY = {
+    "rounds": (
+        "press *Play*; then choose *DPS-PCA, secure sums* and see what still reaches the server, and what "
+        "error it is left with."
+    ),
+    "sees": (
+        "move *{}* to the left, round by round: more noise, until nothing of the pattern can be told from it."
+    ),
+    "pair": (
+        "move *{}* to the left: with shared noise all points stay on the line, however much noise there is."
+    ),
+}
+_TRY_ALONE = {
+    "gain": "the same patients in several hospitals, and what each would find alone.",
+    "travel": "then hospitals have somebody to send to.",
+    "pair": "then two can put their messages together.",
+}
+
+
+def sizes_ignored(patients: int) -> str:
+    """Return the notice that the typed sizes add up to more than a table's patients."""
+    return f"The sizes add up to more than the table's {patients:,} patients: the sliders' are used."
+
+
+def rank_changed(asked: int, rank: int, k: int, d: int) -> str:
+    """Return the notice that DPdisPCA cannot send as many directions as are asked for."""
+    limit = f"fewer than the {k} to find" if rank == k else f"more than all {d}"
+    return f"DPdisPCA sends {rank} directions here: {asked} {'is' if asked == 1 else 'are'} {limit}."
+
+
+def sizes_note(hospitals: int, patients: int) -> str:
+    """Return the sentences beside the table of sizes."""
+    return (
+        f"{hospitals:,} hospitals, {patients:,} patients. Change a number, add a row below the last, or mark "
+        "rows and delete them. The link keeps what you typed."
+    )
+
+
+def try_this(recipe: CollaborationSetting, settings: Settings) -> str:
+    """Return a suggestion of what to do next that is possible and makes a visible difference here."""
+    panel = settings["join.panel"]
+
+    def name(key: str) -> str:
+        return catalogue.CHOICES[key].name(settings["view"] == "board")
+
+    if len(recipe.sizes) == 1 and panel in _TRY_ALONE:
+        if page_settings.typed_sizes(settings):
+            return f"type the size of a second hospital: {_TRY_ALONE[panel]}"
+        return f"move *{name('providers')}* to 5: {_TRY_ALONE[panel]}"
+    if panel in ("rounds", "sees") and settings["join.source"] != "simulated":
+        return "press *Play*, then set *Run* to a simulated one, whose privacy and hospitals you can move."
+    if panel in _TRY:
+        simulated = ("dps_pca shared", "dps_pca") if panel == "pair" else (settings["join.way"],)
+        if any(transcript.refused(recipe, PROTOCOLS[key]) for key in simulated):
+            return (
+                f"move *{name('providers')}* or *{name('d')}* to the left: then every message is simulated "
+                "here."
+            )
+        return _TRY[panel].format(name("epsilon"))
+    if settings["largest_share"] == 0 and not settings["join.sizes"]:
+        return (
+            f"set *{name('largest_share')}* (*More settings*) to 60 %, or type the hospitals' sizes "
+            "yourself: whether joining pays is then another question for the largest than for the smallest."
+        )
+    return "make the hospitals equal again, then raise their number: who gains by joining then?"

@@ -1,0 +1,109 @@
+"""Sentences on the ledger, and on paid releases that another session has. No Streamlit here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dppca_core.accounting import closed_form, numerical
+from dppca_core.release.ledger_records import Account, Entry, Limit
+from dppca_core.tables import content
+from pages.hospitals.your_data import unit_text
+from pages.hospitals.your_data.text import literal, refusal
+from pages.shared import text
+from pages.shared.settings.catalogue import CHOICES
+
+FIRST_LIMIT = "**First, your limit:** what all releases on this table together may cost, for good."
+PER_ROW = f"The limit counts per row. {unit_text.EVADES}"
+EMPTY = "Nothing was released on this table."
+ON_DISK = (
+    "The ledger is on this server's disk, under a key that follows from the table's content: the same table "
+    "under another name finds it, saved with at least 15 digits. It holds what was released and no cell of "
+    "the table."
+)
+FORMER_KEY = (
+    f"This table has more than {content.FORMER_ROWS:,} rows. A ledger that an earlier version kept for it is "
+    "not found by itself: import it below."
+)
+IMPORT = "What another ledger of this very table holds is added; what both hold counts once."
+NO_LEDGER = "Nothing was taken over: the file is no ledger."
+DELTA_HELP = "It stays. Keep it well below one in the number of patients."
+RETURNED = (
+    "The page was reloaded, and what you released before is still here. Download it now. The table is gone "
+    "from the page: bring it again to release more."
+)
+CAME_OVER = (
+    "The other tab has gone, and what you released there is here now. Download it now. The table is gone: "
+    "bring it again to release more."
+)
+ELSEWHERE = (
+    "This is a copy of another tab. What you released is in that one: download it there. It comes here if "
+    "that tab is closed."
+)
+STILL_DRAWN = "A release that you paid for is still being drawn. It appears here when it is ready."
+_LISTED = 3
+
+
+def in_session(variable: str) -> str:
+    """Return that the ledger is lost with the session, unless this variable names a folder."""
+    return (
+        "This ledger is in this session only and is lost when the page is closed: export it. "
+        f"A server that is started with {variable} set to a folder keeps it there."
+    )
+
+
+def unusable(reason: ValueError | OSError) -> str:
+    """Return why the ledger cannot be read."""
+    if isinstance(reason, OSError):  # its text holds a path
+        return f"The ledger cannot be read ({reason.strerror}), so nothing can be released."
+    return f"{refusal(str(reason))} Until then nothing can be released."
+
+
+def unwritten(reason: OSError) -> str:
+    """Return that the ledger could not be written."""
+    return f"The ledger could not be written ({reason.strerror})"
+
+
+def not_imported(reason: ValueError) -> str:
+    """Return why another ledger was not taken over."""
+    return (
+        NO_LEDGER
+        if isinstance(reason, UnicodeDecodeError)
+        else f"Nothing was taken over: {literal(str(reason))}."
+    )
+
+
+def exact(spent: numerical.Total, limit: Limit) -> str:
+    """Return what is spent as dp-accounting and simple composition count it."""
+    return (
+        f"By privacy loss distributions (dp-accounting) ε = {text.number(round(spent.epsilon, 4))} "
+        f"at δ = {text.number(limit.delta)}; by simple composition, adding up, ε = "
+        f"{text.short(spent.simple)}. Neighbours: {CHOICES['neighbours'].text(limit.neighbours)}."
+    )
+
+
+def missing(on_disk: bool) -> str:
+    """Return that this server has nothing more of what a tab paid for, and what can be done."""
+    bring = "Bring the table again to see what its ledger says"
+    if not on_disk:
+        bring = "Its ledger was in the session only, and is gone too: import it again if you exported it"
+    return (
+        "This tab had a paid release that was not downloaded, and this server no longer has it. It was "
+        f"started anew, or the page was away for too long. {bring}. Another release costs anew."
+    )
+
+
+def lost(absent: Sequence[Entry], account: Account, plain: bool) -> str:
+    """Return which paid releases this session does not have, and what can be done."""
+    listed = []
+    for entry in absent[-_LISTED:]:
+        price = ""
+        if account.limit is not None:
+            cost = closed_form.epsilon_of(entry.events, account.limit.delta)
+            price = f", {unit_text.epsilon(cost, plain)}"
+        listed.append(f"{literal(entry.title)} on {literal(entry.at[:16].replace('T', ' '))} UTC{price}")
+    more = f" and {len(absent) - _LISTED:,} earlier" if len(absent) > _LISTED else ""
+    return (
+        f"The ledger holds {text.count(len(absent), 'paid release', 'paid releases')} that this session does "
+        f"not have: {'; '.join(listed)}{more}. {'It' if len(absent) == 1 else 'They'} cannot be shown again. "
+        "Look in your downloads folder, or ask who made it. Another release costs anew."
+    )

@@ -1,0 +1,122 @@
+"""Sentences on what only the owner may see, none of which is private or paid for. No Streamlit here."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from pages.hospitals.your_data import unit_text
+from pages.hospitals.your_data.owner_only_diagnostics import (
+    CLOSE,
+    COVARIANCE,
+    HARDLY_BETTER,
+    MOMENT,
+    NEARLY_THE_MEAN,
+    PARTLY_THE_MEAN,
+    ReleaseVerdict,
+)
+from pages.hospitals.your_data.prepared_table import PreparedTable
+from pages.hospitals.your_data.text import component, literal
+from pages.shared import text
+
+NOT_PRIVATE = ":red-badge[not private] Only you may see this: it is computed from the patients' rows."
+HIDDEN = "Hidden: the switch at the top shows it."
+NO_RELEASE = "After a release: how far it is from the answer without privacy."
+OTHER_TABLE = "The release shown above is of another table, or of other columns."
+NO_ROWS = "Of a table that was read in pieces there are no rows here to draw."
+NO_LABEL = "A column with two to ten values, not among the features, could colour the patients."
+ONE_DIRECTION = "One direction alone has no picture of this kind."
+
+
+def counts(prepared: PreparedTable) -> list[str]:
+    """List what was counted of rows and cells while the table was read."""
+    owner = prepared.owner
+    lines = [
+        f"{owner.rows:,} rows were read, {owner.dropped:,} left out for a missing cell, "
+        f"{owner.filled:,} missing cells filled in.",
+        f"{text.percent(owner.clipped_share)} of the rows used are longer than the bound and shortened.",
+    ]
+    names = [column.name for column in prepared.schema.columns]
+    far = sorted(zip(owner.outside, names, strict=True), reverse=True)
+    listed = [f"{literal(name)} {count:,}" for count, name in far[:5] if count]
+    if listed:
+        lines.append(f"Cells outside their range or categories: {', '.join(listed)}.")
+    constant = [literal(name) for name in prepared.raw.constant if name in names]
+    if constant:
+        lines.append(f"The same in every row, so it says nothing: {', '.join(constant[:5])}.")
+    return lines
+
+
+def near_the_mean(cosine: float, rows: int, plain: bool) -> str:
+    """Return whether the first released component is the patients' mean, or partly is."""
+    mean = f"the mean of your {unit_text.noun(rows)}"
+    first = f"The first released {component(plain)}"
+    size = f"cosine {cosine:.3f}"
+    if cosine >= NEARLY_THE_MEAN:
+        return (
+            f"**{first} is nearly {mean}, not a pattern** ({size}). "
+            "It says where they lie within the ranges, not how they differ."
+        )
+    if cosine >= PARTLY_THE_MEAN:
+        return (
+            f"**{first} is partly {mean}** ({size}). "
+            "It mixes where they lie within the ranges with how they differ."
+        )
+    return f"{first} is not {mean} ({size})."
+
+
+def verdict(centred: ReleaseVerdict, uncentred: ReleaseVerdict, k: int, cosine: float, plain: bool) -> str:
+    """Return how good a release is against the components of the covariance.
+
+    uncentred: the same against what it estimates. cosine: of the first component with the mean.
+    """
+    against = "PCA without privacy, with your rows centred at their own mean"
+    sentence = f"Against {against}: {_error_and_energy(centred, k, plain)}"
+    if centred.error > HARDLY_BETTER * centred.guess:
+        advice = "ask for fewer directions or measurements, or pay more"
+        # Less noise only brings a release closer to what it estimates, which has the mean in it.
+        if cosine >= PARTLY_THE_MEAN or uncentred.error < CLOSE * uncentred.guess:
+            advice = "paying more does not help, because the mean takes the place of a pattern"
+        sentence += f" **It is hardly better than a guess:** {advice}."
+    return sentence
+
+
+def verdict_uncentred(uncentred: ReleaseVerdict, k: int, plain: bool) -> str:
+    """Return how good a release is against what it estimates."""
+    against = "what the release estimates, rows centred at the middle of their public ranges"
+    return f"Against {against}: {_error_and_energy(uncentred, k, plain)}"
+
+
+def _error_and_energy(measured: ReleaseVerdict, k: int, plain: bool) -> str:
+    error = f"{'error' if plain else '‖sin Θ‖ ='} {text.error(measured.error)}"
+    best = text.count(k, "direction", "directions")
+    return (
+        f"{error}, where guessing has {text.short(measured.guess)}. It captures "
+        f"{text.percent(measured.energy)} of what the best {best} {'holds' if k == 1 else 'hold'}."
+    )
+
+
+def drawn(shown: int, n: int, rows: int) -> str:
+    """Return how many of the rows are drawn."""
+    return f"{shown:,} of {n:,} {unit_text.noun(rows)} are drawn."
+
+
+def use(scores: pd.DataFrame, label: str, used: int, rows: int) -> str:
+    """Return what the shares of a classifier are, and what privacy costs it against both other answers."""
+    noun = unit_text.noun(rows)
+    released, covariance, moment, _, guess = scores["right"]
+    kept = [
+        f"{what}: {_gain_kept(released, plain, guess)}"
+        for what, plain in ((COVARIANCE, covariance), (MOMENT, moment))
+    ]
+    return (
+        f"Share of {noun} whose {literal(label)} logistic regression gets right, in cross-validation "
+        f"over {used:,} {noun}; the released components were found on all of them. "
+        f"Against as many components without privacy, {'; '.join(kept)}."
+    )
+
+
+def _gain_kept(released: float, plain: float, guess: float) -> str:
+    if plain <= guess + 0.01:
+        return "so few do not tell it, with or without privacy"
+    kept = max(released - guess, 0.0) / (plain - guess)
+    return f"the released ones keep {text.percent(min(kept, 1.0))} of the gain over guessing"

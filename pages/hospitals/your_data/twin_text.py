@@ -1,0 +1,86 @@
+"""Sentences on the synthetic twin. No Streamlit here."""
+
+from __future__ import annotations
+
+import math
+
+from dppca_core.methods import METHODS
+from dppca_core.release.private_release import Request
+from dppca_core.release.spectrum import Spectrum
+from pages.hospitals.your_data import unit_text
+from pages.hospitals.your_data.text import components, refusal
+from pages.hospitals.your_data.upload_text import where_patients_are
+from pages.shared import text
+
+NO_BETTER = "At this setting the release would be no better than a guess: do not release."
+_SYMBOLS = {"rank": "R", "burn_in": "burn-in"}
+
+
+def rehearsed(request: Request, hospitals: int, plain: bool) -> str:
+    """Return what is rehearsed, which is what a press of Release would make."""
+    what = f"**Rehearsed is what *Release* would make:** {METHODS[request.method].title}"
+    where = f"{unit_text.noun(request.rows_per_patient)} in {where_patients_are(hospitals)}"
+    epsilon, delta = request.budget.epsilon, request.budget.delta
+    if plain:
+        given = [components(request.k, plain), f"privacy loss {text.number(epsilon)}"]
+        given += [f"failure chance {text.one_in(delta)}"]
+    else:
+        given = [f"k = {request.k}"]
+        given += [
+            f"{_SYMBOLS.get(name) or text.symbols(name)} = {n}" for name, n in request.method_options.items()
+        ]
+        given += [f"ε = {text.number(epsilon)}", f"δ = {text.number(delta)}"]
+    return f"{what}, {', '.join(given)}, {where}."
+
+
+def not_rehearsed(reason: str) -> str:
+    """Return why there is no rehearsal."""
+    return f"Nothing is rehearsed. {refusal(text.symbols(reason))}"
+
+
+def invented(n: int, d: int, rows: int, paid: bool, clipped: bool, bound: float) -> str:
+    """Return what the twin has in common with the table, and in what it differs.
+
+    paid: whether its pattern is as strong as eigenvalues that were paid for. clipped: whether its rows are.
+    """
+    noun = unit_text.noun(rows)
+    strength = "as strong as you paid to know" if paid else "your guess"
+    long_rows = (
+        "The twin's long rows are shortened as a release shortens yours, if your rows spread evenly over "
+        "their ranges."
+        if clipped
+        else "So many rows are not drawn one by one: the twin shortens none, and its bound holds the "
+        f"longest. A release shortens rows beyond {bound:.4g}, which usually needs less noise."
+    )
+    return (
+        f"Invented {noun}, as many ({n:,}) and with as many measurements ({d:,}) as yours, whose pattern is "
+        f"{strength}. No patient of yours has a part in this figure, so it costs nothing. {mean_zero(rows)} "
+        f"{long_rows}"
+    )
+
+
+def mean_zero(rows: int) -> str:
+    """Return in what a twin differs from a table whose first component is the mean."""
+    return (
+        f"The invented {unit_text.noun(rows)} have mean zero. Yours may not: then the first component may "
+        "be their mean, not a pattern."
+    )
+
+
+def ratio(paid: Spectrum, k: int) -> float:
+    """Return the mean of the k largest eigenvalues over the largest of the rest, as the rest's mean has it.
+
+    The largest of the rest is twice their mean, were they spread evenly from zero up.
+    """
+    rest = 2 * float(paid.eigenvalues[k:].mean())
+    return float(paid.eigenvalues[:k].mean()) / rest if rest > 0 else math.inf
+
+
+def spectrum(paid: Spectrum, k: int, plain: bool) -> str:
+    """Return what paid eigenvalues state about the table."""
+    top = ", ".join(text.short(value) for value in paid.eigenvalues[:k])
+    what = "Strength" if plain else "Eigenvalues"
+    sentence = f"**{what} that you paid for:** {top}, each give or take {text.short(2 * paid.std)}; "
+    if float(paid.eigenvalues[k - 1]) < 2 * paid.std:
+        return f"{sentence}the noise is as large, so this slice cannot tell a pattern."
+    return f"{sentence}the pattern is about {text.short(ratio(paid, k))} times the background."

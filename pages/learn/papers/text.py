@@ -1,0 +1,117 @@
+"""The sentences of the papers page, formed from its numbers. No Streamlit here."""
+
+import platform
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from dppca_core.experiments.papers import Figure, Finding, PaperRun, Stored, Verdict
+from pages.shared import text
+
+TITLE = "Do we get what the papers got?"
+INSTEAD = "This page runs the papers' own settings. The sliders are on the other pages."
+REPRODUCED = {True: "comes out as printed", False: "does not come out as printed"}
+HOLDS = {True: "holds", False: "does not hold"}
+NOT_RUN = "not run here"
+_MARKUP = re.compile(r"<[^>]+>")
+NO_DRAWS = "A formula: nothing is drawn at random."
+TOO_FEW = "is too few runs to decide"
+
+
+def introduction(reproduced: int, runs: int) -> str:
+    """Return how many of the runs come out as printed."""
+    return (
+        f"The figures and tables of the four papers, run again: {reproduced} of {runs} runs come out as "
+        "printed, in every number and claim that was checked, some at the changed parameters that their "
+        "titles name; the others say why not."
+    )
+
+
+def beyond(figure: Figure) -> bool:
+    """Return whether the claim is ours, which no paper has printed."""
+    return figure.paper.startswith("Beyond")
+
+
+def verdict(figure: Figure, verdict: Verdict) -> str:
+    """Return a verdict in words; few runs decide little."""
+    if verdict.short and not verdict.reproduced:
+        return TOO_FEW
+    return (HOLDS if beyond(figure) else REPRODUCED)[verdict.reproduced]
+
+
+def findings(findings: Sequence[Finding], plain: bool) -> str:
+    """Return each condition, ticked or crossed, with its numbers; in plain view the conditions alone."""
+    lines = []
+    for finding in findings:
+        numbers = "" if plain else f" {text.sentence(finding.sentence)}."
+        mark = "✓ holds:" if finding.holds else "✗ fails:"
+        lines.append(f"{mark} **{text.sentence(finding.check)}.**{numbers}")
+    return text.symbols("  \n".join(lines))
+
+
+def claim(figure: Figure) -> str:
+    """Return what the figure shows, and what is claimed of it."""
+    head = "Claimed" if beyond(figure) else "Printed"
+    return text.symbols(f"**{head}.** {text.sentence(figure.shows)} {text.sentence(figure.claim)}")
+
+
+def agreement(first: pd.DataFrame, second: pd.DataFrame) -> str:
+    """Return how far two runs' means are apart, in their common standard error.
+
+    Half an interval is about two standard errors of its mean; that of a difference is the root of the sum of
+    both squares.
+    """
+    both = first.merge(second, on=["label", "x"], suffixes=("", " again"))
+    both = both[np.isfinite(both["mean"]) & np.isfinite(both["mean again"])]
+    if both.empty:
+        return "Nothing to compare yet."
+    gap = (both["mean"] - both["mean again"]).abs()
+    worst = both.loc[gap.idxmax()]
+    where = text.symbols(f"{worst['label']} at {text.number(float(worst['x']))}").strip()
+    halves = np.hypot(both["high"] - both["mean"], both["high again"] - both["mean again"])
+    known = halves[np.isfinite(halves) & (halves > 0)]
+    inside = int((gap[known.index] <= known).sum())
+    sentence = f"Means differ by at most {text.short(float(gap.max()))} ({where})"
+    if len(known):
+        sentence += f"; {inside} of {len(known)} differences lie within their 95 % interval"
+    return sentence + "."
+
+
+def stored(source: Stored) -> str:
+    """Return when and by which command a result was stored, with which seed and versions."""
+    versions = ", ".join(f"{name} {value}" for name, value in source.versions.items())
+    return f"Stored {source.date} by `{source.command}`; seed {source.seed}; {versions}."
+
+
+def paper(verdict: str, curves: pd.DataFrame, measure: str) -> str:
+    """Return the verdict, and every curve at both of its ends; measure: the vertical axis's title."""
+    parts = []
+    for label, curve in curves.groupby("label", sort=False):
+        rows = curve.sort_values("x").iloc[[0, -1]].itertuples()
+        ends = [f"{text.short(row.mean)} at {text.number(row.x)}" for row in rows]
+        name = text.symbols(str(label)) or "this run"
+        parts.append(f"{name} {ends[0]}" if len(curve) == 1 else f"{name} from {ends[0]} to {ends[1]}")
+    drawn = f"{_MARKUP.sub('', measure)}: {'; '.join(parts)}" if parts else "Nothing is stored"
+    return f"{verdict}. {drawn}."
+
+
+def versions(source: Stored) -> str:
+    return f"Recipe {source.fingerprint}. This page runs on Python {platform.python_version()}."
+
+
+def reason(run: PaperRun, because: str) -> str:
+    """Return why the run does not come out as printed, or that every condition holds."""
+    sentence = text.sentence(because or "Every condition below holds.")
+    return text.symbols(f"**Found ({run.title}).** {sentence}")
+
+
+def try_this(can_run: bool) -> str:
+    """Return what to try next."""
+    if not can_run:
+        return "choose another figure below and run it again with a seed of your own."
+    return (
+        "run all of it again with another seed: the crosses fall within the bars of the stored run. A quick "
+        "version has wider bars of its own, and decides less."
+    )

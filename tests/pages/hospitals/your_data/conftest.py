@@ -1,0 +1,40 @@
+"""Fixtures of the page on a table of one's own."""
+
+import pytest
+
+from dppca_core.release import private_release
+from pages.hospitals.your_data import report, session
+from pages.shared.background import sessions
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Keep ledgers in a folder."""
+    monkeypatch.setenv(session.LEDGER_DIR, str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def makes(monkeypatch):
+    """List the arguments of every release that is made."""
+    given, make = [], private_release.make
+    monkeypatch.setattr(
+        private_release, "make", lambda *args, **more: given.append(args) or make(*args, **more)
+    )
+    return given
+
+
+@pytest.fixture
+def built(monkeypatch):
+    """Return a function that returns the report which the last run of the page offers."""
+    reports, build = [], report.build
+    monkeypatch.setattr(report, "build", lambda *given: reports.append(build(*given)) or reports[-1])
+    return lambda: reports[-1]
+
+
+@pytest.fixture
+def absent(monkeypatch):
+    """Name the visitors whose page has gone: every AppTest is the same visitor, who is there."""
+    names = set()
+    monkeypatch.setattr(sessions, "present", lambda who: who not in names)
+    return names

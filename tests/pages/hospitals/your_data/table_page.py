@@ -1,0 +1,178 @@
+"""The page on a table of one's own as its tests use it, and the table that they upload."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+
+from dppca_core.tables import Column, Schema
+from pages.hospitals.your_data import session
+from tests.pages.conftest import Screen
+from tests.waiting import PATIENCE_SECONDS
+
+PAGE = "hospitals/your_data/page.py"
+CANARY = "Zanzibar-7731"
+FILE, COLUMN = f"{CANARY}-file.csv", f"{CANARY}-column"
+NUMBER = 61.62636465
+ROWS = 120
+
+
+def patients(seed=0, n=ROWS):
+    rng = np.random.default_rng(seed)
+    age, weight = rng.uniform(20, 90, n).round(1), rng.uniform(45, 120, n).round(1)
+    frame = pd.DataFrame({"age": age, "weight": weight, "pulse": (220 - age + rng.normal(0, 5, n)).round(1)})
+    frame["sex"] = rng.choice(["f", "m"], n)
+    frame["clinic"] = rng.choice(["north", "south"], n)
+    return frame
+
+
+def marked(n=ROWS):
+    """Return patients with a word, a column and a number that occur nowhere else."""
+    frame = patients(n=n)
+    frame.loc[3, "clinic"], frame.loc[5, "weight"] = CANARY, NUMBER
+    return frame.assign(**{COLUMN: 1.0})
+
+
+DICTIONARY = Schema(
+    (
+        Column("age", "number", 0, 120, fill=60.0),
+        Column("weight", "number", 30, 200, fill=80.0),
+        Column("pulse", "number", 30, 220),
+    )
+)
+WIDE = Schema((*DICTIONARY.columns, Column("sex", "category", categories=("f", "m"), fill="")))
+
+
+def csv(frame):
+    return frame.to_csv(index=False).encode()
+
+
+def parquet(frame):
+    file = io.BytesIO()
+    frame.to_parquet(file, index=False)
+    return file.getvalue()
+
+
+TABLE, OTHER_TABLE = csv(patients()), csv(patients(seed=1))
+
+
+class TablePage(Screen):
+    """The page on a table of one's own, and what a person does there."""
+
+    def __init__(self, **link):
+        super().__init__(PAGE, **link)
+
+    @property
+    def state(self):
+        return self.app.session_state["own table"]
+
+    def upload(self, data=TABLE, name="ours.csv"):
+        self.app.file_uploader(key="own file").set_value((name, data, "text/csv"))
+        self.run()
+
+    def answer(self, rows=1):
+        """State how many rows a patient can have: the page waits for it."""
+        box = self.app.radio[0]
+        box.set_value(box.options[rows > 1])
+        self.run()
+        if rows > 1:
+            self.most_rows.set_value(rows)
+            self.run()
+
+    @property
+    def most_rows(self):
+        return next(box for box in self.app.number_input if box.label.startswith("Most rows"))
+
+    def open_dictionary(self, schema=DICTIONARY, name="d.json"):
+        data = schema if isinstance(schema, bytes) else schema.to_json().encode()
+        self.app.file_uploader(key="own dictionary").set_value((name, data, "application/json"))
+        self.run()
+
+    def choose_hospitals(self, column="clinic"):
+        box = next(box for box in self.app.selectbox if box.label.startswith("Column that names"))
+        box.set_value(box.options.index(column))
+        self.run()
+
+    def type_line(self, **changes):
+        """Edit the first line of the dictionary."""
+        key = self.app.data_editor[0].key
+        self.app.session_state[key] = {"edited_rows": {0: changes}, "added_rows": [], "deleted_rows": []}
+        self.run()
+
+    def press(self, start):
+        next(button for button in self.app.button if button.label.startswith(start)).click()
+        self.run()
+
+    def has_button(self, *starts):
+        return any(button.label.startswith(starts) for button in self.app.button)
+
+    def release(self, label="Release"):
+        """Ask for a release, confirm it, and wait until it is drawn."""
+        self.press(label)
+        self.spend()
+
+    def spend(self):
+        """Confirm what was asked for, and wait until it is drawn."""
+        self.press("Spend")
+        for job in self.state.jobs.values():
+            job.wait(PATIENCE_SECONDS)
+        self.run()
+
+    @property
+    def errors(self):
+        return "\n".join(box.value for box in self.app.error)
+
+    @property
+    def warnings(self):
+        return "\n".join(box.value for box in self.app.warning)
+
+    @property
+    def everything(self):
+        successes = (box.value for box in self.app.success)
+        return "\n".join((self.markdown, self.captions, self.notices, self.warnings, *successes))
+
+    @property
+    def spent(self):
+        """Return what the ledger's bar says."""
+        return self.app.get("progress")[0].proto.text
+
+    @property
+    def drawn(self):
+        """Return all figures, as they are sent to the browser."""
+        return "".join(figure.proto.json for figure in self.app.get("bidi_component"))
+
+    @property
+    def guarded(self):
+        """Return what the browser was told last: whether it asks before the page is left."""
+        sent = [
+            figure.proto.json for figure in self.app.get("bidi_component") if "armed" in figure.proto.json
+        ]
+        return json.loads(sent[-1])
+
+    def become(self, visitor):
+        """Let the server know this session as this visitor's: AppTest has no session of a server's."""
+        self.state.visitor = visitor
+        session.sessions()[self.state.token] = self.state
+        return self.state.token
+
+
+def prepared(data=TABLE, dictionary=DICTIONARY, name="ours.csv", rows=1, **link):
+    """Return the page with a table that is ready for a release."""
+    page = TablePage(**link)
+    page.upload(data, name)
+    page.answer(rows)
+    page.open_dictionary(dictionary)
+    return page
+
+
+def limited(*table, **link):
+    page = prepared(*table, **link)
+    page.press("Set this limit")
+    return page
+
+
+def released(*table, **link):
+    page = limited(*table, **link)
+    page.release()
+    return page

@@ -1,0 +1,86 @@
+"""The ledger of a table on the screen: found by content, exported, imported, refused when damaged."""
+
+import pytest
+
+from dppca_core import Budget
+from dppca_core.release import private_release
+from dppca_core.release.ledger import DiskLedger
+from dppca_core.release.ledger_records import Limit
+from dppca_core.tables import content, content_key
+from pages.hospitals.your_data import ledger_text, session
+from tests.pages.hospitals.your_data.table_page import (
+    DICTIONARY,
+    OTHER_TABLE,
+    csv,
+    patients,
+    prepared,
+    released,
+)
+
+EVENTS = private_release.Request("analyze_gauss", 3, 2, Budget(0.5, 1e-6)).events
+
+
+def test_a_ledger_is_found_by_the_tables_content_alone(folder):
+    """The same rows in another order, under other names; another table has a limit of its own."""
+    released()
+    shuffled = patients().sample(frac=1, random_state=1).rename(columns={"age": "years"})
+    same = prepared(csv(shuffled), DICTIONARY, "theirs.csv")
+    assert "0.5 of the limit" in same.spent and not same.has_button("Set this limit")
+    assert same.app.dataframe[-1].value["what"].tolist() == ["Analyze Gauss"]
+    other = prepared(OTHER_TABLE)
+    assert other.has_button("Set this limit")
+
+
+def test_without_a_folder_the_ledger_is_the_sessions_and_says_so():
+    page = released()
+    assert ledger_text.in_session(session.LEDGER_DIR) in page.warnings
+    page.press("Forget it")
+    page.upload(name="again.csv")
+    page.answer()
+    assert "0.5 of the limit" in page.spent
+
+
+def test_a_damaged_ledger_is_one_sentence_and_no_release(folder):
+    (folder / f"{content_key(patients())}.jsonl").write_text('{"kind": "release"}\n')
+    page = prepared()
+    assert page.errors.count("\n") == 0 and "cannot be read: mend or restore it first" in page.errors
+    assert page.errors.endswith("Until then nothing can be released.")
+    assert not page.has_button("Release", "Set this")
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        (b"\xff\xfe", ledger_text.NO_LEDGER),
+        (b"{}\n", "Nothing was taken over: line 1 is not of a ledger"),
+        (None, ""),
+    ],
+    ids=["binary", "no ledger", "exported"],
+)
+def test_a_ledger_is_imported_once(folder, data, error):
+    ledger = DiskLedger(folder, content_key(patients()))
+    ledger.set_limit(Limit(1.0, 1e-6))
+    ledger.spend("before", EVENTS)
+    exported = ledger.export().encode()
+    ledger.path.unlink()
+    page = prepared()
+    box = next(box for box in page.app.file_uploader if box.label == "A ledger of this table")
+    box.set_value(("ledger.jsonl", exported if data is None else data, ""))
+    page.run()
+    for _ in range(2):
+        page.press("Add its releases")
+        assert error in page.errors and bool(error) == bool(page.errors)
+    entries = DiskLedger(folder, content_key(patients())).account().entries
+    assert len(entries) == (data is None)
+
+
+def test_a_ledger_under_the_former_key_of_the_table_counts_and_goes_on(folder):
+    former = DiskLedger(folder, content.content_keys(patients()).former)
+    former.set_limit(Limit(1.0, 1e-6))
+    former.spend("before", EVENTS)
+    page = prepared()
+    assert not page.has_button("Set this")
+    assert "before" in page.app.dataframe[-1].value.to_string()
+    page.release()
+    assert len(former.account().entries) == 2
+    assert list(folder.glob("*.jsonl")) == [former.path]

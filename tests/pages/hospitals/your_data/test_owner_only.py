@@ -1,0 +1,139 @@
+"""Numbers for the owner alone: hidden by one switch, right, and in no report."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dppca_core import sin_theta
+from dppca_core.tables import Column, Schema
+from pages.hospitals.your_data import owner_only_diagnostics as diagnostics
+from pages.hospitals.your_data import owner_only_text, upload_text
+from pages.hospitals.your_data.owner_only_diagnostics import ReleaseVerdict
+from pages.shared.settings import catalogue
+from tests.pages.hospitals.your_data.table_page import ROWS, TablePage, csv, released
+
+
+def test_one_switch_hides_all_that_is_not_private():
+    page = released()
+    assert "not private" not in page.markdown.replace("(not private)", "")
+    assert "sin" not in page.markdown and "longer than the bound" not in page.markdown
+    page.app.checkbox(key="own.shown").check()
+    page.run()
+    assert page.markdown.count(owner_only_text.NOT_PRIVATE) == 2
+    for part in ("centred at their own mean: ‖sin Θ‖", "the middle of their public ranges: ‖sin Θ‖"):
+        assert part in page.markdown
+    assert "longer than the bound" in page.markdown
+    page.press("Measure it")
+    scores = page.app.dataframe[-1].value
+    assert scores["from"].tolist()[0] == "released components"
+    assert page.link["own.shown"] == "true"
+    assert set(page.link) <= set(catalogue.CHOICES)
+    assert not {"age", "weight", "ours", "clinic", str(ROWS)} & set(page.link.values())
+
+
+def test_the_verdict_and_the_use_are_right():
+    """By hand on the clipped rows; the sex of these patients is a coin, so nothing tells it."""
+    page = released(**{"own.shown": "true"})
+    table, basis = page.state.ready, page.state.releases[0].released.basis
+    rows, truths = table.held.rows, diagnostics.truths(table)
+    for truth, matrix in (
+        (truths.covariance, np.cov(rows.T, bias=True)),
+        (truths.moment, rows.T @ rows / ROWS),
+    ):
+        values, vectors = np.linalg.eigh(matrix)
+        verdict = diagnostics.verdict(truth, basis)
+        assert verdict.error == pytest.approx(sin_theta(basis, vectors[:, -2:]), abs=1e-9)
+        assert f"{verdict.error:.2f}" in page.markdown or f"{verdict.error:.2g}" in page.markdown
+        assert verdict.energy == pytest.approx(np.trace(basis.T @ matrix @ basis) / values[-2:].sum())
+    right = diagnostics.downstream(table.raw, table.held, truths, "sex", basis).set_index("from")["right"]
+    assert abs(right["all columns"] - right["always the commonest label"]) < 0.2
+
+
+def test_where_the_first_component_is_the_mean_both_errors_are_stated(built):
+    """Ten columns far from the middle of their ranges, with a planted pattern that is not the mean."""
+    rng = np.random.default_rng(3)
+    mean, pattern = np.full(10, 0.6), np.resize([1.0, -1.0], 10) / np.sqrt(10)
+    rows = mean + 0.3 * rng.standard_normal((2000, 1)) * pattern + 0.02 * rng.standard_normal((2000, 10))
+    frame = pd.DataFrame(rows, columns=[f"c{i}" for i in range(10)])
+    schema = Schema(tuple(Column(name, "number", -1, 1) for name in frame))
+    page = released(csv(frame), schema, **{"own.shown": "true", "own.k": "1"})
+    basis, truths = page.state.releases[0].released.basis, diagnostics.truths(page.state.ready)
+    assert diagnostics.verdict(truths.moment, basis).error < 0.1
+    assert diagnostics.verdict(truths.covariance, basis).error > 0.9
+    assert abs(basis[:, 0] @ mean) / np.linalg.norm(mean) > 0.99
+    private = page.markdown[page.markdown.rindex(owner_only_text.NOT_PRIVATE) :]
+    near, covariance, moment = (
+        private.index(part)
+        for part in ("nearly the mean of your patients", "their own mean: ‖sin", "public ranges: ‖sin")
+    )
+    assert near < covariance < moment
+    report = built()
+    assert report.sentence.startswith("Rows are centred at the middle of their public ranges, not at")
+    assert "cosine" not in json.dumps(report) and "nearly the mean of" not in json.dumps(report)
+    page.app.checkbox(key="own.shown").uncheck()
+    page.run()
+    assert "cosine" not in page.markdown and "may be the mean" in page.markdown
+
+
+@pytest.mark.parametrize(("mean", "cosine"), [([3.0, 4.0], 0.6), ([0.0, 0.0], 0.0)])
+def test_the_cosine_with_the_mean(mean, cosine):
+    truths = diagnostics.TableTruths(None, None, np.array(mean))
+    assert diagnostics.mean_cosine(truths, np.eye(2)) == pytest.approx(cosine)
+
+
+@pytest.mark.parametrize(
+    ("cosine", "rows", "sentence"),
+    [
+        (0.95, 1, "is nearly the mean of your patients"),
+        (0.89, 8, "is partly the mean of your rows"),
+        (0.5, 1, "is partly the mean of your patients"),
+        (0.49, 8, "is not the mean of your rows"),
+    ],
+)
+def test_how_much_of_the_mean_the_first_component_is(cosine, rows, sentence):
+    near = owner_only_text.near_the_mean(cosine, rows, False)
+    assert sentence in near and f"cosine {cosine:.3f}" in near
+
+
+_IN_VAIN = "paying more does not help, because the mean takes the place of a pattern."
+
+
+@pytest.mark.parametrize(
+    ("cosine", "uncentred", "advice"),
+    [
+        (0.95, 0.9, _IN_VAIN),
+        (0.5, 0.9, _IN_VAIN),
+        (0.2, 0.1, _IN_VAIN),  # the noise is small already, and the pattern still absent
+        (0.2, 0.9, "ask for fewer directions or measurements, or pay more."),
+    ],
+)
+def test_nobody_is_told_to_pay_more_where_the_mean_is_what_errs(cosine, uncentred, advice):
+    estimated = ReleaseVerdict(uncentred, 0.95, 0.9)
+    sentence = owner_only_text.verdict(ReleaseVerdict(0.94, 0.95, 0.1), estimated, 1, cosine, False)
+    assert sentence.endswith(f" **It is hardly better than a guess:** {advice}")
+    useful = owner_only_text.verdict(ReleaseVerdict(0.1, 0.95, 0.9), estimated, 1, cosine, False)
+    assert "pay" not in useful
+
+
+@pytest.mark.parametrize(("k", "held"), [(1, "1 direction holds."), (2, "2 directions hold.")])
+def test_a_single_direction_holds_and_two_hold(k, held):
+    sentence = owner_only_text.verdict_uncentred(ReleaseVerdict(0.1, 0.9, 0.95), k, True)
+    assert sentence.endswith(f"what the best {held}")
+
+
+def test_the_plain_view_has_no_symbols_and_an_example_says_what_its_ranges_rest_on():
+    page = TablePage(view="board", **{"own.shown": "true"})
+    page.press("Take the breast cancer")
+    assert upload_text.RANGES_OF_EXAMPLE in page.captions
+    assert all(line.low >= 0 for line in page.state.lines.values())
+    page.press("Set this limit")
+    page.release()
+    shown = page.drawn + "".join(box.label for box in page.app.number_input)
+    for plain in ("along released direction 1", "strength (1: the most", "Most that one patient counts for"):
+        assert plain in shown
+    for symbol in ("share of B", "eigenvalue", "row bound B", '"loading"', '"component"'):
+        assert symbol not in shown
+    page.upload()
+    assert upload_text.RANGES_OF_EXAMPLE not in page.captions

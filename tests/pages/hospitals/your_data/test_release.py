@@ -1,0 +1,189 @@
+"""A release is asked for, priced, confirmed and made once."""
+
+import errno
+import json
+import threading
+
+import pytest
+
+from dppca_core import Budget
+from dppca_core.accounting import numerical
+from dppca_core.release import discrete_gaussian, journal, private_release
+from dppca_core.release.ledger import DiskLedger
+from dppca_core.release.ledger_records import Account, Limit
+from dppca_core.tables import content_key
+from pages.hospitals.your_data import confirmation, price_text, release_panel
+from pages.hospitals.your_data.release_job import ReleaseJob
+from pages.shared.background import sessions
+from pages.shared.settings import catalogue
+from tests.pages.hospitals.your_data.table_page import limited, patients
+from tests.waiting import PATIENCE_SECONDS
+
+
+def test_a_release_is_asked_for_priced_confirmed_and_made_once(makes):
+    page = limited()
+    page.press("Release")
+    assert not makes
+    assert "from 0 to 0.5 of your limit 1, and leaves 0.5" in page.markdown
+    assert price_text.ONCE in page.markdown
+    page.press("Spend")
+    for _ in range(3):
+        page.run()
+    page.move("own.epsilon", 0.1)
+    page.move("own.k", 1)
+    assert len(makes) == 1
+    (first,) = page.state.releases
+    first.job.wait(PATIENCE_SECONDS)
+    assert first.released.document["hardened"]
+    assert first.released.document["features"] == ["age", "weight", "pulse"]
+    assert "seed" not in json.dumps(first.released.document["parameters"])
+    page.release()
+    assert len(makes) == 2 and len(page.state.releases) == 2
+
+
+def test_a_click_on_an_old_confirmation_confirms_nothing(makes):
+    """Moved settings let a pending job go; its button, still on a slow screen, is not the next job's."""
+    page = limited()
+    page.press("Release")
+    old = page.state.pending
+    page.move("own.epsilon", 0.2)
+    assert page.state.pending is None and not page.has_button("Spend")
+    page.press("Release")
+    assert page.state.pending.number != old.number
+    page.press("Do not release")
+    assert page.state.pending is None and not page.has_button("Spend") and not makes
+
+
+def test_many_clicks_at_once_make_one_release():
+    """Forty threads confirm one job, and one of them is the first."""
+    calls, gate = [], threading.Barrier(40)
+    job = ReleaseJob(("here",), lambda progress: calls.append(progress(1.0)), lambda: True)
+    first = []
+
+    def click():
+        gate.wait()
+        first.append(job.confirm())
+
+    threads = [threading.Thread(target=click) for _ in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    job.wait(PATIENCE_SECONDS)
+    assert calls == [True] and sum(first) == 1 and job.state == "done"
+
+
+def test_a_job_goes_on_while_any_of_its_pages_is_there():
+    """A page that was thought gone can come back, and its heir can be closed."""
+    job = ReleaseJob(("release",), lambda progress: progress(0.5), lambda: False)
+    job.follow(lambda: True)
+    job.confirm()
+    job.wait(PATIENCE_SECONDS)
+    assert job.result is True
+
+
+def test_a_stopped_release_is_paid_for_and_not_shown(monkeypatch):
+    begun, go_on = threading.Event(), threading.Event()
+
+    def draw(summed, budget, progress):
+        begun.set()
+        go_on.wait(PATIENCE_SECONDS)
+        if not progress(0.5):
+            raise discrete_gaussian.StoppedError
+        raise AssertionError("it was not stopped")
+
+    monkeypatch.setattr(discrete_gaussian, "release", draw)
+    monkeypatch.setattr(confirmation, "FIRST_WAIT_SECONDS", 0.01)
+    page = limited()
+    page.press("Release")
+    page.press("Spend")
+    assert begun.wait(PATIENCE_SECONDS)
+    page.press("Stop")
+    go_on.set()
+    page.state.jobs["release"].wait(PATIENCE_SECONDS)
+    page.run()
+    assert "paid for, and nothing of it was shown" in page.warnings
+    assert "0.5 of the limit" in page.spent
+    assert page.state.releases[0].released is None
+
+
+def test_a_paid_release_goes_on_while_its_visitor_may_come_back(monkeypatch):
+    page, make, went_on = limited(), private_release.make, []
+
+    def watched(*args, **more):
+        went_on.append(more["progress"](0.5))
+        return make(*args, **more)
+
+    monkeypatch.setattr(private_release, "make", watched)
+    page.press("Release")
+    monkeypatch.setattr(sessions, "present", lambda who: False)
+    page.press("Spend")
+    page.state.jobs["release"].wait(PATIENCE_SECONDS)
+    assert went_on == [True] and page.state.releases[0].released is not None
+
+
+@pytest.mark.parametrize(
+    ("method", "possible"),
+    [
+        ("analyze_gauss", {"own.k": 2}),
+        ("analyze_gauss_sparse", {"own.k": 2, "own.s_hat": 3}),
+        ("dpdis_pca", {"own.k": 2, "own.rank": 3}),
+    ],
+)
+def test_what_three_columns_do_not_allow_is_adjusted_and_said(method, possible):
+    wanted = {"own.k": 20, "own.s_hat": 10, "own.rank": 5}
+    settings = catalogue.defaults() | wanted | {"own.method": method}
+    request, adjustments = release_panel.nearest_request(settings, 3, "replace-one")
+    assert {key: getattr(request, key.removeprefix("own.")) for key in possible} == possible
+    assert len(adjustments) == len(possible)
+    for key, sentence in zip(possible, adjustments, strict=True):
+        assert sentence.endswith(f" lowered to {possible[key]} here.")
+        assert sentence.startswith(catalogue.CHOICES[key].label)
+
+
+def test_beyond_the_limit_there_is_no_button():
+    page = limited(**{"own.eps": "2"})
+    (button,) = [button for button in page.app.button if button.label.startswith("Release")]
+    assert button.disabled
+    assert "beyond the limit 1: ask for less" in page.markdown
+
+
+@pytest.mark.parametrize(("short", "rest"), [(7e-13, "nothing"), (0.25, "0.25")])
+def test_what_rounding_leaves_of_a_limit_is_nothing(monkeypatch, short, rest):
+    account = Account(Limit(1.0, 1e-5, "replace-one"), ())
+    monkeypatch.setattr(price_text, "total", lambda account, more=(): numerical.Total(1.0 - short, 1.0))
+    assert price_text.left(account, True).endswith(f" is spent, {rest} is left")
+    price = price_text.price("It", (), account, Budget(1.0, 1e-5), 1, True)
+    assert price.sentence.endswith(f", and leaves {rest}.") and not price.exceeds_limit
+
+
+def test_a_full_disk_releases_nothing(folder, monkeypatch):
+    page = limited()
+
+    def full(path, plain):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(journal, "append", full)
+    page.release()
+    assert "Nothing was released: the ledger could not be written (No space left" in page.warnings
+    assert str(folder) not in page.warnings
+    assert page.state.releases[0].released is None
+
+
+def test_what_another_tab_spent_counts_here(folder):
+    page = limited()
+    page.press("Release")
+    ledger = DiskLedger(folder, content_key(patients()))
+    events = private_release.Request("analyze_gauss", 3, 2, Budget(0.9, 1e-6)).events
+    ledger.spend("in another tab", events)
+    page.press("Spend")
+    assert "Nothing was released: Another release was made on this table meanwhile" in page.warnings
+    assert len(ledger.account().entries) == 1
+
+
+def test_a_method_for_several_hospitals_says_what_it_is_in_one_place():
+    page = limited(**{"own.method": "dpdis_pca"})
+    assert "made for several hospitals" in page.notices
+    page.move("own.providers", 3)
+    assert "made for several hospitals" not in page.notices
+    assert "these hospitals do not exist" in page.captions

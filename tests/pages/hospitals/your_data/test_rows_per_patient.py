@@ -1,0 +1,110 @@
+"""The guarantee is for a row: what a patient with several rows is told, everywhere."""
+
+import pytest
+
+from dppca_core import Budget
+from dppca_core.accounting import gaussian
+from dppca_core.release.ledger import DiskLedger
+from dppca_core.tables import content_key
+from pages.hospitals.your_data import unit_text
+from tests.pages.hospitals.your_data.table_page import OTHER_TABLE, ROWS, WIDE, TablePage, patients, prepared
+
+EIGHT = 10.2962  # epsilon of a patient with 8 rows, for (1, 1e-6) a row
+AT_ONE = {"own.eps": "1", "own.delta": "1e-6"}
+
+
+def test_nothing_is_shown_of_a_table_before_its_rows_per_patient_are_stated():
+    page = TablePage()
+    page.upload()
+    assert page.app.radio[0].value is None and unit_text.UNANSWERED in page.notices
+    assert not page.app.multiselect and not page.app.get("bidi_component")[1:] and not page.app.success
+    page.answer(8)
+    assert page.app.multiselect
+    page.most_rows.set_value(None)
+    page.run()
+    assert not page.app.multiselect
+    page.answer(1)
+    page.upload(OTHER_TABLE, "next.csv")
+    assert page.app.radio[0].value is None and not page.app.multiselect  # asked of each table
+
+
+def test_an_example_is_known_to_have_one_row_a_patient():
+    page = TablePage()
+    page.press("Take the breast cancer")
+    assert unit_text.OF_EXAMPLE in page.captions and "569 patients" in page.everything
+    page.answer(3)
+    assert unit_text.OF_EXAMPLE not in page.captions and "569 rows" in page.everything
+
+
+@pytest.mark.parametrize("view", ["board", "analyst"])
+def test_a_patient_with_eight_rows_is_told_ten_and_not_one(folder, built, view):
+    """On the price, the question, the promise, the ledger, the document and the report; 1 by row."""
+    page = prepared(rows=8, view=view, **AT_ONE)
+    assert "120 rows in " in page.everything and "120 patients" not in page.everything
+    assert "The limit counts per row." in page.captions
+    page.press("Set this limit")
+    assert "10.30" in page.markdown
+    page.press("Release")
+    assert "of 120 rows?" in page.markdown
+    page.spend()
+    document = page.state.releases[0].released.document
+    assert (document["unit"], document["rows per patient"]) == ("row", 8)
+    assert document["epsilon for a patient"] == pytest.approx(EIGHT, abs=1e-4)
+    assert document["parameters"]["budget"]["epsilon"] == 1
+    assert "any one row" in document["guarantee"] and "e^10.3" in document["guarantee"]
+    assert "For a patient with 8 rows, all releases so far have" in page.markdown
+    ledger = page.app.dataframe[-1].value
+    assert ledger["rows per patient"].tolist() == ["8"] and ledger.iloc[0, -1] == "10.30"
+    (entry,) = DiskLedger(folder, content_key(patients())).account().entries
+    assert (entry.about["rows"], entry.rows_per_patient) == (ROWS, 8)
+    report = built()
+    assert "120 rows" in report.sentence and "10.30" in report.guarantee
+    settings = dict(report.settings)
+    assert settings["Rows"] == "120" and settings["Rows of one patient"] == "up to 8"
+    assert [value for label, value in report.settings if label.endswith("for a patient")] == ["10.3"]
+
+
+def test_each_release_keeps_the_answer_it_was_made_with(folder):
+    """Answered anew after a release: the old one says what it is now, the next one has the new number."""
+    page = prepared(**{"own.eps": "0.5", "own.delta": "1e-6"})
+    page.press("Set this limit")
+    page.release()
+    assert "rows per patient" not in page.app.dataframe[-1].value
+    page.press("Release")
+    assert page.state.pending is not None
+    page.answer(4)
+    assert page.state.pending is None  # the question was for another number
+    first = page.state.releases[0].released.entry.events[0].noise_multiplier
+    cost = gaussian.epsilon_of(first / 4, 1e-6)
+    assert f"up to 4, it has ε = {cost:.2f} for a patient" in page.warnings
+    page.move("own.epsilon", 0.2)
+    page.release()
+    ledger = page.app.dataframe[-1].value
+    assert ledger["rows per patient"].tolist() == ["1", "4"]
+    assert ledger.iloc[0, -1] == "0.5" and float(ledger.iloc[1, -1]) > 4 * 0.2
+    second = page.state.releases[1].released.entry.events[0].noise_multiplier
+    total = gaussian.epsilon_of((first**-2 + second**-2) ** -0.5 / 4, 1e-6)
+    assert f"all releases so far have ε = {total:.2f} together" in page.markdown
+
+
+def test_what_evades_the_ledger_stands_at_the_limit_and_at_the_ledger():
+    page = prepared()
+    assert page.captions.count(unit_text.EVADES) == 2
+    page.press("Set this limit")
+    assert page.captions.count(unit_text.EVADES) == 1
+
+
+def test_the_rehearsal_counts_rows_where_a_patient_has_several(built):
+    """Its odds are those of the page's headline, at every epsilon."""
+    page = prepared(dictionary=WIDE, rows=8, **AT_ONE)
+    figure = page.figure
+    budget = Budget(1.0, 1e-6, page.app.session_state["settings of the last run"]["neighbours"])
+    assert page.words()["odds"] == unit_text.odds(budget, 8, EIGHT)
+    assert all("all 8 rows of one patient" in entry["odds"] for entry in figure["words"])
+    assert f"With {ROWS} rows in 1 hospital at" in page.words()["sentence"]
+    assert "rows in one place" in page.markdown
+    assert "invented rows" in page.captions.lower()
+    report = built()
+    assert f"With {ROWS} rows in" in report.figures[-1].says
+    for text in (page.markdown, page.captions, str(figure), str(report)):
+        assert f"{ROWS} patients" not in text and "nvented patients" not in text

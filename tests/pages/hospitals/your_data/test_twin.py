@@ -1,0 +1,161 @@
+"""The synthetic twin: it rehearses the release that a press makes, without any row of the table."""
+
+import numpy as np
+import pytest
+
+from dppca_core import METHODS, Budget, sin_theta
+from dppca_core.accounting import gaussian
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.release import discrete_gaussian, private_release
+from dppca_core.release.ledger import DiskLedger
+from dppca_core.tables import Column, Schema, content_key
+from pages.hospitals.your_data import price_text, synthetic_twin_panel, twin_text
+from pages.shared import text
+from pages.shared.settings.catalogue import CHOICES
+from tests.pages.hospitals.your_data.table_page import (
+    DICTIONARY,
+    OTHER_TABLE,
+    ROWS,
+    WIDE,
+    limited,
+    patients,
+    prepared,
+)
+
+
+def test_a_twin_has_the_tables_size_and_none_of_its_rows():
+    page, other = prepared(dictionary=WIDE), prepared(OTHER_TABLE, WIDE)
+    assert f"With {ROWS} patients in 1 hospital " in page.words()["sentence"]
+    assert "patients in one place" in page.markdown
+    assert page.figure["scene"] == other.figure["scene"]
+    link = page.app.get("link_button")[0].proto.url
+    assert link.startswith("./?") and "age" not in link and "own" not in link
+
+
+@pytest.mark.parametrize(("guess", "used"), [("10", 5), ("4", 4)])
+def test_fewer_columns_than_were_guessed_to_matter_are_said(built, guess, used):
+    """The twin can have no more than the table: the page and the report say how many it has."""
+    page = prepared(dictionary=WIDE, **{"own.s": guess})
+    assert page.state.ready.d == 5
+    name = CHOICES["own.s"].label
+    assert (f"{name} lowered to {used} here." in page.captions) == (guess != str(used))
+    assert dict(built().settings)[name] == str(used)
+
+
+# Each with a value that no other default has, so that what is not passed on shows.
+REHEARSED = {
+    "analyze_gauss": {"own.k": "3", "own.eps": "1"},
+    "analyze_gauss_sparse": {"own.shat": "4", "own.delta": "1e-7"},
+    "dpdis_pca": {"own.rank": "3", "own.N": "2"},
+    "dps_pca": {"own.T": "3", "own.burn": "1", "own.shat": "4", "own.N": "3"},
+}
+
+
+@pytest.mark.parametrize("method", private_release.OFFERED)
+def test_what_is_rehearsed_is_what_is_released(makes, built, method):
+    """The Request of a press, the twin's settings, and its errors by running the method on its patients."""
+    page = limited(dictionary=WIDE, **{"own.method": method} | REHEARSED[method])
+    table = page.state.ready
+    settings = dict(page.app.session_state["settings of the last run"])
+    twin = synthetic_twin_panel.twin_of(
+        synthetic_twin_panel.requested(table, None, settings), table.sizes, 1.0, settings
+    )
+    experiment, results = twin.experiment, Results(twin.experiment)
+    # A busy machine shows the first runs alone, and their median.
+    twin.results.try_cells((method, twin.epsilon, repeat) for repeat in range(experiment.repeats))
+    page.run()
+    sentence, title = page.words()["sentence"], METHODS[method].title
+    assert title in sentence and f"{title}, median" in [entry[0] for entry in page.figure["legend"]]
+    reports = [built()]
+    page.release()
+    reports.append(built())
+    ((request, parts, _),) = makes
+    assert (experiment.method, experiment.k, experiment.providers, experiment.n) == (
+        method,
+        request.k,
+        len(parts),
+        ROWS,
+    )
+    assert experiment.sizes == table.sizes == tuple(map(len, parts))
+    assert experiment.budget(twin.epsilon) == request.budget
+    assert {
+        name: experiment.options(method)[name] for name in request.method_options
+    } == request.method_options
+    errors = []
+    for repeat in range(experiment.repeats):
+        rng = experiment.generator(method, repeat)
+        estimate = METHODS[method].fit(
+            experiment.cohort(repeat), k=request.k, budget=request.budget, rng=rng, **request.method_options
+        )
+        errors.append(sin_theta(estimate.basis, results.truth.basis))
+        measured = results.cell(method, twin.epsilon, repeat).sin[-1]
+        assert measured == pytest.approx(errors[-1], rel=1e-6, abs=1e-9)
+    assert f"error {text.error(float(np.median(errors)))}" in sentence
+    released = page.state.releases[0].released
+    assert released.basis.shape == (5, request.k) and released.document["method"] == method
+    assert price_text.hardening(method, False) in page.markdown
+    assert (
+        released.document["hardened"]
+        == (method in private_release.HARDENED)
+        == ("not hardened" not in page.markdown)
+    )
+    assert released.document["hospitals"] == list(experiment.sizes)
+    dealt = "at random" if "own.N" in REHEARSED[method] else "all in one place"
+    assert released.document["public"]["dealt"].startswith(dealt)
+    for report in reports:
+        entries = dict(report.settings)
+        assert entries["Method"] == title
+        assert entries["Privacy loss ε for a row"] == text.number(request.budget.epsilon)
+        # What comes after is measured meanwhile.
+        assert report.figures[-1].says.startswith(sentence.split(";")[0])
+
+
+@pytest.mark.parametrize(("epsilon", "ratio", "hopeless"), [("0.05", "2", True), ("10", "100", False)])
+def test_a_rehearsal_no_better_than_a_guess_says_so(epsilon, ratio, hopeless):
+    page = prepared(dictionary=WIDE, **{"own.eps": epsilon, "own.ratio": ratio})
+    assert (twin_text.NO_BETTER in page.words()["sentence"]) == hopeless
+    assert (twin_text.NO_BETTER in page.warnings) == hopeless
+
+
+def test_a_release_that_would_be_refused_is_not_rehearsed(monkeypatch):
+    monkeypatch.setattr(discrete_gaussian, "MOST_FEATURES", 3)
+    page = prepared(dictionary=WIDE)
+    assert "Nothing is rehearsed" in page.captions and not page.app.exception
+
+
+def test_a_paid_spectrum_is_on_the_ledger_and_shapes_the_twin(folder):
+    """The guess is moved once, to what was paid for, and is the person's own afterwards."""
+    link = {"own.slice": "0.5", "own.delta": "1e-6", "own.ratio": "100", "own.k": "1", "own.N": "1"}
+    page = limited(dictionary=WIDE, rows=8, **link)
+    page.press("Pay for the spectrum")
+    assert "from 0 to 0.5 of your limit 1" in page.markdown
+    question = next(box.value for box in page.app.markdown if price_text.ONCE in box.value)
+    cost = gaussian.epsilon_of(gaussian.noise_multiplier(Budget(0.5, 1e-6)) / 8, 1e-6)
+    assert f"ε = {cost:.2f}" in question
+    page.spend()
+    (entry,) = DiskLedger(folder, content_key(patients())).account().entries
+    assert (entry.title, entry.rows_per_patient) == ("Eigenvalues", 8)
+    values = page.state.spectrum[1].result.eigenvalues
+    ratio = values[0] / (2 * values[1:].mean())
+    assert page.setting("own.ratio") == CHOICES["own.ratio"].nearest(ratio)
+    assert "that you paid for" in page.markdown
+    page.move("own.ratio", 50.0)
+    page.run()
+    assert page.setting("own.ratio") == 50.0
+
+
+def test_paid_eigenvalues_are_of_the_dictionary_they_were_paid_for():
+    """Wider: fewer eigenvalues than k asks for. Another bound: other ones. Back again: shown again."""
+    page = limited(dictionary=WIDE, **{"own.slice": "0.5", "own.k": "6", "own.N": "1"})
+    page.release("Pay for the spectrum")
+    assert "that you paid for" in page.markdown
+    sexes = Column("sex", "category", categories=("f", "m", "x", "y", "z"), fill="")
+    for number, (schema, shown) in enumerate(
+        (
+            (Schema((*DICTIONARY.columns, sexes)), False),
+            (Schema(WIDE.columns, bound=0.3), False),
+            (WIDE, True),
+        )
+    ):
+        page.open_dictionary(schema, f"d{number}.json")
+        assert not page.app.exception and ("that you paid for" in page.markdown) == shown

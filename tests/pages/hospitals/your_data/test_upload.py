@@ -1,0 +1,114 @@
+"""The table and its dictionary on the screen: refused in one sentence, and nothing typed is lost."""
+
+import pytest
+
+from dppca_core import tables
+from dppca_core.tables import Column, Schema
+from pages.hospitals.your_data import dictionary, upload_text
+from pages.hospitals.your_data.dictionary import DictionaryLine
+from pages.shared.background import memory
+from tests.pages.hospitals.your_data.table_page import (
+    DICTIONARY,
+    OTHER_TABLE,
+    TablePage,
+    csv,
+    patients,
+    prepared,
+)
+
+BAD = b'"![x](y)",age\na,1\nb,2,3\n'
+
+
+def test_a_bad_table_loses_nothing():
+    page = prepared()
+    page.type_line(high=99.0)
+    typed, ready = dict(page.state.lines), [box.value for box in page.app.success]
+    assert typed["age"].high == 99.0
+    assert ready == ["**Ready:** n = 120 patients in one place, d = 3 features."]
+    page.upload(BAD)
+    assert "cells as the first" in page.errors and "\n" not in page.errors
+    assert page.errors.endswith(upload_text.FORMER_STAYS)
+    assert page.state.lines == typed and [box.value for box in page.app.success] == ready
+    page.upload(OTHER_TABLE, "next.csv")
+    assert not page.errors and page.state.lines == typed
+    assert page.state.chosen == ("age", "weight", "pulse")
+
+
+def test_a_table_without_room_is_refused_before_it_is_read(monkeypatch):
+    page = prepared()
+    kept = page.state.raw
+    monkeypatch.setattr(memory, "available", lambda: 2**20)
+    monkeypatch.setattr(tables, "read", None)
+    page.upload(OTHER_TABLE, "large.csv")
+    assert "the server has 0 MB left for tables: try again once other visitors have finished" in page.errors
+    assert page.errors.endswith(upload_text.FORMER_STAYS) and page.state.raw is kept
+    assert "Up to 200 MB; a file of more than 100 MB is read in pieces" in page.captions
+    assert "forgotten when you say so, or 2 minutes after the page is closed" in page.captions
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        (DictionaryLine("number", 0.0, None), "'age' needs its lowest and its highest value"),
+        (DictionaryLine("number", 0.0, 120.0, "", "many"), "what is filled into 'age' must be a number"),
+        (DictionaryLine("category", None, None, "a, b, a"), "must differ from each other"),
+    ],
+)
+def test_what_cannot_be_typed_is_refused(line, error):
+    with pytest.raises(ValueError, match=error):
+        dictionary.to_column("age", line)
+
+
+def test_what_cannot_be_typed_is_one_sentence():
+    page = prepared()
+    page.type_line(low=130.0)
+    assert "Low of 'age' must be below its high" in page.errors and "\n" not in page.errors
+
+
+def test_nothing_is_filled_in_from_the_rows():
+    page = TablePage()
+    page.upload()
+    page.answer()
+    page.app.multiselect[0].set_value(["age", "sex"])
+    page.run()
+    lines = page.state.lines
+    assert lines["age"] == DictionaryLine() and lines["sex"] == DictionaryLine("category")
+    assert upload_text.incomplete(["age", "sex"]) in page.notices
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        (b"[1]", "must be JSON"),
+        (Schema((Column("x", "number", 0, 1), Column("y", "number", 0, 1))), "none of this table's"),
+    ],
+    ids=["no dictionary", "other columns"],
+)
+def test_another_dictionary_is_refused(data, error):
+    page = TablePage()
+    page.upload()
+    page.answer()
+    page.open_dictionary(data)
+    assert error in page.errors and not page.state.chosen
+
+
+def test_columns_that_the_table_lacks_are_left_out_of_a_dictionary():
+    """And the bound with them: it was of all columns."""
+    text = Schema(DICTIONARY.columns, bound=2.0).to_json().encode()
+    lines, bound, absent = dictionary.load(text, ["age", "pulse"])
+    assert (list(lines), bound, absent) == (["age", "pulse"], None, ["weight"])
+    assert dictionary.load(text, ["pulse", "weight", "age"])[1:] == (2.0, [])
+    assert upload_text.left_out(["a", "b", "c", "d"]).endswith(": a, b, c and 1 more.")
+
+
+def test_a_name_that_is_a_formula_is_none_in_what_a_list_downloads():
+    formula, harmless = '=HYPERLINK("x")', '\'=HYPERLINK("x")'
+    renamed = Schema((Column(formula, "number", 0, 120, fill=60.0), *DICTIONARY.columns[1:]))
+    page = prepared(csv(patients().rename(columns={"age": formula})), renamed)
+    assert page.state.chosen[0] == formula and page.state.lines[formula].high == 120
+    page.press("Set this limit")
+    page.release()
+    shown = [frame.value for frame in (*page.app.dataframe, *page.app.get("arrow_data_frame"))]
+    cells = [str(cell) for frame in shown for cell in frame.to_numpy().ravel()]
+    assert harmless in cells and formula not in cells
+    assert page.app.data_editor[0].value["column"][0] == harmless
