@@ -59,7 +59,7 @@ class Attack(NamedTuple):
 def _complete(draws: AttackDraws, kind: str, count: int) -> tuple[Array, Array]:
     while (cell := draws.next_missing(kind, count)) is not None:
         draws.try_cell(*cell)
-    return draws.of(kind, count)
+    return draws.readings(kind, count)
 
 
 def attack(draws: AttackDraws, alarms: float, count: int) -> Attack | None:
