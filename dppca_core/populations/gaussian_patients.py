@@ -26,7 +26,7 @@ from dppca_core.numerics import linalg, unit_rows
 from dppca_core.numerics.moments import DenseMoment
 from dppca_core.numerics.wishart import Split, wishart_factor
 
-SAMPLES = ByteCache(256 * 2**20)  # rows of patients, of three draws at d = 1000
+SAMPLES = ByteCache(320 * 2**20)  # rows of patients, of one draw at d = 2000 or four at d = 1000
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ from dppca_core.experiments.explorer.regime_map import RegimeMap, regime_map
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.experiments.sweeps.blas import for_good
-from dppca_core.populations import spiked
+from dppca_core.populations import gaussian_patients, spiked
 from dppca_core.privacy import Budget
 from dppca_core.records import Bound
 from pages.shared.background import memory
@@ -51,12 +51,13 @@ CACHES = {
     "populations": spiked.VECTORS,
     "populations' roots": spiked.ROOTS,
     "second moments": draws.MOMENTS,
+    "rows of drawn patients": gaussian_patients.SAMPLES,
     "what sweeps are measured against": run_cells.TRUTHS,
     "cells that were measured": CELLS,
 }
 OPTIONAL = {"optional tables": datasets.ROWS, "their hospitals": datasets.DEALT}
 SMALL_BYTES = 192 * MB  # bound on all caches whose entries do not grow, and on sweeps' tables
-MOST_BYTES = 2**31  # bound on everything kept for visitors, except optional tables
+MOST_BYTES = 2368 * MB  # bound on everything kept for visitors, except optional tables
 
 _LARGE = 16 * MB  # bytes of a run above which its temporary memory is returned
 _PORTION_BYTES = 2 * 8 * PORTION  # of one portion of draws, of both cohorts
