@@ -66,6 +66,8 @@ METHOD = Method(
     fit=fit,
     spends=stacked.spends,
     matrix=False,
+    # Rows of the drawn patients, once for all that asks for them.
+    cost=lambda d, k, providers: 3.0,
     scaling="unit",
     audit="stages.own_rounds",
 )

@@ -89,6 +89,8 @@ METHOD = Method(
     fit=fit,
     spends=two_stage.spends,
     matrix=False,
+    # Rows of the drawn patients, once for all that asks for them.
+    cost=lambda d, k, providers: 3.0,
     scaling="unit",
     audit="stages.one_place",
 )
