@@ -36,18 +36,18 @@ def fit(
     penalty: float | None = None,
     noise: str | None = None,
 ) -> Estimate:
-    """Return sparse top k directions of the mean of the users' noisy messages.
+    """Return sparse top k directions of the mean of the patients' noisy messages, one from each.
 
     Args:
         cohort: The hospitals' second moments, d features.
         k: Number of components.
-        budget: Privacy budget of each user.
+        budget: Privacy budget of each patient.
         rng: Source of the noise.
         penalty: In noise standard deviations times sqrt(2 ln d), PENALTY by default; 0 is `ldp_pca`.
         noise: Shape of the noise, as for `ldp_pca`.
 
     Returns:
-        The basis, (d, k); `bytes_sent` is one user's; the solver's convergence is in `notes` and
+        The basis, (d, k); `bytes_sent` is one patient's; the solver's convergence is in `notes` and
         `diagnostics`.
 
     Raises:

@@ -72,10 +72,9 @@ def _added(degrees: float, shift: float, epsilon: float) -> float:
 def delta_of(degrees: float, shift: float, epsilon: float, neighbours: str) -> float:
     """Return delta at `epsilon` >= 0 for v = `degrees` > 2 and h = `shift`.
 
-    It is exact for add-remove and a bound for replace-one, the best of 33 values of e; both are the formulas
-    of
-    the module's text, rounded up. Raises ValueError for a shift that is not positive, or degrees of 2 or
-    fewer.
+    The formulas are those of the module's text, rounded up. Exact for add-remove. Replace-one is a removal at
+    e and an addition at epsilon - e: a bound, the best of 33 splits. Raises ValueError for a shift that is
+    not positive, or degrees of 2 or fewer.
     """
     checks.positive(shift=shift, excess=degrees - 2)
     if neighbours == "add-remove":

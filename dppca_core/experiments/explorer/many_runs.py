@@ -77,11 +77,12 @@ def dps_pca_runs(
         return [scaled(std) for std in stds]
 
     def runs() -> Iterator[PowerRun]:
+        """Yield, for every generator, one run a budget; its runs share their start and differ by noise."""
         for rng in rngs:
-            walk = partial(
+            new_iteration = partial(
                 block_power.PowerIteration, block_power.begin(start, d, k, rng), s_hat=kept, burn_in=burn_in
             )
-            yield from (PowerRun(walk(), noise) for noise in noises(rng))
+            yield from (PowerRun(new_iteration(), noise) for noise in noises(rng))
 
     walked = _walk_together(cohort.pooled, runs(), k, iterations)
     estimates = [

@@ -51,6 +51,7 @@ def _fewer(name: str, many: str, few: str) -> Check:
     """Return the check that the interval of the ratio lies above 1."""
 
     def judge(_: pd.DataFrame, table: pd.DataFrame | None) -> tuple[bool, str]:
+        """Judge whether the method `few` needs significantly fewer patients than the method `many`."""
         if table is None or not {many, few} <= set(table["label"]):
             return False, "nothing to compare: the curves are not in this result"
         ratio, low, high = fewer(table, many, few)

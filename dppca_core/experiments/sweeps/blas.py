@@ -40,7 +40,7 @@ def one_thread() -> Iterator[None]:
                 _limits.restore_original_limits()
 
 
-def for_good() -> None:
+def use_one_thread() -> None:
     """Pin a process until it ends: a worker, or the dashboard's server."""
     global _pinned
     with _LOCK:

@@ -55,7 +55,7 @@ class Cores(Executor):
     def warm(self) -> None:
         """Start the processes without waiting, since starting takes seconds."""
         for _ in range(self.workers):
-            self.submit(blas.for_good)
+            self.submit(blas.use_one_thread)
 
     def kill(self) -> None:
         """Kill the processes, whatever they run, for a program that is about to end."""

@@ -18,7 +18,7 @@ from dppca_core.experiments import draws, failures
 from dppca_core.experiments.draws import Scaling, Truth
 from dppca_core.experiments.explorer.results import run_seconds
 from dppca_core.experiments.sweeps import cancellation
-from dppca_core.experiments.sweeps.blas import for_good
+from dppca_core.experiments.sweeps.blas import use_one_thread
 from dppca_core.experiments.sweeps.recipe import (
     BUDGET_OPTIONS,
     METRICS,
@@ -91,7 +91,7 @@ def run_in_worker(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -
 
     Its caches are small: loky restarts a worker whose memory grows by more than 300 MB.
     """
-    for_good()
+    use_one_thread()
     for cache in (draws.DRAWS, draws.DEALS, TRUTHS):
         cache.shrink(_WORKER_BYTES)
     return run(recipe, keys, cancelled_by)

@@ -56,7 +56,7 @@ def headline(family: Family, readings: Sequence[CurveReading], settings: Setting
     plain = settings["view"] == "board"
     at = "" if plain else f" ({name(family.key, reading.value, plain)})"
     along = _best_rounds if family.key == "iterations" else _along
-    sentence = f"At this setting{at} {_course(reading, settings)}{_theorem_rate(reading, settings)}."
+    sentence = f"At this setting{at} {_course(reading, settings)}{_theorem_clause(reading, settings)}."
     return f"{sentence} {along(family, readings, settings)}".strip()
 
 
@@ -89,7 +89,8 @@ def _fall(reading: CurveReading, settings: Settings) -> str:
     return f"each round shrinks the error, as a tangent, by a factor {text.short(reading.fit.rate)}"
 
 
-def _theorem_rate(reading: CurveReading, settings: Settings) -> str:
+def _theorem_clause(reading: CurveReading, settings: Settings) -> str:
+    """Return a clause on the rate that Theorem 4.3 of Ge et al. promises, or on the condition that fails."""
     if settings["view"] == "board" or not _theorem_applies(settings):
         return ""
     if reading.theorem_rate is not None:
@@ -198,7 +199,7 @@ def below_table(readings: Sequence[CurveReading], settings: Settings) -> str:
 
 
 def notes(family: Family, settings: Settings) -> list[str]:
-    """Return what differs from what the controls ask for."""
+    """Return a sentence for each way in which the chart departs from what the controls ask for."""
     plain = settings["view"] == "board"
     asked, shown = (CHOICES[key].name(plain) for key in (settings["family"], family.key))
     sentences = []

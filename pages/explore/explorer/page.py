@@ -52,7 +52,7 @@ next_cell = partial(results.next_missing, epsilon, settings["slow"])
 refresh.while_cells_come(panels, results, next_cell, measure_first)
 prefetch.begin(settings, widgets.last_move())
 
-widgets.slow(
+widgets.slow_methods_button(
     [METHODS[name].title for name in results.slow],
     sum(run_seconds(name, experiment.d, experiment.k, experiment.providers) for name in results.slow),
 )

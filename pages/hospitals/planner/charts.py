@@ -33,7 +33,7 @@ def look(name: str) -> style.Look:
 
 
 def figure(drawn: DrawnPlan, settings: Settings, simulations: view.Simulations) -> Trace:
-    """Draw the lines of equal error of the method in focus, every method's target line, and this setting.
+    """Draw lines of equal error for the selected method, each method's line of the target, and this setting.
 
     Grey: too few patients for any epsilon. Hatched: an error too large for the closed form.
     """
@@ -59,7 +59,7 @@ def figure(drawn: DrawnPlan, settings: Settings, simulations: view.Simulations) 
     across |= {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]}
     result = plain_figure(traces, across, upward | _ticks(span))
     legend = result["layout"]["legend"] | {"y": -0.13, "traceorder": "normal"}
-    narrow = {"height": 660, "legend": legend | {"y": -0.2}}  # a telephone shows one name in a row
+    narrow = {"height": 660, "legend": legend | {"y": -0.2}}  # a telephone has room for one name a row
     result["layout"] |= {
         "height": 560,
         "annotations": _no_line(drawn, settings),

@@ -125,7 +125,7 @@ def no_answer(settings: Settings) -> str:
 
 
 def headline(settings: Settings, simulations: view.Simulations) -> str:
-    """Return what the method in focus needs, what simulation says to it, and which method needs least."""
+    """Return what the selected method needs, whether simulation agrees, and which method needs least."""
     name = view.focus(settings)
     answer, simulation = view.answer(settings, name), simulations.get(name)
     if answer.value is None:

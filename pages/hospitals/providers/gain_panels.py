@@ -29,7 +29,9 @@ def compared(results: CollaborationResults, settings: Settings) -> None:
 
     refresh.while_cells_come(panel, results, partial(results.next_missing, settings["slow"]))
     slow = results.slow
-    widgets.slow([title(key) for key in slow], sum(recipe.seconds(PROTOCOLS[key]) for key in slow))
+    widgets.slow_methods_button(
+        [title(key) for key in slow], sum(recipe.seconds(PROTOCOLS[key]) for key in slow)
+    )
 
 
 def _gain(results: CollaborationResults, settings: Settings) -> None:

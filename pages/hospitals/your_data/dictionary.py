@@ -45,7 +45,7 @@ def blank_line(kind: str) -> DictionaryLine:
 
 
 def line_from_column(column: Column) -> DictionaryLine:
-    """Return the line that states the same as a column of a dictionary."""
+    """Return the editable line that states the same as a column of a data dictionary."""
     fill = column.fill
     if column.kind == "number":
         missing = "" if fill is None else f"{fill:.15g}"

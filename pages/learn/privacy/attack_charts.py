@@ -165,8 +165,8 @@ def errors(attack: Attack, budget: Budget, plain: bool) -> dict[str, Any]:
         line(1, exact, WITH, x=x, y=best, **shown, **hover),
         line(1, "the chosen test", "#000000", x=[attack.alarms], y=rounded([attack.misses]), **shown)
         | {"mode": "markers", "marker": ring},
-        _crossed("measured, 95 % intervals", WITHOUT, "x-thin", attack.measured) | hover,
-        _crossed("measured without noise", "#009E73", "star", attack.silent) | hover,
+        _rates_with_error_bars("measured, 95 % intervals", WITHOUT, "x-thin", attack.measured) | hover,
+        _rates_with_error_bars("measured without noise", "#009E73", "star", attack.silent) | hover,
     ]
     across, up = (
         axis(f"{name} (share)", range=[-0.02, 1.02], tickformat=".0%") for name in ("false alarms", "misses")
@@ -181,18 +181,18 @@ def _fine() -> Array:
     return inside
 
 
-def _crossed(name: str, colour: str, symbol: str, rates: Rates) -> Trace:
-    """Return a point with its interval in both directions."""
+def _rates_with_error_bars(name: str, colour: str, symbol: str, rates: Rates) -> Trace:
+    """Return an attack's measured error rates as one point, with the interval of each as an error bar."""
 
-    def arms(value: float, span: tuple[float, float]) -> Trace:
+    def error_bar(value: float, span: tuple[float, float]) -> Trace:
         ends = {"array": rounded([span[1] - value]), "arrayminus": rounded([value - span[0]])}
         return ends | {"symmetric": False, "thickness": 2.5, "width": 6, "color": colour}
 
     point = {"x": rounded([rates.false_alarms]), "y": rounded([rates.misses]), "cliponaxis": False}
     marker = {"symbol": symbol, "size": 9, "color": colour, "line": {"width": 2, "color": colour}}
     bars = {
-        "error_x": arms(rates.false_alarms, rates.false_alarm_span),
-        "error_y": arms(rates.misses, rates.miss_span),
+        "error_x": error_bar(rates.false_alarms, rates.false_alarm_span),
+        "error_y": error_bar(rates.misses, rates.miss_span),
     }
     return line(1, name, colour, mode="markers", marker=marker, showlegend=True, **point, **bars)
 

@@ -155,6 +155,7 @@ class RebuiltRecord(NamedTuple):
 
 
 def rebuild_record(settings: Mapping[str, Any]) -> RebuiltRecord:
+    """Rebuild a patient's record from two exact results, with and without that patient."""
     setting = to_setting(settings)
     index, size = settings["story.patient"] - 1, max(setting.sizes)
     pair = differencing.pair(setting.population, size, index, setting.scaling, setting.seed)

@@ -31,7 +31,7 @@ from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperim
 from dppca_core.experiments.explorer.regime_map import RegimeMap, regime_map
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps import run_cells
-from dppca_core.experiments.sweeps.blas import for_good
+from dppca_core.experiments.sweeps.blas import use_one_thread
 from dppca_core.populations import gaussian_patients, spiked
 from dppca_core.privacy import Budget
 from dppca_core.records import Bound
@@ -133,8 +133,8 @@ def regimes(
 
 
 def warm_up() -> None:
-    """Set one BLAS thread, measure the default experiment and freeze the imports, before any visitor."""
-    for_good()
+    """Use one BLAS thread, measure the default experiment, and exempt loaded modules from collection."""
+    use_one_thread()
     experiment, epsilon = to_experiment.default()
     cells = results(experiment)
     cells.try_cells(cells.first(epsilon))

@@ -19,7 +19,7 @@ import streamlit as st
 from joblib import cpu_count
 
 from dppca_core.experiments.failures import surviving
-from dppca_core.experiments.sweeps.blas import for_good
+from dppca_core.experiments.sweeps.blas import use_one_thread
 from pages.shared.background import sessions
 from pages.shared.background.lasting import LastingThread
 from pages.shared.background.queue import LONG_SECONDS, Queue, Queued, QueuePosition, Rank, Work
@@ -175,7 +175,7 @@ class Engine:
                 self._begin_sweeps()
 
     def _complete_screens(self) -> None:
-        for_good()
+        use_one_thread()
         while True:
             with surviving("engine"):
                 self._take_turns()

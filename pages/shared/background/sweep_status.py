@@ -12,7 +12,7 @@ _WHY_WAIT = (
 
 
 def show(job: Job, slot: str) -> None:
-    """Show the bar and the button that stops the job, or why it ended early and the button to go on."""
+    """Show a running job's bar and its stop button, or why it ended early and a button to resume it."""
     done, total = job.progress.completed, job.progress.total
     if job.state in ("complete", "again"):
         return

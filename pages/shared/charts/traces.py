@@ -38,7 +38,7 @@ def line(panel: int, name: str, colour: str, dash: str = "solid", **more: Any) -
 
 
 def band(panel: int, name: str, colour: str, x: Sequence[float]) -> list[Trace]:
-    """Return the lower edge, then the upper edge filled down to it."""
+    """Return a band's lower edge and its upper edge, filled down to it; the caller sets their y."""
     edge = {"color": "rgba(0,0,0,0)", "width": 0}
     low = line(panel, f"{name}, 10 %", colour, x=list(x), hoverinfo="skip") | {"line": edge}
     fill = {"fill": "tonexty", "fillcolor": style.faded(colour, 0.18), "line": edge}

@@ -181,8 +181,8 @@ def choose_among(key: str, options: Sequence[str], shown: str) -> None:
     st.selectbox(choice.label, options, options.index(shown), format_func=choice.text, **_bound(key))
 
 
-def slow(titles: Sequence[str], seconds: float) -> None:
-    """Show the button that measures the slow methods, or leaves them out again; nothing for none."""
+def slow_methods_button(titles: Sequence[str], seconds: float) -> None:
+    """Show a button that measures the slow methods or leaves them out; nothing where none is slow."""
     if not titles:
         return
     measuring = settings()["slow"]

@@ -248,7 +248,7 @@ def test_long_sweeps_go_on_in_processes(monkeypatch):
 
     monkeypatch.setattr(executors, "Cores", Watched)
     job = ended(Jobs(Engine()).start("ann", "here", long))
-    assert job.state == "complete" and blas.for_good in went and run_cells.run_in_worker in went
+    assert job.state == "complete" and blas.use_one_thread in went and run_cells.run_in_worker in went
     assert went.count(run_cells.run_in_worker) < len(long.cells())
     pd.testing.assert_frame_equal(numbers(job.table()), numbers(sweep(long)), check_exact=True)
 
