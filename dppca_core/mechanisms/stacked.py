@@ -10,6 +10,7 @@ find no rows. Rounds must converge first: about 12 where the eigenvalue is three
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -33,30 +34,55 @@ def round_std(cohort: Cohort, budget: Budget, trust: str, iterations: int) -> fl
     return moved * math.sqrt(iterations) * gaussian.noise_multiplier(budget) * factor
 
 
-def fit(
-    cohort: Cohort,
-    *,
-    k: int,
-    budget: Budget,
-    rng: np.random.Generator,
-    trust: str,
-    iterations: int,
-    left_out: int,
-    start: Array | None,
-) -> Estimate:
-    """Return the estimate of one run under this trust."""
-    checks.whole(1, block_power.MOST_STEPS, iterations=iterations)
-    checks.whole(0, left_out=left_out)
-    std = round_std(cohort, budget, trust, iterations)
-    begin = block_power.begin(start, cohort.features, k, rng)
-    bases, _ = normalised_product.release_rounds(cohort, [std] * iterations, begin, left_out, rng)
-    return Estimate(
-        bases[-1],
-        iterates=bases,
-        noise_std=std,
-        bytes_sent=8 * cohort.features * k * iterations,
-        spent=spends(budget, iterations=iterations),
-    )
+def fit_under(trust: str, module: str) -> Callable[..., Estimate]:
+    """Return the `fit` of the method in this module, whose hospitals trust so much."""
+
+    def fit(
+        cohort: Cohort,
+        *,
+        k: int,
+        budget: Budget,
+        rng: np.random.Generator,
+        iterations: int = ROUNDS,
+        left_out: int = LEFT_OUT,
+        start: Array | None = None,
+    ) -> Estimate:
+        """Release T normalised rounds and take the directions that they share.
+
+        Args:
+            cohort: All hospitals' patients, as rows or drawn from a population.
+            k: Components, below d.
+            budget: The guarantee of the whole run.
+            rng: Draws the noise, and the start.
+            iterations: T, rounds.
+            left_out: First rounds that only lead to the next and are not stacked.
+            start: Basis of the first round, (d, k) orthonormal; uniformly random by default.
+
+        Returns:
+            The basis, (d, k); iterates are the start and the basis after every round; noise_std is that of
+            an entry of a round.
+
+        Raises:
+            ValueError: For options out of range, another start, and moments of unknown rows.
+
+        References:
+            The module's text; the mathematics is that of `dppca_core.mechanisms.stacked`.
+        """
+        checks.whole(1, block_power.MOST_STEPS, iterations=iterations)
+        checks.whole(0, left_out=left_out)
+        std = round_std(cohort, budget, trust, iterations)
+        begin = block_power.begin(start, cohort.features, k, rng)
+        bases, _ = normalised_product.release_rounds(cohort, [std] * iterations, begin, left_out, rng)
+        return Estimate(
+            bases[-1],
+            iterates=bases,
+            noise_std=std,
+            bytes_sent=8 * cohort.features * k * iterations,
+            spent=spends(budget, iterations=iterations),
+        )
+
+    fit.__module__ = module
+    return fit
 
 
 def spends(budget: Budget, *, iterations: int = ROUNDS, **_: object) -> tuple[Event, ...]:

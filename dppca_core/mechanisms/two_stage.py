@@ -19,6 +19,7 @@ the `signal`, a declared guess of k lambda_k/tr Sigma.
 """
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -141,45 +142,77 @@ def release(
     )
 
 
-def fit(
-    cohort: Cohort,
-    *,
-    k: int,
-    budget: Budget,
-    rng: np.random.Generator,
-    trust: str,
-    s_hat: int | None,
-    iterations: int,
-    share: float | None,
-    signal: float,
-    stage_one: str,
-    scaling: str,
-    shrink: bool,
-    start: Array | None,
-) -> Estimate:
-    """Return the estimate of one run under this trust: what all two-stage methods share."""
-    d = cohort.features
-    kept = d if s_hat is None else s_hat
-    checks.whole(k, d, s_hat=kept)
-    checks.one_of(STAGE_ONE, stage_one=stage_one)
-    checks.one_of(SCALINGS, scaling=scaling)
-    factor = normalised_product.noise_factor(trust, len(cohort))
-    noise = stage_noise(budget, factor, d=d, n=cohort.n, share=share, signal=signal, iterations=iterations)
-    begin = block_power.begin(start, d, k, rng)
-    released = release(cohort, noise, begin, rng, s_hat=kept, stage_one=stage_one, scaling=scaling)
-    basis = linalg.top_eigenspace(released.block, k)
-    off_diagonal = noise.block_std / math.sqrt(2)
-    if shrink:
-        basis = row_shrinkage.shrunk(released.block, basis, off_diagonal, cohort.n)
-    full = linalg.scatter_rows(basis, released.rows, d)
-    sent = d * k * iterations if stage_one == "rounds" else d * (d + 1) // 2
-    return Estimate(
-        full,
-        iterates=(*released.bases, full),
-        noise_std=off_diagonal,
-        bytes_sent=8 * (sent + kept * (kept + 1) // 2),
-        spent=spends(budget, iterations=iterations, share=share, stage_one=stage_one),
-    )
+def fit_under(trust: str, module: str) -> Callable[..., Estimate]:
+    """Return the `fit` of the method in this module, whose hospitals trust so much."""
+
+    def fit(
+        cohort: Cohort,
+        *,
+        k: int,
+        budget: Budget,
+        rng: np.random.Generator,
+        s_hat: int | None = None,
+        iterations: int = ROUNDS,
+        share: float | None = None,
+        signal: float = SIGNAL,
+        stage_one: str = "rounds",
+        scaling: str = "unit",
+        shrink: bool = True,
+        start: Array | None = None,
+    ) -> Estimate:
+        """Release noisy rounds, then the moment of the rows that they name.
+
+        Args:
+            cohort: All hospitals' patients, as rows or drawn from a population.
+            k: Components, below d.
+            budget: The guarantee of the whole run.
+            rng: Draws the noise, and the start.
+            s_hat: Rows kept, from k to d; all by default.
+            iterations: T, rounds of stage 1.
+            share: w, the share of the budget (as 1/z^2) of stage 1, in (0, 1); by the rule by default.
+            signal: A declared guess of k lambda_k/tr Sigma in (0, 1), for that rule; never read off the rows.
+            stage_one: "rounds", or "moment" for one noisy moment of all rows.
+            scaling: "unit" scales rows to length 1, "inside" takes those of moments as the cohort has them.
+            shrink: Shrink rows at the end (`dppca_core.numerics.row_shrinkage`).
+            start: Basis of the first round, (d, k) orthonormal; uniformly random by default.
+
+        Returns:
+            The basis, (d, k), zero outside the rows kept; iterates are the bases of stage 1 and the answer;
+            noise_std is of an off-diagonal entry of stage 2.
+
+        Raises:
+            ValueError: For options out of range, another start, and moments of unknown rows.
+
+        References:
+            The module's text; the mathematics is that of `dppca_core.mechanisms.two_stage`.
+        """
+        d = cohort.features
+        kept = d if s_hat is None else s_hat
+        checks.whole(k, d, s_hat=kept)
+        checks.one_of(STAGE_ONE, stage_one=stage_one)
+        checks.one_of(SCALINGS, scaling=scaling)
+        factor = normalised_product.noise_factor(trust, len(cohort))
+        noise = stage_noise(
+            budget, factor, d=d, n=cohort.n, share=share, signal=signal, iterations=iterations
+        )
+        begin = block_power.begin(start, d, k, rng)
+        released = release(cohort, noise, begin, rng, s_hat=kept, stage_one=stage_one, scaling=scaling)
+        basis = linalg.top_eigenspace(released.block, k)
+        off_diagonal = noise.block_std / math.sqrt(2)
+        if shrink:
+            basis = row_shrinkage.shrunk(released.block, basis, off_diagonal, cohort.n)
+        full = linalg.scatter_rows(basis, released.rows, d)
+        sent = d * k * iterations if stage_one == "rounds" else d * (d + 1) // 2
+        return Estimate(
+            full,
+            iterates=(*released.bases, full),
+            noise_std=off_diagonal,
+            bytes_sent=8 * (sent + kept * (kept + 1) // 2),
+            spent=spends(budget, iterations=iterations, share=share, stage_one=stage_one),
+        )
+
+    fit.__module__ = module
+    return fit
 
 
 def spends(

@@ -5,67 +5,17 @@ its proof); all iterations after it are free, so unlike DPS-PCA the noise does n
 It needs a curator and sends d(d+1)/2 numbers instead of d k a round.
 """
 
-import numpy as np
+from dppca_core.mechanisms import sparse_moment, symmetric_gaussian
+from dppca_core.records import Method
 
-from dppca_core import checks
-from dppca_core.cohort import Cohort
-from dppca_core.mechanisms import symmetric_gaussian
-from dppca_core.privacy import Budget
-from dppca_core.records import Estimate, Method
-
+TRUST = "central"
 release = symmetric_gaussian.release
-
-
-def fit(
-    cohort: Cohort,
-    *,
-    k: int,
-    budget: Budget,
-    rng: np.random.Generator,
-    s_hat: int | None = None,
-    noise: str | None = None,
-    shrink: bool = False,
-) -> Estimate:
-    """Run truncated power iteration on the noisy moment, from its top eigenvectors, keeping `s_hat` rows.
-
-    Args:
-        cohort: The hospitals' second moments, d features.
-        k: Number of components.
-        budget: Privacy budget.
-        rng: Source of the noise.
-        s_hat: Number of rows that are kept; default d.
-        noise: Shape of the noise, as for `analyze_gauss`.
-        shrink: True shrinks rows at the end (`dppca_core.numerics.row_shrinkage`).
-
-    Returns:
-        The basis, (d, k), with at most `s_hat` non-zero rows.
-
-    Raises:
-        ValueError: Unless k <= s_hat <= d, or for an unknown shape of the noise.
-
-    References:
-        Dwork, Talwar, Thakurta & Zhang, STOC 2014, Algorithm 1, followed by truncated power iteration (Yuan &
-        Zhang, JMLR 2013).
-    """
-    d = cohort.features
-    kept = d if s_hat is None else s_hat
-    checks.whole(k, d, s_hat=kept)
-    noisy = release(cohort, budget, rng, noise, METHOD.trust)
-    std = symmetric_gaussian.entry_std(budget, cohort.n, noise, METHOD.trust, len(cohort))
-    return Estimate.from_moment(
-        noisy,
-        k,
-        s_hat=kept,
-        shrink=cohort.n if shrink else None,
-        noise_std=std,
-        spent=symmetric_gaussian.spends(budget),
-    )
-
+fit = sparse_moment.fit_under(TRUST, __name__)
 
 METHOD = Method(
     title="Analyze Gauss + sparse step",
     reference="Analyze Gauss, then truncated power as free post-processing",
-    trust="central",
+    trust=TRUST,
     guarantee="(ε, δ)",
     uses=("epsilon", "delta", "d", "n", "k", "s", "s_hat", "neighbours", "accounting"),
     fit=fit,

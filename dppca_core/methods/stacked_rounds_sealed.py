@@ -4,64 +4,17 @@ As `stacked_rounds` (`dppca_core.mechanisms.stacked`), each round a sum over hos
 Of N hospitals t that collude know their own noise: (N - t)/N of its variance is left.
 """
 
-import numpy as np
-
-from dppca_core.arrays import Array
-from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import normalised_product, stacked
-from dppca_core.privacy import Budget
-from dppca_core.records import Estimate, Method
+from dppca_core.records import Method
 
+TRUST = "secure aggregation"
 release = normalised_product.release
-
-
-def fit(
-    cohort: Cohort,
-    *,
-    k: int,
-    budget: Budget,
-    rng: np.random.Generator,
-    iterations: int = stacked.ROUNDS,
-    left_out: int = stacked.LEFT_OUT,
-    start: Array | None = None,
-) -> Estimate:
-    """Release T normalised rounds and take the directions that they share, as sealed sums.
-
-    Args:
-        cohort: All hospitals' patients, as rows or drawn from a population.
-        k: Components, below d.
-        budget: The guarantee of the whole run.
-        rng: Draws the noise, and the start.
-        iterations: T, rounds.
-        left_out: First rounds that only lead to the next and are not stacked.
-        start: Basis of the first round, (d, k) orthonormal; uniformly random by default.
-
-    Returns:
-        The basis, (d, k); iterates are the start and the basis after every round; noise_std is of an entry of
-        a round.
-
-    Raises:
-        ValueError: For options out of range, another start, and moments of unknown rows.
-
-    References:
-        The module's text; the mathematics is that of `dppca_core.mechanisms.stacked`.
-    """
-    return stacked.fit(
-        cohort,
-        k=k,
-        budget=budget,
-        rng=rng,
-        trust=METHOD.trust,
-        iterations=iterations,
-        left_out=left_out,
-        start=start,
-    )
-
+fit = stacked.fit_under(TRUST, __name__)
 
 METHOD = Method(
     title="Stacked rounds, sealed sums",
     reference="normalised rounds, stacked in units of their noise",
-    trust="secure aggregation",
+    trust=TRUST,
     guarantee="(ε, δ)",
     uses=("epsilon", "delta", "d", "n", "k", "s", "providers", "neighbours", "accounting"),
     fit=fit,
