@@ -22,7 +22,7 @@ from dppca_core import checks
 from dppca_core.arrays import Array, Provider
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import symmetric_gaussian
-from dppca_core.numerics import linalg
+from dppca_core.numerics import linalg, row_shrinkage
 from dppca_core.privacy import Budget
 from dppca_core.records import Estimate, Method
 
@@ -73,13 +73,22 @@ def shares(sizes: Sequence[int], budget: Budget, weights: str | None) -> Array:
     return np.asarray(share / share.sum())
 
 
-def combine(messages: Iterable[Array], share: Array, k: int, decomposition: str) -> Array:
-    """Return the server's top k directions, (d, k), of the weighted mean of P_i P_i^T."""
+def mean_moment(messages: Iterable[Array], share: Array) -> Array:
+    """Return the weighted mean of P_i P_i^T, (d, d), or of noisy moments that were sent whole."""
     total: Array | None = None
     for weight, sent in zip(share, messages, strict=True):
         part = weight * (sent if sent.shape[0] == sent.shape[1] else sent @ sent.T)
         total = part if total is None else total + part
     assert total is not None  # a cohort has at least one hospital
+    return total
+
+
+def combine(messages: Iterable[Array], share: Array, k: int, decomposition: str) -> Array:
+    """Return the server's top k directions, (d, k), of the mean of what hospitals sent."""
+    return _directions(mean_moment(messages, share), k, decomposition)
+
+
+def _directions(total: Array, k: int, decomposition: str) -> Array:
     if decomposition == "svd":
         return linalg.orthonormalise(np.linalg.svd(total)[0][:, :k])
     return linalg.top_eigenspace(total, k)
@@ -95,6 +104,7 @@ def fit(
     weights: Literal["size", "equal"] | None = None,
     decomposition: Literal["eigh", "svd"] = "eigh",
     noise: str | None = None,
+    shrink: bool = False,
 ) -> Estimate:
     """Return the top k eigenvectors of the mean of the hospitals' noisy, compressed moments.
 
@@ -107,6 +117,7 @@ def fit(
         weights: "size" (n_i/n), or "equal" as printed (the default when the accounting is as printed).
         decomposition: "eigh", or the authors' "svd".
         noise: Shape of the noise, as for `analyze_gauss`.
+        shrink: True shrinks rows at the end (`dppca_core.numerics.row_shrinkage`).
 
     Returns:
         The basis, (d, k).
@@ -123,12 +134,15 @@ def fit(
     checks.one_of(("eigh", "svd"), decomposition=decomposition)
     share = shares([provider.n for provider in cohort], budget, weights)
     messages = (message(provider, budget, rng.spawn(1)[0], kept, decomposition, noise) for provider in cohort)
-    basis = combine(messages, share, k, decomposition)
-    entry_std = symmetric_gaussian.entry_std(budget, 1, noise)
+    total = mean_moment(messages, share)
+    basis = _directions(total, k, decomposition)
     sizes = np.array([provider.n for provider in cohort], dtype=float)
+    noise_std = float(symmetric_gaussian.entry_std(budget, 1, noise) * np.linalg.norm(share / sizes))
+    if shrink:
+        basis = row_shrinkage.shrunk(total, basis, noise_std, cohort.n)
     return Estimate(
         basis,
-        noise_std=float(entry_std * np.linalg.norm(share / sizes)),
+        noise_std=noise_std,
         bytes_sent=8 * d * kept if kept < d else 8 * d * (d + 1) // 2,
         spent=spends(budget),
     )

@@ -1,4 +1,4 @@
-"""How far PCA of rows of length 1 is from ordinary PCA of the same rows: the price of not choosing a bound.
+"""Compare PCA of rows of length 1 with ordinary PCA of the same rows: the price of not choosing a bound.
 
 Rows of length 1 need no bound of the norms, but estimate the directions of E[v v^T], v = x/|x| (spherical
 PCA; Marden 1999, Locantore et al. 1999, as recalled). Where the residual is symmetric given the scores, the

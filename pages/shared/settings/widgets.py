@@ -39,8 +39,12 @@ def _possible_settings() -> tuple[Settings, list[str]]:
 
 
 def remember(key: str) -> None:
-    """Note that a widget was moved: its setting is what it shows now."""
-    st.session_state.setdefault(_MOVED, {})[key] = st.session_state[key]
+    """Note that a widget was moved: its setting is what it shows now.
+
+    Of a page whose run the browser missed, Streamlit reports moves of widgets that it has forgotten by then.
+    """
+    if key in st.session_state:
+        st.session_state.setdefault(_MOVED, {})[key] = st.session_state[key]
 
 
 def _bound(key: str) -> dict[str, Any]:
