@@ -55,8 +55,9 @@ def _choose_methods(settings: Settings) -> None:
 
 
 def _keep_methods() -> None:
-    for name in METHODS:
-        widgets.set_to(f"use.{name}", name in st.session_state[_PICKED])
+    if _PICKED in st.session_state:  # it is not, where the browser missed the run that drew the list
+        for name in METHODS:
+            widgets.set_to(f"use.{name}", name in st.session_state[_PICKED])
 
 
 def _choose_swept(settings: Settings) -> None:

@@ -20,8 +20,9 @@ from pages.shared.settings import catalogue, widgets
 
 def choose_figure() -> None:
     """Open another figure at its first run."""
-    widgets.set_to("figure", st.session_state["figure"])
-    widgets.set_to("run", 0)
+    if "figure" in st.session_state:  # it is not, where the browser missed the run that drew the list
+        widgets.set_to("figure", st.session_state["figure"])
+        widgets.set_to("run", 0)
 
 
 def choose_row(overview: pd.DataFrame) -> None:

@@ -56,7 +56,7 @@ def _preset(name: str, now: Settings) -> Settings:
 
 
 def _apply_preset() -> None:
-    name = st.session_state["preset"]
+    name = st.session_state.get("preset")
     if name is not None:
         set_all(_preset(name, settings()))
 
