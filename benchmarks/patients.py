@@ -22,7 +22,7 @@ from dppca_core.records import Estimate
 
 @dataclass(frozen=True)
 class Case:
-    """One setting, and a method whose error is compared."""
+    """Hold a setting and a method whose error is compared."""
 
     d: int
     n: int
@@ -56,7 +56,7 @@ def fitted(case: Case, cohort: Cohort, repeat: int) -> Estimate:
 
 
 def squares(case: Case, seconds: float) -> tuple[np.ndarray, np.ndarray]:
-    """sin^2 from drawn patients and from rows, (runs,) each, until the time is over."""
+    """Return sin^2 from drawn patients and from rows, (runs,) each, until the time is over."""
     drawn, rows = [], []
     ends = time.monotonic() + seconds
     while time.monotonic() < ends or len(drawn) < 4:
@@ -72,7 +72,7 @@ def squares(case: Case, seconds: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ratio(drawn: np.ndarray, rows: np.ndarray) -> tuple[float, float]:
-    """The ratio of geometric means, which rare misses of a row do not rule, and half its 95 % interval."""
+    """Return the ratio of geometric means, which rare misses do not rule, and half its 95 % interval."""
     logs = [np.log(values) for values in (drawn, rows)]
     error = np.hypot(*(values.std(ddof=1) / np.sqrt(len(values)) for values in logs))
     value = float(np.exp(logs[0].mean() - logs[1].mean()))

@@ -1,4 +1,4 @@
-"""One budget spent on T Gaussian rounds, accounted for in five ways.
+"""Compare five accountings of one budget spent on T Gaussian rounds.
 
     basic     T rounds of (epsilon/T, delta/T), each calibrated exactly (Dwork & Roth 2014, Theorem 3.16)
     advanced  T rounds of (e, delta/2T), sqrt(2T ln(2/delta)) e + T e (e^e - 1) = epsilon: half of delta is

@@ -1,4 +1,4 @@
-"""A round of block power in which every patient counts for the same, released with Gaussian noise.
+"""Release a round of block power, in which every patient counts the same, with Gaussian noise.
 
 R = (1/n) sum v q^T with v = x/|x| and q = Q^T x/|Q^T x|, either 0 where it is undefined, Q public.
 

@@ -1,8 +1,8 @@
-"""One noisy second moment, then truncated power iteration as post-processing: what three methods share.
+"""Share one fit between three methods: a noisy second moment, then truncated power iteration.
 
 The release, its sensitivity and its proof are those of `dppca_core.mechanisms.symmetric_gaussian`. All that
-follows is free, so unlike in DPS-PCA the noise does not grow with the iterations; d(d+1)/2 numbers are sent
-instead of d k a round.
+follows the release is free, so unlike in DPS-PCA the noise does not grow with the iterations; d(d+1)/2
+numbers are sent instead of d k a round.
 """
 
 from collections.abc import Callable

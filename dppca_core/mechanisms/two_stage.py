@@ -1,4 +1,4 @@
-"""Two releases under one budget: which rows matter, and then the moment of those rows alone.
+"""Make two releases under one budget: which rows matter, then the moment of those rows alone.
 
 Stage 1 spends a share w. Noisy rounds (`normalised_product`), or one noisy moment of rows of length 1, name
 the s_hat heaviest rows J. Stage 2 restricts every patient to J, scales what is left to length 1 again, and
@@ -57,7 +57,7 @@ def selection_share(multiplier: float, factor: float, d: int, n: int, signal: fl
 
 
 class StageNoise(NamedTuple):
-    """The noise of every release of one run, on the scale of means over n patients.
+    """Hold the noise of every release of one run, on the scale of means over n patients.
 
     share: w. round_stds: of each entry of a round, (T,). moment_std: of a diagonal entry of stage 1's moment,
     where that takes the place of rounds. block_std: of a diagonal entry of stage 2's.
@@ -95,7 +95,7 @@ def stage_noise(
 
 
 class ReleasedStages(NamedTuple):
-    """All that a run publishes: the bases of its rounds, the rows it chose, and their noisy moment."""
+    """Hold all that a run publishes: the bases of its rounds, the rows it chose, and their noisy moment."""
 
     bases: tuple[Array, ...]
     rows: Indices

@@ -17,7 +17,7 @@ from dppca_core.records import Estimate, Method
 
 
 def release(cohort: Cohort, rows: Indices) -> Array:
-    """The second moment within these rows, (s, s). The only step that reads rows; nothing is private."""
+    """Return the moment within these rows, (s, s). The only step that reads rows; nothing is private."""
     return cohort.pooled.apply(np.eye(len(rows)), rows)[rows]
 
 

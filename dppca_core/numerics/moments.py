@@ -208,7 +208,7 @@ class ChosenRows:
 
 @dataclass(frozen=True, eq=False)
 class UnitMoment:
-    """The moment of another's rows scaled to length 1, formed when first asked for."""
+    """Hold the moment of another moment's rows scaled to length 1, formed when first asked for."""
 
     base: Moment
 
@@ -246,7 +246,7 @@ class UnitMoment:
         return self.base.normalised_product(block)
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
-        """Moments, each for one product, of disjoint, randomly chosen rows (see Divisible)."""
+        """Give moments, each for one product, of disjoint, randomly chosen rows (see Divisible)."""
         if not isinstance(self.base, Divisible):
             raise ValueError(_NO_BATCHES)
         return map(UnitMoment, self.base.batches(sizes, rng))

@@ -1,4 +1,4 @@
-"""What noisy rounds tell together: they are stacked side by side, each in units of its own noise.
+"""Combine noisy rounds: stack them side by side, each in units of its own noise.
 
 [R_a/sd_a ... R_t/sd_t] has k directions that all rounds share; its top k left singular vectors average the
 noise of all rounds, where the last round alone would keep all of its own. The first rounds, of a basis that

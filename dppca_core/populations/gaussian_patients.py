@@ -1,4 +1,4 @@
-"""Drawn second moments, and the patients behind them: rows for all that a moment alone does not tell.
+"""Hold drawn second moments and the patients behind them, whose rows tell what a moment does not.
 
 Up to m = max(10 d, 1000) patients they are the patients themselves: rows with exactly the drawn moment, of
 the law of the patients given it. Of n > m patients m stand in for all: their moment deviates from the
@@ -7,8 +7,9 @@ population's in the same direction by sqrt(n/m) times as much, and every mean ov
     E + sqrt(m/n) (mean over the m rows - E),
 
 E being the population's (`dppca_core.numerics.unit_rows`). That is right in mean and covariance, for all
-that is asked of the same patients together, and costs nothing that grows with n. It is not exact in law: in
-sin^2 of what methods find the benchmark `benchmarks.patients` finds less than 5 % of difference.
+that is asked of the same patients together, and costs nothing that grows with n. It is not exact in law.
+`benchmarks.patients` compares the sin^2 of what methods find with rows drawn one by one: it saw no difference
+up to n d^2 = 3e9 and errors of .08, with 95 % intervals of 3 to 13 %. Larger settings are not measured yet.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ SAMPLES = ByteCache(320 * 2**20)  # rows of patients, of one draw at d = 2000 or
 
 @dataclass(frozen=True, eq=False)
 class GaussianPatients:
-    """Some patients of a Gaussian population, of whom a second moment was drawn.
+    """Hold some patients of a Gaussian population, of whom a second moment was drawn.
 
     root: gives U diag(sqrt lambda) of their population, (d, d), which is not held here. n: how many they are.
     bound: what their rows are divided by. seed: of their rows given the moment, so that all that is asked for

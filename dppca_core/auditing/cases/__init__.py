@@ -5,19 +5,29 @@ drawn by the method's own `release` at the constants of its `fit`, and reduced t
 two cohorts best apart.
 """
 
-import sys
 from collections.abc import Callable
-from operator import attrgetter
 
 from dppca_core import checks
-from dppca_core.auditing.cases import exponential, gaps, moments, products, stages, wishart  # noqa: F401
+from dppca_core.auditing.cases import exponential, gaps, moments, products, stages, wishart
 from dppca_core.auditing.cases.pairs import Case
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 
-# A method's `audit` names a function (budget, k) -> cases of one of the modules here.
-BUILDERS: dict[str, Callable[[Budget, int], tuple[Case, ...]]] = {
-    audit: attrgetter(audit)(sys.modules[__name__])
+_MODULES = {
+    module.__name__.rpartition(".")[2]: module
+    for module in (exponential, gaps, moments, products, stages, wishart)
+}
+
+
+def _builder(audit: str) -> Callable[[Budget, int], tuple[Case, ...]]:
+    """Return the function that a method's `audit` names, "module.function" of the modules here."""
+    module, _, name = audit.partition(".")
+    builder: Callable[[Budget, int], tuple[Case, ...]] = getattr(_MODULES[module], name)
+    return builder
+
+
+BUILDERS = {
+    audit: _builder(audit)
     for audit in sorted({method.audit for method in METHODS.values() if method.private})
 }
 

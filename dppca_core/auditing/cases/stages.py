@@ -1,4 +1,4 @@
-"""Normalised rounds, and moments of rows of length 1: what two-stage and stacked methods release.
+"""Audit what two-stage and stacked methods release: normalised rounds, and moments of rows of length 1.
 
 A round moves most, by nearly 2, from v = (a, c) to u = (a, -c) at Q = e1 with a small; a moment, by sqrt 2,
 from e1 to e2. No pair does both, so each stage is audited at its own worst pair against what that stage
@@ -22,7 +22,7 @@ _SHARE = 0.5
 
 
 def rows_pair(budget: Budget, x: Array, y: Array) -> Pair:
-    """Two cohorts of two patients at one hospital that differ in one row, the other at the third axis."""
+    """Return two cohorts of two patients that differ in one row; the other row is the third axis."""
 
     def cohort(row: Array) -> Cohort:
         moment = RowMoment(np.array([row, np.eye(3)[2]]))
@@ -32,18 +32,18 @@ def rows_pair(budget: Budget, x: Array, y: Array) -> Pair:
 
 
 def tilted(budget: Budget) -> Pair:
-    """The pair that moves a round most, with Q = e1."""
+    """Return the pair that moves a round most, with Q = e1."""
     height = math.sqrt(1 - _TILT**2)
     return rows_pair(budget, np.array([_TILT, height, 0.0]), np.array([_TILT, -height, 0.0]))
 
 
 def crossed(budget: Budget) -> Pair:
-    """The pair that moves a moment most."""
+    """Return the pair that moves a moment most."""
     return rows_pair(budget, np.eye(3)[0], np.eye(3)[1])
 
 
 def rounds_case(budget: Budget, k: int, stds: tuple[float, ...], spent: tuple[Event, ...]) -> Case:
-    """All noisy rounds of [e1, e3], weighted as best tells the pair apart."""
+    """Return the case of all noisy rounds at [e1, e3], weighted as best tells the pair apart."""
     pair, block = tilted(budget), np.eye(3)[:, [0, 2][:k]]
     here, there = (cohort.pooled.normalised_product(block) for cohort in pair)
     coordinate = along(here - there)
@@ -80,27 +80,28 @@ def _noise(budget: Budget, factor: float, n: int) -> two_stage.StageNoise:
 
 
 def one_place(budget: Budget, k: int) -> tuple[Case, ...]:
-    """Both stages at one place, or as sealed sums."""
+    """Return the cases of both stages at one place, or as sealed sums."""
     return _stages(budget, min(k, 2), _noise(budget, 1.0, crossed(budget)[0].n))
 
 
 def own_noise(budget: Budget, k: int, trust: str = "untrusted server") -> tuple[Case, ...]:
-    """What the first of two equal hospitals sends in both stages: its own mean, with its share of the noise.
+    """Return the cases of both stages as the first of two equal hospitals sends them.
 
-    The sum of both carries c times one curator's noise; each adds 1/sqrt 2 of that to its own sum.
+    It sends its own mean, with its share of the noise. The sum of both carries c times one curator's noise,
+    and each adds 1/sqrt 2 of that to its own sum.
     """
     factor = normalised_product.noise_factor(trust, 2) / math.sqrt(2)
     return _stages(budget, min(k, 2), _noise(budget, factor, crossed(budget)[0].n))
 
 
 def rounds(budget: Budget, k: int) -> tuple[Case, ...]:
-    """All rounds of the stacked method."""
+    """Return the case of all rounds of the stacked method."""
     std = stacked.round_std(tilted(budget)[0], budget, "central", _STEPS)
     return (rounds_case(budget, min(k, 2), (std,) * _STEPS, stacked.spends(budget, iterations=_STEPS)),)
 
 
 def own_rounds(budget: Budget, k: int) -> tuple[Case, ...]:
-    """What the first of two equal hospitals sends in all rounds of the stacked method."""
+    """Return the case of all stacked rounds as the first of two equal hospitals sends them."""
     first = tilted(budget)[0]
     both = Cohort((first[0], first[0]), SumMoment((first[0], first[0])))
     std = stacked.round_std(both, budget, "untrusted server", _STEPS) * both.n / (first.n * math.sqrt(2))

@@ -18,7 +18,7 @@ _NO_BUDGET = Budget(1.0, 0.5)  # neither reference is private
 
 
 class ScalingPrice(NamedTuple):
-    """The distance of the two answers, sin Theta, and the share of energy that the scaled one captures.
+    """Hold the distance of the two answers, sin Theta, and the share of energy that the scaled one captures.
 
     energy: of the moment of the rows inside their bound, relative to what ordinary PCA captures of it.
     """

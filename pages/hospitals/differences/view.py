@@ -1,4 +1,4 @@
-"""What the page on hospitals that differ compares, and in which measure. No Streamlit here."""
+"""Prepare what the page on hospitals that differ compares, and its measure, without Streamlit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a speaker says and is asked at each step, at any setting: numbers are on the slide."""
+"""Hold a speaker's notes for each step, true at any setting: the numbers are on the slide."""
 
 from typing import NamedTuple
 
