@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,7 @@ import numpy as np
 from dppca_core import checks
 from dppca_core.arrays import Array, Moment, Provider
 from dppca_core.numerics import moments
+from dppca_core.privacy import Budget
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,11 @@ class Cohort:
         providers = (Provider(provider.n, moments.UnitMoment(provider.moment)) for provider in self.providers)
         return Cohort(tuple(providers), moments.UnitMoment(self.pooled))
 
+    def weighted(self, weights: Array) -> Cohort:
+        """Return the same hospitals, pooled with these weights, (N,), instead of by their sizes."""
+        pooled = moments.SumMoment(self.providers, tuple(weights.tolist()))
+        return Cohort(self.providers, pooled, self.bound)
+
     @property
     def features(self) -> int:
         """d, the number of features."""
@@ -84,6 +91,10 @@ class Cohort:
     def n(self) -> int:
         """Number of patients of all hospitals."""
         return sum(provider.n for provider in self.providers)
+
+    def public_n(self, budget: Budget) -> float:
+        """Return n where it is public, else infinity, which leaves sampling out of post-processing."""
+        return self.n if budget.neighbours == "replace-one" else math.inf
 
     def __len__(self) -> int:
         return len(self.providers)

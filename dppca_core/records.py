@@ -26,6 +26,13 @@ TRUSTS = ("central", "untrusted server", "secure aggregation", "local", "none")
 # Rows as the cohort holds them, all inside its public bound, or each scaled to length 1.
 SCALINGS = ("inside", "unit")
 
+# Instead of a number: rounds T by a rule of public numbers; rows kept by what was released before.
+TUNED, RELEASED = "tuned", "released"
+SIGNAL = 0.1  # what such rules take k lambda_k/tr Sigma for, unless another guess is declared
+
+# Which rows the sums hold on which a method's error depends; none where it averages no sums.
+POOLS = ("", "whole", "restricted")
+
 GUARANTEES = ("(ε, δ)", "ε", "on a good event", "approximate sampler", "none")
 
 
@@ -41,7 +48,8 @@ class Estimate:
             product with a basis; zero where there is none.
         bytes_sent: Bytes that each provider sends in total.
         seconds: Running time.
-        spent: Events for the ledger.
+        spent: Events for the ledger; of the least protected hospital where each has its own budget.
+        spent_each: Events of every hospital, where each has its own budget.
         covariance: Private covariance of the scaled rows, (d, d), where the method releases one.
         notes: What a reader must know about this run.
         diagnostics: Named numbers about how it was computed; they may depend on rows beyond what was paid
@@ -54,13 +62,14 @@ class Estimate:
     bytes_sent: int = 0
     seconds: float = 0.0
     spent: tuple[Event, ...] = ()
+    spent_each: tuple[tuple[Event, ...], ...] = ()
     covariance: Array | None = None
     notes: tuple[str, ...] = ()
     diagnostics: dict[str, float] = field(default_factory=dict)
 
     @staticmethod
     def from_moment(
-        moment: Array, k: int, *, s_hat: int | None = None, shrink: int | None = None, **fields: Any
+        moment: Array, k: int, *, s_hat: int | None = None, shrink: float | None = None, **fields: Any
     ) -> Estimate:
         """Return the top k directions of a symmetric matrix, (d, d), whose upper triangle is sent.
 
@@ -99,6 +108,10 @@ class Method:
         matrix: True if it forms a d x d matrix.
         cost: Cost of one run, `cost(d, k, providers)`, in d x d eigenproblems, roughly.
         scaling: How it takes rows by default, one of SCALINGS.
+        pools: One of POOLS: which hospitals' sums, each with Gaussian noise, are averaged. Where there are
+            such, every hospital may have a budget of its own.
+        tuned: Returns its number of rounds from public numbers, `tuned(budget, *, d, n, k, providers, signal,
+            **options)`; None where it has none.
         audit: Which releases an audit draws, a key of `dppca_core.auditing.cases.BUILDERS`.
         name: Key of the registry, which fills it in: the name of the method's module.
 
@@ -117,6 +130,8 @@ class Method:
     matrix: bool = True
     cost: Callable[[int, int, int], float] = lambda d, k, providers: 1.0
     scaling: str = "inside"
+    pools: str = ""
+    tuned: Callable[..., int] | None = None
     audit: str = ""
     name: str = ""
 
@@ -124,6 +139,7 @@ class Method:
         checks.one_of(TRUSTS, trust=self.trust)
         checks.one_of(GUARANTEES, guarantee=self.guarantee)
         checks.one_of(SCALINGS, scaling=self.scaling)
+        checks.one_of(POOLS, pools=self.pools)
 
     @property
     def private(self) -> bool:

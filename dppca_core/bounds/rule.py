@@ -46,6 +46,7 @@ class BoundRule:
         fits: The constant C in total = fixed + moving C^power, "" where none scales the total.
         power: Of that constant.
         needs_gap: Whether it is void without a spectral gap.
+        smooth: Whether plans may interpolate and invert it: not where a chance falls off an edge.
         name: Key of the registry, the name of the function unless given.
 
     Raises:
@@ -63,6 +64,7 @@ class BoundRule:
     fits: str = ""
     power: float = 1.0
     needs_gap: bool = True
+    smooth: bool = True
     name: str = ""
 
     def __post_init__(self) -> None:

@@ -37,6 +37,11 @@ def noise_factor(trust: str, providers: int) -> float:
     return math.sqrt(providers) if trust == "untrusted server" else 1.0
 
 
+def mean_length(k: int) -> float:
+    """Return E(chi_k)/k: a round is on average close to this times U sqrt(lambda/tr Sigma), in any basis."""
+    return math.sqrt(2) * math.exp(math.lgamma((k + 1) / 2) - math.lgamma(k / 2)) / k
+
+
 def release(cohort: Cohort, block: Array, std: float, rng: np.random.Generator) -> Array:
     """Return the noisy mean of v q^T, (d, k). The only step that reads private rows.
 

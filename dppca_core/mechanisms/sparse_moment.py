@@ -59,7 +59,7 @@ def fit_under(trust: str, module: str) -> Callable[..., Estimate]:
             noisy,
             k,
             s_hat=kept,
-            shrink=cohort.n if shrink else None,
+            shrink=cohort.public_n(budget) if shrink else None,
             noise_std=std,
             spent=symmetric_gaussian.spends(budget),
         )

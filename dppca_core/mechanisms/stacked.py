@@ -27,9 +27,9 @@ ROUNDS = 12
 LEFT_OUT = 4
 
 
-def round_std(cohort: Cohort, budget: Budget, trust: str, iterations: int) -> float:
+def noise_std(budget: Budget, trust: str, providers: int, n: int, iterations: int) -> float:
     """Return the std of each entry of one of T rounds, on the scale of the mean over n patients."""
-    factor = normalised_product.noise_factor(trust, len(cohort)) / cohort.n
+    factor = normalised_product.noise_factor(trust, providers) / n
     moved = normalised_product.sensitivity(budget)
     return moved * math.sqrt(iterations) * gaussian.noise_multiplier(budget) * factor
 
@@ -70,7 +70,7 @@ def fit_under(trust: str, module: str) -> Callable[..., Estimate]:
         """
         checks.whole(1, block_power.MOST_STEPS, iterations=iterations)
         checks.whole(0, left_out=left_out)
-        std = round_std(cohort, budget, trust, iterations)
+        std = noise_std(budget, trust, len(cohort), cohort.n, iterations)
         begin = block_power.begin(start, cohort.features, k, rng)
         bases, _ = normalised_product.release_rounds(cohort, [std] * iterations, begin, left_out, rng)
         return Estimate(

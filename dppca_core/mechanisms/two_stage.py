@@ -11,8 +11,9 @@ scaling happen to each patient alone. Q and J are functions of what was released
 releases compose exactly: with standard deviations Delta z/(n sqrt(w b_t)), sum b_t = 1, and
 Delta z/(n sqrt(1 - w)), the sum of (Delta/std)^2 is n^2/z^2, that of one release at the multiplier z of the
 budget. The shares come from public numbers. Sealed sums need hospitals that follow the protocol: t that
-collude know their own noise and leave (N - t)/N of its variance. n is public, as everywhere here; under add
-or remove it is not protected (directions do not need it: the noise could be added to sums).
+collude know their own noise and leave (N - t)/N of its variance. n is public under
+replace-one. Under add or remove the rules take no n but one that is declared in public; noise is added to
+sums there, and is written here over n, on which no direction depends.
 
 The rule for w: clip(.2 + 1.5 h/f, .2, .7) with h = z c sqrt(d)/n, c the factor of the hospitals' noise and f
 the `signal`, a declared guess of k lambda_k/tr Sigma.
@@ -29,17 +30,23 @@ from dppca_core.accounting import gaussian
 from dppca_core.arrays import Array, Indices
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import normalised_product, symmetric_gaussian
-from dppca_core.numerics import block_power, linalg, row_shrinkage, stacked_rounds
+from dppca_core.numerics import block_power, linalg, row_selection, row_shrinkage, stacked_rounds
 from dppca_core.numerics.moments import DenseMoment
 from dppca_core.privacy import Budget, Event, Release
-from dppca_core.records import SCALINGS, Estimate
+from dppca_core.records import RELEASED, SCALINGS, SIGNAL, Estimate
 
 STAGE_ONE = ("rounds", "moment")
 ROUNDS = 4
-SIGNAL = 0.1
 _FIRST_ROUND = 0.5  # of the weight of another: it is of a random basis
-LEFT_OUT = 1
 _LEAST_SHARE, _MOST_SHARE, _SLOPE = 0.2, 0.7, 1.5
+_PARTS = 1e-4, 0.95  # between which the share of the components in the trace is estimated
+_MOST_ROUNDS, _CHEAP = 12, 0.01
+_SHARE_WITHOUT_N = 0.4
+
+
+def left_out(iterations: int) -> int:
+    """Return how many first rounds only lead to the next ones and are not stacked: a third of them."""
+    return max(1, iterations // 3)
 
 
 def round_weights(iterations: int) -> Array:
@@ -50,8 +57,20 @@ def round_weights(iterations: int) -> Array:
     return shares
 
 
+def rounds_for_choice(height: float) -> int:
+    """Return the rounds of stage 1 where rows are chosen from the release, for h = z c sqrt(d)/n.
+
+    Which rows stand out is seen only once the rounds have converged; they cost little where noise is small.
+    """
+    return min(max(round(ROUNDS * math.sqrt(_CHEAP / height)), ROUNDS), _MOST_ROUNDS)
+
+
 def selection_share(multiplier: float, factor: float, d: int, n: int, signal: float = SIGNAL) -> float:
-    """Return w, the share of stage 1, from public numbers alone; the rule is in the module's text."""
+    """Return w, the share of stage 1, from public numbers alone, by the rule in the module's text.
+
+    Raises ValueError for a signal outside (0, 1).
+    """
+    checks.inside_unit_interval(signal=signal)
     height = multiplier * factor * math.sqrt(d) / n
     return min(max(_LEAST_SHARE + _SLOPE * height / signal, _LEAST_SHARE), _MOST_SHARE)
 
@@ -81,7 +100,6 @@ def stage_noise(
 ) -> StageNoise:
     """Return the noise of a run from public numbers, `factor` being c; ValueError for those out of range."""
     checks.whole(1, block_power.MOST_STEPS, iterations=iterations)
-    checks.inside_unit_interval(signal=signal)
     z = gaussian.noise_multiplier(budget)
     if share is None:
         share = selection_share(z, factor, d, n, signal)
@@ -108,9 +126,10 @@ def release(
     start: Array,
     rng: np.random.Generator,
     *,
-    s_hat: int,
+    s_hat: int | str,
     stage_one: str = "rounds",
     scaling: str = "unit",
+    n: float = math.inf,
 ) -> ReleasedStages:
     """Release both stages. The only step that reads private rows.
 
@@ -119,9 +138,10 @@ def release(
         noise: The noise of every release.
         start: Basis of the first round, (d, k) orthonormal.
         rng: Draws the noise.
-        s_hat: Rows kept.
+        s_hat: Rows kept, or "released" for those that stand out of stage 1's noise.
         stage_one: "rounds" or "moment".
         scaling: "unit", or "inside" for rows as the cohort holds them, in moments; rounds need no scale.
+        n: Patients, where rows that stand out are kept and their number is public.
     """
     moment = cohort.pooled
     if stage_one == "moment":
@@ -129,10 +149,19 @@ def release(
         noisy = symmetric_gaussian.with_noise(whole, noise.moment_std, "isotropic", rng)
         values, basis = linalg.top_eigenpairs(noisy, start.shape[1])
         bases: tuple[Array, ...] = (basis,)
-        rows = linalg.largest_rows(basis * values, s_hat)
+        leading = basis * values
     else:
-        bases, rounds = normalised_product.release_rounds(cohort, noise.round_stds, start, LEFT_OUT, rng)
-        rows = linalg.largest_rows(stacked_rounds.leading(rounds, noise.round_stds, LEFT_OUT), s_hat)
+        skipped = left_out(len(noise.round_stds))
+        bases, rounds = normalised_product.release_rounds(cohort, noise.round_stds, start, skipped, rng)
+        leading = stacked_rounds.leading(rounds, noise.round_stds, skipped)
+    if isinstance(s_hat, str):
+        fitted = row_selection.mixture(leading)
+        part = float(values.sum()) if stage_one == "moment" else _signal_part(rounds[-1], fitted)
+        off_diagonal = noise.block_std / math.sqrt(2)
+        part = float(np.clip(part, *_PARTS))
+        rows = row_selection.rows_worth_keeping(leading, fitted, part, off_diagonal, n)
+    else:
+        rows = linalg.largest_rows(leading, s_hat)
     if scaling == "unit":
         restricted = moment.restricted_unit(rows)
     else:
@@ -140,6 +169,15 @@ def release(
     return ReleasedStages(
         bases, rows, symmetric_gaussian.with_noise(restricted, noise.block_std, "isotropic", rng)
     )
+
+
+def _signal_part(last: Array, fitted: row_selection.Mixture) -> float:
+    """Return k lambda_k/tr Sigma from the last round: its mean is E(chi_k)/k U sqrt(lambda/tr Sigma)."""
+    k = last.shape[1]
+    weights = np.square(last).sum(axis=1)
+    noise = float((1 - fitted.chances) @ weights) / max(float((1 - fitted.chances).sum()), 1.0)
+    length = normalised_product.mean_length(k)
+    return float(fitted.chances @ (weights - noise)) / length**2
 
 
 def fit_under(trust: str, module: str) -> Callable[..., Estimate]:
@@ -151,14 +189,15 @@ def fit_under(trust: str, module: str) -> Callable[..., Estimate]:
         k: int,
         budget: Budget,
         rng: np.random.Generator,
-        s_hat: int | None = None,
-        iterations: int = ROUNDS,
+        s_hat: int | str | None = None,
+        iterations: int | None = None,
         share: float | None = None,
         signal: float = SIGNAL,
         stage_one: str = "rounds",
         scaling: str = "unit",
         shrink: bool = True,
         start: Array | None = None,
+        declared_n: int | None = None,
     ) -> Estimate:
         """Release noisy rounds, then the moment of the rows that they name.
 
@@ -167,14 +206,18 @@ def fit_under(trust: str, module: str) -> Callable[..., Estimate]:
             k: Components, below d.
             budget: The guarantee of the whole run.
             rng: Draws the noise, and the start.
-            s_hat: Rows kept, from k to d; all by default.
-            iterations: T, rounds of stage 1.
+            s_hat: Rows kept, from k to d; all by default; "released" keeps those that stand out of stage 1's
+                noise (`dppca_core.numerics.row_selection`).
+            iterations: T, rounds of stage 1; by default four, or more where they are cheap and say which rows
+                stand out.
             share: w, the share of the budget (as 1/z^2) of stage 1, in (0, 1); by the rule by default.
             signal: A declared guess of k lambda_k/tr Sigma in (0, 1), for that rule; never read off the rows.
             stage_one: "rounds", or "moment" for one noisy moment of all rows.
             scaling: "unit" scales rows to length 1, "inside" takes those of moments as the cohort has them.
             shrink: Shrink rows at the end (`dppca_core.numerics.row_shrinkage`).
             start: Basis of the first round, (d, k) orthonormal; uniformly random by default.
+            declared_n: Patients that are declared in public, for the rules under add or remove, where the
+                true number is protected; without it they take a fixed share and fixed rounds.
 
         Returns:
             The basis, (d, k), zero outside the rows kept; iterates are the bases of stage 1 and the answer;
@@ -188,27 +231,39 @@ def fit_under(trust: str, module: str) -> Callable[..., Estimate]:
         """
         d = cohort.features
         kept = d if s_hat is None else s_hat
-        checks.whole(k, d, s_hat=kept)
+        if kept != RELEASED:
+            checks.whole(k, d, s_hat=kept)
         checks.one_of(STAGE_ONE, stage_one=stage_one)
         checks.one_of(SCALINGS, scaling=scaling)
         factor = normalised_product.noise_factor(trust, len(cohort))
-        noise = stage_noise(
-            budget, factor, d=d, n=cohort.n, share=share, signal=signal, iterations=iterations
-        )
+        given = share
+        public_n = cohort.n if budget.neighbours == "replace-one" else declared_n
+        rounds = ROUNDS if iterations is None else iterations
+        if public_n is None:
+            share = _SHARE_WITHOUT_N if share is None else share
+        else:
+            z = gaussian.noise_multiplier(budget)
+            if iterations is None and kept == RELEASED:
+                rounds = rounds_for_choice(z * factor * math.sqrt(d) / public_n)
+            share = selection_share(z, factor, d, public_n, signal) if share is None else share
+        noise = stage_noise(budget, factor, d=d, n=cohort.n, share=share, signal=signal, iterations=rounds)
         begin = block_power.begin(start, d, k, rng)
-        released = release(cohort, noise, begin, rng, s_hat=kept, stage_one=stage_one, scaling=scaling)
+        known_n = math.inf if public_n is None else public_n
+        released = release(
+            cohort, noise, begin, rng, s_hat=kept, stage_one=stage_one, scaling=scaling, n=known_n
+        )
         basis = linalg.top_eigenspace(released.block, k)
         off_diagonal = noise.block_std / math.sqrt(2)
         if shrink:
-            basis = row_shrinkage.shrunk(released.block, basis, off_diagonal, cohort.n)
+            basis = row_shrinkage.shrunk(released.block, basis, off_diagonal, known_n)
         full = linalg.scatter_rows(basis, released.rows, d)
-        sent = d * k * iterations if stage_one == "rounds" else d * (d + 1) // 2
+        sent = d * k * rounds if stage_one == "rounds" else d * (d + 1) // 2
         return Estimate(
             full,
             iterates=(*released.bases, full),
             noise_std=off_diagonal,
-            bytes_sent=8 * (sent + kept * (kept + 1) // 2),
-            spent=spends(budget, iterations=iterations, share=share, stage_one=stage_one),
+            bytes_sent=8 * (sent + len(released.rows) * (len(released.rows) + 1) // 2),
+            spent=spends(budget, s_hat=s_hat, iterations=iterations, share=given, stage_one=stage_one),
         )
 
     fit.__module__ = module
@@ -218,17 +273,21 @@ def fit_under(trust: str, module: str) -> Callable[..., Estimate]:
 def spends(
     budget: Budget,
     *,
-    iterations: int = ROUNDS,
+    s_hat: int | str | None = None,
+    iterations: int | None = None,
     share: float | None = None,
     stage_one: str = "rounds",
     **_: object,
 ) -> tuple[Event, ...]:
-    """Return the Gaussian releases of one run; as one, which is exact, where the rule shares the budget."""
+    """Return the Gaussian releases of one run; as one, which is exact, where a rule shares the budget.
+
+    So are the rounds of stage 1 where a rule says how many there are.
+    """
     z = gaussian.noise_multiplier(budget)
     if share is None:
         return (Release(z),)
     last = Release(z / math.sqrt(1 - share))
-    if stage_one == "moment":
+    if stage_one == "moment" or (iterations is None and s_hat == RELEASED):
         return (Release(z / math.sqrt(share)), last)
-    multipliers = z / np.sqrt(share * round_weights(iterations))
+    multipliers = z / np.sqrt(share * round_weights(ROUNDS if iterations is None else iterations))
     return (*(Release(multiplier) for multiplier in multipliers.tolist()), last)

@@ -3,23 +3,27 @@
 `METHODS[name].fit(cohort, k=..., budget=..., rng=...)` checks the shared arguments, runs the method and
 measures its time; each method's mathematics stands in its own module. Every method takes `scaling` besides
 its own options: "inside", rows as the cohort holds them, or "unit", each row scaled to length 1. Both have
-norm at most 1, so the sensitivities are the same.
+norm at most 1, so the sensitivities are the same. Where a method has a rule for its rounds,
+`iterations="tuned"` takes them from public numbers and the declared `signal`. Methods that average the sums
+of hospitals take a sequence of budgets, one for each (`dppca_core.mechanisms.hospital_budgets`).
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import wraps
 from importlib import import_module
 from inspect import signature
 from pkgutil import iter_modules
+from typing import Any
 
 import numpy as np
 
 from dppca_core import checks
 from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import hospital_budgets
 from dppca_core.privacy import Budget
-from dppca_core.records import SCALINGS, Estimate, Method
+from dppca_core.records import SCALINGS, TUNED, Estimate, Method
 
 
 def _checked(method: Method) -> Callable[..., Estimate]:
@@ -32,7 +36,7 @@ def _checked(method: Method) -> Callable[..., Estimate]:
         cohort: Cohort,
         *,
         k: int,
-        budget: Budget,
+        budget: Budget | Sequence[Budget],
         rng: np.random.Generator,
         scaling: str | None = None,
         **options: object,
@@ -41,10 +45,18 @@ def _checked(method: Method) -> Callable[..., Estimate]:
         checks.whole(1, cohort.features - 1, k=k)
         if reason := method.skip(cohort.features):
             raise ValueError(reason)
-        checks.instance(Budget, budget=budget)
         checks.instance(np.random.Generator, rng=rng)
+        if isinstance(budget, Sequence):
+            return _fit_each(checked, method, cohort, k, tuple(budget), rng, scaling=scaling, **options)
+        checks.instance(Budget, budget=budget)
         chosen = method.scaling if scaling is None else scaling
         checks.one_of(SCALINGS, scaling=chosen)
+        if options.get("iterations") == TUNED:
+            if method.tuned is None:
+                raise ValueError(f"iterations must be a number: {method.name or method.title} has no rule")
+            public = {"d": cohort.features, "n": cohort.n, "k": k, "providers": len(cohort)}
+            options["iterations"] = method.tuned(budget, **public, **options)
+            options.pop("signal", None)
         if scales_itself:
             options["scaling"] = chosen
         elif chosen == "unit":
@@ -54,6 +66,31 @@ def _checked(method: Method) -> Callable[..., Estimate]:
         return replace(estimate, seconds=time.perf_counter() - started)
 
     return checked
+
+
+def _fit_each(
+    checked: Callable[..., Estimate],
+    method: Method,
+    cohort: Cohort,
+    k: int,
+    budgets: tuple[Budget, ...],
+    rng: np.random.Generator,
+    **options: Any,
+) -> Estimate:
+    """Run a method in which every hospital has a budget of its own."""
+    checks.instance(Budget, **{f"budget[{i}]": budget for i, budget in enumerate(budgets)})
+    if not method.pools:
+        raise ValueError(f"budget must be one for all hospitals: {method.name} pools no sums of hospitals")
+    trust = hospital_budgets.trust_of(options.get("provider_noise"), method.trust)
+    kept = options.get("s_hat") if method.pools == "restricted" else None
+    sampling = hospital_budgets.sampling_ratio(cohort.features, k, kept if isinstance(kept, int) else None)
+    pooled, common = hospital_budgets.pool(cohort, budgets, trust, sampling)
+    estimate = checked(pooled, k=k, budget=common, rng=rng, **options)
+    assert method.spends is not None
+    each = tuple(method.spends(budget, d=cohort.features, k=k, **options) for budget in budgets)
+    least = max(range(len(budgets)), key=lambda i: budgets[i].epsilon)
+    notes = (*estimate.notes, hospital_budgets.guarantees(budgets))
+    return replace(estimate, spent=each[least], spent_each=each, notes=notes)
 
 
 def _load(name: str) -> Method:

@@ -48,7 +48,7 @@ def fit(
     return Estimate.from_moment(
         noisy,
         k,
-        shrink=cohort.n if shrink else None,
+        shrink=cohort.public_n(budget) if shrink else None,
         noise_std=std,
         spent=symmetric_gaussian.spends(budget),
         covariance=noisy,

@@ -139,7 +139,7 @@ def fit(
     sizes = np.array([provider.n for provider in cohort], dtype=float)
     noise_std = float(symmetric_gaussian.entry_std(budget, 1, noise) * np.linalg.norm(share / sizes))
     if shrink:
-        basis = row_shrinkage.shrunk(total, basis, noise_std, cohort.n)
+        basis = row_shrinkage.shrunk(total, basis, noise_std, cohort.public_n(budget))
     return Estimate(
         basis,
         noise_std=noise_std,

@@ -24,9 +24,9 @@ from dppca_core.accounting.printed import GE_SENSITIVITY
 from dppca_core.arrays import Array, Indices, Moment
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import matrix_product
-from dppca_core.numerics import block_power
+from dppca_core.numerics import block_power, reduced_rounds
 from dppca_core.privacy import Budget, Event, Release
-from dppca_core.records import PROVIDER_NOISE, Estimate, Method
+from dppca_core.records import PROVIDER_NOISE, SIGNAL, Estimate, Method
 
 UNDONE = "two hospitals' messages together undo the shared noise: only one message alone is private"
 sensitivity = matrix_product.sensitivity
@@ -54,6 +54,57 @@ def mean_noise_std(cohort: Cohort, budget: Budget, *, k: int, iterations: int, p
     """Return c sigma/n, the std of each entry of the noise in the averaged product."""
     factor = aggregate_factor(provider_noise, len(cohort)) / cohort.n
     return factor * sum_noise_std(budget, k=k, iterations=iterations)
+
+
+def tuned_iterations(
+    budget: Budget,
+    *,
+    d: int,
+    n: int,
+    k: int,
+    providers: int = 1,
+    s_hat: int | None = None,
+    burn_in: int = 2,
+    provider_noise: str = "independent",
+    signal: float = SIGNAL,
+    **_: object,
+) -> int:
+    """Return the T with the least predicted error, from public numbers alone.
+
+    The rule declares a population: k lambda_k/tr Sigma = `signal`, s_hat/2 rows that matter, rows whose mean
+    square is a third of the public bound's. More rounds than `burn_in` are tried where rows are chosen.
+
+    Args:
+        budget: Privacy budget of all rounds together.
+        d: Number of features.
+        n: Patients of all hospitals.
+        k: Number of components.
+        providers: Number of hospitals.
+        s_hat: Number of rows that are kept; default d.
+        burn_in: Number of first steps without thresholding.
+        provider_noise: "independent", "shared" or "secure-aggregation".
+        signal: The declared guess, in (0, 1).
+
+    Returns:
+        T, from 1 to `reduced_rounds.MOST_ROUNDS`.
+
+    Raises:
+        ValueError: For options out of range.
+
+    References:
+        Derived here, in `dppca_core.numerics.reduced_rounds`.
+    """
+    kept = checked_rows(d, k, s_hat, 1, burn_in)
+    checks.inside_unit_interval(signal=signal)
+    factor = aggregate_factor(provider_noise, providers) / n
+    matter = k if kept == d else max(k, kept // 2)
+    return reduced_rounds.best_rounds(
+        reduced_rounds.SpikedRows.declared(d, k, matter, signal, energy=reduced_rounds.DECLARED_ENERGY),
+        lambda rounds: factor * sum_noise_std(budget, k=k, iterations=rounds),
+        n,
+        s_hat=kept,
+        burn_in=burn_in,
+    )
 
 
 def release(
@@ -157,7 +208,9 @@ METHOD = Method(
         *("provider_noise", "neighbours", "accounting"),
     ),
     fit=fit,
+    pools="whole",
     spends=spends,
+    tuned=tuned_iterations,
     matrix=False,
     audit="products.dps",
 )

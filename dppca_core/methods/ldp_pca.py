@@ -49,7 +49,11 @@ def fit(
     noisy = release(cohort, budget, rng, noise, METHOD.trust)
     std = symmetric_gaussian.entry_std(budget, cohort.n, noise, METHOD.trust)
     return Estimate.from_moment(
-        noisy, k, shrink=cohort.n if shrink else None, noise_std=std, spent=symmetric_gaussian.spends(budget)
+        noisy,
+        k,
+        shrink=cohort.public_n(budget) if shrink else None,
+        noise_std=std,
+        spent=symmetric_gaussian.spends(budget),
     )
 
 

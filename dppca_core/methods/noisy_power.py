@@ -20,9 +20,9 @@ from dppca_core.accounting import gaussian
 from dppca_core.arrays import Array, Indices
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import matrix_product
-from dppca_core.numerics import block_power, linalg
+from dppca_core.numerics import block_power, linalg, reduced_rounds
 from dppca_core.privacy import Budget, Event, Release
-from dppca_core.records import Estimate, Method
+from dppca_core.records import SIGNAL, Estimate, Method
 
 sensitivity = matrix_product.sensitivity
 
@@ -32,6 +32,48 @@ def sum_noise_std(budget: Budget, width: int, iterations: int, largest: float) -
     if budget.accounting == "as-printed":
         return largest * 4 / budget.epsilon * math.sqrt(width * iterations * math.log(1 / budget.delta))
     return gaussian.composed_std(budget, sensitivity(budget, width), iterations)
+
+
+def tuned_iterations(
+    budget: Budget,
+    *,
+    d: int,
+    n: int,
+    k: int,
+    width: int | None = None,
+    signal: float = SIGNAL,
+    **_: object,
+) -> int:
+    """Return the T with the least predicted error, from public numbers alone.
+
+    The rule declares a population: k lambda_k/tr Sigma = `signal`, rows whose mean square is a third of the
+    public bound's. Noise as printed is taken at its largest, max|X_t| = 1.
+
+    Args:
+        budget: Privacy budget of all products together.
+        d: Number of features.
+        n: Patients of all hospitals.
+        k: Number of components.
+        width: p, the number of columns that are iterated; default k.
+        signal: The declared guess, in (0, 1).
+
+    Returns:
+        T, from 1 to `reduced_rounds.MOST_ROUNDS`.
+
+    Raises:
+        ValueError: For options out of range.
+
+    References:
+        Derived here, in `dppca_core.numerics.reduced_rounds`.
+    """
+    checks.inside_unit_interval(signal=signal)
+    wide = k if width is None else width
+    return reduced_rounds.best_rounds(
+        reduced_rounds.SpikedRows.declared(d, k, k, signal, energy=reduced_rounds.DECLARED_ENERGY),
+        lambda rounds: sum_noise_std(budget, wide, rounds, 1.0) / n,
+        n,
+        s_hat=d,
+    )
 
 
 def release(cohort: Cohort, budget: Budget, block: Array, iterations: int, rng: np.random.Generator) -> Array:
@@ -123,6 +165,7 @@ METHOD = Method(
     uses=("epsilon", "delta", "d", "n", "k", "s", "iterations", "neighbours", "accounting"),
     fit=fit,
     spends=spends,
+    tuned=tuned_iterations,
     matrix=False,
     audit="products.power",
 )

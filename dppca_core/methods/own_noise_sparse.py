@@ -19,6 +19,7 @@ METHOD = Method(
     guarantee="(ε, δ)",
     uses=("epsilon", "delta", "d", "n", "k", "s", "s_hat", "providers", "neighbours", "accounting"),
     fit=fit,
+    pools="whole",
     spends=symmetric_gaussian.spends,
     scaling="unit",
     audit="moments.pooled",

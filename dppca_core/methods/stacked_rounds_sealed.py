@@ -18,6 +18,7 @@ METHOD = Method(
     guarantee="(ε, δ)",
     uses=("epsilon", "delta", "d", "n", "k", "s", "providers", "neighbours", "accounting"),
     fit=fit,
+    pools="whole",
     spends=stacked.spends,
     matrix=False,
     # Rows of the drawn patients, once for all that asks for them.

@@ -55,7 +55,11 @@ def fit(
     std = sum_noise_std(budget, cohort.features) / (math.sqrt(2) * cohort.n)
     spent = spends(budget, d=cohort.features)
     return Estimate.from_moment(
-        release(cohort, budget, rng), k, shrink=cohort.n if shrink else None, noise_std=std, spent=spent
+        release(cohort, budget, rng),
+        k,
+        shrink=cohort.public_n(budget) if shrink else None,
+        noise_std=std,
+        spent=spent,
     )
 
 

@@ -19,6 +19,7 @@ METHOD = Method(
     guarantee="(ε, δ)",
     uses=("epsilon", "delta", "d", "n", "k", "s", "s_hat", "providers", "neighbours", "accounting"),
     fit=fit,
+    pools="restricted",
     spends=two_stage.spends,
     matrix=False,
     # Rows of the drawn patients, once for all that asks for them.

@@ -149,7 +149,11 @@ def fit(
     m, scale = calibrate(budget, cohort.features)
     std, spent = scale * math.sqrt(m) / cohort.n, spends(budget, d=cohort.features)
     return Estimate.from_moment(
-        release(cohort, budget, rng), k, shrink=cohort.n if shrink else None, noise_std=std, spent=spent
+        release(cohort, budget, rng),
+        k,
+        shrink=cohort.public_n(budget) if shrink else None,
+        noise_std=std,
+        spent=spent,
     )
 
 

@@ -254,9 +254,10 @@ class UnitMoment:
 
 @dataclass(frozen=True, eq=False)
 class SumMoment:
-    """Hold the moment of several providers' rows together: the sum of n_i/n times each moment."""
+    """Hold the moment of several providers' rows together: the sum of n_i/n, or of `weights`, times each."""
 
     providers: tuple[Provider, ...]
+    weights: tuple[float, ...] | None = None
 
     @property
     def features(self) -> int:
@@ -268,22 +269,24 @@ class SumMoment:
         return all(provider.moment.exact for provider in self.providers)
 
     def unit(self) -> Moment:
-        return SumMoment(tuple(Provider(provider.n, provider.moment.unit()) for provider in self.providers))
+        members = (Provider(provider.n, provider.moment.unit()) for provider in self.providers)
+        return SumMoment(tuple(members), self.weights)
 
     def restricted_unit(self, columns: Indices) -> Moment:
         members = (
             Provider(provider.n, provider.moment.restricted_unit(columns)) for provider in self.providers
         )
-        return SumMoment(tuple(members))
+        return SumMoment(tuple(members), self.weights)
 
     def normalised_product(self, block: Array) -> Array:
         return self._mean(provider.moment.normalised_product(block) for provider in self.providers)
 
     def _mean(self, parts: Iterable[Array]) -> Array:
+        weights = self.weights or tuple(provider.n for provider in self.providers)
         total = np.zeros(())
-        for provider, part in zip(self.providers, parts, strict=True):
-            total = total + provider.n * part
-        return total / sum(provider.n for provider in self.providers)
+        for weight, part in zip(weights, parts, strict=True):
+            total = total + weight * part
+        return total / sum(weights)
 
     @cached_property
     def tall(self) -> bool:

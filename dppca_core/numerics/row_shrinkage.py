@@ -9,20 +9,31 @@ row r is multiplied by max(0, 1 - 2 k/st_r), after James & Stein (1961), and all
 noise alone has st near k and vanishes; one that stands out stays.
 """
 
+from functools import cache
+
 import numpy as np
+from scipy.integrate import quad
+from scipy.stats import chi2
 
 from dppca_core.arrays import Array
 from dppca_core.numerics import linalg
 
 
-def shrunk(moment: Array, basis: Array, std: float, n: int) -> Array:
+@cache
+def noise_left(k: int) -> float:
+    """Return the share of its noise, squared, that a row of noise alone keeps: E[(1 - 2k/x)_+^2 x]/k."""
+    kept, _ = quad(lambda x: (1 - 2 * k / x) ** 2 * x * chi2.pdf(x, k), 2 * k, np.inf)
+    return float(kept) / k
+
+
+def shrunk(moment: Array, basis: Array, std: float, n: float) -> Array:
     """Return a basis with its rows shrunk, (d, k) orthonormal; as it was where fewer than k rows remain.
 
     Args:
         moment: The released moment, (d, d).
         basis: Leading directions of it, (d, k) orthonormal; only its rows that are not zero count.
         std: Standard deviation of the noise in one off-diagonal entry.
-        n: Patients behind the moment, for the error of sampling.
+        n: Patients behind the moment, for the error of sampling; infinite leaves that out.
     """
     d, k = basis.shape
     rows = np.flatnonzero(basis.any(axis=1))

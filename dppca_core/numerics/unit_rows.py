@@ -84,6 +84,18 @@ def expected_unit_eigenvalues(eigenvalues: Array) -> Array:
     return expected
 
 
+def expected_pair_moments(eigenvalues: Array, k: int) -> Array:
+    """Return E[v_i^2 v_j^2] for i < k <= j of Gaussian rows scaled to length 1, (k, d - k).
+
+    From 1/|x|^4 = int t exp(-t |x|^2) dt it is int t l_i l_j/((1 + 2 l_i t)(1 + 2 l_j t)) p(t) dt, l the
+    eigenvalues.
+    """
+    times, weights = _nodes(eigenvalues)
+    shrunk = eigenvalues[:, None] / (1 + 2 * eigenvalues[:, None] * times)
+    moments: Array = (shrunk[:k] * (weights * times**2)) @ shrunk[k:].T
+    return moments
+
+
 def expected_normalised_product(eigenvalues: Array, block: Array) -> Array:
     """Return E[v q^T], (d, k), for the eigenvalues, (d,), and a block Q, (d, k), in the eigenbasis."""
     outer, weights = _nodes(eigenvalues, power=0.5)

@@ -96,7 +96,7 @@ def own_noise(budget: Budget, k: int, trust: str = "untrusted server") -> tuple[
 
 def rounds(budget: Budget, k: int) -> tuple[Case, ...]:
     """Return the case of all rounds of the stacked method."""
-    std = stacked.round_std(tilted(budget)[0], budget, "central", _STEPS)
+    std = stacked.noise_std(budget, "central", 1, tilted(budget)[0].n, _STEPS)
     return (rounds_case(budget, min(k, 2), (std,) * _STEPS, stacked.spends(budget, iterations=_STEPS)),)
 
 
@@ -104,5 +104,9 @@ def own_rounds(budget: Budget, k: int) -> tuple[Case, ...]:
     """Return the case of all stacked rounds as the first of two equal hospitals sends them."""
     first = tilted(budget)[0]
     both = Cohort((first[0], first[0]), SumMoment((first[0], first[0])))
-    std = stacked.round_std(both, budget, "untrusted server", _STEPS) * both.n / (first.n * math.sqrt(2))
+    std = (
+        stacked.noise_std(budget, "untrusted server", len(both), both.n, _STEPS)
+        * both.n
+        / (first.n * math.sqrt(2))
+    )
     return (rounds_case(budget, min(k, 2), (std,) * _STEPS, stacked.spends(budget, iterations=_STEPS)),)

@@ -54,7 +54,7 @@ class PlannedMethod:
 
 def _planned_methods() -> Iterator[PlannedMethod]:
     for rule in BOUNDS.values():
-        for name in rule.methods if rule.kind == "prediction" else ():
+        for name in rule.methods if rule.kind == "prediction" and rule.smooth else ():
             method = METHODS[name]
             yield PlannedMethod(name, name, rule.name, method.trust)
             if "provider_noise" in method.uses:

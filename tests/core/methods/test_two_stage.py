@@ -228,6 +228,7 @@ def test_the_first_rounds_only_lead_to_the_next():
 def test_the_noise_of_stacked_rounds_is_that_of_the_trust():
     cohort = rows_cohort(hospitals=4)
     curator, hospitals = (
-        stacked.round_std(cohort, BUDGET, trust, 5) for trust in ("central", "untrusted server")
+        stacked.noise_std(BUDGET, trust, len(cohort), cohort.n, 5)
+        for trust in ("central", "untrusted server")
     )
     assert hospitals == pytest.approx(2 * curator)

@@ -1,0 +1,208 @@
+"""Recommend the method with the least predicted error under a trust model, from public numbers alone.
+
+The numbers declare a population: k equal spikes with k lambda_k/tr Sigma = `signal` over a bulk that is
+uniform between 0 and twice its mean, carried by half of the s_hat rows that are kept, or by all where all are
+kept. On rows of length 1 its spikes are lambda = signal/k, the mean of its bulk is b = (1 - signal)/(d - k).
+Predicted are, each in the median of runs:
+
+    two stages        `dppca_core.bounds.two_stage_prediction`, with what missed rows cost, after as many
+                      rounds as forget a random start
+    stacked rounds    their runs without patients (`dppca_core.numerics.reduced_rounds`), the sampling of all
+                      pairs, lambda x/(n (lambda - x)^2) each, and what the rounds leave of a random start
+    one moment        pairs of (tau^2 + lambda x/n)/(lambda - x)^2, tau its off-diagonal noise
+
+none above a random guess. One moment with a sparse step was seldom seen to beat all of these, and then by
+little, so it is no candidate. The tests compare the answer with every method of the trust.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from dppca_core import checks
+from dppca_core.arrays import Array
+from dppca_core.bounds import perturbation
+from dppca_core.bounds.two_stage_prediction import two_stage_own_noise_prediction, two_stage_prediction
+from dppca_core.mechanisms import stacked, symmetric_gaussian, two_stage
+from dppca_core.methods import METHODS
+from dppca_core.numerics import reduced_rounds
+from dppca_core.numerics.reduced_rounds import SpikedRows
+from dppca_core.numerics.subspace_metrics import random_guess
+from dppca_core.privacy import Budget
+from dppca_core.records import RELEASED, SIGNAL, Setting
+
+TRUSTS = ("central", "secure aggregation", "untrusted server")
+_SUFFIX = {"central": "", "secure aggregation": "_sealed", "untrusted server": "_own_noise"}
+_ONE_MOMENT = {
+    "central": "analyze_gauss",
+    "secure aggregation": "cape",
+    "untrusted server": "own_noise_sparse",  # which keeps all rows by default
+}
+_FEW, _GRID = 8, 64
+_HIGHEST = 0.9  # of the spike: where the bulk would reach beyond it, it ends there
+_FORGOTTEN = 20.0
+_NOTHING = 0.9  # of a guess: from there on an answer is called one
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """Hold the method to use, with its options, and why.
+
+    Attributes:
+        method: Key of METHODS.
+        options: Options of its `fit` beside its defaults.
+        error: Predicted sin Theta, in the median of runs.
+        guess: That of a random guess.
+        reason: One sentence.
+        errors: Predicted sin Theta of every candidate.
+        chance: Predicted chance that the first of two stages names all rows that matter.
+    """
+
+    method: str
+    options: Mapping[str, Any]
+    error: float
+    guess: float
+    reason: str
+    errors: Mapping[str, float] = field(repr=False)
+    chance: float
+
+    @property
+    def hopeless(self) -> bool:
+        """True where no method is predicted to do much better than a guess."""
+        return self.error > _NOTHING * self.guess
+
+
+def recommend(
+    trust: str,
+    *,
+    n: int,
+    d: int,
+    k: int,
+    budget: Budget,
+    s_hat: int | None = None,
+    providers: int = 1,
+    signal: float = SIGNAL,
+) -> Recommendation:
+    """Return the recommended method for public numbers.
+
+    Args:
+        trust: Whom the hospitals trust, one of TRUSTS.
+        n: Patients of all hospitals.
+        d: Features.
+        k: Components.
+        budget: The guarantee.
+        s_hat: Rows kept, which should be two to five times those that matter; d where all may matter; None
+            where nobody knows, so that they are chosen from the release.
+        providers: Hospitals.
+        signal: A declared guess of k lambda_k/tr Sigma, in (0, 1).
+
+    Returns:
+        The method with the least predicted error.
+
+    Raises:
+        ValueError: For another trust, and numbers out of range.
+
+    References:
+        Derived here, in the module's text; checked against simulation in the tests.
+    """
+    checks.one_of(TRUSTS, trust=trust)
+    checks.whole(2, d=d)
+    checks.whole(1, d - 1, k=k)
+    checks.whole(1, n=n, providers=providers)
+    checks.inside_unit_interval(signal=signal)
+    if s_hat is not None:
+        checks.whole(k, d, s_hat=s_hat)
+    return _recommended(trust, n, d, k, budget, s_hat, providers, signal)
+
+
+@lru_cache(maxsize=512)
+def _recommended(
+    trust: str, n: int, d: int, k: int, budget: Budget, s_hat: int | None, providers: int, signal: float
+) -> Recommendation:
+    # Rows chosen from the release are about twice the square root of d, or four a component.
+    kept = min(d, max(4 * k, round(2 * math.sqrt(d)))) if s_hat is None else s_hat
+    matter = d if kept == d else max(k, kept // 2)
+    spikes, bulk = (signal / k,) * k, min((1 - signal) / (d - k), signal / k)
+    eigenvalues = np.array([*spikes, *[bulk] * (d - k)])
+    setting = Setting(d, n, k, matter, kept, providers, 1, eigenvalues, budget)
+    suffix, guess = _SUFFIX[trust], random_guess(d, k)
+    squares = {
+        f"stacked_rounds{suffix}": _stacked_rounds(setting, trust),
+        _ONE_MOMENT[trust]: _one_moment(setting, trust),
+    }
+    options: dict[str, dict[str, Any]] = {_ONE_MOMENT[trust]: {"scaling": "unit"}}
+    chance = 1.0
+    if kept < d:
+        predict = two_stage_own_noise_prediction if trust == "untrusted server" else two_stage_prediction
+        rounds = _rounds_to_converge(setting)
+        predicted = predict(setting, iterations=rounds)
+        chance = predicted.quantities["support_probability"]
+        squares[f"two_stage{suffix}"] = predicted.final**2 + predicted.quantities["missed_median"]
+        rows = RELEASED if s_hat is None else s_hat
+        options[f"two_stage{suffix}"] = {"s_hat": rows, "iterations": rounds}
+    errors = {name: min(math.sqrt(square), guess) for name, square in squares.items()}
+    best = min(errors, key=lambda name: errors[name])
+    reason = _reason(best, errors[best], guess, chance)
+    return Recommendation(best, options.get(best, {}), errors[best], guess, reason, errors, chance)
+
+
+def _bulk(setting: Setting) -> tuple[float, Array]:
+    """Return the spike and a grid over the bulk."""
+    spike, bulk = float(setting.eigenvalues[0]), float(setting.eigenvalues[-1])
+    return spike, min(2 * bulk, _HIGHEST * spike) * (np.arange(_GRID) + 0.5) / _GRID
+
+
+def _rounds_to_converge(setting: Setting) -> int:
+    """Return the rounds after which a random start is forgotten, four at least."""
+    spike, bulk = _bulk(setting)
+    forgotten = math.log(_FORGOTTEN * math.sqrt(setting.d / setting.k)) / math.log(spike / bulk[-1])
+    return min(max(math.ceil(forgotten) + 1, two_stage.ROUNDS), stacked.ROUNDS)
+
+
+def _sampling(setting: Setting) -> float:
+    """Return sin^2 by sampling, over all pairs."""
+    spike, bulk = _bulk(setting)
+    pairs = setting.k * (setting.d - setting.k)
+    return pairs * float(perturbation.sampling_pairs(np.full(_GRID, spike), bulk, setting.n).mean())
+
+
+def _stacked_rounds(setting: Setting, trust: str) -> float:
+    """Return the predicted sin^2 of stacked rounds: noise, sampling, and what is left of the start."""
+    d, n, k = setting.d, setting.n, setting.k
+    spike, bulk = _bulk(setting)
+    std = stacked.noise_std(setting.budget, trust, setting.providers, n, stacked.ROUNDS)
+    rows = SpikedRows(d, k, (spike,) * k, float(bulk.mean()))
+    draws = reduced_rounds.draw(rows, stacked.ROUNDS, _FEW)
+    _, basis = reduced_rounds.stacked(rows, [std] * stacked.ROUNDS, 0.0, stacked.LEFT_OUT, draws)
+    private = float(np.median(reduced_rounds.squared_errors(draws, basis)))
+    steps = np.arange(stacked.LEFT_OUT + 1, stacked.ROUNDS + 1)
+    # tan^2 of a random start is d tr W^-1, W a k x k Wishart matrix of k rows: about 3 k d in the median.
+    left = 3 * k * d * float(np.square(np.power.outer(bulk / spike, steps).mean(axis=1)).mean())
+    return private + _sampling(setting) + left
+
+
+def _one_moment(setting: Setting, trust: str) -> float:
+    """Return the predicted sin^2 of one moment of rows of length 1."""
+    d, k = setting.d, setting.k
+    spike, bulk = _bulk(setting)
+    std = symmetric_gaussian.entry_std(setting.budget, setting.n, None, trust, setting.providers)
+    noise = perturbation.symmetric_pairs(np.full(_GRID, spike), bulk, std)
+    return k * (d - k) * float(noise.mean()) + _sampling(setting)
+
+
+def _reason(method: str, error: float, guess: float, chance: float) -> str:
+    title = METHODS[method].title
+    if error > _NOTHING * guess:
+        return f"No method is predicted to do much better than a guess ({guess:.2g}); {title} errs least."
+    start = f"{title} is predicted to err least, by {error:.2g} where a guess errs by {guess:.2g}: "
+    if method.startswith("two_stage"):
+        return f"{start}all rows that matter are found with a chance of {chance:.0%}."
+    if method.startswith("stacked_rounds"):
+        return (
+            f"{start}its rounds need less noise than a whole moment, and no few rows can be told from noise."
+        )
+    return f"{start}one noisy moment of all rows is enough."

@@ -1,0 +1,228 @@
+"""Simulate noisy rounds of block power without patients, at a cost that does not grow with d.
+
+A population with k spikes on s of its d rows, over a flat bulk, has d - s rows that carry noise alone. No
+rotation of those rows changes their law. Write their noise in all rounds as N = O B, (d - s, m), O with
+orthonormal columns and B upper triangular (Bartlett 1933). A run with B in place of N has the same products
+Q^T Q and the same bases on the s rows, and so the same error. A round therefore costs s + m rows, m = k(T+1).
+
+The mean of a plain round is S Q, S = U Lambda U^T + b (I - U U^T) with U uniform on the s rows. The mean of a
+round of normalised rows (`unit_rows.expected_normalised_product`) is close to
+
+    E(chi_k)/k S Q (Q^T S Q)^(-1/2)/sqrt(tr S).
+
+Where only the heaviest rows are kept, those of noise that stay are the heaviest of d - s: each holds
+P(chi2_{k+2} > q)/P(chi2_k > q) times more than another, q the level of the lightest row that stays. The draws
+are the same at every noise, so what is predicted changes smoothly with a setting.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import chdtrc, chdtri
+from scipy.stats import binom
+
+from dppca_core.arrays import Array
+
+DRAWS = 64
+FEW_DRAWS = 16
+_TUNING_DRAWS = 32
+DECLARED_ENERGY = 1 / 3  # mean |x|^2 of rows inside a public bound, .2 to .6 for Gaussian rows
+_NO_NOISE = 1e-200  # variance of rows of noise where there are none
+MOST_ROUNDS = 15  # among which the best number of rounds is sought
+
+
+class SpikedRows(NamedTuple):
+    """Hold what rounds see of a population: `spikes` (k of them) on s of d rows, the bulk's eigenvalue."""
+
+    d: int
+    s: int
+    spikes: tuple[float, ...]
+    bulk: float
+
+    @staticmethod
+    def declared(d: int, k: int, s: int, signal: float, energy: float = 1.0) -> "SpikedRows":
+        """Return the population that is declared by `signal`, k lambda_k/tr Sigma, its trace being `energy`.
+
+        Its spikes are equal. Where all rows are kept the number s plays no part, and k is the cheapest.
+        """
+        spike = energy * signal / k
+        return SpikedRows(d, s, (spike,) * k, min(energy * (1 - signal) / (d - k), spike))
+
+
+class Draws(NamedTuple):
+    """Hold draws of U, (draws, rows, k), and of the noise of a start and T rounds, (T + 1, draws, rows, k).
+
+    The first s rows are the population's; the others stand for the d - s that carry noise alone.
+    """
+
+    truth: Array
+    noise: Array
+
+
+def draw(rows: SpikedRows, rounds: int, draws: int) -> Draws:
+    """Return the draws of a run of this many rounds; more draws begin with those of fewer."""
+    k, others = len(rows.spikes), rows.d - rows.s
+    width = k * (rounds + 1)
+    height = min(others, width)
+    rng, diagonal = np.random.default_rng([0, rows.d, rows.s, k]), np.random.default_rng([1, others, k])
+    drawn = rng.standard_normal((draws, rows.s + height, k + width))
+    truth = drawn[:, :, :k].copy()
+    truth[:, rows.s :] = 0.0
+    truth[:, : rows.s] = np.linalg.qr(truth[:, : rows.s])[0]
+    noise = drawn[:, :, k:]
+    if height == width:
+        below, each = noise[:, rows.s :], np.arange(width)
+        below[:, *np.tril_indices(width, -1)] = 0.0
+        below[:, each, each] = np.sqrt(diagonal.chisquare(others - each, (draws, width)))
+    parts = noise.reshape(draws, rows.s + height, rounds + 1, k).transpose(2, 0, 1, 3)
+    return Draws(truth, np.ascontiguousarray(parts))
+
+
+def _transposed(block: Array) -> Array:
+    return block.transpose(0, 2, 1)
+
+
+def _gram(block: Array) -> Array:
+    gram: Array = _transposed(block) @ block
+    return gram
+
+
+def _orthonormal(block: Array) -> Array:
+    values, axes = np.linalg.eigh(_gram(block))
+    basis: Array = block @ (axes / np.sqrt(np.maximum(values, np.finfo(float).tiny))[:, None, :])
+    return basis
+
+
+def _product(rows: SpikedRows, truth: Array, basis: Array) -> Array:
+    """Return S Q for every draw."""
+    above = np.array(rows.spikes) - rows.bulk
+    product: Array = (truth * above) @ (_transposed(truth) @ basis) + rows.bulk * basis
+    return product
+
+
+def stacked(
+    rows: SpikedRows, stds: Sequence[float], sampling: float, left_out: int, draws: Draws
+) -> tuple[Array, Array]:
+    """Run normalised rounds, each of the basis that those before it give.
+
+    Args:
+        rows: The population; its eigenvalues may have any unit.
+        stds: Noise of each entry of every round, (T,).
+        sampling: Variance of an entry of a round by sampling.
+        left_out: First rounds that are not stacked (`stacked_rounds`).
+        draws: Of at least T rounds.
+
+    Returns:
+        The stack on its top k right singular vectors, (draws, rows, k), and its orthonormal basis.
+    """
+    k = len(rows.spikes)
+    length = math.sqrt(2) * math.exp(math.lgamma((k + 1) / 2) - math.lgamma(k / 2)) / k  # E(chi_k)/k
+    length /= math.sqrt(sum(rows.spikes) + (rows.d - k) * rows.bulk)
+    basis, parts = _orthonormal(draws.noise[0]), list[Array]()
+    for step, std in enumerate(stds):
+        product = _product(rows, draws.truth, basis)
+        values, axes = np.linalg.eigh(_transposed(basis) @ product)
+        mean = length * product @ ((axes / np.sqrt(values)[:, None, :]) @ _transposed(axes))
+        noisy = mean + math.sqrt(std**2 + sampling) * draws.noise[step + 1]
+        parts = [*(parts if step > left_out else ()), noisy / std]
+        stack = np.concatenate(parts, axis=2)
+        values, axes = np.linalg.eigh(_gram(stack))
+        leading = stack @ axes[:, :, -k:]
+        basis = leading / np.sqrt(values[:, None, -k:])
+    return leading, basis
+
+
+def squared_errors(draws: Draws, basis: Array) -> Array:
+    """Return sin^2 Theta of every draw, (draws,)."""
+    k = basis.shape[2]
+    errors: Array = k - np.square(_transposed(draws.truth) @ basis).sum(axis=(1, 2))
+    return np.maximum(errors, 0.0)
+
+
+class Kept(NamedTuple):
+    """Hold the chance that all s rows are kept, and sin^2 by those that are not: its mean and its median."""
+
+    chance: float
+    missed: float
+    missed_median: float
+
+
+def kept_rows(rows: SpikedRows, draws: Draws, leading: Array, s_hat: int) -> Kept:
+    """Return how well the s_hat heaviest rows of a stack, (draws, rows, k), name the population's s rows."""
+    others, k = rows.d - rows.s, len(rows.spikes)
+    weights = np.square(leading).sum(axis=2)
+    variance = weights[:, rows.s :].sum(axis=1) / max(others * k, 1)
+    scaled = weights[:, : rows.s] / np.maximum(variance, _NO_NOISE)[:, None]
+    rank = np.argsort(np.argsort(-scaled, axis=1), axis=1)
+    # A row stays while fewer than `room` rows of noise are heavier, given the s rows that are.
+    missing = binom.sf(s_hat - 1 - rank, others, chdtrc(k, scaled))
+    chance = 1 - missing.max(axis=1)
+    missed = (missing * np.square(draws.truth[:, : rows.s]).sum(axis=2)).sum(axis=1)
+    return Kept(float(chance.mean()), float(missed.mean()), float(np.median(missed)))
+
+
+def heaviest(rows: SpikedRows, s_hat: int) -> tuple[float, float]:
+    """Return q, the level (of chi2_k) of the lightest row kept, and the share of noise in the rows kept."""
+    k, others = len(rows.spikes), rows.d - rows.s
+    kept = max(s_hat - rows.s, 0)
+    if kept >= others:
+        return 0.0, 1.0
+    level = float(chdtri(k, (kept + 0.5) / others))
+    return level, float(chdtrc(k + 2, level)) * kept / (kept + 0.5)
+
+
+def truncated_power(
+    rows: SpikedRows, std: float, sampling: float, *, s_hat: int, rounds: int, burn_in: int, draws: Draws
+) -> Array:
+    """Return sin^2 Theta of every draw after this many plain rounds, each keeping the s_hat heaviest rows.
+
+    Args:
+        rows: The population, in the units of the rounds.
+        std: Noise of each entry of a round.
+        sampling: Variance of an entry of a round by sampling.
+        s_hat: Rows kept; d keeps all.
+        rounds: T.
+        burn_in: First rounds that keep all rows.
+        draws: Of at least T rounds.
+    """
+    k, others = len(rows.spikes), rows.d - rows.s
+    level, share = heaviest(rows, s_hat)
+    basis = _orthonormal(draws.noise[0])
+    for step in range(rounds):
+        noise = math.sqrt(std**2 + sampling) * draws.noise[step + 1]
+        basis = _orthonormal(_product(rows, draws.truth, basis) + noise)
+        if s_hat < rows.d and step >= burn_in:
+            variance = np.square(basis[:, rows.s :]).sum(axis=(1, 2)) / (others * k)
+            stays = np.square(basis[:, : rows.s]).sum(axis=2) > level * variance[:, None]
+            basis[:, : rows.s] *= stays[:, :, None]
+            basis[:, rows.s :] *= math.sqrt(share)
+            basis = _orthonormal(basis)
+    return squared_errors(draws, basis)
+
+
+def best_rounds(
+    rows: SpikedRows, std_of: Callable[[int], float], n: int, *, s_hat: int, burn_in: int = 0
+) -> int:
+    """Return the number T of plain rounds whose predicted error (root mean square) is the least.
+
+    Few rounds get stuck where the noise is large beside a random start; many rounds pay for each.
+
+    Args:
+        rows: The declared population.
+        std_of: Noise of each entry of one of T rounds.
+        n: Patients.
+        s_hat: Rows kept; d keeps all.
+        burn_in: First rounds that keep all rows.
+    """
+    draws = draw(rows, MOST_ROUNDS, _TUNING_DRAWS)
+    sampling = rows.spikes[0] * rows.bulk / n
+
+    def error(rounds: int) -> float:
+        squares = truncated_power(
+            rows, std_of(rounds), sampling, s_hat=s_hat, rounds=rounds, burn_in=burn_in, draws=draws
+        )
+        return float(squares.mean())
+
+    return min(range(1, MOST_ROUNDS + 1), key=error)
