@@ -15,12 +15,14 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from dppca_core import checks
 from dppca_core.accounting import closed_form as accounting
 from dppca_core.arrays import Array
+from dppca_core.bounds.recommendation import recommend
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import eigenvalues
-from dppca_core.methods import METHODS
+from dppca_core.methods import METHODS, with_tuned_rounds
 from dppca_core.privacy import Budget, Event
 from dppca_core.records import Method
 
+RECOMMENDED = "recommended"
 _SHARED = {"cohort", "k", "budget", "rng"}  # keywords of every method's `fit`; the others are options
 
 
@@ -42,7 +44,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     Args:
         method: Key of a private method of `dppca_core.METHODS`, whose `guarantee` says on what its epsilon
-            rests.
+            rests; or "recommended", the one with the least predicted error at this n, d, k and budget
+            (`dppca_core.bounds.recommendation`), whose params are `s_hat` and the declared `signal`.
         n_components: k, from 1 to one less than the number of features.
         epsilon: See `dppca_core.Budget`.
         delta: See `dppca_core.Budget`; it belongs well below 1/n.
@@ -69,6 +72,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         epsilon_: Their true epsilon at `delta`.
         simulation_: Whether `random_state` was a number.
         notes_: The method's remarks on its answer.
+        recommendation_: Why the method was recommended, where it was.
         n_features_in_: As everywhere in scikit-learn.
         feature_names_in_: As everywhere in scikit-learn.
 
@@ -136,9 +140,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         d = rows.shape[1]
         checks.whole(1, d - 1, n_components=self.n_components)
         k = int(self.n_components)
-        method, options = self._method_and_options()
         # scikit-learn keeps parameters as they were given; Budget refuses unknown words.
         budget = Budget(self.epsilon, self.delta, self.neighbours, self.accounting)  # type: ignore[arg-type]
+        method, options = self._method_and_options(budget, len(rows), d, k)
         mean, scale = self._public("center", 0.0, d), self._public("scale", 1.0, d)
         if self.random_state is not None:
             checks.whole(0, random_state=self.random_state)
@@ -225,16 +229,26 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _n_features_out(self) -> int:
         return len(self.components_)
 
-    def _method_and_options(self) -> tuple[Method, dict[str, Any]]:
+    def _method_and_options(self, budget: Budget, n: int, d: int, k: int) -> tuple[Method, dict[str, Any]]:
         private = {name: method for name, method in METHODS.items() if method.private}
-        checks.one_of(private, method=self.method)
-        method, options = private[self.method], {} if self.params is None else self.params
+        checks.one_of([*private, RECOMMENDED], method=self.method)
+        options = {} if self.params is None else self.params
         checks.instance(dict, params=options)
+        if self.method == RECOMMENDED:
+            if budget.neighbours != "replace-one":
+                raise ValueError("method must be named where neighbours protect the number of rows")
+            if not set(options) <= {"s_hat", "signal"}:
+                raise ValueError(f"params of a recommended method are s_hat and signal, got {options!r}")
+            answer = recommend("central", n=n, d=d, k=k, budget=budget, **options)
+            self.recommendation_ = answer.reason
+            return private[answer.method], dict(answer.options)
+        method = private[self.method]
         known = set(signature(method.fit).parameters) - _SHARED
+        known |= {"signal", "declared_n"} if method.tuned else set()
         if not set(options) <= known:
             allowed = ", ".join(sorted(known)) or "none"
             raise ValueError(f"params must be among those of {method.name} ({allowed}), got {self.params!r}")
-        return method, options
+        return method, with_tuned_rounds(method, budget, options, d, n, k, 1)
 
     def _public(self, name: str, default: float, d: int) -> Array:
         given = getattr(self, name)

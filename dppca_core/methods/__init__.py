@@ -9,7 +9,7 @@ of hospitals take a sequence of budgets, one for each (`dppca_core.mechanisms.ho
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from importlib import import_module
@@ -24,6 +24,26 @@ from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import hospital_budgets
 from dppca_core.privacy import Budget
 from dppca_core.records import SCALINGS, TUNED, Estimate, Method
+
+
+def with_tuned_rounds(
+    method: Method, budget: Budget, options: Mapping[str, Any], d: int, n: int, k: int, providers: int
+) -> dict[str, Any]:
+    """Return a method's options with a number in place of "tuned" rounds, which public numbers give.
+
+    Raises ValueError where the method has no rule, or where n is protected and none is declared.
+    """
+    if options.get("iterations") != TUNED:
+        return dict(options)
+    if method.tuned is None:
+        raise ValueError(f"iterations must be a number: {method.name} has no rule")
+    others = {name: value for name, value in options.items() if name not in ("iterations", "declared_n")}
+    public_n = n if budget.neighbours == "replace-one" else options.get("declared_n")
+    if public_n is None:
+        raise ValueError("declared_n must be given: add or remove protects the number of patients")
+    rounds = method.tuned(budget, d=d, n=public_n, k=k, providers=providers, **others)
+    others.pop("signal", None)
+    return others | {"iterations": rounds}
 
 
 def _checked(method: Method) -> Callable[..., Estimate]:
@@ -51,12 +71,7 @@ def _checked(method: Method) -> Callable[..., Estimate]:
         checks.instance(Budget, budget=budget)
         chosen = method.scaling if scaling is None else scaling
         checks.one_of(SCALINGS, scaling=chosen)
-        if options.get("iterations") == TUNED:
-            if method.tuned is None:
-                raise ValueError(f"iterations must be a number: {method.name or method.title} has no rule")
-            public = {"d": cohort.features, "n": cohort.n, "k": k, "providers": len(cohort)}
-            options["iterations"] = method.tuned(budget, **public, **options)
-            options.pop("signal", None)
+        options = with_tuned_rounds(method, budget, options, cohort.features, cohort.n, k, len(cohort))
         if scales_itself:
             options["scaling"] = chosen
         elif chosen == "unit":
@@ -85,6 +100,7 @@ def _fit_each(
     kept = options.get("s_hat") if method.pools == "restricted" else None
     sampling = hospital_budgets.sampling_ratio(cohort.features, k, kept if isinstance(kept, int) else None)
     pooled, common = hospital_budgets.pool(cohort, budgets, trust, sampling)
+    options = with_tuned_rounds(method, common, options, cohort.features, cohort.n, k, len(cohort))
     estimate = checked(pooled, k=k, budget=common, rng=rng, **options)
     assert method.spends is not None
     each = tuple(method.spends(budget, d=cohort.features, k=k, **options) for budget in budgets)

@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from dppca_core import METHODS, Budget, Guarantee, Release, sin_theta
 from dppca_core.accounting import closed_form
+from dppca_core.bounds.recommendation import recommend
 from dppca_core.mechanisms import eigenvalues
 from dppca_core.privacy import NEIGHBOURS
 from dppca_core.sklearn import PrivatePCA
@@ -251,3 +252,36 @@ def test_rows_that_overflow_are_refused(options):
 def test_scores_of_another_width_are_refused():
     with pytest.raises(ValueError, match="X must have 1 columns, one for each component, got 2"):
         fitted().inverse_transform(np.ones((3, 2)))
+
+
+def test_a_recommended_method_is_the_core_s_and_says_why():
+    rows = np.random.default_rng(0).normal(size=(4000, 30)) * np.r_[6.0, 5.0, np.ones(28)]
+    pca = PrivatePCA(method="recommended", n_components=2, bound=15.0, random_state=0).fit(rows)
+    answer = recommend("central", n=4000, d=30, k=2, budget=Budget(1.0, 1e-6))
+    assert pca.recommendation_ == answer.reason
+    named = PrivatePCA(method=answer.method, n_components=2, bound=15.0, random_state=0)
+    assert pca.epsilon_ == pytest.approx(1.0)
+    dense = PrivatePCA(
+        method="recommended", n_components=2, bound=15.0, params={"s_hat": 30, "signal": 0.5}, random_state=0
+    ).fit(rows)
+    assert "rows that matter" not in dense.recommendation_
+    assert named.fit(rows).spent_ == pca.spent_ or answer.method.startswith("stacked")
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [({"neighbours": "add-remove"}, "must be named"), ({"params": {"iterations": 3}}, "s_hat and signal")],
+)
+def test_what_a_recommendation_cannot_rest_on_is_refused(changed, named):
+    with pytest.raises(ValueError, match=named):
+        PrivatePCA(method="recommended", **changed).fit(np.ones((20, 5)))
+
+
+def test_rounds_may_be_tuned():
+    rows = np.random.default_rng(0).normal(size=(4000, 30)) * np.r_[6.0, 5.0, np.ones(28)]
+    params = {"s_hat": 6, "iterations": "tuned", "signal": 0.5}
+    pca = PrivatePCA(method="dps_pca", n_components=2, bound=15.0, params=params, random_state=0).fit(rows)
+    rounds = METHODS["dps_pca"].tuned(Budget(1.0, 1e-6), d=30, n=4000, k=2, s_hat=6, signal=0.5)
+    assert [event.steps for event in pca.spent_] == [rounds]
+    with pytest.raises(ValueError, match="declared_n must be given"):
+        PrivatePCA(method="dps_pca", neighbours="add-remove", params={"iterations": "tuned"}).fit(rows)

@@ -1,0 +1,130 @@
+"""Hold settings that are unkind to the methods, as presets: what they assume does not hold, or hardly.
+
+Rows are x = U diag(sqrt lambda) z + sqrt(b) e: U uniform on s coordinates, z standard normal, e residuals of
+mean 0 and variance 1, one for each coordinate. The components of the covariance are U whatever the law of e.
+
+Heavy tails (each row times sqrt(4/chi2_4), Student's t with 4 degrees of freedom) leave rows of length 1 as
+they were: such methods do not notice them, while a bound that no row exceeds grows with n. Residuals that are
+skewed move E[v v^T], so that rows of length 1 err by a floor that no number of patients lowers. It is seen
+where few measurements share a row's length: 8 of them, a spike of 20 over 5, .006 for exponential residuals
+and .01 for lognormal ones.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dppca_core import checks
+from dppca_core.arrays import Array
+from dppca_core.cohort import Cohort
+from dppca_core.numerics import linalg
+
+RESIDUALS = ("normal", "exponential", "lognormal")
+_BOUND = 3.0  # public, in root mean square lengths
+
+
+@dataclass(frozen=True)
+class UnkindSetting:
+    """Hold one preset: a population, the study, and what is hard about it.
+
+    Attributes:
+        title: Name of the preset.
+        about: What is hard, in one sentence.
+        d: Features.
+        n: Patients.
+        s: Features that the components use.
+        s_hat: Rows that a sparse method keeps.
+        spikes: Eigenvalues of the components, over those of the residuals.
+        providers: Hospitals.
+        bulk: Variance b of each residual.
+        residuals: Their law, one of RESIDUALS.
+        heavy: Rows have the tails of Student's t with 4 degrees of freedom.
+
+    Raises:
+        ValueError: For another law of the residuals.
+    """
+
+    title: str
+    about: str
+    d: int
+    n: int
+    s: int
+    s_hat: int
+    spikes: tuple[float, ...]
+    providers: int = 1
+    bulk: float = 5.0
+    residuals: str = "normal"
+    heavy: bool = False
+
+    def __post_init__(self) -> None:
+        checks.one_of(RESIDUALS, residuals=self.residuals)
+
+    @property
+    def k(self) -> int:
+        """Return the number of components."""
+        return len(self.spikes)
+
+    def rows(self, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Return the patients' rows, (n, d), and the true components, (d, k)."""
+        basis = np.zeros((self.d, self.k))
+        support = np.sort(rng.permutation(self.d)[: self.s])
+        basis[support] = linalg.orthonormalise(rng.standard_normal((self.s, self.k)))
+        scores = rng.standard_normal((self.n, self.k)) * np.sqrt(self.spikes)
+        rows = scores @ basis.T + np.sqrt(self.bulk) * self._residuals(rng)
+        if self.heavy:
+            rows *= np.sqrt(4 / rng.chisquare(4, (self.n, 1)))
+        return rows, basis
+
+    def _residuals(self, rng: np.random.Generator) -> Array:
+        shape = (self.n, self.d)
+        if self.residuals == "exponential":
+            return rng.exponential(size=shape) - 1
+        if self.residuals == "lognormal":
+            drawn = rng.lognormal(size=shape)
+            centred: Array = (drawn - np.exp(0.5)) / np.sqrt(np.e * (np.e - 1))
+            return centred
+        return rng.standard_normal(shape)
+
+    def draw(self, rng: np.random.Generator) -> tuple[Cohort, Array]:
+        """Return the hospitals, with rows inside a public bound, and the true components, (d, k)."""
+        rows, basis = self.rows(rng)
+        bound = _BOUND * float(np.sqrt(sum(self.spikes) + self.d * self.bulk))
+        return Cohort.from_rows(np.array_split(rows, self.providers), bound), basis
+
+
+UNKIND: dict[str, UnkindSetting] = {
+    "unequal": UnkindSetting(
+        "Unequal components, five hospitals",
+        "The weakest of three components has a fifth of the strongest's variance, and nobody is trusted.",
+        *(400, 10_000, 10, 30),
+        (100.0, 50.0, 20.0),
+        providers=5,
+    ),
+    "heavy": UnkindSetting(
+        "Heavy tails",
+        "A few patients are many times longer than the others.",
+        *(200, 20_000, 10, 20),
+        (100.0, 100.0),
+        heavy=True,
+    ),
+    "skewed": UnkindSetting(
+        "Skewed measurements",
+        "Residuals are exponential, so that rows of length 1 have other components than the covariance.",
+        *(12, 200_000, 8, 8),
+        (20.0,),
+        residuals="exponential",
+    ),
+    "weak": UnkindSetting(
+        "Weak signals in standardised columns",
+        "Every column carries a little of the components, so that no few rows can be found.",
+        *(400, 20_000, 400, 50),
+        (8.0, 8.0),
+        bulk=1.0,
+    ),
+    "few": UnkindSetting(
+        "Too few patients",
+        "The patients are below the edge where the rows that matter can be told from noise.",
+        *(1000, 1_500, 10, 50),
+        (100.0,) * 5,
+    ),
+}
