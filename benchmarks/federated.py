@@ -14,11 +14,12 @@ import numpy as np
 
 from benchmarks import measure
 from dppca_core import Budget, Cohort
-from dppca_core.federated import demo, demo_hospitals, in_process, message
-from dppca_core.federated.flower_processes import Federation
+from dppca_core.federated import in_process, message
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise, exchange_of
 from dppca_core.numerics import block_power
+from examples.flower import demo, demo_hospitals
+from examples.flower.processes import Federation
 
 D, K, ROUNDS, PATIENTS = 1000, 5, 3, 2000
 BUDGET = Budget(1.0, 1e-5)

@@ -14,13 +14,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from dppca_core.federated import flower_keys
-from dppca_core.federated.byte_counter import ByteCounter
+from examples.flower import keys
+from examples.flower.byte_counter import ByteCounter
 
 START_SECONDS = 60.0
 STOP_SECONDS = 5.0
 POLL_SECONDS = 0.1
-SHIPPED = Path(__file__).parent / "app"
+SHIPPED = Path(__file__).parent / "shipped"
 _BIN = Path(sys.executable).parent
 _ROOT = Path(__file__).parents[2]
 
@@ -36,7 +36,7 @@ class Federation:
         self,
         folder: Path,
         hospitals: Mapping[str, Path],
-        worker: str = "dppca_core.federated.flower_worker",
+        worker: str = "examples.flower.worker",
     ) -> None:
         self.folder, self.hospitals, self.worker = folder, dict(hospitals), worker
         self._counters: dict[str, ByteCounter] = {}
@@ -46,7 +46,7 @@ class Federation:
 
     def __enter__(self) -> Self:
         try:
-            flower_keys.make(self._keys, len(self.hospitals))
+            keys.make(self._keys, len(self.hospitals))
             self._configure()
             self._start_server()
             self._register()

@@ -41,7 +41,7 @@ def write_hospitals(
 ) -> dict[str, Path]:
     """Write each hospital's folder and the server's plans; each hospital's name and hospital.json.
 
-    parts: hospitals' rows, each (n_i, d). constants: as for `own_rows`. limit: what all runs together may
+    parts: hospitals' rows, each (n_i, d). constants: as for `own_files`. limit: what all runs together may
     spend. simulations: what replaces each hospital's true noise. The last hospital keeps CSV, the others
     Parquet. All plans are of the same hospitals.
     """
