@@ -51,6 +51,8 @@ def check_magnitude(arrays: Arrays, most: float) -> None:
 class Exchange(ABC):
     """Exchange messages of one method between the hospitals and the server of a plan.
 
+    Unless a method says otherwise it has one round, in which nothing is asked.
+
     Raises ValueError for a plan of another method or with unsuitable options.
 
     `summed`: the server sees the sum of all hospitals' answers and nothing else (secure aggregation).
@@ -73,8 +75,8 @@ class Exchange(ABC):
         return settings
 
     @property
-    @abstractmethod
-    def rounds(self) -> int: ...
+    def rounds(self) -> int:
+        return 1
 
     @property
     @abstractmethod
@@ -90,17 +92,18 @@ class Exchange(ABC):
     def reply(self) -> Shapes:
         """Return what an answer holds."""
 
-    @abstractmethod
     def open(self, start: Array | None) -> ServerState:
         """Return the state before the first round. `start`: (d, k) orthonormal, for a method that has one."""
+        return ServerState()
 
-    @abstractmethod
     def question(self, state: ServerState) -> Arrays:
         """Return what the server asks in its next round."""
+        return {}
 
-    @abstractmethod
     def check_question(self, arrays: Arrays) -> None:
         """Raise ValueError for a question that a hospital must not answer."""
+        if arrays:
+            raise ValueError(f"asked with {', '.join(sorted(arrays))} where nothing is asked")
 
     @abstractmethod
     def answer(self, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise) -> Arrays:

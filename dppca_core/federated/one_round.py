@@ -13,7 +13,7 @@ import numpy as np
 from dppca_core import checks
 from dppca_core.arrays import Array, Provider
 from dppca_core.federated.exchange import SPREAD, Exchange, RoundNoise, ServerState, check_magnitude
-from dppca_core.federated.message import Arrays, Shape, Shapes
+from dppca_core.federated.message import Arrays, Shapes
 from dppca_core.mechanisms import spiked_covariance, symmetric_gaussian
 from dppca_core.methods import dpdis_pca, federated_projector
 from dppca_core.privacy import Event
@@ -33,29 +33,7 @@ def unpacked(triangle: Array, d: int) -> Array:
 
 
 @dataclass(frozen=True)
-class OneRound(Exchange):
-    """Ask nothing and take one answer."""
-
-    @property
-    def rounds(self) -> int:
-        return 1
-
-    def open(self, start: Array | None) -> ServerState:
-        return ServerState()
-
-    def question(self, state: ServerState) -> Arrays:
-        return {}
-
-    def check_question(self, arrays: Arrays) -> None:
-        if arrays:
-            raise ValueError(f"asked with {', '.join(sorted(arrays))} where nothing is asked")
-
-    def _sizes(self, answers: Mapping[int, Arrays]) -> list[int]:
-        return [self.plan.sizes[hospital] for hospital in sorted(answers)]
-
-
-@dataclass(frozen=True)
-class CompressedMoments(OneRound):
+class CompressedMoments(Exchange):
     """Exchange DPdisPCA's messages. Options: rank, weights, decomposition, noise, as for `dpdis_pca.fit`."""
 
     def __post_init__(self) -> None:
@@ -77,17 +55,13 @@ class CompressedMoments(OneRound):
     def reply(self) -> Shapes:
         d, rank = self.plan.d, self._settings["rank"]
         if rank == d:
-            return {"moment": Shape("float64", (d * (d + 1) // 2,))}
-        return {"directions": Shape("float64", (d, rank))}
+            return {"moment": (d * (d + 1) // 2,)}
+        return {"directions": (d, rank)}
 
     def answer(self, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise) -> Arrays:
         settings = self._settings
-        sent = dpdis_pca.message(
-            *(provider, self.plan.budget, noise.rng),
-            settings["rank"],
-            settings["decomposition"],
-            settings["noise"],
-        )
+        form = (settings[name] for name in ("rank", "decomposition", "noise"))
+        sent = dpdis_pca.message(provider, self.plan.budget, noise.rng, *form)
         return {"moment": packed(sent)} if settings["rank"] == self.plan.d else {"directions": sent}
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
@@ -97,7 +71,7 @@ class CompressedMoments(OneRound):
         check_magnitude(arrays, whole if "moment" in arrays else math.sqrt(self.plan.d * whole))
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
-        share = dpdis_pca.shares(self._sizes(answers), self.plan.budget, self._settings["weights"])
+        share = dpdis_pca.shares(self.plan.sizes_of(answers), self.plan.budget, self._settings["weights"])
         full = "moment" in self.reply
         parts = (
             unpacked(answers[i]["moment"], self.plan.d) if full else answers[i]["directions"]
@@ -108,7 +82,7 @@ class CompressedMoments(OneRound):
 
 
 @dataclass(frozen=True)
-class AveragedProjectors(OneRound):
+class AveragedProjectors(Exchange):
     """Exchange projectors. Options: spike, variance, constant, send, as for `federated_projector.fit`."""
 
     def __post_init__(self) -> None:
@@ -131,8 +105,8 @@ class AveragedProjectors(OneRound):
     def reply(self) -> Shapes:
         d, k = self.plan.d, self.plan.k
         whole = self._settings["send"] == "projector"
-        matrix = Shape("float64", (d * (d + 1) // 2,) if whole else (d, k))
-        return {"projector" if whole else "basis": matrix, "worth": Shape("float64", (3,))}
+        matrix = (d * (d + 1) // 2,) if whole else (d, k)
+        return {"projector" if whole else "basis": matrix, "worth": (3,)}
 
     def answer(self, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise) -> Arrays:
         sent = federated_projector.message(
@@ -162,5 +136,5 @@ class AveragedProjectors(OneRound):
             sent.append(
                 federated_projector.SentProjector(matrix, *(float(number) for number in answer["worth"]))
             )
-        basis, _ = federated_projector.combine(sent, self._sizes(answers), self.plan.k)
+        basis, _ = federated_projector.combine(sent, self.plan.sizes_of(answers), self.plan.k)
         return ServerState(1, None, (basis,), basis)

@@ -17,7 +17,7 @@ import numpy as np
 from dppca_core import checks
 from dppca_core.arrays import Array, Provider
 from dppca_core.federated.exchange import ALL, SPREAD, Exchange, RoundNoise, ServerState, check_magnitude
-from dppca_core.federated.message import Arrays, Shape, Shapes
+from dppca_core.federated.message import Arrays, Shapes
 from dppca_core.methods import dps_pca
 from dppca_core.numerics import block_power, linalg
 from dppca_core.privacy import Event, Release
@@ -62,7 +62,7 @@ class PowerRounds(Exchange):
     @property
     def reply(self) -> Shapes:
         name = "weighted product" if self.summed else "product"
-        return {name: Shape("float64", (self.plan.d, self.plan.k))}
+        return {name: (self.plan.d, self.plan.k)}
 
     def noise_std(self, hospital: int) -> float:
         """Return the std of each entry of G_i/n_i in one hospital's H_i."""
@@ -121,14 +121,12 @@ class PowerRounds(Exchange):
         if self.summed:
             mean = answers[ALL]["weighted product"] / sum(self.plan.sizes)
         else:
-            whole = sum(self.plan.sizes[hospital] for hospital in answers)
+            whole = sum(self.plan.sizes_of(answers))
             mean = np.zeros((self.plan.d, self.plan.k))
             for hospital in sorted(answers):  # a fixed order makes sums equal to the bit
                 mean += answers[hospital]["product"] * (self.plan.sizes[hospital] / whole)
         current = block_power.advance(mean, self._kept(state.rounds + 1))
-        basis = None
-        if state.rounds + 1 == self.rounds:
-            basis = linalg.orthonormalise(current.full)
+        basis = linalg.orthonormalise(current.full) if state.rounds + 1 == self.rounds else None
         full = current.full if basis is None else basis
         return ServerState(state.rounds + 1, current, (*state.iterates, full), basis)
 

@@ -97,20 +97,14 @@ class ProviderState:
     sent: Mapping[int, SentMessage] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        plan, name = self.plan, self.plan.name(self.hospital)
-        if self.provider.n != plan.sizes[self.hospital]:
-            raise ValueError(
-                f"{name} has {self.provider.n:,} patients where the plan says {plan.sizes[self.hospital]:,}"
-            )
-        if self.provider.moment.features != plan.d:
-            raise ValueError(
-                f"{name} has {self.provider.moment.features} features where the plan says {plan.d}"
-            )
-        if self.allowed.neighbours != plan.budget.neighbours:
-            raise ValueError(
-                f"{name} counts {self.allowed.neighbours} in its limit where the plan says "
-                f"{plan.budget.neighbours}"
-            )
+        plan, counts = self.plan, self.allowed.neighbours
+        for sentence, here, planned in (
+            ("has {:,} patients where the plan says {:,}", self.provider.n, plan.sizes[self.hospital]),
+            ("has {} features where the plan says {}", self.provider.moment.features, plan.d),
+            ("counts {} in its limit where the plan says {}", counts, plan.budget.neighbours),
+        ):
+            if here != planned:
+                raise ValueError(f"{plan.name(self.hospital)} {sentence.format(here, planned)}")
 
     @property
     def allowed(self) -> Budget:

@@ -11,7 +11,7 @@ Messages carry their noise already, so that a record holds nothing that the serv
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,8 +69,8 @@ class Record:
 
 
 def opening_line(record: Record) -> str:
-    start = None if record.start is None else _pack(record.start)
-    return _line(kind="plan", plan=to_dict(record.plan), start=start, about=dict(record.about))
+    plan, about = to_dict(record.plan), dict(record.about)
+    return _line(kind="plan", plan=plan, start=_pack(record.start), about=about)
 
 
 def round_line(done: Round) -> str:
@@ -87,7 +87,7 @@ def round_line(done: Round) -> str:
         round=done.number,
         seconds=round(done.seconds, 6),
         question=_packed(done.question.arrays),
-        basis=None if done.basis is None else _pack(done.basis),
+        basis=_pack(done.basis),
         answers=answers,
         faults={str(hospital): sentence for hospital, sentence in done.faults.items()},
     )
@@ -95,13 +95,6 @@ def round_line(done: Round) -> str:
 
 def closing_line(record: Record) -> str:
     return _line(kind="end", seconds=round(record.seconds, 6), ended=record.ended)
-
-
-def lines(record: Record) -> Iterator[str]:
-    """Yield the whole record, line by line."""
-    yield opening_line(record)
-    yield from map(round_line, record.rounds)
-    yield closing_line(record)
 
 
 def read(text: str) -> Record:
@@ -152,7 +145,9 @@ def _packed(arrays: Arrays) -> dict[str, Any]:
     return {name: _pack(array) for name, array in arrays.items()}
 
 
-def _pack(array: NDArray[Any]) -> dict[str, Any]:
+def _pack(array: NDArray[Any] | None) -> dict[str, Any] | None:
+    if array is None:
+        return None
     numbers = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     data = base64.b64encode(numbers.tobytes()).decode("ascii")
     return {"dtype": array.dtype.name, "shape": list(array.shape), "data": data}
@@ -210,9 +205,8 @@ def _basis(plain: object, plan: Plan) -> Array | None:
     return basis
 
 
-def _seconds(plain: object) -> float:
+def _seconds(plain: Any) -> float:
     checks.not_negative(seconds=plain)
-    assert isinstance(plain, int | float)
     return float(plain)
 
 
