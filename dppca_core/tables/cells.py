@@ -54,10 +54,7 @@ def until_refused(batches: Iterable[Result]) -> Iterator[Result | None]:
     try:
         yield from batches
     except _REFUSALS:
-        pass
-    else:
-        return
-    yield None
+        yield None
 
 
 class NumberColumn(NamedTuple):
@@ -157,10 +154,6 @@ def canonical(chunks: list[Any], decimal_comma: bool = False) -> Any:
         chunks.clear()
         return pa.array(np.concatenate(values), from_pandas=True)
     del part, values
-    return _as_text(chunks, decimal_comma)
-
-
-def _as_text(chunks: list[Any], decimal_comma: bool) -> pa.ChunkedArray:
     none = pa.scalar(None, pa.large_string())
     chunks.reverse()  # so that pop() takes the first
     in_turn = (chunks.pop() for _ in range(len(chunks)))
@@ -201,10 +194,9 @@ def plain(column: Any, name: str) -> Any:
     if types.is_dictionary(kind):
         check_text(unpacked_bytes(column), name)
         return plain(column.cast(kind.value_type), name)
-    if types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind) or types.is_null(kind):
-        whole = column.cast(pa.uint8()) if types.is_boolean(kind) else column
-        return whole.cast(pa.float64(), safe=False)
-    if types.is_decimal(kind):
+    if types.is_boolean(kind):
+        return column.cast(pa.uint8()).cast(pa.float64())
+    if types.is_floating(kind) or types.is_integer(kind) or types.is_null(kind) or types.is_decimal(kind):
         return column.cast(pa.float64(), safe=False)
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return column.cast(pa.large_string())
@@ -233,7 +225,7 @@ def text_bytes(column: Any) -> int:
 def unpacked_bytes(column: Any) -> int:
     """Return the bytes of a dictionary column's texts, each as often as it occurs; 0 for other cells."""
     total = 0
-    for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else (column,):
+    for chunk in _chunks(column):
         kind = chunk.dictionary.type
         if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind):
             each = pc.take(pc.binary_length(chunk.dictionary), chunk.indices)

@@ -16,15 +16,12 @@ from dppca_core.tables.layout import Layout
 
 Source = bytes | str | Path | BinaryIO
 ENCODINGS = ("utf-8", "windows-1252")  # UTF-16 is known by its mark
-_SIGNS = (
-    (b"PK\x03\x04", "a zip archive or an Excel workbook: save its sheet as CSV"),
-    (b"\xd0\xcf\x11\xe0", "an Excel workbook: save its sheet as CSV"),
-    (b"\x1f\x8b", "compressed: unpack it first"),
-    (b"BZh", "compressed: unpack it first"),
-    (b"\xfd7zXZ", "compressed: unpack it first"),
-    (b"7z\xbc\xaf", "compressed: unpack it first"),
-    (b"%PDF", "a PDF: save the table as CSV"),
-)
+_SIGNS: dict[str, bytes | tuple[bytes, ...]] = {
+    "a zip archive or an Excel workbook: save its sheet as CSV": b"PK\x03\x04",
+    "an Excel workbook: save its sheet as CSV": b"\xd0\xcf\x11\xe0",
+    "compressed: unpack it first": (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf"),
+    "a PDF: save the table as CSV": b"%PDF",
+}
 
 
 @contextmanager
@@ -43,7 +40,7 @@ def opened(
         file.seek(0)
         if not head.strip():
             raise ValueError("The file is empty.")
-        for sign, what in _SIGNS:
+        for what, sign in _SIGNS.items():
             if head.startswith(sign):
                 raise ValueError(f"The file is {what}.")
         if head.startswith(b"PAR1"):

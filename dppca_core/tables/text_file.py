@@ -78,8 +78,7 @@ def open_layout(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[st
     _no_patient(names)
     if len(head) < limits.HEADER_BYTES and len(sample.strip().splitlines()) < 2:
         raise ValueError(NO_ROWS)  # Arrow fails on a single line without an end
-    named = {name: position for position, name in enumerate(names) if name}
-    names_read = select_columns(columns, named)
+    wanted, unnamed = select_columns(names, columns)
 
     def batches() -> Iterator[pa.RecordBatch]:
         file.seek(0)
@@ -88,10 +87,10 @@ def open_layout(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[st
         for batch in _raw(text, delimiter, len(names)):
             rows = batch if begun else batch.slice(1)  # without the names
             begun = True
-            yield pa.record_batch([rows.column(named[name]) for name in names_read], names=list(names_read))
+            yield pa.record_batch([rows.column(i) for i in wanted.values()], names=list(wanted))
 
-    unnamed = tuple(position for position, name in enumerate(names, 1) if not name)
-    return Layout(_FORMS[delimiter], names_read, None, batches, unnamed, decimal_comma=delimiter != ",")
+    form = _FORMS[delimiter]
+    return Layout(form, tuple(wanted), None, batches, unnamed, decimal_comma=delimiter != ",")
 
 
 def _sample(head: bytes, encoding: str) -> str:
