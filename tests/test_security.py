@@ -48,7 +48,7 @@ OPENS = {
     "examples/flower/keys.py": "a new folder for keys",
     "examples/flower/processes.py": "the demo's folder",
     "examples/flower/worker.py": "a path that the hospital's own settings give",
-    "dppca_core/federated/hospital.py": "the hospital's own folder",
+    "examples/flower/hospital.py": "the hospital's own folder",
     "examples/flower/own_files.py": "a path that the hospital's own settings give",
     "pages/shared/background/memory.py": "what the system says of its memory",
     "pages/shared/figure/component.py": "scripts and style beside it",

@@ -103,25 +103,23 @@ def _round(
             faults[hospital] = answer
             continue
         try:
-            protocol.check_answer(plan, state, hospital, answer.message)
+            protocol.check_answer(plan, question.round, hospital, answer.message)
             answers[hospital] = answer
         except ValueError as reason:
             faults[hospital] = str(reason)
-    summed = protocol.exchange_of(plan).summed
-    basis, ended = None, _why_over(plan, state.rounds + 1, faults, len(answers), summed, policy)
+    basis, ended = None, _why_over(plan, question.round, faults, len(answers), policy)
     if not ended:
         try:
             state = protocol.server_step(plan, state, {i: answer.message for i, answer in answers.items()})
             basis = state.iterates[-1]
         except (ValueError, ArithmeticError, np.linalg.LinAlgError) as reason:
-            ended = f"The run ended in round {state.rounds + 1}: the answers do not combine ({reason})."
+            ended = f"The run ended in round {question.round}: the answers do not combine ({reason})."
     seconds = time.perf_counter() - begun
     return Round(question.round, question, answers, faults, basis, seconds), state, ended
 
 
-def _why_over(
-    plan: Plan, number: int, faults: Mapping[int, str], answered: int, summed: bool, policy: Policy
-) -> str:
+def _why_over(plan: Plan, number: int, faults: Mapping[int, str], answered: int, policy: Policy) -> str:
+    summed = protocol.exchange_of(plan).summed
     failed = "; ".join(
         f"{'the sum' if hospital == ALL else plan.name(hospital)} {why}" for hospital, why in faults.items()
     )

@@ -77,8 +77,3 @@ def check(message: Message, run: str, number: int, expected: Shapes) -> None:
 def _listed(names: Mapping[str, object]) -> str:
     # Names that others chose go into sentences, logs and records: keep them short, in plain letters.
     return ascii(", ".join(sorted(names))[:60])[1:-1] or "nothing"
-
-
-def most_bytes(expected: Shapes) -> int:
-    """Return the bytes of the arrays of such a message: a larger one need not be read at all."""
-    return 8 * sum(map(math.prod, expected.values()))

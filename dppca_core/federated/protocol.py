@@ -164,10 +164,10 @@ def question(plan: Plan, state: ServerState) -> Message:
     return Message(plan.run, state.rounds + 1, exchange_of(plan).question(state))
 
 
-def check_answer(plan: Plan, state: ServerState, hospital: int, answer: Message) -> None:
+def check_answer(plan: Plan, number: int, hospital: int, answer: Message) -> None:
     """Raise ValueError, as the end of a sentence about its sender, for an answer that must not be used."""
     exchange = exchange_of(plan)
-    message.check(answer, plan.run, state.rounds + 1, exchange.reply)
+    message.check(answer, plan.run, number, exchange.reply)
     exchange.check_reply(hospital, answer.arrays)
 
 
@@ -186,7 +186,7 @@ def server_step(plan: Plan, state: ServerState, answers: Mapping[int, Message]) 
         raise ValueError(f"answers must be of hospitals of the plan, got {sorted(answers)}")
     for hospital, answer in answers.items():
         try:
-            check_answer(plan, state, hospital, answer)
+            check_answer(plan, state.rounds + 1, hospital, answer)
         except ValueError as reason:
             name = "The sum" if hospital == ALL else plan.name(hospital)
             raise ValueError(f"{name} {reason}") from None

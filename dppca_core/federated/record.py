@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.federated.exchange import ALL
-from dppca_core.federated.message import Arrays, Message, check, read_array
+from dppca_core.federated.message import Arrays, Message, read_array
 from dppca_core.federated.plan import Plan, from_dict, to_dict
-from dppca_core.federated.protocol import exchange_of
+from dppca_core.federated.protocol import check_answer, exchange_of
 
 MOST_CHARACTERS = 200 * 2**20
 _MOST_SAID = 200  # characters of a reason, which may quote what was uploaded
@@ -183,8 +183,7 @@ def _round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
         checks.not_negative(wire_bytes=given["wire_bytes"])
         answer = Message(plan.run, number, _arrays(given["arrays"]))
         from_whom = _hospital(hospital, known)
-        check(answer, plan.run, number, exchange.reply)
-        exchange.check_reply(from_whom, answer.arrays)
+        check_answer(plan, number, from_whom, answer)
         answers[from_whom] = RecordedAnswer(answer, int(given["wire_bytes"]), _seconds(given["seconds"]))
     faults = {_hospital(key, known): str(why) for key, why in _object(plain["faults"]).items()}
     basis = _basis(plain["basis"], plan)

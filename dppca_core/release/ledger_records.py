@@ -26,10 +26,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from dppca_core import checks
 from dppca_core.accounting import closed_form, numerical
 from dppca_core.accounting.events_json import from_plain, to_plain
-from dppca_core.privacy import NEIGHBOURS, Budget, Event
+from dppca_core.privacy import Budget, Event, Neighbours
 
 MOST_CHARACTERS = 10 * 2**20
 # Limits of an import: composing more would keep a visitor waiting.
@@ -44,11 +43,10 @@ class Limit:
 
     epsilon: float
     delta: float
-    neighbours: str = "replace-one"
+    neighbours: Neighbours = "replace-one"
 
     def __post_init__(self) -> None:
-        checks.one_of(NEIGHBOURS, neighbours=self.neighbours)
-        Budget(self.epsilon, self.delta)
+        Budget(self.epsilon, self.delta, self.neighbours)
 
 
 @dataclass(frozen=True)

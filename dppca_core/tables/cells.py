@@ -174,17 +174,17 @@ def category_indices(column: Any, known: Iterable[str]) -> NDArray[np.intp]:
     return np.concatenate([np.empty(0, dtype=np.intp), *indices])
 
 
-def holds_dates(column: Any) -> bool:
-    """Return True for a text column that holds dates in every cell that is not missing."""
+def kind_of(column: Any) -> str:
+    """Return "number", "text", or "date" where every cell of text that is not missing holds one."""
     if pa.types.is_floating(column.type):
-        return False
-    some = False
+        return "number"
+    kind = "text"
     for part in portions(_chunks(column)):
         all_are = pc.all(pc.match_substring_regex(texts(part), _DATE)).as_py()  # None where all are missing
         if all_are is False:
-            return False
-        some = some or bool(all_are)
-    return some
+            return "text"
+        kind = "date" if all_are else kind
+    return kind
 
 
 def plain(column: Any, name: str) -> Any:

@@ -120,7 +120,7 @@ def _numbers(
 
 
 def _what(cell: pa.Array) -> str:
-    if cells.holds_dates(cell):
+    if cells.kind_of(cell) == "date":
         return "but a date: turn them into numbers, such as an age or days since."
     return "but text, or commas in a number: leave the column out, make it a category, or mend it."
 

@@ -43,12 +43,7 @@ class Raw:
 
         For the owner only.
         """
-        return {
-            name: "number"
-            if pa.types.is_floating(self.table[name].type)
-            else ("date" if cells.holds_dates(self.table[name]) else "text")
-            for name in self.columns
-        }
+        return {name: cells.kind_of(self.table[name]) for name in self.columns}
 
     @cached_property
     def missing(self) -> dict[str, int]:

@@ -25,14 +25,14 @@ from flwr.app import ConfigRecord, Context, Message, RecordDict
 from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 
-from dppca_core.federated import coordinator, hospital, message, protocol
+from dppca_core.federated import coordinator, message, protocol
 from dppca_core.federated import record as records
 from dppca_core.federated.coordinator import Ask, Policy
 from dppca_core.federated.plan import Plan, from_dict
 from dppca_core.federated.protocol import exchange_of
 from dppca_core.federated.record import Record, RecordedAnswer
 from dppca_core.release import journal
-from examples.flower import wire
+from examples.flower import hospital, wire
 from examples.flower.own_files import OwnFiles
 
 POLL_SECONDS = 0.2
@@ -158,7 +158,7 @@ def ask_over(grid: Grid, plan: Plan) -> Ask:
     while not nodes.keys() >= set(names) and time.monotonic() < until:
         nodes |= {node.name: node.node_id for node in grid.get_nodes()}
         time.sleep(POLL_SECONDS)
-    payload = message.most_bytes(exchange_of(plan).reply)
+    payload = wire.most_bytes(exchange_of(plan).reply)
 
     def ask(
         question: message.Message, hospitals: Sequence[int], wait: float

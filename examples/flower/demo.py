@@ -20,7 +20,6 @@ from pathlib import Path
 
 from dppca_core import datasets
 from dppca_core.accounting import closed_form
-from dppca_core.federated import message
 from dppca_core.federated import record as records
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import exchange_of
@@ -28,7 +27,7 @@ from dppca_core.federated.record import Record
 from dppca_core.methods import METHODS
 from dppca_core.numerics import linalg, subspace_metrics
 from dppca_core.privacy import Budget
-from examples.flower import demo_hospitals
+from examples.flower import demo_hospitals, wire
 from examples.flower.processes import Federation
 
 SIZES = (190, 190, 189)
@@ -102,7 +101,7 @@ def report(plan: Plan, record: Record, up: float, down: float) -> str:
         return f"{title}: {record.ended}"
     cohort = datasets.cohort(demo_hospitals.TABLE, SIZES, SEED)
     distance = subspace_metrics.sin_theta(linalg.top_eigenspace(cohort.pooled.dense(), K), record.basis)
-    numbers = message.most_bytes(exchange_of(plan).reply)
+    numbers = wire.most_bytes(exchange_of(plan).reply)
     sent = max(
         answer.wire_bytes for finished_round in record.rounds for answer in finished_round.answers.values()
     )

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dppca_core import Budget, datasets
-from dppca_core.federated import coordinator, hospital, in_process, protocol
+from dppca_core.federated import coordinator, in_process, protocol
 from dppca_core.federated.coordinator import Policy
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise
@@ -24,7 +24,7 @@ with warnings.catch_warnings():  # of what Flower imports
     from flwr.app import ConfigRecord, Context, Error, Message, RecordDict
     from flwr.supercore.task_identity import TaskIdentity
 
-    from examples.flower import apps
+    from examples.flower import apps, hospital
 
 PLAN = replace(demo.plans(4.0)[0], options=(("iterations", 2),))
 START = coordinator.public_start(PLAN, np.random.default_rng(0))

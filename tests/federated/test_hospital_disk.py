@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from dppca_core import Budget, SpikedModel
-from dppca_core.federated import hospital, protocol
+from dppca_core.federated import protocol
 from dppca_core.federated.message import Message
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import LimitError, Noise, ProviderState
 from dppca_core.numerics import block_power
 from dppca_core.release import journal
+from examples.flower import hospital
 from tests.core.full_disk import full_disk
 
 D, K, SIZES = 8, 2, (60, 40)
