@@ -107,11 +107,11 @@ class Ledger(ABC):
             if expected is not None and now != expected:
                 raise ValueError("another release was made on this table meanwhile: look at the price again")
             total = now.spent(events).epsilon
-            if now.limit is None or not numerical.within(total, now.limit.epsilon):
-                most = now.limit.epsilon if now.limit else 0.0
+            assert now.limit is not None  # or `spent` raised
+            if not numerical.within(total, now.limit.epsilon):
                 raise OverLimitError(
-                    f"this would bring the total to epsilon = {total:.4g}, and the limit is {most:.4g}: "
-                    "nothing was spent"
+                    f"this would bring the total to epsilon = {total:.4g}, and the limit is "
+                    f"{now.limit.epsilon:.4g}: nothing was spent"
                 )
             entry = Entry(_now(), title, tuple(events), dict(about or {}), secrets.token_hex(8))
             self._add(release_line(entry))

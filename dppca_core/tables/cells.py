@@ -65,10 +65,9 @@ class NumberColumn(NamedTuple):
     unread: Mask
 
 
-def texts(column: Any) -> pa.Array:
-    """Return a text column without blanks around its cells, as one array of strings."""
-    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    return pc.utf8_trim_whitespace(whole.cast(pa.large_string()))
+def texts(column: pa.Array) -> pa.Array:
+    """Return the strings of an array of text, without blanks around them."""
+    return pc.utf8_trim_whitespace(column.cast(pa.large_string()))
 
 
 def portions(chunks: Iterable[Any]) -> Iterator[pa.Array]:
@@ -204,7 +203,10 @@ def plain(column: Any, name: str) -> Any:
         text = column.cast(pa.int64() if types.is_duration(kind) else pa.string())
         # A day without a time reads as the day, as a CSV of the same table has it.
         return pc.replace_substring_regex(text.cast(pa.large_string()), r"( 00:00:00)?(\.0+)?$", "")
-    raise ValueError(f"Column '{name}' holds {_what(kind)} in its cells: keep one number or word in each.")
+    binary = types.is_binary(kind) or types.is_large_binary(kind)
+    others = "bytes" if binary else "values of a special type"
+    what = "lists or records" if types.is_nested(kind) else others
+    raise ValueError(f"Column '{name}' holds {what} in its cells: keep one number or word in each.")
 
 
 def check_text(size: int, name: str, most: int = limits.MOST_TEXT) -> None:
@@ -231,14 +233,6 @@ def unpacked_bytes(column: Any) -> int:
             each = pc.take(pc.binary_length(chunk.dictionary), chunk.indices)
             total += pc.sum(each.cast(pa.int64())).as_py() or 0
     return total
-
-
-def _what(kind: Any) -> str:
-    if pa.types.is_nested(kind):
-        return "lists or records"
-    return (
-        "bytes" if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) else "values of a special type"
-    )
 
 
 def from_frame(frame: pd.DataFrame) -> pa.Table:

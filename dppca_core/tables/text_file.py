@@ -20,7 +20,6 @@ import pyarrow.csv
 from dppca_core.tables import cells, limits
 from dppca_core.tables.layout import NO_ROWS, Layout, check_names, select_columns
 
-DELIMITERS = (",", ";", "\t", "|")
 _FORMS = {",": "CSV", ";": "CSV with semicolons", "\t": "TSV", "|": "CSV with bars"}
 _BLOCK = 2**23  # one row fits into it
 _SAMPLE_ROWS = 50
@@ -30,9 +29,8 @@ class _Utf8(io.RawIOBase):
     """Read a text file as UTF-8 and check it meanwhile. On a fault it ends, and `refusal` says why."""
 
     def __init__(self, file: BinaryIO, encoding: str) -> None:
-        self._file, self._encoding = file, encoding
-        self._decoder = codecs.getincrementaldecoder(encoding)("strict")
-        self._line, self._left = 1, b""
+        self._texts = codecs.iterdecode(iter(lambda: file.read(2**20), b""), encoding)
+        self._encoding, self._line, self._left = encoding, 1, b""
         self.refusal = ""
 
     def readable(self) -> bool:
@@ -40,15 +38,13 @@ class _Utf8(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         while not self._left:
-            block = self._file.read(2**20)
-            text = ""
             try:
-                text = self._decoder.decode(block, final=not block)
+                text = next(self._texts, "")
             except UnicodeError:
-                self.refusal = self._not_decoded()
+                text, self.refusal = "", self._not_decoded()
             if "\0" in text:
                 self.refusal = "The file holds zero bytes: it is no text, or UTF-16 without its mark."
-            if self.refusal or not block:
+            if self.refusal or not text:
                 return b""
             self._left = text.encode()
             self._line += text.count("\n")
@@ -104,7 +100,7 @@ def _sample(head: bytes, encoding: str) -> str:
 def _separated(sample: str, whole: bool) -> tuple[str, list[str]]:
     """Return the separator that cuts the first lines into equally many cells, the most; the first cells."""
     best: tuple[bool, int, str, list[str]] = (False, 0, ",", [])
-    for delimiter in reversed(DELIMITERS):  # a tie goes to the comma
+    for delimiter in reversed(_FORMS):  # a tie goes to the comma
         lines: list[list[str]] = []
         try:
             for line in csv.reader(io.StringIO(sample, newline=None), delimiter=delimiter):
