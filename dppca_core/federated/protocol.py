@@ -113,8 +113,7 @@ class ProviderState:
 
 def exchange_of(plan: Plan) -> Exchange:
     """Return the exchange of a plan's method. Raises ValueError for a method without one, or bad options."""
-    if plan.method not in EXCHANGES:
-        raise ValueError(f"method must be one of {', '.join(EXCHANGES)}, got {plan.method!r}")
+    checks.one_of(EXCHANGES, method=plan.method)
     return EXCHANGES[plan.method](plan)
 
 

@@ -16,14 +16,13 @@ from dppca_core.paths import DATA
 from dppca_core.privacy import Budget
 
 TABLE = "breast_cancer"
-_CONSTANTS = DATA / f"{TABLE}.json"
 
 
 def write_breast_cancer(
     folder: Path, plans: Sequence[Plan], *, seed: int, limit: Budget, **options: Any
 ) -> dict[str, Path]:
     """Call `write_hospitals` with the breast-cancer table, dealt as `datasets.cohort` does at this seed."""
-    constants = json.loads(_CONSTANTS.read_text(encoding="utf-8"))
+    constants = json.loads((DATA / f"{TABLE}.json").read_text(encoding="utf-8"))
     values, _ = load_breast_cancer(return_X_y=True)
     order = np.random.default_rng(seed).permutation(len(values))
     parts = np.split(values[order], np.cumsum(plans[0].sizes)[:-1])
@@ -63,8 +62,7 @@ def write_hospitals(
             "constants": "constants.json",
         }
         settings |= {"keeps": "kept", "limit": asdict(limit)}
-        if simulations is not None:
-            settings["simulation"] = simulations[number]
+        settings |= {"simulation": simulations[number]} if simulations else {}
         files[name] = hospital_folder / "hospital.json"
         files[name].write_text(json.dumps(settings), encoding="utf-8")
     (folder / "server").mkdir()
