@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,50 +46,31 @@ def check_magnitude(arrays: Arrays, most: float) -> None:
             raise ValueError(f"sent {name} with numbers beyond {most:.3g}, which no patients can give")
 
 
-@dataclass(frozen=True)
 class Exchange(ABC):
     """Exchange messages of one method between the hospitals and the server of a plan.
 
-    Unless a method says otherwise it has one round, in which nothing is asked.
-
-    Raises ValueError for a plan of another method or with unsuitable options.
+    Unless a method says otherwise it has one round, in which nothing is asked. defaults: its options where
+    the plan says nothing, or None. Raises ValueError for other options.
 
     `summed`: the server sees the sum of all hospitals' answers and nothing else (secure aggregation).
+    `reply`: what an answer holds.
     """
 
-    plan: Plan
+    rounds = 1
+    summed = False
+    reply: Shapes
 
-    @property
-    @abstractmethod
-    def defaults(self) -> dict[str, Any]:
-        """Return the method's options where the plan says nothing, or None."""
-
-    @cached_property
-    def _settings(self) -> dict[str, Any]:
-        settings = self.defaults
-        for name, value in self.plan.options:
-            if name not in settings:
-                raise ValueError(f"{self.plan.method} has no option {name!r}, only {', '.join(settings)}")
-            settings[name] = settings[name] if value is None else value
-        return settings
-
-    @property
-    def rounds(self) -> int:
-        return 1
+    def __init__(self, plan: Plan, **defaults: Any) -> None:
+        self.plan, self.settings = plan, defaults
+        for name, value in plan.options:
+            if name not in defaults:
+                raise ValueError(f"{plan.method} has no option {name!r}, only {', '.join(defaults)}")
+            defaults[name] = defaults[name] if value is None else value
 
     @property
     @abstractmethod
     def spends(self) -> tuple[Event, ...]:
         """Return what one round costs each hospital's patients."""
-
-    @property
-    def summed(self) -> bool:
-        return False
-
-    @property
-    @abstractmethod
-    def reply(self) -> Shapes:
-        """Return what an answer holds."""
 
     def open(self, start: Array | None) -> ServerState:
         """Return the state before the first round. `start`: (d, k) orthonormal, for a method that has one."""
