@@ -19,12 +19,11 @@ SPREAD = 50.0  # standard deviations of noise that an honest answer stays within
 
 @dataclass(frozen=True, eq=False)
 class ServerState:
-    """Hold where the server stands: rounds that are over, Q and all Q(t) so far, at the end the basis."""
+    """Hold where the server stands: rounds that are over, Q, and all Q(t) so far, at the end the result."""
 
     rounds: int = 0
     current: SparseBasis | None = None
     iterates: tuple[Array, ...] = ()
-    basis: Array | None = None
 
 
 class RoundNoise(NamedTuple):

@@ -67,7 +67,7 @@ class CompressedMoments(Exchange):
             for i in sorted(answers)
         )
         basis = dpdis_pca.combine(parts, share, self.plan.k, self.settings["decomposition"])
-        return ServerState(1, None, (basis,), basis)
+        return ServerState(1, iterates=(basis,))
 
 
 class AveragedProjectors(Exchange):
@@ -117,4 +117,4 @@ class AveragedProjectors(Exchange):
                 federated_projector.SentProjector(matrix, *(float(number) for number in answer["worth"]))
             )
         basis, _ = federated_projector.combine(sent, self.plan.sizes_of(answers), self.plan.k)
-        return ServerState(1, None, (basis,), basis)
+        return ServerState(1, iterates=(basis,))

@@ -105,9 +105,8 @@ class PowerRounds(Exchange):
             for hospital in sorted(answers):  # a fixed order makes sums equal to the bit
                 mean += answers[hospital]["product"] * (self.plan.sizes[hospital] / whole)
         current = block_power.advance(mean, self._kept(state.rounds + 1))
-        basis = linalg.orthonormalise(current.full) if state.rounds + 1 == self.rounds else None
-        full = current.full if basis is None else basis
-        return ServerState(state.rounds + 1, current, (*state.iterates, full), basis)
+        full = current.full if state.rounds + 1 < self.rounds else linalg.orthonormalise(current.full)
+        return ServerState(state.rounds + 1, current, (*state.iterates, full))
 
     def _kept(self, number: int) -> int:
         """Return the rows kept in the basis after round `number`; 0 is the start."""

@@ -171,14 +171,14 @@ def check_answer(plan: Plan, number: int, hospital: int, answer: Message) -> Non
 
 
 def server_step(plan: Plan, state: ServerState, answers: Mapping[int, Message]) -> ServerState:
-    """Return the server after one more round; its `basis` is there after the last.
+    """Return the server after one more round; after the last, its last iterate is the result.
 
     `answers` by hospital; of a secure aggregation the one sum, under `ALL`. Hospitals without an answer are
     left out: the others' weights then add up to one. Raises ValueError for no answer, one that does not
     check, or a run that is over.
     """
     exchange = exchange_of(plan)
-    if state.basis is not None:
+    if state.rounds == exchange.rounds:
         raise ValueError(f"run {plan.run} is over after {state.rounds} rounds")
     allowed = {ALL} if exchange.summed else set(range(plan.hospitals))
     if not answers or not set(answers) <= allowed:

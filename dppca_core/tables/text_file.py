@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
@@ -101,18 +102,13 @@ def _separated(sample: str, whole: bool) -> tuple[str, list[str]]:
     """Return the separator that cuts the first lines into equally many cells, the most; the first cells."""
     best: tuple[bool, int, str, list[str]] = (False, 0, ",", [])
     for delimiter in reversed(_FORMS):  # a tie goes to the comma
-        lines: list[list[str]] = []
+        reader = csv.reader(io.StringIO(sample, newline=None), delimiter=delimiter)
         try:
-            for line in csv.reader(io.StringIO(sample, newline=None), delimiter=delimiter):
-                if line:
-                    lines.append(line)
-                if len(lines) > _SAMPLE_ROWS:
-                    break
-            else:
-                if not whole and len(lines) > 1:
-                    lines.pop()  # cut short
+            lines = list(itertools.islice(filter(None, reader), _SAMPLE_ROWS + 1))
         except csv.Error:
             continue
+        if not whole and 1 < len(lines) <= _SAMPLE_ROWS:
+            lines.pop()  # cut short
         if not lines:
             raise ValueError("The file is empty.")
         count = len(lines[0])
