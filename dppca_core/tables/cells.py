@@ -109,15 +109,9 @@ def numbers(column: Any, decimal_comma: bool = False) -> NumberColumn:
         missing = ~np.isfinite(values)
         values[missing] = np.nan
         return NumberColumn(values, missing, np.zeros(len(values), dtype=bool))
-    n = len(column)
-    whole = NumberColumn(np.empty(n), np.empty(n, dtype=bool), np.empty(n, dtype=bool))
-    begin = 0
-    for part in portions(_chunks(column)):
-        end = begin + len(part)
-        for kept, read in zip(whole, _numbers(part, decimal_comma), strict=True):
-            kept[begin:end] = read
-        begin = end
-    return whole
+    none = NumberColumn(np.empty(0), np.empty(0, dtype=bool), np.empty(0, dtype=bool))
+    parts = (_numbers(part, decimal_comma) for part in portions(_chunks(column)))
+    return NumberColumn(*map(np.concatenate, zip(none, *parts, strict=True)))
 
 
 def _numbers(column: pa.Array, decimal_comma: bool) -> NumberColumn:

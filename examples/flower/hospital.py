@@ -12,6 +12,7 @@ one of them gives no budget back; where they disagree, nothing is answered.
 
 import io
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -66,10 +67,23 @@ def answer(state: ProviderState, folder: Path, question: Message) -> Message:
             header, file = line | {"question": question.digest}, io.BytesIO()
             arrays = {f"array {name}": array for name, array in reply.arrays.items()}
             np.savez(file, allow_pickle=False, said=np.array(json.dumps(header)), **arrays)
-            journal.replace(folder / "sent" / f"{run}-{number}.npz", file.getvalue())
+            _replace(folder / "sent" / f"{run}-{number}.npz", file.getvalue())
         if (run, number) not in _ledger(state, folder):
             journal.append(folder / LEDGER, line)
         return reply
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Replace a whole file: after a crash, or on a full disk, it is there in full, or as it was before."""
+    draft = path.with_name(path.name + ".draft")
+    try:
+        with journal.open_private(draft, "w") as file:
+            journal.write(file, data)
+        os.replace(draft, path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+    journal.sync_folder(path.parent)
 
 
 def _ledger(state: ProviderState, folder: Path) -> dict[tuple[str, int], tuple[Event, ...]]:

@@ -121,7 +121,7 @@ def test_a_hospital_whose_disk_is_full_sends_nothing_and_says_so_in_its_log(file
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "/a/path/of/its/own")
 
-    monkeypatch.setattr(journal, "replace", full)
+    monkeypatch.setattr(hospital, "_replace", full)
     record = run(PLAN, Loop(files))
     assert record.ended.startswith(
         f"The run ended in round 1: Hospital 1 did not answer: {apps.CANNOT_TAKE_PART}"
