@@ -80,7 +80,6 @@ class Table:
     provenance: str
     row_noun: tuple[str, ...] = PATIENTS
     column_noun: tuple[str, ...] = MEASUREMENTS
-    loader: str = ""  # the function that returns its rows, as module:function
 
     @property
     def d(self) -> int:
@@ -104,7 +103,6 @@ def _table(name: str) -> Table:
         features=tuple(column["name"] for column in columns),
         centre=tuple(column["centre"] for column in columns),
         scale=tuple(column["scale"] for column in columns),
-        loader=stored.get("rows", ""),
         **{key: stored[key] for key in ("title", "n", "bound", "source", "licence", "provenance")},
         row_noun=tuple(stored.get("row_noun", PATIENTS)),
         column_noun=tuple(stored.get("column_noun", MEASUREMENTS)),
@@ -147,7 +145,7 @@ def rows(name: str) -> Array:
 
 def _standardised(name: str) -> Array:
     constants = table(name)
-    raw, _ = _OPTIONAL_LOADERS[name]() if name in OPTIONAL else _loaded(constants.loader)
+    raw, _ = _OPTIONAL_LOADERS[name]() if name in OPTIONAL else _loaded(_stored(name)["rows"])
     standard: Array = (raw - np.array(constants.centre)) / np.array(constants.scale)
     standard.flags.writeable = False
     return standard

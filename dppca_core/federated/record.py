@@ -69,14 +69,13 @@ class Record:
 
 
 def opening_line(record: Record) -> str:
-    plan, about = to_dict(record.plan), dict(record.about)
-    return _line(kind="plan", plan=plan, start=_pack(record.start), about=about)
+    return _line(kind="plan", plan=to_dict(record.plan), start=record.start, about=dict(record.about))
 
 
 def round_line(done: Round) -> str:
     answers = {
-        str(hospital): {
-            "arrays": _packed(answer.message.arrays),
+        hospital: {
+            "arrays": dict(answer.message.arrays),
             "wire_bytes": answer.wire_bytes,
             "seconds": round(answer.seconds, 6),
         }
@@ -86,10 +85,10 @@ def round_line(done: Round) -> str:
         kind="round",
         round=done.number,
         seconds=round(done.seconds, 6),
-        question=_packed(done.question.arrays),
-        basis=_pack(done.basis),
+        question=dict(done.question.arrays),
+        basis=done.basis,
         answers=answers,
-        faults={str(hospital): sentence for hospital, sentence in done.faults.items()},
+        faults=dict(done.faults),
     )
 
 
@@ -138,16 +137,10 @@ def _json(line: str) -> object:
 
 
 def _line(**plain: object) -> str:
-    return json.dumps(plain, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    return json.dumps(plain, separators=(",", ":"), allow_nan=False, ensure_ascii=False, default=_pack)
 
 
-def _packed(arrays: Arrays) -> dict[str, Any]:
-    return {name: _pack(array) for name, array in arrays.items()}
-
-
-def _pack(array: NDArray[Any] | None) -> dict[str, Any] | None:
-    if array is None:
-        return None
+def _pack(array: NDArray[Any]) -> dict[str, Any]:
     numbers = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     data = base64.b64encode(numbers.tobytes()).decode("ascii")
     return {"dtype": array.dtype.name, "shape": list(array.shape), "data": data}

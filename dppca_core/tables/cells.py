@@ -49,10 +49,10 @@ def none_if_refused(call: Callable[[], Result]) -> Result | None:
         return None
 
 
-def until_refused(batches: Iterable[Result]) -> Iterator[Result | None]:
-    """Yield the batches; yield None, and no more, where Arrow refuses one."""
+def until_refused(read: Callable[[], Iterable[Result]]) -> Iterator[Result | None]:
+    """Yield the batches that `read` returns; yield None, and no more, where Arrow refuses to go on."""
     try:
-        yield from batches
+        yield from read()
     except _REFUSALS:
         yield None
 

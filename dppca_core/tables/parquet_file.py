@@ -40,8 +40,8 @@ def open_layout(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) 
     parquet = _opened(file, texts)
 
     def batches() -> Iterator[pa.RecordBatch]:
-        groups = parquet.iter_batches(batch_size=batch_rows, columns=list(stored), use_threads=False)
-        for batch in cells.until_refused(groups):
+        options = {"batch_size": batch_rows, "columns": list(stored), "use_threads": False}
+        for batch in cells.until_refused(lambda: parquet.iter_batches(**options)):
             if batch is None:
                 raise ValueError("The Parquet file cannot be read to its end: is it complete?")
             size = _check_texts(batch, stored)

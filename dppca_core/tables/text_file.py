@@ -142,22 +142,15 @@ def _raw(text: _Utf8, delimiter: str, count: int) -> Iterator[pa.RecordBatch]:
         ragged.append((row.actual_columns, row.number))
         return "error"
 
-    reader = cells.none_if_refused(
-        lambda: pyarrow.csv.open_csv(
-            text,
-            read_options=pyarrow.csv.ReadOptions(
-                use_threads=False, block_size=_BLOCK, autogenerate_column_names=True
-            ),
-            parse_options=pyarrow.csv.ParseOptions(
-                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=refuse
-            ),
-            convert_options=pyarrow.csv.ConvertOptions(
-                column_types={f"f{i}": pa.large_string() for i in range(count)}, strings_can_be_null=False
-            ),
-        )
+    options = (
+        pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK, autogenerate_column_names=True),
+        pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=refuse),
+        pyarrow.csv.ConvertOptions(
+            column_types={f"f{i}": pa.large_string() for i in range(count)}, strings_can_be_null=False
+        ),
     )
     done = 0
-    for batch in cells.until_refused(reader) if reader is not None else (None,):
+    for batch in cells.until_refused(lambda: pyarrow.csv.open_csv(text, *options)):
         if batch is None or batch.num_columns != count:
             break
         for position, column in enumerate(batch.columns, 1):
