@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
@@ -36,6 +36,7 @@ def opened(
     """
     checks.one_of(ENCODINGS, encoding=encoding)
     with _binary(source) as file:
+        file.seek(0)
         head = file.read(limits.HEADER_BYTES)
         file.seek(0)
         if not head.strip():
@@ -49,21 +50,12 @@ def opened(
             yield text_file.open_layout(file, head, encoding, columns)
 
 
-@contextmanager
-def _binary(source: Source) -> Iterator[BinaryIO]:
+def _binary(source: Source) -> AbstractContextManager[BinaryIO]:
     if isinstance(source, (str, Path)):
-        with pa.OSFile(str(source)) as file:  # Arrow reads it without calling Python
-            yield file
-    elif isinstance(source, bytes):
-        yield io.BytesIO(source)
-    else:
-        source.seek(0)
-        yield source
+        return pa.OSFile(str(source))  # type: ignore[no-any-return]  # Arrow reads it without calling Python
+    return nullcontext(io.BytesIO(source) if isinstance(source, bytes) else source)
 
 
 def size_of(source: Source) -> int:
-    if isinstance(source, bytes):
-        return len(source)
-    if isinstance(source, (str, Path)):
-        return Path(source).stat().st_size
-    return source.seek(0, io.SEEK_END)
+    with _binary(source) as file:
+        return file.seek(0, io.SEEK_END)
