@@ -135,9 +135,6 @@ def make(
     unseen.
     """
     _refuse(request, rows, features)
-    limit = ledger.account().limit
-    if limit is not None and limit.neighbours != request.budget.neighbours:
-        raise ValueError(f"neighbours must be those of the ledger, {limit.neighbours}")
     sizes = [patients(part) for part in rows]
     about = {
         "method": request.method,
@@ -146,7 +143,7 @@ def make(
         "parameters": parameters(request),
     }
     method, exact = METHODS[request.method], request.budget.accounting == "exact"
-    entry = ledger.spend(method.title, request.events, about, expected)
+    entry = ledger.spend(method.title, request.events, about, expected, request.budget.neighbours)
     basis, eigenvalues = (
         _from_moments(request, rows, progress)
         if request.method in HARDENED
