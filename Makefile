@@ -90,7 +90,7 @@ docs: $(VENV)/dev.stamp
 	$(BIN)/python -m scripts.documents
 
 federated-demo: $(VENV)/federated.stamp
-	$(BIN)/python -m dppca_core.federated.demo
+	$(BIN)/python -m examples.flower.demo
 
 format: $(VENV)/dev.stamp
 	$(BIN)/python -m ruff check --fix .

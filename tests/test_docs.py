@@ -65,9 +65,9 @@ def missing(command: str) -> list[str]:
     """Return the files, modules and targets of make that a command names and the repository lacks."""
     command = re.sub(r" #.*|--(?:out|record|json) \S+", "", command)
     files = re.findall(
-        r"(?:^|\s)((?:data|docs|pages|scripts|tests)/[\w./-]+|requirements[\w-]*\.txt)", command
+        r"(?:^|\s)((?:data|docs|examples|pages|scripts|tests)/[\w./-]+|requirements[\w-]*\.txt)", command
     )
-    modules = re.findall(r"python -m ((?:benchmarks|dppca_core|scripts|tests)[\w.]*)", command)
+    modules = re.findall(r"python -m ((?:benchmarks|dppca_core|examples|scripts|tests)[\w.]*)", command)
     makefile = (markdown.ROOT / "Makefile").read_text("utf-8")
     targets = [
         name for words in re.findall(r"^make (.+)", command) for name in words.split() if "=" not in name

@@ -12,7 +12,7 @@ PAGE = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
 
 def test_every_test_and_file_that_is_named_is_there():
     tests = set(re.findall(r"`((?:\w+/)+test_\w+\.py)`", PAGE))
-    files = set(re.findall(r"`((?:dppca_core|pages)/[\w/]+\.py)`", PAGE)) - tests
+    files = set(re.findall(r"`((?:dppca_core|examples|pages)/[\w/]+\.py)`", PAGE)) - tests
     assert len(tests) > 10 and files
     missing = [path for path in tests if not (ROOT / "tests" / path).is_file()]
     assert not missing + [path for path in files if not (ROOT / path).is_file()]

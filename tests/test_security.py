@@ -13,7 +13,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-SHIPPED = [ROOT / "app.py", *sorted(ROOT.glob("dppca_core/**/*.py")), *sorted(ROOT.glob("pages/**/*.py"))]
+SHIPPED = [
+    ROOT / "app.py",
+    *(
+        path
+        for folder in ("dppca_core", "pages", "examples")
+        for path in sorted(ROOT.glob(f"{folder}/**/*.py"))
+    ),
+]
 
 # Calls that turn data into code, or text into commands, by the last part of their name.
 NEVER = {
@@ -35,14 +42,14 @@ OPENS = {
     "dppca_core/experiments/sweeps/cancellation.py": "a temporary file of its own",
     "dppca_core/tables/examples.py": "data/, by names that stand there",
     "dppca_core/tables/parquet_file.py": "an upload in memory",
-    "dppca_core/federated/demo.py": "a new temporary folder",
-    "dppca_core/federated/demo_hospitals.py": "a new temporary folder",
-    "dppca_core/federated/flower_app.py": "the folder of a hospital's or the server's own settings",
-    "dppca_core/federated/flower_keys.py": "a new folder for keys",
-    "dppca_core/federated/flower_processes.py": "the demo's folder",
-    "dppca_core/federated/flower_worker.py": "a path that the hospital's own settings give",
-    "dppca_core/federated/hospital.py": "the hospital's own folder",
-    "dppca_core/federated/own_rows.py": "a path that the hospital's own settings give",
+    "examples/flower/demo.py": "a new temporary folder",
+    "examples/flower/demo_hospitals.py": "a new temporary folder",
+    "examples/flower/apps.py": "the folder of a hospital's or the server's own settings",
+    "examples/flower/keys.py": "a new folder for keys",
+    "examples/flower/processes.py": "the demo's folder",
+    "examples/flower/worker.py": "a path that the hospital's own settings give",
+    "examples/flower/hospital.py": "the hospital's own folder",
+    "examples/flower/own_files.py": "a path that the hospital's own settings give",
     "pages/shared/background/memory.py": "what the system says of its memory",
     "pages/shared/figure/component.py": "scripts and style beside it",
     "pages/hospitals/your_data/unsaved_warning.py": "a script beside it",
@@ -140,7 +147,7 @@ def test_what_is_harmless_is_left_alone():
 
 def test_only_hospitals_that_federate_speak_over_a_network():
     speaking = {path.parent for path in SHIPPED if imported(path.read_text(encoding="utf-8")) & NETWORK}
-    assert speaking == {ROOT / "dppca_core/federated"}
+    assert speaking == {ROOT / "examples/flower"}
 
 
 def test_only_these_open_files_and_by_no_path_from_outside():

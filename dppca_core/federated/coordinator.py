@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -70,22 +70,19 @@ def run(
         if earlier.plan != plan:
             raise ValueError("earlier must be the record of the same plan")
         start = earlier.start
-    state, begun = protocol.start(plan, start), time.perf_counter()
-    record = Record(plan, start, about=about or {})
-    finished = [done for done in earlier.rounds if done.basis is not None] if earlier else []
-    left = list(range(plan.hospitals))
-    for done in finished:
+    state, begun, ended = protocol.start(plan, start), time.perf_counter(), ""
+    rounds = [done for done in earlier.rounds if done.basis is not None] if earlier else []
+    for done in rounds:
         state = protocol.server_step(plan, state, {i: answer.message for i, answer in done.answers.items()})
-        left = [hospital for hospital in left if hospital not in done.faults]
-    record = replace(record, rounds=tuple(finished))
-    for line in (opening_line(record), *map(round_line, finished)):
+    for line in (opening_line(Record(plan, start, about=about or {})), *map(round_line, rounds)):
         write(line)
-    while state.basis is None and not record.ended:
+    while state.rounds < protocol.exchange_of(plan).rounds and not ended:
+        failed = {hospital for done in rounds for hospital in done.faults}
+        left = [hospital for hospital in range(plan.hospitals) if hospital not in failed]
         done, state, ended = _round(plan, ask, state, left, policy)
-        left = [hospital for hospital in left if hospital not in done.faults]
-        record = replace(record, rounds=(*record.rounds, done), ended=ended)
+        rounds.append(done)
         write(round_line(done))
-    record = replace(record, seconds=time.perf_counter() - begun)
+    record = Record(plan, start, tuple(rounds), ended, time.perf_counter() - begun, about or {})
     write(closing_line(record))
     return record
 
@@ -103,25 +100,23 @@ def _round(
             faults[hospital] = answer
             continue
         try:
-            protocol.check_answer(plan, state, hospital, answer.message)
+            protocol.check_answer(plan, question.round, hospital, answer.message)
             answers[hospital] = answer
         except ValueError as reason:
             faults[hospital] = str(reason)
-    summed = protocol.exchange_of(plan).summed
-    basis, ended = None, _why_over(plan, state.rounds + 1, faults, len(answers), summed, policy)
+    basis, ended = None, _why_over(plan, question.round, faults, len(answers), policy)
     if not ended:
         try:
             state = protocol.server_step(plan, state, {i: answer.message for i, answer in answers.items()})
             basis = state.iterates[-1]
         except (ValueError, ArithmeticError, np.linalg.LinAlgError) as reason:
-            ended = f"The run ended in round {state.rounds + 1}: the answers do not combine ({reason})."
+            ended = f"The run ended in round {question.round}: the answers do not combine ({reason})."
     seconds = time.perf_counter() - begun
     return Round(question.round, question, answers, faults, basis, seconds), state, ended
 
 
-def _why_over(
-    plan: Plan, number: int, faults: Mapping[int, str], answered: int, summed: bool, policy: Policy
-) -> str:
+def _why_over(plan: Plan, number: int, faults: Mapping[int, str], answered: int, policy: Policy) -> str:
+    summed = protocol.exchange_of(plan).summed
     failed = "; ".join(
         f"{'the sum' if hospital == ALL else plan.name(hospital)} {why}" for hospital, why in faults.items()
     )

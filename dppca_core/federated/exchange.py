@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,12 +19,11 @@ SPREAD = 50.0  # standard deviations of noise that an honest answer stays within
 
 @dataclass(frozen=True, eq=False)
 class ServerState:
-    """Hold where the server stands: rounds that are over, Q and all Q(t) so far, at the end the basis."""
+    """Hold where the server stands: rounds that are over, Q, and all Q(t) so far, at the end the result."""
 
     rounds: int = 0
     current: SparseBasis | None = None
     iterates: tuple[Array, ...] = ()
-    basis: Array | None = None
 
 
 class RoundNoise(NamedTuple):
@@ -47,60 +45,44 @@ def check_magnitude(arrays: Arrays, most: float) -> None:
             raise ValueError(f"sent {name} with numbers beyond {most:.3g}, which no patients can give")
 
 
-@dataclass(frozen=True)
 class Exchange(ABC):
     """Exchange messages of one method between the hospitals and the server of a plan.
 
-    Raises ValueError for a plan of another method or with unsuitable options.
+    Unless a method says otherwise it has one round, in which nothing is asked. defaults: its options where
+    the plan says nothing, or None. Raises ValueError for other options.
 
     `summed`: the server sees the sum of all hospitals' answers and nothing else (secure aggregation).
+    `reply`: what an answer holds.
     """
 
-    plan: Plan
+    rounds = 1
+    summed = False
+    reply: Shapes
 
-    @property
-    @abstractmethod
-    def defaults(self) -> dict[str, Any]:
-        """Return the method's options where the plan says nothing, or None."""
-
-    @cached_property
-    def _settings(self) -> dict[str, Any]:
-        settings = self.defaults
-        for name, value in self.plan.options:
-            if name not in settings:
-                raise ValueError(f"{self.plan.method} has no option {name!r}, only {', '.join(settings)}")
-            settings[name] = settings[name] if value is None else value
-        return settings
-
-    @property
-    @abstractmethod
-    def rounds(self) -> int: ...
+    def __init__(self, plan: Plan, **defaults: Any) -> None:
+        self.plan, self.settings = plan, defaults
+        for name, value in plan.options:
+            if name not in defaults:
+                raise ValueError(f"{plan.method} has no option {name!r}, only {', '.join(defaults)}")
+            defaults[name] = defaults[name] if value is None else value
 
     @property
     @abstractmethod
     def spends(self) -> tuple[Event, ...]:
         """Return what one round costs each hospital's patients."""
 
-    @property
-    def summed(self) -> bool:
-        return False
-
-    @property
-    @abstractmethod
-    def reply(self) -> Shapes:
-        """Return what an answer holds."""
-
-    @abstractmethod
     def open(self, start: Array | None) -> ServerState:
         """Return the state before the first round. `start`: (d, k) orthonormal, for a method that has one."""
+        return ServerState()
 
-    @abstractmethod
     def question(self, state: ServerState) -> Arrays:
         """Return what the server asks in its next round."""
+        return {}
 
-    @abstractmethod
     def check_question(self, arrays: Arrays) -> None:
         """Raise ValueError for a question that a hospital must not answer."""
+        if arrays:
+            raise ValueError(f"asked with {', '.join(sorted(arrays))} where nothing is asked")
 
     @abstractmethod
     def answer(self, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise) -> Arrays:

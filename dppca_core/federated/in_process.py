@@ -31,10 +31,9 @@ class InProcess:
             begun = time.perf_counter()
             try:
                 self.states[hospital], answer = protocol.provider_step(self.states[hospital], question)
+                answers[hospital] = RecordedAnswer(answer, answer.payload, time.perf_counter() - begun)
             except ValueError as reason:
                 refused[hospital] = f"did not answer: {reason}"
-                continue
-            answers[hospital] = RecordedAnswer(answer, answer.payload, time.perf_counter() - begun)
         if not protocol.exchange_of(self.states[0].plan).summed:
             return {**answers, **refused}
         return refused or {ALL: add_answers(list(answers.values()))}

@@ -4,7 +4,7 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +13,7 @@ from dppca_core import checks
 
 DTYPES = ("float64", "int64")
 Arrays = Mapping[str, NDArray[Any]]
-
-
-class Shape(NamedTuple):
-    """Hold what an array must be: its type, as NumPy names it, and its shape."""
-
-    dtype: str
-    shape: tuple[int, ...]
-
-    @property
-    def bytes(self) -> int:
-        return int(np.dtype(self.dtype).itemsize * np.prod(self.shape, dtype=np.int64))
-
-
-Shapes = Mapping[str, Shape]
+Shapes = Mapping[str, tuple[int, ...]]  # of an answer's arrays, which are all float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +65,11 @@ def check(message: Message, run: str, number: int, expected: Shapes) -> None:
         raise ValueError(f"sent a message of round {message.round} in round {number}")
     if set(message.arrays) != set(expected):
         raise ValueError(f"sent {_listed(message.arrays)} instead of {_listed(expected)}")
-    for name, (dtype, shape) in expected.items():
+    for name, shape in expected.items():
         array = message.arrays[name]
-        if array.dtype != np.dtype(dtype) or array.shape != shape:
+        if array.dtype != np.float64 or array.shape != shape:
             received = f"{array.dtype} of shape {array.shape}"
-            raise ValueError(f"sent {name} as {received} instead of {dtype} of shape {shape}")
+            raise ValueError(f"sent {name} as {received} instead of float64 of shape {shape}")
         if not np.isfinite(array).all():
             raise ValueError(f"sent {name} with numbers that are not finite")
 
@@ -90,8 +77,3 @@ def check(message: Message, run: str, number: int, expected: Shapes) -> None:
 def _listed(names: Mapping[str, object]) -> str:
     # Names that others chose go into sentences, logs and records: keep them short, in plain letters.
     return ascii(", ".join(sorted(names))[:60])[1:-1] or "nothing"
-
-
-def most_bytes(expected: Shapes) -> int:
-    """Return the bytes of the arrays of such a message: a larger one need not be read at all."""
-    return sum(shape.bytes for shape in expected.values())

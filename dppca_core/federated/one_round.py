@@ -5,15 +5,14 @@ A symmetric (d, d) matrix travels as its upper triangle, d (d + 1)/2 numbers.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import Array, Provider
 from dppca_core.federated.exchange import SPREAD, Exchange, RoundNoise, ServerState, check_magnitude
-from dppca_core.federated.message import Arrays, Shape, Shapes
+from dppca_core.federated.message import Arrays
+from dppca_core.federated.plan import Plan
 from dppca_core.mechanisms import spiked_covariance, symmetric_gaussian
 from dppca_core.methods import dpdis_pca, federated_projector
 from dppca_core.privacy import Event
@@ -32,63 +31,27 @@ def unpacked(triangle: Array, d: int) -> Array:
     return whole
 
 
-@dataclass(frozen=True)
-class OneRound(Exchange):
-    """Ask nothing and take one answer."""
-
-    @property
-    def rounds(self) -> int:
-        return 1
-
-    def open(self, start: Array | None) -> ServerState:
-        return ServerState()
-
-    def question(self, state: ServerState) -> Arrays:
-        return {}
-
-    def check_question(self, arrays: Arrays) -> None:
-        if arrays:
-            raise ValueError(f"asked with {', '.join(sorted(arrays))} where nothing is asked")
-
-    def _sizes(self, answers: Mapping[int, Arrays]) -> list[int]:
-        return [self.plan.sizes[hospital] for hospital in sorted(answers)]
-
-
-@dataclass(frozen=True)
-class CompressedMoments(OneRound):
+class CompressedMoments(Exchange):
     """Exchange DPdisPCA's messages. Options: rank, weights, decomposition, noise, as for `dpdis_pca.fit`."""
 
-    def __post_init__(self) -> None:
-        settings, plan = self._settings, self.plan
-        checks.whole(plan.k, plan.d, rank=settings["rank"])
-        checks.one_of(("eigh", "svd"), decomposition=settings["decomposition"])
-        dpdis_pca.shares(plan.sizes, plan.budget, settings["weights"])
-
-    @property
-    def defaults(self) -> dict[str, Any]:
-        rank = min(2 * self.plan.k, self.plan.d)
-        return {"rank": rank, "weights": None, "decomposition": "eigh", "noise": None}
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan, rank=min(2 * plan.k, plan.d), weights=None, decomposition="eigh", noise=None)
+        rank = self.settings["rank"]
+        checks.whole(plan.k, plan.d, rank=rank)
+        checks.one_of(("eigh", "svd"), decomposition=self.settings["decomposition"])
+        dpdis_pca.shares(plan.sizes, plan.budget, self.settings["weights"])
+        whole = rank == plan.d
+        shape = (plan.d * (plan.d + 1) // 2,) if whole else (plan.d, rank)
+        self.reply = {"moment" if whole else "directions": shape}
 
     @property
     def spends(self) -> tuple[Event, ...]:
         return dpdis_pca.spends(self.plan.budget)
 
-    @property
-    def reply(self) -> Shapes:
-        d, rank = self.plan.d, self._settings["rank"]
-        if rank == d:
-            return {"moment": Shape("float64", (d * (d + 1) // 2,))}
-        return {"directions": Shape("float64", (d, rank))}
-
     def answer(self, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise) -> Arrays:
-        settings = self._settings
-        sent = dpdis_pca.message(
-            *(provider, self.plan.budget, noise.rng),
-            settings["rank"],
-            settings["decomposition"],
-            settings["noise"],
-        )
-        return {"moment": packed(sent)} if settings["rank"] == self.plan.d else {"directions": sent}
+        form = (self.settings[name] for name in ("rank", "decomposition", "noise"))
+        sent = dpdis_pca.message(provider, self.plan.budget, noise.rng, *form)
+        return {"moment": packed(sent)} if "moment" in self.reply else {"directions": sent}
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
         std = symmetric_gaussian.sum_noise_std(self.plan.budget) / self.plan.sizes[hospital]
@@ -97,60 +60,51 @@ class CompressedMoments(OneRound):
         check_magnitude(arrays, whole if "moment" in arrays else math.sqrt(self.plan.d * whole))
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
-        share = dpdis_pca.shares(self._sizes(answers), self.plan.budget, self._settings["weights"])
+        share = dpdis_pca.shares(self.plan.sizes_of(answers), self.plan.budget, self.settings["weights"])
         full = "moment" in self.reply
         parts = (
             unpacked(answers[i]["moment"], self.plan.d) if full else answers[i]["directions"]
             for i in sorted(answers)
         )
-        basis = dpdis_pca.combine(parts, share, self.plan.k, self._settings["decomposition"])
-        return ServerState(1, None, (basis,), basis)
+        basis = dpdis_pca.combine(parts, share, self.plan.k, self.settings["decomposition"])
+        return ServerState(1, iterates=(basis,))
 
 
-@dataclass(frozen=True)
-class AveragedProjectors(OneRound):
+class AveragedProjectors(Exchange):
     """Exchange projectors. Options: spike, variance, constant, send, as for `federated_projector.fit`."""
 
-    def __post_init__(self) -> None:
-        settings = self._settings
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan, spike=None, variance=None, constant=None, send="projector")
         federated_projector.check(
-            settings["send"], settings["spike"], settings["variance"], settings["constant"]
+            *(self.settings[name] for name in ("send", "spike", "variance", "constant"))
         )
-
-    @property
-    def defaults(self) -> dict[str, Any]:
-        return {"spike": None, "variance": None, "constant": None, "send": "projector"}
+        whole = self.settings["send"] == "projector"
+        shape = (plan.d * (plan.d + 1) // 2,) if whole else (plan.d, plan.k)
+        self.reply = {"projector" if whole else "basis": shape, "worth": (3,)}
 
     @property
     def spends(self) -> tuple[Event, ...]:
         return federated_projector.spends(
-            self.plan.budget, spike=self._settings["spike"], variance=self._settings["variance"]
+            self.plan.budget, spike=self.settings["spike"], variance=self.settings["variance"]
         )
-
-    @property
-    def reply(self) -> Shapes:
-        d, k = self.plan.d, self.plan.k
-        whole = self._settings["send"] == "projector"
-        matrix = Shape("float64", (d * (d + 1) // 2,) if whole else (d, k))
-        return {"projector" if whole else "basis": matrix, "worth": Shape("float64", (3,))}
 
     def answer(self, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise) -> Arrays:
         sent = federated_projector.message(
-            provider, self.plan.k, self.plan.budget, noise.rng, **self._settings
+            provider, self.plan.k, self.plan.budget, noise.rng, **self.settings
         )
         worth = np.array([sent.std, sent.spike, sent.variance])
-        if self._settings["send"] == "basis":
+        if self.settings["send"] == "basis":
             return {"basis": sent.matrix, "worth": worth}
         return {"projector": packed(sent.matrix), "worth": worth}
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
         plan, (std, *released) = self.plan, arrays["worth"]
-        z = spiked_covariance.multipliers(plan.budget, self._settings["spike"] is not None, False)
+        z = spiked_covariance.multipliers(plan.budget, self.settings["spike"] is not None, False)
         most_std = z["projector"] * math.sqrt(2 * min(plan.k, plan.d - plan.k))
         if not 0 < std <= most_std:
             raise ValueError(f"sent worth with a noise of {std:.3g}, which the plan does not have")
         noise = spiked_covariance.spectrum_std(plan.budget, plan.sizes[hospital], z.get("spectrum", 0.0))
-        stated = max(self._settings["spike"] or 0.0, self._settings["variance"] or 0.0)
+        stated = max(self.settings["spike"] or 0.0, self.settings["variance"] or 0.0)
         check_magnitude({"worth": np.array(released)}, plan.d * max(1 + SPREAD * noise, stated))
         check_magnitude({name: a for name, a in arrays.items() if name != "worth"}, 1 + SPREAD * most_std)
 
@@ -162,5 +116,5 @@ class AveragedProjectors(OneRound):
             sent.append(
                 federated_projector.SentProjector(matrix, *(float(number) for number in answer["worth"]))
             )
-        basis, _ = federated_projector.combine(sent, self._sizes(answers), self.plan.k)
-        return ServerState(1, None, (basis,), basis)
+        basis, _ = federated_projector.combine(sent, self.plan.sizes_of(answers), self.plan.k)
+        return ServerState(1, iterates=(basis,))

@@ -5,7 +5,7 @@ number of rounds or another hospital's size by asking.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any
 
@@ -59,6 +59,10 @@ class Plan:
     def method_options(self) -> dict[str, Option]:
         return dict(self.options)
 
+    def sizes_of(self, hospitals: Iterable[int]) -> list[int]:
+        """Return the sizes of these hospitals, in the order of all."""
+        return [self.sizes[hospital] for hospital in sorted(hospitals)]
+
     def name(self, hospital: int) -> str:
         """Return what a hospital is called in a sentence."""
         return self.names[hospital] if self.names else f"Hospital {hospital + 1}"
@@ -66,12 +70,8 @@ class Plan:
 
 def to_dict(plan: Plan) -> dict[str, Any]:
     """Return what JSON can hold; `from_dict` gives the same plan back."""
-    lists: dict[str, Any] = {
-        "options": plan.method_options,
-        "sizes": list(plan.sizes),
-        "names": list(plan.names),
-    }
-    return asdict(plan) | lists
+    lists = {"sizes": list(plan.sizes), "names": list(plan.names)}
+    return asdict(plan) | lists | {"options": plan.method_options}
 
 
 def from_dict(plain: object) -> Plan:

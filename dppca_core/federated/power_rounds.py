@@ -9,44 +9,32 @@ server sees the total alone. That takes all hospitals: without one, the sum has 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import Array, Provider
 from dppca_core.federated.exchange import ALL, SPREAD, Exchange, RoundNoise, ServerState, check_magnitude
-from dppca_core.federated.message import Arrays, Shape, Shapes
+from dppca_core.federated.message import Arrays
+from dppca_core.federated.plan import Plan
 from dppca_core.methods import dps_pca
 from dppca_core.numerics import block_power, linalg
 from dppca_core.privacy import Event, Release
 from dppca_core.records import PROVIDER_NOISE
 
 
-@dataclass(frozen=True)
 class PowerRounds(Exchange):
     """Exchange noisy products. Options: iterations, s_hat, burn_in, provider_noise, as for `dps_pca.fit`."""
 
-    def __post_init__(self) -> None:
-        settings, plan = self._settings, self.plan
-        checks.whole(1, block_power.MOST_STEPS, iterations=settings["iterations"])
-        checks.whole(plan.k, plan.d, s_hat=settings["s_hat"])
-        checks.whole(0, burn_in=settings["burn_in"])
-        checks.one_of(PROVIDER_NOISE, provider_noise=settings["provider_noise"])
-
-    @property
-    def defaults(self) -> dict[str, Any]:
-        return {"iterations": 10, "s_hat": self.plan.d, "burn_in": 2, "provider_noise": "independent"}
-
-    @property
-    def rounds(self) -> int:
-        return int(self._settings["iterations"])
-
-    @property
-    def provider_noise(self) -> str:
-        """Return "independent", "shared" or "secure-aggregation"."""
-        return str(self._settings["provider_noise"])
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan, iterations=10, s_hat=plan.d, burn_in=2, provider_noise="independent")
+        checks.whole(1, block_power.MOST_STEPS, iterations=self.settings["iterations"])
+        checks.whole(plan.k, plan.d, s_hat=self.settings["s_hat"])
+        checks.whole(0, burn_in=self.settings["burn_in"])
+        checks.one_of(PROVIDER_NOISE, provider_noise=self.settings["provider_noise"])
+        self.rounds, self.provider_noise = self.settings["iterations"], self.settings["provider_noise"]
+        self.summed = self.provider_noise == "secure-aggregation"
+        self.reply = {"weighted product" if self.summed else "product": (plan.d, plan.k)}
 
     @property
     def spends(self) -> tuple[Event, ...]:
@@ -54,15 +42,6 @@ class PowerRounds(Exchange):
         (whole,) = dps_pca.spends(self.plan.budget, k=self.plan.k, iterations=self.rounds)
         assert isinstance(whole, Release)
         return (Release(whole.noise_multiplier),)
-
-    @property
-    def summed(self) -> bool:
-        return self.provider_noise == "secure-aggregation"
-
-    @property
-    def reply(self) -> Shapes:
-        name = "weighted product" if self.summed else "product"
-        return {name: Shape("float64", (self.plan.d, self.plan.k))}
 
     def noise_std(self, hospital: int) -> float:
         """Return the std of each entry of G_i/n_i in one hospital's H_i."""
@@ -121,18 +100,15 @@ class PowerRounds(Exchange):
         if self.summed:
             mean = answers[ALL]["weighted product"] / sum(self.plan.sizes)
         else:
-            whole = sum(self.plan.sizes[hospital] for hospital in answers)
+            whole = sum(self.plan.sizes_of(answers))
             mean = np.zeros((self.plan.d, self.plan.k))
             for hospital in sorted(answers):  # a fixed order makes sums equal to the bit
                 mean += answers[hospital]["product"] * (self.plan.sizes[hospital] / whole)
         current = block_power.advance(mean, self._kept(state.rounds + 1))
-        basis = None
-        if state.rounds + 1 == self.rounds:
-            basis = linalg.orthonormalise(current.full)
-        full = current.full if basis is None else basis
-        return ServerState(state.rounds + 1, current, (*state.iterates, full), basis)
+        full = current.full if state.rounds + 1 < self.rounds else linalg.orthonormalise(current.full)
+        return ServerState(state.rounds + 1, current, (*state.iterates, full))
 
     def _kept(self, number: int) -> int:
         """Return the rows kept in the basis after round `number`; 0 is the start."""
-        burn_in = self._settings["burn_in"]
-        return self.plan.d if burn_in > 0 and number <= burn_in else int(self._settings["s_hat"])
+        burn_in = self.settings["burn_in"]
+        return self.plan.d if burn_in > 0 and number <= burn_in else int(self.settings["s_hat"])

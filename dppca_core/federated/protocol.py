@@ -97,20 +97,14 @@ class ProviderState:
     sent: Mapping[int, SentMessage] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        plan, name = self.plan, self.plan.name(self.hospital)
-        if self.provider.n != plan.sizes[self.hospital]:
-            raise ValueError(
-                f"{name} has {self.provider.n:,} patients where the plan says {plan.sizes[self.hospital]:,}"
-            )
-        if self.provider.moment.features != plan.d:
-            raise ValueError(
-                f"{name} has {self.provider.moment.features} features where the plan says {plan.d}"
-            )
-        if self.allowed.neighbours != plan.budget.neighbours:
-            raise ValueError(
-                f"{name} counts {self.allowed.neighbours} in its limit where the plan says "
-                f"{plan.budget.neighbours}"
-            )
+        plan, counts = self.plan, self.allowed.neighbours
+        for sentence, here, planned in (
+            ("has {:,} patients where the plan says {:,}", self.provider.n, plan.sizes[self.hospital]),
+            ("has {} features where the plan says {}", self.provider.moment.features, plan.d),
+            ("counts {} in its limit where the plan says {}", counts, plan.budget.neighbours),
+        ):
+            if here != planned:
+                raise ValueError(f"{plan.name(self.hospital)} {sentence.format(here, planned)}")
 
     @property
     def allowed(self) -> Budget:
@@ -119,8 +113,7 @@ class ProviderState:
 
 def exchange_of(plan: Plan) -> Exchange:
     """Return the exchange of a plan's method. Raises ValueError for a method without one, or bad options."""
-    if plan.method not in EXCHANGES:
-        raise ValueError(f"method must be one of {', '.join(EXCHANGES)}, got {plan.method!r}")
+    checks.one_of(EXCHANGES, method=plan.method)
     return EXCHANGES[plan.method](plan)
 
 
@@ -170,29 +163,29 @@ def question(plan: Plan, state: ServerState) -> Message:
     return Message(plan.run, state.rounds + 1, exchange_of(plan).question(state))
 
 
-def check_answer(plan: Plan, state: ServerState, hospital: int, answer: Message) -> None:
+def check_answer(plan: Plan, number: int, hospital: int, answer: Message) -> None:
     """Raise ValueError, as the end of a sentence about its sender, for an answer that must not be used."""
     exchange = exchange_of(plan)
-    message.check(answer, plan.run, state.rounds + 1, exchange.reply)
+    message.check(answer, plan.run, number, exchange.reply)
     exchange.check_reply(hospital, answer.arrays)
 
 
 def server_step(plan: Plan, state: ServerState, answers: Mapping[int, Message]) -> ServerState:
-    """Return the server after one more round; its `basis` is there after the last.
+    """Return the server after one more round; after the last, its last iterate is the result.
 
     `answers` by hospital; of a secure aggregation the one sum, under `ALL`. Hospitals without an answer are
     left out: the others' weights then add up to one. Raises ValueError for no answer, one that does not
     check, or a run that is over.
     """
     exchange = exchange_of(plan)
-    if state.basis is not None:
+    if state.rounds == exchange.rounds:
         raise ValueError(f"run {plan.run} is over after {state.rounds} rounds")
     allowed = {ALL} if exchange.summed else set(range(plan.hospitals))
     if not answers or not set(answers) <= allowed:
         raise ValueError(f"answers must be of hospitals of the plan, got {sorted(answers)}")
     for hospital, answer in answers.items():
         try:
-            check_answer(plan, state, hospital, answer)
+            check_answer(plan, state.rounds + 1, hospital, answer)
         except ValueError as reason:
             name = "The sum" if hospital == ALL else plan.name(hospital)
             raise ValueError(f"{name} {reason}") from None

@@ -11,7 +11,7 @@ Messages carry their noise already, so that a record holds nothing that the serv
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.federated.exchange import ALL
-from dppca_core.federated.message import Arrays, Message, check, read_array
+from dppca_core.federated.message import Arrays, Message, read_array
 from dppca_core.federated.plan import Plan, from_dict, to_dict
-from dppca_core.federated.protocol import exchange_of
+from dppca_core.federated.protocol import check_answer, exchange_of
 
 MOST_CHARACTERS = 200 * 2**20
 _MOST_SAID = 200  # characters of a reason, which may quote what was uploaded
@@ -69,14 +69,13 @@ class Record:
 
 
 def opening_line(record: Record) -> str:
-    start = None if record.start is None else _pack(record.start)
-    return _line(kind="plan", plan=to_dict(record.plan), start=start, about=dict(record.about))
+    return _line(kind="plan", plan=to_dict(record.plan), start=record.start, about=dict(record.about))
 
 
 def round_line(done: Round) -> str:
     answers = {
-        str(hospital): {
-            "arrays": _packed(answer.message.arrays),
+        hospital: {
+            "arrays": dict(answer.message.arrays),
             "wire_bytes": answer.wire_bytes,
             "seconds": round(answer.seconds, 6),
         }
@@ -86,22 +85,15 @@ def round_line(done: Round) -> str:
         kind="round",
         round=done.number,
         seconds=round(done.seconds, 6),
-        question=_packed(done.question.arrays),
-        basis=None if done.basis is None else _pack(done.basis),
+        question=dict(done.question.arrays),
+        basis=done.basis,
         answers=answers,
-        faults={str(hospital): sentence for hospital, sentence in done.faults.items()},
+        faults=dict(done.faults),
     )
 
 
 def closing_line(record: Record) -> str:
     return _line(kind="end", seconds=round(record.seconds, 6), ended=record.ended)
-
-
-def lines(record: Record) -> Iterator[str]:
-    """Yield the whole record, line by line."""
-    yield opening_line(record)
-    yield from map(round_line, record.rounds)
-    yield closing_line(record)
 
 
 def read(text: str) -> Record:
@@ -145,11 +137,7 @@ def _json(line: str) -> object:
 
 
 def _line(**plain: object) -> str:
-    return json.dumps(plain, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
-
-
-def _packed(arrays: Arrays) -> dict[str, Any]:
-    return {name: _pack(array) for name, array in arrays.items()}
+    return json.dumps(plain, separators=(",", ":"), allow_nan=False, ensure_ascii=False, default=_pack)
 
 
 def _pack(array: NDArray[Any]) -> dict[str, Any]:
@@ -188,8 +176,7 @@ def _round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
         checks.not_negative(wire_bytes=given["wire_bytes"])
         answer = Message(plan.run, number, _arrays(given["arrays"]))
         from_whom = _hospital(hospital, known)
-        check(answer, plan.run, number, exchange.reply)
-        exchange.check_reply(from_whom, answer.arrays)
+        check_answer(plan, number, from_whom, answer)
         answers[from_whom] = RecordedAnswer(answer, int(given["wire_bytes"]), _seconds(given["seconds"]))
     faults = {_hospital(key, known): str(why) for key, why in _object(plain["faults"]).items()}
     basis = _basis(plain["basis"], plan)
@@ -210,9 +197,8 @@ def _basis(plain: object, plan: Plan) -> Array | None:
     return basis
 
 
-def _seconds(plain: object) -> float:
+def _seconds(plain: Any) -> float:
     checks.not_negative(seconds=plain)
-    assert isinstance(plain, int | float)
     return float(plain)
 
 

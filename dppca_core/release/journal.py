@@ -17,7 +17,7 @@ from typing import Any
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Lock a file against all processes of this machine that ask; wait for the others."""
-    with _owners(path.with_name(path.name + ".lock"), "a") as lock:
+    with open_private(path.with_name(path.name + ".lock"), "a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -77,7 +77,7 @@ def append(path: Path, *plain: dict[str, Any]) -> None:
     line = b"".join(
         json.dumps(record, separators=(",", ":"), allow_nan=False).encode() + b"\n" for record in plain
     )
-    with _owners(path, "a+") as file:
+    with open_private(path, "a+") as file:
         file.seek(0)
         before = file.read()
         cut = _parts(path.name, before)[1]
@@ -94,19 +94,6 @@ def append(path: Path, *plain: dict[str, Any]) -> None:
     sync_folder(path.parent)
 
 
-def replace(path: Path, data: bytes) -> None:
-    """Replace a whole file: after a crash, or on a full disk, it is there in full, or as it was before."""
-    draft = path.with_name(path.name + ".draft")
-    try:
-        with _owners(draft, "w") as file:
-            write(file, data)
-        os.replace(draft, path)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
-    sync_folder(path.parent)
-
-
 def write(file: FileIO, data: bytes) -> None:
     """Write all of it, on the disk when this returns: unbuffered, so that closing has nothing left to write.
 
@@ -118,7 +105,7 @@ def write(file: FileIO, data: bytes) -> None:
     os.fsync(file.fileno())
 
 
-def _owners(path: Path, mode: str) -> FileIO:
+def open_private(path: Path, mode: str) -> FileIO:
     """Open a file that nobody but its owner reads, and make its folder likewise; unbuffered."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     return FileIO(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))

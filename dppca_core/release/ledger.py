@@ -94,11 +94,13 @@ class Ledger(ABC):
         events: Sequence[Event],
         about: Mapping[str, Any] | None = None,
         expected: Account | None = None,
+        neighbours: str | None = None,
     ) -> Entry:
         """Pay for a release before it is made; return the entry, which is on the ledger by then.
 
-        expected: the account for which the price was said. Raises OverLimitError beyond the limit, and
-        ValueError before a limit was set, for no events, or where the account is another by now.
+        expected: the account for which the price was said. neighbours: those that the events count, if they
+        are to be the ledger's. Raises OverLimitError beyond the limit, and ValueError before a limit was set,
+        for no events or other neighbours, or where the account is another by now.
         """
         if not events:
             raise ValueError("events must be given: a release without a cost is not private")
@@ -106,12 +108,14 @@ class Ledger(ABC):
             now = self.account()
             if expected is not None and now != expected:
                 raise ValueError("another release was made on this table meanwhile: look at the price again")
+            if now.limit is not None and neighbours not in (None, now.limit.neighbours):
+                raise ValueError(f"neighbours must be those of the ledger, {now.limit.neighbours}")
             total = now.spent(events).epsilon
-            if now.limit is None or not numerical.within(total, now.limit.epsilon):
-                most = now.limit.epsilon if now.limit else 0.0
+            assert now.limit is not None  # or `spent` raised
+            if not numerical.within(total, now.limit.epsilon):
                 raise OverLimitError(
-                    f"this would bring the total to epsilon = {total:.4g}, and the limit is {most:.4g}: "
-                    "nothing was spent"
+                    f"this would bring the total to epsilon = {total:.4g}, and the limit is "
+                    f"{now.limit.epsilon:.4g}: nothing was spent"
                 )
             entry = Entry(_now(), title, tuple(events), dict(about or {}), secrets.token_hex(8))
             self._add(release_line(entry))

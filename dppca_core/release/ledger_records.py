@@ -26,10 +26,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from dppca_core import checks
 from dppca_core.accounting import closed_form, numerical
 from dppca_core.accounting.events_json import from_plain, to_plain
-from dppca_core.privacy import NEIGHBOURS, Budget, Event
+from dppca_core.privacy import Budget, Event, Neighbours
 
 MOST_CHARACTERS = 10 * 2**20
 # Limits of an import: composing more would keep a visitor waiting.
@@ -44,11 +43,10 @@ class Limit:
 
     epsilon: float
     delta: float
-    neighbours: str = "replace-one"
+    neighbours: Neighbours = "replace-one"
 
     def __post_init__(self) -> None:
-        checks.one_of(NEIGHBOURS, neighbours=self.neighbours)
-        Budget(self.epsilon, self.delta)
+        Budget(self.epsilon, self.delta, self.neighbours)
 
 
 @dataclass(frozen=True)
@@ -113,7 +111,7 @@ def parse(text: str) -> list[dict[str, Any]]:
     lines = []
     for number, line in enumerate(written, 1):
         try:
-            lines.append(json.loads(line, parse_constant=_no_number, parse_float=_finite))
+            lines.append(json.loads(line, parse_constant=_finite, parse_float=_finite))
             from_lines([content(lines[-1])])  # a single line may have any number
         except (AttributeError, ValueError, RecursionError):
             raise ValueError(f"line {number} is not of a ledger") from None
@@ -147,9 +145,12 @@ def from_lines(lines: Sequence[Mapping[str, Any]], patients: int | None = None) 
             raise ValueError(
                 f"line {number} of the ledger cannot be read: mend or restore it first"
             ) from None
-        if line["kind"] == "release":
-            about = entries[-1].about
-            _check_table(number, about.get("rows", about.get("patients")), patients)
+        rows = entries[-1].about.get("rows", entries[-1].about.get("patients")) if entries else None
+        if patients is not None and isinstance(rows, int) and rows != patients:
+            raise ValueError(
+                f"line {number} of the ledger is of a table with {rows:,} rows, and this one has "
+                f"{patients:,}: take it out first"
+            )
     return Account(limit, tuple(entries))
 
 
@@ -216,20 +217,8 @@ def _is_line(text: object) -> bool:
     return isinstance(text, str) and text.isprintable() and len(text) <= _MOST_SAID
 
 
-def _check_table(number: int, theirs: object, patients: int | None) -> None:
-    if patients is not None and isinstance(theirs, int) and theirs != patients:
-        raise ValueError(
-            f"line {number} of the ledger is of a table with {theirs:,} rows, and this one has "
-            f"{patients:,}: take it out first"
-        )
-
-
-def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is not a number that JSON has")
-
-
 def _finite(digits: str) -> float:
     value = float(digits)
-    if not math.isfinite(value):  # 1e999
+    if not math.isfinite(value):  # 1e999 or NaN
         raise ValueError(f"{digits} is not a number that a ledger holds")
     return value

@@ -21,15 +21,16 @@ from dppca_core.accounting.events_json import to_plain
 from dppca_core.arrays import Array, Moment, Provider
 from dppca_core.cohort import Cohort
 from dppca_core.methods import METHODS, dpdis_pca
-from dppca_core.numerics import block_power, linalg, moments
+from dppca_core.numerics import linalg, moments
 from dppca_core.privacy import Budget, Event
+from dppca_core.records import Estimate
 from dppca_core.release import discrete_gaussian as hardened
 from dppca_core.release.discrete_gaussian import IntegerSum, Progress
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry
 
-OFFERED = ("analyze_gauss", "analyze_gauss_sparse", "dpdis_pca", "dps_pca")
 HARDENED = ("analyze_gauss", "analyze_gauss_sparse", "dpdis_pca")
+OFFERED = (*HARDENED, "dps_pca")
 Part = Array | IntegerSum
 
 
@@ -55,14 +56,11 @@ class Request:
     def __post_init__(self) -> None:
         checks.one_of(OFFERED, method=self.method)
         checks.whole(1, rows_per_patient=self.rows_per_patient)
-        checks.whole(2, d=self.d)
+        checks.whole(2, hardened.MOST_FEATURES if self.method in HARDENED else math.inf, d=self.d)
         checks.whole(1, self.d - 1, k=self.k)
-        if self.s_hat is not None:
-            checks.whole(self.k, self.d, s_hat=self.s_hat)
-        if self.rank is not None:
-            checks.whole(self.k, self.d, rank=self.rank)
-        if self.method in HARDENED:
-            checks.whole(2, hardened.MOST_FEATURES, d=self.d)
+        for name, kept in (("s_hat", self.s_hat), ("rank", self.rank)):
+            if kept is not None:
+                checks.whole(self.k, self.d, **{name: kept})
         checks.whole(1, iterations=self.iterations)
         checks.whole(0, burn_in=self.burn_in)
         if self.budget.accounting == "as-printed":
@@ -71,14 +69,11 @@ class Request:
     @property
     def method_options(self) -> dict[str, int]:
         """Return the method's parameters, as its `fit` names them."""
+        sparse = {"s_hat": self.s_hat or self.d}
         given = {
-            "analyze_gauss_sparse": {"s_hat": self.s_hat or self.d},
+            "analyze_gauss_sparse": sparse,
             "dpdis_pca": {"rank": self.rank or min(2 * self.k, self.d)},
-            "dps_pca": {
-                "s_hat": self.s_hat or self.d,
-                "iterations": self.iterations,
-                "burn_in": self.burn_in,
-            },
+            "dps_pca": sparse | {"iterations": self.iterations, "burn_in": self.burn_in},
         }
         return given.get(self.method, {})
 
@@ -140,9 +135,6 @@ def make(
     unseen.
     """
     _refuse(request, rows, features)
-    limit = ledger.account().limit
-    if limit is not None and limit.neighbours != request.budget.neighbours:
-        raise ValueError(f"neighbours must be those of the ledger, {limit.neighbours}")
     sizes = [patients(part) for part in rows]
     about = {
         "method": request.method,
@@ -150,14 +142,34 @@ def make(
         "rows per patient": request.rows_per_patient,
         "parameters": parameters(request),
     }
-    entry = ledger.spend(METHODS[request.method].title, request.events, about, expected)
-    if request.method in HARDENED:
-        basis, eigenvalues = _from_moments(request, rows, progress)
-    else:
-        basis, eigenvalues = _in_floating_point(request, rows), None
-    promised = guarantee(request, by_column)
-    document = _document(request, basis, eigenvalues, features, sizes, public, entry) | {
-        "guarantee": promised
+    method, exact = METHODS[request.method], request.budget.accounting == "exact"
+    entry = ledger.spend(method.title, request.events, about, expected, request.budget.neighbours)
+    basis, eigenvalues = (
+        _from_moments(request, rows, progress)
+        if request.method in HARDENED
+        else (_in_floating_point(request, rows), None)
+    )
+    document = {
+        "what": method.title,
+        "reference": method.reference,
+        "at": entry.at,
+        "noise": _noise_sentence(request),
+        "hardened": request.method in HARDENED,
+        "unit": "row",
+        "rows per patient": request.rows_per_patient,
+        "epsilon for a patient": request.patient_epsilon,
+        "method": request.method,
+        "parameters": parameters(request),
+        "events": to_plain(request.events),
+        "calibration": "Balle & Wang 2018, T steps as one" if exact else "zCDP, Bun & Steinke 2016",
+        "hospitals": sizes,
+        "public": public,
+        "features": list(features),
+        "components": basis.T.tolist(),
+        "eigenvalues": None if eigenvalues is None else eigenvalues.tolist(),
+        "versions": {"python": platform.python_version()}
+        | {name: version(name) for name in ("numpy", "scipy", "opendp", "dp-accounting")},
+        "guarantee": guarantee(request, by_column),
     }
     return Released(basis, eigenvalues, entry, document)
 
@@ -209,35 +221,25 @@ def _released_together(request: Request, rows: Sequence[Part]) -> list[list[Part
     return [[part] for part in rows] if request.method == "dpdis_pca" else [list(rows)]
 
 
-def _from_moments(request: Request, rows: Sequence[Part], progress: Progress) -> tuple[Array, Array | None]:
-    """Return the result from noisy moments: of all rows together, or one for each hospital's patients."""
-    parts = _released_together(request, rows)
-    joint = request.method != "dpdis_pca"
+def _from_moments(request: Request, rows: Sequence[Part], progress: Progress) -> tuple[Array, Array]:
+    """Return components and eigenvalues, both from noisy moments alone, by falling eigenvalue."""
+    parts, options = _released_together(request, rows), request.method_options
     noisy: list[Array] = []
 
     def report(share: float) -> bool:
         return progress((len(noisy) + share) / len(parts))
 
     for blocks in parts:
-        total = sum_rows(blocks, request.d)
-        noisy.append(hardened.release(total, request.budget, report))
-    if joint:
-        if request.method == "analyze_gauss":
-            basis = linalg.top_eigenspace(noisy[0], request.k)
-        else:
-            kept = request.method_options["s_hat"]
-            basis = block_power.sparse_eigenspace(noisy[0], request.k, kept)
-        return _ordered(basis, noisy[0])
-    rank = request.method_options["rank"]
-    sent = [moment if rank == request.d else dpdis_pca.compress(moment, rank, "eigh") for moment in noisy]
-    share = dpdis_pca.shares([patients(part) for part in rows], request.budget, "size")
-    basis = dpdis_pca.combine(sent, share, request.k, "eigh")
-    return _ordered(basis, np.tensordot(share, np.stack(noisy), axes=1))
-
-
-def _ordered(basis: Array, noisy: Array) -> tuple[Array, Array]:
-    """Return the same subspace by falling eigenvalues of the released moment: those of V^T S V turn V."""
-    values, turn = linalg.top_eigenpairs(basis.T @ noisy @ basis, basis.shape[1])
+        noisy.append(hardened.release(sum_rows(blocks, request.d), request.budget, report))
+    if request.method == "dpdis_pca":
+        rank = options["rank"]
+        sent = [moment if rank == request.d else dpdis_pca.compress(moment, rank, "eigh") for moment in noisy]
+        share = dpdis_pca.shares([patients(part) for part in rows], request.budget, "size")
+        basis = dpdis_pca.combine(sent, share, request.k, "eigh")
+        moment = np.tensordot(share, np.stack(noisy), axes=1)
+    else:
+        basis, moment = Estimate.from_moment(noisy[0], request.k, **options).basis, noisy[0]
+    values, turn = linalg.top_eigenpairs(basis.T @ moment @ basis, request.k)
     return basis @ turn, values
 
 
@@ -263,19 +265,14 @@ def parameters(request: Request) -> dict[str, Any]:
 
 def guarantee(request: Request, by_column: bool = False) -> str:
     """Return the guarantee as a sentence. by_column: hospitals' sizes follow from rows, and are public."""
-    budget = request.budget
-    neighbours = (
-        "replacing any one patient's row by any other"
-        if budget.neighbours == "replace-one"
-        else "emptying any one patient's row, or filling an empty one, their number being public,"
-    )
-    if by_column:
-        neighbours += " of the same hospital" if budget.neighbours == "replace-one" else ""
-    several = request.rows_per_patient > 1
-    if several:
-        neighbours = neighbours.replace("patient's row", "row")
+    budget, several = request.budget, request.rows_per_patient > 1
+    row = "row" if several else "patient's row"
+    if budget.neighbours == "replace-one":
+        change = f"Replacing any one {row} by any other" + (" of the same hospital" if by_column else "")
+    else:
+        change = f"Emptying any one {row}, or filling an empty one, their number being public,"
     promised = (
-        f"{neighbours[0].upper()}{neighbours[1:]} changes the chance of any conclusion from this release by "
+        f"{change} changes the chance of any conclusion from this release by "
         f"at most a factor of {_factor(budget.epsilon)}, plus {budget.delta:g}."
     )
     if several:
@@ -292,7 +289,7 @@ def _factor(epsilon: float) -> str:
     return f"e^{epsilon:.4g}" + (f" = {math.exp(epsilon):.3g}" if epsilon < 10 else "")
 
 
-def noise_sentence(request: Request) -> str:
+def _noise_sentence(request: Request) -> str:
     if request.method in HARDENED:
         return (
             f"Noise: the discrete Gaussian of OpenDP {version('opendp')} on an exact integer sum, from the "
@@ -302,37 +299,3 @@ def noise_sentence(request: Request) -> str:
         "Noise: a Gaussian in floating point from the operating system's entropy. This is not hardened: last "
         "digits of floating-point noise can tell more than the guarantee allows."
     )
-
-
-def _document(
-    request: Request,
-    basis: Array,
-    eigenvalues: Array | None,
-    features: Sequence[str],
-    sizes: Sequence[int],
-    public: dict[str, Any],
-    entry: Entry,
-) -> dict[str, Any]:
-    return {
-        "what": METHODS[request.method].title,
-        "reference": METHODS[request.method].reference,
-        "at": entry.at,
-        "noise": noise_sentence(request),
-        "hardened": request.method in HARDENED,
-        "unit": "row",
-        "rows per patient": request.rows_per_patient,
-        "epsilon for a patient": request.patient_epsilon,
-        "method": request.method,
-        "parameters": parameters(request),
-        "events": to_plain(request.events),
-        "calibration": "Balle & Wang 2018, T steps as one"
-        if request.budget.accounting == "exact"
-        else "zCDP, Bun & Steinke 2016",
-        "hospitals": list(sizes),
-        "public": public,
-        "features": list(features),
-        "components": basis.T.tolist(),
-        "eigenvalues": None if eigenvalues is None else eigenvalues.tolist(),
-        "versions": {"python": platform.python_version()}
-        | {name: version(name) for name in ("numpy", "scipy", "opendp", "dp-accounting")},
-    }

@@ -85,10 +85,6 @@ def make(
     Raises OverLimitError before anything is read beyond the limit, and ValueError for accounting as printed,
     neighbours that are not the ledger's, or rows longer than 1.
     """
-    spent = events(budget)
-    limit = ledger.account().limit
-    if limit is not None and limit.neighbours != budget.neighbours:
-        raise ValueError(f"neighbours must be those of the ledger, {limit.neighbours}")
     n, d = sum(map(private_release.patients, rows)), private_release.columns(rows[0])
     about = {
         "method": "eigenvalues",
@@ -96,7 +92,7 @@ def make(
         "rows per patient": rows_per_patient,
         "budget": asdict(budget),
     }
-    entry = ledger.spend(TITLE, spent, about)
+    entry = ledger.spend(TITLE, events(budget), about, neighbours=budget.neighbours)
     whole = whole_eigenvalues(private_release.sum_rows(rows, d))
     step, std = unit(n, d), gaussian.noise_multiplier(budget) * sensitivity(budget, n, d)
     noisy = discrete_gaussian.add_noise(whole, std / step) * step / n

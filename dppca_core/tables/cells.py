@@ -49,15 +49,12 @@ def none_if_refused(call: Callable[[], Result]) -> Result | None:
         return None
 
 
-def until_refused(batches: Iterable[Result]) -> Iterator[Result | None]:
-    """Yield the batches; yield None, and no more, where Arrow refuses one."""
+def until_refused(read: Callable[[], Iterable[Result]]) -> Iterator[Result | None]:
+    """Yield the batches that `read` returns; yield None, and no more, where Arrow refuses to go on."""
     try:
-        yield from batches
+        yield from read()
     except _REFUSALS:
-        pass
-    else:
-        return
-    yield None
+        yield None
 
 
 class NumberColumn(NamedTuple):
@@ -68,10 +65,9 @@ class NumberColumn(NamedTuple):
     unread: Mask
 
 
-def texts(column: Any) -> pa.Array:
-    """Return a text column without blanks around its cells, as one array of strings."""
-    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    return pc.utf8_trim_whitespace(whole.cast(pa.large_string()))
+def texts(column: pa.Array) -> pa.Array:
+    """Return the strings of an array of text, without blanks around them."""
+    return pc.utf8_trim_whitespace(column.cast(pa.large_string()))
 
 
 def portions(chunks: Iterable[Any]) -> Iterator[pa.Array]:
@@ -113,15 +109,9 @@ def numbers(column: Any, decimal_comma: bool = False) -> NumberColumn:
         missing = ~np.isfinite(values)
         values[missing] = np.nan
         return NumberColumn(values, missing, np.zeros(len(values), dtype=bool))
-    n = len(column)
-    whole = NumberColumn(np.empty(n), np.empty(n, dtype=bool), np.empty(n, dtype=bool))
-    begin = 0
-    for part in portions(_chunks(column)):
-        end = begin + len(part)
-        for kept, read in zip(whole, _numbers(part, decimal_comma), strict=True):
-            kept[begin:end] = read
-        begin = end
-    return whole
+    none = NumberColumn(np.empty(0), np.empty(0, dtype=bool), np.empty(0, dtype=bool))
+    parts = (_numbers(part, decimal_comma) for part in portions(_chunks(column)))
+    return NumberColumn(*map(np.concatenate, zip(none, *parts, strict=True)))
 
 
 def _numbers(column: pa.Array, decimal_comma: bool) -> NumberColumn:
@@ -157,10 +147,6 @@ def canonical(chunks: list[Any], decimal_comma: bool = False) -> Any:
         chunks.clear()
         return pa.array(np.concatenate(values), from_pandas=True)
     del part, values
-    return _as_text(chunks, decimal_comma)
-
-
-def _as_text(chunks: list[Any], decimal_comma: bool) -> pa.ChunkedArray:
     none = pa.scalar(None, pa.large_string())
     chunks.reverse()  # so that pop() takes the first
     in_turn = (chunks.pop() for _ in range(len(chunks)))
@@ -181,17 +167,17 @@ def category_indices(column: Any, known: Iterable[str]) -> NDArray[np.intp]:
     return np.concatenate([np.empty(0, dtype=np.intp), *indices])
 
 
-def holds_dates(column: Any) -> bool:
-    """Return True for a text column that holds dates in every cell that is not missing."""
+def kind_of(column: Any) -> str:
+    """Return "number", "text", or "date" where every cell of text that is not missing holds one."""
     if pa.types.is_floating(column.type):
-        return False
-    some = False
+        return "number"
+    kind = "text"
     for part in portions(_chunks(column)):
         all_are = pc.all(pc.match_substring_regex(texts(part), _DATE)).as_py()  # None where all are missing
         if all_are is False:
-            return False
-        some = some or bool(all_are)
-    return some
+            return "text"
+        kind = "date" if all_are else kind
+    return kind
 
 
 def plain(column: Any, name: str) -> Any:
@@ -201,10 +187,9 @@ def plain(column: Any, name: str) -> Any:
     if types.is_dictionary(kind):
         check_text(unpacked_bytes(column), name)
         return plain(column.cast(kind.value_type), name)
-    if types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind) or types.is_null(kind):
-        whole = column.cast(pa.uint8()) if types.is_boolean(kind) else column
-        return whole.cast(pa.float64(), safe=False)
-    if types.is_decimal(kind):
+    if types.is_boolean(kind):
+        return column.cast(pa.uint8()).cast(pa.float64())
+    if types.is_floating(kind) or types.is_integer(kind) or types.is_null(kind) or types.is_decimal(kind):
         return column.cast(pa.float64(), safe=False)
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return column.cast(pa.large_string())
@@ -212,7 +197,10 @@ def plain(column: Any, name: str) -> Any:
         text = column.cast(pa.int64() if types.is_duration(kind) else pa.string())
         # A day without a time reads as the day, as a CSV of the same table has it.
         return pc.replace_substring_regex(text.cast(pa.large_string()), r"( 00:00:00)?(\.0+)?$", "")
-    raise ValueError(f"Column '{name}' holds {_what(kind)} in its cells: keep one number or word in each.")
+    binary = types.is_binary(kind) or types.is_large_binary(kind)
+    others = "bytes" if binary else "values of a special type"
+    what = "lists or records" if types.is_nested(kind) else others
+    raise ValueError(f"Column '{name}' holds {what} in its cells: keep one number or word in each.")
 
 
 def check_text(size: int, name: str, most: int = limits.MOST_TEXT) -> None:
@@ -233,20 +221,12 @@ def text_bytes(column: Any) -> int:
 def unpacked_bytes(column: Any) -> int:
     """Return the bytes of a dictionary column's texts, each as often as it occurs; 0 for other cells."""
     total = 0
-    for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else (column,):
+    for chunk in _chunks(column):
         kind = chunk.dictionary.type
         if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind):
             each = pc.take(pc.binary_length(chunk.dictionary), chunk.indices)
             total += pc.sum(each.cast(pa.int64())).as_py() or 0
     return total
-
-
-def _what(kind: Any) -> str:
-    if pa.types.is_nested(kind):
-        return "lists or records"
-    return (
-        "bytes" if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) else "values of a special type"
-    )
 
 
 def from_frame(frame: pd.DataFrame) -> pa.Table:

@@ -37,7 +37,7 @@ one with this key. It belongs on the owner's disk and screen, and not in a relea
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +47,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from dppca_core.tables import cells, files
+from dppca_core.tables.layout import NO_ROWS
 
 Words = NDArray[np.uint64]
 _MISSING = np.uint64(0x6D697373)
@@ -101,58 +102,48 @@ class Keys(NamedTuple):
     former: str | None
 
 
-class _Content:
-    """Sum up a table batch by batch. former_rows: rows that are kept, at most, for the former key."""
-
-    def __init__(self, former_rows: int) -> None:
-        self._count = 0
-        self._rows: Words = np.zeros(len(_FACTORS), dtype=np.uint64)
-        self._columns: Words = np.zeros((2, 0), dtype=np.uint64)
-        # Memory is taken only where rows are written, so that a few rows take little.
-        self._former: Words = np.empty(former_rows, dtype=np.uint64)
-
-    def add(self, batch: pa.Table | pa.RecordBatch) -> None:
-        if not self._count:
-            self._columns = np.zeros((2, batch.num_columns), dtype=np.uint64)
-        rows: Words = np.zeros((2, batch.num_rows), dtype=np.uint64)
+def _keys(batches: Iterable[Any], former_rows: int) -> Keys:
+    """Return both keys of a table. former_rows: how many rows may be kept, at most, for the former key."""
+    count = 0
+    rows: Words = np.zeros(len(_FACTORS), dtype=np.uint64)
+    columns: Words = np.zeros((2, 0), dtype=np.uint64)
+    # Memory is taken only where rows are written, so that a few rows take little.
+    former: Words = np.empty(former_rows, dtype=np.uint64)
+    for batch in batches:
+        if not count:
+            columns = np.zeros((2, batch.num_columns), dtype=np.uint64)
+        sums: Words = np.zeros((2, batch.num_rows), dtype=np.uint64)
         for position, name in enumerate(batch.schema.names):  # the schema builds a new list at each access
             words = _cells(cells.plain(batch.column(position), name))
             for half, mixed in enumerate((_mix(words ^ _OTHER), _mix(words))):
-                rows[1 - half] += mixed
-                self._columns[1 - half, position : position + 1] += mixed.sum(keepdims=True)
+                sums[1 - half] += mixed
+                columns[1 - half, position : position + 1] += mixed.sum(keepdims=True)
         for lane, factor in enumerate(_FACTORS):
-            self._rows[lane : lane + 1] += _mix(rows[0] * factor + rows[1]).sum(keepdims=True)
-        end = self._count + batch.num_rows
-        if end <= len(self._former):
-            self._former[self._count : end] = _mix(rows[0])
-        elif len(self._former):
-            self._former = np.empty(0, dtype=np.uint64)
-        self._count = end
+            rows[lane : lane + 1] += _mix(sums[0] * factor + sums[1]).sum(keepdims=True)
+        end = count + batch.num_rows
+        if end <= len(former):
+            former[count:end] = _mix(sums[0])
+        elif len(former):
+            former = np.empty(0, dtype=np.uint64)
+        count = end
 
-    def keys(self) -> Keys:
-        """Return both keys; the content ends here."""
-        columns = self._columns[:, np.lexsort(self._columns)]
-        former = None
-        if self._count <= len(self._former):
-            rows = self._former[: self._count]
-            rows.sort()  # in place: a copy would double the memory
-            former = self._digest(1, rows, np.sort(self._columns[1]))
-        return Keys(self._digest(2, self._rows, np.ascontiguousarray(columns)), former)
-
-    def _digest(self, version: int, *parts: Words) -> str:
-        digest = hashlib.sha256(f"table {version} {self._count} {self._columns.shape[1]} ".encode())
+    def digest(version: int, *parts: Words) -> str:
+        result = hashlib.sha256(f"table {version} {count} {columns.shape[1]} ".encode())
         for words in parts:
-            digest.update(words.astype("<u8", copy=False).data)
-        return digest.hexdigest()
+            result.update(words.astype("<u8", copy=False).data)
+        return result.hexdigest()
+
+    key = digest(2, rows, np.ascontiguousarray(columns[:, np.lexsort(columns)]))
+    if count > len(former):
+        return Keys(key, None)
+    former[:count].sort()  # in place: a copy would double the memory
+    return Keys(key, digest(1, former[:count], np.sort(columns[1])))
 
 
 def content_keys(table: pa.Table | pd.DataFrame) -> Keys:
     """Return both keys of a table in memory. Raises ValueError for cells that are not flat."""
     whole = cells.from_frame(table) if isinstance(table, pd.DataFrame) else table
-    content = _Content(min(whole.num_rows, FORMER_ROWS))
-    for batch in whole.to_batches(max_chunksize=_BATCH_ROWS):
-        content.add(batch)
-    return content.keys()
+    return _keys(whole.to_batches(max_chunksize=_BATCH_ROWS), min(whole.num_rows, FORMER_ROWS))
 
 
 def content_key(table: pa.Table | pd.DataFrame) -> str:
@@ -171,15 +162,17 @@ def content_keys_of_file(
     progress(rows done, rows in all or None) is called after each batch; what it raises stops the reading.
     Raises ValueError as `files.opened` does.
     """
-    done = 0
     with files.opened(source, encoding, batch_rows=_BATCH_ROWS) as layout:
+
+        def batches() -> Iterator[Any]:
+            done = 0
+            for batch in layout.batches():
+                yield batch
+                done += batch.num_rows
+                if progress is not None:
+                    progress(done, layout.rows)
+            if not done:
+                raise ValueError(NO_ROWS)
+
         tells = former_rows if layout.rows is None else layout.rows
-        content = _Content(tells if tells <= former_rows else 0)
-        for batch in layout.batches():
-            content.add(batch)
-            done += batch.num_rows
-            if progress is not None:
-                progress(done, layout.rows)
-    if not done:
-        raise ValueError("The file has names but no rows.")
-    return content.keys()
+        return _keys(batches(), tells if tells <= former_rows else 0)

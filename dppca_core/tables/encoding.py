@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from dppca_core.arrays import Array
@@ -60,7 +58,7 @@ class Encoded:
 
 def encode(
     schema: Schema,
-    table: pa.Table | pa.RecordBatch | pd.DataFrame,
+    table: pa.Table | pa.RecordBatch,
     decimal_comma: bool = False,
     before: int = 0,
 ) -> Encoded:
@@ -70,20 +68,16 @@ def encode(
     before these, for what is said of a row. Raises ValueError, without a cell, for a chosen column that is
     not there, or other text in a column of numbers.
     """
-    flat: Any = table
-    if isinstance(table, pd.DataFrame):
-        known = [column.name for column in schema.columns if column.name in table.columns]
-        flat = cells.from_frame(table[known])
     for column in schema.columns:
-        if column.name not in flat.schema.names:
+        if column.name not in table.schema.names:
             raise ValueError(f"The table has no column '{column.name}'.")
-    n: int = flat.num_rows
+    n: int = table.num_rows
     rows, kept = np.empty((n, schema.d)), np.ones(n, dtype=bool)
     filled, outside = np.zeros(n, dtype=np.intp), []
     begin = 0
     for column in schema.columns:
         part = rows[:, begin : (begin := begin + len(column.features))]
-        cell = cells.plain(flat.column(column.name), column.name)
+        cell = cells.plain(table.column(column.name), column.name)
         if column.kind == "number":
             missing, beyond = _numbers(column, cell, decimal_comma, before, part)
         else:
@@ -126,7 +120,7 @@ def _numbers(
 
 
 def _what(cell: pa.Array) -> str:
-    if cells.holds_dates(cell):
+    if cells.kind_of(cell) == "date":
         return "but a date: turn them into numbers, such as an age or days since."
     return "but text, or commas in a number: leave the column out, make it a category, or mend it."
 

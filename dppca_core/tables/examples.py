@@ -39,7 +39,7 @@ def example(name: str) -> tuple[reading.Raw, Schema]:
     """
     checks.one_of(names(), name=name)
     stored = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
-    schema = dictionary(stored, 0.0 if name in _NOT_NEGATIVE else -math.inf)
+    schema = _dictionary(stored, 0.0 if name in _NOT_NEGATIVE else -math.inf)
     if name == "breast_cancer":
         from sklearn.datasets import load_breast_cancer  # slow to load, and for this table only
 
@@ -53,20 +53,18 @@ def example(name: str) -> tuple[reading.Raw, Schema]:
     return reading.from_frame(frame, stored["title"]), schema
 
 
-def dictionary(stored: dict[str, Any], least: float = -math.inf) -> Schema:
+def _dictionary(stored: dict[str, Any], least: float = -math.inf) -> Schema:
     """Return the schema that a bundled file of constants states; no range begins below `least`.
 
     Raises ValueError for one without columns.
     """
     columns = []
     for entry in stored.get("measurements") or stored["features"]:
-        name = entry["name"]
         if "categories" in entry:
-            columns.append(Column(name, "category", categories=tuple(entry["categories"]), fill=""))
+            columns.append(Column(entry["name"], "category", categories=tuple(entry["categories"]), fill=""))
             continue
         half = _SCALES * entry.get("scale", 0.0)
         low, high = entry.get("range") or (entry["centre"] - half, entry["centre"] + half)
         low = max(low, least)
-        number = Column(name, "number", low, high)
-        columns.append(Column(name, "number", low, high, fill=number.middle))
+        columns.append(Column(entry["name"], "number", low, high, fill=low / 2 + high / 2))
     return Schema(tuple(columns))

@@ -13,14 +13,12 @@ _BREAKS = ("\t", "\r", "\n")  # at the start of a cell, they may hide one
 _APART = {";", "|", *_BREAKS}  # a spreadsheet with another country's settings may cut a cell here
 
 
-def neutral(cell: Any) -> Any:
-    """Return a text with an apostrophe before it if a spreadsheet would run it; anything else as it is."""
-    if not isinstance(cell, str):
-        return cell
-    first = next((letter for letter in cell if not _unseen(letter)), "")
-    if cell[:1] in _BREAKS or (first and unicodedata.normalize("NFKC", first) in _STARTS):
-        return "'" + cell
-    return cell
+def neutral(text: str) -> str:
+    """Return a text with an apostrophe before it if a spreadsheet would run it."""
+    first = next((letter for letter in text if not _unseen(letter)), "")
+    if text[:1] in _BREAKS or (first and unicodedata.normalize("NFKC", first) in _STARTS):
+        return "'" + text
+    return text
 
 
 def _unseen(letter: str) -> bool:
@@ -31,15 +29,15 @@ def _unseen(letter: str) -> bool:
     return unicodedata.category(letter)[0] in "ZC"
 
 
-def _whole(cell: Any) -> Any:
+def _neutral_pieces(text: str) -> str:
     """Return a text with an apostrophe before each formula that would begin if the text were cut.
 
     Quotes do not prevent the cut: a reader that splits at semicolons ignores quotes within a line.
     """
-    if not isinstance(cell, str) or _APART.isdisjoint(cell):
-        return cell
+    if _APART.isdisjoint(text):
+        return text
     kept, begins = [], False
-    for letter in cell:
+    for letter in text:
         if begins and unicodedata.normalize("NFKC", letter) in _STARTS:
             kept.append("'")
         begins = letter in _APART or (begins and (letter == '"' or _unseen(letter)))
@@ -52,7 +50,7 @@ def safe_cell(cell: Any) -> Any:
 
     For a list that has a download of its own, which quotes nothing: anything but a text is as it is.
     """
-    return _whole(neutral(cell))
+    return _neutral_pieces(neutral(cell)) if isinstance(cell, str) else cell
 
 
 def safe_csv(frame: pd.DataFrame) -> str:

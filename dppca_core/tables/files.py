@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,15 +16,12 @@ from dppca_core.tables.layout import Layout
 
 Source = bytes | str | Path | BinaryIO
 ENCODINGS = ("utf-8", "windows-1252")  # UTF-16 is known by its mark
-_SIGNS = (
-    (b"PK\x03\x04", "a zip archive or an Excel workbook: save its sheet as CSV"),
-    (b"\xd0\xcf\x11\xe0", "an Excel workbook: save its sheet as CSV"),
-    (b"\x1f\x8b", "compressed: unpack it first"),
-    (b"BZh", "compressed: unpack it first"),
-    (b"\xfd7zXZ", "compressed: unpack it first"),
-    (b"7z\xbc\xaf", "compressed: unpack it first"),
-    (b"%PDF", "a PDF: save the table as CSV"),
-)
+_SIGNS: dict[str, bytes | tuple[bytes, ...]] = {
+    "a zip archive or an Excel workbook: save its sheet as CSV": b"PK\x03\x04",
+    "an Excel workbook: save its sheet as CSV": b"\xd0\xcf\x11\xe0",
+    "compressed: unpack it first": (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf"),
+    "a PDF: save the table as CSV": b"%PDF",
+}
 
 
 @contextmanager
@@ -39,11 +36,12 @@ def opened(
     """
     checks.one_of(ENCODINGS, encoding=encoding)
     with _binary(source) as file:
+        file.seek(0)
         head = file.read(limits.HEADER_BYTES)
         file.seek(0)
         if not head.strip():
             raise ValueError("The file is empty.")
-        for sign, what in _SIGNS:
+        for what, sign in _SIGNS.items():
             if head.startswith(sign):
                 raise ValueError(f"The file is {what}.")
         if head.startswith(b"PAR1"):
@@ -52,21 +50,12 @@ def opened(
             yield text_file.open_layout(file, head, encoding, columns)
 
 
-@contextmanager
-def _binary(source: Source) -> Iterator[BinaryIO]:
+def _binary(source: Source) -> AbstractContextManager[BinaryIO]:
     if isinstance(source, (str, Path)):
-        with pa.OSFile(str(source)) as file:  # Arrow reads it without calling Python
-            yield file
-    elif isinstance(source, bytes):
-        yield io.BytesIO(source)
-    else:
-        source.seek(0)
-        yield source
+        return pa.OSFile(str(source))  # type: ignore[no-any-return]  # Arrow reads it without calling Python
+    return nullcontext(io.BytesIO(source) if isinstance(source, bytes) else source)
 
 
 def size_of(source: Source) -> int:
-    if isinstance(source, bytes):
-        return len(source)
-    if isinstance(source, (str, Path)):
-        return Path(source).stat().st_size
-    return source.seek(0, io.SEEK_END)
+    with _binary(source) as file:
+        return file.seek(0, io.SEEK_END)

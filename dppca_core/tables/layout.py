@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -61,9 +61,15 @@ def check_names(names: Sequence[str]) -> None:
         )
 
 
-def select_columns(columns: Sequence[str] | None, names: Collection[str]) -> tuple[str, ...]:
-    """Return the wanted columns, all for None. Raises ValueError for one that the file does not have."""
-    absent = [name for name in columns or () if name not in names]
-    if absent:
+def select_columns(
+    names: Sequence[str], columns: Sequence[str] | None
+) -> tuple[dict[str, int], tuple[int, ...]]:
+    """Return where each wanted column stands (from 0), all for None, and which (from 1) have no name.
+
+    Raises ValueError for a wanted column that the file does not have.
+    """
+    named = {name: position for position, name in enumerate(names) if name}
+    if absent := [name for name in columns or () if name not in named]:
         raise ValueError(f"The file has no column '{absent[0]}'.")
-    return tuple(names if columns is None else columns)
+    unnamed = tuple(position for position, name in enumerate(names, 1) if not name)
+    return {name: named[name] for name in (named if columns is None else columns)}, unnamed

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -29,34 +28,30 @@ def open_layout(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) 
     names = ["" if name.startswith(_INDEX) else name.strip() for name in schema.names]
     check_names(names)
     stored = {name: as_stored for name, as_stored in zip(names, schema.names, strict=True) if name}
-    names_read = select_columns(columns, stored)
-    for name in names_read:
-        cells.plain(pa.array([], schema.field(stored[name]).type), name)  # refuses its type, if any
-    _check_packed(parquet.metadata, stored, names_read)
-    batch_rows = max(_FEWEST_ROWS, min(batch_rows, limits.MOST_BATCH_CELLS // len(names_read)))
-    texts = [stored[name] for name in names_read if _is_text(schema.field(stored[name]).type)]
+    wanted, unnamed = select_columns(names, columns)
+    stored = {schema.names[position]: name for name, position in wanted.items()}
+    kinds = {as_stored: schema.field(as_stored).type for as_stored in stored}
+    for as_stored, name in stored.items():
+        cells.plain(pa.array([], kinds[as_stored]), name)  # refuses its type, if any
+    unpacked = _check_packed(parquet.metadata, stored)
+    batch_rows = max(_FEWEST_ROWS, min(batch_rows, limits.MOST_BATCH_CELLS // len(stored)))
     # Texts as codes, so that a text which is there a million times is not unpacked before it is counted.
+    texts = [name for name, kind in kinds.items() if kind in (pa.string(), pa.large_string())]
     parquet = _opened(file, texts)
 
     def batches() -> Iterator[pa.RecordBatch]:
-        groups = parquet.iter_batches(
-            batch_size=batch_rows, columns=[stored[name] for name in names_read], use_threads=False
-        )
-        for batch in cells.until_refused(groups):
+        options = {"batch_size": batch_rows, "columns": list(stored), "use_threads": False}
+        for batch in cells.until_refused(lambda: parquet.iter_batches(**options)):
             if batch is None:
                 raise ValueError("The Parquet file cannot be read to its end: is it complete?")
-            size = _check_texts(batch, {stored[name]: name for name in names_read})
+            size = _check_texts(batch, stored)
             step = max(1, batch.num_rows // max(1, size // _MOST_UNPACKED))
             for begin in range(0, batch.num_rows, step):
                 part = batch.slice(begin, step)
-                yield pa.record_batch(
-                    [cells.plain(part.column(stored[name]), name) for name in names_read],
-                    names=list(names_read),
-                )
+                plain = [cells.plain(part.column(as_stored), name) for as_stored, name in stored.items()]
+                yield pa.record_batch(plain, names=list(wanted))
 
-    unnamed = tuple(position for position, name in enumerate(names, 1) if not name)
-    unpacked = _unpacked(parquet.metadata, {stored[name] for name in names_read})
-    return Layout("Parquet", names_read, parquet.metadata.num_rows, batches, unnamed, unpacked=unpacked)
+    return Layout("Parquet", tuple(wanted), parquet.metadata.num_rows, batches, unnamed, unpacked=unpacked)
 
 
 def _opened(file: BinaryIO, texts: Sequence[str] = ()) -> Any:
@@ -71,37 +66,22 @@ def _opened(file: BinaryIO, texts: Sequence[str] = ()) -> Any:
     return parquet
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _check_packed(metadata: Any, stored: Mapping[str, str], columns: Sequence[str]) -> None:
-    """Refuse a text column that compression made small; numbers have at most eight bytes a row."""
-    names = {stored[name]: name for name in columns}
-    for chunk in itertools.chain.from_iterable(_row_groups(metadata, names)):
-        if chunk.physical_type == "BYTE_ARRAY":
-            cells.check_text(chunk.total_uncompressed_size, names[chunk.path_in_schema], limits.MOST_PACKED)
-
-
-def _unpacked(metadata: Any, names: Collection[str]) -> int:
+def _check_packed(metadata: Any, names: Mapping[str, str]) -> int:
     """Return the bytes that reading these columns holds at most: a page may be as large as its row group.
 
-    By the file's own account. A file that lies about it is found out only as its pages are read.
+    By the file's own account. A file that lies about it is found out only as its pages are read. Refuses a
+    text column that compression made small; numbers have at most eight bytes a row.
     """
-    return max(
-        (
-            sum(chunk.total_uncompressed_size + min(_BUFFER, chunk.total_compressed_size) for chunk in chunks)
-            for chunks in _row_groups(metadata, names)
-        ),
-        default=0,
-    )
-
-
-def _row_groups(metadata: Any, names: Collection[str]) -> Iterator[list[Any]]:
-    """Yield the chunks of these columns of each row group."""
-    positions = [i for i in range(metadata.num_columns) if metadata.schema.column(i).path in names]
+    most, positions = 0, [i for i in range(metadata.num_columns) if metadata.schema.column(i).path in names]
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        yield [group.column(i) for i in positions]
+        held = 0
+        for chunk in map(group.column, positions):
+            size = chunk.total_uncompressed_size
+            if chunk.physical_type == "BYTE_ARRAY":
+                cells.check_text(size, names[chunk.path_in_schema], limits.MOST_PACKED)
+            held += size + min(_BUFFER, chunk.total_compressed_size)
+        most = max(most, held)
+    return most
 
 
 def _check_texts(batch: pa.RecordBatch, names: Mapping[str, str]) -> int:

@@ -43,12 +43,7 @@ class Raw:
 
         For the owner only.
         """
-        return {
-            name: "number"
-            if pa.types.is_floating(self.table[name].type)
-            else ("date" if cells.holds_dates(self.table[name]) else "text")
-            for name in self.columns
-        }
+        return {name: cells.kind_of(self.table[name]) for name in self.columns}
 
     @cached_property
     def missing(self) -> dict[str, int]:
@@ -100,15 +95,18 @@ def read(
             "opened here: keep the columns that matter, or reduce it by a script in pieces."
         )
     with files.opened(source, encoding) as layout:
-        _check_fits(layout.rows or 0, len(layout.names))
-        held = _held(layout, check_texts)
-    # Take each column out of `held` before the next, so that only one is in memory twice.
-    columns = {column: cells.canonical(held.pop(column), layout.decimal_comma) for column in layout.names}
-    return Raw(name, layout.form, pa.table(columns), layout.unnamed)
+        return _read(layout, name, check_texts)
 
 
-def _held(layout: Layout, check_texts: Callable[[int], None] | None) -> dict[str, list[pa.Array]]:
-    """Return the chunks of each column, as the file has them."""
+def from_frame(frame: pd.DataFrame, name: str) -> Raw:
+    """Return a table from a data frame. Raises ValueError as `read` does."""
+    table = cells.from_frame(frame)
+    layout = Layout("data frame", tuple(table.column_names), table.num_rows, table.to_batches)
+    return _read(layout, name, None)
+
+
+def _read(layout: Layout, name: str, check_texts: Callable[[int], None] | None) -> Raw:
+    _check_fits(layout.rows or 0, len(layout.names))
     held: dict[str, list[pa.Array]] = {column: [] for column in layout.names}
     rows, letters = 0, 0
     for batch in layout.batches():
@@ -123,30 +121,19 @@ def _held(layout: Layout, check_texts: Callable[[int], None] | None) -> dict[str
             )
         if check_texts is not None:
             check_texts(letters)
-    _check_enough(rows)
-    return held
-
-
-def from_frame(frame: pd.DataFrame, name: str) -> Raw:
-    """Return a table from a data frame. Raises ValueError as `read` does."""
-    table = cells.from_frame(frame)
-    _check_enough(table.num_rows)
-    _check_fits(table.num_rows, table.num_columns)
-    columns = {column: cells.canonical(table[column].chunks) for column in table.column_names}
-    return Raw(name, "data frame", pa.table(columns))
+    if rows == 0:
+        raise ValueError(NO_ROWS)
+    if rows < limits.FEWEST_ROWS:
+        raise ValueError(f"The file has one row only: at least {limits.FEWEST_ROWS} patients are needed.")
+    # Take each column out of `held` before the next, so that only one is in memory twice.
+    columns = {column: cells.canonical(held.pop(column), layout.decimal_comma) for column in layout.names}
+    return Raw(name, layout.form, pa.table(columns), layout.unnamed)
 
 
 def _constant(column: Any) -> bool:
     """Return True where all cells that are there agree, without a set of them all."""
     ends = pc.min_max(column)
     return bool(ends["min"] == ends["max"])
-
-
-def _check_enough(rows: int) -> None:
-    if rows == 0:
-        raise ValueError(NO_ROWS)
-    if rows < limits.FEWEST_ROWS:
-        raise ValueError(f"The file has one row only: at least {limits.FEWEST_ROWS} patients are needed.")
 
 
 def _check_fits(rows: int, columns: int) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -153,11 +153,7 @@ class Schema:
 
         A number adds at most 1 to its square, c categories (1 - a)^2 + (c - 1) a^2 or c a^2, a = 1/max(c, 2).
         """
-        total = 0.0
-        for column in self.columns:
-            c, a = len(column.categories), column.centre
-            total += 1.0 if column.kind == "number" else max((1 - a) ** 2 + (c - 1) * a**2, c * a**2)
-        return math.sqrt(total)
+        return self._norm(1.0, lambda c, a: max((1 - a) ** 2 + (c - 1) * a**2, c * a**2))
 
     @property
     def default_bound(self) -> float:
@@ -169,10 +165,14 @@ class Schema:
         saves a factor of up to three. Measured values crowd about the middle of ranges that are wide enough
         for everyone, so few rows are longer, and those are shortened, not lost: their direction stays.
         """
+        return self._norm(1 / 3, lambda c, a: (1 - a) ** 2 + (c - 1) * a**2)
+
+    def _norm(self, of_number: float, of_categories: Callable[[int, float], float]) -> float:
+        """Return the norm of a row whose numbers and categories add so much to its square."""
         total = 0.0
         for column in self.columns:
-            c, a = len(column.categories), column.centre
-            total += 1 / 3 if column.kind == "number" else (1 - a) ** 2 + (c - 1) * a**2
+            number, c = column.kind == "number", len(column.categories)
+            total += of_number if number else of_categories(c, column.centre)
         return math.sqrt(total)
 
     def choose(self, names: Sequence[str]) -> Schema:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
@@ -20,7 +21,6 @@ import pyarrow.csv
 from dppca_core.tables import cells, limits
 from dppca_core.tables.layout import NO_ROWS, Layout, check_names, select_columns
 
-DELIMITERS = (",", ";", "\t", "|")
 _FORMS = {",": "CSV", ";": "CSV with semicolons", "\t": "TSV", "|": "CSV with bars"}
 _BLOCK = 2**23  # one row fits into it
 _SAMPLE_ROWS = 50
@@ -30,9 +30,8 @@ class _Utf8(io.RawIOBase):
     """Read a text file as UTF-8 and check it meanwhile. On a fault it ends, and `refusal` says why."""
 
     def __init__(self, file: BinaryIO, encoding: str) -> None:
-        self._file, self._encoding = file, encoding
-        self._decoder = codecs.getincrementaldecoder(encoding)("strict")
-        self._line, self._left = 1, b""
+        self._texts = codecs.iterdecode(iter(lambda: file.read(2**20), b""), encoding)
+        self._encoding, self._line, self._left = encoding, 1, b""
         self.refusal = ""
 
     def readable(self) -> bool:
@@ -40,15 +39,13 @@ class _Utf8(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         while not self._left:
-            block = self._file.read(2**20)
-            text = ""
             try:
-                text = self._decoder.decode(block, final=not block)
+                text = next(self._texts, "")
             except UnicodeError:
-                self.refusal = self._not_decoded()
+                text, self.refusal = "", self._not_decoded()
             if "\0" in text:
                 self.refusal = "The file holds zero bytes: it is no text, or UTF-16 without its mark."
-            if self.refusal or not block:
+            if self.refusal or not text:
                 return b""
             self._left = text.encode()
             self._line += text.count("\n")
@@ -78,8 +75,7 @@ def open_layout(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[st
     _no_patient(names)
     if len(head) < limits.HEADER_BYTES and len(sample.strip().splitlines()) < 2:
         raise ValueError(NO_ROWS)  # Arrow fails on a single line without an end
-    named = {name: position for position, name in enumerate(names) if name}
-    names_read = select_columns(columns, named)
+    wanted, unnamed = select_columns(names, columns)
 
     def batches() -> Iterator[pa.RecordBatch]:
         file.seek(0)
@@ -88,10 +84,10 @@ def open_layout(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[st
         for batch in _raw(text, delimiter, len(names)):
             rows = batch if begun else batch.slice(1)  # without the names
             begun = True
-            yield pa.record_batch([rows.column(named[name]) for name in names_read], names=list(names_read))
+            yield pa.record_batch([rows.column(i) for i in wanted.values()], names=list(wanted))
 
-    unnamed = tuple(position for position, name in enumerate(names, 1) if not name)
-    return Layout(_FORMS[delimiter], names_read, None, batches, unnamed, decimal_comma=delimiter != ",")
+    form = _FORMS[delimiter]
+    return Layout(form, tuple(wanted), None, batches, unnamed, decimal_comma=delimiter != ",")
 
 
 def _sample(head: bytes, encoding: str) -> str:
@@ -105,19 +101,14 @@ def _sample(head: bytes, encoding: str) -> str:
 def _separated(sample: str, whole: bool) -> tuple[str, list[str]]:
     """Return the separator that cuts the first lines into equally many cells, the most; the first cells."""
     best: tuple[bool, int, str, list[str]] = (False, 0, ",", [])
-    for delimiter in reversed(DELIMITERS):  # a tie goes to the comma
-        lines: list[list[str]] = []
+    for delimiter in reversed(_FORMS):  # a tie goes to the comma
+        reader = csv.reader(io.StringIO(sample, newline=None), delimiter=delimiter)
         try:
-            for line in csv.reader(io.StringIO(sample, newline=None), delimiter=delimiter):
-                if line:
-                    lines.append(line)
-                if len(lines) > _SAMPLE_ROWS:
-                    break
-            else:
-                if not whole and len(lines) > 1:
-                    lines.pop()  # cut short
+            lines = list(itertools.islice(filter(None, reader), _SAMPLE_ROWS + 1))
         except csv.Error:
             continue
+        if not whole and 1 < len(lines) <= _SAMPLE_ROWS:
+            lines.pop()  # cut short
         if not lines:
             raise ValueError("The file is empty.")
         count = len(lines[0])
@@ -151,22 +142,15 @@ def _raw(text: _Utf8, delimiter: str, count: int) -> Iterator[pa.RecordBatch]:
         ragged.append((row.actual_columns, row.number))
         return "error"
 
-    reader = cells.none_if_refused(
-        lambda: pyarrow.csv.open_csv(
-            text,
-            read_options=pyarrow.csv.ReadOptions(
-                use_threads=False, block_size=_BLOCK, autogenerate_column_names=True
-            ),
-            parse_options=pyarrow.csv.ParseOptions(
-                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=refuse
-            ),
-            convert_options=pyarrow.csv.ConvertOptions(
-                column_types={f"f{i}": pa.large_string() for i in range(count)}, strings_can_be_null=False
-            ),
-        )
+    options = (
+        pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK, autogenerate_column_names=True),
+        pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=refuse),
+        pyarrow.csv.ConvertOptions(
+            column_types={f"f{i}": pa.large_string() for i in range(count)}, strings_can_be_null=False
+        ),
     )
     done = 0
-    for batch in cells.until_refused(reader) if reader is not None else (None,):
+    for batch in cells.until_refused(lambda: pyarrow.csv.open_csv(text, *options)):
         if batch is None or batch.num_columns != count:
             break
         for position, column in enumerate(batch.columns, 1):

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from dppca_core.federated import hospital, wire
 from dppca_core.federated.message import Message
-from dppca_core.federated.own_rows import OwnFiles
 from dppca_core.release import journal
+from examples.flower import hospital, wire
+from examples.flower.own_files import OwnFiles
 
 LATE_SECONDS = 30.0
 

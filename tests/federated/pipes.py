@@ -9,11 +9,11 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from dppca_core.federated import wire
-from dppca_core.federated.message import Message, most_bytes
+from dppca_core.federated.message import Message
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import exchange_of
 from dppca_core.federated.record import RecordedAnswer
+from examples.flower import wire
 
 ROOT = Path(__file__).parents[2]
 
@@ -81,7 +81,7 @@ class Pipes:
         if "refused" in header:
             return f"did not answer: {header['refused']}"
         try:
-            payload = most_bytes(exchange_of(self.plan).reply)
+            payload = wire.most_bytes(exchange_of(self.plan).reply)
             return RecordedAnswer(wire.decode(data, payload), len(data), time.perf_counter() - begun)
         except ValueError as reason:
             return str(reason)

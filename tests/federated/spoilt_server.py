@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from flwr.app import Context, Message
 from flwr.serverapp import Grid, ServerApp
 
-from dppca_core.federated import flower_app
+from examples.flower import apps
 
 DIED = "died"  # written by spoilt_worker, which is not imported: it would start a ClientApp
 server_app = ServerApp()
@@ -41,5 +41,5 @@ class HastyGrid:
 def work(grid: Grid, context: Context) -> None:
     agenda = Path(str(context.run_config["agenda"]))
     hasty = HastyGrid(grid, agenda.parents[1])
-    flower_app.time = SimpleNamespace(perf_counter=hasty.seconds, monotonic=time.monotonic, sleep=time.sleep)
-    flower_app.work(hasty, context)
+    apps.time = SimpleNamespace(perf_counter=hasty.seconds, monotonic=time.monotonic, sleep=time.sleep)
+    apps.work(hasty, context)

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from flwr.app import ConfigRecord, Context, Message, RecordDict
 
-from dppca_core.federated import flower_worker, wire
-from dppca_core.federated.flower_app import client_app
+from examples.flower import wire, worker
+from examples.flower.apps import client_app
 
 SPOILT, DIED = "spoilt.json", "died"
 
@@ -34,4 +34,4 @@ def spoilt(asked: Message, context: Context) -> Message:
 
 
 if __name__ == "__main__":
-    flower_worker.main(spoilt)
+    worker.main(spoilt)

@@ -14,11 +14,12 @@ import pytest
 
 from dppca_core import Budget, Release, datasets
 from dppca_core.accounting import closed_form
-from dppca_core.federated import coordinator, demo, demo_hospitals, in_process
+from dppca_core.federated import coordinator, in_process
 from dppca_core.federated.coordinator import Policy
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise
 from dppca_core.federated.record import Record
+from examples.flower import demo, demo_hospitals
 from tests.federated.pipes import Hospital, Pipes
 
 ROUNDS = 3

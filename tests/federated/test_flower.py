@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 
 from dppca_core import Budget, datasets
-from dppca_core.federated import coordinator, demo, demo_hospitals, in_process
-from dppca_core.federated.flower_processes import SHIPPED, Federation
+from dppca_core.federated import coordinator, in_process
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise
 from dppca_core.federated.record import Record
+from examples.flower import demo, demo_hospitals
+from examples.flower.processes import SHIPPED, Federation
 
 ROUNDS = 2
 POWER, MOMENTS, _ = demo.plans(4.0)
@@ -29,7 +30,7 @@ PLANS = [SEEDED, MOMENTS, WITH_NAN, CRASHED]
 WAIT_SECONDS = 60.0  # spoilt_server cuts it short where a hospital died
 STEP_FAILED = "did not answer: its step failed, and its own log says why"
 LAST = demo.NAMES[-1]
-SERVER_APP = "dppca_core.federated.flower_app:server_app"
+SERVER_APP = "examples.flower.apps:server_app"
 SPOILT, DIED = "spoilt.json", "died"  # of spoilt_worker, which is not imported: Flower's imports warn
 COHORT = datasets.cohort(demo_hospitals.TABLE, demo.SIZES, demo.SEED)
 
@@ -137,7 +138,7 @@ def test_a_hospital_that_died_comes_back_repeats_itself_and_runs_no_code_of_the_
     started.federation.start(LAST)
     (server / f"{CRASHED.run}.jsonl").rename(server / "first.jsonl")
     trace = started.folder / "the server's code ran"
-    app = shipped(started.folder / "app", {"dppca_core.federated.flower_app:client": "sent:client"})
+    app = shipped(started.folder / "app", {"examples.flower.apps:client": "sent:client"})
     (app / "sent.py").write_text(f"open({str(trace)!r}, 'w')\nclient_app = None\n")
     started.federation.submit(demo_hospitals.write_agenda(started.folder, [CRASHED], seed=0), app)
 

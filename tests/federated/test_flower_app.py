@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from dppca_core import Budget, datasets
-from dppca_core.federated import coordinator, demo, demo_hospitals, hospital, in_process, protocol
+from dppca_core.federated import coordinator, in_process, protocol
 from dppca_core.federated.coordinator import Policy
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise
 from dppca_core.release import journal
+from examples.flower import demo, demo_hospitals
 from tests.core.full_disk import full_disk
 
 with warnings.catch_warnings():  # of what Flower imports
@@ -23,7 +24,7 @@ with warnings.catch_warnings():  # of what Flower imports
     from flwr.app import ConfigRecord, Context, Error, Message, RecordDict
     from flwr.supercore.task_identity import TaskIdentity
 
-    from dppca_core.federated import flower_app
+    from examples.flower import apps, hospital
 
 PLAN = replace(demo.plans(4.0)[0], options=(("iterations", 2),))
 START = coordinator.public_start(PLAN, np.random.default_rng(0))
@@ -74,11 +75,11 @@ class Loop:
             return self.spoil(asked)
         config = {"hospital": str(self.files[node - 1])}
         context = Context(run_id=1, node_id=node, node_config=config, state=RecordDict(), run_config={})
-        return flower_app.client_app(asked, context)
+        return apps.client_app(asked, context)
 
 
 def run(plan: Plan, grid: Loop, **policy) -> coordinator.Record:
-    return coordinator.run(plan, flower_app.ask_over(grid, plan), start=START, policy=Policy(**policy))
+    return coordinator.run(plan, apps.ask_over(grid, plan), start=START, policy=Policy(**policy))
 
 
 def test_it_is_the_simulation(files):
@@ -97,7 +98,7 @@ BROKEN = {
     "text": (content(answer="text"), "sent what is not a message"),
     "too much": (content(answer=bytes(10**6)), "sent 1,000,000 bytes where at most 2,480 are expected"),
     "a refusal": (content(refused="I am\n\nbusy"), "did not answer: I am busy"),
-    "a novel": (content(refused="a" * 10**6), "did not answer: " + "a" * flower_app.MOST_WORDS),
+    "a novel": (content(refused="a" * 10**6), "did not answer: " + "a" * apps.MOST_WORDS),
     "an error": (
         lambda asked: Message(Error(1, "Traceback"), reply_to=asked),
         "did not answer: its step failed, and its own log says why",
@@ -112,7 +113,7 @@ def test_a_broken_reply_is_one_sentence_of_the_record(files, spoil, message):
 
 
 def test_a_hospital_that_is_not_there(files, monkeypatch):
-    monkeypatch.setattr(flower_app, "CONNECT_SECONDS", 0.1)
+    monkeypatch.setattr(apps, "CONNECT_SECONDS", 0.1)
     assert run(PLAN, Loop(files[:2])).ended == "The run ended in round 1: Hospital 3 is not connected."
 
 
@@ -120,10 +121,10 @@ def test_a_hospital_whose_disk_is_full_sends_nothing_and_says_so_in_its_log(file
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "/a/path/of/its/own")
 
-    monkeypatch.setattr(journal, "replace", full)
+    monkeypatch.setattr(hospital, "_replace", full)
     record = run(PLAN, Loop(files))
     assert record.ended.startswith(
-        f"The run ended in round 1: Hospital 1 did not answer: {flower_app.CANNOT_TAKE_PART}"
+        f"The run ended in round 1: Hospital 1 did not answer: {apps.CANNOT_TAKE_PART}"
     )
     assert "its files cannot be written: No space left on device" in caplog.text
     assert "/a/path" not in caplog.text
@@ -144,27 +145,27 @@ def test_too_little_noise_is_not_sent_where_nothing_sums_securely(files, tmp_pat
     """A hospital refuses though it agreed to the plan, and the server does not ask."""
     grid = Loop(files)
     question = protocol.question(SUMMED, protocol.start(SUMMED, START))
-    answers = flower_app.ask_over(grid, SUMMED)(question, range(3), 1.0)
+    answers = apps.ask_over(grid, SUMMED)(question, range(3), 1.0)
     message = "did not answer: its noise would be too small where answers are not summed securely"
     assert answers == dict.fromkeys(range(3), message)
     with pytest.raises(ValueError, match="no secure aggregation that withstands a server that cheats"):
-        flower_app.run(grid, tmp_path / "server", f"{SUMMED.run}.json", "record.jsonl")
+        apps.run(grid, tmp_path / "server", f"{SUMMED.run}.json", "record.jsonl")
 
 
 @pytest.mark.parametrize("lines", [0.5, 1.5, 2.5], ids=["before any round", "in the first", "in the last"])
 def test_a_run_whose_record_met_a_full_disk_goes_on_from_it(files, tmp_path, lines):
     """Said in one sentence; hospitals, whose noise is true, send what had left again, and pay once."""
     folder = tmp_path / "server"
-    flower_app.run(Loop(files), folder, f"{PLAN.run}.json", "whole.jsonl")
+    apps.run(Loop(files), folder, f"{PLAN.run}.json", "whole.jsonl")
     sizes = list(map(len, (folder / "whole.jsonl").read_bytes().splitlines(keepends=True)))
     demo_hospitals.write_plan(tmp_path, replace(PLAN, run="second"))
     message = r"^record\.jsonl cannot be written \(File too large\): started again, the run goes on from"
     room = sum(sizes[: int(lines)]) + sizes[int(lines)] // 2
     with full_disk(folder / "nothing", room), pytest.raises(OSError, match=message):
-        flower_app.run(Loop(files), folder, "second.json", "record.jsonl")
+        apps.run(Loop(files), folder, "second.json", "record.jsonl")
     sent = {path: path.read_bytes() for path in tmp_path.glob("*/kept/sent/second-*.npz")}
     assert len(sent) == 3 * int(lines)
-    assert flower_app.run(Loop(files), folder, "second.json", "record.jsonl").basis is not None
+    assert apps.run(Loop(files), folder, "second.json", "record.jsonl").basis is not None
     assert all(path.read_bytes() == data for path, data in sent.items())
     for ledger in tmp_path.glob(f"*/kept/{hospital.LEDGER}"):
         assert [line["round"] for line in journal.read(ledger) if line["run"] == "second"] == [1, 2]
@@ -173,15 +174,15 @@ def test_a_run_whose_record_met_a_full_disk_goes_on_from_it(files, tmp_path, lin
 def test_a_run_is_resumed_from_the_start_in_its_record(files, tmp_path):
     """Whatever the seed says by then; the record of another run is not written over."""
     item = {"folder": tmp_path / "server", "plan": f"{PLAN.run}.json", "record": "record.jsonl"}
-    first = flower_app.run(Loop(files), **item, seed=1)
+    first = apps.run(Loop(files), **item, seed=1)
     path = tmp_path / "server" / "record.jsonl"
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]) + '{"kind"')
-    second = flower_app.run(Loop(files), **item, seed=2)
+    second = apps.run(Loop(files), **item, seed=2)
     np.testing.assert_array_equal(first.basis, second.basis)
     demo_hospitals.write_plan(tmp_path, replace(PLAN, run="third"))
     whole = path.read_text()
     with pytest.raises(ValueError, match=r"record\.jsonl holds the record of another run: keep it"):
-        flower_app.run(Loop(files), **item | {"plan": "third.json"}, seed=2)
+        apps.run(Loop(files), **item | {"plan": "third.json"}, seed=2)
     assert path.read_text() == whole
-    third = flower_app.run(Loop(files), **item | {"plan": "third.json", "record": "third.jsonl"}, seed=2)
+    third = apps.run(Loop(files), **item | {"plan": "third.json", "record": "third.jsonl"}, seed=2)
     assert third.basis is not None and not np.array_equal(third.start, first.start)

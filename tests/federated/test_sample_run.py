@@ -4,8 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from dppca_core.federated import coordinator, demo, protocol
+from dppca_core.federated import coordinator, protocol
 from dppca_core.federated import record as records
+from examples.flower import demo
 
 STORED = Path(__file__).parents[2] / "data" / "runs" / "breast-cancer.jsonl"
 

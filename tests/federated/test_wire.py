@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from dppca_core.federated import wire
 from dppca_core.federated.message import Message
+from examples.flower import wire
 
 ARRAYS = st.dictionaries(
     st.text(max_size=8),

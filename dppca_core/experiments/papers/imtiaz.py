@@ -172,7 +172,7 @@ FIGURES = (
         printed=_COVERTYPE,
         notes=(
             _ROWS,
-            "Covertype is an optional table: python -m dppca_core.datasets covertype downloads it. No result "
+            "Covertype is an optional table: sklearn.datasets.fetch_covtype downloads it. No result "
             "is stored, as it has not been run; numbers of hospitals and their rows are assumed.",
         ),
     ),

@@ -28,6 +28,11 @@ def ran(method: str = "dps_pca", **options: object) -> tuple[record.Record, list
     return run, written
 
 
+def lines(run: record.Record) -> list[str]:
+    """Return the whole record, line by line."""
+    return [record.opening_line(run), *map(record.round_line, run.rounds), record.closing_line(run)]
+
+
 CASES = pytest.mark.parametrize(
     ("method", "options"),
     [
@@ -44,9 +49,9 @@ CASES = pytest.mark.parametrize(
 @CASES
 def test_what_is_written_is_read_to_the_bit(method, options):
     run, written = ran(method, **options)
-    assert written == list(record.lines(run))
+    assert written == lines(run)
     read = record.read("\n".join(written))
-    assert list(record.lines(read)) == written
+    assert lines(read) == written
     assert read.plan == run.plan and read.about == {"python": "3"} and read.ended == ""
     np.testing.assert_array_equal(read.basis, run.basis)
     for read_round, written_round in zip(read.rounds, run.rounds, strict=True):
@@ -123,7 +128,7 @@ def test_a_damaged_record_is_refused(spoil, message):
 def test_odd_ends_of_lines_in_names_are_no_ends():
     run, _ = ran(iterations=2)
     odd = replace(run, ended="one\u2028two\x85three\x1cfour")
-    assert record.read("\n".join(record.lines(odd))).ended == odd.ended
+    assert record.read("\n".join(lines(odd))).ended == odd.ended
 
 
 def test_a_number_of_thousands_of_digits_is_not_json():
@@ -141,5 +146,5 @@ def test_a_fault_and_the_end_are_told():
     run, _ = ran(iterations=2)
     failed = replace(run.rounds[0], faults={1: "did not answer within 60 s"})
     failed_run = replace(run, rounds=(failed,), ended="The run ended in round 1: it was enough.")
-    read = record.read("\n".join(record.lines(failed_run)))
+    read = record.read("\n".join(lines(failed_run)))
     assert read.ended == failed_run.ended and read.rounds[0].faults == failed.faults and read.basis is None

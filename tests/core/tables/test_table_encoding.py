@@ -4,7 +4,6 @@ import json
 import math
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -80,14 +79,8 @@ def test_any_range_encodes_within_one(low, high, values):
     except ValueError:
         assert not low < high or not high / 2 > low / 2
         return
-    rows = tables.encode(Schema((column, SEX)), pd.DataFrame({"x": values, "sex": "F"})).rows
+    rows = tables.encode(Schema((column, SEX)), frame(x=values, sex=["F"] * len(values))).rows
     assert (np.abs(rows) <= 1).all()
-
-
-def test_a_data_frame_encodes_like_a_table():
-    table = frame(age=[20.0, 70.0], sex=["F", "M"], stage=[1.0, 2.0])
-    same = table.to_pandas().astype({"age": int, "stage": str, "sex": "category"})
-    np.testing.assert_array_equal(tables.encode(SCHEMA, table).rows, tables.encode(SCHEMA, same).rows)
 
 
 def test_the_longest_row_is_reached_and_the_default_is_the_mean_square_of_an_even_spread():

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dppca_core import Cohort, tables
-from dppca_core.tables import Column, Schema, pieces
+from dppca_core.tables import Column, Schema, encoding, pieces
 
 N = 3_000
 SCHEMA = Schema(
@@ -39,7 +39,7 @@ def path(request, tmp_path_factory):
     return path
 
 
-def whole(by: str | None) -> tuple[dict[str, np.ndarray], tables.Encoded]:
+def whole(by: str | None) -> tuple[dict[str, np.ndarray], encoding.Encoded]:
     raw = tables.from_frame(table(), "t")
     encoded = tables.encode(SCHEMA, raw.table)
     if by is None:

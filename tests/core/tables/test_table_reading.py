@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dppca_core import tables
-from dppca_core.tables import cells, limits, parquet_file
+from dppca_core.tables import cells, export, limits, parquet_file
 
 CANARY, NUMBER = "Xcanary7", "8675309.25"
 GOOD = b"age,sex,weight\n63,F,70.5\n41,M,\n55,F,81\n"
@@ -240,8 +240,8 @@ def test_exports_quote_texts_and_no_numbers():
 )
 def test_a_formula_behind_blanks_is_no_formula(before, start):
     cell = f"{before}{start}1+1"
-    assert tables.neutral(cell) == "'" + cell
-    assert tables.neutral(f"\u00a0a{start}1") == f"\u00a0a{start}1"
+    assert export.neutral(cell) == "'" + cell
+    assert export.neutral(f"\u00a0a{start}1") == f"\u00a0a{start}1"
 
 
 CELLS = st.one_of(

@@ -29,6 +29,7 @@ from pages.hospitals.providers import (
 from pages.shared import text
 from pages.shared.reports import downloads
 from pages.shared.settings import catalogue
+from tests.core.federated.test_record import lines
 
 PAGE = "hospitals/providers/page.py"
 SMALL = {"d": "30", "n": "20000", "k": "2", "s": "6", "shat": "10", "N": "3", "T": "4"}
@@ -64,7 +65,7 @@ def recorded(names=NAMES):
 
 
 def raw(run):
-    return "\n".join(record.lines(run)).encode()
+    return "\n".join(lines(run)).encode()
 
 
 @pytest.mark.parametrize("key", ["dps_pca shared", "dps_pca secure", "federated_projector"])

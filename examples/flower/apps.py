@@ -7,8 +7,8 @@ The ServerApp works through an agenda, a JSON list of
 with paths seen from its folder. seed: of the public start Q(0). policy: as `coordinator.Policy`. Where the
 record is there already, of the same plan and broken off, its rounds stand and the run goes on.
 
-The ClientApp answers one question with what the hospital's own files say (`own_rows`); all that it takes from
-the message is the question. It never answers for a secure aggregation: Flower's own does not withstand a
+The ClientApp answers one question with what the hospital's own files say (`own_files`); all that it takes
+from the message is the question. It never answers for a secure aggregation: Flower's own does not withstand a
 server that cheats (docs/federated.md), and without one the noise of each answer would be too small.
 """
 
@@ -25,14 +25,15 @@ from flwr.app import ConfigRecord, Context, Message, RecordDict
 from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 
-from dppca_core.federated import coordinator, hospital, message, protocol, wire
+from dppca_core.federated import coordinator, message, protocol
 from dppca_core.federated import record as records
 from dppca_core.federated.coordinator import Ask, Policy
-from dppca_core.federated.own_rows import OwnFiles
 from dppca_core.federated.plan import Plan, from_dict
 from dppca_core.federated.protocol import exchange_of
 from dppca_core.federated.record import Record, RecordedAnswer
 from dppca_core.release import journal
+from examples.flower import hospital, wire
+from examples.flower.own_files import OwnFiles
 
 POLL_SECONDS = 0.2
 CONNECT_SECONDS = 60.0
@@ -157,7 +158,7 @@ def ask_over(grid: Grid, plan: Plan) -> Ask:
     while not nodes.keys() >= set(names) and time.monotonic() < until:
         nodes |= {node.name: node.node_id for node in grid.get_nodes()}
         time.sleep(POLL_SECONDS)
-    payload = message.most_bytes(exchange_of(plan).reply)
+    payload = wire.most_bytes(exchange_of(plan).reply)
 
     def ask(
         question: message.Message, hospitals: Sequence[int], wait: float

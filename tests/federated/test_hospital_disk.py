@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from dppca_core import Budget, SpikedModel
-from dppca_core.federated import hospital, protocol
+from dppca_core.federated import protocol
 from dppca_core.federated.message import Message
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import LimitError, Noise, ProviderState
 from dppca_core.numerics import block_power
 from dppca_core.release import journal
+from examples.flower import hospital
 from tests.core.full_disk import full_disk
 
 D, K, SIZES = 8, 2, (60, 40)
@@ -70,15 +71,19 @@ def stored(folder: Path, number: int = 1) -> Path:
     return folder / "sent" / f"trial-{number}.npz"
 
 
-@pytest.mark.parametrize(("step", "kept"), [("replace", False), ("append", True)])
-def test_a_crash_before_an_answer_leaves_draws_and_pays_once(tmp_path, monkeypatch, step, kept):
+@pytest.mark.parametrize(
+    ("module", "step", "kept"),
+    [(hospital, "_replace", False), (journal, "append", True)],
+    ids=["store", "pay"],
+)
+def test_a_crash_before_an_answer_leaves_draws_and_pays_once(tmp_path, monkeypatch, module, step, kept):
     """Stored but not paid: the same answer leaves, once it is paid. Not even stored: nothing had happened."""
 
     def crash(*_):
         raise OSError("the machine stopped")
 
     with monkeypatch.context() as stopped:
-        stopped.setattr(journal, step, crash)
+        stopped.setattr(module, step, crash)
         with pytest.raises(OSError, match="stopped"):
             hospital.answer(state(), tmp_path, asked())
     assert lines(tmp_path) == 0 and stored(tmp_path).exists() is kept
@@ -257,14 +262,14 @@ def test_two_processes_asked_at_once_give_one_answer(tmp_path):
 
 def test_a_file_is_replaced_whole(tmp_path, monkeypatch):
     path = tmp_path / "kept"
-    journal.replace(path, b"old")
+    hospital._replace(path, b"old")
 
     def crash(*_):
         raise OSError("the machine stopped")
 
     monkeypatch.setattr(os, "replace", crash)
     with pytest.raises(OSError, match="stopped"):
-        journal.replace(path, b"new")
+        hospital._replace(path, b"new")
     with full_disk(path), pytest.raises(OSError, match="large"):
-        journal.replace(path, b"newer")
+        hospital._replace(path, b"newer")
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]

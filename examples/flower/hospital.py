@@ -12,9 +12,10 @@ one of them gives no budget back; where they disagree, nothing is answered.
 
 import io
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -38,21 +39,14 @@ def load_state(state: ProviderState, folder: Path) -> ProviderState:
     Raises DamagedError for damaged files.
     """
     paid = _ledger(state, folder)
-    stored = [_read(path) for path in sorted((folder / "sent").glob("*.npz"))]
-    spent = dict(paid)
-    for record in stored:
-        if record.neighbours != state.allowed.neighbours:
-            raise DamagedError(
-                f"{record.answer.run} was answered for {record.neighbours}, which the limit is not"
-            )
-        key = record.answer.run, record.answer.round
-        if spent.setdefault(key, record.events) != record.events:
+    spent, sent = dict(paid), {}
+    for path in sorted((folder / "sent").glob("*.npz")):
+        header, stored = _read(path)
+        key, events = _payment(path.name, header, state)
+        if spent.setdefault(key, events) != events:
             raise DamagedError(f"round {key[1]} of {key[0]} has another price in {LEDGER} than its answer")
-    sent = {
-        record.answer.round: SentMessage(record.question, record.answer)
-        for record in stored
-        if record.answer.run == state.plan.run
-    }
+        if key[0] == state.plan.run:
+            sent[key[1]] = stored
     if gone := [number for run, number in paid if run == state.plan.run and number not in sent]:
         raise DamagedError(f"the answer to round {gone[0]} was paid for and is gone: it is not drawn anew")
     return replace(state, spent=spent, sent=sent)
@@ -66,64 +60,66 @@ def answer(state: ProviderState, folder: Path, question: Message) -> Message:
     with journal.locked(folder / LEDGER):
         before = load_state(state, folder)
         after, reply = protocol.provider_step(before, question)
-        number, run = question.round, state.plan.run
-        events, neighbours = after.spent[run, number], state.allowed.neighbours
+        run, number, neighbours = state.plan.run, question.round, state.allowed.neighbours
+        events = to_plain(after.spent[run, number])
+        line = {"run": run, "round": number, "neighbours": neighbours, "events": events}
         if number not in before.sent:
-            stored = _Stored(question.digest, reply, neighbours, events)
-            journal.replace(folder / "sent" / f"{run}-{number}.npz", _bytes(stored))
+            header, file = line | {"question": question.digest}, io.BytesIO()
+            arrays = {f"array {name}": array for name, array in reply.arrays.items()}
+            np.savez(file, allow_pickle=False, said=np.array(json.dumps(header)), **arrays)
+            _replace(folder / "sent" / f"{run}-{number}.npz", file.getvalue())
         if (run, number) not in _ledger(state, folder):
-            line = {"run": run, "round": number, "neighbours": neighbours, "events": to_plain(events)}
             journal.append(folder / LEDGER, line)
         return reply
 
 
-class _Stored(NamedTuple):
-    question: str
-    answer: Message
-    neighbours: str
-    events: tuple[Event, ...]
+def _replace(path: Path, data: bytes) -> None:
+    """Replace a whole file: after a crash, or on a full disk, it is there in full, or as it was before."""
+    draft = path.with_name(path.name + ".draft")
+    try:
+        with journal.open_private(draft, "w") as file:
+            journal.write(file, data)
+        os.replace(draft, path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+    journal.sync_folder(path.parent)
 
 
 def _ledger(state: ProviderState, folder: Path) -> dict[tuple[str, int], tuple[Event, ...]]:
-    paid = {}
     try:
         lines = journal.read(folder / LEDGER)
     except ValueError as reason:
         raise DamagedError(str(reason)) from None
+    paid = {}
     for number, line in enumerate(lines, 1):
-        try:
-            key, events = (str(line["run"]), int(line["round"])), from_plain(line["events"])
-            neighbours = line["neighbours"]
-        except (KeyError, TypeError, ValueError):
-            raise DamagedError(f"line {number} of {LEDGER} is not a round that was paid for") from None
-        if neighbours != state.allowed.neighbours:
-            raise DamagedError(f"line {number} of {LEDGER} counts {neighbours}, which the limit does not")
+        key, events = _payment(f"line {number} of {LEDGER}", line, state)
         if key in paid:
             raise DamagedError(f"line {number} of {LEDGER} pays for a round again")
         paid[key] = events
     return paid
 
 
-def _bytes(stored: _Stored) -> bytes:
-    header = {
-        "run": stored.answer.run,
-        "round": stored.answer.round,
-        "question": stored.question,
-        "neighbours": stored.neighbours,
-        "events": to_plain(stored.events),
-    }
-    arrays = {f"array {name}": array for name, array in stored.answer.arrays.items()}
-    file = io.BytesIO()
-    np.savez(file, allow_pickle=False, said=np.array(json.dumps(header)), **arrays)
-    return file.getvalue()
+def _payment(
+    where: str, line: dict[str, Any], state: ProviderState
+) -> tuple[tuple[str, int], tuple[Event, ...]]:
+    """Return the round that was paid for, and its price."""
+    try:
+        key, events = (str(line["run"]), int(line["round"])), from_plain(line["events"])
+        neighbours = line["neighbours"]
+    except (KeyError, TypeError, ValueError):
+        raise DamagedError(f"{where} is not a round that was paid for") from None
+    if neighbours != state.allowed.neighbours:
+        raise DamagedError(f"{where} counts {neighbours}, which the limit does not")
+    return key, events
 
 
-def _read(path: Path) -> _Stored:
+def _read(path: Path) -> tuple[dict[str, Any], SentMessage]:
+    """Return what a stored answer says of its round, and the answer with the fingerprint of its question."""
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
             arrays = {n.removeprefix("array "): stored[n] for n in stored.files if n.startswith("array ")}
             header = json.loads(str(stored["said"]))
-        message = Message(header["run"], header["round"], arrays)
-        return _Stored(header["question"], message, header["neighbours"], from_plain(header["events"]))
+        return header, SentMessage(header["question"], Message(header["run"], header["round"], arrays))
     except Exception as reason:  # a damaged archive fails in many ways
         raise DamagedError(f"{path.name} cannot be read, and its round is not answered anew") from reason

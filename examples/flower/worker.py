@@ -1,11 +1,11 @@
 """A hospital's own process, which answers in the SuperNode's name with the code that is installed here.
 
     flower-supernode ... --isolation process --host 127.0.0.1 --port 9094 --superexec-auth-secret-file secret
-    python -m dppca_core.federated.flower_worker 127.0.0.1:9094 secret
+    python -m examples.flower.worker 127.0.0.1:9094 secret
 
 By default a SuperNode starts a new process for each message, which installs and runs the code that the
 server shipped. With --isolation process it starts nothing: whoever holds the secret fetches its tasks. This
-process does, for as long as the SuperNode is there, and gives each to `flower_app.client_app`. What the
+process does, for as long as the SuperNode is there, and gives each to `apps.client_app`. What the
 server shipped is not unpacked, let alone run; and nothing is imported anew between two rounds.
 
 The five calls are those of Flower's own `flwr-clientapp`, which answers one message and ends.
@@ -33,7 +33,7 @@ from flwr.supercore.protobuf.client import ProtobufClientInterceptor
 from flwr.supercore.runtime import RuntimeHttpClient
 from flwr.supernode.runtime.run_clientapp import pull_task_input, push_message, push_task_output
 
-from dppca_core.federated.flower_app import client_app
+from examples.flower.apps import client_app
 
 POLL_SECONDS = 0.1
 MESSAGE_DELAY_SECONDS = 0.1  # a task is offered before its message is there; asking too early costs a second
@@ -80,7 +80,7 @@ def _run_task(address: str, token: str, answering: ClientAppCallable) -> None:
 
 
 def main(answering: ClientAppCallable = client_app) -> None:
-    parser = argparse.ArgumentParser(prog="python -m dppca_core.federated.flower_worker", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m examples.flower.worker", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("address", help="the SuperNode's --host and --port")
     parser.add_argument("secret", type=Path, help="the file of its --superexec-auth-secret-file")

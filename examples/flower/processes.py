@@ -14,13 +14,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from dppca_core.federated import flower_keys
-from dppca_core.federated.byte_counter import ByteCounter
+from examples.flower import keys
+from examples.flower.byte_counter import ByteCounter
 
 START_SECONDS = 60.0
 STOP_SECONDS = 5.0
 POLL_SECONDS = 0.1
-SHIPPED = Path(__file__).parent / "app"
+SHIPPED = Path(__file__).parent / "shipped"
 _BIN = Path(sys.executable).parent
 _ROOT = Path(__file__).parents[2]
 
@@ -36,7 +36,7 @@ class Federation:
         self,
         folder: Path,
         hospitals: Mapping[str, Path],
-        worker: str = "dppca_core.federated.flower_worker",
+        worker: str = "examples.flower.worker",
     ) -> None:
         self.folder, self.hospitals, self.worker = folder, dict(hospitals), worker
         self._counters: dict[str, ByteCounter] = {}
@@ -46,7 +46,7 @@ class Federation:
 
     def __enter__(self) -> Self:
         try:
-            flower_keys.make(self._keys, len(self.hospitals))
+            keys.make(self._keys, len(self.hospitals))
             self._configure()
             self._start_server()
             self._register()
@@ -101,10 +101,8 @@ class Federation:
 
     def submit(self, agenda: Path, shipped: Path = SHIPPED) -> None:
         """Have the ServerApp work through an agenda; returns as soon as it has begun."""
-        given = f"agenda={json.dumps(str(agenda))}"
-        self._finish(
-            self._launch(["flwr", "run", str(shipped), "link", "--run-config", given], "submit"), "submit"
-        )
+        command = ["flwr", "run", str(shipped), "link", "--run-config", f"agenda={json.dumps(str(agenda))}"]
+        self._finish(self._launch(command, "submit"), "submit")
 
     def bytes_passed(self) -> tuple[float, float]:
         """Return bytes that a hospital has sent and received so far, on average over hospitals."""
@@ -118,19 +116,16 @@ class Federation:
         return "\n".join(text.splitlines()[-lines:])
 
     def _configure(self) -> None:
-        home = self.folder / "flower"
-        home.mkdir()
-        link = [
-            f'address = "127.0.0.1:{self._port}"',
-            f"root-certificates = {json.dumps(str(self._keys / 'ca.crt'))}",
-        ]
-        (home / "config.toml").write_text("\n".join(["[superlink.link]", *link]), encoding="utf-8")
+        address, certificate = f"127.0.0.1:{self._port}", str(self._keys / "ca.crt")
+        link = f"address = {json.dumps(address)}\nroot-certificates = {json.dumps(certificate)}\n"
+        (self.folder / "flower").mkdir()
+        (self.folder / "flower" / "config.toml").write_text(f"[superlink.link]\n{link}", encoding="utf-8")
 
     def _start_server(self) -> None:
+        files = {"ca-certfile": "ca.crt", "certfile": "server.crt", "keyfile": "server.key"}
         command = ["flower-superlink", "--host", "127.0.0.1", "--port", str(self._port)]
-        command += ["--ssl-ca-certfile", str(self._keys / "ca.crt")]
-        command += ["--ssl-certfile", str(self._keys / "server.crt")]
-        command += ["--ssl-keyfile", str(self._keys / "server.key")]
+        for option, name in files.items():
+            command += [f"--ssl-{option}", str(self._keys / name)]
         command += ["--enable-supernode-auth", "--disable-runtime-dependency-installation"]
         process = self._launch(command, "server")
         self._running["server"] = [process]
@@ -141,15 +136,20 @@ class Federation:
             time.sleep(POLL_SECONDS)
 
     def _register(self) -> None:
-        register = ["flwr", "supernode", "register"]
-        started = [
-            self._launch(
-                [*register, str(self._keys / f"node-{i}.pub"), "link", "--name", name], f"register {i}"
-            )
-            for i, name in enumerate(self.hospitals)
-        ]
-        for number, process in enumerate(started):
-            self._finish(process, f"register {number}")
+        started = {}
+        for i, name in enumerate(self.hospitals):
+            command = [
+                "flwr",
+                "supernode",
+                "register",
+                str(self._keys / f"node-{i}.pub"),
+                "link",
+                "--name",
+                name,
+            ]
+            started[f"register {i}"] = self._launch(command, f"register {i}")
+        for log, process in started.items():
+            self._finish(process, log)
 
     def _finish(self, process: subprocess.Popen[bytes], log: str) -> None:
         try:
@@ -163,19 +163,7 @@ class Federation:
             raise RuntimeError(f"{log} failed:\n{self.log(log)}")
 
     def _launch(self, command: Sequence[str], log: str) -> subprocess.Popen[bytes]:
-        program = command[0] if Path(command[0]).is_absolute() else str(_BIN / command[0])
-        with (self.folder / f"{log}.log").open("ab") as out:
-            return subprocess.Popen(
-                [program, *command[1:]],
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                env=self._environment(),
-                start_new_session=True,  # Ctrl-C reaches this process alone, which then stops them in order
-            )
-
-    def _environment(self) -> dict[str, str]:
-        return os.environ | {
+        settings = {
             "FLWR_HOME": str(self.folder / "flower"),
             "FLWR_TELEMETRY_ENABLED": "0",
             "FLWR_DISABLE_UPDATE_CHECK": "1",
@@ -185,6 +173,16 @@ class Federation:
             "NO_PROXY": "127.0.0.1",
             "OPENBLAS_NUM_THREADS": "1",
         }
+        program = command[0] if Path(command[0]).is_absolute() else str(_BIN / command[0])
+        with (self.folder / f"{log}.log").open("ab") as out:
+            return subprocess.Popen(
+                [program, *command[1:]],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                env=os.environ | settings,
+                start_new_session=True,  # Ctrl-C reaches this process alone, which then stops them in order
+            )
 
 
 def _free_port() -> int:

@@ -5,12 +5,13 @@ no length in it is believed: the bytes that came must be those that it announces
 """
 
 import json
+import math
 import struct
 
 import numpy as np
 
 from dppca_core import checks
-from dppca_core.federated.message import Message, read_array
+from dppca_core.federated.message import Message, Shapes, read_array
 
 MOST_HEADER = 2_000
 _LENGTH = struct.Struct("<I")
@@ -23,6 +24,11 @@ def encode(message: Message) -> bytes:
     header = json.dumps({"run": message.run, "round": message.round, "arrays": named}).encode()
     numbers = (array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes() for array in arrays.values())
     return b"".join([_LENGTH.pack(len(header)), header, *numbers])
+
+
+def most_bytes(expected: Shapes) -> int:
+    """Return the bytes of the arrays of such a message: a larger one need not be read at all."""
+    return 8 * sum(map(math.prod, expected.values()))
 
 
 def decode(data: bytes, payload: int) -> Message:

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from dppca_core import Budget, datasets
-from dppca_core.federated import demo, demo_hospitals
-from dppca_core.federated.own_rows import OwnFiles
 from dppca_core.federated.protocol import Noise
+from examples.flower import demo, demo_hospitals
+from examples.flower.own_files import OwnFiles
 
 PLAN = demo.plans(4.0)[0]
 LIMIT = Budget(9.0, 1e-3)

@@ -1,7 +1,7 @@
 """Three hospitals and a server, each in processes of its own, find what their patients have in common.
 
     make federated-demo
-    python -m dppca_core.federated.demo --record data/runs/breast-cancer.jsonl
+    python -m examples.flower.demo --record data/runs/breast-cancer.jsonl
 
 A SuperLink and three SuperNodes with their workers run on this machine's loopback, with TLS and authenticated
 nodes, and are stopped at the end. The breast-cancer table, dealt at random, stands for the hospitals' own.
@@ -20,15 +20,15 @@ from pathlib import Path
 
 from dppca_core import datasets
 from dppca_core.accounting import closed_form
-from dppca_core.federated import demo_hospitals, message
 from dppca_core.federated import record as records
-from dppca_core.federated.flower_processes import Federation
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import exchange_of
 from dppca_core.federated.record import Record
 from dppca_core.methods import METHODS
 from dppca_core.numerics import linalg, subspace_metrics
 from dppca_core.privacy import Budget
+from examples.flower import demo_hospitals, wire
+from examples.flower.processes import Federation
 
 SIZES = (190, 190, 189)
 NAMES = ("Hospital 1", "Hospital 2", "Hospital 3")
@@ -101,7 +101,7 @@ def report(plan: Plan, record: Record, up: float, down: float) -> str:
         return f"{title}: {record.ended}"
     cohort = datasets.cohort(demo_hospitals.TABLE, SIZES, SEED)
     distance = subspace_metrics.sin_theta(linalg.top_eigenspace(cohort.pooled.dense(), K), record.basis)
-    numbers = message.most_bytes(exchange_of(plan).reply)
+    numbers = wire.most_bytes(exchange_of(plan).reply)
     sent = max(
         answer.wire_bytes for finished_round in record.rounds for answer in finished_round.answers.values()
     )
@@ -119,7 +119,7 @@ def report(plan: Plan, record: Record, up: float, down: float) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run all three; the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m dppca_core.federated.demo", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m examples.flower.demo", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--epsilon", type=float, default=8.0, help="of each run (default 8)")
     parser.add_argument("--record", type=Path, help="where to keep the record of DPS-PCA, as JSON lines")

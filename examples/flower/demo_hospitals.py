@@ -16,14 +16,13 @@ from dppca_core.paths import DATA
 from dppca_core.privacy import Budget
 
 TABLE = "breast_cancer"
-_CONSTANTS = DATA / f"{TABLE}.json"
 
 
 def write_breast_cancer(
     folder: Path, plans: Sequence[Plan], *, seed: int, limit: Budget, **options: Any
 ) -> dict[str, Path]:
     """Call `write_hospitals` with the breast-cancer table, dealt as `datasets.cohort` does at this seed."""
-    constants = json.loads(_CONSTANTS.read_text(encoding="utf-8"))
+    constants = json.loads((DATA / f"{TABLE}.json").read_text(encoding="utf-8"))
     values, _ = load_breast_cancer(return_X_y=True)
     order = np.random.default_rng(seed).permutation(len(values))
     parts = np.split(values[order], np.cumsum(plans[0].sizes)[:-1])
@@ -41,7 +40,7 @@ def write_hospitals(
 ) -> dict[str, Path]:
     """Write each hospital's folder and the server's plans; each hospital's name and hospital.json.
 
-    parts: hospitals' rows, each (n_i, d). constants: as for `own_rows`. limit: what all runs together may
+    parts: hospitals' rows, each (n_i, d). constants: as for `own_files`. limit: what all runs together may
     spend. simulations: what replaces each hospital's true noise. The last hospital keeps CSV, the others
     Parquet. All plans are of the same hospitals.
     """
@@ -63,8 +62,7 @@ def write_hospitals(
             "constants": "constants.json",
         }
         settings |= {"keeps": "kept", "limit": asdict(limit)}
-        if simulations is not None:
-            settings["simulation"] = simulations[number]
+        settings |= {"simulation": simulations[number]} if simulations else {}
         files[name] = hospital_folder / "hospital.json"
         files[name].write_text(json.dumps(settings), encoding="utf-8")
     (folder / "server").mkdir()

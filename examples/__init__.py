@@ -1,0 +1,1 @@
+"""Programs that use the numerical core and are no part of it."""
