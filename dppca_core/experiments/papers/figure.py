@@ -38,20 +38,9 @@ class Finding(NamedTuple):
     sentence: str
 
 
-@dataclass(frozen=True)
-class Check:
-    """A check is a condition on a figure's curves (a `summary`) and its table, which a formula has not.
-
-    `judge` returns whether it holds, and a sentence with the numbers.
-    """
-
-    name: str
-    judge: Callable[[pd.DataFrame, pd.DataFrame | None], tuple[bool, str]]
-
-    def evaluate(self, curves: pd.DataFrame, table: pd.DataFrame | None = None) -> Finding:
-        """Evaluate the condition on this result."""
-        holds, sentence = self.judge(curves, table)
-        return Finding(self.name, bool(holds), sentence)
+# A check judges a figure's curves (a `summary`) and its table, in place of which a formula has its curves.
+Check = Callable[[pd.DataFrame, pd.DataFrame], Finding]
+NOTHING = "nothing to compare: the curves are not in this result"
 
 
 @dataclass(frozen=True)
@@ -144,7 +133,7 @@ class Figure:
             ValueError: Where a run with a recipe has no table.
         """
         curves = self.curves(run, table)
-        findings = tuple(check.evaluate(curves, table) for check in run.checks)
+        findings = tuple(check(curves, curves if table is None else table) for check in run.checks)
         short = table is not None and bool(run.recipe) and table["repeat"].nunique() < repeats(run.recipe)
         decided = not short and not all(finding.holds for finding in findings)
         return Verdict(findings, short, run.because if decided else "")

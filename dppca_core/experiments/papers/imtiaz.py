@@ -50,6 +50,21 @@ _CLAIMS = (
     lead(_SENDING_COSTS, "DPdisPCA", "full", WITHIN, _INFORMATIVE),
 )
 _CHECKS_SYNTHETIC = (near(f"every number within {WITHIN} of the authors'", _SYNTHETIC, WITHIN), *_CLAIMS)
+_CHECKS_SIGNS = (lead(_SENDING_COSTS, "DPdisPCA, signs kept", "full, signs kept", WITHIN, _INFORMATIVE),)
+_CHECKS_N = (
+    moves("captured energy rises with the number of patients", False, _ALL),
+    ranked(
+        "hospitals together capture more than one alone, from 10,000 patients on",
+        ("local", "DPdisPCA"),
+        (10_000.0, 20_000.0, 50_000.0, 100_000.0),
+    ),
+)
+_CHECKS_IMAGES = (moves("captured energy rises with the number of images", False, _ALL),)
+_CHECKS_MNIST = (
+    near(f"each number that was measured within {WITHIN} of the authors'", _MNIST, WITHIN),
+    *_CLAIMS,
+)
+_CHECKS_COVERTYPE = (near(f"every number within {WITHIN} of the authors'", _COVERTYPE, WITHIN), *_CLAIMS)
 _ROWS = (
     "Rows are divided by the largest and tables centred by their mean, as published; both look at private "
     "rows. The printed noise is for sensitivity 1, while replacing a row moves it by sqrt 2: at epsilon = 1 "
@@ -85,12 +100,7 @@ FIGURES = (
                 "square is 619 in half of all sets and above 667 in a tenth. The authors' is not given; 650 "
                 "meets their numbers.",
             ),
-            PaperRun(
-                "eigenvalues with their signs",
-                (lead(_SENDING_COSTS, "DPdisPCA, signs kept", "full, signs kept", WITHIN, _INFORMATIVE),),
-                recipe="imtiaz-epsilon",
-                because=_SVD,
-            ),
+            PaperRun("eigenvalues with their signs", _CHECKS_SIGNS, "imtiaz-epsilon", because=_SVD),
         ),
         printed=_SYNTHETIC,
         notes=(
@@ -109,23 +119,8 @@ FIGURES = (
         claim="More patients capture more at the same privacy.",
         x="n",
         runs=(
-            PaperRun(
-                "as printed",
-                (
-                    moves("captured energy rises with the number of patients", False, _ALL),
-                    ranked(
-                        "hospitals together capture more than one alone, from 10,000 patients on",
-                        ("local", "DPdisPCA"),
-                        (10_000.0, 20_000.0, 50_000.0, 100_000.0),
-                    ),
-                ),
-                recipe="imtiaz-n",
-            ),
-            PaperRun(
-                "bundled digits at two hospitals, epsilon = 5",
-                (moves("captured energy rises with the number of images", False, _ALL),),
-                recipe="imtiaz-digits-n",
-            ),
+            PaperRun("as printed", _CHECKS_N, "imtiaz-n"),
+            PaperRun("bundled digits at two hospitals, epsilon = 5", _CHECKS_IMAGES, "imtiaz-digits-n"),
         ),
         notes=(_ROWS, "No number of this figure was available."),
     ),
@@ -139,10 +134,7 @@ FIGURES = (
         runs=(
             PaperRun(
                 "5,000 images of MNIST at five hospitals",
-                (
-                    near(f"each number that was measured within {WITHIN} of the authors'", _MNIST, WITHIN),
-                    *_CLAIMS,
-                ),
+                _CHECKS_MNIST,
                 recipe="imtiaz-mnist",
                 because="DPdisPCA, of hospitals with 1,000 images each, comes close to the authors'. "
                 "Pooled there are fewer images here: the authors had more hospitals, and how many is not "
@@ -162,13 +154,7 @@ FIGURES = (
         shows="Captured energy of ten directions of forest cover data against epsilon.",
         claim=_CLAIM,
         x="epsilon",
-        runs=(
-            PaperRun(
-                "Covertype, where it has been downloaded",
-                (near(f"every number within {WITHIN} of the authors'", _COVERTYPE, WITHIN), *_CLAIMS),
-                recipe="imtiaz-covertype",
-            ),
-        ),
+        runs=(PaperRun("Covertype, where it has been downloaded", _CHECKS_COVERTYPE, "imtiaz-covertype"),),
         printed=_COVERTYPE,
         notes=(
             _ROWS,

@@ -120,9 +120,7 @@ FIGURES = (
         runs=(
             *printed_and_large("wang-xu-low-epsilon", (_FALLS_EPSILON, _RISES_K), _NOISE, "10^10 patients"),
             PaperRun(
-                "bundled digits, in place of Covertype and Buzz",
-                (_FALLS_EPSILON,),
-                recipe="wang-xu-real-digits",
+                "bundled digits, in place of Covertype and Buzz", (_FALLS_EPSILON,), "wang-xu-real-digits"
             ),
         ),
         notes=(
