@@ -14,8 +14,6 @@ resampled with replacement, whole repeats at a time, for they may share their pa
 """
 
 import math
-from collections.abc import Callable
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -32,8 +30,6 @@ from dppca_core.experiments.planning.planning import (
     StudyPlan,
 )
 from dppca_core.experiments.sweeps.recipe import METRICS, Axis, Recipe, Value, variant
-from dppca_core.experiments.sweeps.run_cells import Row
-from dppca_core.experiments.sweeps.sweep import sweep
 from dppca_core.populations.spiked import MOST_PATIENTS, SpikedModel
 
 LEVEL = 0.95
@@ -240,37 +236,3 @@ class Search:
         crossings = np.exp(grid[inner] + share * (grid[1] - grid[0]))
         crossings = np.where(last == _GRID - 1, np.inf, crossings)
         return np.where(above.any(axis=0), crossings, math.exp(grid[0]))
-
-
-def simulate(
-    search: Search,
-    executor: Executor | None = None,
-    *,
-    cancel: Callable[[], bool] | None = None,
-) -> SimulatedAnswer:
-    """Bisect to the end, or until cancelled.
-
-    Args:
-        search: The plan, the start and what is searched for.
-        executor: The executor that runs the cells; None runs them in this thread.
-        cancel: A function called between tasks; True ends the search.
-
-    Returns:
-        The answer, which is preliminary ("measuring") where the search was cancelled.
-    """
-    rows: list[Row] = []
-    values = search.first()
-    while True:
-        known = tuple(rows)
-        rows.clear()
-        table = sweep(
-            search.recipe(values),
-            executor,
-            progress=lambda done: rows.extend(done.rows),
-            cancel=cancel,
-            known=known,
-        )
-        following = search.more(table)
-        if following == values or (cancel is not None and cancel()):
-            return search.reading(table)
-        values = following
