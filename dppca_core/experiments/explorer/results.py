@@ -186,12 +186,12 @@ class Results(CellStore[Key, Cell]):
         budget = experiment.budget(epsilon)
         return METHODS[name].fit(experiment.cohort(repeat), k=experiment.k, budget=budget, rng=rng, **options)
 
-    def estimates(self, epsilons: Sequence[float], repeat: int) -> tuple[Estimate, ...]:
+    def estimates(self, epsilons: Sequence[float], repeat: int) -> list[Estimate]:
         """Return `estimate` of DPS-PCA at each epsilon, in one call."""
         cohort, k = self.experiment.cohort(repeat), self.experiment.k
         rng, options = self._random_and_options(TRACED, repeat)
         budgets = [self.experiment.budget(epsilon) for epsilon in epsilons]
-        return dps_pca_runs(cohort, k=k, budgets=budgets, rngs=[rng], **options)[0]
+        return dps_pca_runs(cohort, k=k, budgets=budgets, rng=rng, **options)
 
     def _random_and_options(self, name: str, repeat: int) -> tuple[np.random.Generator, dict[str, Any]]:
         """Return the run's generator and the method's options, its start among them."""
