@@ -29,6 +29,7 @@ _MOST_NUMBERS = 10**9  # of rows that are simulated one by one: ten seconds
 DRAWS = ByteCache(128 * 2**20)
 DEALS = ByteCache(512 * 2**20)  # every hospital's own moment: as many bytes as `collaboration.setting` allows
 MOMENTS = ByteCache(128 * 2**20)
+TRUTHS = ByteCache(64 * 2**20)
 
 
 def described(population: SpikedModel | str) -> SpikedModel | datasets.Table:
@@ -183,45 +184,61 @@ class Truth(NamedTuple):
 
     basis: Array
     eigenvalues: Array  # all d, descending, of the rows scaled to the bound
-    second_moment: Array  # in the same units; (0, 0) where it was not asked for
     bound: float
 
 
 def truth(
-    population: SpikedModel | str, sizes: tuple[int, ...], k: int, scaling: Scaling, seed: int, moment: bool
+    population: SpikedModel | str, sizes: tuple[int, ...], k: int, scaling: Scaling, seed: int
 ) -> Truth:
     """Return the population's own truth, or pooled PCA without privacy of a table's rows of these hospitals.
 
-    moment: with the second moment (d, d), which costs d^3 and is better not held as long as results are.
-    Raises ValueError where the second moment of a population's clipped rows is asked for.
+    It comes from `TRUTHS`. Its matrix, (d, d), is `second_moment`, better not held as long as results are.
     """
-    none = np.zeros((0, 0))
-    if not isinstance(population, SpikedModel):
-        rows = cohort(population, sizes, scaling, seed, 0)
-        matrix = rows.pooled.dense()
-        values = np.maximum(np.linalg.eigvalsh(matrix)[::-1], 0.0).astype(np.float64)
-        return Truth(linalg.top_eigenspace(matrix, k), values, matrix if moment else none, rows.bound)
-    bound = scaling.divisor(population, sum(sizes))
-    basis = np.array(population.basis)  # a copy: the model's is a view and would keep its matrix (d, d)
-    if scaling.kind != "clipped":
-        matrix = population.covariance() / bound**2 if moment else none
-        return Truth(basis, population.eigenvalues / bound**2, matrix, bound)
-    if moment:
-        raise ValueError("scaling must not be 'clipped' where the covariance is asked for")
-    return Truth(basis, clipped_eigenvalues(population.eigenvalues, bound), none, bound)
+
+    def computed() -> Truth:
+        if not isinstance(population, SpikedModel):
+            rows = cohort(population, sizes, scaling, seed, 0)
+            matrix = rows.pooled.dense()
+            values = np.maximum(np.linalg.eigvalsh(matrix)[::-1], 0.0).astype(np.float64)
+            return Truth(linalg.top_eigenspace(matrix, k), values, rows.bound)
+        bound = scaling.divisor(population, sum(sizes))
+        basis = np.array(population.basis)  # a copy: the model's is a view and would keep its matrix (d, d)
+        if scaling.kind == "clipped":
+            return Truth(basis, clipped_eigenvalues(population.eigenvalues, bound), bound)
+        return Truth(basis, population.eigenvalues / bound**2, bound)
+
+    key = (*_rows_key(population, sizes, scaling, seed), k)
+    cached: Truth = TRUTHS.get(key, computed, 8 * described(population).d * (k + 1))
+    return cached
 
 
 def second_moment(
     population: SpikedModel | str, sizes: tuple[int, ...], scaling: Scaling, seed: int
 ) -> Array:
-    """Return the truth's second moment, (d, d), in units of the scaled rows, from `MOMENTS`."""
-    synthetic = isinstance(population, SpikedModel)
-    moment: Array = MOMENTS.get(
-        (population, sum(sizes), scaling) if synthetic else (population, sizes, scaling, seed),
-        lambda: truth(population, sizes, 1, scaling, seed, moment=True).second_moment,
-        8 * described(population).d ** 2,
-    )
+    """Return the truth's second moment, (d, d), in units of the scaled rows, from `MOMENTS`.
+
+    Raises ValueError for a population's clipped rows.
+    """
+
+    def computed() -> Array:
+        if not isinstance(population, SpikedModel):
+            return cohort(population, sizes, scaling, seed, 0).pooled.dense()
+        if scaling.kind == "clipped":
+            raise ValueError("scaling must not be 'clipped' where the covariance is asked for")
+        return population.covariance() / scaling.divisor(population, sum(sizes)) ** 2
+
+    key = _rows_key(population, sizes, scaling, seed)
+    moment: Array = MOMENTS.get(key, computed, 8 * described(population).d ** 2)
     return moment
+
+
+def _rows_key(
+    population: SpikedModel | str, sizes: tuple[int, ...], scaling: Scaling, seed: int
+) -> tuple[object, ...]:
+    """Return what the truth depends on: of a population neither on the seed nor on who has the patients."""
+    if isinstance(population, SpikedModel):
+        return population, sum(sizes), scaling
+    return population, sizes, scaling, seed
 
 
 def clipped_eigenvalues(eigenvalues: Array, bound: float) -> Array:

@@ -14,8 +14,7 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
-from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting, second_moment, truth
-from dppca_core.experiments.draws import Truth
+from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 
@@ -39,18 +38,6 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
     def __init__(self, recipe: CollaborationSetting) -> None:
         super().__init__(recipe.repeats)
         self.recipe = recipe
-
-    @cached_property
-    def truth(self) -> Truth:
-        """Return the population's basis, or that of the whole table, in units of the scaled rows."""
-        recipe = self.recipe
-        return truth(recipe.population, recipe.n, recipe.k, recipe.scaling)
-
-    @property
-    def second_moment(self) -> Array:
-        """Return the covariance, or second moment, of the truth, (d, d); not held here."""
-        recipe = self.recipe
-        return second_moment(recipe.population, recipe.n, recipe.scaling)
 
     @cached_property
     def refused(self) -> dict[str, str]:
@@ -94,10 +81,11 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
         """Run a protocol once and measure its answer."""
         key, hospital, repeat = cell
         estimate = self.recipe.estimate(PROTOCOLS[key], hospital, repeat)
-        best = float(self.truth.eigenvalues[: self.recipe.k].sum())
+        truth = self.recipe.truth
+        best = float(truth.eigenvalues[: self.recipe.k].sum())
         return CollaborationRun(
-            subspace_metrics.sin_theta(estimate.basis, self.truth.basis),
-            subspace_metrics.captured_energy(estimate.basis, self.second_moment, best),
+            subspace_metrics.sin_theta(estimate.basis, truth.basis),
+            subspace_metrics.captured_energy(estimate.basis, self.recipe.second_moment, best),
             estimate.noise_std,
         )
 

@@ -14,7 +14,7 @@ import numpy as np
 from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
-from dppca_core.experiments.collaboration.setting import CollaborationSetting, truth
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.federated import coordinator, in_process, one_round, protocol
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.message import Arrays
@@ -111,8 +111,7 @@ def simulate(setting: CollaborationSetting, key: str, repeat: int = 0) -> Transc
         if exchange.summed:
             parts[ALL] = {name: np.sum([part[name] for part in parts.values()], axis=0) for name in parts[0]}
         hidden.append(parts)
-    basis = truth(setting.population, setting.n, setting.k, setting.scaling).basis
-    return Transcript(record, tuple(hidden), errors(record, basis))
+    return Transcript(record, tuple(hidden), errors(record, setting.truth.basis))
 
 
 def errors(record: Record, truth: Array) -> Array:

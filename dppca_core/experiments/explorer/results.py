@@ -79,7 +79,7 @@ class Results(CellStore[Key, Cell]):
         It comes without its matrix (d, d), which is `second_moment`.
         """
         e = self.experiment
-        return draws.truth(e.population, e.sizes, e.k, e.scaling, e.seed, moment=False)
+        return draws.truth(e.population, e.sizes, e.k, e.scaling, e.seed)
 
     @property
     def second_moment(self) -> Array:

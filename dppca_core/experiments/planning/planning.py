@@ -70,7 +70,7 @@ def _spectrum(population: SpikedModel | str, failure: float) -> tuple[Array, Cub
     """Return all eigenvalues, and ln B^2 as a spline of ln n; a table's rows are scaled to its own bound."""
     if not isinstance(population, SpikedModel):
         sizes = (datasets.table(population).n,)
-        return draws.truth(population, sizes, 1, draws.PUBLIC, 0, moment=False).eigenvalues, None
+        return draws.truth(population, sizes, 1, draws.PUBLIC, 0).eigenvalues, None
     nodes = sorted({round(n) for n in np.geomspace(1, MOST_PATIENTS, _NODES)})
     squares = [2 * math.log(population.norm_bound(n, failure)) for n in nodes]
     return population.eigenvalues, CubicSpline(np.log(nodes), squares)

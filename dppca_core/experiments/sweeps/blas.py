@@ -51,6 +51,6 @@ def use_one_thread() -> None:
 
 
 def _forget() -> None:
-    draws.DRAWS.clear()
-    draws.DEALS.clear()
+    for cache in (draws.DRAWS, draws.DEALS, draws.TRUTHS, draws.MOMENTS):
+        cache.clear()
     spiked.clear_caches()

@@ -77,7 +77,7 @@ class GainScale:
         recipe = results.recipe
         self.plain = settings["view"] == "board"
         self.guess = factor(settings) * subspace_metrics.random_guess(recipe.d, recipe.k)
-        self.energy_guess = subspace_metrics.random_energy(results.truth.eigenvalues, recipe.k)
+        self.energy_guess = subspace_metrics.random_energy(recipe.truth.eigenvalues, recipe.k)
 
 
 class ErrorAxis:

@@ -79,7 +79,7 @@ def test_a_hospital_drawn_by_itself_has_the_law_of_its_part_of_a_draw(monkeypatc
     Half the patients err by sqrt 2 more, which is then refuted.
     """
     chosen = recipe(repeats=40)
-    truth = setting.truth(MODEL, chosen.n, K, chosen.scaling).basis
+    truth = chosen.truth.basis
 
     def mean(hospital: int) -> tuple[float, float]:
         bases = (chosen.estimate(PROTOCOLS["alone open"], hospital, r).basis for r in range(40))

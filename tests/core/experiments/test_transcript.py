@@ -8,7 +8,7 @@ import pytest
 from dppca_core import Budget, SpikedModel, sin_theta
 from dppca_core.experiments.collaboration import transcript
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
-from dppca_core.experiments.collaboration.setting import CollaborationSetting, truth
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.collaboration.transcript import CARRIED, difference, matrix, noise_std, simulate
 from dppca_core.federated.exchange import ALL
 from dppca_core.numerics.linalg import top_eigenspace
@@ -93,7 +93,7 @@ def test_two_messages_undo_shared_noise_exactly_and_independent_noise_not_at_all
 def test_errors_of_the_rounds_are_those_of_the_bases():
     setting = small_setting()
     run = simulate(setting, "dps_pca")
-    basis = truth(MODEL, setting.n, K, setting.scaling).basis
+    basis = setting.truth.basis
     assert len(run.errors) == 7
     assert run.errors[-1] == pytest.approx(sin_theta(run.record.basis, basis))
     assert run.errors[0] == pytest.approx(sin_theta(run.record.start, basis))
