@@ -12,16 +12,6 @@ from typing import NamedTuple
 from dppca_core.methods import METHODS
 
 NUMBER = 8  # bytes
-# Whom a hospital has to trust, from everybody to nobody.
-TRUSTS = (
-    "none",
-    "central",
-    "secure aggregation",
-    "untrusted server",
-    "one message",
-    "alone",
-    "alone, none",
-)
 
 
 @dataclass(frozen=True)
@@ -31,7 +21,7 @@ class Protocol:
     Attributes:
         key: The name, which also keys its random streams.
         method: A key of `METHODS`.
-        trust: Whom a hospital trusts, one of `TRUSTS`.
+        trust: Whom a hospital has to trust, in a word or two.
         sees: What the server sees, in a word: everything (second moments as they are), their sum, noisy
             messages, differences (of two messages, which are exact), or nothing.
         alone: Whether one hospital works by itself, with its own whole budget.
