@@ -90,20 +90,20 @@ class Scaling:
     def __post_init__(self) -> None:
         checks.one_of(SCALINGS, scaling=self.kind)
         checks.inside_unit_interval(failure=self.failure)
+        if self.bound is None and self.kind in ("bound-sqrt-d", "clipped"):
+            raise ValueError(f"bound must be given where scaling is {self.kind!r}")
         if self.bound is not None:
             checks.positive(bound=self.bound)
-            if self.kind not in ("bound", "bound-sqrt-d", "clipped"):
+            if self.kind in ("largest", "unit"):
                 raise ValueError(f"bound must be left out where scaling is {self.kind!r}, got {self.bound!r}")
-        elif self.kind in ("bound-sqrt-d", "clipped"):
-            raise ValueError(f"bound must be given where scaling is {self.kind!r}")
 
     def public_bound(self, model: SpikedModel) -> float | None:
         """Return the public bound that was chosen beforehand, if there is one."""
-        if self.bound is not None and self.kind == "clipped":
-            return self.bound * math.sqrt(float(model.eigenvalues.sum()))
-        if self.bound is None or self.kind != "bound-sqrt-d":
+        if self.bound is None or self.kind == "bound":
             return self.bound
-        return self.bound * math.sqrt(model.d)
+        return self.bound * math.sqrt(
+            model.d if self.kind == "bound-sqrt-d" else float(model.eigenvalues.sum())
+        )
 
     def divisor(self, model: SpikedModel, n: int) -> float:
         """Return what n rows of the population are divided by; 1 stands for "unit"."""
@@ -141,8 +141,7 @@ def cohort(
     def deal() -> Cohort:
         rng = generator(seed, draw, "patients", key)
         if scaling.kind in ("clipped", "unit"):
-            bound = None if scaling.kind == "unit" else scaling.divisor(population, n)
-            return _drawn_rows(population, sizes, bound, rng)
+            return _drawn_rows(population, sizes, scaling, rng)
         pooled: PooledDraw = DRAWS.get(  # other sizes of hospitals have the same patients
             (population, n, scaling, seed, draw, key),
             lambda: population.draw_pooled(n, rng, failure=failure, bound=scaling.public_bound(population)),
@@ -156,27 +155,21 @@ def cohort(
 
 
 def _drawn_rows(
-    model: SpikedModel, sizes: tuple[int, ...], bound: float | None, rng: np.random.Generator
+    model: SpikedModel, sizes: tuple[int, ...], scaling: Scaling, rng: np.random.Generator
 ) -> Cohort:
-    """Draw the rows themselves, n d^2 operations: clipped rows and rows of length 1 have no Wishart law.
-
-    bound: what rows are clipped to and divided by; None divides each row by its own length.
-    """
-    kind = "unit" if bound is None else "clipped"
-    checks.within(0, _MOST_NUMBERS, **{f"n d of {kind} rows": sum(sizes) * model.d})
-    chunk = 10_000 if bound is None else max(1, 2**20 // model.d)
+    """Draw the rows themselves, n d^2 operations: clipped rows and rows of length 1 have no Wishart law."""
+    checks.within(0, _MOST_NUMBERS, **{f"n d of {scaling.kind} rows": sum(sizes) * model.d})
+    unit, bound = scaling.kind == "unit", scaling.divisor(model, sum(sizes))
+    chunk = 10_000 if unit else max(1, 2**20 // model.d)
     members = []
     for size in sizes:
         total = np.zeros((model.d, model.d))
         for rows in model.rows(size, rng, chunk=chunk):
-            if bound is None:
-                rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-            else:
-                rows = clip_rows(rows, bound)
-            total += rows.T @ rows
+            scaled = rows / np.linalg.norm(rows, axis=1, keepdims=True) if unit else clip_rows(rows, bound)
+            total += scaled.T @ scaled
         members.append(Provider(size, DenseMoment(total / size)))
     providers = tuple(members)
-    return Cohort(providers, SumMoment(providers), 1.0 if bound is None else bound)
+    return Cohort(providers, SumMoment(providers), bound)
 
 
 class Truth(NamedTuple):
@@ -263,10 +256,8 @@ def known_spectrum(population: SpikedModel | str, n: int, scaling: Scaling) -> d
     """
     if not isinstance(population, SpikedModel):
         raise ValueError(f"known must be left out: the spectrum of {population} is not public")
-    if scaling.kind == "unit":
+    if scaling.kind in ("unit", "clipped"):
         raise ValueError("known must be left out where each row has its own scale")
-    if scaling.kind == "clipped":
-        raise ValueError("known must be left out where rows are clipped")
     values = population.eigenvalues / scaling.divisor(population, n) ** 2
     variance = float(values[population.k :].mean())
     return {"spike": float(values[population.k - 1]) - variance, "variance": variance}
