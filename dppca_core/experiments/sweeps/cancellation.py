@@ -6,27 +6,26 @@ wants its tasks, and a worker stops before its next cell where the file is gone.
 
 import os
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 
 class UnwantedError(Exception):
     """Nobody waits for this result: the sweep removed its file."""
 
 
-class CancellationFile:
-    """Create and remove the file at `path`; an empty path, where none can be written, cancels nothing."""
-
-    def __init__(self) -> None:
-        self.path = ""
-        with suppress(OSError):
-            handle, self.path = tempfile.mkstemp(prefix="dppca-wanted-")
-            os.close(handle)
-
-    def remove(self) -> None:
-        """Cancel the tasks."""
-        if self.path:
-            with suppress(FileNotFoundError):
-                os.unlink(self.path)
+@contextmanager
+def cancellation_file() -> Iterator[str]:
+    """Yield the path of a file that cancels tasks once it is gone; "" where none can be written."""
+    path = ""
+    with suppress(OSError):
+        handle, path = tempfile.mkstemp(prefix="dppca-wanted-")
+        os.close(handle)
+    try:
+        yield path
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(path)
 
 
 def check(path: str) -> None:

@@ -1,4 +1,4 @@
-"""The executors of a sweep: this thread, all cores of this machine, or a Dask cluster."""
+"""The executors of a sweep: all cores of this machine, or a Dask cluster. A sweep without one runs here."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -21,20 +21,6 @@ class LostError(ConnectionError):
 
     def __init__(self) -> None:
         super().__init__("The cluster stopped answering; what was measured before is kept")
-
-
-class Serial(Executor):
-    """Run each call at once, in this thread."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Run the call and return its future, which is done."""
-        future: Future[Any] = Future()
-        future.set_running_or_notify_cancel()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as reason:  # as with every executor, `result` raises it
-            future.set_exception(reason)
-        return future
 
 
 class Cores(Executor):
@@ -96,7 +82,7 @@ def dask(address: str) -> Iterator[Executor]:
 
 
 @contextmanager
-def opened(name: str | None = None) -> Iterator[Executor]:
+def opened(name: str | None = None) -> Iterator[Executor | None]:
     """Open an executor for the length of a `with` block.
 
     Args:
@@ -104,7 +90,7 @@ def opened(name: str | None = None) -> Iterator[Executor]:
             "cores".
 
     Yields:
-        The executor, for `sweep`.
+        The executor, for `sweep`; None for "serial".
 
     Raises:
         ValueError: For another word, or where the package for clusters is not installed.
@@ -112,7 +98,7 @@ def opened(name: str | None = None) -> Iterator[Executor]:
     """
     chosen = name or os.environ.get(ADDRESS) or "cores"
     if chosen == "serial":
-        yield Serial()
+        yield None
     elif chosen == "cores":
         yield Cores()
     elif ":" in chosen:
