@@ -48,11 +48,8 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
     @cached_property
     def live(self) -> tuple[str, ...]:
         """Return the protocols that are measured without being asked for."""
-        return tuple(
-            key
-            for key, protocol in PROTOCOLS.items()
-            if key not in self.refused and self.recipe.seconds(protocol) <= _LIVE_SECONDS
-        )
+        keys = (key for key in PROTOCOLS if key not in self.refused)
+        return tuple(key for key in keys if self.recipe.seconds(PROTOCOLS[key]) <= _LIVE_SECONDS)
 
     @cached_property
     def slow(self) -> tuple[str, ...]:
@@ -65,9 +62,8 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
 
     def repeats_of(self, key: str) -> int:
         """Return how many repeats of a protocol are measured: all, fewer where one run takes long."""
-        return max(
-            1, min(self.recipe.repeats, int(_ALL_REPEATS_SECONDS / self.recipe.seconds(PROTOCOLS[key])))
-        )
+        affordable = int(_ALL_REPEATS_SECONDS / self.recipe.seconds(PROTOCOLS[key]))
+        return max(1, min(self.recipe.repeats, affordable))
 
     def wanted(self, slow: bool = False) -> Iterator[Key]:
         """Return every cell, first repeats first."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -136,17 +137,13 @@ def matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
 
     Compressed directions P are returned as P P^T, which does not depend on their signs.
     """
-    if "weighted product" in arrays:
-        whole = sum(plan.sizes) if hospital == ALL else plan.sizes[hospital]
-        mean: Array = arrays["weighted product"] / whole
-        return mean
-    if "product" in arrays:
-        return arrays["product"]
-    for name in ("directions", "basis"):
-        if name in arrays:
-            product: Array = arrays[name] @ arrays[name].T
-            return product
-    return one_round.unpacked(arrays["moment" if "moment" in arrays else "projector"], plan.d)
+    (name,) = arrays.keys() - {"worth"}
+    values = arrays[name]
+    if name == "weighted product":
+        values = values / (sum(plan.sizes) if hospital == ALL else plan.sizes[hospital])
+    if name in ("directions", "basis"):
+        values = values @ values.T
+    return one_round.unpacked(values, plan.d) if name in ("moment", "projector") else values
 
 
 def noise_std(plan: Plan, hospital: int) -> float | None:
@@ -159,8 +156,7 @@ def noise_std(plan: Plan, hospital: int) -> float | None:
     return exchange.noise_std(hospital)
 
 
-@dataclass(frozen=True, eq=False)
-class Difference:
+class Difference(NamedTuple):
     """Hold n_i H_i - n_j H_j as two who compare their messages see it, beside n_i S_i Q - n_j S_j Q.
 
     Attributes:

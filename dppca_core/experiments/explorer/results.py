@@ -111,12 +111,8 @@ class Results(CellStore[Key, Cell]):
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Return the methods that are fast enough here to be live."""
-        return tuple(
-            name
-            for name in self.methods
-            if name not in self.skipped
-            and (self._cost(name) <= _LIVE_COST or self._seconds(name) <= _LIVE_SECONDS)
-        )
+        runnable = (name for name in self.methods if name not in self.skipped)
+        return tuple(n for n in runnable if self._cost(n) <= _LIVE_COST or self._seconds(n) <= _LIVE_SECONDS)
 
     @cached_property
     def slow(self) -> tuple[str, ...]:
@@ -226,14 +222,12 @@ class Results(CellStore[Key, Cell]):
     def first(self, epsilon: float) -> Iterator[Key]:
         """Return the cells to measure before anything is shown: few enough to be quick at every d."""
         experiment = self.experiment
-        same_draw = range(0, experiment.repeats, experiment.patient_draws) if experiment.d > 400 else None
-        yield from ((experiment.method, epsilon, r) for r in same_draw or range(experiment.repeats))
+        step = experiment.patient_draws if experiment.d > 400 else 1  # those of the first draw
+        yield from ((experiment.method, epsilon, r) for r in range(0, experiment.repeats, step))
         if experiment.d <= 1000:
             yield from ((experiment.method, e, 0) for e in EPSILONS)
         if experiment.d <= 400:
-            for name in self.names:
-                if self._seconds(name) <= _FIRST_SECONDS:
-                    yield name, epsilon, 0
+            yield from ((name, epsilon, 0) for name in self.names if self._seconds(name) <= _FIRST_SECONDS)
 
     def rest(self, epsilon: float, slow: bool = False) -> Iterator[Key]:
         """Return all other cells: this epsilon, with or without the slow methods, then the other epsilons."""
@@ -246,10 +240,8 @@ class Results(CellStore[Key, Cell]):
             for repeat in range(_SLOW_REPEATS):
                 yield from ((name, epsilon, repeat) for name in self.slow if repeat < self.repeats_of(name))
         for e in others:
-            for name in self.names:
-                if self.private(name):
-                    repeats = min(self.repeats_of(name), _SWEEP_REPEATS)
-                    yield from ((name, e, r) for r in range(repeats))
+            for name in filter(self.private, self.names):
+                yield from ((name, e, r) for r in range(min(self.repeats_of(name), _SWEEP_REPEATS)))
 
     def wanted(self, epsilon: float, slow: bool = False) -> Iterator[Key]:
         """Return all cells of a view at one epsilon, those that are shown first first."""
