@@ -68,6 +68,8 @@ PROTOCOLS: dict[str, Protocol] = {
         Protocol("alone open sparse", "sparse_pca", "alone, none", "nothing", alone=True),
     )
 }
+# Whom a hospital has to trust, from everybody to nobody.
+TRUSTS = tuple(dict.fromkeys(protocol.trust for protocol in PROTOCOLS.values()))
 
 
 class Traffic(NamedTuple):
