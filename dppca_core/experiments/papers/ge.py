@@ -162,10 +162,8 @@ FIGURES = (
                 "as printed",
                 _CHECKS_4A,
                 recipe="ge-4a",
-                because="The order of the methods comes out, with intervals apart at every epsilon, and 4 "
-                "of 6 numbers read off are met within 0.15. Ours are lower at epsilon = 0.8, where 3.1 is "
-                "printed, and higher at 1.4, where 1.45 is. What explains it is unknown: the paper gives "
-                "neither the number of runs nor the scaling.",
+                because="Ours are lower at epsilon = 0.8, where 3.1 is printed, and higher at 1.4, where "
+                "1.45 is. Why is unknown: the paper gives neither the number of runs nor the scaling.",
             ),
         ),
         printed=_FIGURE_4A,
@@ -225,9 +223,8 @@ FIGURES = (
         ),
         printed=_TABLE_1,
         notes=(
-            "Times depend on the machine, its load and the program; only their order is comparable. Ours are "
-            "of one core, noise included, and of another sampler for PPCA, whose exact column draws replace "
-            "the coordinate sweeps of the paper's.",
+            "Our times are of one core, noise included, and of another sampler for PPCA, whose exact column "
+            "draws replace the coordinate sweeps of the paper's.",
             "The text speaks of 10^3 to 10^4 scans for PPCA, the caption of 10^4 to 10^5; 100 were timed.",
         ),
     ),

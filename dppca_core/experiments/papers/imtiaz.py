@@ -105,9 +105,8 @@ FIGURES = (
         printed=_SYNTHETIC,
         notes=(
             _ROWS,
-            "The squared length of the largest row, 650, is a choice: a largest row of squared length 650, "
-            "as one set of rows of this law had. Half of all sets have one above about 620, a fifth a "
-            "longer one than 650; the second run divides by the median one.",
+            "The squared length of the largest row, 650, is a choice, as one set of rows of this law had: a "
+            "fifth of all sets have a longer one.",
             "The authors divide by what PCA of all rows captures, 0.999 of the best of the population.",
         ),
     ),
