@@ -13,12 +13,7 @@ from scipy.interpolate import PchipInterpolator
 
 from dppca_core.arrays import Array
 from dppca_core.bounds.perturbation import LABEL, SMALL_SHARE
-from dppca_core.experiments.planning.planning import (
-    LEAST_EPSILON,
-    MOST_EPSILON,
-    NO_NOISE,
-    StudyPlan,
-)
+from dppca_core.experiments.planning.planning import LEAST_EPSILON, MOST_EPSILON, NO_NOISE, StudyPlan
 from dppca_core.numerics.subspace_metrics import random_guess
 
 NODES_A_DECADE, NODES = 2, 10

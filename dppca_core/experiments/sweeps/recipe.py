@@ -3,10 +3,10 @@
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from dppca_core import checks, datasets
 from dppca_core.experiments.draws import Scaling
@@ -29,8 +29,7 @@ METRICS = {
     "covariance": "covariance_error",
     "rounds": "sin_theta_by_round",
 }
-BUDGET_OPTIONS = ("neighbours", "accounting")
-COHORT_OPTIONS = ("providers", "alone")
+_OPTIONS = ("scaling", "neighbours", "accounting", "providers", "alone")  # of every method
 MOST_CELLS = 10_000_000  # a sweep lists its cells beforehand, at some hundred bytes each
 _NO_OPTIONS = ("cohort", "k", "budget", "rng", "start", "support")  # what a sweep sets itself, and arrays
 # The checks of a recipe's fields, and of its variants' options of the same name.
@@ -107,7 +106,7 @@ class Variant:
         if not isinstance(self.label, str) or not self.label.isprintable() or not self.label:
             raise ValueError(f"label must be one line of text, got {self.label!r}")
         parameters = inspect.signature(METHODS[self.method].fit).parameters
-        allowed = {*parameters, "scaling", *BUDGET_OPTIONS, *COHORT_OPTIONS}.difference(_NO_OPTIONS)
+        allowed = {*parameters, *_OPTIONS}.difference(_NO_OPTIONS)
         if "variance" in parameters:
             allowed.add("known")
         for name, value in self.options:
@@ -280,11 +279,3 @@ class Recipe:
         if self.patients_each is not None and n is not None:
             return max(round(n / self.patients_each), 1)
         return int(values.get("providers", self.providers))
-
-    def population_at(self, values: dict[str, Value]) -> SpikedModel | str:
-        """Return the population with these d, k, s and spike. Raises ValueError where they do not fit."""
-        if not isinstance(self.population, SpikedModel):
-            return self.population
-        # The type of the mapping cannot tell the fields' types apart; the fields check themselves.
-        changed: dict[str, Any] = {n: v for n, v in values.items() if n in OF_POPULATION}
-        return replace(self.population, **changed)

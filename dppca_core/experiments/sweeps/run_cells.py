@@ -7,6 +7,7 @@ A swept parameter that a method does not use stays at the recipe's value: the cu
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -18,15 +19,7 @@ from dppca_core.experiments import draws, failures
 from dppca_core.experiments.explorer.results import run_seconds
 from dppca_core.experiments.sweeps import cancellation
 from dppca_core.experiments.sweeps.blas import use_one_thread
-from dppca_core.experiments.sweeps.recipe import (
-    BUDGET_OPTIONS,
-    METRICS,
-    OF_POPULATION,
-    Key,
-    Recipe,
-    Value,
-    Variant,
-)
+from dppca_core.experiments.sweeps.recipe import METRICS, OF_POPULATION, Key, Recipe, Value, Variant
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 from dppca_core.populations.spiked import SpikedModel, hospital_sizes
@@ -126,8 +119,10 @@ def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
     values = dict(cell.values)
     options: dict[str, Any] = dict(cell.variant.options)
     at = SimpleNamespace(**vars(recipe) | values)
-    method, population = METHODS[cell.variant.method], recipe.population_at(values)
+    method, population = METHODS[cell.variant.method], recipe.population
     if isinstance(population, SpikedModel):
+        changed: dict[str, Any] = {name: value for name, value in values.items() if name in OF_POPULATION}
+        population = replace(population, **changed)
         n, k, s, whole = at.n, population.k, population.s, at.n
     else:  # the truth is that of the whole table, however many of its rows are drawn
         whole = datasets.table(population).n
@@ -136,9 +131,8 @@ def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
     alone = options.pop("alone", False)
     if options.pop("known", False):
         options |= draws.known_spectrum(population, n, recipe.rows_scaled)
-    budget = Budget(
-        at.epsilon, at.delta, **{name: options.pop(name, getattr(at, name)) for name in BUDGET_OPTIONS}
-    )
+    neighbours = options.pop("neighbours", at.neighbours)
+    budget = Budget(at.epsilon, at.delta, neighbours, options.pop("accounting", at.accounting))
     usual = draws.method_options(method.name, at, population)
     options = {name: value for name, value in usual.items() if value is not None} | options
     structural = [name for name in values if name not in _COMMON]
