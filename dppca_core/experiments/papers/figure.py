@@ -75,10 +75,6 @@ class PaperRun:
     formula: Callable[[], pd.DataFrame] | None = None
     because: str = ""
 
-    def __post_init__(self) -> None:
-        if bool(self.recipe) == (self.formula is not None):
-            raise ValueError(f"{self.title} must have a recipe or a formula, and not both")
-
 
 @dataclass(frozen=True)
 class Figure:

@@ -164,15 +164,12 @@ def _replace(path: Path, data: bytes) -> None:
 def shown(table: pd.DataFrame, timed: bool = False) -> pd.DataFrame:
     """Return the columns of a sweep's table that a result keeps."""
     dropped = ["noise_std", "bytes_sent_per_hospital", "notes", "recipe", *([] if timed else ["seconds"])]
-    kept = table.drop(columns=dropped)
-    rounds = METRICS["rounds"]
+    kept, rounds = table.drop(columns=dropped), METRICS["rounds"]
     if rounds in kept:
-        kept[rounds] = kept[rounds].map(_rounded)
+        kept[rounds] = [
+            " ".join(f"{float(e):.{_DIGITS}g}" for e in errors.split()) for errors in kept[rounds]
+        ]
     return kept
-
-
-def _rounded(errors: str) -> str:
-    return " ".join(f"{float(error):.{_DIGITS}g}" for error in errors.split())
 
 
 def thinned(chosen: Recipe, repeats: int = 3, points: int = 3) -> Recipe:
@@ -180,8 +177,6 @@ def thinned(chosen: Recipe, repeats: int = 3, points: int = 3) -> Recipe:
 
     Its rows are rows of the whole recipe's table. Raises ValueError for fewer than one.
     """
-    if min(repeats, points) < 1:
-        raise ValueError(f"repeats and points must be at least 1, got {repeats!r} and {points!r}")
 
     def thin(values: tuple[float | int, ...]) -> tuple[float | int, ...]:
         if len(values) <= points:

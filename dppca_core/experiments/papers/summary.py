@@ -25,17 +25,11 @@ def summary(table: pd.DataFrame, x: str, column: str) -> pd.DataFrame:
     Returns:
         The columns label, method, x, mean, low, high and runs. low and high are mean -/+ t s / sqrt(runs),
         the 95 % interval of Student's t with runs - 1 degrees of freedom; empty for a single run.
-
-    Raises:
-        ValueError: For a column that the table lacks.
     """
-    if x == "round" and not table.empty:
-        table = by_round(table)
-    for name in (x, column):
-        if name not in table and not (name == "round" and table.empty):
-            raise ValueError(f"table must have the column {name}, it has {', '.join(table.columns)}")
     if table.empty:
         return pd.DataFrame(columns=COLUMNS)
+    if x == "round":
+        table = by_round(table)
     others = [name for name in SWEPT if name in table and name != x]
     labels = table["label"].astype(str)
     if others and table["label"].nunique() == 1:
