@@ -1,11 +1,10 @@
 """Beyond the papers: the patients that the same algorithm needs less once its noise is calibrated exactly."""
 
 import math
-from functools import partial
 
 import pandas as pd
 
-from dppca_core.experiments.papers.figure import NOTHING, Check, Figure, Finding, PaperRun
+from dppca_core.experiments.papers.figure import NOTHING, Check, Finding, PaperRun, figures_of
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
 
 TARGET = 0.2
@@ -88,9 +87,8 @@ def _nine_of_ten(label: str, patients: int) -> Check:
     return check
 
 
-_figure = partial(
-    Figure,
-    paper="Beyond the papers: the setting of Ge, Wang, Wang & Liu, AISTATS 2018",
+_figure = figures_of(
+    "Beyond the papers: the setting of Ge, Wang, Wang & Liu, AISTATS 2018",
     shows="Errors against the number of patients at epsilon = 1, delta = 10^-5, with 1,000 features, 5 "
     "directions on 10 of them.",
     metric="sin_theta",
@@ -109,41 +107,34 @@ _CHECKS_TWO_STAGES = (
 
 FIGURES = (
     _figure(
-        key="needed-patients",
+        "needed-patients",
+        PaperRun("as printed against exact", _CHECKS, "needed-patients"),
+        "As printed: the noise of Lemma A.1, and rows dropped from the first round on. Exact: the same "
+        "guarantee by the exact accounting of ten Gaussian releases, and two rounds before rows are dropped.",
+        "Patients are counted by median errors, the chart draws means: a few runs on wrong rows move only "
+        "those.",
+        "The intervals of the ratios are quotients of two 95 % intervals: at least 90 % together.",
+        "As printed, rows are dropped from a random start on: some runs get stuck on wrong rows, and with "
+        "less noise more of them do, so that more patients make it worse again.",
+        "One release needs a curator who sees every patient; DPS-PCA does not, and sends far less.",
         title=f"Patients needed for an error of {TARGET:g}",
         claim="Calibrated exactly, the same algorithm needs fewer patients; one release with a sparse step "
         "needs fewer still.",
-        runs=(PaperRun("as printed against exact", _CHECKS, "needed-patients"),),
-        notes=(
-            "As printed: the noise of Lemma A.1, and rows dropped from the first round on. Exact: the same "
-            "guarantee by the exact accounting of ten Gaussian releases, and two rounds before rows are "
-            "dropped.",
-            "Patients are counted by median errors, the chart draws means: a few runs on wrong rows move "
-            "only those.",
-            "The intervals of the ratios are quotients of two 95 % intervals: at least 90 % together.",
-            "As printed, rows are dropped from a random start on: some runs get stuck on wrong rows, and "
-            "with less noise more of them do, so that more patients make it worse again.",
-            "One release needs a curator who sees every patient; DPS-PCA does not, and sends far less.",
-        ),
     ),
     _figure(
-        key="two-stage-patients",
+        "two-stage-patients",
+        PaperRun(
+            "one place, sealed sums, and five hospitals with noise of their own",
+            _CHECKS_TWO_STAGES,
+            "two-stage-patients",
+        ),
+        "Rows of length 1 need no bound of the norms: the figure above divides rows by the largest, which "
+        "is private.",
+        "Below the edge stage 1 misses a row that matters, and the error jumps to .4 and more: the share of "
+        "such runs falls fast with n, and medians do not show it.",
+        "Private is two to four times the error that is left when the true rows are known.",
         title=f"Patients needed in two stages for an error of {TARGET:g}",
         claim="Two stages on rows of length 1 need a tenth of the patients of one release with a sparse "
         "step.",
-        runs=(
-            PaperRun(
-                "one place, sealed sums, and five hospitals with noise of their own",
-                _CHECKS_TWO_STAGES,
-                "two-stage-patients",
-            ),
-        ),
-        notes=(
-            "Rows of length 1 need no bound of the norms: the figure above divides rows by the largest, "
-            "which is private.",
-            "Below the edge stage 1 misses a row that matters, and the error jumps to .4 and more: the share "
-            "of such runs falls fast with n, and medians do not show it.",
-            "Private is two to four times the error that is left when the true rows are known.",
-        ),
     ),
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
@@ -133,3 +133,17 @@ class Figure:
         short = table is not None and bool(run.recipe) and table["repeat"].nunique() < repeats(run.recipe)
         decided = not short and not all(finding.holds for finding in findings)
         return Verdict(findings, short, run.because if decided else "")
+
+
+def figures_of(paper: str, *notes: str, **same: Any) -> Callable[..., Figure]:
+    """Return a function that makes figures of a paper, from a key, runs, notes, and the other fields by name.
+
+    All have the notes and the fields that are given here.
+    """
+
+    def figure(key: str, *parts: PaperRun | str, **fields: Any) -> Figure:
+        runs = tuple(part for part in parts if isinstance(part, PaperRun))
+        more = (part for part in parts if isinstance(part, str))
+        return Figure(key=key, paper=paper, runs=runs, notes=(*notes, *more), **same | fields)
+
+    return figure

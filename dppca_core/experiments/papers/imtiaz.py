@@ -5,10 +5,8 @@ results. Energy is that of the population's covariance, or of the whole table's,
 directions.
 """
 
-from functools import partial
-
 from dppca_core.experiments.papers.claims import lead, moves, near, ranked
-from dppca_core.experiments.papers.figure import Figure, PaperRun, printed
+from dppca_core.experiments.papers.figure import PaperRun, figures_of, printed
 
 PAPER = "Imtiaz & Sarwate, ICASSP 2018"
 WITHIN = 0.03  # of an entry of the authors' results: what the unknown length of their largest row may move
@@ -80,85 +78,69 @@ _SVD = (
     "sign."
 )
 
-_figure = partial(Figure, paper=PAPER, metric="captured_energy")
+_figure = figures_of(PAPER, _ROWS, metric="captured_energy")
 
 FIGURES = (
     _figure(
-        key="imtiaz-epsilon",
+        "imtiaz-epsilon",
+        PaperRun("as printed", _CHECKS_SYNTHETIC, "imtiaz-epsilon"),
+        PaperRun(
+            "divided by a median largest row",
+            _CHECKS_SYNTHETIC,
+            "imtiaz-epsilon-median",
+            because="How long the largest of 10,000 rows is, is luck, and acts as epsilon does: its square "
+            "is 619 in half of all sets and above 667 in a tenth. The authors' is not given; 650 meets "
+            "their numbers.",
+        ),
+        PaperRun("eigenvalues with their signs", _CHECKS_SIGNS, "imtiaz-epsilon", because=_SVD),
+        "The squared length of the largest row, 650, is a choice, as one set of rows of this law had: a "
+        "fifth of all sets have a longer one.",
+        "The authors divide by what PCA of all rows captures, 0.999 of the best of the population.",
         title="Performance with epsilon, synthetic",
         shows="Captured energy against epsilon: all rows in one place, ten hospitals, and one hospital "
         "alone.",
         claim=_CLAIM,
         x="epsilon",
-        runs=(
-            PaperRun("as printed", _CHECKS_SYNTHETIC, recipe="imtiaz-epsilon"),
-            PaperRun(
-                "divided by a median largest row",
-                _CHECKS_SYNTHETIC,
-                recipe="imtiaz-epsilon-median",
-                because="How long the largest of 10,000 rows is, is luck, and acts as epsilon does: its "
-                "square is 619 in half of all sets and above 667 in a tenth. The authors' is not given; 650 "
-                "meets their numbers.",
-            ),
-            PaperRun("eigenvalues with their signs", _CHECKS_SIGNS, "imtiaz-epsilon", because=_SVD),
-        ),
         printed=_SYNTHETIC,
-        notes=(
-            _ROWS,
-            "The squared length of the largest row, 650, is a choice, as one set of rows of this law had: a "
-            "fifth of all sets have a longer one.",
-            "The authors divide by what PCA of all rows captures, 0.999 of the best of the population.",
-        ),
     ),
     _figure(
-        key="imtiaz-n",
+        "imtiaz-n",
+        PaperRun("as printed", _CHECKS_N, "imtiaz-n"),
+        PaperRun("bundled digits at two hospitals, epsilon = 5", _CHECKS_IMAGES, "imtiaz-digits-n"),
+        "No number of this figure was available.",
         title="Performance with sample size, synthetic",
         shows="Captured energy at epsilon = 1 against the number of patients, a tenth of them at each "
         "hospital.",
         claim="More patients capture more at the same privacy.",
         x="n",
-        runs=(
-            PaperRun("as printed", _CHECKS_N, "imtiaz-n"),
-            PaperRun("bundled digits at two hospitals, epsilon = 5", _CHECKS_IMAGES, "imtiaz-digits-n"),
-        ),
-        notes=(_ROWS, "No number of this figure was available."),
     ),
     _figure(
-        key="imtiaz-mnist",
+        "imtiaz-mnist",
+        PaperRun(
+            "5,000 images of MNIST at five hospitals",
+            _CHECKS_MNIST,
+            "imtiaz-mnist",
+            because="DPdisPCA, of hospitals with 1,000 images each, comes close to the authors'. Pooled "
+            "there are fewer images here: the authors had more hospitals, and how many is not given.",
+        ),
+        PaperRun("bundled digits, 8 x 8, at two hospitals", _CLAIMS, "imtiaz-digits"),
+        "MNIST is an optional table: pip install -r requirements-papers.txt has 5,000 of its images.",
         title="Performance with epsilon, MNIST",
         shows="Captured energy of 50 directions of handwritten digits against epsilon, 1,000 images a "
         "hospital.",
         claim=_CLAIM,
         x="epsilon",
-        runs=(
-            PaperRun(
-                "5,000 images of MNIST at five hospitals",
-                _CHECKS_MNIST,
-                recipe="imtiaz-mnist",
-                because="DPdisPCA, of hospitals with 1,000 images each, comes close to the authors'. "
-                "Pooled there are fewer images here: the authors had more hospitals, and how many is not "
-                "given.",
-            ),
-            PaperRun("bundled digits, 8 x 8, at two hospitals", _CLAIMS, recipe="imtiaz-digits"),
-        ),
         printed=_MNIST,
-        notes=(
-            _ROWS,
-            "MNIST is an optional table: pip install -r requirements-papers.txt has 5,000 of its images.",
-        ),
     ),
     _figure(
-        key="imtiaz-covertype",
+        "imtiaz-covertype",
+        PaperRun("Covertype, where it has been downloaded", _CHECKS_COVERTYPE, "imtiaz-covertype"),
+        "Covertype is an optional table: python -m dppca_core.datasets covertype downloads it. No result is "
+        "stored, as it has not been run; numbers of hospitals and their rows are assumed.",
         title="Performance with epsilon, Covertype",
         shows="Captured energy of ten directions of forest cover data against epsilon.",
         claim=_CLAIM,
         x="epsilon",
-        runs=(PaperRun("Covertype, where it has been downloaded", _CHECKS_COVERTYPE, "imtiaz-covertype"),),
         printed=_COVERTYPE,
-        notes=(
-            _ROWS,
-            "Covertype is an optional table: python -m dppca_core.datasets covertype downloads it. No result "
-            "is stored, as it has not been run; numbers of hospitals and their rows are assumed.",
-        ),
     ),
 )

@@ -7,10 +7,9 @@ paper's own synthetic population.
 """
 
 import math
-from functools import partial
 
 from dppca_core.experiments.papers.claims import moves, ranked, slower, under
-from dppca_core.experiments.papers.figure import Check, Figure, PaperRun, printed
+from dppca_core.experiments.papers.figure import Check, PaperRun, figures_of, printed
 from dppca_core.numerics.subspace_metrics import random_guess
 
 PAPER = "Wang & Xu, IJCAI 2019"
@@ -68,7 +67,7 @@ _DIMENSION = (
     "lambda = 1; the directions lie on 20 of the features at every p."
 )
 
-_figure = partial(Figure, paper=PAPER, metric="projector_distance")
+_figure = figures_of(PAPER, _CAPTIONS, _DISTANCE, metric="projector_distance")
 
 
 def _printed_and_large(
@@ -85,6 +84,7 @@ _TABLES = (
     "The six data sets were not available, so the parameters are run on the paper's own synthetic "
     "population. How s enters for a table is not said: the algorithm has only the penalty lambda, not given."
 )
+_table = figures_of(PAPER, _TABLES, _DISTANCE, metric="projector_distance")
 _TABLE_1 = printed(
     "tabulated",
     (10.0, 20.0, 40.0),
@@ -118,122 +118,88 @@ _SYNTHETIC = ("10^11 patients, synthetic", "2,000 patients, synthetic")
 
 FIGURES = (
     _figure(
-        key="wang-xu-1-n",
+        "wang-xu-1-n",
+        *_printed_and_large("wang-xu-low-n", (_FALLS_N, _RISES_K), _NOISE, "10^8 to 10^11 patients"),
         title="Figure 1, against n",
         shows="The error of LDP-PCA against the number of patients: 40 features, epsilon = 0.5, delta = "
         "10^-4.",
         claim="The error falls as patients are added, and rises with the number of directions k.",
         x="n",
-        runs=_printed_and_large("wang-xu-low-n", (_FALLS_N, _RISES_K), _NOISE, "10^8 to 10^11 patients"),
-        notes=(_CAPTIONS, _DISTANCE),
     ),
     _figure(
-        key="wang-xu-1-p",
-        title="Figure 1, against p",
-        shows="The error of LDP-PCA against the number of features, p (d in the chart): k = 5, "
-        "epsilon = 0.5, delta = 10^-4.",
-        claim="The error increases as the dimension p increases.",
-        x="d",
-        runs=_printed_and_large(
+        "wang-xu-1-p",
+        *_printed_and_large(
             "wang-xu-low-p", _CHECKS_P, _NOISE_P, "10^10 patients", "10^5 patients, as printed"
         ),
-        notes=(_CAPTIONS, _DISTANCE, _DIMENSION),
+        _DIMENSION,
+        title="Figure 1, against p",
+        shows="The error of LDP-PCA against the number of features, p (d in the chart): k = 5, epsilon = "
+        "0.5, delta = 10^-4.",
+        claim="The error increases as the dimension p increases.",
+        x="d",
     ),
     _figure(
-        key="wang-xu-1-epsilon",
+        "wang-xu-1-epsilon",
+        *_printed_and_large("wang-xu-low-epsilon", (_FALLS_EPSILON, _RISES_K), _NOISE, "10^10 patients"),
+        PaperRun("bundled digits, in place of Covertype and Buzz", (_FALLS_EPSILON,), "wang-xu-real-digits"),
+        "On the 1,797 digits the trend is there, but all errors stay within 4 % of a random guess's.",
         title="Figure 1, against epsilon",
         shows="The error of LDP-PCA against epsilon: 40 features, 10^5 patients, delta = 10^-4.",
         claim="The error falls as epsilon grows.",
         x="epsilon",
-        runs=(
-            *_printed_and_large("wang-xu-low-epsilon", (_FALLS_EPSILON, _RISES_K), _NOISE, "10^10 patients"),
-            PaperRun(
-                "bundled digits, in place of Covertype and Buzz", (_FALLS_EPSILON,), "wang-xu-real-digits"
-            ),
-        ),
-        notes=(
-            _CAPTIONS,
-            _DISTANCE,
-            "On the 1,797 digits the trend is there, but all errors stay within 4 % of a random guess's.",
-        ),
     ),
     _figure(
-        key="wang-xu-2-n",
+        "wang-xu-2-n",
+        *_printed_and_large("wang-xu-high-n", (_FALLS_N_HIGH,), _NOISE_HIGH, "10^10 to 10^12 patients"),
+        "The text says epsilon = 1, the captions 2; delta is that of the other figure.",
         title="Figure 2, against n",
         shows="The error of sparse LDP-PCA against the number of patients: 400 features, k = 10, epsilon = "
         "2.",
         claim="The error falls as patients are added.",
         x="n",
-        runs=_printed_and_large("wang-xu-high-n", (_FALLS_N_HIGH,), _NOISE_HIGH, "10^10 to 10^12 patients"),
-        notes=(
-            _CAPTIONS,
-            _DISTANCE,
-            "The text says epsilon = 1, the captions 2; delta is that of the other figure.",
-        ),
     ),
     _figure(
-        key="wang-xu-2-p",
+        "wang-xu-2-p",
+        PaperRun("2,000 patients, as printed", _CHECKS_SLOW, "wang-xu-high-p-printed", because=_NOISE_P_HIGH),
+        PaperRun("10^12 patients", _CHECKS_SLOW, "wang-xu-high-p-large", because=_PROPORTIONAL),
+        PaperRun("10^12 patients, the same eigenvalues at every p", _CHECKS_SLOW, "wang-xu-high-p-fixed"),
+        _DIMENSION,
+        "The theorems bound squared errors: log p there is its square root here. The same eigenvalues at "
+        "every p are those printed for p = 400.",
         title="Figure 2, against p",
-        shows="The error of sparse LDP-PCA against the number of features, p (d in the chart): k = 10, "
-        "s = 20, epsilon = 2.",
+        shows="The error of sparse LDP-PCA against the number of features, p (d in the chart): k = 10, s = "
+        "20, epsilon = 2.",
         claim="The error slightly increases with p, as the bound depends on p only through log p.",
         x="d",
-        runs=(
-            PaperRun(
-                "2,000 patients, as printed", _CHECKS_SLOW, "wang-xu-high-p-printed", because=_NOISE_P_HIGH
-            ),
-            PaperRun("10^12 patients", _CHECKS_SLOW, "wang-xu-high-p-large", because=_PROPORTIONAL),
-            PaperRun("10^12 patients, the same eigenvalues at every p", _CHECKS_SLOW, "wang-xu-high-p-fixed"),
-        ),
-        notes=(
-            _CAPTIONS,
-            _DISTANCE,
-            _DIMENSION,
-            "The theorems bound squared errors: log p there is its square root here. The same eigenvalues at "
-            "every p are those printed for p = 400.",
-        ),
     ),
     _figure(
-        key="wang-xu-2-epsilon",
+        "wang-xu-2-epsilon",
+        *_printed_and_large("wang-xu-high-epsilon", (_FALLS_EPSILON_HIGH,), _NOISE_HIGH, "10^11 patients"),
         title="Figure 2, against epsilon",
         shows="The error of sparse LDP-PCA against epsilon: 400 features, k = 10, 2,000 patients.",
         claim="The error falls as epsilon grows.",
         x="epsilon",
-        runs=_printed_and_large(
-            "wang-xu-high-epsilon", (_FALLS_EPSILON_HIGH,), _NOISE_HIGH, "10^11 patients"
-        ),
-        notes=(_CAPTIONS, _DISTANCE),
     ),
-    _figure(
-        key="wang-xu-table-1",
+    _table(
+        "wang-xu-table-1",
+        *_printed_and_large("wang-xu-table-1", (_RISES_S,), _NOISE_HIGH, *_SYNTHETIC),
+        "4.472 for NIPS is sqrt 20, the largest distance there is: total failure.",
         title="Table 1",
         shows="The error of sparse LDP-PCA against the sparsity s: k = 10, epsilon = 2.",
         claim="The error rises with s on each of six data sets.",
         x="s",
-        runs=_printed_and_large("wang-xu-table-1", (_RISES_S,), _NOISE_HIGH, *_SYNTHETIC),
         printed=_TABLE_1,
-        notes=(
-            _TABLES,
-            _DISTANCE,
-            "4.472 for NIPS is sqrt 20, the largest distance there is: total failure.",
-        ),
     ),
-    _figure(
-        key="wang-xu-table-2",
+    _table(
+        "wang-xu-table-2",
+        *_printed_and_large("wang-xu-table-2", (_FALLS,), _NOISE_HIGH, *_SYNTHETIC),
+        PaperRun("bundled digits", (_FALLS,), "wang-xu-table-2-digits", because=_DIGITS),
+        "4.518 for Leukemia exceeds sqrt 20 = 4.472, the largest distance that two spaces of ten directions "
+        "can have: it cannot be this distance.",
         title="Table 2",
         shows="The error of sparse LDP-PCA against epsilon: k = 10, s = 20.",
         claim="The error falls as epsilon grows on each of six data sets.",
         x="epsilon",
-        runs=(
-            *_printed_and_large("wang-xu-table-2", (_FALLS,), _NOISE_HIGH, *_SYNTHETIC),
-            PaperRun("bundled digits", (_FALLS,), "wang-xu-table-2-digits", because=_DIGITS),
-        ),
         printed=_TABLE_2,
-        notes=(
-            _TABLES,
-            _DISTANCE,
-            "4.518 for Leukemia exceeds sqrt 20 = 4.472, the largest distance that two spaces of ten "
-            "directions can have: it cannot be this distance.",
-        ),
     ),
 )
