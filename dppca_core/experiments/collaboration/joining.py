@@ -36,6 +36,8 @@ STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0)
 SWEPT = (0.0, 0.5, 1.0, 1.5, 2.0)  # of these the curve is made
 FAILURE = 0.01  # chance that some synthetic patient is longer than the public bound
 What = Literal["joined", "alone"]
+EXACT = standardisation.exact_summary
+Summarise = Callable[[Site, float], Summary]  # of a hospital's patients, within a bound
 Key = tuple[What, float, str, int]  # what, strength, kind of standardisation, repeat
 
 
@@ -63,11 +65,7 @@ class SiteCell(NamedTuple):
 
 
 def _standardised(
-    sites: Sequence[Site],
-    kind: str,
-    printed: Sequence[Constants],
-    tail: float,
-    summarise: Callable[[Site, float], Summary] = standardisation.exact_summary,
+    sites: Sequence[Site], kind: str, printed: Sequence[Constants], tail: float, summarise: Summarise = EXACT
 ) -> Cohort:
     """Return the hospitals' rows, standardised by exact means and spreads, or by those that are released."""
     bound = standardisation.raw_bound(sites, tail)
@@ -134,11 +132,7 @@ def _plain_basis(recipe: SiteRecipe, strength: float, kind: str, repeat: int) ->
 
 
 def _private_basis(
-    recipe: SiteRecipe,
-    sites: Sequence[Site],
-    kind: str,
-    printed: Sequence[Constants],
-    rng: np.random.Generator,
+    recipe: SiteRecipe, sites: Sequence[Site], kind: str, printed: list[Constants], rng: np.random.Generator
 ) -> Array:
     """Release means and spreads where they are paid for, then run the method."""
     tail = FAILURE / sum(site.n for site in sites)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -117,19 +118,22 @@ def simulate(setting: CollaborationSetting, key: str, repeat: int = 0) -> Transc
 
 def errors(record: Record, truth: Array) -> Array:
     """Return sin Theta of the start, if there is one, and of the basis after each round that has one."""
-    starts = [] if record.start is None else [record.start]
-    bases = [*starts, *(done.basis for done in record.rounds if done.basis is not None)]
-    return np.array([subspace_metrics.sin_theta(basis, truth) for basis in bases])
+    known = (basis for basis in _bases(record) if basis is not None)
+    return np.array([subspace_metrics.sin_theta(basis, truth) for basis in known])
 
 
 def moves(record: Record) -> Array:
     """Return sin Theta between the bases before and after each round; NaN where there was none before."""
-    before, distances = record.start, []
-    for done in record.rounds:
-        if done.basis is not None:
-            distances.append(np.nan if before is None else subspace_metrics.sin_theta(done.basis, before))
-            before = done.basis
+    distances = [
+        np.nan if before is None or after is None else subspace_metrics.sin_theta(after, before)
+        for before, after in pairwise(_bases(record))
+    ]
     return np.array(distances)
+
+
+def _bases(record: Record) -> list[Array | None]:
+    """Return the start, and the basis after each round that has one."""
+    return [record.start, *(done.basis for done in record.rounds if done.basis is not None)]
 
 
 def matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
