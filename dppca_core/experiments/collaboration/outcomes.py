@@ -94,17 +94,17 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
         key, hospital, repeat = cell
         protocol = PROTOCOLS[key]
         sent = self.recipe.traffic(protocol)
-        private = METHODS[protocol.method].private
+        method = METHODS[protocol.method]
         yield {
             "way": key,
             "method": protocol.method,
             "trust": protocol.trust,
             "server_sees": protocol.sees,
-            "guarantee": protocol.guarantee,
+            "guarantee": method.guarantee,
             "hospital": "all" if hospital == ALL else str(hospital + 1),
             "patients": self.recipe.n if hospital == ALL else self.recipe.sizes[hospital],
-            "epsilon": self.recipe.budget.epsilon if private else None,
-            "delta": self.recipe.budget.delta if private else None,
+            "epsilon": self.recipe.budget.epsilon if method.private else None,
+            "delta": self.recipe.budget.delta if method.private else None,
             "repeat": repeat,
             "sin_theta": value.sin,
             "captured_energy": value.energy,

@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dppca_core.methods import METHODS
-
 NUMBER = 8  # bytes
 
 
@@ -36,11 +34,6 @@ class Protocol:
     alone: bool = False
     full: bool = False
     noise: str | None = None
-
-    @property
-    def guarantee(self) -> str:
-        """Return the method's guarantee; with shared noise it holds for a single message only."""
-        return METHODS[self.method].guarantee
 
     @property
     def own_moments(self) -> bool:

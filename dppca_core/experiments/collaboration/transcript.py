@@ -75,11 +75,6 @@ class Transcript:
     hidden: tuple[Mapping[int, Arrays], ...]
     errors: Array
 
-    @property
-    def plan(self) -> Plan:
-        """Return the plan that the hospitals agreed on."""
-        return self.record.plan
-
 
 def simulate(setting: CollaborationSetting, key: str, repeat: int = 0) -> Transcript:
     """Simulate one run of a protocol, message by message.
@@ -193,7 +188,8 @@ def difference(transcript: Transcript, number: int, hospital: int, other: int) -
     Raises:
         ValueError: For the same hospital twice, or a run in which nobody sees single messages.
     """
-    plan, exchange = transcript.plan, protocol.exchange_of(transcript.plan)
+    plan = transcript.record.plan
+    exchange = protocol.exchange_of(plan)
     if hospital == other:
         raise ValueError(f"other must be another hospital than {hospital}")
     if not isinstance(exchange, PowerRounds) or exchange.summed:

@@ -252,10 +252,6 @@ class Results(CellStore[Key, Cell]):
         repeats = range(self.repeats_of(name))
         return self.first_missing((name, e, r) for r in repeats for e in EPSILONS)
 
-    def all_cells(self) -> list[Cell]:
-        """Return what has been measured so far; safe while another thread continues to measure."""
-        return list(self.cells.values())
-
     def rows(self, cell: Key, value: Cell) -> Iterator[dict[str, Any]]:
         """Return a row for each iterate."""
         name, epsilon, repeat = cell

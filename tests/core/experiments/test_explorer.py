@@ -248,7 +248,7 @@ def test_measured_keeps_the_order_of_repeats():
     assert same(first, results.cell(TRACED, 1.0, 0))
     assert same(last, results.cell(TRACED, 1.0, 2))
     assert results.measured(TRACED, 2.0) == []
-    assert results.all_cells() == [last, first]  # as they were measured
+    assert list(results.cells.values()) == [last, first]  # as they were measured
 
 
 def test_the_table_is_tidy():
