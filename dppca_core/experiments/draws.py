@@ -20,6 +20,7 @@ from dppca_core.numerics import linalg
 from dppca_core.numerics.moments import DenseMoment, SumMoment, clip_rows
 from dppca_core.populations.spiked import PooledDraw, SpikedModel
 
+Population = SpikedModel | str  # the model, or the name of a table
 OPTIONS = ("s_hat", "iterations", "burn_in", "provider_noise")  # of methods, and fields of settings
 SCALINGS = ("bound", "bound-sqrt-d", "clipped", "largest", "unit")
 _CLIPPED_DRAWS = 20_000  # rows whose mean gives the eigenvalues of clipped rows, to about 1 %
@@ -32,14 +33,12 @@ MOMENTS = ByteCache(128 * 2**20)
 TRUTHS = ByteCache(64 * 2**20)
 
 
-def described(population: SpikedModel | str) -> SpikedModel | datasets.Table:
+def described(population: Population) -> SpikedModel | datasets.Table:
     """Return the model itself, or the table of that name: either knows its number of features `d`."""
     return population if isinstance(population, SpikedModel) else datasets.table(population)
 
 
-def method_options(
-    method: str, setting: object, population: SpikedModel | str | None = None
-) -> dict[str, Any]:
+def method_options(method: str, setting: object, population: Population | None = None) -> dict[str, Any]:
     """Return those of a setting's OPTIONS that the method uses, where the setting has them.
 
     A method that is to be told the true rows is told them where the population is synthetic.
@@ -51,7 +50,7 @@ def method_options(
     return options
 
 
-def patient_draws(population: SpikedModel | str, n: int, repeats: int) -> int:
+def patient_draws(population: Population, n: int, repeats: int) -> int:
     """Return how many draws of patients the repeats cycle through; each repeat has its own noise.
 
     A draw costs d^3, so beyond d = 800 two repeats or more share a draw; a whole table is always the same.
@@ -118,7 +117,7 @@ PUBLIC = Scaling()
 
 
 def cohort(
-    population: SpikedModel | str,
+    population: Population,
     sizes: tuple[int, ...],
     scaling: Scaling,
     seed: int,
@@ -180,9 +179,7 @@ class Truth(NamedTuple):
     bound: float
 
 
-def truth(
-    population: SpikedModel | str, sizes: tuple[int, ...], k: int, scaling: Scaling, seed: int
-) -> Truth:
+def truth(population: Population, sizes: tuple[int, ...], k: int, scaling: Scaling, seed: int) -> Truth:
     """Return the population's own truth, or pooled PCA without privacy of a table's rows of these hospitals.
 
     It comes from `TRUTHS`. Its matrix, (d, d), is `second_moment`, better not held as long as results are.
@@ -205,9 +202,7 @@ def truth(
     return cached
 
 
-def second_moment(
-    population: SpikedModel | str, sizes: tuple[int, ...], scaling: Scaling, seed: int
-) -> Array:
+def second_moment(population: Population, sizes: tuple[int, ...], scaling: Scaling, seed: int) -> Array:
     """Return the truth's second moment, (d, d), in units of the scaled rows, from `MOMENTS`.
 
     Raises ValueError for a population's clipped rows.
@@ -226,7 +221,7 @@ def second_moment(
 
 
 def _rows_key(
-    population: SpikedModel | str, sizes: tuple[int, ...], scaling: Scaling, seed: int
+    population: Population, sizes: tuple[int, ...], scaling: Scaling, seed: int
 ) -> tuple[object, ...]:
     """Return what the truth depends on: of a population neither on the seed nor on who has the patients."""
     if isinstance(population, SpikedModel):
@@ -248,7 +243,7 @@ def clipped_eigenvalues(eigenvalues: Array, bound: float) -> Array:
     return falling
 
 
-def known_spectrum(population: SpikedModel | str, n: int, scaling: Scaling) -> dict[str, float]:
+def known_spectrum(population: Population, n: int, scaling: Scaling) -> dict[str, float]:
     """Return the weakest spike above the bulk, and the bulk's mean, of the scaled rows, as if public.
 
     Raises ValueError for a table, whose spectrum nobody knows beforehand, for rows of length 1, and for

@@ -177,25 +177,21 @@ class Results(CellStore[Key, Cell]):
 
     def estimate(self, name: str, epsilon: float, repeat: int) -> Estimate:
         """Run one method once and return its estimate, from which that cell is measured."""
-        experiment = self.experiment
-        rng, options = self._random_and_options(name, repeat)
-        budget = experiment.budget(epsilon)
-        return METHODS[name].fit(experiment.cohort(repeat), k=experiment.k, budget=budget, rng=rng, **options)
+        cohort, budget = self.experiment.cohort(repeat), self.experiment.budget(epsilon)
+        return METHODS[name].fit(cohort, budget=budget, **self._arguments(name, repeat))
 
     def estimates(self, epsilons: Sequence[float], repeat: int) -> list[Estimate]:
         """Return `estimate` of DPS-PCA at each epsilon, in one call."""
-        cohort, k = self.experiment.cohort(repeat), self.experiment.k
-        rng, options = self._random_and_options(TRACED, repeat)
-        budgets = [self.experiment.budget(epsilon) for epsilon in epsilons]
-        return dps_pca_runs(cohort, k=k, budgets=budgets, rng=rng, **options)
+        cohort, budgets = self.experiment.cohort(repeat), map(self.experiment.budget, epsilons)
+        return dps_pca_runs(cohort, budgets=list(budgets), **self._arguments(TRACED, repeat))
 
-    def _random_and_options(self, name: str, repeat: int) -> tuple[np.random.Generator, dict[str, Any]]:
-        """Return the run's generator and the method's options, its start among them."""
-        experiment = self.experiment
-        rng, options = experiment.generator(name, repeat), experiment.options(name)
-        if name == TRACED and experiment.start_error is not None:
-            options["start"] = block_power.start_near(self.truth.basis, experiment.start_error, rng)
-        return rng, options
+    def _arguments(self, name: str, repeat: int) -> dict[str, Any]:
+        """Return the run's arguments but its patients and budget: the start is drawn by its generator."""
+        e = self.experiment
+        rng, options = e.generator(name, repeat), e.options(name)
+        if name == TRACED and e.start_error is not None:
+            options["start"] = block_power.start_near(self.truth.basis, e.start_error, rng)
+        return {"k": e.k, "rng": rng, **options}
 
     def setting(self, epsilon: float) -> Setting:
         """Return the point at which bounds are evaluated."""

@@ -260,13 +260,9 @@ class Recipe:
 
     def cells(self) -> list[Key]:
         """Return all cells, in the order of the table: method, point, repeat."""
-        points = list(product(*(axis.values for axis in self.swept)))
-        return [
-            Key(chosen.label, point, repeat)
-            for chosen in self.methods
-            for point in points
-            for repeat in range(self.repeats)
-        ]
+        labels = [chosen.label for chosen in self.methods]
+        points = product(*(axis.values for axis in self.swept))
+        return [Key(*cell) for cell in product(labels, points, range(self.repeats))]
 
     @property
     def rows_scaled(self) -> Scaling:

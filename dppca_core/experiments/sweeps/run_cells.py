@@ -26,6 +26,7 @@ from dppca_core.populations.spiked import SpikedModel, hospital_sizes
 from dppca_core.privacy import Budget
 
 Row = dict[str, Any]
+Task = tuple[float, tuple[Key, ...]]  # estimated seconds, and cells
 _OF_PATIENTS = ("n", *OF_POPULATION)
 _WORKER_BYTES = 48 * 2**20
 _COMMON = ("epsilon", "delta", "spike")  # random numbers are the same along these
@@ -173,10 +174,8 @@ def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
     }
 
 
-def grouped(
-    recipe: Recipe, keys: Sequence[Key], longest: float | None = None
-) -> Iterator[tuple[float, tuple[Key, ...]]]:
-    """Yield tasks, (estimated seconds, cells), of about `longest` seconds, by their patients.
+def grouped(recipe: Recipe, keys: Sequence[Key], longest: float | None = None) -> Iterator[Task]:
+    """Yield tasks of about `longest` seconds, by their patients.
 
     longest: TASK_SECONDS where None. The last tasks are shorter.
     """

@@ -19,7 +19,7 @@ from dppca_core.experiments.sweeps.cancellation import cancellation_file
 from dppca_core.experiments.sweeps.executors import Cores, LostError
 from dppca_core.experiments.sweeps.recipe import Key, Recipe
 from dppca_core.experiments.sweeps.recipe_file import fingerprint
-from dppca_core.experiments.sweeps.run_cells import Row
+from dppca_core.experiments.sweeps.run_cells import Row, Task
 
 _AHEAD = 512  # tasks submitted at a time to an executor without a number of its own, as a large cluster
 _PART_HERE = 0.25  # of a task's usual length in this thread, where nothing is sent and rows are shown sooner
@@ -102,12 +102,11 @@ def sweep(
     return store.table(recipe, rows)
 
 
-_Task = tuple[float, tuple[Key, ...]]  # estimated seconds, and cells
 _Ended = tuple[float, tuple[Key, ...], list[Row] | str]  # the same, and the rows, or why their worker died
 
 
 def _finished(
-    recipe: Recipe, tasks: list[_Task], executor: Executor | None, cancel: Callable[[], bool]
+    recipe: Recipe, tasks: list[Task], executor: Executor | None, cancel: Callable[[], bool]
 ) -> Iterator[_Ended]:
     """Yield each task as it finishes. Those whose worker died run once more, cell by cell, one at a time."""
     if executor is None:
@@ -116,7 +115,7 @@ def _finished(
                 return
             yield seconds, keys, run_cells.run(recipe, keys)
         return
-    retried: list[_Task] = []
+    retried: list[Task] = []
     for ended in _pass(recipe, tasks, executor, getattr(executor, "ahead", _AHEAD), cancel):
         seconds, keys, rows = ended
         if isinstance(rows, str):
@@ -127,10 +126,10 @@ def _finished(
 
 
 def _pass(
-    recipe: Recipe, tasks: list[_Task], executor: Executor, ahead: int, cancel: Callable[[], bool]
+    recipe: Recipe, tasks: list[Task], executor: Executor, ahead: int, cancel: Callable[[], bool]
 ) -> Iterator[_Ended]:
     waiting = deque(tasks)
-    running: dict[Future[list[Row]], _Task] = {}
+    running: dict[Future[list[Row]], Task] = {}
 
     def collect(cancelled: bool = False) -> Iterator[_Ended]:
         """Yield what is done. A future that is cancelled, but not by us, means a lost cluster."""
