@@ -1,9 +1,14 @@
-"""The executors of a sweep: all cores of this machine, or a Dask cluster. A sweep without one runs here."""
+"""The executors of a sweep: all cores of this machine, or a Dask cluster. A sweep without one runs here.
+
+A task that a pool has started cannot be cancelled from outside. So a sweep keeps an empty file as long as it
+wants its tasks, and a worker stops before its next cell where the file is gone.
+"""
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, cast
 
 from joblib import cpu_count
@@ -106,3 +111,27 @@ def opened(name: str | None = None) -> Iterator[Executor | None]:
             yield executor
     else:
         raise ValueError(f'executor must be "serial", "cores" or the address of a scheduler, got {chosen!r}')
+
+
+class UnwantedError(Exception):
+    """Nobody waits for this result: the sweep removed its file."""
+
+
+@contextmanager
+def cancellation_file() -> Iterator[str]:
+    """Yield the path of a file that cancels tasks once it is gone; "" where none can be written."""
+    path = ""
+    with suppress(OSError):
+        handle, path = tempfile.mkstemp(prefix="dppca-wanted-")
+        os.close(handle)
+    try:
+        yield path
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+
+
+def check_wanted(path: str) -> None:
+    """Raise UnwantedError where the file at `path` is gone; an empty path never had one."""
+    if path and not os.path.exists(path):
+        raise UnwantedError

@@ -17,7 +17,7 @@ from dppca_core import datasets
 from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws, failures
 from dppca_core.experiments.explorer.results import run_seconds
-from dppca_core.experiments.sweeps import cancellation
+from dppca_core.experiments.sweeps import executors
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from dppca_core.experiments.sweeps.recipe import METRICS, OF_POPULATION, Key, Recipe, Value, Variant
 from dppca_core.methods import METHODS
@@ -69,7 +69,7 @@ def run(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -> list[Row
     done: dict[RunnableCell, Row] = {}
     rows = []
     for key in keys:
-        cancellation.check(cancelled_by)
+        executors.check_wanted(cancelled_by)
         cell = runnable(recipe, key)
         if cell not in done:
             done[cell] = measured(recipe, cell)

@@ -15,8 +15,7 @@ import pandas as pd
 
 from dppca_core.experiments.sweeps import run_cells, store
 from dppca_core.experiments.sweeps.blas import one_thread
-from dppca_core.experiments.sweeps.cancellation import cancellation_file
-from dppca_core.experiments.sweeps.executors import Cores, LostError
+from dppca_core.experiments.sweeps.executors import Cores, LostError, cancellation_file
 from dppca_core.experiments.sweeps.recipe import Key, Recipe
 from dppca_core.experiments.sweeps.recipe_file import fingerprint
 from dppca_core.experiments.sweeps.run_cells import Row, Task

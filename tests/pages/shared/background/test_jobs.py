@@ -15,7 +15,7 @@ from joblib.externals.loky import get_reusable_executor
 from dppca_core import SpikedModel
 from dppca_core.experiments import Axis, Progress, Recipe, sweep, variant
 from dppca_core.experiments.sweeps import blas, executors, run_cells
-from dppca_core.experiments.sweeps.cancellation import UnwantedError
+from dppca_core.experiments.sweeps.executors import UnwantedError
 from pages.shared.background import sessions, sweep_jobs, sweep_status
 from pages.shared.background.engine import Engine
 from pages.shared.background.sweep_jobs import Jobs
