@@ -11,8 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws
@@ -124,7 +122,3 @@ class ExplorerExperiment:
     def patient_draws(self) -> int:
         """Return how many draws of patients the repeats cycle through."""
         return draws.patient_draws(self.population, self.n, self.repeats)
-
-    def generator(self, name: str, repeat: int) -> np.random.Generator:
-        """Return the generator of one run, keyed by its method and repeat."""
-        return draws.generator(self.seed, repeat, name)

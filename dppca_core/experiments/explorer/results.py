@@ -188,7 +188,7 @@ class Results(CellStore[Key, Cell]):
     def _arguments(self, name: str, repeat: int) -> dict[str, Any]:
         """Return the run's arguments but its patients and budget: the start is drawn by its generator."""
         e = self.experiment
-        rng, options = e.generator(name, repeat), e.options(name)
+        rng, options = draws.generator(e.seed, repeat, name), e.options(name)
         if name == TRACED and e.start_error is not None:
             options["start"] = block_power.start_near(self.truth.basis, e.start_error, rng)
         return {"k": e.k, "rng": rng, **options}

@@ -17,15 +17,9 @@ from joblib.externals.loky import get_reusable_executor
 from dppca_core.experiments.sweeps import blas
 
 ADDRESS = "DASK_SCHEDULER_ADDRESS"
+LOST = "The cluster stopped answering; what was measured before is kept"
 _CONNECT_SECONDS = 10
 _IDLE_SECONDS = 300  # a worker takes seconds to start, most of them imports
-
-
-class LostError(ConnectionError):
-    """The cluster stopped answering."""
-
-    def __init__(self) -> None:
-        super().__init__("The cluster stopped answering; what was measured before is kept")
 
 
 class Cores(Executor):
@@ -54,17 +48,17 @@ class Cores(Executor):
 
 
 class _Cluster(Executor):
-    """Run calls on a Dask cluster; its many errors without a scheduler become a LostError."""
+    """Run calls on a Dask cluster; its many errors without a scheduler become a ConnectionError."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Submit a call to the cluster. Raises LostError where the cluster is gone."""
+        """Submit a call to the cluster. Raises ConnectionError where the cluster is gone."""
         try:
             return self._executor.submit(fn, *args, **kwargs)
         except Exception as reason:
-            raise LostError from reason
+            raise ConnectionError(LOST) from reason
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import pandas as pd
 
 from dppca_core.experiments.sweeps import run_cells, store
 from dppca_core.experiments.sweeps.blas import one_thread
-from dppca_core.experiments.sweeps.executors import Cores, LostError, cancellation_file
+from dppca_core.experiments.sweeps.executors import LOST, Cores, cancellation_file
 from dppca_core.experiments.sweeps.recipe import Key, Recipe
 from dppca_core.experiments.sweeps.recipe_file import fingerprint
 from dppca_core.experiments.sweeps.run_cells import Row, Task
@@ -142,7 +142,7 @@ def _pass(
             else:
                 yield seconds, keys, future.result()
         if lost:
-            raise LostError
+            raise ConnectionError(LOST)
 
     # Tasks that processes have started end before their next cell once the file is gone.
     with cancellation_file() if isinstance(executor, Cores) else nullcontext("") as path:
