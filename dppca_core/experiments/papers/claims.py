@@ -67,7 +67,7 @@ def near(curves: _Curves, printed: Sequence[Printed], within: float) -> Iterator
     """Check that every printed number that was measured is met up to `within`, and count the others."""
     pairs = [
         (abs(curves[label][x].mean - value), label, x, value)
-        for label, x, value, _ in printed
+        for label, x, value in printed
         if x in curves.get(label, {})
     ]
     if pairs:

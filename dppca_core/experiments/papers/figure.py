@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -11,23 +11,17 @@ from dppca_core.experiments.papers.summary import summary
 
 
 class Printed(NamedTuple):
-    """Hold a published number, with its curve and x; read off a picture to about its last digit."""
+    """Hold a published number, with its curve and x; one read off a picture is right to about its last digit."""
 
     label: str
     x: float
     value: float
-    kind: Literal["tabulated", "read off", "stated"] = "read off"
 
 
-def printed(
-    kind: Literal["tabulated", "read off"], xs: Sequence[float], curves: Mapping[str, Sequence[float]]
-) -> tuple[Printed, ...]:
+def printed(xs: Sequence[float], curves: Mapping[str, Sequence[float]]) -> tuple[Printed, ...]:
     """Return the published numbers of these curves, by label, at these x."""
-    return tuple(
-        Printed(label, x, value, kind)
-        for label, values in curves.items()
-        for x, value in zip(xs, values, strict=True)
-    )
+    points = ((label, pair) for label, values in curves.items() for pair in zip(xs, values, strict=True))
+    return tuple(Printed(label, *pair) for label, pair in points)
 
 
 class Finding(NamedTuple):

@@ -26,16 +26,12 @@ _RUNS = "The paper does not say how many runs its curves are means of."
 _LAST = 10.0
 
 _FIGURE_3A = printed(
-    "read off",
     (_LAST,),
     {"epsilon = 0.5": (2.22,), "epsilon = 1": (1.65,), "epsilon = 1.5": (0.99,), "epsilon = 2": (0.72,)},
 )
 _FIGURE_3B = (Printed("delta = 0.5", _LAST, 0.69),)
-_FIGURE_4A = printed(
-    "read off", (0.8, 1.0, 1.2, 1.4, 1.6, 2.0), {"DPS-PCA": (3.1, 2.45, 1.87, 1.45, 1.30, 1.05)}
-)
+_FIGURE_4A = printed((0.8, 1.0, 1.2, 1.4, 1.6, 2.0), {"DPS-PCA": (3.1, 2.45, 1.87, 1.45, 1.30, 1.05)})
 _FIGURE_4B = printed(
-    "read off",
     (40.0, 60.0, 80.0, 100.0),
     {
         "DPS-PCA": (0.08, 0.11, 0.14, 0.15),
@@ -44,7 +40,6 @@ _FIGURE_4B = printed(
     },
 )
 _TABLE_1 = printed(
-    "tabulated",
     (200.0, 400.0, 800.0),
     {"MOD-SULQ": (0.008, 0.021, 0.097), "PPCA": (9.82, 37.46, 173.78)},
 )

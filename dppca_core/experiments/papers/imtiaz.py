@@ -16,7 +16,6 @@ _ALL = ("pooled", "full", "DPdisPCA", "local")
 
 
 _SYNTHETIC = printed(
-    "tabulated",
     _EPSILONS,
     {
         "pooled": (0.287, 0.301, 0.552, 0.788, 0.985, 0.996),
@@ -26,7 +25,6 @@ _SYNTHETIC = printed(
     },
 )
 _MNIST = printed(
-    "tabulated",
     _EPSILONS,
     {
         "pooled": (0.078, 0.084, 0.296, 0.498, 0.861, 0.953),
@@ -34,7 +32,6 @@ _MNIST = printed(
     },
 )
 _COVERTYPE = printed(
-    "tabulated",
     _EPSILONS,
     {
         "pooled": (0.180, 0.647, 0.955, 0.971, 0.991, 0.996),

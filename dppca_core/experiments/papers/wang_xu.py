@@ -86,7 +86,6 @@ _TABLES = (
 )
 _table = figures_of(PAPER, _TABLES, _DISTANCE, metric="projector_distance")
 _TABLE_1 = printed(
-    "tabulated",
     (10.0, 20.0, 40.0),
     {
         "cancer RNA-Seq": (3.162, 3.381, 3.668),
@@ -98,7 +97,6 @@ _TABLE_1 = printed(
     },
 )
 _TABLE_2 = printed(
-    "tabulated",
     (1.0, 0.5, 0.1),
     {
         "cancer RNA-Seq": (3.559, 3.790, 3.967),

@@ -8,7 +8,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, cast
 
 from joblib import cpu_count
@@ -80,15 +80,14 @@ def dask(address: str) -> Iterator[Executor]:
         yield _Cluster(executor)
 
 
-@contextmanager
-def opened(name: str | None = None) -> Iterator[Executor | None]:
-    """Open an executor for the length of a `with` block.
+def opened(name: str | None = None) -> AbstractContextManager[Executor | None]:
+    """Return an executor for the length of a `with` block.
 
     Args:
         name: "serial", "cores", or the address of a Dask scheduler. None: $DASK_SCHEDULER_ADDRESS, else
             "cores".
 
-    Yields:
+    Returns:
         The executor, for `sweep`; None for "serial".
 
     Raises:
@@ -96,15 +95,11 @@ def opened(name: str | None = None) -> Iterator[Executor | None]:
         ConnectionError: Where no cluster answers.
     """
     chosen = name or os.environ.get(ADDRESS) or "cores"
-    if chosen == "serial":
-        yield None
-    elif chosen == "cores":
-        yield Cores()
-    elif ":" in chosen:
-        with dask(chosen) as executor:
-            yield executor
-    else:
+    if ":" in chosen:
+        return dask(chosen)
+    if chosen not in ("serial", "cores"):
         raise ValueError(f'executor must be "serial", "cores" or the address of a scheduler, got {chosen!r}')
+    return nullcontext(Cores() if chosen == "cores" else None)
 
 
 class UnwantedError(Exception):
