@@ -187,19 +187,16 @@ class CollaborationSetting:
     def too_large(self) -> str | None:
         """Return the reason why the hospitals' own moments do not fit into memory, or None."""
         size = 8 * len(self.sizes) * self.d**2
-        if size <= _MOMENT_BYTES:
-            return None
-        return f"{len(self.sizes)} hospitals' own moments take {size / 1e9:.1f} GB at {self.d:,} features"
+        reason = f"{len(self.sizes)} hospitals' own moments take {size / 1e9:.1f} GB at {self.d:,} features"
+        return reason if size > _MOMENT_BYTES else None
 
     def refused(self, protocol: Protocol) -> str | None:
         """Return the reason why this protocol cannot be measured here, or None."""
         reason = METHODS[protocol.method].skip(self.d) or (self.too_large if protocol.own_moments else None)
-        if reason:
-            return reason
         seconds = self.seconds(protocol)
-        if seconds > _MOST_SECONDS:
+        if not reason and seconds > _MOST_SECONDS:
             return f"one run would take about {seconds / 60:.0f} min"
-        return None
+        return reason
 
     def estimate(self, protocol: Protocol, hospital: int, repeat: int) -> Estimate:
         """Run a protocol once.

@@ -21,11 +21,8 @@ from dppca_core.records import ProviderNoise, Setting
 
 TRACED = "dps_pca"  # the method whose iterates are kept; the front page is about it
 # The ten preferred numbers a decade (ISO 3, R10, rounded) from 0.01 to 10: evenly spaced on a log axis.
-EPSILONS: tuple[float, ...] = (
-    *(0.01, 0.0125, 0.016, 0.02, 0.025, 0.032, 0.04, 0.05, 0.063, 0.08),
-    *(0.1, 0.125, 0.16, 0.2, 0.25, 0.32, 0.4, 0.5, 0.63, 0.8),
-    *(1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0, 10.0),
-)
+_PREFERRED = ("1", "1.25", "1.6", "2", "2.5", "3.2", "4", "5", "6.3", "8")
+EPSILONS = (*(float(f"{digits}e{power}") for power in (-2, -1, 0) for digits in _PREFERRED), 10.0)
 
 
 @dataclass(frozen=True)

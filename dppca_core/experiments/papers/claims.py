@@ -18,7 +18,6 @@ class _Mean(NamedTuple):
     mean: float
     low: float
     high: float
-    runs: float
 
     def __str__(self) -> str:
         if not self.low < self.high:  # a formula, or one run

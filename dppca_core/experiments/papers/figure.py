@@ -11,7 +11,7 @@ from dppca_core.experiments.papers.summary import summary
 
 
 class Printed(NamedTuple):
-    """Hold a published number, with its curve and x; one read off a picture is right to about its last digit."""
+    """Hold a published number, with its curve and x; off a picture it is right to about its last digit."""
 
     label: str
     x: float

@@ -174,12 +174,8 @@ def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
     }
 
 
-def grouped(recipe: Recipe, keys: Sequence[Key], longest: float | None = None) -> Iterator[Task]:
-    """Yield tasks of about `longest` seconds, by their patients.
-
-    longest: TASK_SECONDS where None. The last tasks are shorter.
-    """
-    longest = TASK_SECONDS if longest is None else longest
+def grouped(recipe: Recipe, keys: Sequence[Key], longest: float) -> Iterator[Task]:
+    """Yield tasks of about `longest` seconds, by their patients; the last tasks are shorter."""
     cells = {key: runnable(recipe, key) for key in keys}
 
     def patients(key: Key) -> tuple[object, ...]:
@@ -207,7 +203,8 @@ def grouped(recipe: Recipe, keys: Sequence[Key], longest: float | None = None) -
 
 def total_seconds(recipe: Recipe, keys: Sequence[Key] | None = None) -> float:
     """Estimate how long these cells, or all, compute on a single core."""
-    return sum(seconds for seconds, _ in grouped(recipe, recipe.cells() if keys is None else keys))
+    wanted = recipe.cells() if keys is None else keys
+    return sum(seconds for seconds, _ in grouped(recipe, wanted, TASK_SECONDS))
 
 
 def rough_seconds(recipe: Recipe, cell: RunnableCell, fresh: bool) -> float:
