@@ -44,12 +44,16 @@ _CHECKS: Mapping[str, Callable[..., None]] = {
     "alone": partial(checks.instance, bool),
     "scaling": partial(checks.one_of, SCALINGS),
     "known": partial(checks.instance, bool),
+    "patients_each": partial(checks.whole, 1),
+    "repeats": partial(checks.whole, 1),
+    "seed": partial(checks.whole, 0),
+    "largest_share": partial(checks.within, 0.0, 1.0),
 }
 
 
 def _check(name: str, value: object, suffix: str = "") -> None:
-    """Check a field, or an option of a method, which the suffix names; s_hat may be None."""
-    if name in _CHECKS and (name, value) != ("s_hat", None):
+    """Check a field, or an option of a method, which the suffix names; two numbers may be None."""
+    if name in _CHECKS and not (value is None and name in ("s_hat", "patients_each")):
         _CHECKS[name](**{name + suffix: value})
 
 
@@ -70,11 +74,9 @@ class Axis:
 
     def __post_init__(self) -> None:
         checks.one_of(SWEPT, swept=self.name)
+        check = partial(checks.whole, 1, MOST_PATIENTS) if self.name in WHOLE else checks.positive
         for value in self.values:
-            if self.name in WHOLE:
-                checks.whole(1, MOST_PATIENTS, **{self.name: value})
-            else:
-                checks.positive(**{self.name: value})
+            check(**{self.name: value})
         if self.name not in WHOLE:  # 1 and 1.0 are the same epsilon, also in a file
             object.__setattr__(self, "values", tuple(float(value) for value in self.values))
         if not self.values or len(set(self.values)) < len(self.values):
@@ -203,13 +205,9 @@ class Recipe:
 
     def __post_init__(self) -> None:
         Budget(self.epsilon, self.delta, self.neighbours, self.accounting)
-        for name in ("providers", "iterations", "s_hat", "burn_in", "provider_noise"):
-            _check(name, getattr(self, name))
-        checks.whole(1, repeats=self.repeats)
-        checks.whole(0, seed=self.seed)
-        checks.within(0.0, 1.0, largest_share=self.largest_share)
-        if self.patients_each is not None:
-            checks.whole(1, patients_each=self.patients_each)
+        for name, value in vars(self).items():
+            if name != "scaling":  # `Scaling` knows more kinds than a method does
+                _check(name, value)
         scaling = self.rows_scaled
         if scaling.kind in ("unit", "clipped") and {"energy", "covariance"}.intersection(self.metrics):
             raise ValueError("metrics cannot be energy or covariance where each row has its own scale")
