@@ -100,17 +100,15 @@ class Scaling:
         """Return the public bound that was chosen beforehand, if there is one."""
         if self.bound is None or self.kind == "bound":
             return self.bound
-        return self.bound * math.sqrt(
-            model.d if self.kind == "bound-sqrt-d" else float(model.eigenvalues.sum())
-        )
+        square = model.d if self.kind == "bound-sqrt-d" else float(model.eigenvalues.sum())
+        return self.bound * math.sqrt(square)
 
     def divisor(self, model: SpikedModel, n: int) -> float:
         """Return what n rows of the population are divided by; 1 stands for "unit"."""
         if self.kind == "unit":
             return 1.0
-        return self.public_bound(model) or model.norm_bound(
-            n, 0.5 if self.kind == "largest" else self.failure
-        )
+        failure = 0.5 if self.kind == "largest" else self.failure
+        return self.public_bound(model) or model.norm_bound(n, failure)
 
 
 PUBLIC = Scaling()

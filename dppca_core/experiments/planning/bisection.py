@@ -96,10 +96,9 @@ class Search:
         checks.one_of(("patients", "epsilon", "hospitals"), asked=self.asked)
         checks.positive(at=self.at, start=self.start)
         checks.whole(1, size=self.size, repeats=self.repeats)
-        if not isinstance(self.plan.experiment.population, SpikedModel):
-            raise ValueError(
-                f"population must be synthetic to be simulated, got {self.plan.experiment.population!r}"
-            )
+        population = self.plan.experiment.population
+        if not isinstance(population, SpikedModel):
+            raise ValueError(f"population must be synthetic to be simulated, got {population!r}")
 
     @property
     def name(self) -> str:

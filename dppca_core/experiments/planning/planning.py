@@ -259,8 +259,7 @@ class StudyPlan:
         failed = _failed(bound)
         if not failed:
             return PlanAnswer(value, start=value, bound=bound, least=least)
-        first = all(line.startswith("first order") for line in failed)
-        kind = "first order" if first else "assumption"
+        kind = "first order" if all(line.startswith("first order") for line in failed) else "assumption"
         return PlanAnswer(None, kind, {"guess": self.guess}, failed, start=value, bound=bound)
 
 
