@@ -91,7 +91,7 @@ def main() -> None:
     cores = executors.Cores(WORKERS)
     cluster = {"n_workers": WORKERS, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
     with LocalCluster(**cluster) as started, executors.opened(started.scheduler_address) as dask:
-        runs = {"serial": executors.Serial(), "cores": cores, "dask": dask}
+        runs = {"serial": None, "cores": cores, "dask": dask}
         took = in_turn(runs, 1 if options.quick else ROUNDS)
     rows = [
         measure.row("one process", took["serial"]),

@@ -39,7 +39,7 @@ OPENS = {
     "dppca_core/experiments/papers/results.py": "data/, by names that stand there",
     "dppca_core/experiments/sweeps/recipe_file.py": "the command line",
     "dppca_core/experiments/sweeps/store.py": "the command line",
-    "dppca_core/experiments/sweeps/cancellation.py": "a temporary file of its own",
+    "dppca_core/experiments/sweeps/executors.py": "a temporary file of its own",
     "dppca_core/tables/examples.py": "data/, by names that stand there",
     "dppca_core/tables/parquet_file.py": "an upload in memory",
     "examples/flower/demo.py": "a new temporary folder",

@@ -19,8 +19,6 @@ def limits(hits: ArrayLike, trials: ArrayLike, tail: float) -> tuple[Array, Arra
     if not ((counts >= 0) & (counts <= drawn) & (drawn > 0)).all():
         raise ValueError(f"hits must lie between 0 and their trials, got {hits!r} of {trials!r}")
     misses = drawn - counts
-    low, high = np.zeros_like(counts), np.ones_like(counts)
-    some, short = counts > 0, misses > 0
-    low[some] = betaincinv(counts[some], misses[some] + 1, tail)
-    high[short] = 1 - betaincinv(misses[short], counts[short] + 1, tail)
+    low = np.where(counts > 0, betaincinv(counts, misses + 1, tail), 0.0)
+    high = np.where(misses > 0, 1 - betaincinv(misses, counts + 1, tail), 1.0)
     return low, high

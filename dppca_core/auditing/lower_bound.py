@@ -21,7 +21,7 @@ law of the output: a mechanism that keeps its claim is falsely accused in at mos
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -31,8 +31,6 @@ from dppca_core.accounting import gaussian
 from dppca_core.arrays import Array
 from dppca_core.auditing import clopper_pearson as binomial
 from dppca_core.cohort import Cohort
-from dppca_core.privacy import Budget
-from dppca_core.records import Estimate, Method
 
 Mechanism = Callable[[Cohort, np.random.Generator], float | Array]
 
@@ -41,32 +39,19 @@ _LEVELS = (0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 0.99)
 _PILOT = 0.1
 
 
-@dataclass(frozen=True)
-class LowerBound:
+class LowerBound(NamedTuple):
     """Hold a lower bound on epsilon, which exceeds the truth with probability `alpha` at most.
 
-    threshold: where it was attained. above: shares of draws above it, (one cohort, the other). mu: the bound
-    on sensitivity/std that epsilon comes from, for `gaussian_tradeoff`.
+    mu: the bound on sensitivity/std that epsilon comes from, for `gaussian_tradeoff`.
     """
 
     epsilon: float
     alpha: float
-    threshold: float
-    above: tuple[float, float]
     mu: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class _Limits:
-    """Hold simultaneous limits, at 1 - alpha, of P(draw > t): arrays (thresholds, cohorts)."""
-
-    thresholds: Array
-    above: Array
-    low: Array
-    high: Array
-
-
-def _limits(here: Array, there: Array, alpha: float) -> _Limits:
+def _limits(here: Array, there: Array, alpha: float) -> tuple[Array, Array]:
+    """Return lower and upper limits, simultaneous at 1 - alpha, of P(draw > t): (thresholds, cohorts)."""
     pilots, kept = [], []
     for draws in (here, there):
         checks.whole(20, draws=len(draws))
@@ -79,16 +64,7 @@ def _limits(here: Array, there: Array, alpha: float) -> _Limits:
     thresholds = np.quantile(np.concatenate(pilots), _LEVELS, method="inverted_cdf")
     hits = np.array([(draws[:, None] > thresholds).sum(axis=0) for draws in kept], dtype=float).T
     trials = np.array([float(len(draws)) for draws in kept])
-    share = alpha / (len(thresholds) * 2 * 2)
-    low, high = binomial.limits(hits, trials, share)
-    return _Limits(thresholds, hits / trials, low, high)
-
-
-def _best(values: Array, limits: _Limits) -> tuple[float, float, tuple[float, float]]:
-    """Return the largest of (thresholds, events), its threshold, and the shares above that."""
-    index = int(np.argmax(values.max(axis=1)))
-    above = limits.above[index]
-    return float(values[index].max()), float(limits.thresholds[index]), (float(above[0]), float(above[1]))
+    return binomial.limits(hits, trials, alpha / (len(thresholds) * 2 * 2))
 
 
 def clopper_pearson(here: Array, there: Array, *, delta: float, alpha: float) -> LowerBound:
@@ -100,14 +76,13 @@ def clopper_pearson(here: Array, there: Array, *, delta: float, alpha: float) ->
     """
     checks.within(0.0, 1.0, delta=delta)
     checks.inside_unit_interval(alpha=alpha)
-    limits = _limits(here, there, alpha)
+    low, high = _limits(here, there, alpha)
     # The columns are above t here, above t there, below t here, below t there, each against the other cohort.
-    least = np.hstack([limits.low, 1 - limits.high])
-    most = np.hstack([limits.high[:, ::-1], 1 - limits.low[:, ::-1]])
+    least = np.hstack([low, 1 - high])
+    most = np.hstack([high[:, ::-1], 1 - low[:, ::-1]])
     with np.errstate(divide="ignore"):
         epsilons = np.log(np.maximum(least - delta, 0.0)) - np.log(most)
-    epsilon, threshold, above = _best(epsilons, limits)
-    return LowerBound(max(epsilon, 0.0), alpha, threshold, above)
+    return LowerBound(max(float(epsilons.max()), 0.0), alpha)
 
 
 def gaussian_tradeoff(here: Array, there: Array, *, delta: float, alpha: float) -> LowerBound:
@@ -119,12 +94,10 @@ def gaussian_tradeoff(here: Array, there: Array, *, delta: float, alpha: float) 
     Arguments and errors are those of `clopper_pearson`, but for delta, which lies in (0, 1).
     """
     checks.inside_unit_interval(delta=delta, alpha=alpha)
-    limits = _limits(here, there, alpha)
+    low, high = _limits(here, there, alpha)
     # For the test "above t" fpr is the other cohort's share and 1 - fnr its own; "below t" gives the same.
-    mus = ndtri(limits.low) - ndtri(limits.high[:, ::-1])
-    mu, threshold, above = _best(mus, limits)
-    mu = max(mu, 0.0)
-    return LowerBound(gaussian.epsilon_of(1 / mu, delta) if mu else 0.0, alpha, threshold, above, mu)
+    mu = max(float((ndtri(low) - ndtri(high[:, ::-1])).max()), 0.0)
+    return LowerBound(gaussian.epsilon_of(1 / mu, delta) if mu else 0.0, alpha, mu)
 
 
 def sample(mechanism: Mechanism, cohort: Cohort, draws: int, rng: np.random.Generator) -> Array:
@@ -161,14 +134,3 @@ def audit(
     checks.whole(20, draws=draws)
     here, there = (sample(mechanism, cohort, draws, rng) for cohort in pair)
     return bound(here, there, delta=delta, alpha=alpha)
-
-
-def as_mechanism(
-    method: Method, statistic: Callable[[Estimate], float], *, k: int, budget: Budget, **options: object
-) -> Mechanism:
-    """Return a method as a mechanism: a whole `fit`, and one number of its estimate."""
-
-    def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-        return statistic(method.fit(cohort, k=k, budget=budget, rng=rng, **options))
-
-    return mechanism

@@ -68,20 +68,16 @@ class CellStore(ABC, Generic[Key, Value]):
         try:
             self.cells[key] = self.measure(key)
         except Exception as error:
-            self._fail(key, error)
+            reason, first = failures.reason(error), key not in self.failed
+            if not failures.refused(error) and reason not in list(self.failed.values()):
+                failures.log("run", error)
+            self.failed[key] = reason
+            if first and isinstance(error, MemoryError):
+                self._once_more.add(key)
+                return
         else:
-            self._once_more.discard(key)
             self.failed.pop(key, None)
-
-    def _fail(self, key: Key, error: Exception) -> None:
-        reason, first = failures.reason(error), key not in self.failed
-        if not failures.refused(error) and reason not in list(self.failed.values()):
-            failures.log("run", error)
-        self.failed[key] = reason
-        if first and isinstance(error, MemoryError):
-            self._once_more.add(key)
-        else:
-            self._once_more.discard(key)
+        self._once_more.discard(key)
 
     def missing(self, wanted: Iterable[Key]) -> list[Key]:
         """Return those of the wanted cells that have neither a value nor a reason."""

@@ -20,6 +20,7 @@ from dppca_core.numerics import linalg
 from dppca_core.numerics.moments import DenseMoment, SumMoment, clip_rows
 from dppca_core.populations.spiked import PooledDraw, SpikedModel
 
+Population = SpikedModel | str  # the model, or the name of a table
 OPTIONS = ("s_hat", "iterations", "burn_in", "provider_noise")  # of methods, and fields of settings
 SCALINGS = ("bound", "bound-sqrt-d", "clipped", "largest", "unit")
 _CLIPPED_DRAWS = 20_000  # rows whose mean gives the eigenvalues of clipped rows, to about 1 %
@@ -29,16 +30,15 @@ _MOST_NUMBERS = 10**9  # of rows that are simulated one by one: ten seconds
 DRAWS = ByteCache(128 * 2**20)
 DEALS = ByteCache(512 * 2**20)  # every hospital's own moment: as many bytes as `collaboration.setting` allows
 MOMENTS = ByteCache(128 * 2**20)
+TRUTHS = ByteCache(64 * 2**20)
 
 
-def described(population: SpikedModel | str) -> SpikedModel | datasets.Table:
+def described(population: Population) -> SpikedModel | datasets.Table:
     """Return the model itself, or the table of that name: either knows its number of features `d`."""
     return population if isinstance(population, SpikedModel) else datasets.table(population)
 
 
-def method_options(
-    method: str, setting: object, population: SpikedModel | str | None = None
-) -> dict[str, Any]:
+def method_options(method: str, setting: object, population: Population | None = None) -> dict[str, Any]:
     """Return those of a setting's OPTIONS that the method uses, where the setting has them.
 
     A method that is to be told the true rows is told them where the population is synthetic.
@@ -50,7 +50,7 @@ def method_options(
     return options
 
 
-def patient_draws(population: SpikedModel | str, n: int, repeats: int) -> int:
+def patient_draws(population: Population, n: int, repeats: int) -> int:
     """Return how many draws of patients the repeats cycle through; each repeat has its own noise.
 
     A draw costs d^3, so beyond d = 800 two repeats or more share a draw; a whole table is always the same.
@@ -89,35 +89,33 @@ class Scaling:
     def __post_init__(self) -> None:
         checks.one_of(SCALINGS, scaling=self.kind)
         checks.inside_unit_interval(failure=self.failure)
+        if self.bound is None and self.kind in ("bound-sqrt-d", "clipped"):
+            raise ValueError(f"bound must be given where scaling is {self.kind!r}")
         if self.bound is not None:
             checks.positive(bound=self.bound)
-            if self.kind not in ("bound", "bound-sqrt-d", "clipped"):
+            if self.kind in ("largest", "unit"):
                 raise ValueError(f"bound must be left out where scaling is {self.kind!r}, got {self.bound!r}")
-        elif self.kind in ("bound-sqrt-d", "clipped"):
-            raise ValueError(f"bound must be given where scaling is {self.kind!r}")
 
     def public_bound(self, model: SpikedModel) -> float | None:
         """Return the public bound that was chosen beforehand, if there is one."""
-        if self.bound is not None and self.kind == "clipped":
-            return self.bound * math.sqrt(float(model.eigenvalues.sum()))
-        if self.bound is None or self.kind != "bound-sqrt-d":
+        if self.bound is None or self.kind == "bound":
             return self.bound
-        return self.bound * math.sqrt(model.d)
+        square = model.d if self.kind == "bound-sqrt-d" else float(model.eigenvalues.sum())
+        return self.bound * math.sqrt(square)
 
     def divisor(self, model: SpikedModel, n: int) -> float:
         """Return what n rows of the population are divided by; 1 stands for "unit"."""
         if self.kind == "unit":
             return 1.0
-        return self.public_bound(model) or model.norm_bound(
-            n, 0.5 if self.kind == "largest" else self.failure
-        )
+        failure = 0.5 if self.kind == "largest" else self.failure
+        return self.public_bound(model) or model.norm_bound(n, failure)
 
 
 PUBLIC = Scaling()
 
 
 def cohort(
-    population: SpikedModel | str,
+    population: Population,
     sizes: tuple[int, ...],
     scaling: Scaling,
     seed: int,
@@ -140,8 +138,7 @@ def cohort(
     def deal() -> Cohort:
         rng = generator(seed, draw, "patients", key)
         if scaling.kind in ("clipped", "unit"):
-            bound = None if scaling.kind == "unit" else scaling.divisor(population, n)
-            return _drawn_rows(population, sizes, bound, rng)
+            return _drawn_rows(population, sizes, scaling, rng)
         pooled: PooledDraw = DRAWS.get(  # other sizes of hospitals have the same patients
             (population, n, scaling, seed, draw, key),
             lambda: population.draw_pooled(n, rng, failure=failure, bound=scaling.public_bound(population)),
@@ -155,27 +152,21 @@ def cohort(
 
 
 def _drawn_rows(
-    model: SpikedModel, sizes: tuple[int, ...], bound: float | None, rng: np.random.Generator
+    model: SpikedModel, sizes: tuple[int, ...], scaling: Scaling, rng: np.random.Generator
 ) -> Cohort:
-    """Draw the rows themselves, n d^2 operations: clipped rows and rows of length 1 have no Wishart law.
-
-    bound: what rows are clipped to and divided by; None divides each row by its own length.
-    """
-    kind = "unit" if bound is None else "clipped"
-    checks.within(0, _MOST_NUMBERS, **{f"n d of {kind} rows": sum(sizes) * model.d})
-    chunk = 10_000 if bound is None else max(1, 2**20 // model.d)
+    """Draw the rows themselves, n d^2 operations: clipped rows and rows of length 1 have no Wishart law."""
+    checks.within(0, _MOST_NUMBERS, **{f"n d of {scaling.kind} rows": sum(sizes) * model.d})
+    unit, bound = scaling.kind == "unit", scaling.divisor(model, sum(sizes))
+    chunk = 10_000 if unit else max(1, 2**20 // model.d)
     members = []
     for size in sizes:
         total = np.zeros((model.d, model.d))
         for rows in model.rows(size, rng, chunk=chunk):
-            if bound is None:
-                rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-            else:
-                rows = clip_rows(rows, bound)
-            total += rows.T @ rows
+            scaled = rows / np.linalg.norm(rows, axis=1, keepdims=True) if unit else clip_rows(rows, bound)
+            total += scaled.T @ scaled
         members.append(Provider(size, DenseMoment(total / size)))
     providers = tuple(members)
-    return Cohort(providers, SumMoment(providers), 1.0 if bound is None else bound)
+    return Cohort(providers, SumMoment(providers), bound)
 
 
 class Truth(NamedTuple):
@@ -183,45 +174,57 @@ class Truth(NamedTuple):
 
     basis: Array
     eigenvalues: Array  # all d, descending, of the rows scaled to the bound
-    second_moment: Array  # in the same units; (0, 0) where it was not asked for
     bound: float
 
 
-def truth(
-    population: SpikedModel | str, sizes: tuple[int, ...], k: int, scaling: Scaling, seed: int, moment: bool
-) -> Truth:
+def truth(population: Population, sizes: tuple[int, ...], k: int, scaling: Scaling, seed: int) -> Truth:
     """Return the population's own truth, or pooled PCA without privacy of a table's rows of these hospitals.
 
-    moment: with the second moment (d, d), which costs d^3 and is better not held as long as results are.
-    Raises ValueError where the second moment of a population's clipped rows is asked for.
+    It comes from `TRUTHS`. Its matrix, (d, d), is `second_moment`, better not held as long as results are.
     """
-    none = np.zeros((0, 0))
-    if not isinstance(population, SpikedModel):
-        rows = cohort(population, sizes, scaling, seed, 0)
-        matrix = rows.pooled.dense()
-        values = np.maximum(np.linalg.eigvalsh(matrix)[::-1], 0.0).astype(np.float64)
-        return Truth(linalg.top_eigenspace(matrix, k), values, matrix if moment else none, rows.bound)
-    bound = scaling.divisor(population, sum(sizes))
-    basis = np.array(population.basis)  # a copy: the model's is a view and would keep its matrix (d, d)
-    if scaling.kind != "clipped":
-        matrix = population.covariance() / bound**2 if moment else none
-        return Truth(basis, population.eigenvalues / bound**2, matrix, bound)
-    if moment:
-        raise ValueError("scaling must not be 'clipped' where the covariance is asked for")
-    return Truth(basis, clipped_eigenvalues(population.eigenvalues, bound), none, bound)
+
+    def computed() -> Truth:
+        if not isinstance(population, SpikedModel):
+            rows = cohort(population, sizes, scaling, seed, 0)
+            matrix = rows.pooled.dense()
+            values = np.maximum(np.linalg.eigvalsh(matrix)[::-1], 0.0).astype(np.float64)
+            return Truth(linalg.top_eigenspace(matrix, k), values, rows.bound)
+        bound = scaling.divisor(population, sum(sizes))
+        basis = np.array(population.basis)  # a copy: the model's is a view and would keep its matrix (d, d)
+        if scaling.kind == "clipped":
+            return Truth(basis, clipped_eigenvalues(population.eigenvalues, bound), bound)
+        return Truth(basis, population.eigenvalues / bound**2, bound)
+
+    key = (*_rows_key(population, sizes, scaling, seed), k)
+    cached: Truth = TRUTHS.get(key, computed, 8 * described(population).d * (k + 1))
+    return cached
 
 
-def second_moment(
-    population: SpikedModel | str, sizes: tuple[int, ...], scaling: Scaling, seed: int
-) -> Array:
-    """Return the truth's second moment, (d, d), in units of the scaled rows, from `MOMENTS`."""
-    synthetic = isinstance(population, SpikedModel)
-    moment: Array = MOMENTS.get(
-        (population, sum(sizes), scaling) if synthetic else (population, sizes, scaling, seed),
-        lambda: truth(population, sizes, 1, scaling, seed, moment=True).second_moment,
-        8 * described(population).d ** 2,
-    )
+def second_moment(population: Population, sizes: tuple[int, ...], scaling: Scaling, seed: int) -> Array:
+    """Return the truth's second moment, (d, d), in units of the scaled rows, from `MOMENTS`.
+
+    Raises ValueError for a population's clipped rows.
+    """
+
+    def computed() -> Array:
+        if not isinstance(population, SpikedModel):
+            return cohort(population, sizes, scaling, seed, 0).pooled.dense()
+        if scaling.kind == "clipped":
+            raise ValueError("scaling must not be 'clipped' where the covariance is asked for")
+        return population.covariance() / scaling.divisor(population, sum(sizes)) ** 2
+
+    key = _rows_key(population, sizes, scaling, seed)
+    moment: Array = MOMENTS.get(key, computed, 8 * described(population).d ** 2)
     return moment
+
+
+def _rows_key(
+    population: Population, sizes: tuple[int, ...], scaling: Scaling, seed: int
+) -> tuple[object, ...]:
+    """Return what the truth depends on: of a population neither on the seed nor on who has the patients."""
+    if isinstance(population, SpikedModel):
+        return population, sum(sizes), scaling
+    return population, sizes, scaling, seed
 
 
 def clipped_eigenvalues(eigenvalues: Array, bound: float) -> Array:
@@ -238,7 +241,7 @@ def clipped_eigenvalues(eigenvalues: Array, bound: float) -> Array:
     return falling
 
 
-def known_spectrum(population: SpikedModel | str, n: int, scaling: Scaling) -> dict[str, float]:
+def known_spectrum(population: Population, n: int, scaling: Scaling) -> dict[str, float]:
     """Return the weakest spike above the bulk, and the bulk's mean, of the scaled rows, as if public.
 
     Raises ValueError for a table, whose spectrum nobody knows beforehand, for rows of length 1, and for
@@ -246,10 +249,8 @@ def known_spectrum(population: SpikedModel | str, n: int, scaling: Scaling) -> d
     """
     if not isinstance(population, SpikedModel):
         raise ValueError(f"known must be left out: the spectrum of {population} is not public")
-    if scaling.kind == "unit":
+    if scaling.kind in ("unit", "clipped"):
         raise ValueError("known must be left out where each row has its own scale")
-    if scaling.kind == "clipped":
-        raise ValueError("known must be left out where rows are clipped")
     values = population.eigenvalues / scaling.divisor(population, n) ** 2
     variance = float(values[population.k :].mean())
     return {"spike": float(values[population.k - 1]) - variance, "variance": variance}

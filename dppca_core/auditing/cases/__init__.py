@@ -6,6 +6,8 @@ two cohorts best apart.
 """
 
 from collections.abc import Callable
+from operator import attrgetter
+from types import SimpleNamespace
 
 from dppca_core import checks
 from dppca_core.auditing.cases import exponential, gaps, moments, products, stages, wishart
@@ -13,21 +15,12 @@ from dppca_core.auditing.cases.pairs import Case
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 
-_MODULES = {
-    module.__name__.rpartition(".")[2]: module
-    for module in (exponential, gaps, moments, products, stages, wishart)
-}
-
-
-def _builder(audit: str) -> Callable[[Budget, int], tuple[Case, ...]]:
-    """Return the function that a method's `audit` names, "module.function" of the modules here."""
-    module, _, name = audit.partition(".")
-    builder: Callable[[Budget, int], tuple[Case, ...]] = getattr(_MODULES[module], name)
-    return builder
-
-
-BUILDERS = {
-    audit: _builder(audit)
+_MODULES = SimpleNamespace(
+    exponential=exponential, gaps=gaps, moments=moments, products=products, stages=stages, wishart=wishart
+)
+# The functions that methods' `audit` names, "module.function" of the modules here.
+BUILDERS: dict[str, Callable[[Budget, int], tuple[Case, ...]]] = {
+    audit: attrgetter(audit)(_MODULES)
     for audit in sorted({method.audit for method in METHODS.values() if method.private})
 }
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dppca_core.arrays import Array
-from dppca_core.auditing.cases.pairs import Case, Pair, moved, neighbours
+from dppca_core.auditing.cases.pairs import Case, moved, neighbours
 from dppca_core.cohort import Cohort
 from dppca_core.methods import amin, ppca
 from dppca_core.privacy import Budget, Event, Guarantee
@@ -20,14 +20,9 @@ HALVES = np.array([[1.0, 0.0], [0.5, 1.0]])  # weights of the columns, a row for
 Frame = Callable[[Cohort, int, np.random.Generator], Array]
 
 
-def _alone(budget: Budget, k: int) -> Pair:
-    """Return the pair e1 against e2 in k + 1 features, with nobody else."""
-    e = np.eye(k + 1)
-    return neighbours(budget, e[0], e[1], np.zeros((k + 1, k + 1)), 1)
-
-
 def _case(frame: Frame, budget: Budget, k: int, weights: Array, spent: tuple[Event, ...], draws: int) -> Case:
-    pair = _alone(budget, k)
+    e = np.eye(k + 1)
+    pair = neighbours(budget, e[0], e[1], np.zeros((k + 1, k + 1)), 1)  # with nobody else
     direction = moved(pair)
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:

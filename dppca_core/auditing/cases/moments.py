@@ -1,6 +1,7 @@
 """Noisy second moments: the statistic is the coordinate along the direction in which the moment moves."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods import dpdis_pca, mod_sulq, sulq
 from dppca_core.privacy import Budget, Event
 
-Release = Callable[[Cohort, np.random.Generator], Array]
+Release = Callable[[Cohort, Budget, np.random.Generator], Array]
 
 
 def _case(
@@ -21,7 +22,7 @@ def _case(
     coordinate = along(moved(chosen))
 
     def mechanism(cohort: Cohort, rng: np.random.Generator) -> float:
-        return cohort.n * coordinate(release(cohort, rng))
+        return cohort.n * coordinate(release(cohort, budget, rng))
 
     return gaussian_case(title, chosen, mechanism, spent, budget)
 
@@ -29,47 +30,32 @@ def _case(
 def pooled(budget: Budget, k: int) -> tuple[Case, ...]:
     """Return the one release of Analyze Gauss, its sparse version and CAPE, with either shape of noise."""
 
-    def case(shape: str) -> Case:
-        return _case(
-            f"moment, {shape} noise",
-            budget,
-            lambda cohort, rng: symmetric_gaussian.release(cohort, budget, rng, shape),
-            symmetric_gaussian.spends(budget),
-        )
-
-    return tuple(case(shape) for shape in symmetric_gaussian.SHAPES)
+    spent = symmetric_gaussian.spends(budget)
+    releases = {
+        shape: partial(symmetric_gaussian.release, noise=shape) for shape in symmetric_gaussian.SHAPES
+    }
+    return tuple(_case(f"moment, {shape} noise", budget, each, spent) for shape, each in releases.items())
 
 
 def one_hospital(budget: Budget, k: int) -> tuple[Case, ...]:
     """Return DPdisPCA's release before its compression, which is post-processing."""
-    return (
-        _case(
-            "one hospital's moment",
-            budget,
-            lambda cohort, rng: dpdis_pca.release(cohort[0], budget, rng, None),
-            dpdis_pca.spends(budget),
-        ),
-    )
+
+    def release(cohort: Cohort, budget: Budget, rng: np.random.Generator) -> Array:
+        return dpdis_pca.release(cohort[0], budget, rng, None)
+
+    return (_case("one hospital's moment", budget, release, dpdis_pca.spends(budget)),)
 
 
 def one_user(budget: Budget, k: int) -> tuple[Case, ...]:
     """Return what one user of the local model sends, n = 1."""
-    return (
-        _case(
-            "one user's message",
-            budget,
-            lambda cohort, rng: symmetric_gaussian.release(cohort, budget, rng, None, "local"),
-            symmetric_gaussian.spends(budget),
-            orthogonal_pair(budget, n=1),
-        ),
-    )
+    release = partial(symmetric_gaussian.release, noise=None, trust="local")
+    spent, pair = symmetric_gaussian.spends(budget), orthogonal_pair(budget, n=1)
+    return (_case("one user's message", budget, release, spent, pair),)
 
 
 def sulq_cases(budget: Budget, k: int) -> tuple[Case, ...]:
-    spent = sulq.spends(budget, d=3)
-    return (_case("moment", budget, lambda cohort, rng: sulq.release(cohort, budget, rng), spent),)
+    return (_case("moment", budget, sulq.release, sulq.spends(budget, d=3)),)
 
 
 def mod_sulq_cases(budget: Budget, k: int) -> tuple[Case, ...]:
-    spent = mod_sulq.spends(budget, d=3)
-    return (_case("moment", budget, lambda cohort, rng: mod_sulq.release(cohort, budget, rng), spent),)
+    return (_case("moment", budget, mod_sulq.release, mod_sulq.spends(budget, d=3)),)

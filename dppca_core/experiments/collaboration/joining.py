@@ -14,7 +14,7 @@ only the owner of the rows can compute either.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -30,12 +30,14 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics import linalg, subspace_metrics
 from dppca_core.populations import clinical, standardisation
 from dppca_core.populations.site_summaries import Site
-from dppca_core.populations.standardisation import PAID, Constants
+from dppca_core.populations.standardisation import PAID, Constants, Summary
 
 STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0)
 SWEPT = (0.0, 0.5, 1.0, 1.5, 2.0)  # of these the curve is made
 FAILURE = 0.01  # chance that some synthetic patient is longer than the public bound
 What = Literal["joined", "alone"]
+EXACT = standardisation.exact_summary
+Summarise = Callable[[Site, float], Summary]  # of a hospital's patients, within a bound
 Key = tuple[What, float, str, int]  # what, strength, kind of standardisation, repeat
 
 
@@ -62,10 +64,12 @@ class SiteCell(NamedTuple):
     plain: SiteCell | None = None
 
 
-def without_privacy(sites: Sequence[Site], kind: str, printed: Sequence[Constants], tail: float) -> Cohort:
-    """Return the hospitals' rows, standardised by exact means and spreads."""
+def _standardised(
+    sites: Sequence[Site], kind: str, printed: Sequence[Constants], tail: float, summarise: Summarise = EXACT
+) -> Cohort:
+    """Return the hospitals' rows, standardised by exact means and spreads, or by those that are released."""
     bound = standardisation.raw_bound(sites, tail)
-    summaries = [standardisation.exact_summary(site, bound) for site in sites] if kind in PAID else []
+    summaries = [summarise(site, bound) for site in sites] if kind in PAID else []
     constants = standardisation.constants_by_site(sites, kind, printed, summaries)
     return standardisation.cohort(sites, constants, tail)
 
@@ -78,7 +82,7 @@ def truths(recipe: SiteRecipe, strength: float, kind: str) -> SiteTruths:
         moments = [hospital.calibrated for hospital in clinical.hospitals(model)]
         common = model.basis()
     else:
-        plain = without_privacy(recipe.sites(0.0, 0), kind, recipe.printed(0.0), FAILURE)
+        plain = _standardised(recipe.sites(0.0, 0), kind, recipe.printed(0.0), FAILURE)
         moments = [provider.moment.dense() for provider in plain]
         common = linalg.top_eigenspace(plain.pooled.dense(), recipe.k)
     values, local = zip(*(linalg.top_eigenpairs(moment, recipe.k) for moment in moments), strict=True)
@@ -123,29 +127,22 @@ def _patients_only(recipe: SiteRecipe) -> SiteRecipe:
 @lru_cache(maxsize=1024)
 def _plain_basis(recipe: SiteRecipe, strength: float, kind: str, repeat: int) -> Array:
     tail = FAILURE / sum(recipe.sizes)
-    joint = without_privacy(recipe.sites(strength, repeat), kind, recipe.printed(strength), tail)
+    joint = _standardised(recipe.sites(strength, repeat), kind, recipe.printed(strength), tail)
     return linalg.top_eigenspace(joint.pooled.dense(), recipe.k)
 
 
 def _private_basis(
-    recipe: SiteRecipe,
-    sites: Sequence[Site],
-    kind: str,
-    printed: Sequence[Constants],
-    rng: np.random.Generator,
+    recipe: SiteRecipe, sites: Sequence[Site], kind: str, printed: list[Constants], rng: np.random.Generator
 ) -> Array:
     """Release means and spreads where they are paid for, then run the method."""
     tail = FAILURE / sum(site.n for site in sites)
     method_rng, *site_rngs = rng.spawn(1 + len(sites))
-    summaries = []
-    if kind in PAID:
-        bound = standardisation.raw_bound(sites, tail)
-        summaries = [
-            standardisation.release(site, bound, recipe.budget, recipe.share, site_rng)
-            for site, site_rng in zip(sites, site_rngs, strict=True)
-        ]
-    constants = standardisation.constants_by_site(sites, kind, printed, summaries)
-    joint = standardisation.cohort(sites, constants, tail)
+    rngs = iter(site_rngs)
+
+    def released(site: Site, bound: float) -> Summary:
+        return standardisation.release(site, bound, recipe.budget, recipe.share, next(rngs))
+
+    joint = _standardised(sites, kind, printed, tail, released)
     method, budget = METHODS[recipe.method], recipe.left(kind)
     return method.fit(joint, k=recipe.k, budget=budget, rng=method_rng, **recipe.options).basis
 

@@ -14,8 +14,7 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
-from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting, second_moment, truth
-from dppca_core.experiments.draws import Truth
+from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 
@@ -41,18 +40,6 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
         self.recipe = recipe
 
     @cached_property
-    def truth(self) -> Truth:
-        """Return the population's basis, or that of the whole table, in units of the scaled rows."""
-        recipe = self.recipe
-        return truth(recipe.population, recipe.n, recipe.k, recipe.scaling)
-
-    @property
-    def second_moment(self) -> Array:
-        """Return the covariance, or second moment, of the truth, (d, d); not held here."""
-        recipe = self.recipe
-        return second_moment(recipe.population, recipe.n, recipe.scaling)
-
-    @cached_property
     def refused(self) -> dict[str, str]:
         """Return the protocols that cannot be measured here, each with the reason."""
         reasons = {key: self.recipe.refused(protocol) for key, protocol in PROTOCOLS.items()}
@@ -61,11 +48,8 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
     @cached_property
     def live(self) -> tuple[str, ...]:
         """Return the protocols that are measured without being asked for."""
-        return tuple(
-            key
-            for key, protocol in PROTOCOLS.items()
-            if key not in self.refused and self.recipe.seconds(protocol) <= _LIVE_SECONDS
-        )
+        keys = (key for key in PROTOCOLS if key not in self.refused)
+        return tuple(key for key in keys if self.recipe.seconds(PROTOCOLS[key]) <= _LIVE_SECONDS)
 
     @cached_property
     def slow(self) -> tuple[str, ...]:
@@ -78,9 +62,8 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
 
     def repeats_of(self, key: str) -> int:
         """Return how many repeats of a protocol are measured: all, fewer where one run takes long."""
-        return max(
-            1, min(self.recipe.repeats, int(_ALL_REPEATS_SECONDS / self.recipe.seconds(PROTOCOLS[key])))
-        )
+        affordable = int(_ALL_REPEATS_SECONDS / self.recipe.seconds(PROTOCOLS[key]))
+        return max(1, min(self.recipe.repeats, affordable))
 
     def wanted(self, slow: bool = False) -> Iterator[Key]:
         """Return every cell, first repeats first."""
@@ -94,10 +77,11 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
         """Run a protocol once and measure its answer."""
         key, hospital, repeat = cell
         estimate = self.recipe.estimate(PROTOCOLS[key], hospital, repeat)
-        best = float(self.truth.eigenvalues[: self.recipe.k].sum())
+        truth = self.recipe.truth
+        best = float(truth.eigenvalues[: self.recipe.k].sum())
         return CollaborationRun(
-            subspace_metrics.sin_theta(estimate.basis, self.truth.basis),
-            subspace_metrics.captured_energy(estimate.basis, self.second_moment, best),
+            subspace_metrics.sin_theta(estimate.basis, truth.basis),
+            subspace_metrics.captured_energy(estimate.basis, self.recipe.second_moment, best),
             estimate.noise_std,
         )
 
@@ -110,17 +94,17 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
         key, hospital, repeat = cell
         protocol = PROTOCOLS[key]
         sent = self.recipe.traffic(protocol)
-        private = METHODS[protocol.method].private
+        method = METHODS[protocol.method]
         yield {
             "way": key,
             "method": protocol.method,
             "trust": protocol.trust,
             "server_sees": protocol.sees,
-            "guarantee": protocol.guarantee,
+            "guarantee": method.guarantee,
             "hospital": "all" if hospital == ALL else str(hospital + 1),
             "patients": self.recipe.n if hospital == ALL else self.recipe.sizes[hospital],
-            "epsilon": self.recipe.budget.epsilon if private else None,
-            "delta": self.recipe.budget.delta if private else None,
+            "epsilon": self.recipe.budget.epsilon if method.private else None,
+            "delta": self.recipe.budget.delta if method.private else None,
             "repeat": repeat,
             "sin_theta": value.sin,
             "captured_energy": value.energy,

@@ -9,19 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dppca_core.methods import METHODS
-
 NUMBER = 8  # bytes
-# Whom a hospital has to trust, from everybody to nobody.
-TRUSTS = (
-    "none",
-    "central",
-    "secure aggregation",
-    "untrusted server",
-    "one message",
-    "alone",
-    "alone, none",
-)
 
 
 @dataclass(frozen=True)
@@ -31,7 +19,7 @@ class Protocol:
     Attributes:
         key: The name, which also keys its random streams.
         method: A key of `METHODS`.
-        trust: Whom a hospital trusts, one of `TRUSTS`.
+        trust: Whom a hospital has to trust, in a word or two.
         sees: What the server sees, in a word: everything (second moments as they are), their sum, noisy
             messages, differences (of two messages, which are exact), or nothing.
         alone: Whether one hospital works by itself, with its own whole budget.
@@ -46,11 +34,6 @@ class Protocol:
     alone: bool = False
     full: bool = False
     noise: str | None = None
-
-    @property
-    def guarantee(self) -> str:
-        """Return the method's guarantee; with shared noise it holds for a single message only."""
-        return METHODS[self.method].guarantee
 
     @property
     def own_moments(self) -> bool:
@@ -78,6 +61,8 @@ PROTOCOLS: dict[str, Protocol] = {
         Protocol("alone open sparse", "sparse_pca", "alone, none", "nothing", alone=True),
     )
 }
+# Whom a hospital has to trust, from everybody to nobody.
+TRUSTS = tuple(dict.fromkeys(protocol.trust for protocol in PROTOCOLS.values()))
 
 
 class Traffic(NamedTuple):

@@ -7,7 +7,6 @@ is the population's basis, or PCA without privacy of a whole table.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from dppca_core import checks, datasets
@@ -115,6 +114,20 @@ class CollaborationSetting:
         """Estimate the seconds to draw all hospitals' own moments (measured: 2.8 ms each at d = 200)."""
         return 1.75 * len(self.sizes) * eigenproblem_seconds(self.d)
 
+    @property
+    def truth(self) -> Truth:
+        """Return the population's basis, or that of the whole table, in units of the scaled rows."""
+        return draws.truth(self.population, self._all_rows, self.k, self.scaling, 0)
+
+    @property
+    def second_moment(self) -> Array:
+        """Return the matrix, (d, d), that captured energy is measured with; not held here."""
+        return draws.second_moment(self.population, self._all_rows, self.scaling, 0)
+
+    @property
+    def _all_rows(self) -> tuple[int]:
+        return (datasets.table(self.population).n if isinstance(self.population, str) else self.n,)
+
     def cohort(self, repeat: int) -> Cohort:
         """Draw the patients of this repeat and assign them to the hospitals."""
         draw = repeat % self.patient_draws
@@ -174,19 +187,16 @@ class CollaborationSetting:
     def too_large(self) -> str | None:
         """Return the reason why the hospitals' own moments do not fit into memory, or None."""
         size = 8 * len(self.sizes) * self.d**2
-        if size <= _MOMENT_BYTES:
-            return None
-        return f"{len(self.sizes)} hospitals' own moments take {size / 1e9:.1f} GB at {self.d:,} features"
+        reason = f"{len(self.sizes)} hospitals' own moments take {size / 1e9:.1f} GB at {self.d:,} features"
+        return reason if size > _MOMENT_BYTES else None
 
     def refused(self, protocol: Protocol) -> str | None:
         """Return the reason why this protocol cannot be measured here, or None."""
         reason = METHODS[protocol.method].skip(self.d) or (self.too_large if protocol.own_moments else None)
-        if reason:
-            return reason
         seconds = self.seconds(protocol)
-        if seconds > _MOST_SECONDS:
+        if not reason and seconds > _MOST_SECONDS:
             return f"one run would take about {seconds / 60:.0f} min"
-        return None
+        return reason
 
     def estimate(self, protocol: Protocol, hospital: int, repeat: int) -> Estimate:
         """Run a protocol once.
@@ -206,18 +216,3 @@ class CollaborationSetting:
         key = (1 + hospital,) if protocol.alone else ()
         rng, options = draws.generator(self.seed, repeat, protocol.key, key), self.options(protocol)
         return METHODS[protocol.method].fit(cohort, k=self.k, budget=self.budget, rng=rng, **options)
-
-
-@lru_cache(maxsize=64)
-def truth(population: SpikedModel | str, n: int, k: int, scaling: Scaling) -> Truth:
-    """Return the basis and spectrum that estimates are measured against: a table's are of all its rows."""
-    return draws.truth(population, _whole(population, n), k, scaling, 0, moment=False)
-
-
-def second_moment(population: SpikedModel | str, n: int, scaling: Scaling) -> Array:
-    """Return the matrix (d, d) that captured energy is measured with."""
-    return draws.second_moment(population, _whole(population, n), scaling, 0)
-
-
-def _whole(population: SpikedModel | str, n: int) -> tuple[int]:
-    return (n if isinstance(population, SpikedModel) else datasets.table(population).n,)

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
-from dppca_core.experiments.collaboration.setting import CollaborationSetting, truth
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.federated import coordinator, in_process, one_round, protocol
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.message import Arrays
@@ -73,11 +75,6 @@ class Transcript:
     hidden: tuple[Mapping[int, Arrays], ...]
     errors: Array
 
-    @property
-    def plan(self) -> Plan:
-        """Return the plan that the hospitals agreed on."""
-        return self.record.plan
-
 
 def simulate(setting: CollaborationSetting, key: str, repeat: int = 0) -> Transcript:
     """Simulate one run of a protocol, message by message.
@@ -111,25 +108,27 @@ def simulate(setting: CollaborationSetting, key: str, repeat: int = 0) -> Transc
         if exchange.summed:
             parts[ALL] = {name: np.sum([part[name] for part in parts.values()], axis=0) for name in parts[0]}
         hidden.append(parts)
-    basis = truth(setting.population, setting.n, setting.k, setting.scaling).basis
-    return Transcript(record, tuple(hidden), errors(record, basis))
+    return Transcript(record, tuple(hidden), errors(record, setting.truth.basis))
 
 
 def errors(record: Record, truth: Array) -> Array:
     """Return sin Theta of the start, if there is one, and of the basis after each round that has one."""
-    starts = [] if record.start is None else [record.start]
-    bases = [*starts, *(done.basis for done in record.rounds if done.basis is not None)]
-    return np.array([subspace_metrics.sin_theta(basis, truth) for basis in bases])
+    known = (basis for basis in _bases(record) if basis is not None)
+    return np.array([subspace_metrics.sin_theta(basis, truth) for basis in known])
 
 
 def moves(record: Record) -> Array:
     """Return sin Theta between the bases before and after each round; NaN where there was none before."""
-    before, distances = record.start, []
-    for done in record.rounds:
-        if done.basis is not None:
-            distances.append(np.nan if before is None else subspace_metrics.sin_theta(done.basis, before))
-            before = done.basis
+    distances = [
+        np.nan if before is None or after is None else subspace_metrics.sin_theta(after, before)
+        for before, after in pairwise(_bases(record))
+    ]
     return np.array(distances)
+
+
+def _bases(record: Record) -> list[Array | None]:
+    """Return the start, and the basis after each round that has one."""
+    return [record.start, *(done.basis for done in record.rounds if done.basis is not None)]
 
 
 def matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
@@ -137,17 +136,13 @@ def matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
 
     Compressed directions P are returned as P P^T, which does not depend on their signs.
     """
-    if "weighted product" in arrays:
-        whole = sum(plan.sizes) if hospital == ALL else plan.sizes[hospital]
-        mean: Array = arrays["weighted product"] / whole
-        return mean
-    if "product" in arrays:
-        return arrays["product"]
-    for name in ("directions", "basis"):
-        if name in arrays:
-            product: Array = arrays[name] @ arrays[name].T
-            return product
-    return one_round.unpacked(arrays["moment" if "moment" in arrays else "projector"], plan.d)
+    (name,) = arrays.keys() - {"worth"}
+    values = arrays[name]
+    if name == "weighted product":
+        values = values / (sum(plan.sizes) if hospital == ALL else plan.sizes[hospital])
+    if name in ("directions", "basis"):
+        values = values @ values.T
+    return one_round.unpacked(values, plan.d) if name in ("moment", "projector") else values
 
 
 def noise_std(plan: Plan, hospital: int) -> float | None:
@@ -160,8 +155,7 @@ def noise_std(plan: Plan, hospital: int) -> float | None:
     return exchange.noise_std(hospital)
 
 
-@dataclass(frozen=True, eq=False)
-class Difference:
+class Difference(NamedTuple):
     """Hold n_i H_i - n_j H_j as two who compare their messages see it, beside n_i S_i Q - n_j S_j Q.
 
     Attributes:
@@ -194,7 +188,8 @@ def difference(transcript: Transcript, number: int, hospital: int, other: int) -
     Raises:
         ValueError: For the same hospital twice, or a run in which nobody sees single messages.
     """
-    plan, exchange = transcript.plan, protocol.exchange_of(transcript.plan)
+    plan = transcript.record.plan
+    exchange = protocol.exchange_of(plan)
     if hospital == other:
         raise ValueError(f"other must be another hospital than {hospital}")
     if not isinstance(exchange, PowerRounds) or exchange.summed:

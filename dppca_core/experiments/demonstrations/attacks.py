@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.auditing import lower_bound
 from dppca_core.auditing.cases import planted
@@ -19,7 +18,6 @@ from dppca_core.experiments.cells import CellStore
 from dppca_core.privacy import Budget
 
 PORTION = 500  # draws of each cohort in a cell
-KINDS = ("true", "silent", *planted.BUGS)  # as programmed; without noise; with a planted bug
 Cell = tuple[str, int]
 
 
@@ -60,11 +58,6 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
             return Planted(self.case, 0.0, math.inf)
         return planted.planted(kind, a.method, a.budget, a.k, a.steps)
 
-    def try_cell(self, *cell: Any) -> None:
-        """Draw a portion unless it was drawn. Raises ValueError for an unknown kind."""
-        checks.one_of(KINDS, kind=cell[0])
-        super().try_cell(*cell)
-
     def measure(self, cell: Cell) -> tuple[Array, Array]:
         """Draw a portion from both cohorts."""
         kind, portion = cell
@@ -98,7 +91,7 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
         Portions that failed are left out; the others stay independent.
 
         Args:
-            kind: One of `KINDS`.
+            kind: "true", as programmed; "silent", without noise; or a planted bug, one of `BUGS`.
             draws: The number of readings of each cohort.
 
         Returns:

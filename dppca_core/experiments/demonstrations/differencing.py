@@ -82,8 +82,6 @@ def pair(population: SpikedModel | str, n: int, who: int, scaling: Scaling, seed
     dealt = draws.cohort(population, (n,), scaling, seed, 0)
     held = dealt[0].moment
     assert isinstance(held, RowMoment)  # the rows of a table always are
-    at = who % n
-    others = np.delete(held.rows, at, axis=0)
-    return NeighbouringTotals(
-        held.rows[at] * dealt.bound, others.T @ others, held.rows.T @ held.rows, dealt.bound
-    )
+    rows, at = held.rows, who % n
+    others = np.delete(rows, at, axis=0)
+    return NeighbouringTotals(rows[at] * dealt.bound, others.T @ others, rows.T @ rows, dealt.bound)

@@ -82,9 +82,8 @@ def picture(budget: Budget, releases: int = 20, seed: int = 0) -> Picture:
 
     def draw(cohort: Cohort) -> NeighbourReleases:
         noisy = symmetric_gaussian.release(cohort, budget, rng, None)
-        return NeighbourReleases(
-            linalg.top_eigenspace(noisy, 1)[:, 0], (PATIENTS * coordinate(noisy) - without) / unit
-        )
+        read = (PATIENTS * coordinate(noisy) - without) / unit
+        return NeighbourReleases(linalg.top_eigenspace(noisy, 1)[:, 0], read)
 
     here, there = (tuple(draw(cohort) for _ in range(releases)) for cohort in pair)
     other = instead if budget.neighbours == "replace-one" else None

@@ -109,10 +109,8 @@ def contraction(errors: Array, *, d: int, k: int) -> Contraction:
         return Contraction(None, plateau, None, reached, False, why, k)
     rounds = np.arange(first, last + 1)
     logs = np.log(tangent(trajectory[rounds], k) ** 2 - floor**2) / 2
-    slope, start = np.polyfit(rounds, logs, 1)
-    return Contraction(
-        math.exp(slope), plateau, (first, last), reached, False, no_plateau, k, scale=math.exp(start)
-    )
+    rate, scale = map(math.exp, np.polyfit(rounds, logs, 1))
+    return Contraction(rate, plateau, (first, last), reached, False, no_plateau, k, scale)
 
 
 def tail(length: int) -> int:

@@ -11,9 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from dppca_core import datasets
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws
@@ -24,11 +21,8 @@ from dppca_core.records import ProviderNoise, Setting
 
 TRACED = "dps_pca"  # the method whose iterates are kept; the front page is about it
 # The ten preferred numbers a decade (ISO 3, R10, rounded) from 0.01 to 10: evenly spaced on a log axis.
-EPSILONS: tuple[float, ...] = (
-    *(0.01, 0.0125, 0.016, 0.02, 0.025, 0.032, 0.04, 0.05, 0.063, 0.08),
-    *(0.1, 0.125, 0.16, 0.2, 0.25, 0.32, 0.4, 0.5, 0.63, 0.8),
-    *(1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0, 10.0),
-)
+_PREFERRED = ("1", "1.25", "1.6", "2", "2.5", "3.2", "4", "5", "6.3", "8")
+EPSILONS = (*(float(f"{digits}e{power}") for power in (-2, -1, 0) for digits in _PREFERRED), 10.0)
 
 
 @dataclass(frozen=True)
@@ -90,11 +84,6 @@ class ExplorerExperiment:
         return hospital_sizes(self.n, self.providers, self.largest_share)
 
     @property
-    def table(self) -> datasets.Table | None:
-        """Return the real table, if the patients are from one."""
-        return None if isinstance(self.population, SpikedModel) else datasets.TABLES[self.population]
-
-    @property
     def scaling(self) -> Scaling:
         """Return the rule that brings rows to their public bound."""
         if self.clip is not None:
@@ -130,7 +119,3 @@ class ExplorerExperiment:
     def patient_draws(self) -> int:
         """Return how many draws of patients the repeats cycle through."""
         return draws.patient_draws(self.population, self.n, self.repeats)
-
-    def generator(self, name: str, repeat: int) -> np.random.Generator:
-        """Return the generator of one run, keyed by its method and repeat."""
-        return draws.generator(self.seed, repeat, name)

@@ -79,7 +79,7 @@ class Results(CellStore[Key, Cell]):
         It comes without its matrix (d, d), which is `second_moment`.
         """
         e = self.experiment
-        return draws.truth(e.population, e.sizes, e.k, e.scaling, e.seed, moment=False)
+        return draws.truth(e.population, e.sizes, e.k, e.scaling, e.seed)
 
     @property
     def second_moment(self) -> Array:
@@ -111,12 +111,8 @@ class Results(CellStore[Key, Cell]):
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Return the methods that are fast enough here to be live."""
-        return tuple(
-            name
-            for name in self.methods
-            if name not in self.skipped
-            and (self._cost(name) <= _LIVE_COST or self._seconds(name) <= _LIVE_SECONDS)
-        )
+        runnable = (name for name in self.methods if name not in self.skipped)
+        return tuple(n for n in runnable if self._cost(n) <= _LIVE_COST or self._seconds(n) <= _LIVE_SECONDS)
 
     @cached_property
     def slow(self) -> tuple[str, ...]:
@@ -181,25 +177,21 @@ class Results(CellStore[Key, Cell]):
 
     def estimate(self, name: str, epsilon: float, repeat: int) -> Estimate:
         """Run one method once and return its estimate, from which that cell is measured."""
-        experiment = self.experiment
-        rng, options = self._random_and_options(name, repeat)
-        budget = experiment.budget(epsilon)
-        return METHODS[name].fit(experiment.cohort(repeat), k=experiment.k, budget=budget, rng=rng, **options)
+        cohort, budget = self.experiment.cohort(repeat), self.experiment.budget(epsilon)
+        return METHODS[name].fit(cohort, budget=budget, **self._arguments(name, repeat))
 
-    def estimates(self, epsilons: Sequence[float], repeat: int) -> tuple[Estimate, ...]:
+    def estimates(self, epsilons: Sequence[float], repeat: int) -> list[Estimate]:
         """Return `estimate` of DPS-PCA at each epsilon, in one call."""
-        cohort, k = self.experiment.cohort(repeat), self.experiment.k
-        rng, options = self._random_and_options(TRACED, repeat)
-        budgets = [self.experiment.budget(epsilon) for epsilon in epsilons]
-        return dps_pca_runs(cohort, k=k, budgets=budgets, rngs=[rng], **options)[0]
+        cohort, budgets = self.experiment.cohort(repeat), map(self.experiment.budget, epsilons)
+        return dps_pca_runs(cohort, budgets=list(budgets), **self._arguments(TRACED, repeat))
 
-    def _random_and_options(self, name: str, repeat: int) -> tuple[np.random.Generator, dict[str, Any]]:
-        """Return the run's generator and the method's options, its start among them."""
-        experiment = self.experiment
-        rng, options = experiment.generator(name, repeat), experiment.options(name)
-        if name == TRACED and experiment.start_error is not None:
-            options["start"] = block_power.start_near(self.truth.basis, experiment.start_error, rng)
-        return rng, options
+    def _arguments(self, name: str, repeat: int) -> dict[str, Any]:
+        """Return the run's arguments but its patients and budget: the start is drawn by its generator."""
+        e = self.experiment
+        rng, options = draws.generator(e.seed, repeat, name), e.options(name)
+        if name == TRACED and e.start_error is not None:
+            options["start"] = block_power.start_near(self.truth.basis, e.start_error, rng)
+        return {"k": e.k, "rng": rng, **options}
 
     def setting(self, epsilon: float) -> Setting:
         """Return the point at which bounds are evaluated."""
@@ -226,14 +218,12 @@ class Results(CellStore[Key, Cell]):
     def first(self, epsilon: float) -> Iterator[Key]:
         """Return the cells to measure before anything is shown: few enough to be quick at every d."""
         experiment = self.experiment
-        same_draw = range(0, experiment.repeats, experiment.patient_draws) if experiment.d > 400 else None
-        yield from ((experiment.method, epsilon, r) for r in same_draw or range(experiment.repeats))
+        step = experiment.patient_draws if experiment.d > 400 else 1  # those of the first draw
+        yield from ((experiment.method, epsilon, r) for r in range(0, experiment.repeats, step))
         if experiment.d <= 1000:
             yield from ((experiment.method, e, 0) for e in EPSILONS)
         if experiment.d <= 400:
-            for name in self.names:
-                if self._seconds(name) <= _FIRST_SECONDS:
-                    yield name, epsilon, 0
+            yield from ((name, epsilon, 0) for name in self.names if self._seconds(name) <= _FIRST_SECONDS)
 
     def rest(self, epsilon: float, slow: bool = False) -> Iterator[Key]:
         """Return all other cells: this epsilon, with or without the slow methods, then the other epsilons."""
@@ -246,10 +236,8 @@ class Results(CellStore[Key, Cell]):
             for repeat in range(_SLOW_REPEATS):
                 yield from ((name, epsilon, repeat) for name in self.slow if repeat < self.repeats_of(name))
         for e in others:
-            for name in self.names:
-                if self.private(name):
-                    repeats = min(self.repeats_of(name), _SWEEP_REPEATS)
-                    yield from ((name, e, r) for r in range(repeats))
+            for name in filter(self.private, self.names):
+                yield from ((name, e, r) for r in range(min(self.repeats_of(name), _SWEEP_REPEATS)))
 
     def wanted(self, epsilon: float, slow: bool = False) -> Iterator[Key]:
         """Return all cells of a view at one epsilon, those that are shown first first."""
@@ -259,10 +247,6 @@ class Results(CellStore[Key, Cell]):
         """Return the next missing cell of a method at all epsilons, first repeats first, or None."""
         repeats = range(self.repeats_of(name))
         return self.first_missing((name, e, r) for r in repeats for e in EPSILONS)
-
-    def all_cells(self) -> list[Cell]:
-        """Return what has been measured so far; safe while another thread continues to measure."""
-        return list(self.cells.values())
 
     def rows(self, cell: Key, value: Cell) -> Iterator[dict[str, Any]]:
         """Return a row for each iterate."""

@@ -7,18 +7,17 @@ equal means with intervals of equal width it errs with a probability of about 1 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Concatenate, NamedTuple, ParamSpec
 
 import pandas as pd
 
-from dppca_core.experiments.papers.figure import Check, Printed
+from dppca_core.experiments.papers.figure import NOTHING, Check, Finding, Printed
 
 
 class _Mean(NamedTuple):
     mean: float
     low: float
     high: float
-    runs: float
 
     def __str__(self) -> str:
         if not self.low < self.high:  # a formula, or one run
@@ -28,23 +27,29 @@ class _Mean(NamedTuple):
 
 _Curves = dict[str, dict[float, _Mean]]  # by label and x
 _Part = tuple[bool, str] | None  # whether a part of a claim holds, in a sentence; None: nothing to compare
+_P = ParamSpec("_P")
 
 
-def _check(name: str, judge: Callable[[_Curves], Iterable[_Part]]) -> Check:
-    """Return a check that holds where all parts of the claim do, and there is at least one."""
+def _claim(
+    judge: Callable[Concatenate[_Curves, _P], Iterable[_Part]],
+) -> Callable[Concatenate[str, _P], Check]:
+    """Return a function that names a check, which holds where all parts do and there is at least one."""
 
-    def judge_table(table: pd.DataFrame, _: pd.DataFrame | None) -> tuple[bool, str]:
-        curves: _Curves = {}
-        for row in table.sort_values("x", kind="stable").to_dict("records"):
-            mean = _Mean(*(float(row[key]) for key in _Mean._fields))
-            curves.setdefault(str(row["label"]), {})[float(row["x"])] = mean
-        parts = list(judge(curves))
-        compared = [part for part in parts if part is not None]
-        if not parts or len(compared) < len(parts):
-            return False, "nothing to compare: the curves are not in this result"
-        return all(holds for holds, _ in compared), "; ".join(sentence for _, sentence in compared)
+    def named(name: str, /, *args: _P.args, **kwargs: _P.kwargs) -> Check:
+        def check(means: pd.DataFrame, _: pd.DataFrame) -> Finding:
+            curves: _Curves = {}
+            for row in means.sort_values("x", kind="stable").to_dict("records"):
+                mean = _Mean(*(float(row[key]) for key in _Mean._fields))
+                curves.setdefault(str(row["label"]), {})[float(row["x"])] = mean
+            parts = list(judge(curves, *args, **kwargs))
+            compared = [part for part in parts if part is not None]
+            if not parts or len(compared) < len(parts):
+                return Finding(name, False, NOTHING)
+            return Finding(name, all(part[0] for part in compared), "; ".join(part[1] for part in compared))
 
-    return Check(name, judge_table)
+        return check
+
+    return named
 
 
 def _number(value: float) -> str:
@@ -56,70 +61,60 @@ def _number(value: float) -> str:
     return f"10^{power}" if power >= 6 and value == 10.0**power else f"{value:,.0f}"
 
 
-def near(name: str, printed: Sequence[Printed], within: float) -> Check:
+@_claim
+def near(curves: _Curves, printed: Sequence[Printed], within: float) -> Iterator[_Part]:
     """Check that every printed number that was measured is met up to `within`, and count the others."""
-
-    def judge(curves: _Curves) -> Iterator[_Part]:
-        pairs = [
-            (abs(curves[label][x].mean - value), label, x, value)
-            for label, x, value, _ in printed
-            if x in curves.get(label, {})
-        ]
-        if pairs:
-            _, label, x, value = max(pairs)
-            met = sum(pair[0] <= within for pair in pairs)
-            measured = f"{len(pairs)} of {len(printed)} printed numbers were measured; "
-            yield (
-                met == len(pairs),
-                f"{measured if len(pairs) < len(printed) else ''}{met} of {len(pairs)} are met within "
-                f"{_number(within)}; furthest is {label} at {_number(x)}, where {_number(value)} is printed "
-                f"and {curves[label][x]} measured",
-            )
-
-    return _check(name, judge)
+    pairs = [
+        (abs(curves[label][x].mean - value), label, x, value)
+        for label, x, value in printed
+        if x in curves.get(label, {})
+    ]
+    if pairs:
+        _, label, x, value = max(pairs)
+        met = sum(pair[0] <= within for pair in pairs)
+        measured = f"{len(pairs)} of {len(printed)} printed numbers were measured; "
+        yield (
+            met == len(pairs),
+            f"{measured if len(pairs) < len(printed) else ''}{met} of {len(pairs)} are met within "
+            f"{_number(within)}; furthest is {label} at {_number(x)}, where {_number(value)} is printed "
+            f"and {curves[label][x]} measured",
+        )
 
 
-def ranked(name: str, labels: Sequence[str], at: Sequence[float] | None = None) -> Check:
+@_claim
+def ranked(curves: _Curves, labels: Sequence[str], at: Sequence[float] | None = None) -> Iterator[_Part]:
     """Check that curves have this order from the lowest, intervals apart, where measured (or at these x)."""
-
-    def judge(curves: _Curves) -> Iterator[_Part]:
-        for lower, upper in pairwise(labels):
-            first, second = curves.get(lower, {}), curves.get(upper, {})
-            common = [x for x in first if x in second and (at is None or x in at)]
-            if not common:
-                yield None
-                continue
-            apart = sum(first[x].high < second[x].low for x in common)
-            worst = max(common, key=lambda x: first[x].high - second[x].low)
-            where = ", intervals apart," if any(first[x].low < first[x].high for x in common) else ""
-            yield (
-                apart == len(common),
-                f"{lower} is below {upper}{where} at {apart} of {len(common)} "
-                f"places; closest at {_number(worst)}: {first[worst]} and {second[worst]}",
-            )
-
-    return _check(name, judge)
+    for lower, upper in pairwise(labels):
+        first, second = curves.get(lower, {}), curves.get(upper, {})
+        common = [x for x in first if x in second and (at is None or x in at)]
+        if not common:
+            yield None
+            continue
+        apart = sum(first[x].high < second[x].low for x in common)
+        worst = max(common, key=lambda x: first[x].high - second[x].low)
+        where = ", intervals apart," if any(first[x].low < first[x].high for x in common) else ""
+        yield (
+            apart == len(common),
+            f"{lower} is below {upper}{where} at {apart} of {len(common)} "
+            f"places; closest at {_number(worst)}: {first[worst]} and {second[worst]}",
+        )
 
 
-def moves(name: str, falls: bool, labels: Sequence[str] = ()) -> Check:
+@_claim
+def moves(curves: _Curves, falls: bool, labels: Sequence[str] = ()) -> Iterator[_Part]:
     """Check that every curve (or these) ends below where it began (or above), and never turns back.
 
     Both ends have intervals apart; a curve turns back where a step goes the other way with intervals apart.
     """
-
-    def judge(curves: _Curves) -> Iterator[_Part]:
-        for label in labels or curves:
-            points = list(curves.get(label, {}).items())
-            if len(points) < 2:
-                yield None
-                continue
-            ordered = points if falls else points[::-1]
-            ends = ordered[-1][1].high < ordered[0][1].low
-            back = any(later.low > earlier.high for (_, earlier), (_, later) in pairwise(ordered))
-            turns = ", and turns back between" if back else ""
-            yield ends and not back, _ends(label, points) + turns
-
-    return _check(name, judge)
+    for label in labels or curves:
+        points = list(curves.get(label, {}).items())
+        if len(points) < 2:
+            yield None
+            continue
+        ordered = points if falls else points[::-1]
+        ends = ordered[-1][1].high < ordered[0][1].low
+        back = any(later.low > earlier.high for (_, earlier), (_, later) in pairwise(ordered))
+        yield ends and not back, _ends(label, points) + (", and turns back between" if back else "")
 
 
 def _ends(label: str, points: Sequence[tuple[float, _Mean]]) -> str:
@@ -127,70 +122,59 @@ def _ends(label: str, points: Sequence[tuple[float, _Mean]]) -> str:
     return f"{label}: {first} at {_number(begin)}, {last} at {_number(end)}"
 
 
-def under(name: str, level: Callable[[float], float], what: str) -> Check:
+@_claim
+def under(curves: _Curves, level: Callable[[float], float], what: str) -> Iterator[_Part]:
     """Check that every curve, with its intervals, stays below a level that depends on x."""
-
-    def judge(curves: _Curves) -> Iterator[_Part]:
-        above = [(mean.high - level(x), label, x) for label in curves for x, mean in curves[label].items()]
-        if above:
-            _, label, x = max(above)
-            met = sum(excess < 0 for excess, _, _ in above)
-            yield (
-                met == len(above),
-                f"below {what}, with its interval, at {met} of {len(above)} places; least so at "
-                f"{_number(x)}: {curves[label][x]}, where {what} is {_number(level(x))}",
-            )
-
-    return _check(name, judge)
+    above = [(mean.high - level(x), label, x) for label in curves for x, mean in curves[label].items()]
+    if above:
+        _, label, x = max(above)
+        met = sum(excess < 0 for excess, _, _ in above)
+        yield (
+            met == len(above),
+            f"below {what}, with its interval, at {met} of {len(above)} places; least so at "
+            f"{_number(x)}: {curves[label][x]}, where {what} is {_number(level(x))}",
+        )
 
 
-def slower(name: str, growth: Callable[[float], float], what: str) -> Check:
+@_claim
+def slower(curves: _Curves, growth: Callable[[float], float], what: str) -> Iterator[_Part]:
     """Check that every curve grows, from its first x to its last, by a smaller factor than `growth` does.
 
     A curve's factor is the ratio of the last interval's upper end and the first one's lower end.
     """
-
-    def judge(curves: _Curves) -> Iterator[_Part]:
-        for label, curve in curves.items():
-            points = list(curve.items())
-            (begin, first), (end, last) = points[0], points[-1]
-            allowed = growth(end) / growth(begin)
-            times = last.mean / first.mean if first.mean else math.inf
-            yield (
-                end > begin and last.high < allowed * first.low,
-                f"{_ends(label, points)}, {_number(times)} times as much; {what} grows "
-                f"{_number(allowed)} times",
-            )
-
-    return _check(name, judge)
+    for label, curve in curves.items():
+        points = list(curve.items())
+        (begin, first), (end, last) = points[0], points[-1]
+        allowed = growth(end) / growth(begin)
+        times = last.mean / first.mean if first.mean else math.inf
+        yield (
+            end > begin and last.high < allowed * first.low,
+            f"{_ends(label, points)}, {_number(times)} times as much; {what} grows {_number(allowed)} times",
+        )
 
 
-def lead(name: str, lower: str, upper: str, least: float, at: Sequence[float]) -> Check:
+@_claim
+def lead(curves: _Curves, lower: str, upper: str, least: float, at: Sequence[float]) -> Iterator[_Part]:
     """Check that a mean is more than `least` above another, somewhere among these x."""
-
-    def judge(curves: _Curves) -> Iterator[_Part]:
-        first, second = curves.get(lower, {}), curves.get(upper, {})
-        common = [x for x in first if x in second and x in at]
-        if common:
-            widest = max(common, key=lambda x: second[x].mean - first[x].mean)
-            yield (
-                second[widest].mean - first[widest].mean > least,
-                f"{upper} is above {lower} by most at {_number(widest)}: {second[widest]} and "
-                f"{first[widest]}; more than {_number(least)} is asked for",
-            )
-
-    return _check(name, judge)
+    first, second = curves.get(lower, {}), curves.get(upper, {})
+    common = [x for x in first if x in second and x in at]
+    if common:
+        widest = max(common, key=lambda x: second[x].mean - first[x].mean)
+        yield (
+            second[widest].mean - first[widest].mean > least,
+            f"{upper} is above {lower} by most at {_number(widest)}: {second[widest]} and "
+            f"{first[widest]}; more than {_number(least)} is asked for",
+        )
 
 
-def against(name: str, labels: Sequence[str], level: float, what: str, *, above: bool = False) -> Check:
+@_claim
+def against(
+    curves: _Curves, labels: Sequence[str], level: float, what: str, *, above: bool = False
+) -> Iterator[_Part]:
     """Check that the means of these curves (of all, if none) stay below a level, or above it."""
-
-    def judge(curves: _Curves) -> Iterator[_Part]:
-        means = [(mean, label, x) for label in labels or curves for x, mean in curves.get(label, {}).items()]
-        if means:
-            mean, label, x = min(means) if above else max(means)
-            holds = mean.mean > level if above else mean.mean < level
-            side = "lowest" if above else "highest"
-            yield holds, f"the {side} is {mean}, {label} at {_number(x)}; {what} is {_number(level)}"
-
-    return _check(name, judge)
+    means = [(mean, label, x) for label in labels or curves for x, mean in curves.get(label, {}).items()]
+    if means:
+        mean, label, x = min(means) if above else max(means)
+        holds = mean.mean > level if above else mean.mean < level
+        side = "lowest" if above else "highest"
+        yield holds, f"the {side} is {mean}, {label} at {_number(x)}; {what} is {_number(level)}"

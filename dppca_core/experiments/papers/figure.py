@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -11,23 +11,17 @@ from dppca_core.experiments.papers.summary import summary
 
 
 class Printed(NamedTuple):
-    """Hold a published number, with its curve and x; read off a picture to about its last digit."""
+    """Hold a published number, with its curve and x; off a picture it is right to about its last digit."""
 
     label: str
     x: float
     value: float
-    kind: Literal["tabulated", "read off", "stated"] = "read off"
 
 
-def printed(
-    kind: Literal["tabulated", "read off"], xs: Sequence[float], curves: Mapping[str, Sequence[float]]
-) -> tuple[Printed, ...]:
+def printed(xs: Sequence[float], curves: Mapping[str, Sequence[float]]) -> tuple[Printed, ...]:
     """Return the published numbers of these curves, by label, at these x."""
-    return tuple(
-        Printed(label, x, value, kind)
-        for label, values in curves.items()
-        for x, value in zip(xs, values, strict=True)
-    )
+    points = ((label, pair) for label, values in curves.items() for pair in zip(xs, values, strict=True))
+    return tuple(Printed(label, *pair) for label, pair in points)
 
 
 class Finding(NamedTuple):
@@ -38,20 +32,9 @@ class Finding(NamedTuple):
     sentence: str
 
 
-@dataclass(frozen=True)
-class Check:
-    """A check is a condition on a figure's curves (a `summary`) and its table, which a formula has not.
-
-    `judge` returns whether it holds, and a sentence with the numbers.
-    """
-
-    name: str
-    judge: Callable[[pd.DataFrame, pd.DataFrame | None], tuple[bool, str]]
-
-    def evaluate(self, curves: pd.DataFrame, table: pd.DataFrame | None = None) -> Finding:
-        """Evaluate the condition on this result."""
-        holds, sentence = self.judge(curves, table)
-        return Finding(self.name, bool(holds), sentence)
+# A check judges a figure's curves (a `summary`) and its table, in place of which a formula has its curves.
+Check = Callable[[pd.DataFrame, pd.DataFrame], Finding]
+NOTHING = "nothing to compare: the curves are not in this result"
 
 
 @dataclass(frozen=True)
@@ -85,10 +68,6 @@ class PaperRun:
     recipe: str = ""
     formula: Callable[[], pd.DataFrame] | None = None
     because: str = ""
-
-    def __post_init__(self) -> None:
-        if bool(self.recipe) == (self.formula is not None):
-            raise ValueError(f"{self.title} must have a recipe or a formula, and not both")
 
 
 @dataclass(frozen=True)
@@ -144,7 +123,21 @@ class Figure:
             ValueError: Where a run with a recipe has no table.
         """
         curves = self.curves(run, table)
-        findings = tuple(check.evaluate(curves, table) for check in run.checks)
+        findings = tuple(check(curves, curves if table is None else table) for check in run.checks)
         short = table is not None and bool(run.recipe) and table["repeat"].nunique() < repeats(run.recipe)
         decided = not short and not all(finding.holds for finding in findings)
         return Verdict(findings, short, run.because if decided else "")
+
+
+def figures_of(paper: str, *notes: str, **same: Any) -> Callable[..., Figure]:
+    """Return a function that makes figures of a paper, from a key, runs, notes, and the other fields by name.
+
+    All have the notes and the fields that are given here.
+    """
+
+    def figure(key: str, *parts: PaperRun | str, **fields: Any) -> Figure:
+        runs = tuple(part for part in parts if isinstance(part, PaperRun))
+        more = (part for part in parts if isinstance(part, str))
+        return Figure(key=key, paper=paper, runs=runs, notes=(*notes, *more), **same | fields)
+
+    return figure

@@ -95,7 +95,7 @@ def stored(name: str, folder: Path | None = None) -> Stored:
         ValueError: For a result that is absent, damaged or not of today's recipe.
     """
     folder = folder or DATA / "results"
-    again = f"run python -m dppca_core.experiments.papers {name}"
+    file, again = f"the file data/results/{name}", f"run python -m dppca_core.experiments.papers {name}"
     expected = fingerprint(name)
     try:
         data = (folder / f"{name}.csv").read_bytes()
@@ -105,13 +105,11 @@ def stored(name: str, folder: Path | None = None) -> Stored:
     except FileNotFoundError as reason:
         raise ValueError(f"{name} must have a result in data/results: {again}") from reason
     except (KeyError, TypeError, ValueError, RecursionError) as reason:
-        raise ValueError(
-            f"the file data/results/{name}.json must say what it is of, it is damaged: {again}"
-        ) from reason
+        raise ValueError(f"{file}.json must say what it is of, it is damaged: {again}") from reason
     if recipe_mark != expected:
-        raise ValueError(f"the file data/results/{name}.csv must be of its recipe, it is of another: {again}")
+        raise ValueError(f"{file}.csv must be of its recipe, it is of another: {again}")
     if digest != hashlib.sha256(data).hexdigest():
-        raise ValueError(f"the file data/results/{name}.csv must be as it was written, it is not: {again}")
+        raise ValueError(f"{file}.csv must be as it was written, it is not: {again}")
     kinds = dict.fromkeys(_WORDS, "str") | dict.fromkeys(("repeat", *WHOLE), "int64")
     empty = {column: [""] for column in (*METRICS.values(), "seconds") if column not in _WORDS}
     table = pd.read_csv(io.BytesIO(data), keep_default_na=False, na_values=empty, dtype=kinds)
@@ -164,15 +162,12 @@ def _replace(path: Path, data: bytes) -> None:
 def shown(table: pd.DataFrame, timed: bool = False) -> pd.DataFrame:
     """Return the columns of a sweep's table that a result keeps."""
     dropped = ["noise_std", "bytes_sent_per_hospital", "notes", "recipe", *([] if timed else ["seconds"])]
-    kept = table.drop(columns=dropped)
-    rounds = METRICS["rounds"]
+    kept, rounds = table.drop(columns=dropped), METRICS["rounds"]
     if rounds in kept:
-        kept[rounds] = kept[rounds].map(_rounded)
+        kept[rounds] = [
+            " ".join(f"{float(e):.{_DIGITS}g}" for e in errors.split()) for errors in kept[rounds]
+        ]
     return kept
-
-
-def _rounded(errors: str) -> str:
-    return " ".join(f"{float(error):.{_DIGITS}g}" for error in errors.split())
 
 
 def thinned(chosen: Recipe, repeats: int = 3, points: int = 3) -> Recipe:
@@ -180,8 +175,6 @@ def thinned(chosen: Recipe, repeats: int = 3, points: int = 3) -> Recipe:
 
     Its rows are rows of the whole recipe's table. Raises ValueError for fewer than one.
     """
-    if min(repeats, points) < 1:
-        raise ValueError(f"repeats and points must be at least 1, got {repeats!r} and {points!r}")
 
     def thin(values: tuple[float | int, ...]) -> tuple[float | int, ...]:
         if len(values) <= points:

@@ -8,7 +8,7 @@ from dppca_core.experiments.sweeps.iterate_table import by_round
 from dppca_core.experiments.sweeps.recipe import SWEPT
 
 CONFIDENCE = 0.95
-_COLUMNS = ["label", "method", "x", "mean", "low", "high", "runs"]
+COLUMNS = ["label", "method", "x", "mean", "low", "high", "runs"]
 
 
 def summary(table: pd.DataFrame, x: str, column: str) -> pd.DataFrame:
@@ -25,17 +25,11 @@ def summary(table: pd.DataFrame, x: str, column: str) -> pd.DataFrame:
     Returns:
         The columns label, method, x, mean, low, high and runs. low and high are mean -/+ t s / sqrt(runs),
         the 95 % interval of Student's t with runs - 1 degrees of freedom; empty for a single run.
-
-    Raises:
-        ValueError: For a column that the table lacks.
     """
-    if x == "round" and not table.empty:
-        table = by_round(table)
-    for name in (x, column):
-        if name not in table and not (name == "round" and table.empty):
-            raise ValueError(f"table must have the column {name}, it has {', '.join(table.columns)}")
     if table.empty:
-        return pd.DataFrame(columns=_COLUMNS)
+        return pd.DataFrame(columns=COLUMNS)
+    if x == "round":
+        table = by_round(table)
     others = [name for name in SWEPT if name in table and name != x]
     labels = table["label"].astype(str)
     if others and table["label"].nunique() == 1:
@@ -52,4 +46,4 @@ def summary(table: pd.DataFrame, x: str, column: str) -> pd.DataFrame:
     means = groups.agg(mean="mean", sd="std", runs="count").reset_index()
     half = stdtrit(means["runs"] - 1, (1 + CONFIDENCE) / 2) * means["sd"] / np.sqrt(means["runs"])
     means["low"], means["high"] = means["mean"] - half, means["mean"] + half
-    return means[_COLUMNS]
+    return means[COLUMNS]

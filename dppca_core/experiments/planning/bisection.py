@@ -14,8 +14,6 @@ resampled with replacement, whole repeats at a time, for they may share their pa
 """
 
 import math
-from collections.abc import Callable
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -32,8 +30,6 @@ from dppca_core.experiments.planning.planning import (
     StudyPlan,
 )
 from dppca_core.experiments.sweeps.recipe import METRICS, Axis, Recipe, Value, variant
-from dppca_core.experiments.sweeps.run_cells import Row
-from dppca_core.experiments.sweeps.sweep import sweep
 from dppca_core.populations.spiked import MOST_PATIENTS, SpikedModel
 
 LEVEL = 0.95
@@ -100,10 +96,9 @@ class Search:
         checks.one_of(("patients", "epsilon", "hospitals"), asked=self.asked)
         checks.positive(at=self.at, start=self.start)
         checks.whole(1, size=self.size, repeats=self.repeats)
-        if not isinstance(self.plan.experiment.population, SpikedModel):
-            raise ValueError(
-                f"population must be synthetic to be simulated, got {self.plan.experiment.population!r}"
-            )
+        population = self.plan.experiment.population
+        if not isinstance(population, SpikedModel):
+            raise ValueError(f"population must be synthetic to be simulated, got {population!r}")
 
     @property
     def name(self) -> str:
@@ -172,10 +167,9 @@ class Search:
         return tuple(sorted(values if following is None else values | {self._value(following)}))
 
     def _next(self, at: Array, means: Array) -> float | None:
-        reached = means <= self._target
-        if reached.all():
+        last = self._last_miss(means)
+        if last == -1:
             return at[0] / _FURTHER if at[0] > self._limits[0] else None
-        last = int(np.flatnonzero(~reached)[-1])
         if last == len(at) - 1:
             return at[-1] * _FURTHER if at[-1] < self._limits[1] else None
         below, above = at[last], at[last + 1]
@@ -183,23 +177,26 @@ class Search:
             return None
         return math.sqrt(below * above)
 
+    def _last_miss(self, means: Array) -> int:
+        """Return the index of the last value that misses the target, -1 where all reach it."""
+        return int(np.flatnonzero(np.append(True, means > self._target))[-1]) - 1
+
     def reading(self, table: pd.DataFrame) -> SimulatedAnswer:
         """Return the answer that the runs so far give."""
         at, losses = self.losses(table)
-        runs = losses.size
-        nothing = SimulatedAnswer("measuring", math.nan, math.nan, math.nan, len(at), runs)
-        if not len(at):
-            return nothing
-        means = np.mean(losses, axis=1)
-        reached = means <= self._target
-        unit = self._unit
-        complete = len(self.more(table)) == len(at)
-        if reached.all():
+        values, runs, unit = len(at), losses.size, self._unit
+        measuring = SimulatedAnswer("measuring", math.nan, math.nan, math.nan, values, runs)
+        if not values:
+            return measuring
+        complete, means = len(self.more(table)) == values, np.mean(losses, axis=1)
+        last = self._last_miss(means)
+        if last in (-1, values - 1) and not complete:
+            return measuring
+        if last == -1:
             least = at[0] / unit
-            return SimulatedAnswer("least", least, least, least, len(at), runs) if complete else nothing
-        last = int(np.flatnonzero(~reached)[-1])
-        if last == len(at) - 1:
-            return replace(nothing, state="none") if complete else nothing
+            return SimulatedAnswer("least", least, least, least, values, runs)
+        if last == values - 1:
+            return replace(measuring, state="none")
         middle = math.sqrt(at[last] * at[last + 1])
         near = (at >= middle / _WINDOW) & (at <= middle * _WINDOW)
         near[last : last + 2] = True
@@ -210,15 +207,16 @@ class Search:
         tails = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
         low, high = np.quantile(crossings[1:], tails, method="inverted_cdf")
         state: Literal["found", "measuring"] = "found" if complete else "measuring"
-        return SimulatedAnswer(state, crossings[0] / unit, low / unit, high / unit, len(at), runs)
+        return SimulatedAnswer(state, crossings[0] / unit, low / unit, high / unit, values, runs)
 
     def _predicted(self, at: Array) -> Array:
         """Return the logarithm of the mean loss that the closed form predicts at these values."""
         if self.asked == "epsilon":
             losses = [self.plan.loss(int(self.at), float(value)) for value in at]
+        elif self.asked == "patients":
+            losses = [self.plan.loss(round(n), self.at) for n in at]
         else:
-            hospitals = [None if self.asked == "patients" else max(round(v / self.size), 1) for v in at]
-            losses = [self.plan.loss(round(v), self.at, N) for v, N in zip(at, hospitals, strict=True)]
+            losses = [self.plan.loss(round(n), self.at, max(round(n / self.size), 1)) for n in at]
         logs: Array = np.log(losses)
         return logs if self.plan.energy else 2 * logs
 
@@ -240,37 +238,3 @@ class Search:
         crossings = np.exp(grid[inner] + share * (grid[1] - grid[0]))
         crossings = np.where(last == _GRID - 1, np.inf, crossings)
         return np.where(above.any(axis=0), crossings, math.exp(grid[0]))
-
-
-def simulate(
-    search: Search,
-    executor: Executor | None = None,
-    *,
-    cancel: Callable[[], bool] | None = None,
-) -> SimulatedAnswer:
-    """Bisect to the end, or until cancelled.
-
-    Args:
-        search: The plan, the start and what is searched for.
-        executor: The executor that runs the cells; None runs them in this thread.
-        cancel: A function called between tasks; True ends the search.
-
-    Returns:
-        The answer, which is preliminary ("measuring") where the search was cancelled.
-    """
-    rows: list[Row] = []
-    values = search.first()
-    while True:
-        known = tuple(rows)
-        rows.clear()
-        table = sweep(
-            search.recipe(values),
-            executor,
-            progress=lambda done: rows.extend(done.rows),
-            cancel=cancel,
-            known=known,
-        )
-        following = search.more(table)
-        if following == values or (cancel is not None and cancel()):
-            return search.reading(table)
-        values = following

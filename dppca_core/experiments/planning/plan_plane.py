@@ -13,12 +13,7 @@ from scipy.interpolate import PchipInterpolator
 
 from dppca_core.arrays import Array
 from dppca_core.bounds.perturbation import LABEL, SMALL_SHARE
-from dppca_core.experiments.planning.planning import (
-    LEAST_EPSILON,
-    MOST_EPSILON,
-    NO_NOISE,
-    StudyPlan,
-)
+from dppca_core.experiments.planning.planning import LEAST_EPSILON, MOST_EPSILON, NO_NOISE, StudyPlan
 from dppca_core.numerics.subspace_metrics import random_guess
 
 NODES_A_DECADE, NODES = 2, 10
@@ -80,9 +75,8 @@ def plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: 
     noisy = np.empty((2, len(rows), NODES))
     holds = True
     for i, whole in enumerate(rows):
-        setting = (
-            plan.setting(whole, NO_NOISE) if size is None else plan.setting(whole * size, NO_NOISE, whole)
-        )
+        n, hospitals = _patients(whole, size)
+        setting = plan.setting(n, NO_NOISE, hospitals)
         bound = plan.rule(setting)
         clean[:, i] = plan.loss_of(setting, bound), bound.final**2
         for j, budget in enumerate(budgets):
@@ -115,8 +109,12 @@ def answered(plan: StudyPlan, field: Plane, size: int | None = None) -> Array:
     amounts = field.line(plan.allowed)
     amounts[amounts < field.edge] = np.nan
     for j in np.flatnonzero(np.isfinite(amounts)) if not field.holds else ():
-        whole, epsilon = round(amounts[j]), float(field.epsilons[j])
-        bound = plan.bound(whole, epsilon) if size is None else plan.bound(whole * size, epsilon, whole)
-        if not bound.applies:
+        n, hospitals = _patients(round(amounts[j]), size)
+        if not plan.bound(n, float(field.epsilons[j]), hospitals).applies:
             amounts[j] = np.nan
     return amounts
+
+
+def _patients(amount: int, size: int | None) -> tuple[int, int | None]:
+    """Return the patients of an amount, and the number of hospitals where it is that."""
+    return (amount, None) if size is None else (amount * size, amount)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -70,7 +70,7 @@ def _spectrum(population: SpikedModel | str, failure: float) -> tuple[Array, Cub
     """Return all eigenvalues, and ln B^2 as a spline of ln n; a table's rows are scaled to its own bound."""
     if not isinstance(population, SpikedModel):
         sizes = (datasets.table(population).n,)
-        return draws.truth(population, sizes, 1, draws.PUBLIC, 0, moment=False).eigenvalues, None
+        return draws.truth(population, sizes, 1, draws.PUBLIC, 0).eigenvalues, None
     nodes = sorted({round(n) for n in np.geomspace(1, MOST_PATIENTS, _NODES)})
     squares = [2 * math.log(population.norm_bound(n, failure)) for n in nodes]
     return population.eigenvalues, CubicSpline(np.log(nodes), squares)
@@ -214,17 +214,7 @@ class StudyPlan:
         Returns:
             The answer, to a millionth of it, or the reason why there is none.
         """
-        if self._refused is not None:
-            return self._refused
-        excess = self._excess(lambda epsilon: (n, epsilon, None))
-        if excess(MOST_EPSILON) > 0:
-            best, clean = self.loss(n, MOST_EPSILON), self.loss(n, NO_NOISE)
-            kind = "sampling" if clean > self.allowed else "epsilon"
-            return PlanAnswer(None, kind, {"n": n, "best": best, "without": clean, "epsilon": MOST_EPSILON})
-        if excess(LEAST_EPSILON) <= 0:
-            return self._checked(LEAST_EPSILON, self.bound(n, LEAST_EPSILON), least=True)
-        smallest = _root(excess, LEAST_EPSILON, MOST_EPSILON)
-        return self._checked(smallest, self.bound(n, smallest))
+        return self._answer("epsilon", lambda epsilon: (n, epsilon, None), LEAST_EPSILON, MOST_EPSILON)
 
     @cached_property
     def _refused(self) -> PlanAnswer | None:
@@ -236,43 +226,42 @@ class StudyPlan:
         return None
 
     def _answer(
-        self, kind: str, at: Callable[[int], tuple[int, float, int | None]], low: int, high: int
+        self, kind: str, at: Callable[[Any], tuple[int, float, int | None]], low: float, high: float
     ) -> PlanAnswer:
-        """Return the smallest whole number in [low, high] that reaches the target."""
+        """Return the smallest number in [low, high] that reaches the target; but for epsilon a whole one."""
         if self._refused is not None:
             return self._refused
-        excess = self._excess(lambda value: at(round(value)))
+        whole = kind != "epsilon"
+
+        def excess(value: float) -> float:
+            loss = self.loss(*at(round(value) if whole else value))
+            return min(math.log(max(loss, 1e-300) / self.allowed), 1e3)
+
         if excess(low) <= 0:
             return self._checked(low, self.bound(*at(low)), least=True)
         if excess(high) > 0:
             n, epsilon, hospitals = at(high)
             best, clean = self.loss(n, epsilon, hospitals), self.loss(n, NO_NOISE, hospitals)
-            return PlanAnswer(None, kind, {"most": high, "best": best, "without": clean})
-        smallest = math.ceil(_root(excess, low, high) * (1 - 1e-9))
-        while excess(smallest) > 0:
-            smallest += max(1, smallest // 10**8)
+            if whole:
+                return PlanAnswer(None, kind, {"most": high, "best": best, "without": clean})
+            kind = "sampling" if clean > self.allowed else kind
+            return PlanAnswer(None, kind, {"n": n, "best": best, "without": clean, "epsilon": epsilon})
+        # Closed forms are nearly straight in logarithms.
+        logs = math.log(low), math.log(high)
+        smallest = math.exp(brentq(lambda x: excess(math.exp(x)), *logs, xtol=1e-9, rtol=1e-12))
+        if whole:
+            smallest = math.ceil(smallest * (1 - 1e-9))
+            while excess(smallest) > 0:
+                smallest += max(1, smallest // 10**8)
         return self._checked(smallest, self.bound(*at(smallest)))
-
-    def _excess(self, at: Callable[[float], tuple[int, float, int | None]]) -> Callable[[float], float]:
-        def excess(value: float) -> float:
-            return min(math.log(max(self.loss(*at(value)), 1e-300) / self.allowed), 1e3)
-
-        return excess
 
     def _checked(self, value: float, bound: Bound, least: bool = False) -> PlanAnswer:
         failed = _failed(bound)
         if not failed:
             return PlanAnswer(value, start=value, bound=bound, least=least)
-        first = all(line.startswith("first order") for line in failed)
-        kind = "first order" if first else "assumption"
+        kind = "first order" if all(line.startswith("first order") for line in failed) else "assumption"
         return PlanAnswer(None, kind, {"guess": self.guess}, failed, start=value, bound=bound)
 
 
 def _failed(bound: Bound) -> tuple[str, ...]:
     return tuple(line.removeprefix("fails: ") for line in bound.why if line.startswith("fails: "))
-
-
-def _root(excess: Callable[[float], float], low: float, high: float) -> float:
-    """Return where the excess falls to zero, by its logarithm, in which closed forms are nearly straight."""
-    root = brentq(lambda x: excess(math.exp(x)), math.log(low), math.log(high), xtol=1e-9, rtol=1e-12)
-    return math.exp(float(root))

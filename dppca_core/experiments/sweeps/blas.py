@@ -15,22 +15,26 @@ from dppca_core.populations import spiked
 
 _LOCK = Lock()
 _inside = 0
-_pinned = False  # until the process ends
 _limits: threadpool_limits | None = None
+
+
+def use_one_thread() -> None:
+    """Pin a process until it ends, a worker or the dashboard's server, and empty the caches of draws."""
+    global _inside, _limits
+    with _LOCK:
+        if _inside == 0:
+            _limits = threadpool_limits(1, user_api="blas")
+            for cache in (draws.DRAWS, draws.DEALS, draws.TRUTHS, draws.MOMENTS):
+                cache.clear()
+            spiked.clear_caches()
+        _inside += 1
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Pin this process and empty the caches of draws; the last to leave restores the former limits."""
-    global _inside, _limits
-    if _pinned:
-        yield
-        return
-    with _LOCK:
-        if _inside == 0:
-            _limits = threadpool_limits(1, user_api="blas")
-            _forget()
-        _inside += 1
+    """Pin this process meanwhile; the last to leave restores the former limits."""
+    global _inside
+    use_one_thread()
     try:
         yield
     finally:
@@ -38,19 +42,3 @@ def one_thread() -> Iterator[None]:
             _inside -= 1
             if _inside == 0 and _limits is not None:
                 _limits.restore_original_limits()
-
-
-def use_one_thread() -> None:
-    """Pin a process until it ends: a worker, or the dashboard's server."""
-    global _pinned
-    with _LOCK:
-        if not _pinned:
-            threadpool_limits(1, user_api="blas")
-            _forget()
-            _pinned = True
-
-
-def _forget() -> None:
-    draws.DRAWS.clear()
-    draws.DEALS.clear()
-    spiked.clear_caches()

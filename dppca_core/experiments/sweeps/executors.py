@@ -1,9 +1,14 @@
-"""The executors of a sweep: this thread, all cores of this machine, or a Dask cluster."""
+"""The executors of a sweep: all cores of this machine, or a Dask cluster. A sweep without one runs here.
+
+A task that a pool has started cannot be cancelled from outside. So a sweep keeps an empty file as long as it
+wants its tasks, and a worker stops before its next cell where the file is gone.
+"""
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, cast
 
 from joblib import cpu_count
@@ -12,29 +17,9 @@ from joblib.externals.loky import get_reusable_executor
 from dppca_core.experiments.sweeps import blas
 
 ADDRESS = "DASK_SCHEDULER_ADDRESS"
+LOST = "The cluster stopped answering; what was measured before is kept"
 _CONNECT_SECONDS = 10
 _IDLE_SECONDS = 300  # a worker takes seconds to start, most of them imports
-
-
-class LostError(ConnectionError):
-    """The cluster stopped answering."""
-
-    def __init__(self) -> None:
-        super().__init__("The cluster stopped answering; what was measured before is kept")
-
-
-class Serial(Executor):
-    """Run each call at once, in this thread."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Run the call and return its future, which is done."""
-        future: Future[Any] = Future()
-        future.set_running_or_notify_cancel()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as reason:  # as with every executor, `result` raises it
-            future.set_exception(reason)
-        return future
 
 
 class Cores(Executor):
@@ -63,17 +48,17 @@ class Cores(Executor):
 
 
 class _Cluster(Executor):
-    """Run calls on a Dask cluster; its many errors without a scheduler become a LostError."""
+    """Run calls on a Dask cluster; its many errors without a scheduler become a ConnectionError."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Submit a call to the cluster. Raises LostError where the cluster is gone."""
+        """Submit a call to the cluster. Raises ConnectionError where the cluster is gone."""
         try:
             return self._executor.submit(fn, *args, **kwargs)
         except Exception as reason:
-            raise LostError from reason
+            raise ConnectionError(LOST) from reason
 
 
 @contextmanager
@@ -95,28 +80,47 @@ def dask(address: str) -> Iterator[Executor]:
         yield _Cluster(executor)
 
 
-@contextmanager
-def opened(name: str | None = None) -> Iterator[Executor]:
-    """Open an executor for the length of a `with` block.
+def opened(name: str | None = None) -> AbstractContextManager[Executor | None]:
+    """Return an executor for the length of a `with` block.
 
     Args:
         name: "serial", "cores", or the address of a Dask scheduler. None: $DASK_SCHEDULER_ADDRESS, else
             "cores".
 
-    Yields:
-        The executor, for `sweep`.
+    Returns:
+        The executor, for `sweep`; None for "serial".
 
     Raises:
         ValueError: For another word, or where the package for clusters is not installed.
         ConnectionError: Where no cluster answers.
     """
     chosen = name or os.environ.get(ADDRESS) or "cores"
-    if chosen == "serial":
-        yield Serial()
-    elif chosen == "cores":
-        yield Cores()
-    elif ":" in chosen:
-        with dask(chosen) as executor:
-            yield executor
-    else:
+    if ":" in chosen:
+        return dask(chosen)
+    if chosen not in ("serial", "cores"):
         raise ValueError(f'executor must be "serial", "cores" or the address of a scheduler, got {chosen!r}')
+    return nullcontext(Cores() if chosen == "cores" else None)
+
+
+class UnwantedError(Exception):
+    """Nobody waits for this result: the sweep removed its file."""
+
+
+@contextmanager
+def cancellation_file() -> Iterator[str]:
+    """Yield the path of a file that cancels tasks once it is gone; "" where none can be written."""
+    path = ""
+    with suppress(OSError):
+        handle, path = tempfile.mkstemp(prefix="dppca-wanted-")
+        os.close(handle)
+    try:
+        yield path
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+
+
+def check_wanted(path: str) -> None:
+    """Raise UnwantedError where the file at `path` is gone; an empty path never had one."""
+    if path and not os.path.exists(path):
+        raise UnwantedError

@@ -3,10 +3,10 @@
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from dppca_core import checks, datasets
 from dppca_core.experiments.draws import Scaling
@@ -29,8 +29,7 @@ METRICS = {
     "covariance": "covariance_error",
     "rounds": "sin_theta_by_round",
 }
-BUDGET_OPTIONS = ("neighbours", "accounting")
-COHORT_OPTIONS = ("providers", "alone")
+_OPTIONS = ("scaling", "neighbours", "accounting", "providers", "alone")  # of every method
 MOST_CELLS = 10_000_000  # a sweep lists its cells beforehand, at some hundred bytes each
 _NO_OPTIONS = ("cohort", "k", "budget", "rng", "start", "support")  # what a sweep sets itself, and arrays
 # The checks of a recipe's fields, and of its variants' options of the same name.
@@ -45,12 +44,16 @@ _CHECKS: Mapping[str, Callable[..., None]] = {
     "alone": partial(checks.instance, bool),
     "scaling": partial(checks.one_of, SCALINGS),
     "known": partial(checks.instance, bool),
+    "patients_each": partial(checks.whole, 1),
+    "repeats": partial(checks.whole, 1),
+    "seed": partial(checks.whole, 0),
+    "largest_share": partial(checks.within, 0.0, 1.0),
 }
 
 
 def _check(name: str, value: object, suffix: str = "") -> None:
-    """Check a field, or an option of a method, which the suffix names; s_hat may be None."""
-    if name in _CHECKS and (name, value) != ("s_hat", None):
+    """Check a field, or an option of a method, which the suffix names; two numbers may be None."""
+    if name in _CHECKS and not (value is None and name in ("s_hat", "patients_each")):
         _CHECKS[name](**{name + suffix: value})
 
 
@@ -71,11 +74,9 @@ class Axis:
 
     def __post_init__(self) -> None:
         checks.one_of(SWEPT, swept=self.name)
+        check = partial(checks.whole, 1, MOST_PATIENTS) if self.name in WHOLE else checks.positive
         for value in self.values:
-            if self.name in WHOLE:
-                checks.whole(1, MOST_PATIENTS, **{self.name: value})
-            else:
-                checks.positive(**{self.name: value})
+            check(**{self.name: value})
         if self.name not in WHOLE:  # 1 and 1.0 are the same epsilon, also in a file
             object.__setattr__(self, "values", tuple(float(value) for value in self.values))
         if not self.values or len(set(self.values)) < len(self.values):
@@ -107,7 +108,7 @@ class Variant:
         if not isinstance(self.label, str) or not self.label.isprintable() or not self.label:
             raise ValueError(f"label must be one line of text, got {self.label!r}")
         parameters = inspect.signature(METHODS[self.method].fit).parameters
-        allowed = {*parameters, "scaling", *BUDGET_OPTIONS, *COHORT_OPTIONS}.difference(_NO_OPTIONS)
+        allowed = {*parameters, *_OPTIONS}.difference(_NO_OPTIONS)
         if "variance" in parameters:
             allowed.add("known")
         for name, value in self.options:
@@ -204,13 +205,9 @@ class Recipe:
 
     def __post_init__(self) -> None:
         Budget(self.epsilon, self.delta, self.neighbours, self.accounting)
-        for name in ("providers", "iterations", "s_hat", "burn_in", "provider_noise"):
-            _check(name, getattr(self, name))
-        checks.whole(1, repeats=self.repeats)
-        checks.whole(0, seed=self.seed)
-        checks.within(0.0, 1.0, largest_share=self.largest_share)
-        if self.patients_each is not None:
-            checks.whole(1, patients_each=self.patients_each)
+        for name, value in vars(self).items():
+            if name != "scaling":  # `Scaling` knows more kinds than a method does
+                _check(name, value)
         scaling = self.rows_scaled
         if scaling.kind in ("unit", "clipped") and {"energy", "covariance"}.intersection(self.metrics):
             raise ValueError("metrics cannot be energy or covariance where each row has its own scale")
@@ -261,13 +258,9 @@ class Recipe:
 
     def cells(self) -> list[Key]:
         """Return all cells, in the order of the table: method, point, repeat."""
-        points = list(product(*(axis.values for axis in self.swept)))
-        return [
-            Key(chosen.label, point, repeat)
-            for chosen in self.methods
-            for point in points
-            for repeat in range(self.repeats)
-        ]
+        labels = [chosen.label for chosen in self.methods]
+        points = product(*(axis.values for axis in self.swept))
+        return [Key(*cell) for cell in product(labels, points, range(self.repeats))]
 
     @property
     def rows_scaled(self) -> Scaling:
@@ -280,11 +273,3 @@ class Recipe:
         if self.patients_each is not None and n is not None:
             return max(round(n / self.patients_each), 1)
         return int(values.get("providers", self.providers))
-
-    def population_at(self, values: dict[str, Value]) -> SpikedModel | str:
-        """Return the population with these d, k, s and spike. Raises ValueError where they do not fit."""
-        if not isinstance(self.population, SpikedModel):
-            return self.population
-        # The type of the mapping cannot tell the fields' types apart; the fields check themselves.
-        changed: dict[str, Any] = {n: v for n, v in values.items() if n in OF_POPULATION}
-        return replace(self.population, **changed)

@@ -93,11 +93,8 @@ def _variant(plain: object) -> Variant:
         return variant(plain)
     named = _object("methods", plain, {"method", "label", "options"})
     options = _object("options", named.get("options", {}))
-    return Variant(
-        named.get("method", ""),
-        named.get("label", named.get("method", "")),
-        tuple(sorted(options.items())),
-    )
+    method = named.get("method", "")
+    return Variant(method, named.get("label", method), tuple(sorted(options.items())))
 
 
 def _object(

@@ -7,37 +7,28 @@ A swept parameter that a method does not use stays at the recipe's value: the cu
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dppca_core import datasets
-from dppca_core.byte_cache import ByteCache
 from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws, failures
-from dppca_core.experiments.draws import Scaling, Truth
 from dppca_core.experiments.explorer.results import run_seconds
-from dppca_core.experiments.sweeps import cancellation
+from dppca_core.experiments.sweeps import executors
 from dppca_core.experiments.sweeps.blas import use_one_thread
-from dppca_core.experiments.sweeps.recipe import (
-    BUDGET_OPTIONS,
-    METRICS,
-    OF_POPULATION,
-    Key,
-    Recipe,
-    Value,
-    Variant,
-)
+from dppca_core.experiments.sweeps.recipe import METRICS, OF_POPULATION, Key, Recipe, Value, Variant
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 from dppca_core.populations.spiked import SpikedModel, hospital_sizes
 from dppca_core.privacy import Budget
-from dppca_core.records import Estimate
 
 Row = dict[str, Any]
+Task = tuple[float, tuple[Key, ...]]  # estimated seconds, and cells
 _OF_PATIENTS = ("n", *OF_POPULATION)
 _WORKER_BYTES = 48 * 2**20
-TRUTHS = ByteCache(64 * 2**20)
 _COMMON = ("epsilon", "delta", "spike")  # random numbers are the same along these
 TASK_SECONDS = 1.0  # estimated ones; sending a task takes a cluster some milliseconds
 _TAIL = 4  # no task is longer than what is left over this, so that workers end together
@@ -78,7 +69,7 @@ def run(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -> list[Row
     done: dict[RunnableCell, Row] = {}
     rows = []
     for key in keys:
-        cancellation.check(cancelled_by)
+        executors.check_wanted(cancelled_by)
         cell = runnable(recipe, key)
         if cell not in done:
             done[cell] = measured(recipe, cell)
@@ -92,7 +83,7 @@ def run_in_worker(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -
     Its caches are small: loky restarts a worker whose memory grows by more than 300 MB.
     """
     use_one_thread()
-    for cache in (draws.DRAWS, draws.DEALS, TRUTHS):
+    for cache in (draws.DRAWS, draws.DEALS, draws.TRUTHS, draws.MOMENTS):
         cache.shrink(_WORKER_BYTES)
     return run(recipe, keys, cancelled_by)
 
@@ -126,24 +117,24 @@ def failed(recipe: Recipe, reason: str) -> Row:
 
 
 def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
-    values, options = dict(cell.values), dict(cell.variant.options)
-    method = METHODS[cell.variant.method]
-    population = recipe.population_at(values)
-    synthetic = isinstance(population, SpikedModel)
-    whole = 0 if synthetic else datasets.table(str(population)).n
-    n = int(values.get("n", recipe.n or whole))
-    k = population.k if isinstance(population, SpikedModel) else int(values.get("k", recipe.k or 0))
-    providers = options.pop("providers", recipe.hospitals_at(values))
-    sizes = hospital_sizes(n, int(providers or 1), recipe.largest_share)
-    alone = bool(options.pop("alone", False))
+    values = dict(cell.values)
+    options: dict[str, Any] = dict(cell.variant.options)
+    at = SimpleNamespace(**vars(recipe) | values)
+    method, population = METHODS[cell.variant.method], recipe.population
+    if isinstance(population, SpikedModel):
+        changed: dict[str, Any] = {name: value for name, value in values.items() if name in OF_POPULATION}
+        population = replace(population, **changed)
+        n, k, s, whole = at.n, population.k, population.s, at.n
+    else:  # the truth is that of the whole table, however many of its rows are drawn
+        whole = datasets.table(population).n
+        n, k, s = at.n or whole, at.k, at.s_hat
+    sizes = hospital_sizes(n, options.pop("providers", recipe.hospitals_at(values)), recipe.largest_share)
+    alone = options.pop("alone", False)
     if options.pop("known", False):
         options |= draws.known_spectrum(population, n, recipe.rows_scaled)
-    kinds = {name: options.pop(name, getattr(recipe, name)) for name in BUDGET_OPTIONS}
-    budget = Budget(
-        float(values.get("epsilon", recipe.epsilon)), float(values.get("delta", recipe.delta)), **kinds
-    )
-    usual = draws.method_options(method.name, recipe, population)
-    usual |= {name: value for name, value in values.items() if name in usual}
+    neighbours = options.pop("neighbours", at.neighbours)
+    budget = Budget(at.epsilon, at.delta, neighbours, options.pop("accounting", at.accounting))
+    usual = draws.method_options(method.name, at, population)
     options = {name: value for name, value in usual.items() if value is not None} | options
     structural = [name for name in values if name not in _COMMON]
     drawn = _keyed(values, [name for name in structural if name in _OF_PATIENTS])
@@ -153,13 +144,28 @@ def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
         cohort = Cohort((largest,), largest.moment, cohort.bound)
     rng = draws.generator(recipe.seed, cell.repeat, method.name, _keyed(values, structural))
     estimate = method.fit(cohort, k=k, budget=budget, rng=rng, **options)
-    moments = not {"energy", "covariance"}.isdisjoint(recipe.metrics)
-    truth = _truth(population, n, k, recipe.rows_scaled, recipe.seed, moments)
-    size = (
-        population.s if isinstance(population, SpikedModel) else int(values.get("s_hat", recipe.s_hat or 0))
-    )
+    truth = draws.truth(population, (whole,), k, recipe.rows_scaled, recipe.seed)
+
+    def error(metric: str) -> float | str:
+        if metric == "sin":
+            return subspace_metrics.sin_theta(estimate.basis, truth.basis)
+        if metric == "projector":
+            return subspace_metrics.projector_distance(estimate.basis, truth.basis)
+        if metric == "support":
+            return subspace_metrics.support_found(estimate.basis, truth.basis, s)
+        if metric == "rounds":
+            bases = np.stack(estimate.iterates or (estimate.basis,))
+            return " ".join(repr(float(sine)) for sine in subspace_metrics.sin_thetas(bases, truth.basis))
+        moment = draws.second_moment(population, (whole,), recipe.rows_scaled, recipe.seed)
+        if metric == "energy":
+            best = float(truth.eigenvalues[:k].sum())
+            return subspace_metrics.captured_energy(estimate.basis, moment, best)
+        if estimate.covariance is None:
+            return float("nan")
+        return float(np.linalg.norm(estimate.covariance - moment) / np.linalg.norm(moment))
+
     return {
-        **{METRICS[name]: _error(name, estimate, truth, k, size) for name in recipe.metrics},
+        **{METRICS[name]: error(name) for name in recipe.metrics},
         "noise_std": float(estimate.noise_std),
         "bytes_sent_per_hospital": int(estimate.bytes_sent),
         "seconds": estimate.seconds,
@@ -168,49 +174,8 @@ def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
     }
 
 
-def _truth(
-    population: SpikedModel | str, n: int, k: int, scaling: Scaling, seed: int, moments: bool
-) -> Truth:
-    """Return the population's truth, or PCA of the whole table, however many of its rows are drawn."""
-    source = draws.described(population)
-    sizes = (n if isinstance(source, SpikedModel) else source.n,)
-    truth: Truth = TRUTHS.get(
-        (population, n, k, scaling, seed, moments),
-        lambda: draws.truth(population, sizes, k, scaling, seed, moments),
-        8 * source.d * (source.d + k),
-    )
-    return truth
-
-
-def _error(metric: str, estimate: Estimate, truth: Truth, k: int, size: int) -> float | str:
-    if metric == "sin":
-        return subspace_metrics.sin_theta(estimate.basis, truth.basis)
-    if metric == "projector":
-        return subspace_metrics.projector_distance(estimate.basis, truth.basis)
-    if metric == "energy":
-        best = float(truth.eigenvalues[:k].sum())
-        return subspace_metrics.captured_energy(estimate.basis, truth.second_moment, best)
-    if metric == "covariance":
-        if estimate.covariance is None:
-            return float("nan")
-        error = np.linalg.norm(estimate.covariance - truth.second_moment)
-        return float(error / np.linalg.norm(truth.second_moment))
-    if metric == "rounds":
-        bases = estimate.iterates or (estimate.basis,)
-        return " ".join(
-            repr(float(error)) for error in subspace_metrics.sin_thetas(np.stack(bases), truth.basis)
-        )
-    return subspace_metrics.support_found(estimate.basis, truth.basis, size or len(estimate.basis))
-
-
-def grouped(
-    recipe: Recipe, keys: Sequence[Key], longest: float | None = None
-) -> Iterator[tuple[float, tuple[Key, ...]]]:
-    """Yield tasks, (estimated seconds, cells), of about `longest` seconds, by their patients.
-
-    longest: TASK_SECONDS where None. The last tasks are shorter.
-    """
-    longest = TASK_SECONDS if longest is None else longest
+def grouped(recipe: Recipe, keys: Sequence[Key], longest: float) -> Iterator[Task]:
+    """Yield tasks of about `longest` seconds, by their patients; the last tasks are shorter."""
     cells = {key: runnable(recipe, key) for key in keys}
 
     def patients(key: Key) -> tuple[object, ...]:
@@ -238,7 +203,8 @@ def grouped(
 
 def total_seconds(recipe: Recipe, keys: Sequence[Key] | None = None) -> float:
     """Estimate how long these cells, or all, compute on a single core."""
-    return sum(seconds for seconds, _ in grouped(recipe, recipe.cells() if keys is None else keys))
+    wanted = recipe.cells() if keys is None else keys
+    return sum(seconds for seconds, _ in grouped(recipe, wanted, TASK_SECONDS))
 
 
 def rough_seconds(recipe: Recipe, cell: RunnableCell, fresh: bool) -> float:

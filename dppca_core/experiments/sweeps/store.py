@@ -45,10 +45,6 @@ def table(recipe: Recipe, rows: dict[Key, Row]) -> pd.DataFrame:
     return frame.astype(kinds | {"bytes_sent_per_hospital": "Int64"})
 
 
-class UnwrittenError(OSError):
-    """The file cannot be written; a line that was written in part is cut off when read."""
-
-
 class Store:
     """Read and write the file of a sweep. Raises ValueError, and changes nothing, for any other file."""
 
@@ -121,7 +117,7 @@ class Store:
         return row
 
     def append(self, rows: Iterable[Row]) -> None:
-        """Append finished rows, whole lines at once. Raises UnwrittenError where the disk refuses."""
+        """Append finished rows, whole lines at once. Raises OSError where the disk refuses."""
         text = io.StringIO()
         lines = csv.writer(text, lineterminator="\n")
         for row in rows:
@@ -134,7 +130,7 @@ class Store:
         try:
             yield
         except OSError as reason:
-            raise UnwrittenError(
+            raise OSError(
                 f"{self.path} cannot be written ({reason.strerror}): what it holds is kept, and the same "
                 "command goes on from there"
             ) from reason

@@ -10,17 +10,15 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
 from dppca_core.experiments.sweeps import run_cells, store
 from dppca_core.experiments.sweeps.blas import one_thread
-from dppca_core.experiments.sweeps.cancellation import CancellationFile
-from dppca_core.experiments.sweeps.executors import Cores, LostError, Serial
+from dppca_core.experiments.sweeps.executors import LOST, Cores, cancellation_file
 from dppca_core.experiments.sweeps.recipe import Key, Recipe
 from dppca_core.experiments.sweeps.recipe_file import fingerprint
-from dppca_core.experiments.sweeps.run_cells import Row
+from dppca_core.experiments.sweeps.run_cells import Row, Task
 
 _AHEAD = 512  # tasks submitted at a time to an executor without a number of its own, as a large cluster
 _PART_HERE = 0.25  # of a task's usual length in this thread, where nothing is sent and rows are shown sooner
@@ -77,7 +75,7 @@ def sweep(
     wanted = recipe.cells()
     prints = {chosen.label: fingerprint(recipe, chosen) for chosen in recipe.methods}
     report = progress or (lambda _: None)
-    here = executor is None or isinstance(executor, Serial)
+    here = executor is None
     longest = run_cells.TASK_SECONDS * (_PART_HERE if here else 1.0)
     file = store.Store(out, recipe) if out is not None else None
     with file.alone() if file else nullcontext(), one_thread() if here else nullcontext():
@@ -91,83 +89,74 @@ def sweep(
         tasks = list(run_cells.grouped(recipe, [key for key in wanted if key not in rows], longest))
         report(Progress(len(rows), len(wanted), None if tasks else 0.0, tuple(rows.values())))
         rough, done, started = sum(seconds for seconds, _ in tasks), 0.0, time.monotonic()
-        for ended in _finished(recipe, tasks, executor or Serial(), here, cancel or (lambda: False)):
-            new = run_cells.died(recipe, ended.keys, ended.reason) if ended.rows is None else ended.rows
+        for seconds, keys, result in _finished(recipe, tasks, executor, cancel or (lambda: False)):
+            new = run_cells.died(recipe, keys, result) if isinstance(result, str) else result
             marked = [row | {"recipe": prints[row["label"]]} for row in new]
-            if file and ended.rows is not None:
+            if file and not isinstance(result, str):
                 file.append(marked)
-            rows |= dict(zip(ended.keys, marked, strict=True))
-            done += ended.seconds
+            rows |= dict(zip(keys, marked, strict=True))
+            done += seconds
             left = (time.monotonic() - started) / done * max(rough - done, 0.0)
             report(Progress(len(rows), len(wanted), left if len(rows) < len(wanted) else 0.0, tuple(marked)))
     return store.table(recipe, rows)
 
 
-_Task = tuple[float, tuple[Key, ...]]
-
-
-class _Ended(NamedTuple):
-    """Hold a finished task; its rows are None where its worker died."""
-
-    seconds: float
-    keys: tuple[Key, ...]
-    rows: list[Row] | None
-    reason: str = ""
+_Ended = tuple[float, tuple[Key, ...], list[Row] | str]  # the same, and the rows, or why their worker died
 
 
 def _finished(
-    recipe: Recipe, tasks: list[_Task], executor: Executor, here: bool, cancel: Callable[[], bool]
+    recipe: Recipe, tasks: list[Task], executor: Executor | None, cancel: Callable[[], bool]
 ) -> Iterator[_Ended]:
     """Yield each task as it finishes. Those whose worker died run once more, cell by cell, one at a time."""
-    retried: list[_Task] = []
-    ahead: int = getattr(executor, "ahead", _AHEAD)
-    for ended in _pass(recipe, tasks, executor, 1 if here else ahead, here, cancel):
-        if ended.rows is None:
-            retried += [(ended.seconds / len(ended.keys), (key,)) for key in ended.keys]
+    if executor is None:
+        for seconds, keys in tasks:
+            if cancel():
+                return
+            yield seconds, keys, run_cells.run(recipe, keys)
+        return
+    retried: list[Task] = []
+    for ended in _pass(recipe, tasks, executor, getattr(executor, "ahead", _AHEAD), cancel):
+        seconds, keys, rows = ended
+        if isinstance(rows, str):
+            retried += [(seconds / len(keys), (key,)) for key in keys]
         else:
             yield ended
-    yield from _pass(recipe, retried, executor, 1, here, cancel)
+    yield from _pass(recipe, retried, executor, 1, cancel)
 
 
 def _pass(
-    recipe: Recipe, tasks: list[_Task], executor: Executor, ahead: int, here: bool, cancel: Callable[[], bool]
+    recipe: Recipe, tasks: list[Task], executor: Executor, ahead: int, cancel: Callable[[], bool]
 ) -> Iterator[_Ended]:
-    work = run_cells.run if here else run_cells.run_in_worker
-    cancellation_file = CancellationFile() if isinstance(executor, Cores) else None
     waiting = deque(tasks)
-    running: dict[Future[list[Row]], _Task] = {}
+    running: dict[Future[list[Row]], Task] = {}
 
-    def collect(seconds: float, cancelled: bool = False) -> Iterator[_Ended]:
+    def collect(cancelled: bool = False) -> Iterator[_Ended]:
         """Yield what is done. A future that is cancelled, but not by us, means a lost cluster."""
-        ended = wait(running, seconds, FIRST_COMPLETED).done
-        lost = [future for future in ended if future.cancelled()]
-        for future in ended:
-            rough, keys = running.pop(future)
-            if future not in lost:
-                yield _ended(future, rough, keys)
-        if lost and not cancelled:
-            raise LostError
+        lost = False
+        for future in wait(running, _POLL_SECONDS, FIRST_COMPLETED).done:
+            seconds, keys = running.pop(future)
+            if future.cancelled():
+                lost = not cancelled
+            elif (reason := future.exception()) is not None:  # a cell that fails is a row with its reason
+                yield seconds, keys, f"the worker died: {type(reason).__name__}: {reason}"
+            else:
+                yield seconds, keys, future.result()
+        if lost:
+            raise ConnectionError(LOST)
 
-    try:
-        while (waiting or running) and not cancel():
-            while waiting and len(running) < ahead:
-                arguments = (recipe, waiting[0][1], *((cancellation_file.path,) if cancellation_file else ()))
-                running[executor.submit(work, *arguments)] = waiting.popleft()
-            yield from collect(_POLL_SECONDS)
-        for future in running:
-            future.cancel()
-        until = time.monotonic() + _GRACE_SECONDS
-        while running and time.monotonic() < until:
-            yield from collect(_POLL_SECONDS, cancelled=True)
-    finally:
-        for future in running:
-            future.cancel()
-        if cancellation_file:  # so that tasks that processes have started end before their next cell
-            cancellation_file.remove()
-
-
-def _ended(future: Future[list[Row]], seconds: float, keys: tuple[Key, ...]) -> _Ended:
-    try:
-        return _Ended(seconds, keys, future.result())
-    except Exception as reason:  # of the worker: a cell that fails is a row with its reason
-        return _Ended(seconds, keys, None, f"the worker died: {type(reason).__name__}: {reason}")
+    # Tasks that processes have started end before their next cell once the file is gone.
+    with cancellation_file() if isinstance(executor, Cores) else nullcontext("") as path:
+        try:
+            while (waiting or running) and not cancel():
+                while waiting and len(running) < ahead:
+                    future = executor.submit(run_cells.run_in_worker, recipe, waiting[0][1], path)
+                    running[future] = waiting.popleft()
+                yield from collect()
+            for future in running:
+                future.cancel()
+            until = time.monotonic() + _GRACE_SECONDS
+            while running and time.monotonic() < until:
+                yield from collect(cancelled=True)
+        finally:
+            for future in running:
+                future.cancel()

@@ -9,7 +9,8 @@ import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.collaboration import setting, transcript
+from dppca_core.experiments import draws
+from dppca_core.experiments.collaboration import transcript
 from dppca_core.experiments.collaboration.transcript import Transcript
 from dppca_core.experiments.draws import PUBLIC
 from dppca_core.federated import protocol, record
@@ -63,7 +64,7 @@ def from_record(recorded: Record, table_name: str = "") -> ShownRun:
     table = TABLES.get(table_name)
     errors = None
     if table is not None and (table.d, table.n) == (plan.d, sum(plan.sizes)):
-        truth = setting.truth(table.name, table.n, plan.k, PUBLIC)
+        truth = draws.truth(table.name, (table.n,), plan.k, PUBLIC, 0)
         errors = transcript.errors(recorded, truth.basis)
     return ShownRun(recorded, None, errors)
 

@@ -11,6 +11,7 @@ from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS, TRUSTS, Protocol
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.explorer.quantiles import quantiles
+from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 from pages.hospitals.providers import settings as page_settings
 from pages.hospitals.providers import text as page_text
@@ -77,7 +78,7 @@ class GainScale:
         recipe = results.recipe
         self.plain = settings["view"] == "board"
         self.guess = factor(settings) * subspace_metrics.random_guess(recipe.d, recipe.k)
-        self.energy_guess = subspace_metrics.random_energy(results.truth.eigenvalues, recipe.k)
+        self.energy_guess = subspace_metrics.random_energy(recipe.truth.eigenvalues, recipe.k)
 
 
 class ErrorAxis:
@@ -132,7 +133,7 @@ def best(grouped: Mapping[str, list[Row]], trust: str, hospital: int | None = No
         row
         for row in grouped.get(trust, [])
         if row.error is not None
-        and row.protocol.guarantee != "on a good event"
+        and METHODS[row.protocol.method].guarantee != "on a good event"
         and hospital in (None, row.hospital)
     ]
     return min(candidates, key=lambda row: row.middle, default=None)

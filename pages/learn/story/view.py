@@ -16,7 +16,7 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration.protocols import NUMBER, PROTOCOLS, Traffic
-from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting, truth
+from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.experiments.demonstrations import differencing
 from dppca_core.experiments.demonstrations.neighbours import Picture, picture
 from dppca_core.experiments.explorer.experiment import EPSILONS
@@ -84,9 +84,7 @@ def _rounds(population: SpikedModel | str) -> int:
 
 def true_basis(setting: CollaborationSetting) -> Array:
     """Return the true patterns, (d, k): the population's, or those of the whole table."""
-    if isinstance(setting.population, SpikedModel):
-        return setting.population.basis
-    return truth(setting.population, setting.n, setting.k, setting.scaling).basis
+    return setting.truth.basis
 
 
 def released_basis(setting: CollaborationSetting, protocol: str, repeat: int = 0) -> Array:

@@ -30,7 +30,6 @@ from dppca_core.experiments.demonstrations.neighbours import Picture
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.regime_map import RegimeMap, regime_map
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.experiments.sweeps import run_cells
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from dppca_core.populations import gaussian_patients, spiked
 from dppca_core.privacy import Budget
@@ -52,7 +51,7 @@ CACHES = {
     "populations' roots": spiked.ROOTS,
     "second moments": draws.MOMENTS,
     "rows of drawn patients": gaussian_patients.SAMPLES,
-    "what sweeps are measured against": run_cells.TRUTHS,
+    "what runs are measured against": draws.TRUTHS,
     "cells that were measured": CELLS,
 }
 OPTIONAL = {"optional tables": datasets.ROWS, "their hospitals": datasets.DEALT}

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dppca_core.datasets import MEASUREMENTS, PATIENTS
+from dppca_core.datasets import MEASUREMENTS, PATIENTS, TABLES
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.results import Results
@@ -127,7 +127,7 @@ def _words(
     low, middle, high = quantiles([scale.last(cell) for cell in cells])
     support = float(np.median([cell.support for cell in cells]))
     free = [scale.last(cell) for cell in results.measured(explorer.reference(results), epsilon)]
-    table = experiment.table
+    table = TABLES.get(experiment.population)
     numbers = explorer_text.Headline(
         patients=experiment.n,
         rows=(table.row_noun if table else PATIENTS)[1],

@@ -1,32 +1,40 @@
 """A task in another process ends before its next cell once its sweep has cancelled it."""
 
+import os
+
 import pytest
 
 from dppca_core import SpikedModel
 from dppca_core.experiments import Axis, Recipe, variant
-from dppca_core.experiments.sweeps import cancellation, run_cells
+from dppca_core.experiments.sweeps import executors, run_cells
 
 MODEL = SpikedModel(d=12, k=2, s=4, spike=100.0, bulk=(0.0, 5.0), seed=2)
 RECIPE = Recipe(MODEL, (variant("pca"),), (Axis("n", (100, 200, 300)),), epsilon=1.0, repeats=1)
 
 
 def test_a_task_ends_before_the_cell_at_which_its_file_is_gone(monkeypatch):
-    file, measured = cancellation.CancellationFile(), []
+    measured = []
+    with executors.cancellation_file() as path:
 
-    def removing(recipe, cell):
-        measured.append(cell)
-        if len(measured) == 2:
-            file.remove()
-            file.remove()  # any number of times
-        return {}
+        def removing(recipe, cell):
+            measured.append(cell)
+            if len(measured) == 2:
+                os.unlink(path)
+            return {}
 
-    monkeypatch.setattr(run_cells, "measured", removing)
-    with pytest.raises(cancellation.UnwantedError):
-        run_cells.run_in_worker(RECIPE, RECIPE.cells(), file.path)
+        monkeypatch.setattr(run_cells, "measured", removing)
+        with pytest.raises(executors.UnwantedError):
+            run_cells.run_in_worker(RECIPE, RECIPE.cells(), path)
+        assert len(measured) == 2
+    with pytest.raises(executors.UnwantedError):
+        run_cells.run_in_worker(RECIPE, RECIPE.cells(), path)
     assert len(measured) == 2
-    with pytest.raises(cancellation.UnwantedError):
-        run_cells.run_in_worker(RECIPE, RECIPE.cells(), file.path)
-    assert len(measured) == 2
+
+
+def test_the_file_is_gone_after_the_sweep():
+    with executors.cancellation_file() as path:
+        assert os.path.exists(path)
+    assert not os.path.exists(path)
 
 
 def test_where_no_file_can_be_written_a_task_runs_to_its_end(monkeypatch):
@@ -34,7 +42,6 @@ def test_where_no_file_can_be_written_a_task_runs_to_its_end(monkeypatch):
         raise OSError("read-only")
 
     monkeypatch.setattr("tempfile.mkstemp", refuses)
-    file = cancellation.CancellationFile()
-    assert file.path == ""
-    file.remove()
-    assert len(run_cells.run_in_worker(RECIPE, RECIPE.cells(), file.path)) == 3
+    with executors.cancellation_file() as path:
+        assert path == ""
+    assert len(run_cells.run_in_worker(RECIPE, RECIPE.cells(), path)) == 3

@@ -117,7 +117,7 @@ def test_the_reason_given_for_figure_4a_holds():
     assert order.holds and not numbers.holds
     assert numbers.sentence.startswith("4 of 6 are met within 0.15")
     curves = figure.curves(figure.runs[0], table_of(figure.runs[0])).set_index(["label", "x"])["mean"]
-    beyond = {x: curves[label, x] - value for label, x, value, _ in figure.printed}
+    beyond = {x: curves[label, x] - value for label, x, value in figure.printed}
     assert {x: gap > 0 for x, gap in beyond.items() if abs(gap) > 0.15} == {0.8: False, 1.4: True}
 
 

@@ -93,7 +93,7 @@ def covered(level, tables=150, repeats=10):
         30 / np.sqrt(PATIENTS)[:, None] * np.exp(0.3 * rng.standard_normal((tables, len(PATIENTS), repeats)))
     )
     noisy = pd.concat([table(errors[i], label=str(i)) for i in range(tables)])
-    answers = patients_needed(noisy, 0.1, level=level, resamples=200)
+    answers = patients_needed(noisy, 0.1, level=level)
     return answers["low"].le(90_000) & answers["high"].ge(90_000)
 
 
@@ -103,7 +103,7 @@ def test_the_interval_covers_as_often_as_it_says():
     assert not mean_is(covered(0.4), 0.8, slack=0.06)
 
 
-def test_on_a_sweep_another_column_and_the_same_twice():
+def test_on_a_sweep_the_same_twice():
     model = SpikedModel(d=12, k=2, s=4, spike=100.0, bulk=(0.0, 5.0), seed=2)
     methods = (variant("analyze_gauss"), variant("analyze_gauss_sparse"))
     recipe = Recipe(model, methods, (Axis("n", (10**3, 10**4, 10**5, 10**6)),), s_hat=6, repeats=4)
@@ -113,8 +113,6 @@ def test_on_a_sweep_another_column_and_the_same_twice():
     assert set(first["state"]) == {"reached"} and first["patients"].between(10**3, 10**6).all()
     stricter = patients_needed(table, 0.01)
     assert (stricter["patients"] > first["patients"]).all()
-    other = table.rename(columns={"sin_theta": "projector_distance"})
-    pd.testing.assert_frame_equal(first, patients_needed(other, 0.05, "projector_distance"))
 
 
 @pytest.mark.parametrize(
@@ -122,7 +120,6 @@ def test_on_a_sweep_another_column_and_the_same_twice():
     [
         ({}, {"target": 0.0}, "target must be positive"),
         ({}, {"target": 0.1, "level": 1.0}, "level must lie strictly between"),
-        ({}, {"target": 0.1, "error": "energy"}, "table must have the column 'energy'"),
         ({"n": 1000}, {"target": 0.1}, "swept over n alone"),
     ],
 )

@@ -46,14 +46,14 @@ def test_clipped_rows_are_those_that_clipping_gives():
     rows *= np.minimum(1.0, bound / np.linalg.norm(rows, axis=1, keepdims=True)) / bound
     lengths = np.linalg.norm(rows, axis=1)
     assert 0.1 < np.mean(lengths > 1 - 1e-9) < 0.9 and lengths.max() <= 1 + 1e-12
-    truth = draws.truth(MODEL, (40_000,), 3, scaling, 0, False)
+    truth = draws.truth(MODEL, (40_000,), 3, scaling, 0)
     for moment in (cohort.pooled.dense(), rows.T @ rows / len(rows)):
         assert np.trace(moment) == pytest.approx(truth.eigenvalues.sum(), rel=0.01)
         lead = np.linalg.eigvalsh(moment)[::-1][:3]
         assert lead.mean() == pytest.approx(truth.eigenvalues[:3].mean(), rel=0.02)
         assert sin_theta(top_eigenspace(moment, 3), truth.basis) < 0.1
     with pytest.raises(ValueError, match="scaling must not be 'clipped' where the covariance"):
-        draws.truth(MODEL, (40_000,), 3, scaling, 0, True)
+        draws.second_moment(MODEL, (40_000,), scaling, 0)
     with pytest.raises(ValueError, match="bound must be given where scaling is 'clipped'"):
         Scaling("clipped")
 
@@ -81,8 +81,9 @@ def test_a_bound_that_grows_with_sqrt_d_gives_the_eigenvalues_of_wang_and_xu():
         cohort = draws.cohort(model, (10**9,), scaling, 0, 0)
         assert cohort.bound == scaling.divisor(model, 10**9) == pytest.approx(np.sqrt(10 * p), rel=1e-15)
         printed = model.basis @ model.basis.T / (10 * p) + np.eye(p) / (10 * p)
-        truth = draws.truth(model, (10**9,), 5, scaling, 0, True)
-        np.testing.assert_allclose(truth.second_moment, printed, atol=1e-12)
+        truth = draws.truth(model, (10**9,), 5, scaling, 0)
+        moment = draws.second_moment(model, (10**9,), scaling, 0)
+        np.testing.assert_allclose(moment, printed, atol=1e-12)
         np.testing.assert_allclose(truth.eigenvalues, np.linalg.eigvalsh(printed)[::-1], rtol=1e-9)
         np.testing.assert_allclose(cohort.pooled.dense(), printed, atol=1e-3 / p)
 
@@ -135,7 +136,7 @@ def test_the_truth_of_a_sample_is_the_whole_table():
     table = sweep(DIGITS).set_index(["n", "repeat"])["sin_theta"]
     assert (table.loc[1797] < 1e-9).all()
     moment = draws.cohort("digits", (300,), PUBLIC, 0, 1).pooled.dense()
-    truth = draws.truth("digits", (1797,), 3, PUBLIC, 0, False).basis
+    truth = draws.truth("digits", (1797,), 3, PUBLIC, 0).basis
     basis = top_eigenspace(moment, 3)
     expected = np.linalg.norm(basis - truth @ (truth.T @ basis))
     assert table.loc[300, 1] == pytest.approx(expected, rel=1e-9)

@@ -227,12 +227,12 @@ class Deadly(executors.Executor):
     def __init__(self, label):
         self.label = label
 
-    def submit(self, fn, /, recipe, keys):
+    def submit(self, fn, /, recipe, keys, path):
         future = Future()
         if any(key.label == self.label for key in keys):
             future.set_exception(BrokenProcessPool("out of memory"))
         else:
-            future.set_result(fn(recipe, keys))
+            future.set_result(fn(recipe, keys, path))
         return future
 
 
@@ -264,14 +264,14 @@ def slow_recipe() -> Recipe:
     return replace(RECIPE, population=model, methods=(variant("cape"),), repeats=2000, metrics=("sin",))
 
 
-@pytest.mark.parametrize("make", [executors.Serial, lambda: executors.Cores(2)], ids=["serial", "cores"])
-def test_cancel_hands_over_nothing_more_and_keeps_what_is_finished(make, tmp_path):
+@pytest.mark.parametrize("executor", [None, executors.Cores(2)], ids=["serial", "cores"])
+def test_cancel_hands_over_nothing_more_and_keeps_what_is_finished(executor, tmp_path, monkeypatch):
     cancelled: list[bool] = []
     enough: list[int] = []
     late: list[bool] = []
-    executor = make()
-    submit = executor.submit
-    executor.submit = lambda *task: (late.append(bool(cancelled)), submit(*task))[1]
+    where, name = (run_cells, "run") if executor is None else (executor, "submit")
+    hand_over = getattr(where, name)
+    monkeypatch.setattr(where, name, lambda *task: (late.append(bool(cancelled)), hand_over(*task))[1])
 
     def cancel() -> bool:
         if enough and not cancelled:

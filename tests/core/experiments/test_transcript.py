@@ -8,7 +8,7 @@ import pytest
 from dppca_core import Budget, SpikedModel, sin_theta
 from dppca_core.experiments.collaboration import transcript
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
-from dppca_core.experiments.collaboration.setting import CollaborationSetting, truth
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.collaboration.transcript import CARRIED, difference, matrix, noise_std, simulate
 from dppca_core.federated.exchange import ALL
 from dppca_core.numerics.linalg import top_eigenspace
@@ -48,7 +48,9 @@ def test_without_noise_nothing_is_hidden_and_the_run_is_pca_of_all(key):
     run = simulate(setting, key)
     for done, hidden in zip(run.record.rounds, run.hidden, strict=True):
         for hospital, answer in done.answers.items():
-            sent, exact = (matrix(a, run.plan, hospital) for a in (answer.message.arrays, hidden[hospital]))
+            sent, exact = (
+                matrix(a, run.record.plan, hospital) for a in (answer.message.arrays, hidden[hospital])
+            )
             np.testing.assert_allclose(sent, exact, atol=1e-3 * np.abs(exact).max())
     plain = top_eigenspace(setting.cohort(0).pooled.dense(), K)
     assert sin_theta(run.record.basis, plain) < 1e-4
@@ -61,16 +63,16 @@ def test_the_noise_has_the_stated_std(key):
     run = simulate(setting, key)
     for hospital in run.record.rounds[0].answers:
         rest = [
-            matrix(done.answers[hospital].message.arrays, run.plan, hospital)
-            - matrix(hidden[hospital], run.plan, hospital)
+            matrix(done.answers[hospital].message.arrays, run.record.plan, hospital)
+            - matrix(hidden[hospital], run.record.plan, hospital)
             for done, hidden in zip(run.record.rounds, run.hidden, strict=True)
         ]
-        ratio = np.std(rest) / noise_std(run.plan, hospital)
+        ratio = np.std(rest) / noise_std(run.record.plan, hospital)
         assert abs(ratio - 1) < 5 / math.sqrt(2 * np.size(rest)) < math.sqrt(2) - 1
     exact = setting.cohort(0)[1].moment.dense() @ run.record.start
-    hidden = matrix(run.hidden[0][1], run.plan, 1)
+    hidden = matrix(run.hidden[0][1], run.record.plan, 1)
     np.testing.assert_allclose(hidden, exact, rtol=1e-10, atol=1e-14)
-    assert noise_std(run.plan, 0) < noise_std(run.plan, 2)
+    assert noise_std(run.record.plan, 0) < noise_std(run.record.plan, 2)
 
 
 def test_two_messages_undo_shared_noise_exactly_and_independent_noise_not_at_all():
@@ -93,7 +95,7 @@ def test_two_messages_undo_shared_noise_exactly_and_independent_noise_not_at_all
 def test_errors_of_the_rounds_are_those_of_the_bases():
     setting = small_setting()
     run = simulate(setting, "dps_pca")
-    basis = truth(MODEL, setting.n, K, setting.scaling).basis
+    basis = setting.truth.basis
     assert len(run.errors) == 7
     assert run.errors[-1] == pytest.approx(sin_theta(run.record.basis, basis))
     assert run.errors[0] == pytest.approx(sin_theta(run.record.start, basis))

@@ -206,7 +206,9 @@ def answer(estimate: Estimate) -> float:
 
 
 def fit_shows(method) -> float:
-    mechanism = lower_bound.as_mechanism(method, answer, k=1, budget=SMALL_BUDGET)
+    def mechanism(cohort, rng):
+        return answer(method.fit(cohort, k=1, budget=SMALL_BUDGET, rng=rng))
+
     rng = np.random.default_rng(0)
     return lower_bound.audit(
         mechanism, PLAIN, delta=SMALL_BUDGET.delta, draws=300, rng=rng, alpha=ALPHA

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
-from dppca_core.experiments.collaboration.protocols import PROTOCOLS, TRUSTS
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL
 from dppca_core.experiments.explorer.quantiles import quantiles
 from pages.hospitals.providers import controls, gain_charts, gain_text, view
@@ -162,7 +162,7 @@ def measured():
 def test_dots_are_medians_in_the_metric_sorted_within_their_group(measured):
     results, settings = measured
     grouped = view.rows(results, settings)
-    assert list(grouped) == list(TRUSTS)
+    assert list(grouped) == list(dict.fromkeys(protocol.trust for protocol in PROTOCOLS.values()))
     figure = gain_charts.gains(results, grouped, settings)
     rows = [row for members in grouped.values() for row in members]
     for x, energy, row in zip(figure["data"][2]["x"], figure["data"][3]["x"], rows, strict=True):

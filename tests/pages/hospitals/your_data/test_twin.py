@@ -5,6 +5,7 @@ import pytest
 
 from dppca_core import METHODS, Budget, sin_theta
 from dppca_core.accounting import gaussian
+from dppca_core.experiments import draws
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.release import discrete_gaussian, private_release
 from dppca_core.release.ledger import DiskLedger
@@ -83,7 +84,7 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
     } == request.method_options
     errors = []
     for repeat in range(experiment.repeats):
-        rng = experiment.generator(method, repeat)
+        rng = draws.generator(experiment.seed, repeat, method)
         estimate = METHODS[method].fit(
             experiment.cohort(repeat), k=request.k, budget=request.budget, rng=rng, **request.method_options
         )

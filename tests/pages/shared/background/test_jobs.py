@@ -15,7 +15,7 @@ from joblib.externals.loky import get_reusable_executor
 from dppca_core import SpikedModel
 from dppca_core.experiments import Axis, Progress, Recipe, sweep, variant
 from dppca_core.experiments.sweeps import blas, executors, run_cells
-from dppca_core.experiments.sweeps.cancellation import UnwantedError
+from dppca_core.experiments.sweeps.executors import UnwantedError
 from pages.shared.background import sessions, sweep_jobs, sweep_status
 from pages.shared.background.engine import Engine
 from pages.shared.background.sweep_jobs import Jobs
@@ -197,7 +197,7 @@ def test_the_queue_moves_on_when_visitors_vanish(gate, monkeypatch):
 
 def test_what_ends_a_sweep_is_said(monkeypatch):
     for reason, message in (
-        (executors.LostError(), "The cluster stopped answering; what was measured before is kept."),
+        (ConnectionError(executors.LOST), "The cluster stopped answering; what was measured before is kept."),
         (KeyError("x"), "The program failed with KeyError."),
     ):
 
@@ -284,7 +284,7 @@ def test_a_cluster_that_is_gone_midway_loses_no_run(monkeypatch):
         )
         job = ended(board.start("ann", "here", long))
         closing.join(PATIENCE_SECONDS)
-    assert (job.state, job.reason) == ("failed", f"{executors.LostError()}.")
+    assert (job.state, job.reason) == ("failed", f"{executors.LOST}.")
     assert 0 < job.progress.completed < job.progress.total == len(long.cells())
     monkeypatch.delenv(executors.ADDRESS)
     monkeypatch.setattr(sweep_jobs.Job, "_note", noted)
