@@ -1,7 +1,5 @@
 """Sentences and a table of the page on hospitals that differ, from its numbers. No Streamlit here."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd
@@ -69,7 +67,8 @@ def who(view: SiteView) -> str:
         if not members:
             continue
         most = max(members, key=lambda i: abs(math.log(max(joined[1, i], 1e-9) / max(alone[1, i], 1e-9))))
-        was, now, best = (view.format(float(v)) for v in (alone[1, most], joined[1, most], plain[most]))
+        shown = text.percent if view.energy else text.error
+        was, now, best = (shown(float(v)) for v in (alone[1, most], joined[1, most], plain[most]))
         beside = "" if view.plain_is_truth else f"; joined without privacy {best}"
         change = f"({was} alone, {now} joined{beside})"
         names = listed([recipe.hospitals[i] for i in members])
@@ -168,8 +167,7 @@ def missing() -> str:
 def notes(view: SiteView) -> list[str]:
     """List which settings do not count or were adjusted here, and what is special about the guarantee."""
     recipe, settings, method = view.recipe, view.settings, METHODS[view.recipe.method]
-    guarantee = method.guarantee_at(recipe.k)
-    sentences = []
+    guarantee, sentences = method.guarantee_at(recipe.k), []
     if view.kind != settings["sites.kind"]:
         sentences.append(
             "No laboratory's printed ranges are known for this table: shown by "
@@ -187,8 +185,7 @@ def notes(view: SiteView) -> list[str]:
     if method.trust == "central":
         sentences.append(f"{method.title} needs a curator whom all hospitals trust with their rows.")
     if guarantee in text.GUARANTEE_MARKS:
-        words = text.PLAIN_GUARANTEES if view.plain else text.GUARANTEES
-        sentences.append(f"{method.title}: {words[guarantee]}.")
+        sentences.append(f"{method.title}: {text.guarantee(guarantee, view.plain)}.")
     return sentences
 
 
@@ -233,23 +230,6 @@ def about(recipe: SiteRecipe) -> str:
         f"{text.percent(heart_disease.clipped_share())} of the rows (*not private*). The diagnosis is left "
         f"out; {len(heart_disease.MEASUREMENTS)} measurements give {table.d} columns."
     )
-
-
-def about_method(recipe: SiteRecipe) -> str:
-    """Return where the method comes from, whom it trusts and what it guarantees."""
-    method = METHODS[recipe.method]
-    trust = text.TRUST_TITLES[method.trust].lower()
-    return f"{method.title}: {method.reference}; {trust}; guarantee {method.guarantee_at(recipe.k)}."
-
-
-def about_draws(seed: int, versions: str) -> str:
-    """Return how the numbers can be drawn again."""
-    return f"Accounting is exact. Seed {seed}; {versions}. A study tool, not a hardened release."
-
-
-def medians(repeats: int, failures: bool) -> str:
-    """Return of how many runs the medians are."""
-    return f"Medians of {'at most ' if failures else ''}{repeats} runs; intervals hold 8 of 10."
 
 
 FORMULAS = r"""

@@ -1,7 +1,5 @@
 """Prepare what the page on hospitals that differ compares, and its measure, without Streamlit."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,10 +9,8 @@ from dppca_core.arrays import Array
 from dppca_core.experiments.collaboration.joining import SiteCell, SiteResults, What
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.experiments.explorer.quantiles import quantiles
-from dppca_core.numerics import subspace_metrics
 from dppca_core.populations import clinical
-from pages.shared import text
-from pages.shared.charts.metric_axis import error_title, factor
+from pages.shared.charts.metric_axis import error_title, factor, random_guess
 
 _SHARED = ("n", "epsilon", "delta", "neighbours", "iterations", "burn_in", "provider_noise")
 
@@ -53,13 +49,10 @@ class SiteView:
         self.energy = settings["metric"] == "energy"
         self.against = settings["sites.against"]
         self.factor = factor(settings)
-        self.guess = self.factor * subspace_metrics.random_guess(recipe.d, recipe.k)
+        self.guess = random_guess(settings, recipe.d, recipe.k)
         self.error_title = error_title(settings)
-        self.title = self.error_title
-        if self.energy:
-            self.title = (
-                "share of signal captured" if self.plain else "captured energy of own patients, share"
-            )
+        captured = "share of signal captured" if self.plain else "captured energy of own patients, share"
+        self.title = captured if self.energy else self.error_title
 
     @property
     def plain_is_truth(self) -> bool:
@@ -95,10 +88,6 @@ class SiteView:
         """Return `common` for every way of standardising that has an answer."""
         errors = {kind: self.common(kind) for kind in self.recipe.kinds}
         return {kind: error for kind, error in errors.items() if error is not None}
-
-    def format(self, value: float) -> str:
-        """Return a value as a sentence states it."""
-        return text.percent(value) if self.energy else text.error(value)
 
     def outcomes(self, alone: Array, joined: Array) -> list[str]:
         """Return every hospital's outcome, by the medians of its spreads, (3, N)."""

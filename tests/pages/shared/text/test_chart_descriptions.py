@@ -10,7 +10,6 @@ import pytest
 from dppca_core.auditing.membership import Rates
 from dppca_core.bounds.ge_figure2 import EPSILONS, Figure2
 from dppca_core.bounds.regimes import REGIONS
-from dppca_core.experiments.collaboration.joining import SiteResults
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL
@@ -21,8 +20,6 @@ from dppca_core.privacy import Budget
 from pages.explore.bounds import charts
 from pages.explore.bounds import text as bounds_descriptions
 from pages.explore.methods import text as methods_descriptions
-from pages.hospitals.differences import chart_descriptions as differences_descriptions
-from pages.hospitals.differences import view as site_view
 from pages.hospitals.providers import chart_descriptions as providers_descriptions
 from pages.hospitals.providers import view as joins
 from pages.hospitals.your_data import chart_descriptions as your_data_descriptions
@@ -30,7 +27,6 @@ from pages.hospitals.your_data import charts as own_charts
 from pages.learn.papers import text as papers_descriptions
 from pages.learn.privacy import accounting_text, attack_text
 from pages.learn.privacy.view import Accounted, Attack
-from pages.shared import text
 from pages.shared.charts import loadings
 from pages.shared.figure import component
 from pages.shared.settings import catalogue, to_experiment
@@ -203,19 +199,6 @@ def test_joining_says_the_least_error_under_every_heading():
         == labels.MEASURING
     )
     assert providers_descriptions.gains({}, recipe, scale) == labels.MEASURING
-
-
-def test_standardising_ranks_the_ways_by_their_error():
-    settings = catalogue.defaults() | {"repeats": 1}
-    results = SiteResults(site_view.recipe(settings))
-    shown = site_view.SiteView(results, settings)
-    assert differences_descriptions.standardising(shown) == labels.MEASURING
-    for cell in results.first(shown.strength, shown.kind):
-        results.try_cell(*cell)
-    least = min(float(spread[1]) for spread, _ in shown.common_by_kind().values())
-    description = differences_descriptions.standardising(shown)
-    assert text.error(least) in description.partition(";")[0]
-    assert description.endswith(f"Guessing has {shown.guess:.2f}.")
 
 
 def test_a_papers_figure_says_its_verdict_and_every_curve():
