@@ -1,5 +1,6 @@
 """Form the sentences and the table that compare protocols: for whom joining pays, what each transmits."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -9,9 +10,10 @@ from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.methods import METHODS
-from pages.hospitals.providers.view import GainScale, Row, best, rows
+from pages.hospitals.providers.view import Row, best, rows
 from pages.shared import text
 from pages.shared.background import refresh
+from pages.shared.charts.metric_axis import random_guess
 from pages.shared.settings.catalogue import Settings
 from pages.shared.text.labels import MEASURING
 from pages.shared.text.verdicts import Gain, gain
@@ -62,17 +64,20 @@ def heading(trust: str, hospital: int, recipe: CollaborationSetting) -> str:
 
 def headline(results: CollaborationResults, settings: Settings) -> str:
     """Return the errors of joining by trust and of staying alone, and for whom joining pays."""
-    recipe, scale = results.recipe, GainScale(results, settings)
+    recipe, plain = results.recipe, settings["view"] == "board"
     grouped = rows(results, settings | {"join.trust": "all"})
     joined = {trust: best(grouped, trust) for trust in _JOINING}
-    alone = [best(grouped, "alone", hospital) for hospital in recipe.hospitals]
-    in_house = [best(grouped, "alone, none", hospital) for hospital in recipe.hospitals]
-    if not all(joined.values()) or not all(alone) or not all(in_house):
+    alone, in_house = (
+        [best(grouped, trust, hospital) for hospital in recipe.hospitals]
+        for trust in ("alone", "alone, none")
+    )
+    if not all((*joined.values(), *alone, *in_house)):
         over = results.failed and results.next_missing(settings["slow"]) is None
         return "Some ways of joining have no answer at this setting." if over else MEASURING
     table = TABLES.get(settings["data"])
     singular, plural = table.row_noun if table else PATIENTS
-    patients, guess = text.count(recipe.n, singular, plural), text.short(scale.guess)
+    patients, chance = text.count(recipe.n, singular, plural), random_guess(settings, recipe.d, recipe.k)
+    guess = text.short(chance)
     directions = text.count(recipe.k, "direction", "directions")
     if len(recipe.sizes) == 1:
         return (
@@ -83,19 +88,19 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     parts = []
     for trust, words in _JOINING.items():
         row = joined[trust]
-        by = "" if scale.plain else f" ({title(row.protocol, recipe, scale.plain)})"
+        by = "" if plain else f" ({title(row.protocol, recipe, plain)})"
         parts.append(f"{words} {text.error(row.middle)}{by}")
     hospitals = text.count(len(recipe.sizes), "hospital", "hospitals")
     who = "One of them" if len(recipe.hospitals) == 1 else "The largest"
     untrusted = joined["untrusted server"]
     known, published = (
-        [gain(untrusted.error, row.error, scale.guess) for row in rows] for rows in (in_house, alone)
+        [gain(untrusted.error, row.error, chance) for row in rows] for rows in (in_house, alone)
     )
     return (
         f"Joined, {hospitals} with {patients} find the {directions} with error "
         f"{', '.join(parts)}. {who} alone, protecting its {plural} as well: {_first_and_last(alone)}. "
         f"In-house, unprotected: {_first_and_last(in_house)}. Guessing: {guess}. "
-        f"{advice(known, published)}{_weaker_guarantee(grouped, untrusted, recipe, scale)}."
+        f"{advice(known, published)}{_weaker_guarantee(grouped, untrusted, recipe, plain)}."
     )
 
 
@@ -105,17 +110,14 @@ def _first_and_last(alone: list[Row]) -> str:
 
 
 def _weaker_guarantee(
-    grouped: Mapping[str, list[Row]], joined: Row, recipe: CollaborationSetting, scale: GainScale
+    grouped: Mapping[str, list[Row]], joined: Row, recipe: CollaborationSetting, plain: bool
 ) -> str:
     """Name the protocol that errs less at the same trust but guarantees less; empty if there is none."""
-    better = [row for row in grouped["untrusted server"] if row.middle < joined.middle]
-    if not better:
+    least = min(grouped["untrusted server"], key=lambda row: row.middle)
+    if least.middle >= joined.middle:
         return ""
-    least = min(better, key=lambda row: row.middle)
-    guarantee = METHODS[least.protocol.method].guarantee_at(recipe.k)
-    words = (text.PLAIN_GUARANTEES if scale.plain else text.GUARANTEES)[guarantee]
-    name = title(least.protocol, recipe, scale.plain)
-    return f"; {name}, {words}, would have error {text.error(least.middle)}"
+    words = text.guarantee(METHODS[least.protocol.method].guarantee_at(recipe.k), plain)
+    return f"; {title(least.protocol, recipe, plain)}, {words}, would have error {text.error(least.middle)}"
 
 
 _GAINS: dict[Gain, str] = {
@@ -123,12 +125,6 @@ _GAINS: dict[Gain, str] = {
     "more": "does not pay for {who}{alike}, which {err} less alone",
     "level": "changes little for {who}{alike}",
     "neither": "does not help {who}{alike}, nor does staying alone: both are hardly better than a guess",
-}
-_GAINS_ALIKE: dict[Gain, str] = {
-    "less": "pays for each of them",
-    "more": "does not pay: each of them errs less alone",
-    "level": "changes little for any of them",
-    "neither": "does not help, nor does staying alone: both are hardly better than a guess",
 }
 # A hospital that may stay in-house may do best there, so a comparison of published results alone does not say
 # that joining "pays".
@@ -161,10 +157,10 @@ def verdict(gains: Sequence[Gain], publish: bool = False) -> str:
         gains: Of each hospital, the largest first.
         publish: The comparison is of what is published only, so the words must not advise to join.
     """
-    if len(gains) == 1:
-        template = (_GAINS_ALIKE | _PUBLISHED if publish else _GAINS_ALIKE)[gains[0]]
-        return template.format(who="each of them")
     templates = _GAINS | _PUBLISHED if publish else _GAINS
+    if len(gains) == 1:
+        each = "each of them" if gains[0] == "less" else "any of them"
+        return templates[gains[0]].format(who=each, alike="", err="err")
     if gains[0] == gains[-1]:
         both = "the largest hospital and the smallest"
         return templates[gains[0]].format(who=both, alike=" alike", err="err")
@@ -190,8 +186,8 @@ def table(results: CollaborationResults, settings: Settings) -> pd.DataFrame:
                     "sent a round": text.size(sent.up) if sent.up else "–",
                     "received in all": text.size(sent.received) if sent.received else "–",
                     "both ways in all": text.size(sent.total) if sent.total else "–",
-                    "error": "…" if row.error is None else text.error(row.middle),
-                    "energy captured": "…" if row.energy is None else f"{row.energy[1]:.3f}",
+                    "error": text.error(row.middle) if math.isfinite(row.middle) else "…",
+                    "energy captured": f"{row.energy[1]:.3f}" if math.isfinite(row.middle) else "…",
                 }
             )
     return pd.DataFrame(lines)
@@ -200,25 +196,23 @@ def table(results: CollaborationResults, settings: Settings) -> pd.DataFrame:
 def notes(results: CollaborationResults, settings: Settings) -> str:
     """Return the notes below the chart: number of runs, marks, hospitals shown and protocols left out."""
     recipe, plain = results.recipe, settings["view"] == "board"
-    parts = [_number_of_runs(results, settings)]
     shown = [protocol for protocol in PROTOCOLS.values() if settings["join.trust"] in ("all", protocol.trust)]
-    marks = text.guarantee_notes(
-        {METHODS[protocol.method].guarantee_at(recipe.k) for protocol in shown}, plain
-    )
-    parts += [marks] if marks else []
+    marks = {METHODS[protocol.method].guarantee_at(recipe.k) for protocol in shown}
+    alike = ""
     if len(recipe.hospitals) < len(recipe.sizes):
-        parts.append(
+        alike = (
             "hospitals of one size are alike, so one of them stands for all"
             if len(recipe.hospitals) == 1
             else "alone, one hospital of each size is shown"
             if len(set(recipe.sizes)) <= 5
             else "alone, the largest, the median and the smallest hospital are shown"
         )
+    parts = [_number_of_runs(results, settings), text.guarantee_notes(marks, plain), alike]
     reasons: dict[str, list[str]] = {}
     for key, reason in results.refused.items():
         reasons.setdefault(reason, []).append(title(PROTOCOLS[key], recipe, plain))
     parts += [f"left out: {', '.join(names)}, as {reason}" for reason, names in reasons.items()]
-    return ". ".join(text.sentence(part) for part in parts) + "."
+    return ". ".join(text.sentence(part) for part in parts if part) + "."
 
 
 def _number_of_runs(results: CollaborationResults, settings: Settings) -> str:
@@ -258,24 +252,24 @@ def about(recipe: CollaborationSetting) -> str:
 
 def bytes_line(grouped: Mapping[str, list[Row]], recipe: CollaborationSetting, plain: bool) -> str:
     """Return which protocols that join send least and most in a round, and least in all."""
-    joined = [
-        (title(row.protocol, recipe, plain), recipe.traffic(row.protocol))
+    sent = {
+        title(row.protocol, recipe, plain): recipe.traffic(row.protocol)
         for members in grouped.values()
         for row in members
         if row.hospital == ALL
-    ]
-    if not joined:
+    }
+    if not sent:
         return "Nothing travels: who stays alone sends nothing and gets nothing."
-    if len(joined) == 1:
-        ((name, only),) = joined
+    ranked = sorted(sent, key=lambda name: sent[name].up)
+    least, most = ranked[0], ranked[-1]
+    if len(sent) == 1:
         return (
-            f"With {name} a hospital sends {text.size(only.up)} in a round and receives "
-            f"{text.size(only.received)} in all."
+            f"With {least} a hospital sends {text.size(sent[least].up)} in a round and receives "
+            f"{text.size(sent[least].received)} in all."
         )
-    ranked = sorted(joined, key=lambda sent: sent[1].up)
-    (least, first), (most, last) = ranked[0], ranked[-1]
-    cheapest, whole = min(joined, key=lambda sent: sent[1].total)
+    cheapest = min(sent, key=lambda name: sent[name].total)
     return (
-        f"In a round a hospital sends least with {least} ({text.size(first.up)}) and most with {most} "
-        f"({text.size(last.up)}); in all rounds, both ways, least with {cheapest} ({text.size(whole.total)})."
+        f"In a round a hospital sends least with {least} ({text.size(sent[least].up)}) and most with {most} "
+        f"({text.size(sent[most].up)}); in all rounds, both ways, least with {cheapest} "
+        f"({text.size(sent[cheapest].total)})."
     )

@@ -12,13 +12,11 @@ from typing import Any
 import numpy as np
 
 from dppca_core.federated.exchange import ALL
-from dppca_core.numerics import subspace_metrics
 from pages.hospitals.providers import playback, run_text, runs
 from pages.hospitals.providers.runs import ShownRun
-from pages.hospitals.providers.view import ErrorAxis
 from pages.shared import text
 from pages.shared.charts import style
-from pages.shared.charts.metric_axis import error_title, factor
+from pages.shared.charts.metric_axis import error_axis, error_title, factor, random_guess
 from pages.shared.charts.traces import Trace, axis, line, rounded
 from pages.shared.settings.catalogue import Settings
 
@@ -72,9 +70,7 @@ class _Ring:
         for i in kept:
             normal = self.aside[i] / np.linalg.norm(self.aside[i])
             half = np.array([_LETTER * len(words[i]), _LINE]) / 2
-            clear = (
-                float(half @ np.abs(normal)) + _GAP
-            ) / _PIXELS  # the text's box, measured across the arrow
+            clear = (half @ np.abs(normal) + _GAP) / _PIXELS  # of the text's box, measured across the arrow
             away.append(self.out[i] * (_FROM + _TO) / 2 + side * (self.aside[i] + normal * clear))
         at = np.array(away).reshape(-1, 2)
         return {"x": rounded(at[:, 0]), "y": rounded(at[:, 1]), "text": [words[i] for i in kept]}
@@ -129,19 +125,17 @@ class _Curve:
         self.rounds, values = runs.curve(shown)
         self.values = factor(settings) * values
         plan = shown.record.plan
-        self.guess = factor(settings) * subspace_metrics.random_guess(plan.d, plan.k)
-        known = shown.errors is not None
-        self.title = error_title(settings) if known else "moved since the round before"
-        self.axis = ErrorAxis(
-            settings, self.guess, np.min(self.values[np.isfinite(self.values)], initial=1e-2)
-        )
+        self.guess = random_guess(settings, plan.d, plan.k)
+        self.floor, scale = error_axis(settings, self.guess, np.nanmin(self.values, initial=1.0))
+        title = "moved since the round before" if shown.errors is None else error_title(settings)
+        self.axis = axis(title, anchor="x2") | scale
 
     def until(self, number: float = math.inf) -> Trace:
         """Return the line up to this round."""
         kept = [i for i, at in enumerate(self.rounds) if at <= number]
         return {
             "x": [self.rounds[i] for i in kept],
-            "y": rounded(np.maximum(self.values[kept], self.axis.floor)),
+            "y": rounded(np.maximum(self.values[kept], self.floor)),
         }
 
 
@@ -212,9 +206,8 @@ def _layouts(curve: _Curve, rounds: int) -> tuple[dict[str, Any], dict[str, Any]
     """Place the ring beside the curve, and on a telephone above it."""
     hidden = {"visible": False, "fixedrange": True, "range": [-1.95, 1.95]}
     across = axis("round", range=[-0.3, rounds + 0.3], anchor="y2", dtick=max(1, math.ceil(rounds / 10)))
-    up = axis(curve.title, anchor="x2") | curve.axis.properties
     upright = hidden | {"scaleanchor": "x", "scaleratio": 1, "range": [-1.45, 1.45]}
-    axes = {"xaxis": hidden, "yaxis": upright, "xaxis2": across, "yaxis2": up}
+    axes = {"xaxis": hidden, "yaxis": upright, "xaxis2": across, "yaxis2": curve.axis}
     wide = playback.placed(axes, [0, 0.5], [0, 1], [0.6, 1], [0.04, 0.96])
     narrow = playback.placed(axes, [0, 1], [0.48, 1], [0.12, 1], [0, 0.42])
     return wide | {"height": 440, "margin": {"l": 8, "r": 12, "t": 8, "b": 46}}, narrow | {"height": 640}
